@@ -1,1 +1,29 @@
-//! engram
+//! engram: a memory for robots.
+//!
+//! The journey of a frame: `capture` takes it from a camera or a recording, `window` orders it in event
+//! time, `perceive` finds faces and voices in it, `identify` says whose they are, `memorize` writes
+//! sentences about it, `memory` keeps them, `recall` finds them again and `answer` replies to the
+//! question that came in over `mqtt`. `daemon` puts it together.
+
+pub mod answer;
+pub mod capture;
+pub mod cli;
+pub mod config;
+pub mod daemon;
+pub mod geometry;
+pub mod identify;
+pub mod ids;
+pub mod llm;
+pub mod media;
+pub mod memorize;
+pub mod memory;
+pub mod mention;
+pub mod models;
+pub mod mqtt;
+pub mod perceive;
+pub mod percept;
+pub mod recall;
+pub mod runtime;
+pub mod text;
+pub mod time;
+pub mod window;

@@ -1,0 +1,1 @@
+//! Answering: a question becomes a reply with evidence.

@@ -1,0 +1,1 @@
+//! Capture: sources become frames and blocks with a capture time.

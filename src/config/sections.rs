@@ -1,0 +1,296 @@
+//! The sections of `engram.toml`, each with its defaults.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Declares a section: public fields with docs and defaults; unknown keys are refused.
+macro_rules! section {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident : $ty:ty = $default:expr),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct $name { $($(#[$fdoc])* pub $field: $ty),* }
+        impl Default for $name {
+            fn default() -> Self { Self { $($field: $default),* } }
+        }
+    };
+}
+
+section! {
+    /// `[robot]`
+    Robot {
+        /// Name in MQTT topics, `[a-z0-9_-]+`; default: host name and 4 hex digits of the machine id.
+        id: Option<String> = None,
+        /// IANA time zone in which "yesterday" and "this evening" are meant; default: the system's.
+        timezone: Option<String> = None,
+    }
+}
+
+/// Which models are taken for each job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ModelSet {
+    /// From package registries alone.
+    #[default]
+    Open,
+    /// Small, fast nets.
+    Edge,
+    /// The published system's models, for comparison.
+    M3,
+}
+
+section! {
+    /// `[models]`
+    Models {
+        /// The set.
+        set: ModelSet = ModelSet::Open,
+        /// Where the files lie; default: the first of `target/models` beside a checkout's binary,
+        /// `/var/lib/engram/models`, `/usr/share/engram/models`.
+        dir: Option<PathBuf> = None,
+        /// A folder whose files with the right hash are used where they lie.
+        mirror: Option<PathBuf> = None,
+    }
+}
+
+/// `[[camera]]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Camera {
+    /// Name of the source.
+    pub id: String,
+    /// File in `pipelines/` (without `.launch`) or a GStreamer launch description.
+    #[serde(default)]
+    pub pipeline: Option<String>,
+    /// Device, `rtsp://…`, or file put into the pipeline's `{uri}`.
+    #[serde(default)]
+    pub uri: Option<String>,
+}
+
+/// Which library takes the sound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MicrophoneBackend {
+    /// GStreamer `alsasrc`/`pulsesrc`.
+    #[default]
+    Gstreamer,
+    /// cpal.
+    Cpal,
+}
+
+/// `[[microphone]]`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Microphone {
+    /// Name of the source.
+    pub id: String,
+    /// Library.
+    #[serde(default)]
+    pub backend: MicrophoneBackend,
+    /// Device name; default: the system's.
+    #[serde(default)]
+    pub device: Option<String>,
+}
+
+section! {
+    /// `[window]`
+    Window {
+        /// Length of a clip, seconds, 5–300.
+        clip_secs: f64 = 30.0,
+        /// Frames analysed per second and camera, 0.5–30.
+        analyse_fps: f64 = 5.0,
+        /// Live: a source silent for this long no longer holds the watermark back, seconds.
+        idle_timeout_secs: f64 = 2.0,
+        /// Frames a camera's channel holds before the oldest is dropped (live) or the source waits (replay).
+        frame_queue: usize = 32,
+        /// Blocks of sound a microphone's channel holds.
+        sound_queue: usize = 256,
+        /// Key frames kept per clip and camera.
+        key_frames: usize = 4,
+    }
+}
+
+section! {
+    /// `[pipeline]`
+    Pipeline {
+        /// Perception workers; default: the number of cores.
+        workers: Option<usize> = None,
+    }
+}
+
+section! {
+    /// `[face]`
+    FacePerception {
+        /// Detector confidence from which a face counts, 0–1.
+        min_score: f32 = 0.6,
+        /// Shorter side from which a face is tracked, px.
+        min_size_px: f32 = 24.0,
+        /// Quality from which a face is embedded and may enter a gallery, 0–1.
+        min_quality: f32 = 0.3,
+        /// Seconds a track survives without being seen.
+        max_lost_secs: f64 = 2.0,
+    }
+}
+
+section! {
+    /// `[voice]`
+    VoicePerception {
+        /// Speech probability that opens a turn, 0–1.
+        threshold: f32 = 0.5,
+        /// Silence that ends a turn, seconds.
+        min_silence_secs: f64 = 0.45,
+        /// Shorter speech is no turn, seconds.
+        min_speech_secs: f64 = 0.25,
+        /// Sound added before and after, seconds.
+        pad_secs: f64 = 0.05,
+        /// A turn is cut at its quietest place when it grows longer, seconds.
+        max_turn_secs: f64 = 20.0,
+        /// Shorter turns get no voice by themselves, seconds of speech.
+        min_embed_secs: f64 = 0.6,
+    }
+}
+
+section! {
+    /// `[identify]`
+    Identify {
+        /// Cosine from which a face is taken for a known one; default: the model's calibrated threshold.
+        face_accept: Option<f32> = None,
+        /// Cosine from which a voice is taken for a known one; default: the model's calibrated threshold.
+        voice_accept: Option<f32> = None,
+        /// Exemplars per gallery.
+        gallery_size: usize = 12,
+        /// Seconds of track from which an unknown face becomes a person.
+        min_new_face_secs: f64 = 1.0,
+        /// Seconds of speech from which an unknown voice becomes a person.
+        min_new_voice_secs: f64 = 1.5,
+        /// Net seconds of evidence that link a voice to a face.
+        link_secs: f64 = 1.5,
+    }
+}
+
+/// Who turns speech into words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TranscriberKind {
+    /// Whisper where built in and its model is there, else PocketSphinx.
+    #[default]
+    Auto,
+    /// PocketSphinx (Debian packages).
+    Pocketsphinx,
+    /// whisper.cpp (cargo feature `whisper`).
+    Whisper,
+    /// Any OpenAI-compatible `/v1/audio/transcriptions` server.
+    Openai,
+    /// No words.
+    None,
+}
+
+section! {
+    /// `[transcriber]`
+    Transcriber {
+        /// Which.
+        kind: TranscriberKind = TranscriberKind::Auto,
+        /// Server, for `openai`: `http://host:port/v1`.
+        base_url: Option<String> = None,
+        /// Model name (`openai`) or file (`whisper`).
+        model: Option<String> = None,
+        /// File that holds the API key.
+        api_key_file: Option<PathBuf> = None,
+        /// BCP 47 tag of the expected language.
+        language: Option<String> = None,
+    }
+}
+
+/// Built-in rules or a model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// No language model.
+    #[default]
+    Builtin,
+    /// The server of `[llm]`.
+    Model,
+}
+
+section! {
+    /// `[memorizer]`
+    Memorizer {
+        /// Which.
+        kind: Engine = Engine::Builtin,
+    }
+}
+
+section! {
+    /// `[answerer]`
+    Answerer {
+        /// Which.
+        kind: Engine = Engine::Builtin,
+        /// Evidence shown with an answer, at most.
+        max_evidence: usize = 10,
+        /// Questions answered at the same time; more wait, then are refused as overloaded.
+        concurrency: usize = 4,
+        /// Questions that may wait.
+        queue: usize = 256,
+    }
+}
+
+/// How a model calls its tools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LlmProtocol {
+    /// Function calling.
+    #[default]
+    Tools,
+    /// The published control model's text protocol.
+    M3,
+}
+
+section! {
+    /// `[llm]`
+    Llm {
+        /// OpenAI-compatible server: `http://host:port/v1`.
+        base_url: Option<String> = None,
+        /// Model name.
+        model: Option<String> = None,
+        /// File that holds the API key.
+        api_key_file: Option<PathBuf> = None,
+        /// Protocol.
+        protocol: LlmProtocol = LlmProtocol::Tools,
+    }
+}
+
+section! {
+    /// `[mqtt]`
+    Mqtt {
+        /// `embedded`, `mqtt://host:port` or `mqtts://host:port`.
+        broker: String = "embedded".to_owned(),
+        /// Where the embedded broker listens for MQTT 3.1.1.
+        listen: String = "127.0.0.1:1883".to_owned(),
+        /// Where the embedded broker listens for MQTT 5.
+        listen_v5: String = "127.0.0.1:1884".to_owned(),
+        /// User name.
+        username: Option<String> = None,
+        /// File that holds the password.
+        password_file: Option<PathBuf> = None,
+        /// First part of every topic.
+        prefix: String = "engram".to_owned(),
+    }
+}
+
+section! {
+    /// `[store]`
+    Store {
+        /// Where the memory lies; default: `/var/lib/engram`, else `$XDG_STATE_HOME/engram`.
+        dir: Option<PathBuf> = None,
+        /// Pictures and sound kept at most, MB.
+        media_cap_mb: u64 = 2000,
+    }
+}
+
+section! {
+    /// `[metrics]`
+    Metrics {
+        /// Address of the Prometheus endpoint; none = off.
+        listen: Option<String> = None,
+    }
+}

@@ -1,0 +1,1 @@
+//! The daemon: puts all stages together and keeps them running.

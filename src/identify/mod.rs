@@ -1,0 +1,1 @@
+//! Identity: whose face, whose voice, which of them are one person.

@@ -1,0 +1,106 @@
+//! What capture yields: pictures, runs of sound, poses, each with its capture time.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::SourceId;
+use crate::time::Timestamp;
+
+/// Every block of sound inside engram has this rate, one channel, `f32` in [-1, 1].
+pub const SAMPLE_RATE: u32 = 16_000;
+
+/// Pixels as they came; turned into RGB only when they are perceived.
+#[derive(Clone, Debug)]
+pub enum Picture {
+    /// Packed RGB, 8 bits, `[height, width, 3]`, no row padding.
+    Rgb8(Arc<[u8]>),
+    /// Planar 4:2:0, 8 bits, BT.601 limited range: Y `[h, w]`, then U and V `[(h+1)/2, (w+1)/2]`, no row padding.
+    I420(Arc<[u8]>),
+    /// A JPEG or PNG file's bytes.
+    Encoded(Arc<[u8]>),
+}
+
+/// One video picture.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Which camera.
+    pub source: SourceId,
+    /// Capture time.
+    pub at: Timestamp,
+    /// Position among the source's frames, from 0; drops leave gaps.
+    pub number: u64,
+    /// Width in px; 0 when only decoding tells.
+    pub width: u32,
+    /// Height in px; 0 when only decoding tells.
+    pub height: u32,
+    /// The pixels.
+    pub picture: Picture,
+}
+
+/// One run of 16 kHz mono samples.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// Which microphone.
+    pub source: SourceId,
+    /// Capture time of the first sample.
+    pub at: Timestamp,
+    /// The samples, [-1, 1].
+    pub samples: Arc<[f32]>,
+}
+
+impl Block {
+    /// First instant after the last sample.
+    #[must_use]
+    pub fn end(&self) -> Timestamp {
+        self.at.plus_secs(self.samples.len() as f64 / f64::from(SAMPLE_RATE))
+    }
+}
+
+/// The robot's pose in a plane.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pose {
+    /// When it was there.
+    pub stamp: Timestamp,
+    /// Metres.
+    pub x: f64,
+    /// Metres.
+    pub y: f64,
+    /// Radians, counter-clockwise from x.
+    pub yaw: f64,
+    /// Coordinate frame, e.g. `map`, `odom`.
+    pub frame: String,
+}
+
+/// Anything a source yields.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// A picture.
+    Frame(Frame),
+    /// Sound.
+    Block(Block),
+    /// Where the robot is.
+    Pose(SourceId, Pose),
+}
+
+impl Item {
+    /// Capture time.
+    #[must_use]
+    pub fn at(&self) -> Timestamp {
+        match self {
+            Self::Frame(frame) => frame.at,
+            Self::Block(block) => block.at,
+            Self::Pose(_, pose) => pose.stamp,
+        }
+    }
+
+    /// Which source it came from.
+    #[must_use]
+    pub fn source(&self) -> &SourceId {
+        match self {
+            Self::Frame(frame) => &frame.source,
+            Self::Block(block) => &block.source,
+            Self::Pose(source, _) => source,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Memorizing: a clip's percepts become sentences with evidence.

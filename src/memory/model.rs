@@ -1,0 +1,356 @@
+//! The rows of the memory as the rest of the crate sees them.
+//!
+//! Every temporal row is an immutable version: it holds from commit `seq` until `retired_seq`; event
+//! times say when something was so in the world, record time when the daemon came to know it.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AnswerId, ClipId, EntityId, MemoryId, SessionId, SourceId, TrackId, TurnId};
+use crate::media::Pose;
+use crate::percept::{Embedding, Sighting, Transcript};
+use crate::time::{Span, Timestamp};
+
+/// One run over live sources, or one recording being replayed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Session {
+    /// Ordinal in the store, from 1.
+    pub id: SessionId,
+    /// Event time of its first capture.
+    pub start: Timestamp,
+    /// Clip length.
+    pub clip_secs: f64,
+    /// What was replayed; `None` live.
+    pub recording: Option<Recording>,
+    /// All clips are in: a replay of the same recording says "already remembered".
+    pub finished: bool,
+}
+
+/// A recording by what it holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recording {
+    /// Hex SHA-256 of the bytes (of a directory: of its sorted file names and bytes).
+    pub sha256: String,
+    /// Where it lay; outside hashes.
+    pub path: String,
+    /// Topics and span that were asked for, canonical text; the same bytes with another selection are another recording.
+    pub selection: String,
+}
+
+/// A sealed clip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clip {
+    /// Its id.
+    pub id: ClipId,
+    /// What it covers.
+    pub span: Span,
+    /// Frames captured.
+    pub frames: u64,
+    /// Frames analysed.
+    pub analysed: u64,
+    /// Frames dropped.
+    pub dropped: u64,
+    /// Key frames kept: camera, time, media digest.
+    pub key_frames: Vec<(SourceId, Timestamp, MediaDigest)>,
+}
+
+/// Hex SHA-256 of a media file's bytes: its name under `media/`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct MediaDigest(pub Arc<str>);
+
+/// What a media file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MediaKind {
+    /// Aligned face chip, JPEG.
+    FaceChip,
+    /// Whole frame, JPEG.
+    KeyFrame,
+    /// Speech snippet, 16-bit PCM WAV, 16 kHz mono.
+    Speech,
+}
+
+/// A media file to be kept with a transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Media {
+    /// SHA-256 of `bytes`.
+    pub digest: MediaDigest,
+    /// What it is.
+    pub kind: MediaKind,
+    /// Gallery exemplars are pinned: the size cap does not take them.
+    pub pinned: bool,
+    /// The file.
+    pub bytes: Arc<[u8]>,
+}
+
+/// A face track of one clip, with the face it was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TrackRow {
+    /// The clip.
+    pub clip: ClipId,
+    /// The track; with `clip` the row's key.
+    pub track: TrackId,
+    /// Which camera.
+    pub source: SourceId,
+    /// What it covers of the clip.
+    pub span: Span,
+    /// Every analysed frame in which it was seen.
+    pub sightings: Vec<Sighting>,
+    /// `face_N`; `None` while unassigned.
+    pub face: Option<EntityId>,
+    /// How sure, 0–1.
+    pub confidence: f32,
+}
+
+/// A speech turn with the voice it was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TurnRow {
+    /// The clip in which it ended.
+    pub clip: ClipId,
+    /// The turn; with the clip's session the row's key.
+    pub turn: TurnId,
+    /// Which microphone.
+    pub source: SourceId,
+    /// First to last speech.
+    pub span: Span,
+    /// Speech inside it, seconds.
+    pub speech_secs: f64,
+    /// `voice_N`; `None` while unassigned.
+    pub voice: Option<EntityId>,
+    /// How sure, 0–1.
+    pub confidence: f32,
+    /// The words.
+    pub words: Option<Transcript>,
+    /// The sound, where kept.
+    pub sound: Option<MediaDigest>,
+}
+
+/// A stored sample of a face or voice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Exemplar {
+    /// `face_N` or `voice_N`.
+    pub entity: EntityId,
+    /// Its slot in that gallery; a new version of the slot replaces the old one.
+    pub slot: u32,
+    /// When it was seen or heard.
+    pub at: Timestamp,
+    /// The vector.
+    pub embedding: Embedding,
+    /// 0–1.
+    pub quality: f32,
+    /// Seconds of speech, or 1 for a face.
+    pub weight: f32,
+    /// The pinned chip or sound.
+    pub media: Option<MediaDigest>,
+}
+
+/// Signed evidence that a face and a voice are, or are not, one person.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairEvidence {
+    /// `face_N`.
+    pub face: EntityId,
+    /// `voice_N`.
+    pub voice: EntityId,
+    /// Seconds the voice was heard while the face was visible, weighted by how telling that is.
+    pub support_secs: f64,
+    /// Seconds the voice was heard while the face was not visible though a camera looked.
+    pub against_secs: f64,
+}
+
+/// Which person a face or voice belongs to, from an event time on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Membership {
+    /// `face_N` or `voice_N`.
+    pub part: EntityId,
+    /// `person_N`, `self`, or `voice_N` itself for voices that are no person (media).
+    pub person: EntityId,
+    /// Why, in words and figures.
+    pub reason: String,
+    /// The user said so: evidence does not overrule it.
+    pub decreed: bool,
+}
+
+/// One person was found to be another: `from` becomes an alias of `into`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Merge {
+    /// The id that is given up.
+    pub from: EntityId,
+    /// The id that stays.
+    pub into: EntityId,
+    /// Why, in words and figures.
+    pub reason: String,
+    /// The user said so.
+    pub decreed: bool,
+}
+
+/// A name of an entity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NameRow {
+    /// Whose.
+    pub entity: EntityId,
+    /// The name.
+    pub name: String,
+    /// From when on it is known, event time.
+    pub since: Timestamp,
+    /// `told` (the user), `said` (heard: "my name is …").
+    pub source: NameSource,
+    /// The turn it was heard in.
+    pub turn: Option<(SessionId, TurnId)>,
+}
+
+/// Where a name comes from; later kinds outrank earlier ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NameSource {
+    /// Heard in speech.
+    Said,
+    /// Concluded by a model.
+    Model,
+    /// Told by the user.
+    Told,
+}
+
+/// What sort of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryKind {
+    /// Who said what, verbatim.
+    Utterance,
+    /// What happened.
+    Episodic,
+    /// What is true: attribute, relation, habit, location.
+    Semantic,
+    /// Concluded from others.
+    Reflection,
+    /// An hour, a day.
+    Summary,
+    /// From feedback on an answer.
+    Lesson,
+    /// Told from outside.
+    Note,
+}
+
+impl MemoryKind {
+    /// Every kind, in canonical order.
+    pub const ALL: [Self; 7] = [
+        Self::Utterance,
+        Self::Episodic,
+        Self::Semantic,
+        Self::Reflection,
+        Self::Summary,
+        Self::Lesson,
+        Self::Note,
+    ];
+
+    /// The word in JSON and SQL.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Utterance => "utterance",
+            Self::Episodic => "episodic",
+            Self::Semantic => "semantic",
+            Self::Reflection => "reflection",
+            Self::Summary => "summary",
+            Self::Lesson => "lesson",
+            Self::Note => "note",
+        }
+    }
+
+    /// Reads [`Self::word`].
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// A fact's slot and value: "the mug | location | kitchen table".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Entity id or plain noun.
+    pub subject: String,
+    /// Attribute or relation: `name`, `likes`, `location`, …
+    pub attribute: String,
+    /// Value.
+    pub value: String,
+}
+
+/// What a memory rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ground {
+    /// A face track of a clip.
+    Track(ClipId, TrackId),
+    /// A speech turn.
+    Turn(ClipId, TurnId),
+    /// Another memory.
+    Memory(MemoryId),
+    /// An answer that was judged.
+    Answer(AnswerId),
+}
+
+/// One sentence about a span of time, linked to its entities, its clip and its evidence.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemoryRow {
+    /// Its id.
+    pub id: MemoryId,
+    /// What sort.
+    pub kind: MemoryKind,
+    /// The sentence; entities as mentions, `<person_4>`.
+    pub text: String,
+    /// When it happened.
+    pub span: Span,
+    /// The clip it belongs to; `None` for notes and upkeep.
+    pub clip: Option<ClipId>,
+    /// Everyone and everything it is about, mentioned or not, ascending.
+    pub entities: Vec<EntityId>,
+    /// Its slot, where it states a fact.
+    pub fact: Option<Fact>,
+    /// 0–1.
+    pub importance: f32,
+    /// 0–1.
+    pub confidence: f32,
+    /// Forgetting leaves it.
+    pub pinned: bool,
+    /// From when on it is true in the world.
+    pub valid_from: Timestamp,
+    /// Until when; `None` = still.
+    pub valid_to: Option<Timestamp>,
+    /// What it rests on.
+    pub grounds: Vec<Ground>,
+    /// `builtin`, `model:<name>`, `told`.
+    pub origin: String,
+}
+
+/// The robot's pose at a time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PoseRow {
+    /// The clip.
+    pub clip: ClipId,
+    /// The pose.
+    pub pose: Pose,
+}
+
+/// A person as every command shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PersonProfile {
+    /// `person_N` or `self`.
+    pub id: EntityId,
+    /// The name that outranks the others.
+    pub name: Option<String>,
+    /// Other names and ids that mean the same person.
+    pub aliases: Vec<String>,
+    /// Its faces, ascending.
+    pub faces: Vec<EntityId>,
+    /// Its voices, ascending.
+    pub voices: Vec<EntityId>,
+    /// First seen or heard.
+    pub first_seen: Option<Timestamp>,
+    /// Last seen or heard.
+    pub last_seen: Option<Timestamp>,
+    /// Seconds in view.
+    pub seen_secs: f64,
+    /// Seconds heard.
+    pub spoken_secs: f64,
+}

@@ -1,0 +1,1 @@
+//! Model files: manifest, lookup, fetching, verifying.

@@ -1,0 +1,1 @@
+//! MQTT: topics, messages, the session with the broker.

@@ -1,0 +1,1 @@
+//! Faces: detect, align, embed, track.

@@ -1,0 +1,1 @@
+//! Words: what a turn says.

@@ -1,0 +1,1 @@
+//! Voices: activity, turns, speaker embeddings.

@@ -1,0 +1,218 @@
+//! What perception found, with its exact time span: face tracks, speech turns, poses.
+//!
+//! Produced by `perceive`, gathered per clip by `window`, given an identity by `identify`.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::geometry::{Point, Rect};
+use crate::ids::{ClipId, ModelHash, SourceId, TrackId, TurnId};
+use crate::media::Pose;
+use crate::time::{Span, Timestamp};
+
+/// A unit-length vector and the model that made it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Embedding {
+    /// L2-normalised, `[D]`.
+    pub values: Vec<f32>,
+    /// Only equal hashes are compared.
+    pub model: ModelHash,
+}
+
+impl Embedding {
+    /// Normalises `values` to unit length (a zero vector stays zero).
+    #[must_use]
+    pub fn normalised(mut values: Vec<f32>, model: ModelHash) -> Self {
+        let norm = values.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
+        if norm > 0.0 {
+            for value in &mut values {
+                *value = (f64::from(*value) / norm) as f32;
+            }
+        }
+        Self { values, model }
+    }
+
+    /// Cosine similarity, [-1, 1]; `None` when the models differ.
+    #[must_use]
+    pub fn cosine(&self, other: &Self) -> Option<f32> {
+        (self.model == other.model && self.values.len() == other.values.len()).then(|| {
+            let dot: f64 = self
+                .values
+                .iter()
+                .zip(&other.values)
+                .map(|(a, b)| f64::from(*a) * f64::from(*b))
+                .sum();
+            dot.clamp(-1.0, 1.0) as f32
+        })
+    }
+}
+
+/// One face found in one analysed frame.
+#[derive(Clone, Debug)]
+pub struct Face {
+    /// Box in px of the frame, clamped to it.
+    pub bbox: Rect,
+    /// Left eye, right eye, nose, left and right corner of the mouth (as seen in the picture), px of the frame.
+    pub landmarks: [Point; 5],
+    /// The detector's confidence, 0–1.
+    pub score: f32,
+    /// How well the face is seen (size, sharpness, pose, score), 0–1.
+    pub quality: f32,
+    /// Who it looks like; `None` where no embedder runs or the face is too poor.
+    pub embedding: Option<Embedding>,
+    /// The aligned chip as JPEG, for galleries and contact sheets.
+    pub chip: Option<Arc<[u8]>>,
+}
+
+/// Everything found in one analysed frame of one camera.
+#[derive(Clone, Debug)]
+pub struct FrameFaces {
+    /// Which camera.
+    pub source: SourceId,
+    /// Capture time of the frame.
+    pub at: Timestamp,
+    /// Picture width in px.
+    pub width: u32,
+    /// Picture height in px.
+    pub height: u32,
+    /// In the detector's order (score descending).
+    pub faces: Vec<Face>,
+    /// The whole frame as JPEG, kept for key frames.
+    pub jpeg: Option<Arc<[u8]>>,
+    /// True when the picture jumped against the analysed frame before it (hard cut).
+    pub cut: bool,
+}
+
+/// A face track's place in one analysed frame.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sighting {
+    /// Capture time of the frame.
+    pub at: Timestamp,
+    /// Box in px.
+    pub bbox: Rect,
+    /// Detector confidence, 0–1.
+    pub score: f32,
+}
+
+/// A well-seen moment of a track: material for matching and galleries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FaceSample {
+    /// Capture time of the frame.
+    pub at: Timestamp,
+    /// Embedding of the aligned chip.
+    pub embedding: Embedding,
+    /// Face quality, 0–1.
+    pub quality: f32,
+    /// The aligned chip, JPEG.
+    pub chip: Arc<[u8]>,
+}
+
+/// One face followed through the frames of one camera, as far as one clip shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FaceTrack {
+    /// Lasts over clip borders.
+    pub id: TrackId,
+    /// Which camera.
+    pub source: SourceId,
+    /// From the first sighting in this clip to one analysis step after the last.
+    pub span: Span,
+    /// Every analysed frame of this clip in which it was seen, in time order.
+    pub sightings: Vec<Sighting>,
+    /// The best-seen moments of this clip, at most a handful, best first.
+    pub samples: Vec<FaceSample>,
+    /// It began in an earlier clip.
+    pub continued: bool,
+}
+
+/// One recognised word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Word {
+    /// As spelled by the recogniser.
+    pub text: String,
+    /// When it was said.
+    pub span: Span,
+    /// 0–1 where the recogniser tells.
+    pub confidence: Option<f32>,
+}
+
+/// The words of a turn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Transcript {
+    /// The whole text.
+    pub text: String,
+    /// Words with times, where the recogniser gives them.
+    pub words: Vec<Word>,
+    /// BCP 47 language tag, where known.
+    pub language: Option<String>,
+    /// Name of the recogniser.
+    pub engine: String,
+}
+
+/// One voice, its words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpeechTurn {
+    /// Unique within the session.
+    pub id: TurnId,
+    /// Which microphone.
+    pub source: SourceId,
+    /// First to last speech, 10 ms steps.
+    pub span: Span,
+    /// Seconds of speech inside the span (pauses left out).
+    pub speech_secs: f64,
+    /// Mean level of the speech, dB relative to full scale.
+    pub level_dbfs: f32,
+    /// Whose voice; `None` where no speaker embedder runs or the turn is too short.
+    pub embedding: Option<Embedding>,
+    /// What was said; `None` until known, empty text when nothing was understood.
+    pub words: Option<Transcript>,
+    /// Two voices at once in part of the turn.
+    pub overlapped: bool,
+    /// The sound, 16 kHz mono, for snippets and re-embedding.
+    pub sound: Arc<[f32]>,
+}
+
+/// A frame worth keeping to look at again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KeyFrame {
+    /// Which camera.
+    pub source: SourceId,
+    /// Capture time.
+    pub at: Timestamp,
+    /// The picture, JPEG.
+    pub jpeg: Arc<[u8]>,
+}
+
+/// Counters of one clip.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClipCounts {
+    /// Frames captured.
+    pub frames: u64,
+    /// Frames analysed.
+    pub analysed: u64,
+    /// Frames dropped (live only).
+    pub dropped: u64,
+    /// Faces found in analysed frames.
+    pub faces: u64,
+}
+
+/// A sealed clip: its percepts in canonical order (start, source, id).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClipPercepts {
+    /// Which clip.
+    pub clip: ClipId,
+    /// `[t0 + k·clip_secs, t0 + (k+1)·clip_secs)`; the session's last clip ends with its last media.
+    pub span: Span,
+    /// Faces followed.
+    pub tracks: Vec<FaceTrack>,
+    /// Turns that ended in this clip.
+    pub turns: Vec<SpeechTurn>,
+    /// Where the robot was.
+    pub poses: Vec<Pose>,
+    /// At most a few pictures.
+    pub key_frames: Vec<KeyFrame>,
+    /// Counters.
+    pub counts: ClipCounts,
+    /// Times at which every camera's frames were analysed, per camera: tells "not visible" from "not looked".
+    pub looked: Vec<(SourceId, Vec<Timestamp>)>,
+}

@@ -1,0 +1,1 @@
+//! Recall: a query becomes a ranked list of memories.

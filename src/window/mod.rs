@@ -1,0 +1,1 @@
+//! The rolling window in event time: watermark, frame selection, sealing.
