@@ -1,0 +1,170 @@
+//! One camera's stage: takes analysed frames in order, follows faces, hands over a part at each border.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, Sender};
+use serde::{Deserialize, Serialize};
+
+use super::pool::{Pending, take};
+use super::{Border, Part};
+use crate::ids::SourceId;
+use crate::memory::present::{PresentTrack, PresentWriter};
+use crate::perceive::PerceiveError;
+use crate::perceive::face::{CutDetector, FaceTracker};
+use crate::percept::{FaceTrack, FrameFaces, KeyFrame};
+use crate::time::Timestamp;
+
+/// What reaches a camera's stage, in event time order.
+pub(super) enum Step {
+    /// A frame that a worker is analysing.
+    Frame(Pending<FrameFaces>),
+    /// Every frame before the border has been handed in.
+    Border(Border),
+}
+
+/// What a camera contributes to one clip.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct CameraPart {
+    pub(super) tracks: Vec<FaceTrack>,
+    pub(super) key_frames: Vec<KeyFrame>,
+    pub(super) looked: Vec<Timestamp>,
+    pub(super) faces: u64,
+    /// Frames that could not be decoded or analysed.
+    pub(super) failed: u64,
+    /// The stage as it stands at the border, for the checkpoint.
+    pub(super) state: CameraState,
+}
+
+/// Touched by the stage's thread alone; copied into the checkpoint at each border.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct CameraState {
+    tracker: FaceTracker,
+    cuts: CutDetector,
+}
+
+pub(super) struct CameraStage {
+    pub(super) index: usize,
+    pub(super) source: SourceId,
+    pub(super) state: CameraState,
+    pub(super) key_frames: usize,
+    pub(super) present: PresentWriter,
+}
+
+impl CameraStage {
+    /// Runs until the last handle to `steps` is gone.
+    pub(super) fn start(
+        self,
+        steps: Receiver<Step>,
+        parts: Sender<Part>,
+    ) -> Result<JoinHandle<()>, PerceiveError> {
+        thread::Builder::new()
+            .name(format!("camera-{}", self.index))
+            .spawn(move || self.run(&steps, &parts))
+            .map_err(PerceiveError::thread)
+    }
+
+    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
+        let mut part = Gathered::default();
+        while let Ok(step) = steps.recv() {
+            match step {
+                Step::Frame(pending) => match take(&pending) {
+                    Ok(faces) => self.frame(faces, &mut part),
+                    Err(error) => {
+                        part.failed += 1;
+                        tracing::warn!(source = %self.source, error = %error, "A frame was left out.");
+                    }
+                },
+                Step::Border(border) => {
+                    let tracks = self.state.tracker.seal(border.end);
+                    let gathered = std::mem::take(&mut part);
+                    let camera = CameraPart {
+                        key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
+                        tracks,
+                        looked: gathered.looked,
+                        faces: gathered.faces,
+                        failed: gathered.failed,
+                        state: self.state.clone(),
+                    };
+                    if parts.send(Part::Camera(self.index, border, Box::new(camera))).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn frame(&mut self, mut frame: FrameFaces, part: &mut Gathered) {
+        frame.cut = self.state.cuts.is_cut(&frame);
+        self.state.tracker.step(&frame);
+        part.looked.push(frame.at);
+        part.faces += frame.faces.len() as u64;
+        if let Some(jpeg) = frame.jpeg.take() {
+            part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
+        }
+        let tracks = self
+            .state
+            .tracker
+            .open()
+            .into_iter()
+            .map(|track| PresentTrack {
+                handle: track.id,
+                source: self.source.clone(),
+                since: track.since,
+                last: track.last,
+                bbox: track.bbox,
+                provisional: None,
+                embedding: track.embedding,
+            })
+            .collect();
+        self.present.tracks(&self.source, frame.at, tracks);
+    }
+}
+
+#[derive(Default)]
+struct Gathered {
+    looked: Vec<Timestamp>,
+    frames: Vec<KeyFrame>,
+    faces: u64,
+    failed: u64,
+}
+
+/// Key frames: the first sight of each new track, longest tracks first, then frames evenly spread.
+fn choose_key_frames(frames: Vec<KeyFrame>, tracks: &[FaceTrack], most: usize) -> Vec<KeyFrame> {
+    let mut by_length: Vec<&FaceTrack> = tracks.iter().filter(|track| !track.continued).collect();
+    by_length.sort_by_key(|track| (std::cmp::Reverse(track.sightings.len()), track.id));
+    let mut wanted: Vec<Timestamp> = Vec::new();
+    for track in by_length.into_iter().take(most) {
+        // The middle of a track shows the face better than its first frame.
+        if let Some(sighting) = track.sightings.get(track.sightings.len() / 2) {
+            wanted.push(sighting.at);
+        }
+    }
+    let missing = most.saturating_sub(wanted.len());
+    for k in 0..missing {
+        if let Some(frame) = frames.get((2 * k + 1) * frames.len() / (2 * missing.max(1))) {
+            wanted.push(frame.at);
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    frames.into_iter().filter(|frame| wanted.binary_search(&frame.at).is_ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn key_frames_are_spread_when_nobody_is_there() {
+        let frame = |second: i64| KeyFrame {
+            source: SourceId::new("camera"),
+            at: Timestamp::from_nanos(second),
+            jpeg: Arc::from([0_u8].as_slice()),
+        };
+        let chosen = choose_key_frames((0..100).map(frame).collect(), &[], 4);
+        let at: Vec<i64> = chosen.iter().map(|frame| frame.at.as_nanos()).collect();
+        assert_eq!(at, [12, 37, 62, 87]);
+        assert!(choose_key_frames(Vec::new(), &[], 4).is_empty());
+    }
+}

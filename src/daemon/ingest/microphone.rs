@@ -1,0 +1,140 @@
+//! One microphone's stage: finds turns in its sound and hands over a part once a border is settled.
+//!
+//! A turn is known only some time after it ended, so this stage runs past a border before it can say
+//! which turns ended before it. What it read beyond the border is part of the checkpoint.
+
+use std::collections::VecDeque;
+use std::thread::{self, JoinHandle};
+
+use crossbeam_channel::{Receiver, Sender};
+use serde::{Deserialize, Serialize};
+
+use super::pool::{JobQueue, Pending};
+use super::{Border, Part};
+use crate::ids::SourceId;
+use crate::media::Block;
+use crate::memory::present::PresentWriter;
+use crate::perceive::PerceiveError;
+use crate::perceive::voice::{RawTurn, TurnFinder};
+use crate::percept::SpeechTurn;
+use crate::time::Timestamp;
+
+/// What reaches a microphone's stage, in event time order.
+pub(super) enum Step {
+    /// Sound.
+    Block(Block),
+    /// Every block that starts before the border has been handed in.
+    Border(Border),
+}
+
+/// What a microphone contributes to one clip: turns that began before its border, in time order.
+pub(super) struct MicrophonePart {
+    pub(super) turns: Vec<Pending<Vec<SpeechTurn>>>,
+    /// The stage as it stands now, for the checkpoint.
+    pub(super) state: MicrophoneState,
+}
+
+/// Touched by the stage's thread alone; copied into the checkpoint at each border.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct MicrophoneState {
+    finder: TurnFinder,
+    /// Turns that begin after the border and are already over.
+    ahead: Vec<RawTurn>,
+    /// Sound before this is done with.
+    consumed: Timestamp,
+}
+
+impl MicrophoneState {
+    pub(super) fn new(finder: TurnFinder) -> Self {
+        Self { finder, ahead: Vec::new(), consumed: Timestamp::EPOCH }
+    }
+
+    /// A resumed replay leaves out sound before this.
+    pub(super) fn consumed(&self) -> Timestamp {
+        self.consumed
+    }
+}
+
+/// Sound that stays away for longer than this before a border means that none is coming, seconds.
+const SILENT_SOURCE_SECS: f64 = 0.5;
+
+pub(super) struct MicrophoneStage {
+    pub(super) index: usize,
+    pub(super) source: SourceId,
+    pub(super) state: MicrophoneState,
+    pub(super) jobs: JobQueue,
+    pub(super) present: PresentWriter,
+}
+
+struct Underway {
+    raw: RawTurn,
+    result: Pending<Vec<SpeechTurn>>,
+}
+
+impl MicrophoneStage {
+    /// Runs until the last handle to `steps` is gone.
+    pub(super) fn start(
+        self,
+        steps: Receiver<Step>,
+        parts: Sender<Part>,
+    ) -> Result<JoinHandle<()>, PerceiveError> {
+        thread::Builder::new()
+            .name(format!("microphone-{}", self.index))
+            .spawn(move || self.run(&steps, &parts))
+            .map_err(PerceiveError::thread)
+    }
+
+    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
+        let mut underway: VecDeque<Underway> =
+            self.state.ahead.drain(..).map(|raw| submit(&self.jobs, raw)).collect();
+        let mut borders: VecDeque<Border> = VecDeque::new();
+        while let Ok(step) = steps.recv() {
+            let (found, flushed) = match step {
+                Step::Block(block) => {
+                    self.state.consumed = block.end();
+                    (self.state.finder.push(&block), false)
+                }
+                Step::Border(border) => {
+                    let silent =
+                        border.end.secs_since(self.state.consumed) > SILENT_SOURCE_SECS;
+                    borders.push_back(border);
+                    let flush = border.last || silent;
+                    let found = if flush { self.state.finder.flush() } else { Ok(Vec::new()) };
+                    (found, flush)
+                }
+            };
+            match found {
+                Ok(turns) => underway.extend(turns.into_iter().map(|raw| submit(&self.jobs, raw))),
+                Err(error) => {
+                    tracing::warn!(source = %self.source, error = %error, "Sound was left out.");
+                }
+            }
+            let open = self.state.finder.open_turn();
+            self.present.open_turn(&self.source, self.state.consumed, open);
+            while let Some(border) = borders.front().copied() {
+                if !flushed && self.state.finder.watermark() < border.end {
+                    break;
+                }
+                borders.pop_front();
+                let part = self.part(border, &mut underway);
+                if parts.send(Part::Microphone(self.index, border, Box::new(part))).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.
+    fn part(&self, border: Border, underway: &mut VecDeque<Underway>) -> MicrophonePart {
+        let mut turns = Vec::new();
+        while underway.front().is_some_and(|turn| turn.raw.span.start < border.end) {
+            turns.extend(underway.pop_front().map(|turn| turn.result));
+        }
+        let ahead = underway.iter().map(|turn| turn.raw.clone()).collect();
+        MicrophonePart { turns, state: MicrophoneState { ahead, ..self.state.clone() } }
+    }
+}
+
+fn submit(jobs: &JobQueue, raw: RawTurn) -> Underway {
+    Underway { result: jobs.voice(raw.clone()), raw }
+}

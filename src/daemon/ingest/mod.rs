@@ -1,0 +1,65 @@
+//! Ingest: the data plane put together, from a feed of timed media to committed clips.
+//!
+//! ```text
+//! feed ─▶ dispatcher ─▶ camera stages ──────┐            ┌─▶ SQLite, graph, index
+//!            │  ▲          │  ▲             ├─▶ sealer ──┤
+//!            │  pace       ▼  │             │            └─▶ reports (events, progress)
+//!            │           workers (pool)     │
+//!            └────────▶ microphone stages ──┘
+//! ```
+//!
+//! The dispatcher hands items out in event time order and announces each clip's border; a stage answers
+//! a border with its part of the clip; the sealer puts the parts together and commits one transaction.
+//! What a stage does depends on its input's order alone, so the same recording gives the same memory.
+
+mod camera;
+mod checkpoint;
+mod dispatch;
+mod microphone;
+mod pace;
+mod perceivers;
+mod pool;
+mod report;
+mod seal;
+mod session;
+
+pub use pace::{Command, Pace};
+pub use perceivers::{Perceivers, PerceiverSet};
+pub use pool::{Courtesy, CourtesyGuard};
+pub use report::{ClipReport, Report, SessionEnd};
+pub use session::{IngestError, Session, SessionSettings};
+
+use crate::media::Pose;
+use crate::time::Timestamp;
+use crate::window::FrameSelector;
+
+/// Where a clip ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Border {
+    /// Index of the clip that ends here.
+    index: u32,
+    /// First instant of that clip.
+    start: Timestamp,
+    /// First instant after it.
+    end: Timestamp,
+    /// Nothing comes after it.
+    last: bool,
+}
+
+/// What the dispatcher itself contributes to a clip.
+#[derive(Clone, Debug, Default)]
+struct DispatchPart {
+    frames: u64,
+    analysed: u64,
+    dropped: u64,
+    poses: Vec<Pose>,
+    /// Per camera, as it stands at the border.
+    selectors: Vec<FrameSelector>,
+}
+
+/// One stage's part of one clip, on its way to the sealer.
+enum Part {
+    Dispatch(Border, Box<DispatchPart>),
+    Camera(usize, Border, Box<camera::CameraPart>),
+    Microphone(usize, Border, Box<microphone::MicrophonePart>),
+}

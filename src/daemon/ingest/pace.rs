@@ -1,0 +1,136 @@
+//! How fast a replay plays: rate, pause, single steps; told from outside while it runs.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::time::Timestamp;
+
+/// What a running replay is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Command {
+    /// Stand still before the next item.
+    Pause,
+    /// Go on.
+    Resume,
+    /// Play so many times faster than the recording; `None` = as fast as the machine can.
+    Rate(Option<f64>),
+    /// While paused: let so many items through.
+    Step(u64),
+    /// Let everything before this time through without waiting.
+    Seek(Timestamp),
+    /// End the replay in good order: what was read is sealed and kept.
+    Stop,
+}
+
+#[derive(Debug)]
+struct State {
+    rate: Option<f64>,
+    paused: bool,
+    steps: u64,
+    hurry_until: Timestamp,
+    stopped: bool,
+    /// Wall clock and event time that belong together since the last change of rate.
+    anchor: Option<(Instant, Timestamp)>,
+    position: Timestamp,
+}
+
+/// Shared between the replay and whoever steers it.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    shared: Arc<(Mutex<State>, Condvar)>,
+}
+
+impl Pace {
+    /// Plays at `rate` times real time; `None` = as fast as the machine can.
+    #[must_use]
+    pub fn new(rate: Option<f64>, paused: bool) -> Self {
+        let state = State {
+            rate,
+            paused,
+            steps: 0,
+            hurry_until: Timestamp::EPOCH,
+            stopped: false,
+            anchor: None,
+            position: Timestamp::EPOCH,
+        };
+        Self { shared: Arc::new((Mutex::new(state), Condvar::new())) }
+    }
+
+    /// Carries out a command.
+    pub fn command(&self, command: Command) {
+        let (lock, changed) = &*self.shared;
+        let mut state = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        match command {
+            Command::Pause => state.paused = true,
+            Command::Resume => state.paused = false,
+            Command::Rate(rate) => state.rate = rate,
+            Command::Step(items) => state.steps += items,
+            Command::Seek(to) => state.hurry_until = to,
+            Command::Stop => state.stopped = true,
+        }
+        state.anchor = None;
+        changed.notify_all();
+    }
+
+    /// Event time up to which the recording was let through: the clock of a replay.
+    #[must_use]
+    pub fn position(&self) -> Timestamp {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).position
+    }
+
+    /// Waits until an item captured at `at` is due; false when the replay was stopped.
+    #[must_use]
+    pub fn wait(&self, at: Timestamp) -> bool {
+        let (lock, changed) = &*self.shared;
+        let mut state = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if state.stopped {
+                return false;
+            }
+            if state.paused {
+                if state.steps > 0 {
+                    state.steps -= 1;
+                    break;
+                }
+                state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            let Some(rate) = state.rate.filter(|_| at >= state.hurry_until) else { break };
+            let (wall, event) = *state.anchor.get_or_insert_with(|| (Instant::now(), at));
+            let due = wall + Duration::from_secs_f64((at.secs_since(event) / rate).max(0.0));
+            let now = Instant::now();
+            if due <= now {
+                break;
+            }
+            state = changed
+                .wait_timeout(state, due - now)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
+        }
+        state.position = state.position.max(at);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_ends_a_paused_replay() {
+        let pace = Pace::new(Some(1.0), true);
+        let other = pace.clone();
+        let waiting = std::thread::spawn(move || other.wait(Timestamp::from_nanos(1)));
+        pace.command(Command::Stop);
+        assert!(!waiting.join().unwrap_or(true));
+    }
+
+    #[test]
+    fn steps_let_single_items_through_while_paused() {
+        let pace = Pace::new(None, true);
+        pace.command(Command::Step(2));
+        assert!(pace.wait(Timestamp::from_nanos(1)));
+        assert!(pace.wait(Timestamp::from_nanos(2)));
+        assert_eq!(pace.position(), Timestamp::from_nanos(2));
+    }
+}

@@ -1,0 +1,106 @@
+//! What every promise's test needs: the shared recordings, the binary, a scratch folder.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// The folder of recordings and models: `ENGRAM_SHARED`, else `../shared` beside the checkout.
+///
+/// Says what is skipped when it is not there.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("ENGRAM_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let full = root.join(path);
+    if full.exists() {
+        return Some(full);
+    }
+    println!("SKIPPED: {} is not there (set ENGRAM_SHARED)", full.display());
+    None
+}
+
+/// Leaves the test when a shared file is not there.
+macro_rules! need {
+    ($path:expr) => {
+        match $crate::support::shared($path) {
+            Some(path) => path,
+            None => return,
+        }
+    };
+}
+pub(crate) use need;
+
+/// `engramd` with a store of its own.
+pub struct Robot {
+    /// `--data-dir`; gone when the robot is dropped.
+    pub dir: tempfile::TempDir,
+    /// Arguments of every call, e.g. `--set models.set="edge"`.
+    pub settings: Vec<String>,
+}
+
+impl Robot {
+    /// An empty store, model set `edge` or `open`, no words unless a test asks for them.
+    pub fn new(set: &str) -> Self {
+        let dir = tempfile::tempdir().expect("a scratch folder");
+        let mut settings = vec!["--set".to_owned(), format!("models.set={set:?}")];
+        settings.extend(["--set".to_owned(), "transcriber.kind=\"none\"".to_owned()]);
+        if let Some(mirror) = shared("models") {
+            settings.extend(["--set".to_owned(), format!("models.mirror={mirror:?}")]);
+        }
+        Self { dir, settings }
+    }
+
+    /// One more `--set`.
+    pub fn set(mut self, assignment: &str) -> Self {
+        self.settings.extend(["--set".to_owned(), assignment.to_owned()]);
+        self
+    }
+
+    /// The command line, ready to be started.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_engramd"));
+        command.args(args).arg("--data-dir").arg(self.dir.path()).args(&self.settings);
+        command
+    }
+
+    /// Runs to the end.
+    pub fn run(&self, args: &[&str]) -> Output {
+        let output = self.command(args).output().expect("engramd starts");
+        if !output.status.success() {
+            println!("{args:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
+        }
+        output
+    }
+
+    /// Runs to the end, must succeed, and reads the one JSON document it prints.
+    pub fn json(&self, args: &[&str]) -> Value {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?} failed");
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+            panic!("{args:?} printed no JSON ({error}): {}", String::from_utf8_lossy(&output.stdout))
+        })
+    }
+
+    /// Runs to the end, must succeed, and reads the JSON lines it prints.
+    pub fn json_lines(&self, args: &[&str]) -> Vec<Value> {
+        let output = self.run(args);
+        assert!(output.status.success(), "{args:?} failed");
+        String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a JSON line"))
+            .collect()
+    }
+
+    /// Remembers a recording.
+    pub fn replay(&self, recording: &Path, more: &[&str]) -> Vec<Value> {
+        let path = recording.to_str().expect("a path in UTF-8");
+        let mut args = vec!["replay", path, "--json"];
+        args.extend(more);
+        self.json_lines(&args)
+    }
+
+    /// `export --hash`.
+    pub fn hash(&self) -> String {
+        self.json(&["export", "--hash"])["hash"].as_str().expect("a hash").to_owned()
+    }
+}
