@@ -2,11 +2,27 @@
 //!
 //! Ground floor: stages read their section and nothing else. Unknown keys are refused.
 //! `config/engram.toml` is the commented example; a test keeps it equal to these defaults.
+//!
+//! [`Config::load`] reads the file and the `--set` overrides and refuses what is wrong in them, naming
+//! file, line and column; [`Config::resolved`] fills in what depends on the machine.
 
+mod broker;
+mod check;
+mod error;
+mod keys;
+mod load;
+mod locate;
+mod resolve;
 pub mod sections;
 
 use serde::{Deserialize, Serialize};
 
+pub use broker::BrokerAddress;
+pub use check::{RANGES, Range};
+pub use error::{ConfigError, Place, Problem};
+pub use keys::key_paths;
+pub use load::{Loaded, SYSTEM_FILE, Source};
+pub use resolve::{find_file, read_secret};
 pub use sections::*;
 
 /// The whole configuration file.

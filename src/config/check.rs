@@ -1,0 +1,246 @@
+//! What values may be: ranges, and how keys must fit together.
+
+use std::net::SocketAddr;
+
+use serde_json::Value;
+
+use super::{BrokerAddress, Config, Engine, TranscriberKind, resolve};
+
+/// What a number may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// `section.key`.
+    pub key: &'static str,
+    /// Least value.
+    pub min: f64,
+    /// Greatest value.
+    pub max: f64,
+    /// Unit, as in the example file.
+    pub unit: &'static str,
+}
+
+const fn range(key: &'static str, min: f64, max: f64, unit: &'static str) -> Range {
+    Range { key, min, max, unit }
+}
+
+/// Every number of the configuration and what it may be.
+pub const RANGES: &[Range] = &[
+    range("window.clip_secs", 5.0, 300.0, "seconds"),
+    range("window.analyse_fps", 0.5, 30.0, "frames per second"),
+    range("window.idle_timeout_secs", 0.1, 60.0, "seconds"),
+    range("window.frame_queue", 1.0, 1024.0, "frames"),
+    range("window.sound_queue", 1.0, 65536.0, "blocks"),
+    range("window.key_frames", 0.0, 64.0, "pictures"),
+    range("pipeline.workers", 1.0, 256.0, "threads"),
+    range("face.min_score", 0.0, 1.0, "confidence"),
+    range("face.min_size_px", 8.0, 2000.0, "px"),
+    range("face.min_quality", 0.0, 1.0, "quality"),
+    range("face.max_lost_secs", 0.0, 60.0, "seconds"),
+    range("voice.threshold", 0.0, 1.0, "probability"),
+    range("voice.min_silence_secs", 0.05, 10.0, "seconds"),
+    range("voice.min_speech_secs", 0.0, 10.0, "seconds"),
+    range("voice.pad_secs", 0.0, 2.0, "seconds"),
+    range("voice.max_turn_secs", 1.0, 300.0, "seconds"),
+    range("voice.min_embed_secs", 0.1, 30.0, "seconds"),
+    range("identify.face_accept", -1.0, 1.0, "cosine"),
+    range("identify.voice_accept", -1.0, 1.0, "cosine"),
+    range("identify.gallery_size", 1.0, 1000.0, "exemplars"),
+    range("identify.min_new_face_secs", 0.0, 3600.0, "seconds"),
+    range("identify.min_new_voice_secs", 0.0, 3600.0, "seconds"),
+    range("identify.link_secs", 0.0, 3600.0, "seconds"),
+    range("answerer.max_evidence", 1.0, 1000.0, "memories"),
+    range("answerer.concurrency", 1.0, 256.0, "questions"),
+    range("answerer.queue", 0.0, 100_000.0, "questions"),
+    range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
+];
+
+/// Everything wrong with the values, as (`section.key`, what and the cure).
+pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    ranges(config, &mut found);
+    robot(config, &mut found);
+    sources(config, &mut found);
+    engines(config, &mut found);
+    mqtt(config, &mut found);
+    if let Some(listen) = &config.metrics.listen {
+        address("metrics.listen", listen, &mut found);
+    }
+    found
+}
+
+type Found = Vec<(String, String)>;
+
+fn wrong(found: &mut Found, key: impl Into<String>, message: impl Into<String>) {
+    found.push((key.into(), message.into()));
+}
+
+fn ranges(config: &Config, found: &mut Found) {
+    let values = serde_json::to_value(config).unwrap_or_default();
+    for range in RANGES {
+        let value = range
+            .key
+            .split_once('.')
+            .and_then(|(section, key)| values.get(section)?.get(key))
+            .and_then(Value::as_f64);
+        if let Some(value) = value
+            && !(range.min..=range.max).contains(&value)
+        {
+            let Range { key, min, max, unit } = range;
+            wrong(found, *key, format!("`{key}` is {value}, but must be {min}–{max} ({unit})"));
+        }
+    }
+}
+
+fn robot(config: &Config, found: &mut Found) {
+    if let Some(id) = &config.robot.id
+        && !resolve::is_robot_id(id)
+    {
+        let message = format!(
+            "`robot.id` is {id:?}, but may hold only a–z, 0–9, `_` and `-`, at most 64 of them, because it is part of every MQTT topic"
+        );
+        wrong(found, "robot.id", message);
+    }
+    if let Some(zone) = &config.robot.timezone
+        && jiff::tz::TimeZone::get(zone).is_err()
+    {
+        let names: Vec<String> =
+            jiff::tz::db().available().map(|name| name.as_str().to_owned()).collect();
+        let near = super::keys::nearest(zone, names.iter().map(String::as_str));
+        let advice = near.map_or_else(
+            || "write an IANA name such as Europe/Berlin or UTC".to_owned(),
+            |near| format!("did you mean {near:?}?"),
+        );
+        wrong(found, "robot.timezone", format!("there is no time zone {zone:?}; {advice}"));
+    }
+}
+
+fn sources(config: &Config, found: &mut Found) {
+    let cameras =
+        config.camera.iter().enumerate().map(|(at, one)| (format!("camera.{at}"), &one.id));
+    let microphones =
+        config.microphone.iter().enumerate().map(|(at, one)| (format!("microphone.{at}"), &one.id));
+    let mut seen: Vec<&str> = Vec::new();
+    for (entry, id) in cameras.chain(microphones) {
+        let key = format!("{entry}.id");
+        if id.is_empty() || id.chars().any(|c| c.is_whitespace() || c.is_control()) {
+            wrong(found, key, format!("the source id {id:?} must be a word without spaces"));
+        } else if seen.contains(&id.as_str()) {
+            wrong(
+                found,
+                key,
+                format!(
+                    "two sources are called {id:?}; every camera and microphone needs an id of its own"
+                ),
+            );
+        }
+        seen.push(id);
+    }
+    for (at, camera) in config.camera.iter().enumerate() {
+        if camera.pipeline.is_none() && camera.uri.is_none() {
+            let message = format!(
+                "the camera {:?} has neither `uri` nor `pipeline`; give for example uri = \"/dev/video0\"",
+                camera.id
+            );
+            wrong(found, format!("camera.{at}"), message);
+        }
+    }
+}
+
+fn engines(config: &Config, found: &mut Found) {
+    for (key, url) in [
+        ("llm.base_url", &config.llm.base_url),
+        ("transcriber.base_url", &config.transcriber.base_url),
+    ] {
+        if let Some(url) = url
+            && !(url.starts_with("http://") || url.starts_with("https://"))
+        {
+            wrong(
+                found,
+                key,
+                format!("`{key}` is {url:?}, but must begin with http:// or https://"),
+            );
+        }
+    }
+    if config.transcriber.kind == TranscriberKind::Openai && config.transcriber.base_url.is_none() {
+        wrong(
+            found,
+            "transcriber.kind",
+            "`transcriber.kind = \"openai\"` needs `transcriber.base_url`",
+        );
+    }
+    let wanted =
+        [("memorizer.kind", config.memorizer.kind), ("answerer.kind", config.answerer.kind)];
+    for (key, kind) in wanted {
+        if kind == Engine::Model && (config.llm.base_url.is_none() || config.llm.model.is_none()) {
+            wrong(found, key, format!("`{key} = \"model\"` needs `llm.base_url` and `llm.model`"));
+        }
+    }
+    for (key, file) in [
+        ("llm.api_key_file", &config.llm.api_key_file),
+        ("transcriber.api_key_file", &config.transcriber.api_key_file),
+        ("mqtt.password_file", &config.mqtt.password_file),
+    ] {
+        if let Some(file) = file
+            && resolve::find_file(file, config.store.dir.as_deref()).is_none()
+        {
+            wrong(found, key, format!("`{key}` names {}, which does not exist", file.display()));
+        }
+    }
+}
+
+fn mqtt(config: &Config, found: &mut Found) {
+    let mqtt = &config.mqtt;
+    if mqtt.prefix.is_empty()
+        || mqtt.prefix.contains(['+', '#', '\0', '$'])
+        || mqtt.prefix.split('/').any(str::is_empty)
+    {
+        let message = format!(
+            "`mqtt.prefix` is {:?}, but must be a plain topic without `+`, `#`, `$` and empty levels",
+            mqtt.prefix
+        );
+        wrong(found, "mqtt.prefix", message);
+    }
+    if mqtt.password_file.is_some() && mqtt.username.is_none() {
+        wrong(found, "mqtt.password_file", "`mqtt.password_file` needs `mqtt.username`");
+    }
+    match BrokerAddress::parse(&mqtt.broker) {
+        Err(message) => wrong(found, "mqtt.broker", message),
+        Ok(BrokerAddress::Embedded) => {
+            let v4 = address("mqtt.listen", &mqtt.listen, found);
+            let v5 = address("mqtt.listen_v5", &mqtt.listen_v5, found);
+            if v4.is_some() && v4 == v5 && v4.is_some_and(|one| one.port() != 0) {
+                wrong(
+                    found,
+                    "mqtt.listen_v5",
+                    "`mqtt.listen` and `mqtt.listen_v5` are the same address; each MQTT version needs a port of its own",
+                );
+            }
+            for (key, listen) in [("mqtt.listen", v4), ("mqtt.listen_v5", v5)] {
+                if listen.is_some_and(|listen| !listen.ip().is_loopback())
+                    && (mqtt.username.is_none() || mqtt.password_file.is_none())
+                {
+                    wrong(
+                        found,
+                        key,
+                        format!(
+                            "`{key}` is open to the network: set `mqtt.username` and `mqtt.password_file`, or listen on 127.0.0.1"
+                        ),
+                    );
+                }
+            }
+        }
+        Ok(BrokerAddress::Remote { .. }) => {}
+    }
+}
+
+fn address(key: &str, text: &str, found: &mut Found) -> Option<SocketAddr> {
+    let parsed = text.parse().ok();
+    if parsed.is_none() {
+        wrong(
+            found,
+            key,
+            format!("`{key}` is {text:?}, but must be address:port, for example 127.0.0.1:1883"),
+        );
+    }
+    parsed
+}
