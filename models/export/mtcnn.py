@@ -91,30 +91,48 @@ def onet(state):
     return g
 
 
-def parity(source, path, name, shapes):
-    """Compares with the package's own PyTorch module, where PyTorch is installed."""
+def reference(torch, name, state, image):
+    """The same net in PyTorch's own operators: (box, score), with landmarks between for the O-Net."""
+    f = torch.nn.functional
+    w = {key: torch.from_numpy(value) for key, value in state.items()}
+
+    def conv(x, i):
+        return f.prelu(f.conv2d(x, w[f"conv{i}.weight"], w[f"conv{i}.bias"]), w[f"prelu{i}.weight"])
+
+    def pool(x, size):
+        return f.max_pool2d(x, size, 2, ceil_mode=True)
+
+    def head(x, key):
+        return f.linear(x, w[f"{key}.weight"], w[f"{key}.bias"])
+
+    def dense(x, i):
+        return f.prelu(head(x.permute(0, 3, 2, 1).flatten(1), f"dense{i}"), w[f"prelu{i}.weight"])
+
+    x = torch.from_numpy(image)
+    if name == "pnet":
+        x = conv(conv(pool(conv(x, 1), 2), 2), 3)
+        box = f.conv2d(x, w["conv4_2.weight"], w["conv4_2.bias"])
+        return box, f.softmax(f.conv2d(x, w["conv4_1.weight"], w["conv4_1.bias"]), dim=1)
+    x = conv(pool(conv(pool(conv(x, 1), 3), 2), 3), 3)
+    if name == "rnet":
+        x = dense(x, 4)
+        return head(x, "dense5_2"), f.softmax(head(x, "dense5_1"), dim=1)
+    x = dense(conv(pool(x, 2), 4), 5)
+    return head(x, "dense6_2"), head(x, "dense6_3"), f.softmax(head(x, "dense6_1"), dim=1)
+
+
+def parity(path, name, state, shapes):
+    """Compares with PyTorch, where it is installed."""
     try:
         import torch
     except ImportError:
         print(f"{path.name}: written; PyTorch (Debian python3-torch) is not installed, parity not checked")
         return
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location("models.mtcnn", source / "facenet_pytorch/models/mtcnn.py",
-                                                  submodule_search_locations=[])
-    module = importlib.util.module_from_spec(spec)
-    # Only the nets are wanted; the detection code around them needs torchvision.
-    text = (source / "facenet_pytorch/models/mtcnn.py").read_text().replace(
-        "from .utils.detect_face import detect_face, extract_face", "")
-    exec(compile(text, "mtcnn", "exec"), module.__dict__)
-    net = getattr(module, {"pnet": "PNet", "rnet": "RNet", "onet": "ONet"}[name])(pretrained=False)
-    net.load_state_dict(torch.load(source / f"facenet_pytorch/data/{name}.pt"))
     worst = 0.0
     for shape in shapes:
         image = np.random.default_rng(1).uniform(-1, 1, shape).astype(np.float32)
-        with torch.no_grad():
-            wanted = [t.numpy() for t in net.eval()(torch.from_numpy(image))]
-        worst = max(worst, max(float(np.abs(a - b).max()) for a, b in zip(run(path, image=image), wanted, strict=True)))
+        pairs = zip(run(path, image=image), reference(torch, name, state, image), strict=True)
+        worst = max(worst, *(float(np.abs(found - wanted.numpy()).max()) for found, wanted in pairs))
     report(path, "against PyTorch", worst, 1e-5)
 
 
@@ -126,8 +144,9 @@ def main():
         ("onet", onet, [(1, 3, 48, 48), (5, 3, 48, 48)]),
     ]:
         path = target / f"mtcnn_{name}.onnx"
-        build(torch_state(source / f"facenet_pytorch/data/{name}.pt")).save(path, NOTE)
-        parity(source, path, name, shapes)
+        state = torch_state(source / f"facenet_pytorch/data/{name}.pt")
+        build(state).save(path, NOTE)
+        parity(path, name, state, shapes)
 
 
 if __name__ == "__main__":

@@ -204,7 +204,10 @@ impl Manifest {
                     match self.model(name) {
                         Some(model) if model.job == *job => {}
                         Some(model) => {
-                            return Err(format!("set `{set}` has `{name}`, a {}, as {job}", model.job));
+                            return Err(format!(
+                                "set `{set}` has `{name}`, a {}, as {job}",
+                                model.job
+                            ));
                         }
                         None => return Err(format!("set `{set}` names an unknown model `{name}`")),
                     }
@@ -213,7 +216,10 @@ impl Manifest {
         }
         for export in &self.exports {
             if let Some(need) = export.needs.iter().find(|need| self.source(need).is_none()) {
-                return Err(format!("export `{}` needs `{need}`, which has no source", export.script));
+                return Err(format!(
+                    "export `{}` needs `{need}`, which has no source",
+                    export.script
+                ));
             }
         }
         for source in &self.sources {
@@ -222,12 +228,16 @@ impl Manifest {
             if !plain(&source.file) || !source.mirror.iter().all(plain) {
                 return Err(format!("source `{}` is no plain file name", source.file));
             }
-            let hex = |hash: &String| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
+            let hex =
+                |hash: &String| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
             if !source.sha256.iter().all(hex) {
                 return Err(format!("source `{}`: sha256 is not 64 hex digits", source.file));
             }
             if source.is_fetchable() && source.sha256.is_none() {
-                return Err(format!("source `{}` can be downloaded and has no sha256", source.file));
+                return Err(format!(
+                    "source `{}` can be downloaded and has no sha256",
+                    source.file
+                ));
             }
             if (source.pip.is_some() || source.npm.is_some()) && source.path.is_none() {
                 return Err(format!("source `{}` has a package and no path", source.file));
@@ -257,7 +267,8 @@ impl Manifest {
     /// The export that makes this file, else its source.
     #[must_use]
     pub fn origin(&self, file: &str) -> Option<Origin<'_>> {
-        let export = self.exports.iter().find(|export| export.makes.iter().any(|made| made == file));
+        let export =
+            self.exports.iter().find(|export| export.makes.iter().any(|made| made == file));
         export.map(Origin::Export).or_else(|| self.source(file).map(Origin::Source))
     }
 

@@ -9,6 +9,7 @@
 //! ([`thresholds`]).
 
 pub mod catalogue;
+pub mod command;
 mod download;
 mod error;
 pub mod fetch;
