@@ -6,25 +6,26 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender};
 use serde::{Deserialize, Serialize};
 
+use super::perceivers::Analysed;
 use super::pool::{Pending, take};
 use super::{Border, Part};
 use crate::ids::SourceId;
 use crate::memory::present::{PresentTrack, PresentWriter};
 use crate::perceive::PerceiveError;
-use crate::perceive::face::{CutDetector, FaceTracker};
-use crate::percept::{FaceTrack, FrameFaces, KeyFrame};
+use crate::perceive::face::{CutDetector, FaceTracker, TrackerSettings};
+use crate::percept::{FaceTrack, KeyFrame};
 use crate::time::Timestamp;
 
 /// What reaches a camera's stage, in event time order.
 pub(super) enum Step {
     /// A frame that a worker is analysing.
-    Frame(Pending<FrameFaces>),
+    Frame(Pending<Analysed>),
     /// Every frame before the border has been handed in.
     Border(Border),
 }
 
 /// What a camera contributes to one clip.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub(super) struct CameraPart {
     pub(super) tracks: Vec<FaceTrack>,
     pub(super) key_frames: Vec<KeyFrame>,
@@ -37,10 +38,16 @@ pub(super) struct CameraPart {
 }
 
 /// Touched by the stage's thread alone; copied into the checkpoint at each border.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CameraState {
     tracker: FaceTracker,
     cuts: CutDetector,
+}
+
+impl CameraState {
+    pub(super) fn new(source: SourceId, settings: TrackerSettings) -> Self {
+        Self { tracker: FaceTracker::new(source, settings), cuts: CutDetector::default() }
+    }
 }
 
 pub(super) struct CameraStage {
@@ -69,7 +76,7 @@ impl CameraStage {
         while let Ok(step) = steps.recv() {
             match step {
                 Step::Frame(pending) => match take(&pending) {
-                    Ok(faces) => self.frame(faces, &mut part),
+                    Ok(analysed) => self.frame(analysed, &mut part),
                     Err(error) => {
                         part.failed += 1;
                         tracing::warn!(source = %self.source, error = %error, "A frame was left out.");
@@ -94,8 +101,9 @@ impl CameraStage {
         }
     }
 
-    fn frame(&mut self, mut frame: FrameFaces, part: &mut Gathered) {
-        frame.cut = self.state.cuts.is_cut(&frame);
+    fn frame(&mut self, analysed: Analysed, part: &mut Gathered) {
+        let Analysed { faces: mut frame, thumbnail } = analysed;
+        frame.cut = self.state.cuts.step(thumbnail);
         self.state.tracker.step(&frame);
         part.looked.push(frame.at);
         part.faces += frame.faces.len() as u64;

@@ -19,6 +19,7 @@ mod microphone;
 mod pace;
 mod perceivers;
 mod pool;
+mod present;
 mod report;
 mod seal;
 mod session;
@@ -53,8 +54,10 @@ struct DispatchPart {
     analysed: u64,
     dropped: u64,
     poses: Vec<Pose>,
-    /// Per camera, as it stands at the border.
-    selectors: Vec<FrameSelector>,
+    /// The session's first capture time.
+    t0: Timestamp,
+    /// As it stands at the border.
+    selector: Option<FrameSelector>,
 }
 
 /// One stage's part of one clip, on its way to the sealer.

@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::perceivers::{PerceiverSet, Perceivers};
+use super::perceivers::{Analysed, PerceiverSet, Perceivers};
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::voice::RawTurn;
-use crate::percept::{FrameFaces, SpeechTurn, Transcript};
+use crate::percept::{SpeechTurn, Transcript};
 
 /// Where a job's result arrives, exactly once.
 pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 
 enum Job {
-    Faces(Frame, Sender<Result<FrameFaces, PerceiveError>>),
+    Faces(Frame, Sender<Result<Analysed, PerceiveError>>),
     Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
     Words(SpeechTurn, Sender<Result<Option<Transcript>, PerceiveError>>),
 }
@@ -120,7 +120,7 @@ impl JobQueue {
 
     /// Finds and embeds the faces of a frame.
     #[must_use]
-    pub fn faces(&self, frame: Frame) -> Pending<FrameFaces> {
+    pub fn faces(&self, frame: Frame) -> Pending<Analysed> {
         self.put(|reply| Job::Faces(frame, reply))
     }
 

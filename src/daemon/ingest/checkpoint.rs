@@ -1,0 +1,82 @@
+//! The streaming state at a border: with it a killed replay goes on into the same memory.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::camera::CameraState;
+use super::microphone::MicrophoneState;
+use crate::identify::Undecided;
+use crate::ids::{SourceId, TrackId};
+use crate::percept::SpeechTurn;
+use crate::time::Timestamp;
+use crate::window::FrameSelector;
+
+/// Changes whenever the layout of [`Checkpoint`] changes; an older one is refused.
+const VERSION: u32 = 1;
+
+/// A checkpoint that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckpointError {
+    /// Its bytes make no sense.
+    #[error("reading the checkpoint of the interrupted replay: {0}; replay with --again")]
+    Damaged(#[from] bincode::error::DecodeError),
+    /// It could not be written.
+    #[error("writing a checkpoint: {0}; this is a fault of engram, please report it")]
+    Unwritable(#[from] bincode::error::EncodeError),
+    /// It was written by another version of engramd.
+    #[error(
+        "the replay was interrupted under another version of engramd (checkpoint version {found}, expected {VERSION}); replay with --again"
+    )]
+    Version {
+        /// The version found.
+        found: u32,
+    },
+    /// The recording has other sources now.
+    #[error("the interrupted replay had other cameras or microphones; replay with --again")]
+    Sources,
+}
+
+/// Everything that a session needs to go on after its last committed clip.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Checkpoint {
+    pub(super) t0: Timestamp,
+    /// The clip that was committed with it.
+    pub(super) index: u32,
+    /// Its end: pictures and poses before this are done with.
+    pub(super) border: Timestamp,
+    pub(super) selector: FrameSelector,
+    pub(super) cameras: Vec<(SourceId, CameraState)>,
+    pub(super) microphones: Vec<(SourceId, MicrophoneState)>,
+    pub(super) ids: PerceptIds,
+    pub(super) undecided: Undecided,
+}
+
+/// Numbers of tracks and turns in the session, and what of a turn lies beyond the border.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct PerceptIds {
+    pub(super) next_track: u64,
+    pub(super) next_turn: u64,
+    /// Tracks that go on: (camera, number within the camera) → id in the session.
+    pub(super) tracks: BTreeMap<(usize, TrackId), TrackId>,
+    /// Per microphone: turns that began before the border and end after it.
+    pub(super) carried: Vec<Vec<SpeechTurn>>,
+}
+
+impl Checkpoint {
+    pub(super) fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
+        let layout = bincode::config::standard();
+        let mut bytes = bincode::serde::encode_to_vec(VERSION, layout)?;
+        bytes.extend(bincode::serde::encode_to_vec(self, layout)?);
+        Ok(bytes)
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, CheckpointError> {
+        let layout = bincode::config::standard();
+        let (found, read): (u32, usize) = bincode::serde::decode_from_slice(bytes, layout)?;
+        if found != VERSION {
+            return Err(CheckpointError::Version { found });
+        }
+        Ok(bincode::serde::decode_from_slice(&bytes[read..], layout)?.0)
+    }
+}

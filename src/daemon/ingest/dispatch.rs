@@ -1,0 +1,146 @@
+//! The dispatcher: items in event time order to their stages, borders to all of them.
+
+use std::collections::BTreeMap;
+
+use crossbeam_channel::Sender;
+
+use super::pool::JobQueue;
+use super::{Border, DispatchPart, Pace, Part, camera, microphone};
+use crate::ids::SourceId;
+use crate::media::Item;
+use crate::time::Timestamp;
+use crate::window::{ClipClock, FrameSelector};
+
+/// The stages have ended before the feed: the sealer met a fault.
+#[derive(Debug)]
+pub(super) struct StagesGone;
+
+/// Touched by the dispatching thread alone.
+pub(super) struct Dispatcher {
+    pub(super) cameras: BTreeMap<SourceId, Sender<camera::Step>>,
+    pub(super) microphones: BTreeMap<SourceId, Sender<microphone::Step>>,
+    pub(super) jobs: JobQueue,
+    pub(super) parts: Sender<Part>,
+    pub(super) pace: Pace,
+    pub(super) clip_secs: f64,
+    pub(super) analyse_fps: f64,
+    pub(super) progress: Option<Progress>,
+    /// Per microphone: sound before this is done with (resumed replays).
+    pub(super) consumed: BTreeMap<SourceId, Timestamp>,
+}
+
+/// Where the session stands; none before its first item.
+pub(super) struct Progress {
+    pub(super) clock: ClipClock,
+    pub(super) selector: FrameSelector,
+    /// Index of the open clip.
+    pub(super) index: u32,
+    /// Pictures and poses before this are done with (resumed replays).
+    pub(super) done_before: Timestamp,
+    pub(super) part: DispatchPart,
+    /// End of the latest media.
+    pub(super) latest: Timestamp,
+}
+
+impl Progress {
+    fn begin(t0: Timestamp, clip_secs: f64, analyse_fps: f64) -> Self {
+        Self {
+            clock: ClipClock::new(t0, clip_secs),
+            selector: FrameSelector::new(t0, analyse_fps),
+            index: 0,
+            done_before: Timestamp::from_nanos(i64::MIN),
+            part: DispatchPart::default(),
+            latest: t0,
+        }
+    }
+}
+
+impl Dispatcher {
+    /// Hands one item on; false when the replay was stopped from outside.
+    pub(super) fn item(&mut self, item: Item) -> Result<bool, StagesGone> {
+        let at = item.at();
+        let (clip_secs, analyse_fps) = (self.clip_secs, self.analyse_fps);
+        let progress =
+            self.progress.get_or_insert_with(|| Progress::begin(at, clip_secs, analyse_fps));
+        let done_before = match &item {
+            Item::Block(block) => self.consumed.get(&block.source).copied(),
+            Item::Frame(_) | Item::Pose(..) => Some(progress.done_before),
+        };
+        if done_before.is_some_and(|done| at < done) {
+            return Ok(true);
+        }
+        if !self.pace.wait(at) {
+            return Ok(false);
+        }
+        self.borders_until(at)?;
+        let Some(progress) = &mut self.progress else { return Ok(true) };
+        match item {
+            Item::Frame(frame) => {
+                progress.part.frames += 1;
+                progress.latest = progress.latest.max(at);
+                if let Some(steps) = self.cameras.get(&frame.source)
+                    && progress.selector.select(&frame.source, at)
+                {
+                    progress.part.analysed += 1;
+                    let pending = self.jobs.faces(frame);
+                    steps.send(camera::Step::Frame(pending)).map_err(|_| StagesGone)?;
+                }
+            }
+            Item::Block(block) => {
+                progress.latest = progress.latest.max(block.end());
+                if let Some(steps) = self.microphones.get(&block.source) {
+                    steps.send(microphone::Step::Block(block)).map_err(|_| StagesGone)?;
+                }
+            }
+            Item::Pose(_, pose) => {
+                progress.latest = progress.latest.max(at);
+                progress.part.poses.push(pose);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Announces every border up to `at`.
+    pub(super) fn borders_until(&mut self, at: Timestamp) -> Result<(), StagesGone> {
+        while let Some(progress) = &self.progress {
+            let span = progress.clock.span(progress.index);
+            if at < span.end {
+                break;
+            }
+            self.border(Border {
+                index: progress.index,
+                start: span.start,
+                end: span.end,
+                last: false,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Announces the session's last border, right after its last media.
+    pub(super) fn finish(&mut self) -> Result<(), StagesGone> {
+        let Some(progress) = &self.progress else { return Ok(()) };
+        let (latest, span) = (progress.latest, progress.clock.span(progress.index));
+        // Sound of the last block may reach over the border before it.
+        self.borders_until(Timestamp::from_nanos(latest.as_nanos().saturating_sub(1)))?;
+        let Some(progress) = &self.progress else { return Ok(()) };
+        let last = progress.clock.span(progress.index);
+        let end = latest.clamp(span.start, last.end).max(last.start);
+        self.border(Border { index: progress.index, start: last.start, end, last: true })
+    }
+
+    fn border(&mut self, border: Border) -> Result<(), StagesGone> {
+        let Some(progress) = &mut self.progress else { return Ok(()) };
+        progress.index = border.index + 1;
+        let mut part = std::mem::take(&mut progress.part);
+        part.selector = Some(progress.selector.clone());
+        part.t0 = progress.clock.t0();
+        for steps in self.cameras.values() {
+            steps.send(camera::Step::Border(border)).map_err(|_| StagesGone)?;
+        }
+        for steps in self.microphones.values() {
+            steps.send(microphone::Step::Border(border)).map_err(|_| StagesGone)?;
+        }
+        self.parts.send(Part::Dispatch(border, Box::new(part))).map_err(|_| StagesGone)
+    }
+}

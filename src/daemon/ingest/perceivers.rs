@@ -1,0 +1,204 @@
+//! The models of one worker, and the choice of them from the catalogue.
+
+use std::sync::Arc;
+
+use image::codecs::jpeg::JpegEncoder;
+
+use crate::capture::picture::to_rgb;
+use crate::config::Config;
+use crate::media::{Frame, Picture};
+use crate::models::{Catalogue, Job, ModelError, ModelFile};
+use crate::perceive::PerceiveError;
+use crate::perceive::face::{
+    CosineGates, DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, Thumbnail,
+};
+use crate::perceive::speech::{self, Transcriber};
+use crate::perceive::voice::{self, RawTurn, SpeakerEmbedder, TurnFinder};
+use crate::percept::{FrameFaces, SpeechTurn, Transcript};
+use crate::runtime::onnx::Device;
+
+/// Threads inside one model call: a constant, because it decides the last bits of the result.
+const INTRA_OP_THREADS: usize = 1;
+/// JPEG quality of the frames that the window keeps.
+const FRAME_QUALITY: u8 = 80;
+
+/// What a worker makes of a frame.
+#[derive(Clone, Debug)]
+pub struct Analysed {
+    /// The faces.
+    pub faces: FrameFaces,
+    /// The picture in small, to tell hard cuts.
+    pub thumbnail: Thumbnail,
+}
+
+/// Which models run; every worker loads its own from it.
+pub struct PerceiverSet {
+    config: Config,
+    faces: Option<FaceModels>,
+    /// The model that tells faces apart, with its thresholds.
+    pub face_embedder: Option<ModelFile>,
+    /// The model that tells voices apart, with its thresholds.
+    pub speaker_embedder: Option<ModelFile>,
+    voice_activity: Option<ModelFile>,
+    /// Abilities that are missing, and why.
+    pub degraded: Vec<String>,
+}
+
+impl PerceiverSet {
+    /// Chooses the models of the configured set; a missing one takes one ability away and is named.
+    ///
+    /// # Errors
+    /// When a model file is there and damaged.
+    pub fn choose(config: &Config, catalogue: &Catalogue) -> Result<Self, PerceiveError> {
+        let mut degraded = Vec::new();
+        let mut choose = |job, ability: &str| match catalogue.choose(config.models.set, job) {
+            Ok(file) => Ok(Some(file)),
+            Err(error) if error.is_absence() => {
+                degraded.push(format!("{ability}: {error}"));
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        };
+        let detector = choose(Job::FaceDetector, "faces")?;
+        let face_embedder = choose(Job::FaceEmbedder, "telling faces apart")?;
+        let voice_activity = choose(Job::VoiceActivity, "speech")?;
+        let speaker_embedder = choose(Job::SpeakerEmbedder, "telling voices apart")?;
+        let faces = match &detector {
+            Some(detector) => Some(FaceModels {
+                detector: detector_files(detector)?,
+                embedder: face_embedder.as_ref().map(embedder_file).transpose()?,
+                device: Device::Auto,
+            }),
+            None => None,
+        };
+        let set = Self {
+            config: config.clone(),
+            faces,
+            face_embedder,
+            speaker_embedder,
+            voice_activity,
+            degraded,
+        };
+        Ok(set)
+    }
+
+    /// What the embedder's cosines mean, for the tracker.
+    #[must_use]
+    pub fn gates(&self) -> Option<CosineGates> {
+        let embedder = self.faces.as_ref()?.embedder.as_ref()?;
+        Some(embedder.kind.gates())
+    }
+
+    /// A turn finder for one microphone; `None` without a voice activity model.
+    ///
+    /// # Errors
+    /// When the model cannot be opened.
+    pub fn turn_finder(&self) -> Result<Option<TurnFinder>, PerceiveError> {
+        let Some(file) = &self.voice_activity else { return Ok(None) };
+        Ok(Some(TurnFinder::open(&file.path, &self.config.voice)?))
+    }
+
+    /// Loads one worker's models.
+    ///
+    /// # Errors
+    /// When a model cannot be opened.
+    pub fn load(&self) -> Result<Perceivers, PerceiveError> {
+        let faces = match &self.faces {
+            Some(models) => {
+                Some(FaceAnalyser::new(models, &self.config.face, INTRA_OP_THREADS)?)
+            }
+            None => None,
+        };
+        let voice = match &self.speaker_embedder {
+            Some(file) => Some(voice::open_embedder(file)?),
+            None => None,
+        };
+        let words = speech::open(&self.config.transcriber)?;
+        Ok(Perceivers { faces, voice, words, min_embed_secs: self.config.voice.min_embed_secs })
+    }
+}
+
+fn detector_files(file: &ModelFile) -> Result<DetectorFiles, ModelError> {
+    if file.parts.contains_key("pnet") {
+        return Ok(DetectorFiles::Mtcnn {
+            pnet: file.part("pnet")?.to_owned(),
+            rnet: file.part("rnet")?.to_owned(),
+            onet: file.part("onet")?.to_owned(),
+        });
+    }
+    let path = file.path.clone();
+    Ok(if file.name.starts_with("scrfd") {
+        DetectorFiles::Scrfd(path)
+    } else {
+        DetectorFiles::YuNet(path)
+    })
+}
+
+fn embedder_file(file: &ModelFile) -> Result<EmbedderFile, ModelError> {
+    let kind = match file.name.as_str() {
+        "faceapi_descriptor" => EmbedderKind::FaceApi,
+        name if name.starts_with("arcface") => EmbedderKind::ArcFace,
+        _ => EmbedderKind::MobileFaceNet,
+    };
+    Ok(EmbedderFile { path: file.path.clone(), kind, hash: file.hash })
+}
+
+/// One worker's models.
+pub struct Perceivers {
+    faces: Option<FaceAnalyser>,
+    voice: Option<Box<dyn SpeakerEmbedder>>,
+    words: Option<Box<dyn Transcriber>>,
+    min_embed_secs: f64,
+}
+
+impl Perceivers {
+    /// Finds and embeds the faces of a frame.
+    ///
+    /// # Errors
+    /// When the picture cannot be decoded or a model cannot run.
+    pub fn faces(&mut self, frame: &Frame) -> Result<Analysed, PerceiveError> {
+        let picture = to_rgb(frame)?;
+        let thumbnail = Thumbnail::of(&picture);
+        let jpeg: Arc<[u8]> = match &frame.picture {
+            Picture::Encoded(bytes) if bytes.starts_with(&[0xFF, 0xD8]) => Arc::clone(bytes),
+            _ => {
+                let mut bytes = Vec::new();
+                JpegEncoder::new_with_quality(&mut bytes, FRAME_QUALITY)
+                    .encode_image(&picture)
+                    .map_err(crate::perceive::face::PerceiveError::from)?;
+                bytes.into()
+            }
+        };
+        let mut faces = match &mut self.faces {
+            Some(analyser) => analyser.analyse(&frame.source, frame.at, &picture)?,
+            None => FrameFaces {
+                source: frame.source.clone(),
+                at: frame.at,
+                width: picture.width(),
+                height: picture.height(),
+                faces: Vec::new(),
+                jpeg: None,
+                cut: false,
+            },
+        };
+        faces.jpeg = Some(jpeg);
+        Ok(Analysed { faces, thumbnail })
+    }
+
+    /// Splits a raw turn where the speaker changes and embeds each part.
+    ///
+    /// # Errors
+    /// When the embedder cannot run.
+    pub fn voice(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
+        Ok(voice::to_turns(raw, self.voice.as_deref_mut(), self.min_embed_secs)?)
+    }
+
+    /// Recognises a turn's words; `None` when no recogniser runs.
+    ///
+    /// # Errors
+    /// When the recogniser fails.
+    pub fn words(&mut self, turn: &SpeechTurn) -> Result<Option<Transcript>, PerceiveError> {
+        let Some(recogniser) = &mut self.words else { return Ok(None) };
+        Ok(Some(recogniser.transcribe(&turn.sound, turn.span.start)?))
+    }
+}

@@ -1,0 +1,104 @@
+//! The open window as questions see it: faces followed and speech heard just now, with a first guess whose.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::identify::Resolver;
+use crate::ids::{SourceId, TurnId};
+use crate::memory::Memory;
+use crate::memory::present::{PresentState, PresentTrack, PresentTurn};
+use crate::percept::{FaceTrack, SpeechTurn};
+use crate::time::{Span, Timestamp};
+
+/// Written by every stage, read by every question.
+#[derive(Clone)]
+pub(super) struct PresentBoard {
+    memory: Memory,
+    resolver: Arc<Mutex<Resolver>>,
+    state: Arc<Mutex<PresentState>>,
+}
+
+impl PresentBoard {
+    pub(super) fn new(memory: Memory, resolver: Arc<Mutex<Resolver>>) -> Self {
+        Self { memory, resolver, state: Arc::default() }
+    }
+
+    /// The tracks that a camera follows at `at`.
+    pub(super) fn tracks(&self, source: &SourceId, at: Timestamp, open: &[FaceTrack]) {
+        let shown: Vec<PresentTrack> = open.iter().map(|track| self.track(track)).collect();
+        self.change(at, |state| {
+            state.tracks.retain(|track| track.source != *source);
+            state.tracks.extend(shown);
+            state.tracks.sort_by(|a, b| (&a.source, a.handle).cmp(&(&b.source, b.handle)));
+        });
+    }
+
+    fn track(&self, track: &FaceTrack) -> PresentTrack {
+        // A resolver that is busy with a clip is not waited for: the guess comes with the next frame.
+        let guess = track.samples.first().and_then(|sample| {
+            self.resolver.try_lock().ok()?.provisional_face(&sample.embedding)
+        });
+        PresentTrack {
+            handle: track.id,
+            source: track.source.clone(),
+            since: track.span.start,
+            last: track.sightings.last().map_or(track.span.start, |sighting| sighting.at),
+            provisional: guess.map(|(face, _, _)| face),
+            similarity: guess.map(|(_, _, similarity)| similarity),
+        }
+    }
+
+    /// The turn that is being spoken at a microphone, if any.
+    pub(super) fn speaking(&self, source: &SourceId, at: Timestamp, open: Option<Span>) {
+        self.change(at, |state| {
+            state.turns.retain(|turn| turn.source != *source || turn.end.is_some());
+            state.turns.extend(open.map(|span| PresentTurn {
+                handle: TurnId(0),
+                source: source.clone(),
+                start: span.start,
+                end: None,
+                words: None,
+                provisional: None,
+                similarity: None,
+            }));
+        });
+    }
+
+    /// A turn that ended and waits for its clip to be sealed.
+    pub(super) fn spoken(&self, turn: &SpeechTurn) {
+        let guess = turn
+            .embedding
+            .as_ref()
+            .and_then(|voice| self.resolver.try_lock().ok()?.provisional_voice(voice));
+        self.change(turn.span.end, |state| {
+            state.turns.push(PresentTurn {
+                handle: turn.id,
+                source: turn.source.clone(),
+                start: turn.span.start,
+                end: Some(turn.span.end),
+                words: turn.words.as_ref().map(|words| words.text.clone()),
+                provisional: guess.map(|(voice, _, _)| voice),
+                similarity: guess.map(|(_, _, similarity)| similarity),
+            });
+        });
+    }
+
+    /// A clip is committed: its rows take the place of what was shown of it.
+    pub(super) fn sealed(&self, border: Timestamp) {
+        self.change(border, |state| {
+            state.turns.retain(|turn| turn.end.is_none_or(|end| end > border));
+        });
+    }
+
+    /// Nothing goes on any more.
+    pub(super) fn clear(&self) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = PresentState::default();
+        self.memory.present().set(PresentState::default());
+    }
+
+    fn change(&self, at: Timestamp, change: impl FnOnce(&mut PresentState)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut state);
+        state.updated = Some(state.updated.map_or(at, |updated| updated.max(at)));
+        self.memory.present().set(state.clone());
+    }
+}

@@ -1,0 +1,85 @@
+//! What a session tells while it runs: one report per committed clip, and how it ended.
+
+use serde::Serialize;
+
+use crate::identify::IdentifiedClip;
+use crate::ids::{ClipId, SessionId};
+use crate::memory::model::{MemoryRow, TurnRow};
+use crate::time::{Span, Timestamp};
+
+/// A clip is committed. Serialises to the line that `replay --json` prints.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClipReport {
+    /// Which.
+    pub clip: ClipId,
+    /// Its first instant.
+    pub start: Timestamp,
+    /// First instant after it.
+    pub end: Timestamp,
+    /// Frames captured.
+    pub frames: u64,
+    /// Frames dropped (live).
+    pub dropped: u64,
+    /// Face tracks.
+    pub faces: usize,
+    /// Speech turns.
+    pub turns: usize,
+    /// Memories written.
+    pub memories: usize,
+    /// From the border to the commit, seconds of wall clock.
+    #[serde(skip)]
+    pub sealed_secs: f64,
+    /// Who was recognised.
+    #[serde(skip)]
+    pub identified: IdentifiedClip,
+    /// The turns as committed.
+    #[serde(skip)]
+    pub turn_rows: Vec<TurnRow>,
+    /// The memories as committed.
+    #[serde(skip)]
+    pub memory_rows: Vec<MemoryRow>,
+}
+
+/// What a session tells.
+#[derive(Clone, Debug)]
+pub enum Report {
+    /// The session begins, or goes on after the clip that ends at `from`.
+    Began {
+        /// Which.
+        session: SessionId,
+        /// Its span as far as it is known beforehand.
+        span: Option<Span>,
+        /// Where an interrupted one goes on.
+        from: Option<Timestamp>,
+    },
+    /// A clip is committed.
+    Clip(Box<ClipReport>),
+}
+
+/// How a session ended. Serialises to the last line that `replay --json` prints.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SessionEnd {
+    /// Always true.
+    pub done: bool,
+    /// Clips committed by this run.
+    pub clips: u64,
+    /// Loading models and opening the recording, seconds.
+    pub load_secs: f64,
+    /// First frame read to last commit, seconds.
+    pub wall_secs: f64,
+    /// Length of the media, seconds.
+    pub media_secs: f64,
+    /// Frames dropped.
+    pub dropped: u64,
+    /// Messages, frames or stretches that could not be read.
+    pub damaged: u64,
+    /// It was all remembered before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub already_remembered: bool,
+    /// It was stopped before its end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
+    /// What was damaged, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub damage: Vec<String>,
+}

@@ -1,0 +1,255 @@
+//! The sealer: puts the stages' parts of a clip together and commits it in one transaction.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender};
+
+use super::camera::CameraPart;
+use super::checkpoint::{Checkpoint, PerceptIds};
+use super::microphone::MicrophonePart;
+use super::pool::{JobQueue, take};
+use super::present::PresentBoard;
+use super::report::{ClipReport, Report};
+use super::session::IngestError;
+use super::{Border, DispatchPart, Part};
+use crate::identify::Resolver;
+use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
+use crate::memorize::Memorizer;
+use crate::memory::model::Recording;
+use crate::memory::{Draft, Memory};
+use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn};
+use crate::time::Span;
+
+/// Parts of a clip that have arrived.
+#[derive(Default)]
+struct Slot {
+    dispatch: Option<Box<DispatchPart>>,
+    cameras: BTreeMap<usize, Box<CameraPart>>,
+    microphones: BTreeMap<usize, Box<MicrophonePart>>,
+    since: Option<Instant>,
+}
+
+/// Touched by the sealing thread alone.
+pub(super) struct Sealer {
+    pub(super) memory: Memory,
+    pub(super) resolver: Arc<Mutex<Resolver>>,
+    pub(super) memorizer: Memorizer,
+    pub(super) jobs: JobQueue,
+    pub(super) present: PresentBoard,
+    pub(super) reports: Sender<Report>,
+    pub(super) cameras: Vec<SourceId>,
+    pub(super) microphones: Vec<SourceId>,
+    pub(super) ids: PerceptIds,
+    pub(super) clip_secs: f64,
+    pub(super) recording: Option<Recording>,
+    /// None until the first clip's transaction opens it.
+    pub(super) session: Option<SessionId>,
+    pub(super) clips: u64,
+}
+
+impl Sealer {
+    /// Commits clips in order until every stage is gone; gives back how many.
+    pub(super) fn run(mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
+        let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
+        while let Ok(part) = parts.recv() {
+            match part {
+                Part::Dispatch(border, part) => {
+                    let slot = slots.entry(border).or_default();
+                    slot.dispatch = Some(part);
+                    slot.since = Some(Instant::now());
+                }
+                Part::Camera(index, border, part) => {
+                    slots.entry(border).or_default().cameras.insert(index, part);
+                }
+                Part::Microphone(index, border, part) => {
+                    slots.entry(border).or_default().microphones.insert(index, part);
+                }
+            }
+            while let Some(first) = slots.first_entry() {
+                let complete = first.get().dispatch.is_some()
+                    && first.get().cameras.len() == self.cameras.len()
+                    && first.get().microphones.len() == self.microphones.len();
+                if !complete {
+                    break;
+                }
+                let (border, slot) = first.remove_entry();
+                self.seal(border, slot)?;
+            }
+        }
+        Ok(self.clips)
+    }
+
+    fn seal(&mut self, border: Border, slot: Slot) -> Result<(), IngestError> {
+        let Slot { dispatch, mut cameras, microphones, since } = slot;
+        let dispatch = *dispatch.unwrap_or_default();
+        let turns = self.turns(border, &microphones);
+        let mut draft = self.memory.begin(border.end);
+        let session = *self.session.get_or_insert_with(|| {
+            draft.new_session(dispatch.t0, self.clip_secs, self.recording.clone())
+        });
+        let clip = ClipId { session, index: border.index };
+        let percepts = self.percepts(clip, border, &dispatch, &mut cameras, turns);
+
+        let shared = Arc::clone(&self.resolver);
+        let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let identified = resolver.resolve(&percepts, &mut draft);
+        if border.last {
+            resolver.finish(&mut draft);
+        }
+        let memories = self.memorizer.memorize(&percepts, &identified, &resolver, &mut draft);
+        self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
+        if border.last && self.recording.is_some() {
+            draft.finish_session(session)?;
+        }
+        let turn_rows = draft.turns_of(clip);
+        if let Err(error) = draft.commit() {
+            // The resolver has learned what was not kept: it starts again from the rows.
+            return Err(error.into());
+        }
+        drop(resolver);
+        self.clips += 1;
+        self.present.sealed(border.end);
+        let report = ClipReport {
+            clip,
+            start: percepts.span.start,
+            end: percepts.span.end,
+            frames: percepts.counts.frames,
+            dropped: percepts.counts.dropped,
+            faces: percepts.tracks.len(),
+            turns: percepts.turns.len(),
+            memories: memories.len(),
+            sealed_secs: since.map_or(0.0, |since| since.elapsed().as_secs_f64()),
+            identified,
+            turn_rows,
+            memory_rows: memories,
+        };
+        // Nobody listening is no fault: the clip is committed.
+        self.reports.send(Report::Clip(Box::new(report))).ok();
+        Ok(())
+    }
+
+    /// Turns that end in this clip, with their words, without ids; later ones are carried over.
+    fn turns(
+        &mut self,
+        border: Border,
+        parts: &BTreeMap<usize, Box<MicrophonePart>>,
+    ) -> Vec<SpeechTurn> {
+        let mut ended = Vec::new();
+        self.ids.carried.resize(self.microphones.len(), Vec::new());
+        for (index, part) in parts {
+            let mut turns = std::mem::take(&mut self.ids.carried[*index]);
+            for pending in &part.turns {
+                match take(pending) {
+                    Ok(found) => turns.extend(found),
+                    Err(error) => {
+                        let source = &self.microphones[*index];
+                        tracing::warn!(%source, %error, "A speech turn was left out.");
+                    }
+                }
+            }
+            let (now, later): (Vec<_>, Vec<_>) =
+                turns.into_iter().partition(|turn| border.last || turn.span.end <= border.end);
+            self.ids.carried[*index] = later;
+            ended.extend(now);
+        }
+        let words: Vec<_> = ended.iter().map(|turn| self.jobs.words(turn.clone())).collect();
+        for (turn, pending) in ended.iter_mut().zip(&words) {
+            match take(pending) {
+                Ok(words) => turn.words = words,
+                Err(error) => {
+                    tracing::warn!(source = %turn.source, %error, "The words of a turn are missing.");
+                }
+            }
+        }
+        ended
+    }
+
+    /// The clip's percepts in canonical order, under ids of the session.
+    fn percepts(
+        &mut self,
+        clip: ClipId,
+        border: Border,
+        dispatch: &DispatchPart,
+        cameras: &mut BTreeMap<usize, Box<CameraPart>>,
+        mut turns: Vec<SpeechTurn>,
+    ) -> ClipPercepts {
+        let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
+        let mut key_frames = Vec::new();
+        let mut looked = Vec::new();
+        let mut faces = 0;
+        for (index, part) in cameras {
+            tracks.extend(std::mem::take(&mut part.tracks).into_iter().map(|t| (*index, t)));
+            key_frames.append(&mut part.key_frames);
+            looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
+            faces += part.faces;
+        }
+        tracks.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let tracks = tracks.into_iter().map(|(camera, track)| self.number(camera, track)).collect();
+        turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
+        for turn in &mut turns {
+            self.ids.next_turn += 1;
+            turn.id = TurnId(self.ids.next_turn);
+        }
+        ClipPercepts {
+            clip,
+            span: Span::new(border.start, border.end),
+            tracks,
+            turns,
+            poses: dispatch.poses.clone(),
+            key_frames,
+            counts: ClipCounts {
+                frames: dispatch.frames,
+                analysed: dispatch.analysed,
+                dropped: dispatch.dropped,
+                faces,
+            },
+            looked,
+        }
+    }
+
+    fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {
+        let ids = &mut self.ids;
+        let id = *ids.tracks.entry((camera, track.id)).or_insert_with(|| {
+            ids.next_track += 1;
+            TrackId(ids.next_track)
+        });
+        track.id = id;
+        track
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn checkpoint(
+        &self,
+        draft: &mut Draft,
+        clip: ClipId,
+        border: Border,
+        dispatch: DispatchPart,
+        cameras: BTreeMap<usize, Box<CameraPart>>,
+        microphones: BTreeMap<usize, Box<MicrophonePart>>,
+        resolver: &Resolver,
+    ) -> Result<(), IngestError> {
+        let Some(selector) = dispatch.selector else { return Ok(()) };
+        let checkpoint = Checkpoint {
+            t0: dispatch.t0,
+            index: border.index,
+            border: border.end,
+            selector,
+            cameras: cameras
+                .into_iter()
+                .map(|(index, part)| (self.cameras[index].clone(), part.state))
+                .collect(),
+            microphones: microphones
+                .into_iter()
+                .map(|(index, part)| (self.microphones[index].clone(), part.state))
+                .collect(),
+            ids: self.ids.clone(),
+            undecided: resolver.undecided().clone(),
+        };
+        draft.checkpoint(clip.session, clip, checkpoint.to_bytes()?);
+        Ok(())
+    }
+}

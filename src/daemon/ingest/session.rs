@@ -1,0 +1,352 @@
+//! A session: one recording replayed, or one run over live sources, from its feed to its last commit.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Instant;
+
+use crossbeam_channel::{Sender, bounded, unbounded};
+
+use super::camera::{CameraStage, CameraState};
+use super::checkpoint::{Checkpoint, CheckpointError, PerceptIds};
+use super::dispatch::{Dispatcher, Progress, StagesGone};
+use super::microphone::{MicrophoneStage, MicrophoneState};
+use super::pool::{Courtesy, Pool};
+use super::present::PresentBoard;
+use super::report::{Report, SessionEnd};
+use super::seal::Sealer;
+use super::{DispatchPart, Pace, PerceiverSet};
+use crate::capture::{CaptureError, Playback, Recording};
+use crate::config::Config;
+use crate::identify::Resolver;
+use crate::ids::{SessionId, SourceId};
+use crate::media::Item;
+use crate::memorize::Memorizer;
+use crate::memory::{Memory, MemoryError, model};
+use crate::perceive::PerceiveError;
+use crate::perceive::face::TrackerSettings;
+use crate::time::Span;
+use crate::window::ClipClock;
+
+/// What ends a session before its feed does.
+#[derive(Debug, thiserror::Error)]
+pub enum IngestError {
+    /// The recording or a source.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A model.
+    #[error(transparent)]
+    Perceive(#[from] PerceiveError),
+    /// The store.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The checkpoint.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A stage ended in a panic.
+    #[error("the {0} stage ended in a panic; what was committed before is safe; please report it")]
+    Panic(&'static str),
+}
+
+/// What every session of a daemon shares.
+#[derive(Clone)]
+pub struct SessionSettings {
+    /// Configuration.
+    pub config: Arc<Config>,
+    /// Where clips go.
+    pub memory: Memory,
+    /// The models.
+    pub perceivers: Arc<PerceiverSet>,
+    /// Who is who; shared with whoever takes the user's word on it.
+    pub resolver: Arc<Mutex<Resolver>>,
+    /// Clip → sentences.
+    pub memorizer: Memorizer,
+    /// Questions in flight.
+    pub courtesy: Courtesy,
+    /// Steers a replay.
+    pub pace: Pace,
+    /// Where reports go.
+    pub reports: Sender<Report>,
+}
+
+/// One run from feed to memory.
+pub struct Session {
+    settings: SessionSettings,
+    cameras: Vec<SourceId>,
+    microphones: Vec<SourceId>,
+    recording: Option<model::Recording>,
+    resume: Option<(SessionId, Checkpoint)>,
+}
+
+/// The data plane of a session, running.
+struct Running {
+    dispatcher: Dispatcher,
+    pool: Pool,
+    stages: Vec<thread::JoinHandle<()>>,
+    sealer: thread::JoinHandle<Result<u64, IngestError>>,
+    present: PresentBoard,
+}
+
+/// Remembers a recording; goes on where an interrupted replay of it stopped.
+///
+/// `again` opens a new session even if the recording is remembered already.
+///
+/// # Errors
+/// When the recording, a model or the store fails; clips committed before that stay.
+pub fn replay(
+    settings: &SessionSettings,
+    recording: &Recording,
+    again: bool,
+) -> Result<SessionEnd, IngestError> {
+    let started = Instant::now();
+    let known = model::Recording {
+        sha256: recording.sha256().to_owned(),
+        path: file_name(recording.path()),
+        selection: recording.selection(),
+    };
+    let mut session = Session {
+        settings: settings.clone(),
+        cameras: recording.cameras().to_vec(),
+        microphones: recording.microphones().to_vec(),
+        recording: Some(known.clone()),
+        resume: None,
+    };
+    if !again && let Some(point) = settings.memory.resume_point(&known)? {
+        if point.finished {
+            let done = SessionEnd { done: true, already_remembered: true, ..SessionEnd::default() };
+            return Ok(done);
+        }
+        if !point.checkpoint.is_empty() {
+            session.resume = Some((point.session, Checkpoint::from_bytes(&point.checkpoint)?));
+        }
+    }
+    let from = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.border);
+    let span = recording
+        .duration_secs()
+        .map(|secs| Span::new(recording.start(), recording.start().plus_secs(secs)));
+    let id = session.resume.as_ref().map(|(id, _)| *id).unwrap_or_default();
+    settings.reports.send(Report::Began { session: id, span, from }).ok();
+
+    let mut running = session.start()?;
+    let load_secs = started.elapsed().as_secs_f64();
+    let playing = Instant::now();
+    let mut playback = recording.play()?;
+    let stopped = feed_recording(&mut running.dispatcher, &mut playback)?;
+    let media_secs = media_secs(&running.dispatcher);
+    let clips = running.finish()?;
+    let damage = playback.damage();
+    Ok(SessionEnd {
+        done: true,
+        clips,
+        load_secs,
+        wall_secs: playing.elapsed().as_secs_f64(),
+        media_secs,
+        dropped: 0,
+        damaged: damage.total(),
+        already_remembered: false,
+        stopped,
+        damage: damage.iter().map(|(cause, tally)| format!("{cause}: {tally}")).collect(),
+    })
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn media_secs(dispatcher: &Dispatcher) -> f64 {
+    dispatcher.progress.as_ref().map_or(0.0, |progress| {
+        let from = progress.done_before.max(progress.clock.t0());
+        progress.latest.secs_since(from)
+    })
+}
+
+/// Plays to the end; true when it was stopped before.
+fn feed_recording(
+    dispatcher: &mut Dispatcher,
+    playback: &mut Playback,
+) -> Result<bool, CaptureError> {
+    while let Some(item) = playback.next()? {
+        match dispatcher.item(item) {
+            Ok(true) => {}
+            Ok(false) => return Ok(true),
+            // The sealer met a fault: it is reported when the session is finished.
+            Err(StagesGone) => return Ok(true),
+        }
+    }
+    if dispatcher.finish().is_err() {
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+impl Session {
+    /// Starts every stage.
+    fn start(self) -> Result<Running, IngestError> {
+        let Self { settings, cameras, microphones, recording, resume } = self;
+        let config = Arc::clone(&settings.config);
+        let workers = config.pipeline.workers.unwrap_or_else(|| {
+            thread::available_parallelism().map_or(1, std::num::NonZero::get)
+        });
+        let pool = Pool::start(&settings.perceivers, workers, &settings.courtesy)?;
+        let present = PresentBoard::new(settings.memory.clone(), Arc::clone(&settings.resolver));
+        let (parts, gathered) = unbounded();
+        let mut state = States::new(&settings, &cameras, &microphones, resume)?;
+
+        let mut stages = Vec::new();
+        let mut camera_steps = BTreeMap::new();
+        for (index, source) in cameras.iter().enumerate() {
+            let (steps, taken) = bounded(config.window.frame_queue.max(1));
+            let stage = CameraStage {
+                index,
+                source: source.clone(),
+                state: state.cameras.remove(0),
+                key_frames: config.window.key_frames,
+                present: present.clone(),
+            };
+            stages.push(stage.start(taken, parts.clone())?);
+            camera_steps.insert(source.clone(), steps);
+        }
+        let mut microphone_steps = BTreeMap::new();
+        let mut consumed = BTreeMap::new();
+        let mut heard = Vec::new();
+        for (source, state) in microphones.iter().zip(state.microphones) {
+            // Without a voice activity model nobody listens.
+            let Some(state) = state else { continue };
+            let (steps, taken) = bounded(config.window.sound_queue.max(1));
+            consumed.insert(source.clone(), state.consumed());
+            let stage = MicrophoneStage {
+                index: heard.len(),
+                source: source.clone(),
+                state,
+                jobs: pool.queue(),
+                present: present.clone(),
+            };
+            stages.push(stage.start(taken, parts.clone())?);
+            microphone_steps.insert(source.clone(), steps);
+            heard.push(source.clone());
+        }
+        let sealer = Sealer {
+            memory: settings.memory.clone(),
+            resolver: Arc::clone(&settings.resolver),
+            memorizer: settings.memorizer.clone(),
+            jobs: pool.queue(),
+            present: present.clone(),
+            reports: settings.reports.clone(),
+            cameras: cameras.clone(),
+            microphones: heard,
+            ids: state.ids,
+            clip_secs: config.window.clip_secs,
+            recording,
+            session: state.session,
+            clips: 0,
+        };
+        let sealer = thread::Builder::new()
+            .name("seal".to_owned())
+            .spawn(move || sealer.run(&gathered))
+            .map_err(PerceiveError::Thread)?;
+        let dispatcher = Dispatcher {
+            cameras: camera_steps,
+            microphones: microphone_steps,
+            jobs: pool.queue(),
+            parts,
+            pace: settings.pace.clone(),
+            clip_secs: config.window.clip_secs,
+            analyse_fps: config.window.analyse_fps,
+            progress: state.progress,
+            consumed,
+        };
+        Ok(Running { dispatcher, pool, stages, sealer, present })
+    }
+}
+
+/// Where every stage begins: fresh, or as the checkpoint says.
+struct States {
+    cameras: Vec<CameraState>,
+    microphones: Vec<Option<MicrophoneState>>,
+    ids: PerceptIds,
+    progress: Option<Progress>,
+    session: Option<SessionId>,
+}
+
+impl States {
+    fn new(
+        settings: &SessionSettings,
+        cameras: &[SourceId],
+        microphones: &[SourceId],
+        resume: Option<(SessionId, Checkpoint)>,
+    ) -> Result<Self, IngestError> {
+        let config = &settings.config;
+        let Some((session, checkpoint)) = resume else {
+            let gates = settings.perceivers.gates();
+            let tracker = TrackerSettings::new(&config.face, config.window.analyse_fps, gates);
+            let fresh = |source: &SourceId| CameraState::new(source.clone(), tracker.clone());
+            let mut heard = Vec::new();
+            for source in microphones {
+                let finder = settings.perceivers.turn_finder(source)?;
+                heard.push(finder.map(MicrophoneState::new));
+            }
+            return Ok(Self {
+                cameras: cameras.iter().map(fresh).collect(),
+                microphones: heard,
+                ids: PerceptIds::default(),
+                progress: None,
+                session: None,
+            });
+        };
+        let mut cameras_then: BTreeMap<SourceId, CameraState> =
+            checkpoint.cameras.into_iter().collect();
+        let mut microphones_then: BTreeMap<SourceId, MicrophoneState> =
+            checkpoint.microphones.into_iter().collect();
+        let mut restored = Vec::new();
+        for source in cameras {
+            restored.push(cameras_then.remove(source).ok_or(CheckpointError::Sources)?);
+        }
+        let mut heard = Vec::new();
+        for source in microphones {
+            heard.push(microphones_then.remove(source));
+        }
+        let clock = ClipClock::new(checkpoint.t0, config.window.clip_secs);
+        let progress = Progress {
+            clock,
+            selector: checkpoint.selector,
+            index: checkpoint.index + 1,
+            done_before: checkpoint.border,
+            part: DispatchPart::default(),
+            latest: checkpoint.border,
+        };
+        Ok(Self {
+            cameras: restored,
+            microphones: heard,
+            ids: checkpoint.ids,
+            progress: Some(progress),
+            session: Some(session),
+        })
+    }
+}
+
+impl Running {
+    /// Lets every stage come to its end and waits for the last commit.
+    fn finish(self) -> Result<u64, IngestError> {
+        let Self { dispatcher, pool, stages, sealer, present } = self;
+        drop(dispatcher);
+        let mut panicked = false;
+        for stage in stages {
+            panicked |= stage.join().is_err();
+        }
+        let clips = sealer.join().map_err(|_| IngestError::Panic("sealing"))?;
+        pool.finish();
+        present.clear();
+        if panicked {
+            return Err(IngestError::Panic("perception"));
+        }
+        clips
+    }
+}
+
+impl Dispatcher {
+    /// Hands on an item of a live source; `false` when stopped.
+    pub(super) fn live(&mut self, item: Item) -> bool {
+        matches!(self.item(item), Ok(true))
+    }
+}

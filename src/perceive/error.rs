@@ -1,0 +1,31 @@
+//! What goes wrong in perception; each fault costs one frame or one turn, never the stage.
+
+use crate::capture::CaptureError;
+use crate::models::ModelError;
+use crate::perceive::{face, speech, voice};
+
+/// Any fault of perception.
+#[derive(Debug, thiserror::Error)]
+pub enum PerceiveError {
+    /// Looking for faces.
+    #[error(transparent)]
+    Face(#[from] face::PerceiveError),
+    /// Listening for voices.
+    #[error(transparent)]
+    Voice(#[from] voice::VoiceError),
+    /// Recognising words.
+    #[error(transparent)]
+    Speech(#[from] speech::SpeechError),
+    /// Decoding a picture.
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
+    /// A model is missing or wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The system gave no thread.
+    #[error("starting a perception thread: {0}; raise the service's TasksMax or free memory")]
+    Thread(#[source] std::io::Error),
+    /// A worker died over this job.
+    #[error("a perception worker ended in a panic over this frame or turn; please report it")]
+    WorkerLost,
+}
