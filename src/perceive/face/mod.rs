@@ -1,1 +1,55 @@
-//! Faces: detect, align, embed, track.
+//! Faces: detect, align, embed, judge, follow.
+//!
+//! The way of a picture: a worker's [`FaceAnalyser`] finds the faces ([`FaceDetector`]), cuts an upright
+//! chip of each ([`align`]), judges how well it is seen ([`quality`]) and embeds it ([`FaceEmbedder`]);
+//! then, in time order and one camera at a time, [`CutDetector`] tells hard cuts and [`FaceTracker`]
+//! joins the faces of consecutive frames into tracks. Workers may run in any number and order: nothing
+//! before the tracker depends on another frame.
+
+pub mod align;
+mod analyse;
+mod assign;
+mod cut;
+mod detect;
+mod embed;
+mod motion;
+mod mtcnn;
+pub mod picture;
+pub mod quality;
+mod scrfd;
+mod track;
+mod yunet;
+
+pub use analyse::{DetectorFiles, EmbedderFile, FaceAnalyser, FaceModels};
+pub use cut::{CutDetector, Thumbnail};
+pub use detect::{Detection, FaceDetector, non_maximum_suppression};
+pub use embed::{CosineGates, EmbedderKind, FaceEmbedder, OnnxEmbedder};
+pub use mtcnn::Mtcnn;
+pub use scrfd::Scrfd;
+pub use track::{FaceTracker, TrackerSettings};
+pub use yunet::YuNet;
+
+use crate::runtime::onnx::RuntimeError;
+
+/// What goes wrong while faces are looked for.
+#[derive(Debug, thiserror::Error)]
+pub enum PerceiveError {
+    /// A model could not be opened or run.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// A model file is of another kind than its job demands.
+    #[error(
+        "using {model} as {job}: {reason}; name a model made for this job, or run `engramd models verify`"
+    )]
+    Model {
+        /// File name of the model.
+        model: String,
+        /// What it was to do.
+        job: &'static str,
+        /// Expected and found.
+        reason: String,
+    },
+    /// A face chip could not be written as JPEG.
+    #[error("encoding a face chip as JPEG: {0}; this is a fault of engram, please report it")]
+    Encode(#[from] image::ImageError),
+}

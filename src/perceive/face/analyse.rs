@@ -1,0 +1,201 @@
+//! One analysed picture: faces found, judged, cut out and embedded.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use image::codecs::jpeg::JpegEncoder;
+use image::{ExtendedColorType, RgbImage};
+
+use super::align::{self, Template};
+use super::detect::{Detection, FaceDetector};
+use super::embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};
+use super::mtcnn::Mtcnn;
+use super::quality::quality;
+use super::scrfd::Scrfd;
+use super::yunet::YuNet;
+use super::{CosineGates, PerceiveError};
+use crate::config::FacePerception;
+use crate::geometry::Rect;
+use crate::ids::{ModelHash, SourceId};
+use crate::percept::{Face, FrameFaces};
+use crate::runtime::onnx::Device;
+use crate::time::Timestamp;
+
+/// JPEG quality of chips.
+const CHIP_QUALITY: u8 = 90;
+/// MTCNN's pyramid starts here, px.
+const MTCNN_MIN_FACE_PX: f32 = 40.0;
+/// Share of `min_score` from which a face is handed on: weak faces may continue a track (ByteTrack), never begin one.
+const WEAK_SHARE: f32 = 0.6;
+
+/// Which detector, and its files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DetectorFiles {
+    /// YuNet, fixed 320 or 640 or of free size.
+    YuNet(PathBuf),
+    /// MTCNN.
+    Mtcnn {
+        /// Proposals.
+        pnet: PathBuf,
+        /// Refinement.
+        rnet: PathBuf,
+        /// Output and landmarks.
+        onet: PathBuf,
+    },
+    /// SCRFD with key points.
+    Scrfd(PathBuf),
+}
+
+/// Which embedder, its file and what its embeddings are marked with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmbedderFile {
+    /// The file.
+    pub path: PathBuf,
+    /// Chip and scaling.
+    pub kind: EmbedderKind,
+    /// Hash of the model.
+    pub hash: ModelHash,
+}
+
+/// The models of face perception.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaceModels {
+    /// Finds faces.
+    pub detector: DetectorFiles,
+    /// Tells them apart; without it faces are followed by their boxes and stay unknown.
+    pub embedder: Option<EmbedderFile>,
+    /// Where both run.
+    pub device: Device,
+}
+
+/// Finds and embeds the faces of single pictures. One per worker thread; holds no state between pictures.
+pub struct FaceAnalyser {
+    detector: Box<dyn FaceDetector>,
+    embedder: Option<Box<dyn FaceEmbedder>>,
+    settings: FacePerception,
+}
+
+impl FaceAnalyser {
+    /// Opens the models with `threads` intra-op threads each (a constant: it decides the last bits).
+    ///
+    /// # Errors
+    /// When a model file is absent or of another kind.
+    pub fn new(
+        models: &FaceModels,
+        settings: &FacePerception,
+        threads: usize,
+    ) -> Result<Self, PerceiveError> {
+        let (device, min_score) = (models.device, settings.min_score * WEAK_SHARE);
+        let detector: Box<dyn FaceDetector> = match &models.detector {
+            DetectorFiles::YuNet(path) => Box::new(YuNet::open(path, min_score, threads, device)?),
+            DetectorFiles::Mtcnn { pnet, rnet, onet } => {
+                let nets = [pnet.as_path(), rnet, onet];
+                Box::new(Mtcnn::open(nets, MTCNN_MIN_FACE_PX, min_score, threads, device)?)
+            }
+            DetectorFiles::Scrfd(path) => Box::new(Scrfd::open(path, min_score, threads, device)?),
+        };
+        let embedder = match &models.embedder {
+            None => None,
+            Some(EmbedderFile { path, kind, hash }) => {
+                let embedder = OnnxEmbedder::open(path, *kind, *hash, threads, device)?;
+                Some(Box::new(embedder) as Box<dyn FaceEmbedder>)
+            }
+        };
+        Ok(Self::from_parts(detector, embedder, settings))
+    }
+
+    /// From a detector and an embedder made elsewhere.
+    #[must_use]
+    pub fn from_parts(
+        detector: Box<dyn FaceDetector>,
+        embedder: Option<Box<dyn FaceEmbedder>>,
+        settings: &FacePerception,
+    ) -> Self {
+        Self { detector, embedder, settings: settings.clone() }
+    }
+
+    /// What the tracker may expect of the embeddings; `None` without an embedder.
+    #[must_use]
+    pub fn gates(&self) -> Option<CosineGates> {
+        self.embedder.as_ref().map(|embedder| embedder.gates())
+    }
+
+    /// All faces of one picture, highest score first. Faces below `min_score` are among them, down to 0.6 of it:
+    /// the tracker uses them to go on, never to begin. `cut` and `jpeg` are left for others to fill.
+    ///
+    /// # Errors
+    /// When a model cannot run.
+    pub fn analyse(
+        &mut self,
+        source: &SourceId,
+        at: Timestamp,
+        picture: &RgbImage,
+    ) -> Result<FrameFaces, PerceiveError> {
+        let (width, height) = picture.dimensions();
+        let mut frame = FrameFaces {
+            source: source.clone(),
+            at,
+            width,
+            height,
+            faces: Vec::new(),
+            jpeg: None,
+            cut: false,
+        };
+        if width == 0 || height == 0 {
+            return Ok(frame);
+        }
+        for detection in self.detector.detect(picture)? {
+            if let Some(face) = self.face(detection, picture)? {
+                frame.faces.push(face);
+            }
+        }
+        Ok(frame)
+    }
+
+    /// `None` for faces that are too small or whose landmarks make no face.
+    fn face(
+        &mut self,
+        detection: Detection,
+        picture: &RgbImage,
+    ) -> Result<Option<Face>, PerceiveError> {
+        let bbox = detection.bbox.clamped(picture.width() as f32, picture.height() as f32);
+        let template = self.embedder.as_ref().map_or(Template::ARCFACE_112, |e| e.template());
+        let Some(chip) = (!self.too_small(bbox))
+            .then(|| align::chip(picture, &detection.landmarks, &template))
+            .flatten()
+        else {
+            return Ok(None);
+        };
+        let quality = quality(&detection, &chip);
+        let mut face = Face {
+            bbox,
+            landmarks: detection.landmarks,
+            score: detection.score,
+            quality,
+            embedding: None,
+            chip: None,
+        };
+        if quality >= self.settings.min_quality {
+            if let Some(embedder) = &mut self.embedder {
+                face.embedding = embedder.embed(std::slice::from_ref(&chip))?.pop();
+            }
+            face.chip = Some(jpeg(&chip)?);
+        }
+        Ok(Some(face))
+    }
+
+    fn too_small(&self, bbox: Rect) -> bool {
+        bbox.w.min(bbox.h) < self.settings.min_size_px
+    }
+}
+
+fn jpeg(chip: &RgbImage) -> Result<Arc<[u8]>, PerceiveError> {
+    let mut bytes = Vec::new();
+    JpegEncoder::new_with_quality(&mut bytes, CHIP_QUALITY).encode(
+        chip.as_raw(),
+        chip.width(),
+        chip.height(),
+        ExtendedColorType::Rgb8,
+    )?;
+    Ok(bytes.into())
+}

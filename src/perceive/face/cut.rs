@@ -1,0 +1,100 @@
+//! Hard cuts: consecutive analysed pictures of one camera that show another scene.
+//!
+//! A cut ends what boxes can tell about identity (the tracker then trusts embeddings only). Cameras do
+//! not cut, recordings do; a camera that was covered or swung round counts as well.
+
+use image::RgbImage;
+use serde::{Deserialize, Serialize};
+
+/// Cells of a thumbnail.
+const COLUMNS: usize = 16;
+const ROWS: usize = 12;
+/// Mean absolute difference of luma above which it is a cut, 0–255.
+const JUMP: f32 = 18.0;
+/// Share of cells that must have changed by more than [`CELL_JUMP`]: a large thing that moves changes fewer.
+const CHANGED: f32 = 0.45;
+const CELL_JUMP: f32 = 10.0;
+
+/// A picture's mean luma in 16 x 12 cells: made by any worker, compared in time order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Thumbnail(Vec<u8>);
+
+impl Thumbnail {
+    /// From a picture of any size.
+    #[must_use]
+    pub fn of(picture: &RgbImage) -> Self {
+        let (width, height) = (picture.width() as usize, picture.height() as usize);
+        let mut cells = Vec::with_capacity(COLUMNS * ROWS);
+        for row in 0..ROWS {
+            for column in 0..COLUMNS {
+                let span = |length: usize, index: usize, count: usize| {
+                    (index * length / count)..((index + 1) * length / count)
+                };
+                let (xs, ys) = (span(width, column, COLUMNS), span(height, row, ROWS));
+                let area = (xs.len() * ys.len()).max(1) as u64;
+                let mut sum = 0u64;
+                for y in ys {
+                    let line =
+                        &picture.as_raw()[3 * (y * width + xs.start)..3 * (y * width + xs.end)];
+                    for p in line.chunks_exact(3) {
+                        sum += 77 * u64::from(p[0]) + 150 * u64::from(p[1]) + 29 * u64::from(p[2]);
+                    }
+                }
+                cells.push((sum / (256 * area)) as u8);
+            }
+        }
+        Self(cells)
+    }
+
+    /// Mean absolute difference of all cells, 0–255, and the share of cells that changed, 0–1.
+    fn difference(&self, other: &Self) -> (f32, f32) {
+        let count = self.0.len().min(other.0.len()).max(1) as f32;
+        let differences = self.0.iter().zip(&other.0).map(|(a, b)| a.abs_diff(*b));
+        let (sum, changed) = differences.fold((0.0, 0.0), |(sum, changed), d| {
+            let d = f32::from(d);
+            (sum + d, changed + if d > CELL_JUMP { 1.0 } else { 0.0 })
+        });
+        (sum / count, changed / count)
+    }
+}
+
+/// Tells hard cuts of one camera. Its state goes into checkpoints.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CutDetector {
+    last: Option<Thumbnail>,
+}
+
+impl CutDetector {
+    /// Takes the next analysed picture; true when it shows another scene than the one before.
+    pub fn step(&mut self, picture: Thumbnail) -> bool {
+        let cut = self.last.as_ref().is_some_and(|last| {
+            let (jump, changed) = last.difference(&picture);
+            jump > JUMP || changed > CHANGED
+        });
+        self.last = Some(picture);
+        cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use image::Rgb;
+
+    #[test]
+    fn another_scene_is_a_cut_and_a_moving_thing_is_none() {
+        let room = |shift: u32| {
+            RgbImage::from_fn(320, 240, |x, y| {
+                let person = (100 + shift..160 + shift).contains(&x) && y > 80;
+                Rgb([if person { 60 } else { (x / 4 + y / 4) as u8 + 60 }; 3])
+            })
+        };
+        let garden =
+            RgbImage::from_fn(320, 240, |x, y| Rgb([220 - (x / 3) as u8, (y / 2) as u8 + 100, 90]));
+        let mut cuts = CutDetector::default();
+        assert!(!cuts.step(Thumbnail::of(&room(0))));
+        assert!(!cuts.step(Thumbnail::of(&room(25))));
+        assert!(cuts.step(Thumbnail::of(&garden)));
+        assert!(!cuts.step(Thumbnail::of(&garden)));
+    }
+}

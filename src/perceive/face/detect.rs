@@ -1,0 +1,95 @@
+//! Face detection: what every detector gives, and what all of them share.
+
+use image::RgbImage;
+
+use super::PerceiveError;
+use crate::geometry::{Point, Rect};
+
+/// One face in one picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Detection {
+    /// Box in px of the picture; may reach beyond its edge.
+    pub bbox: Rect,
+    /// Left eye, right eye, nose, left and right corner of the mouth, as seen in the picture, px.
+    pub landmarks: [Point; 5],
+    /// Confidence, 0–1.
+    pub score: f32,
+}
+
+/// Finds faces in a picture.
+pub trait FaceDetector: Send {
+    /// All faces, highest score first; the same picture gives the same faces, bit for bit.
+    ///
+    /// # Errors
+    /// When the model cannot run or gives outputs of unexpected shape.
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError>;
+}
+
+/// Sorts by score (ties: further left, then further up, first) and drops every detection whose
+/// `overlap` with a kept one is above `threshold`.
+pub fn non_maximum_suppression<T>(
+    mut items: Vec<T>,
+    threshold: f32,
+    key: impl Fn(&T) -> (f32, Rect),
+    overlap: impl Fn(Rect, Rect) -> f32,
+) -> Vec<T> {
+    items.sort_by(|a, b| {
+        let ((score_a, box_a), (score_b, box_b)) = (key(a), key(b));
+        score_b
+            .total_cmp(&score_a)
+            .then(box_a.x.total_cmp(&box_b.x))
+            .then(box_a.y.total_cmp(&box_b.y))
+    });
+    let mut kept: Vec<T> = Vec::new();
+    for item in items {
+        let bbox = key(&item).1;
+        if kept.iter().all(|other| overlap(key(other).1, bbox) <= threshold) {
+            kept.push(item);
+        }
+    }
+    kept
+}
+
+/// [`non_maximum_suppression`] of detections by intersection over union.
+pub(super) fn suppress(detections: Vec<Detection>, threshold: f32) -> Vec<Detection> {
+    non_maximum_suppression(detections, threshold, |d| (d.score, d.bbox), Rect::iou)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn detection() -> impl Strategy<Value = Detection> {
+        (0f32..200.0, 0f32..200.0, 5f32..80.0, 5f32..80.0, 0f32..1.0).prop_map(
+            |(x, y, w, h, score)| Detection {
+                bbox: Rect { x, y, w, h },
+                landmarks: [Point::default(); 5],
+                score,
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn suppression_keeps_the_best_and_no_two_that_overlap(
+            detections in proptest::collection::vec(detection(), 0..40), threshold in 0.1f32..0.9
+        ) {
+            let kept = suppress(detections.clone(), threshold);
+            for (i, a) in kept.iter().enumerate() {
+                for b in &kept[i + 1..] {
+                    prop_assert!(a.score >= b.score);
+                    prop_assert!(a.bbox.iou(b.bbox) <= threshold);
+                }
+            }
+            // Whatever was dropped overlaps a kept one that is at least as good.
+            for d in &detections {
+                prop_assert!(kept.iter().any(|k| k == d
+                    || (k.score >= d.score && k.bbox.iou(d.bbox) > threshold)));
+            }
+            let mut reversed = detections;
+            reversed.reverse();
+            prop_assert_eq!(suppress(reversed, threshold), kept);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Face embedding: an upright chip becomes a unit vector; like faces, like vectors.
+
+use std::path::Path;
+
+use image::RgbImage;
+use ndarray::{Array4, Axis};
+use serde::{Deserialize, Serialize};
+
+use super::PerceiveError;
+use super::align::Template;
+use crate::ids::ModelHash;
+use crate::percept::Embedding;
+use crate::runtime::onnx::{self, Device, RuntimeError, Session};
+
+/// Turns aligned chips into embeddings.
+pub trait FaceEmbedder: Send {
+    /// The chip it wants.
+    fn template(&self) -> Template;
+
+    /// Embeddings of chips cut to [`FaceEmbedder::template`], in order; each depends on its own chip alone.
+    ///
+    /// # Errors
+    /// When the model cannot run or gives outputs of unexpected shape.
+    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, PerceiveError>;
+
+    /// Cosines at which a tracker may trust this model within one scene.
+    fn gates(&self) -> CosineGates;
+}
+
+/// Cosines between two faces of one camera, seconds apart, that decide whether they can be one track.
+///
+/// Not the thresholds of identification, which compare whole tracks over days.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CosineGates {
+    /// At least this like a lost track's faces: it goes on.
+    pub same: f32,
+    /// Less than this like a track's recent faces: somebody else, whatever the boxes say.
+    pub differ: f32,
+}
+
+/// Families of embedding nets; they differ in chip and scaling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EmbedderKind {
+    /// MobileFaceNet (Chen et al. 2018) as trained by foamliu: 112 px, RGB, ImageNet mean and deviation.
+    MobileFaceNet,
+    /// face-api's descriptor, dlib's ResNet: 150 px, RGB 0–255.
+    FaceApi,
+    /// ArcFace and kin (Deng et al. 2019): 112 px, RGB, (x - 127.5) / 127.5, any width of output.
+    ArcFace,
+}
+
+/// Margin around the unit face in dlib's chip: the best on LFW of those in use (0.20, 0.25).
+const DLIB_PAD: f32 = 0.25;
+
+impl EmbedderKind {
+    /// The chip.
+    #[must_use]
+    pub fn template(self) -> Template {
+        match self {
+            Self::MobileFaceNet | Self::ArcFace => Template::ARCFACE_112,
+            Self::FaceApi => Template::dlib_150(DLIB_PAD),
+        }
+    }
+
+    /// See [`CosineGates`].
+    #[must_use]
+    pub fn gates(self) -> CosineGates {
+        match self {
+            Self::MobileFaceNet | Self::ArcFace => CosineGates { same: 0.5, differ: 0.3 },
+            Self::FaceApi => CosineGates { same: 0.75, differ: 0.55 },
+        }
+    }
+
+    /// `(shift, factor)` of every channel, red first: a value becomes `(v - shift) * factor`.
+    fn scaling(self) -> [(f32, f32); 3] {
+        match self {
+            Self::MobileFaceNet => [(0.485, 0.229), (0.456, 0.224), (0.406, 0.225)]
+                .map(|(mean, deviation)| (255.0 * mean, 1.0 / (255.0 * deviation))),
+            Self::FaceApi => [(0.0, 1.0); 3],
+            Self::ArcFace => [(127.5, 1.0 / 127.5); 3],
+        }
+    }
+}
+
+/// A [`FaceEmbedder`] in ONNX Runtime.
+pub struct OnnxEmbedder {
+    session: Session,
+    kind: EmbedderKind,
+    hash: ModelHash,
+    template: Template,
+    input: String,
+    output: String,
+}
+
+impl OnnxEmbedder {
+    /// Opens the model. `hash` marks its embeddings.
+    ///
+    /// # Errors
+    /// When the file is absent or not of that kind.
+    pub fn open(
+        path: &Path,
+        kind: EmbedderKind,
+        hash: ModelHash,
+        threads: usize,
+        device: Device,
+    ) -> Result<Self, PerceiveError> {
+        let session = onnx::open(path, threads, device)?;
+        let template = kind.template();
+        let fail = |reason: String| PerceiveError::Model {
+            model: session.model().to_owned(),
+            job: "face embedder",
+            reason,
+        };
+        let (inputs, outputs) = (session.inputs(), session.outputs());
+        let ([(input, shape)], [(output, _), ..]) = (inputs.as_slice(), outputs.as_slice()) else {
+            return Err(fail("it must have one input and an output".to_owned()));
+        };
+        let side = i64::from(template.side);
+        let fits = |length: i64, wanted: i64| length == wanted || length < 0;
+        if !matches!(shape.as_slice(), [_, c, h, w] if fits(*c, 3) && fits(*h, side) && fits(*w, side))
+        {
+            return Err(fail(format!("its input must be [N,3,{side},{side}], is {shape:?}")));
+        }
+        Ok(Self { kind, hash, template, input: input.clone(), output: output.clone(), session })
+    }
+}
+
+impl FaceEmbedder for OnnxEmbedder {
+    fn template(&self) -> Template {
+        self.template
+    }
+
+    fn gates(&self) -> CosineGates {
+        self.kind.gates()
+    }
+
+    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, PerceiveError> {
+        let side = self.template.side as usize;
+        let scaling = self.kind.scaling();
+        let mut image = Array4::zeros((1, 3, side, side));
+        let mut embeddings = Vec::with_capacity(chips.len());
+        // One at a time: kernels may sum in another order for another batch size.
+        for chip in chips {
+            let wrong = chip.width() as usize != side || chip.height() as usize != side;
+            if wrong {
+                return Err(PerceiveError::Model {
+                    model: self.session.model().to_owned(),
+                    job: "face embedder",
+                    reason: format!("chips must be {side}x{side}, got {:?}", chip.dimensions()),
+                });
+            }
+            for (channel, (shift, factor)) in scaling.into_iter().enumerate() {
+                let mut plane = image.index_axis_mut(Axis(0), 0).index_axis_move(Axis(0), channel);
+                let values = chip.as_raw().iter().skip(channel).step_by(3);
+                for (value, byte) in plane.iter_mut().zip(values) {
+                    *value = (f32::from(*byte) - shift) * factor;
+                }
+            }
+            let [output] =
+                self.session.run(&[(&self.input, image.view().into())], [&self.output])?;
+            let (&[1, width], true) = (output.shape(), output.iter().all(|v| v.is_finite())) else {
+                return Err(PerceiveError::Runtime(RuntimeError::Output {
+                    model: self.session.model().to_owned(),
+                    output: self.output.clone(),
+                    reason: format!("must be finite numbers [1,D], is {:?}", output.shape()),
+                }));
+            };
+            let mut values = output.into_raw_vec_and_offset().0;
+            values.truncate(width);
+            embeddings.push(Embedding::normalised(values, self.hash));
+        }
+        Ok(embeddings)
+    }
+}

@@ -1,0 +1,135 @@
+//! Face quality: how well a face is seen, 0–1; decides what is embedded and what enters a gallery.
+//!
+//! Four things that can spoil an embedding (size, blur, pose, doubt of the detector), each 0–1; their
+//! product, so that one bad one is enough.
+
+use image::RgbImage;
+
+use super::detect::Detection;
+use crate::geometry::Point;
+
+/// Eye to eye distance, px: nothing can be told below the first, nothing is gained above the second.
+const EYES_PX: (f32, f32) = (8.0, 32.0);
+/// Variance of the Laplacian on the chip's luma (0–255): smeared below the first, crisp above the second.
+const SHARPNESS: (f32, f32) = (3.0, 60.0);
+/// Nose off the middle of the eyes, in eye distances: frontal below the first, profile above the second.
+const YAW: (f32, f32) = (0.12, 0.60);
+/// Tilt of the eye line, radians: harmless below the first, lying on the side above the second.
+const ROLL: (f32, f32) = (0.35, 1.20);
+/// Detector score.
+const SCORE: (f32, f32) = (0.30, 0.80);
+
+/// Quality of a face, 0–1, from its detection and its upright chip.
+#[must_use]
+pub fn quality(face: &Detection, chip: &RgbImage) -> f32 {
+    let pose = Pose::of(&face.landmarks);
+    let size = ramp(pose.eyes_px, EYES_PX);
+    let sharp = ramp(sharpness(chip), SHARPNESS);
+    let yaw = 1.0 - ramp(pose.yaw, YAW);
+    let roll = 1.0 - ramp(pose.roll, ROLL);
+    let score = ramp(face.score, SCORE);
+    // Blur and doubt alone never make a face useless, size and pose do.
+    size.sqrt() * (0.4 + 0.6 * sharp) * yaw * roll * (0.5 + 0.5 * score)
+}
+
+/// 0 at the first bound, 1 at the second, linear between.
+fn ramp(value: f32, (low, high): (f32, f32)) -> f32 {
+    ((value - low) / (high - low)).clamp(0.0, 1.0)
+}
+
+/// What five landmarks tell of a face's pose.
+struct Pose {
+    /// Distance of the eyes, px.
+    eyes_px: f32,
+    /// How far the nose lies off the middle of the eyes along their line, in eye distances; 0 = frontal.
+    yaw: f32,
+    /// Tilt of the eye line, radians, not negative.
+    roll: f32,
+}
+
+impl Pose {
+    fn of([left, right, nose, mouth_left, mouth_right]: &[Point; 5]) -> Self {
+        let (ex, ey) = (right.x - left.x, right.y - left.y);
+        let eyes = ex.hypot(ey);
+        // In profile the eyes coincide: the face's height stands in as the unit.
+        let (mx, my) = (0.5 * (left.x + right.x), 0.5 * (left.y + right.y));
+        let (bx, by) =
+            (0.5 * (mouth_left.x + mouth_right.x) - mx, 0.5 * (mouth_left.y + mouth_right.y) - my);
+        let height = bx.hypot(by);
+        let unit = eyes.max(0.5 * height).max(1e-3);
+        // Against the line from the eyes to the mouth: a nod of the head does not count as yaw.
+        let across = ((nose.x - mx) * by - (nose.y - my) * bx).abs() / height.max(1e-3);
+        Self { eyes_px: eyes, yaw: across / unit, roll: ey.atan2(ex).abs() }
+    }
+}
+
+/// Variance of the 4-neighbour Laplacian of the chip's inner part (the face, not the background), luma 0–255.
+fn sharpness(chip: &RgbImage) -> f32 {
+    let (width, height) = (chip.width() as usize, chip.height() as usize);
+    let (x0, x1) = (width / 5, width - width / 5);
+    let (y0, y1) = (height / 4, height - height / 8);
+    if x1 <= x0 + 2 || y1 <= y0 + 2 {
+        return 0.0;
+    }
+    // Integer luma, BT.601, times 256.
+    let luma: Vec<i64> = chip
+        .as_raw()
+        .chunks_exact(3)
+        .map(|p| 77 * i64::from(p[0]) + 150 * i64::from(p[1]) + 29 * i64::from(p[2]))
+        .collect();
+    let (mut sum, mut squares, mut count) = (0i64, 0i64, 0i64);
+    for y in y0.max(1)..y1.min(height - 1) {
+        for x in x0.max(1)..x1.min(width - 1) {
+            let at = y * width + x;
+            let value =
+                luma[at - 1] + luma[at + 1] + luma[at - width] + luma[at + width] - 4 * luma[at];
+            let value = value / 256;
+            sum += value;
+            squares += value * value;
+            count += 1;
+        }
+    }
+    let mean = sum as f64 / count as f64;
+    (squares as f64 / count as f64 - mean * mean) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Rect;
+    use crate::perceive::face::align::Template;
+    use image::Rgb;
+
+    fn face(landmarks: [Point; 5]) -> Detection {
+        Detection { bbox: Rect::default(), landmarks, score: 0.9 }
+    }
+
+    fn checkered(cell: u32) -> RgbImage {
+        RgbImage::from_fn(112, 112, |x, y| {
+            Rgb([if (x / cell + y / cell) % 2 == 0 { 90 } else { 150 }; 3])
+        })
+    }
+
+    #[test]
+    fn small_blurred_turned_and_tilted_faces_are_worse() {
+        let frontal = Template::ARCFACE_112.points;
+        let best = quality(&face(frontal), &checkered(4));
+        assert!(best > 0.9, "{best}");
+        let small = frontal.map(|p| Point { x: p.x * 0.35, y: p.y * 0.35 });
+        assert!(quality(&face(small), &checkered(4)) < 0.5 * best);
+        assert!(quality(&face(frontal), &checkered(200)) < 0.5 * best);
+        let mut turned = frontal;
+        turned[2].x += 20.0;
+        assert!(quality(&face(turned), &checkered(4)) < 0.4 * best);
+        let tilted = frontal.map(|p| Point { x: -p.y, y: p.x });
+        assert!(quality(&face(tilted), &checkered(4)) < 0.1);
+    }
+
+    #[test]
+    fn quality_stays_within_bounds_for_any_landmarks() {
+        for points in [[Point::default(); 5], [Point { x: 1e9, y: -1e9 }; 5]] {
+            let value = quality(&face(points), &checkered(3));
+            assert!((0.0..=1.0).contains(&value), "{value}");
+        }
+    }
+}

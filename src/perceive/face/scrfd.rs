@@ -1,0 +1,113 @@
+//! SCRFD with key points (Guo et al. 2022, arXiv 2105.04714; decoding as in InsightFace).
+
+use std::path::Path;
+
+use image::RgbImage;
+
+use super::PerceiveError;
+use super::detect::{Detection, FaceDetector, suppress};
+use super::picture::{Channels, letterbox};
+use crate::geometry::{Point, Rect};
+use crate::runtime::onnx::{self, Device, Session};
+
+const STRIDES: [u32; 3] = [8, 16, 32];
+const ANCHORS: usize = 2;
+const NMS_IOU: f32 = 0.4;
+/// Input of models of free size.
+const SIDE: u32 = 640;
+
+/// SCRFD, any size of the family, with key points.
+pub struct Scrfd {
+    session: Session,
+    input: String,
+    /// Score, box and key point outputs of every stride: `[kind][stride]`.
+    outputs: Vec<String>,
+    side: (u32, u32),
+    min_score: f32,
+}
+
+impl Scrfd {
+    /// Opens the model; detections below `min_score` are not reported.
+    ///
+    /// # Errors
+    /// When the file is absent or no SCRFD with key points.
+    pub fn open(
+        path: &Path,
+        min_score: f32,
+        threads: usize,
+        device: Device,
+    ) -> Result<Self, PerceiveError> {
+        let session = onnx::open(path, threads, device)?;
+        let fail = |reason: &str| PerceiveError::Model {
+            model: session.model().to_owned(),
+            job: "SCRFD face detector",
+            reason: reason.to_owned(),
+        };
+        let inputs = session.inputs();
+        let [(input, shape)] = inputs.as_slice() else {
+            return Err(fail("it must have one input"));
+        };
+        let side = match shape.as_slice() {
+            [_, 3, height, width] => {
+                let fixed = |length: i64| if length > 0 { length as u32 } else { SIDE };
+                (fixed(*width), fixed(*height))
+            }
+            _ => return Err(fail("its input must be [1,3,height,width]")),
+        };
+        let outputs: Vec<String> = session.outputs().into_iter().map(|(name, _)| name).collect();
+        if outputs.len() != 9 {
+            return Err(fail(
+                "it must have nine outputs: score, box and key points at three strides",
+            ));
+        }
+        Ok(Self { input: input.clone(), session, outputs, side, min_score })
+    }
+}
+
+impl FaceDetector for Scrfd {
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError> {
+        let boxed = letterbox(picture, self.side, Channels::Rgb, 127.5, 1.0 / 128.0);
+        let names: Vec<&str> = self.outputs.iter().map(String::as_str).collect();
+        let outputs =
+            self.session.run_named(&[(&self.input, boxed.tensor.view().into())], &names)?;
+        let mut found = Vec::new();
+        for (level, stride) in STRIDES.into_iter().enumerate() {
+            let flat = |kind: usize| outputs[kind * 3 + level].as_slice().unwrap_or_default();
+            let (scores, boxes, points) = (flat(0), flat(1), flat(2));
+            let columns = (self.side.0 / stride) as usize;
+            let cells = columns * (self.side.1 / stride) as usize * ANCHORS;
+            if [scores.len(), boxes.len(), points.len()] != [cells, 4 * cells, 10 * cells] {
+                return Err(PerceiveError::Model {
+                    model: self.session.model().to_owned(),
+                    job: "SCRFD face detector",
+                    reason: format!(
+                        "stride {stride} must have {cells} anchors, its scores are {}",
+                        scores.len()
+                    ),
+                });
+            }
+            let s = stride as f32;
+            for (anchor, &score) in scores.iter().enumerate() {
+                if score < self.min_score {
+                    continue;
+                }
+                let cell = anchor / ANCHORS;
+                let (x, y) = ((cell % columns) as f32 * s, (cell / columns) as f32 * s);
+                let b = &boxes[4 * anchor..4 * anchor + 4];
+                let bbox = Rect::from_corners(
+                    (x - b[0] * s) / boxed.scale,
+                    (y - b[1] * s) / boxed.scale,
+                    (x + b[2] * s) / boxed.scale,
+                    (y + b[3] * s) / boxed.scale,
+                );
+                let k = &points[10 * anchor..10 * anchor + 10];
+                let landmarks = std::array::from_fn(|i| Point {
+                    x: (x + k[2 * i] * s) / boxed.scale,
+                    y: (y + k[2 * i + 1] * s) / boxed.scale,
+                });
+                found.push(Detection { bbox, landmarks, score: score.clamp(0.0, 1.0) });
+            }
+        }
+        Ok(suppress(found, NMS_IOU))
+    }
+}

@@ -1,0 +1,133 @@
+//! YuNet: one small convolutional net with five landmarks (Wu, Peng, Yu 2023, "YuNet: a tiny
+//! millisecond-level face detector"; decoding as in libfacedetection).
+
+use std::path::Path;
+
+use image::RgbImage;
+
+use super::PerceiveError;
+use super::detect::{Detection, FaceDetector, suppress};
+use super::picture::{Channels, fit, letterbox};
+use crate::geometry::{Point, Rect};
+use crate::runtime::onnx::{self, Device, Session};
+
+const STRIDES: [u32; 3] = [8, 16, 32];
+/// As in OpenCV's `FaceDetectorYN`.
+const NMS_IOU: f32 = 0.3;
+/// Longer side that a model of free size gets at most, px.
+const FREE_SIDE: u32 = 640;
+
+/// YuNet with a fixed square input or one of free size.
+pub struct YuNet {
+    session: Session,
+    input: String,
+    /// Side of the fixed input; `None` for free sizes.
+    side: Option<u32>,
+    min_score: f32,
+}
+
+impl YuNet {
+    /// Opens the model; detections below `min_score` are not reported.
+    ///
+    /// # Errors
+    /// When the file is absent or no YuNet.
+    pub fn open(
+        path: &Path,
+        min_score: f32,
+        threads: usize,
+        device: Device,
+    ) -> Result<Self, PerceiveError> {
+        let session = onnx::open(path, threads, device)?;
+        let fail = |reason: &str| PerceiveError::Model {
+            model: session.model().to_owned(),
+            job: "YuNet face detector",
+            reason: reason.to_owned(),
+        };
+        let inputs = session.inputs();
+        let [(input, shape)] = inputs.as_slice() else {
+            return Err(fail("it must have one input"));
+        };
+        let side = match shape.as_slice() {
+            [_, 3, -1, -1] => None,
+            [_, 3, height, width] if height == width && height % 32 == 0 => Some(*height as u32),
+            _ => return Err(fail("its input must be [1,3,side,side] or [1,3,height,width]")),
+        };
+        let names: Vec<String> = session.outputs().into_iter().map(|(name, _)| name).collect();
+        for name in output_names() {
+            if !names.contains(&name) {
+                return Err(fail(&format!("it has no output {name}")));
+            }
+        }
+        Ok(Self { input: input.clone(), session, side, min_score })
+    }
+}
+
+fn output_names() -> Vec<String> {
+    ["cls", "obj", "bbox", "kps"]
+        .iter()
+        .flat_map(|kind| STRIDES.iter().map(move |stride| format!("{kind}_{stride}")))
+        .collect()
+}
+
+impl FaceDetector for YuNet {
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError> {
+        let size = match self.side {
+            Some(side) => (side, side),
+            None => {
+                let scale = fit(picture, (FREE_SIDE, FREE_SIDE));
+                let padded = |length: u32| {
+                    ((length as f32 * scale).round() as u32).max(1).next_multiple_of(32)
+                };
+                (padded(picture.width()), padded(picture.height()))
+            }
+        };
+        let boxed = letterbox(picture, size, Channels::Bgr, 0.0, 1.0);
+        let names = output_names();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let outputs =
+            self.session.run_named(&[(&self.input, boxed.tensor.view().into())], &names)?;
+        let mut found = Vec::new();
+        for (level, stride) in STRIDES.into_iter().enumerate() {
+            let flat = |kind: usize| outputs[kind * 3 + level].as_slice().unwrap_or_default();
+            let (cls, obj, bbox, kps) = (flat(0), flat(1), flat(2), flat(3));
+            let columns = (size.0 / stride) as usize;
+            let cells = columns * (size.1 / stride) as usize;
+            if [cls.len(), obj.len(), bbox.len(), kps.len()]
+                != [cells, cells, 4 * cells, 10 * cells]
+            {
+                return Err(PerceiveError::Model {
+                    model: self.session.model().to_owned(),
+                    job: "YuNet face detector",
+                    reason: format!(
+                        "stride {stride} must have {cells} cells, cls has {}",
+                        cls.len()
+                    ),
+                });
+            }
+            let s = stride as f32;
+            for cell in 0..cells {
+                let score = (cls[cell].clamp(0.0, 1.0) * obj[cell].clamp(0.0, 1.0)).sqrt();
+                if score < self.min_score {
+                    continue;
+                }
+                let (column, row) = ((cell % columns) as f32, (cell / columns) as f32);
+                let b = &bbox[4 * cell..4 * cell + 4];
+                let (w, h) = (b[2].exp() * s, b[3].exp() * s);
+                let (x, y) = ((column + b[0]) * s - 0.5 * w, (row + b[1]) * s - 0.5 * h);
+                let k = &kps[10 * cell..10 * cell + 10];
+                let landmarks = std::array::from_fn(|i| Point {
+                    x: (k[2 * i] + column) * s / boxed.scale,
+                    y: (k[2 * i + 1] + row) * s / boxed.scale,
+                });
+                let bbox = Rect {
+                    x: x / boxed.scale,
+                    y: y / boxed.scale,
+                    w: w / boxed.scale,
+                    h: h / boxed.scale,
+                };
+                found.push(Detection { bbox, landmarks, score });
+            }
+        }
+        Ok(suppress(found, NMS_IOU))
+    }
+}
