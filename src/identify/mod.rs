@@ -1,1 +1,637 @@
 //! Identity: whose face, whose voice, which of them are one person.
+//!
+//! One resolver, run by the single writer once per sealed clip, in canonical order (start, source, kind),
+//! deterministic. It takes `percept`s and hands `memorize` the clip with names on it. All that it decides
+//! on are rows ([`IdentityRows`]) and the small [`Undecided`] of the checkpoint: rebuilt from them it goes on
+//! as if it had never stopped.
+//!
+//! Per clip: tracks and turns are grouped jointly with the galleries (`cluster`); what is between two
+//! thresholds waits; galleries learn; signed face–voice evidence is counted (`evidence`); galleries that turn
+//! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
+
+pub mod cluster;
+pub mod evidence;
+mod faces;
+pub mod gallery;
+pub mod ledger;
+pub mod link;
+mod merge;
+pub mod names;
+mod persons;
+pub mod thresholds;
+mod voices;
+mod wav;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use ledger::{IdentityRows, Ledger, Undecided};
+pub use persons::Persons;
+pub use thresholds::MatchThresholds;
+pub use wav::wav;
+
+pub(crate) use ledger::pinned::file;
+
+use crate::config::Identify;
+use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::memory::model::{
+    Exemplar, Media, MediaDigest, Membership, Merge, NameRow, NameSource, TrackRow, TurnRow,
+};
+use crate::percept::{ClipPercepts, Embedding, FaceTrack, SpeechTurn};
+use crate::time::Timestamp;
+use evidence::Evidence;
+use faces::Given;
+use gallery::{Gallery, Probe};
+
+/// After that long an open percept gets the likeliest answer or none, seconds.
+const DECIDE_AFTER_SECS: f64 = 300.0;
+
+/// A track of the clip with its face.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdentifiedTrack {
+    /// The track.
+    pub track: TrackId,
+    /// `face_N`; `None` while undecided.
+    pub face: Option<EntityId>,
+    /// Whose face, merges resolved.
+    pub person: Option<EntityId>,
+    /// How sure, 0–1.
+    pub confidence: f32,
+}
+
+/// A turn of the clip with its voice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IdentifiedTurn {
+    /// The turn.
+    pub turn: TurnId,
+    /// `voice_N`; `None` while undecided.
+    pub voice: Option<EntityId>,
+    /// Whose voice, merges resolved.
+    pub person: Option<EntityId>,
+    /// How sure, 0–1.
+    pub confidence: f32,
+}
+
+/// What the resolver made of a clip.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct IdentifiedClip {
+    /// The clip's tracks, in canonical order.
+    pub tracks: Vec<IdentifiedTrack>,
+    /// The clip's turns, in canonical order.
+    pub turns: Vec<IdentifiedTurn>,
+    /// Persons that were never met before.
+    pub new_persons: Vec<EntityId>,
+    /// Voices that were given to a face, or taken from one, in this clip, with the figures.
+    pub links: Vec<Membership>,
+    /// Merges found in this clip.
+    pub merges: Vec<Merge>,
+    /// Names heard.
+    pub names: Vec<NameRow>,
+    /// Decided only now: turns of earlier clips.
+    pub late_turns: Vec<(ClipId, TurnId, EntityId)>,
+}
+
+impl IdentifiedClip {
+    /// Whose face that track shows.
+    #[must_use]
+    pub fn person_of_track(&self, track: TrackId) -> Option<EntityId> {
+        self.tracks.iter().find(|t| t.track == track).and_then(|t| t.person)
+    }
+
+    /// Who spoke that turn.
+    #[must_use]
+    pub fn person_of_turn(&self, turn: TurnId) -> Option<EntityId> {
+        self.turns.iter().find(|t| t.turn == turn).and_then(|t| t.person)
+    }
+}
+
+/// The first percept of a new entity: ids are minted in that order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Founding {
+    start: Timestamp,
+    source: SourceId,
+    kind: EntityKind,
+}
+
+impl Founding {
+    fn new(kind: EntityKind, source: &SourceId) -> Self {
+        Self { start: Timestamp::MAX, source: source.clone(), kind }
+    }
+
+    fn include(&mut self, start: Timestamp, source: &SourceId) {
+        if (start, source) < (self.start, &self.source) {
+            self.start = start;
+            self.source = source.clone();
+        }
+    }
+}
+
+/// Percept → entity. See the module's head.
+#[derive(Clone, Debug)]
+pub struct Resolver {
+    settings: Identify,
+    faces: MatchThresholds,
+    voices: MatchThresholds,
+    galleries: BTreeMap<EntityId, Gallery>,
+    persons: Persons,
+    evidence: Evidence,
+    undecided: Undecided,
+}
+
+impl Resolver {
+    /// From the rows that are valid now and the checkpoint's undecided percepts.
+    ///
+    /// `settings.face_accept` and `voice_accept`, where given, move the calibrated thresholds.
+    #[must_use]
+    pub fn from_rows(
+        rows: &IdentityRows,
+        undecided: Undecided,
+        settings: &Identify,
+        faces: MatchThresholds,
+        voices: MatchThresholds,
+    ) -> Self {
+        let mut slots: BTreeMap<EntityId, Vec<Exemplar>> = BTreeMap::new();
+        for exemplar in &rows.exemplars {
+            slots.entry(exemplar.entity).or_default().push(exemplar.clone());
+        }
+        let galleries = slots
+            .into_iter()
+            .map(|(entity, slots)| (entity, Gallery::from_exemplars(entity, slots)))
+            .collect();
+        Self {
+            settings: settings.clone(),
+            faces: settings.face_accept.map_or(faces, |at| faces.with_accept(at)),
+            voices: settings.voice_accept.map_or(voices, |at| voices.with_accept(at)),
+            galleries,
+            persons: Persons::from_rows(rows),
+            evidence: Evidence::from_rows(&rows.pairs),
+            undecided,
+        }
+    }
+
+    /// What the checkpoint has to keep.
+    #[must_use]
+    pub fn undecided(&self) -> &Undecided {
+        &self.undecided
+    }
+
+    /// Who is one person with whom.
+    #[must_use]
+    pub fn persons(&self) -> &Persons {
+        &self.persons
+    }
+
+    /// The signed evidence.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    /// Decides who is who in a sealed clip.
+    pub fn resolve(&mut self, clip: &ClipPercepts, ledger: &mut dyn Ledger) -> IdentifiedClip {
+        let mut out = IdentifiedClip::default();
+        let mut tracks: Vec<&FaceTrack> = clip.tracks.iter().collect();
+        tracks.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
+        let mut turns: Vec<&SpeechTurn> = clip.turns.iter().collect();
+        turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
+        self.start_clip(clip);
+        self.look(clip, &tracks);
+
+        let faces = self.group_faces(clip, &tracks);
+        let voices = self.group_voices(clip, &turns);
+        let (new_faces, new_voices, order) =
+            mint(&faces.foundings, &voices.foundings, ledger);
+        let face = |given: Given| match given {
+            Given::Known(id) => id,
+            Given::New(index) => new_faces[index],
+        };
+        let voice = |given: Given| match given {
+            Given::Known(id) => id,
+            Given::New(index) => new_voices[index],
+        };
+
+        // rows of tracks and turns
+        let mut face_of: BTreeMap<TrackId, EntityId> = BTreeMap::new();
+        for track in &tracks {
+            let given = faces.given.get(&track.id).map(|(given, sure)| (face(*given), *sure));
+            if let Some((id, _)) = given {
+                face_of.insert(track.id, id);
+            }
+            ledger.track(TrackRow {
+                clip: clip.clip,
+                track: track.id,
+                source: track.source.clone(),
+                span: track.span,
+                sightings: track.sightings.clone(),
+                face: given.map(|(id, _)| id),
+                confidence: given.map_or(0.0, |(_, sure)| sure),
+            });
+        }
+        for (track, given, confidence) in &faces.late {
+            for at in &track.clips {
+                ledger.late_track(*at, track.track, face(*given), *confidence);
+                self.undecided.faces.push((*at, track.track, face(*given)));
+            }
+        }
+        self.undecided.faces.extend(face_of.iter().map(|(track, id)| (clip.clip, *track, *id)));
+        for turn in &turns {
+            let given = voices.given.get(&turn.id).map(|(given, sure, _)| (voice(*given), *sure));
+            ledger.turn(TurnRow {
+                clip: clip.clip,
+                turn: turn.id,
+                source: turn.source.clone(),
+                span: turn.span,
+                speech_secs: turn.speech_secs,
+                voice: given.map(|(id, _)| id),
+                confidence: given.map_or(0.0, |(_, sure)| sure),
+                words: turn.words.clone(),
+                sound: None,
+            });
+        }
+        for (turn, given, confidence, _) in &voices.late {
+            ledger.late_turn(turn.clip, turn.turn, voice(*given), *confidence);
+            out.late_turns.push((turn.clip, turn.turn, voice(*given)));
+        }
+
+        // galleries learn
+        let files: BTreeMap<MediaDigest, Media> =
+            voices.media.iter().map(|file| (file.digest.clone(), file.clone())).collect();
+        let mut lessons: Vec<(Exemplar, Option<Media>)> = Vec::new();
+        for (given, exemplar, media) in &faces.lessons {
+            let entity = face(*given);
+            lessons.push((Exemplar { entity, ..exemplar.clone() }, Some(media.clone())));
+        }
+        for (given, exemplar) in &voices.lessons {
+            let media = exemplar.media.as_ref().and_then(|digest| files.get(digest)).cloned();
+            lessons.push((Exemplar { entity: voice(*given), ..exemplar.clone() }, media));
+        }
+        self.learn(lessons, ledger);
+        for turn in &voices.open {
+            if let Some(file) = turn.sound.as_ref().and_then(|digest| files.get(digest)) {
+                ledger.media(file.clone());
+            }
+        }
+
+        // evidence
+        self.count_together(&tracks, &face_of);
+        let heard: Vec<_> = self.heard_in_clip(clip, &turns, &voices, &voice);
+        self.undecided.tracks = faces.open;
+        self.undecided.turns = voices.open;
+        for (id, seen) in heard {
+            self.count_heard(clip.clip, id, &seen);
+        }
+
+        // persons
+        self.merge_galleries(ledger, &mut out);
+        self.link_voices(&order, ledger, &mut out);
+        for part in &order {
+            if self.persons.person_of(*part).is_none() {
+                let person = ledger.mint(EntityKind::Person);
+                let reason = format!("{part} is first met in {}", clip.clip);
+                self.persons.enter(membership(*part, person, reason), ledger);
+                out.new_persons.push(person);
+            }
+        }
+        self.decide_old(clip.span.end.plus_secs(-DECIDE_AFTER_SECS), ledger, &mut out);
+        self.evidence.write(ledger);
+
+        for track in &tracks {
+            let id = face_of.get(&track.id).copied();
+            out.tracks.push(IdentifiedTrack {
+                track: track.id,
+                face: id,
+                person: id.and_then(|id| self.persons.person_of(id)),
+                confidence: faces.given.get(&track.id).map_or(0.0, |(_, sure)| *sure),
+            });
+        }
+        for turn in &turns {
+            let given = voices.given.get(&turn.id).map(|(given, sure, _)| (voice(*given), *sure));
+            out.turns.push(IdentifiedTurn {
+                turn: turn.id,
+                voice: given.map(|(id, _)| id),
+                person: given.and_then(|(id, _)| self.persons.person_of(id)),
+                confidence: given.map_or(0.0, |(_, sure)| sure),
+            });
+        }
+        for turn in &turns {
+            let person = out.person_of_turn(turn.id);
+            if let (Some(words), Some(person)) = (&turn.words, person) {
+                let at = (turn.span.end, clip.clip, turn.id);
+                self.hear_name(&words.text, person, at, ledger, &mut out);
+            }
+        }
+        out
+    }
+
+    /// The words of a turn came late: names that are said in them.
+    pub fn late_words(
+        &mut self,
+        text: &str,
+        speaker: EntityId,
+        heard: (Timestamp, ClipId, TurnId),
+        ledger: &mut dyn Ledger,
+    ) -> Vec<NameRow> {
+        let mut out = IdentifiedClip::default();
+        self.hear_name(text, self.persons.resolve(speaker), heard, ledger, &mut out);
+        out.names
+    }
+
+    /// The session is over: what is still open gets the likeliest answer or stays without one.
+    pub fn finish(&mut self, ledger: &mut dyn Ledger) -> IdentifiedClip {
+        let mut out = IdentifiedClip::default();
+        self.decide_old(Timestamp::MAX, ledger, &mut out);
+        self.merge_galleries(ledger, &mut out);
+        self.link_voices(&[], ledger, &mut out);
+        self.evidence.write(ledger);
+        self.undecided = Undecided::default();
+        out
+    }
+
+    /// The person a face in the open window looks like, with confidence. Writes nothing.
+    #[must_use]
+    pub fn provisional_face(&self, embedding: &Embedding) -> Option<(EntityId, EntityId, f32)> {
+        self.provisional(EntityKind::Face, Probe::new(vec![(embedding.clone(), 1.0)]), &self.faces)
+    }
+
+    /// The face, or voice, and the person that a voice in the open window sounds like, with confidence.
+    #[must_use]
+    pub fn provisional_voice(&self, embedding: &Embedding) -> Option<(EntityId, EntityId, f32)> {
+        self.provisional(EntityKind::Voice, Probe::new(vec![(embedding.clone(), 1.0)]), &self.voices)
+    }
+
+    /// The face a continued track was given before, with its person.
+    #[must_use]
+    pub fn provisional_track(&self, clip: ClipId, track: TrackId) -> Option<(EntityId, EntityId)> {
+        let face = self.face_of_track(clip, track)?;
+        Some((face, self.persons.person_of(face)?))
+    }
+
+    /// The user names an entity (a face or voice stands for its person).
+    pub fn decree_name(
+        &mut self,
+        entity: EntityId,
+        name: &str,
+        at: Timestamp,
+        ledger: &mut dyn Ledger,
+    ) -> NameRow {
+        let entity = self.persons.person_of(entity).unwrap_or(self.persons.resolve(entity));
+        let row = NameRow {
+            entity,
+            name: name.to_owned(),
+            since: at,
+            source: NameSource::Told,
+            turn: None,
+        };
+        self.persons.name_it(row.clone(), ledger);
+        row
+    }
+
+    /// The user says that two persons are one: the named one stays, else the older. Returns who stays.
+    pub fn decree_merge(
+        &mut self,
+        a: EntityId,
+        b: EntityId,
+        ledger: &mut dyn Ledger,
+    ) -> EntityId {
+        let (a, b) = (self.persons.resolve(a), self.persons.resolve(b));
+        let rank = |id| (self.persons.name(id).map_or(0, |(_, source)| 1 + source as u8), id);
+        let (x, y) = (rank(a), rank(b));
+        let a_stays = if x.0 == y.0 { a <= b } else { x.0 > y.0 };
+        let (into, from) = if a_stays { (a, b) } else { (b, a) };
+        let reason = "the user said so".to_owned();
+        self.persons.merge(Merge { from, into, reason, decreed: true }, ledger);
+        into
+    }
+
+    /// The user says that these faces or voices are another person than they were taken for.
+    ///
+    /// Each goes back to the person it first was, or, where that is the same, together to a new one. It sticks:
+    /// evidence does not overrule it. Returns the persons they now belong to.
+    pub fn decree_split(
+        &mut self,
+        parts: &[EntityId],
+        ledger: &mut dyn Ledger,
+    ) -> Vec<EntityId> {
+        let mut fresh: Option<EntityId> = None;
+        let mut persons = BTreeSet::new();
+        for part in parts {
+            let Some(person) = self.persons.person_of(*part) else { continue };
+            self.persons.undo(*part, true, ledger); // face or voice merged into another
+            let own = self.persons.membership(*part).map(|row| row.person);
+            let origin = match own.filter(|own| *own != person) {
+                Some(own) => {
+                    if let Some(merge) = self.persons.merge_between(own, person) {
+                        self.persons.undo(merge, true, ledger);
+                    }
+                    own
+                }
+                None => *fresh.get_or_insert_with(|| ledger.mint(EntityKind::Person)),
+            };
+            for other in self.persons.all_parts(person) {
+                if !parts.contains(&other) && !self.persons.decreed(other) {
+                    let keeps = self.persons.membership(other).map_or(person, |row| row.person);
+                    self.persons.decree(other, keeps, ledger);
+                }
+            }
+            self.persons.decree(*part, origin, ledger);
+            persons.insert(self.persons.resolve(origin));
+        }
+        persons.into_iter().collect()
+    }
+
+    fn provisional(
+        &self,
+        kind: EntityKind,
+        probe: Probe,
+        thresholds: &MatchThresholds,
+    ) -> Option<(EntityId, EntityId, f32)> {
+        let groups = self.persons.groups(kind);
+        let heads: Vec<EntityId> = groups.keys().copied().collect();
+        let galleries: Vec<Vec<&Gallery>> =
+            groups.values().map(|ids| self.galleries_of(ids)).collect();
+        let best = cluster::best_two(heads.len(), |index| {
+            galleries[index].iter().map(|g| g.score(&probe)).fold(-1.0_f32, f32::max)
+        })?;
+        let (index, score, second) = best;
+        let clear = score >= thresholds.accept && score - second >= thresholds.margin;
+        let person = self.persons.person_of(heads[index])?;
+        clear.then(|| (heads[index], person, thresholds.confidence(score)))
+    }
+
+    fn galleries_of(&self, ids: &[EntityId]) -> Vec<&Gallery> {
+        ids.iter().filter_map(|id| self.galleries.get(id)).collect()
+    }
+
+    /// Another session's tracks mean nothing to this one; faces of the last clip but one are forgotten.
+    fn start_clip(&mut self, clip: &ClipPercepts) {
+        let recent = |at: &ClipId| {
+            at.session == clip.clip.session && at.index + 2 >= clip.clip.index
+        };
+        let held: BTreeSet<TrackId> =
+            self.undecided.turns.iter().flat_map(|t| &t.seen).flat_map(|s| s.1.clone()).collect();
+        let session = clip.clip.session;
+        self.undecided.faces.retain(|(at, track, _)| {
+            recent(at) || at.session == session && held.contains(track)
+        });
+        if self.undecided.faces.iter().all(|(at, ..)| at.session != session)
+            && clip.clip.index == 0
+        {
+            self.undecided.looks.clear();
+        }
+    }
+
+    fn learn(&mut self, lessons: Vec<(Exemplar, Option<Media>)>, ledger: &mut dyn Ledger) {
+        let mut changed: BTreeMap<(EntityId, u32), Option<Media>> = BTreeMap::new();
+        for (exemplar, media) in lessons {
+            let entity = exemplar.entity;
+            let gallery = self.galleries.entry(entity).or_insert_with(|| Gallery::new(entity));
+            if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size) {
+                changed.insert((entity, row.slot), media);
+            }
+        }
+        for ((entity, slot), media) in changed {
+            let row = self.galleries.get(&entity).and_then(|g| g.exemplars().get(slot as usize));
+            if let Some(row) = row {
+                if let Some(media) = media {
+                    ledger.media(media);
+                }
+                ledger.exemplar(row.clone());
+            }
+        }
+    }
+
+    /// What was seen while each turn that is beyond doubt was heard.
+    fn heard_in_clip(
+        &self,
+        clip: &ClipPercepts,
+        turns: &[&SpeechTurn],
+        voices: &voices::Voices,
+        voice: &dyn Fn(Given) -> EntityId,
+    ) -> Vec<(EntityId, Seen)> {
+        let mut heard = Vec::new();
+        for (turn, given, _, sure) in &voices.late {
+            if *sure {
+                heard.push((voice(*given), turn.seen.clone()));
+            }
+        }
+        for turn in turns {
+            if let Some((given, _, true)) = voices.given.get(&turn.id) {
+                heard.push((voice(*given), self.seen_during(turn)));
+            }
+        }
+        debug_assert!(turns.iter().all(|t| t.span.start <= clip.span.end));
+        heard
+    }
+
+    fn count_heard(&mut self, clip: ClipId, voice: EntityId, seen: &Seen) {
+        for (secs, tracks) in seen {
+            let mut unknown = 0;
+            let mut visible = BTreeSet::new();
+            for track in tracks {
+                match self.face_of_track(clip, *track) {
+                    Some(face) => {
+                        visible.insert(face);
+                    }
+                    None => unknown += 1,
+                }
+            }
+            self.evidence.heard(voice, *secs, &visible, unknown);
+        }
+    }
+
+    /// Open percepts that ended before `until` get the likeliest known face or voice, or none for good.
+    fn decide_old(
+        &mut self,
+        until: Timestamp,
+        ledger: &mut dyn Ledger,
+        out: &mut IdentifiedClip,
+    ) {
+        let best = |resolver: &Self, kind, probe: &Probe, barred: &[EntityId]| {
+            let thresholds =
+                if kind == EntityKind::Face { resolver.faces } else { resolver.voices };
+            let groups = resolver.persons.groups(kind);
+            let open: Vec<_> = groups.iter().filter(|(id, _)| !barred.contains(id)).collect();
+            let score = |index: usize| {
+                let galleries = resolver.galleries_of(open[index].1);
+                galleries.iter().map(|g| g.score(probe)).fold(-1.0_f32, f32::max)
+            };
+            cluster::best_two(open.len(), score)
+                .filter(|(_, top, second)| {
+                    *top >= thresholds.maybe && top - second >= 0.5 * thresholds.margin
+                })
+                .map(|(index, top, _)| (*open[index].0, 0.8 * thresholds.confidence(top)))
+        };
+        let (old, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undecided.tracks)
+            .into_iter()
+            .partition(|track| track.span.end < until);
+        self.undecided.tracks = open;
+        for track in old {
+            let vectors = track.samples.iter().map(|s| (s.embedding.clone(), s.quality)).collect();
+            let found = best(self, EntityKind::Face, &Probe::new(vectors), &track.barred);
+            if let Some((face, confidence)) = found {
+                for clip in track.clips {
+                    ledger.late_track(clip, track.track, face, confidence);
+                }
+            }
+        }
+        let (old, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undecided.turns)
+            .into_iter()
+            .partition(|turn| turn.span.end < until);
+        self.undecided.turns = open;
+        for turn in old {
+            let probe = Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]);
+            if let Some((voice, confidence)) = best(self, EntityKind::Voice, &probe, &[]) {
+                ledger.late_turn(turn.clip, turn.turn, voice, confidence);
+                out.late_turns.push((turn.clip, turn.turn, voice));
+            }
+        }
+    }
+
+    fn hear_name(
+        &mut self,
+        text: &str,
+        person: EntityId,
+        (at, clip, turn): (Timestamp, ClipId, TurnId),
+        ledger: &mut dyn Ledger,
+        out: &mut IdentifiedClip,
+    ) {
+        let Some(name) = names::said_name(text) else { return };
+        let known = self.persons.name(person).map(|(name, _)| name.to_owned());
+        if known.is_some_and(|known| known.eq_ignore_ascii_case(&name)) {
+            return;
+        }
+        let turn = Some((clip.session, turn));
+        let row = NameRow { entity: person, name, since: at, source: NameSource::Said, turn };
+        self.persons.name_it(row.clone(), ledger);
+        out.names.push(row);
+    }
+}
+
+/// Seconds by the set of visible tracks.
+type Seen = Vec<(f64, Vec<TrackId>)>;
+
+fn membership(part: EntityId, person: EntityId, reason: String) -> Membership {
+    Membership { part, person, reason, decreed: false }
+}
+
+/// Mints the new faces and voices in canonical order; returns them by founding, and all in that order.
+fn mint(
+    faces: &[Founding],
+    voices: &[Founding],
+    ledger: &mut dyn Ledger,
+) -> (Vec<EntityId>, Vec<EntityId>, Vec<EntityId>) {
+    let mut order: Vec<(&Founding, usize)> = faces.iter().enumerate().map(|(i, f)| (f, i)).collect();
+    order.extend(voices.iter().enumerate().map(|(i, f)| (f, i)));
+    order.sort();
+    let none = EntityId::ROBOT;
+    let (mut new_faces, mut new_voices) = (vec![none; faces.len()], vec![none; voices.len()]);
+    let mut minted = Vec::new();
+    for (founding, index) in order {
+        let id = ledger.mint(founding.kind);
+        match founding.kind {
+            EntityKind::Face => new_faces[index] = id,
+            _ => new_voices[index] = id,
+        }
+        minted.push(id);
+    }
+    (new_faces, new_voices, minted)
+}

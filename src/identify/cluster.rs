@@ -1,0 +1,325 @@
+//! The percepts of a clip and the known galleries, grouped jointly.
+//!
+//! Constrained agglomerative clustering: the most alike pair is joined first, a percept that is torn
+//! between two different groups is set aside instead of bridging them, and percepts that cannot be one
+//! (two faces at once in one camera) are kept apart. Used for faces and for voices.
+
+use super::gallery::{Gallery, Probe};
+use super::thresholds::MatchThresholds;
+
+/// One percept to be grouped.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Its embeddings.
+    pub probe: Probe,
+    /// Seconds of face or speech it rests on.
+    pub secs: f64,
+    /// Long and good enough to be the ground of a new face or voice.
+    pub may_found: bool,
+    /// It goes on from earlier: the gallery (index) it was given then.
+    pub prior: Option<usize>,
+    /// Galleries (indices) it cannot be: they were seen beside it.
+    pub barred: Vec<usize>,
+}
+
+/// What became of a percept.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Outcome {
+    /// It is the known gallery of that index; teaches it when `sure`.
+    Known {
+        /// Index into the galleries.
+        gallery: usize,
+        /// Score against it.
+        score: f32,
+        /// Score and margin were both reached.
+        sure: bool,
+    },
+    /// It belongs to the new entity of that index.
+    New {
+        /// Index of the new entity, in no canonical order.
+        group: usize,
+    },
+    /// More evidence is needed.
+    Undecided,
+}
+
+struct Group {
+    members: Vec<usize>,
+    probe: Option<Probe>,
+    secs: f64,
+    gallery: Option<usize>,
+    aside: bool,
+}
+
+/// Groups items and galleries; one outcome per item. `apart(a, b)` tells that two items cannot be one.
+///
+/// `known` are groups of galleries of one entity each (an entity and those merged into it).
+pub fn group(
+    items: &[Item],
+    known: &[Vec<&Gallery>],
+    apart: &dyn Fn(usize, usize) -> bool,
+    thresholds: &MatchThresholds,
+    min_new_secs: f64,
+) -> Vec<Outcome> {
+    let score = |probe: &Probe, gallery: usize| {
+        known[gallery].iter().map(|g| g.score(probe)).fold(-1.0_f32, f32::max)
+    };
+    let mut groups: Vec<Group> = (0..known.len())
+        .map(|index| Group {
+            members: vec![],
+            probe: None,
+            secs: known[index].iter().map(|g| g.weight()).sum(),
+            gallery: Some(index),
+            aside: false,
+        })
+        .collect();
+    let mut rest = Vec::new();
+    for (index, item) in items.iter().enumerate() {
+        let stays = item.prior.filter(|&prior| {
+            let mine = score(&item.probe, prior);
+            let best = (0..known.len()).map(|g| score(&item.probe, g)).fold(-1.0_f32, f32::max);
+            let contradicted = best >= thresholds.accept && best > mine + thresholds.margin;
+            item.probe.vectors.is_empty() || (mine >= thresholds.maybe - 0.1 && !contradicted)
+        });
+        match stays {
+            Some(prior) => join(&mut groups[prior], index, item),
+            None => rest.push(index),
+        }
+    }
+    for index in rest {
+        groups.push(Group {
+            members: vec![index],
+            probe: Some(items[index].probe.clone()),
+            secs: items[index].secs,
+            gallery: None,
+            aside: items[index].probe.vectors.is_empty(),
+        });
+    }
+
+    let alike = |a: &Group, b: &Group| -> f32 {
+        let with_gallery = match (a.gallery, b.gallery) {
+            (Some(_), Some(_)) => return -1.0,
+            (Some(gallery), None) => b.probe.as_ref().map_or(-1.0, |probe| score(probe, gallery)),
+            (None, Some(gallery)) => a.probe.as_ref().map_or(-1.0, |probe| score(probe, gallery)),
+            (None, None) => -1.0,
+        };
+        let with_members = match (&a.probe, &b.probe) {
+            (Some(a), Some(b)) => a.cosine(b),
+            _ => -1.0,
+        };
+        with_gallery.max(with_members)
+    };
+    let barred = |a: &Group, b: &Group| {
+        b.gallery.is_some_and(|g| a.members.iter().any(|&x| items[x].barred.contains(&g)))
+    };
+    let blocked = |a: &Group, b: &Group| {
+        barred(a, b)
+            || barred(b, a)
+            || a.members.iter().any(|&x| b.members.iter().any(|&y| apart(x, y)))
+    };
+    // likeness of two groups that are no galleries' both; for galleries their own likeness
+    let different = |a: &Group, b: &Group| -> bool {
+        let likeness = match (a.gallery, b.gallery) {
+            (Some(x), Some(y)) => known[x]
+                .iter()
+                .flat_map(|g| known[y].iter().map(|h| g.likeness(h)))
+                .fold(-1.0_f32, f32::max),
+            _ => alike(a, b),
+        };
+        likeness < 0.5 * (thresholds.accept + thresholds.maybe) || blocked(a, b)
+    };
+
+    let count = groups.len();
+    let mut likeness = vec![vec![-1.0_f32; count]; count];
+    let mut alive = vec![true; count];
+    for a in 0..count {
+        for b in a + 1..count {
+            let value = alike(&groups[a], &groups[b]);
+            likeness[a][b] = value;
+            likeness[b][a] = value;
+        }
+    }
+    loop {
+        let mut best: Option<(f32, usize, usize)> = None;
+        for a in 0..count {
+            for b in a + 1..count {
+                let open = alive[a] && alive[b] && !groups[a].aside && !groups[b].aside;
+                let value = likeness[a][b];
+                if open
+                    && value >= thresholds.accept
+                    && best.is_none_or(|(top, ..)| value > top)
+                    && !blocked(&groups[a], &groups[b])
+                {
+                    best = Some((value, a, b));
+                }
+            }
+        }
+        let Some((value, a, b)) = best else { break };
+        let torn = |x: usize, y: usize| {
+            groups[x].gallery.is_none()
+                && (0..count).any(|z| {
+                    z != x
+                        && z != y
+                        && alive[z]
+                        && !groups[z].aside
+                        && likeness[x][z] > value - thresholds.margin
+                        && likeness[x][z] >= thresholds.maybe
+                        && different(&groups[y], &groups[z])
+                        && !blocked(&groups[x], &groups[z])
+                })
+        };
+        let (torn_a, torn_b) = (torn(a, b), torn(b, a));
+        if torn_a || torn_b {
+            // both can be torn only when they tear each other: the lesser one is the doubtful one
+            let lesser = if groups[a].secs < groups[b].secs { a } else { b };
+            let side = match (torn_a, torn_b) {
+                (true, true) => lesser,
+                (true, false) => a,
+                _ => b,
+            };
+            groups[side].aside = true;
+            continue;
+        }
+        let (into, from) = if groups[b].gallery.is_some() { (b, a) } else { (a, b) };
+        for index in std::mem::take(&mut groups[from].members) {
+            join(&mut groups[into], index, &items[index]);
+        }
+        alive[from] = false;
+        for other in 0..count {
+            if other != into && alive[other] {
+                let value = alike(&groups[into], &groups[other]);
+                likeness[into][other] = value;
+                likeness[other][into] = value;
+            }
+        }
+    }
+
+    let mut outcomes = vec![Outcome::Undecided; items.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (index, group) in groups.iter().enumerate() {
+        match group.gallery {
+            Some(gallery) => {
+                for &member in &group.members {
+                    let own = score(&items[member].probe, gallery);
+                    let near = group.probe.as_ref().map_or(-1.0, |p| p.cosine(&items[member].probe));
+                    let score = if items[member].probe.vectors.is_empty() {
+                        thresholds.accept
+                    } else {
+                        own.max(near.min(thresholds.merge))
+                    };
+                    let sure = !items[member].probe.vectors.is_empty();
+                    outcomes[member] = Outcome::Known { gallery, score, sure };
+                }
+            }
+            None if alive[index] && !group.members.is_empty() => open.push(index),
+            None => {}
+        }
+    }
+    // new entities, the best founded first, so that a lesser look-alike waits for it
+    open.sort_by(|&a, &b| {
+        groups[b].secs.total_cmp(&groups[a].secs).then(groups[a].members.cmp(&groups[b].members))
+    });
+    let mut founded: Vec<usize> = Vec::new();
+    for index in open {
+        let candidate = &groups[index];
+        let may_found = candidate.members.iter().any(|&m| items[m].may_found);
+        if candidate.aside || !may_found || candidate.secs < min_new_secs {
+            continue;
+        }
+        let unlike = |other: &Group| {
+            let value = alike(candidate, other);
+            let limit = if blocked(candidate, other) {
+                thresholds.accept
+            } else {
+                thresholds.nobody_below(candidate.secs.min(other.secs))
+            };
+            value < limit
+        };
+        let known_unlike = groups[..known.len()].iter().all(unlike);
+        if known_unlike && founded.iter().all(|&other| unlike(&groups[other])) {
+            for &member in &candidate.members {
+                outcomes[member] = Outcome::New { group: founded.len() };
+            }
+            founded.push(index);
+        }
+    }
+    // those set aside: the likeliest known one, without teaching it
+    for group in groups.iter().filter(|g| g.aside && g.gallery.is_none()) {
+        for &member in &group.members {
+            if items[member].probe.vectors.is_empty() {
+                continue;
+            }
+            let best = best_two(known.len(), |g| score(&items[member].probe, g));
+            if let Some((gallery, score, _)) = best
+                && score >= thresholds.accept
+            {
+                outcomes[member] = Outcome::Known { gallery, score, sure: false };
+            }
+        }
+    }
+    outcomes
+}
+
+/// The best gallery, its score, and the second best score (-1 where there is none).
+pub fn best_two(count: usize, score: impl Fn(usize) -> f32) -> Option<(usize, f32, f32)> {
+    let mut best: Option<(usize, f32, f32)> = None;
+    for index in 0..count {
+        let value = score(index);
+        best = Some(match best {
+            None => (index, value, -1.0),
+            Some((_, top, _)) if value > top => (index, value, top),
+            Some((first, top, second)) => (first, top, second.max(value)),
+        });
+    }
+    best
+}
+
+fn join(group: &mut Group, index: usize, item: &Item) {
+    group.members.push(index);
+    group.members.sort_unstable();
+    group.secs += item.secs;
+    group.probe = Some(match group.probe.take() {
+        Some(probe) => probe.joined(&item.probe),
+        None => item.probe.clone(),
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::ModelHash;
+    use crate::percept::Embedding;
+
+    fn item(values: &[f32], secs: f64) -> Item {
+        let embedding = Embedding::normalised(values.to_vec(), ModelHash([1; 32]));
+        let probe = Probe::new(vec![(embedding, secs as f32)]);
+        Item { probe, secs, may_found: secs >= 1.2, prior: None, barred: vec![] }
+    }
+
+    #[test]
+    fn a_mixed_turn_does_not_bridge_two_voices() {
+        let t = MatchThresholds::GE2E;
+        let items = [
+            item(&[1.0, 0.0, 0.1], 4.0),
+            item(&[0.95, 0.05, 0.0], 3.0),
+            item(&[0.05, 1.0, 0.0], 3.0),
+            item(&[0.72, 0.70, 0.0], 5.0), // both voices in one turn
+        ];
+        let outcomes = group(&items, &[], &|_, _| false, &t, 1.5);
+        assert_eq!(outcomes[0], outcomes[1]);
+        assert!(matches!(outcomes[0], Outcome::New { .. }), "{outcomes:?}");
+        assert!(matches!(outcomes[2], Outcome::New { .. }), "{outcomes:?}");
+        assert_ne!(outcomes[0], outcomes[2]);
+        assert_eq!(outcomes[3], Outcome::Undecided);
+    }
+
+    #[test]
+    fn percepts_seen_at_once_stay_apart_and_short_ones_found_nothing() {
+        let t = MatchThresholds::GE2E;
+        let items = [item(&[1.0, 0.0], 4.0), item(&[1.0, 0.02], 3.0), item(&[0.0, 1.0], 0.8)];
+        let outcomes = group(&items, &[], &|a, b| a != b, &t, 1.5);
+        assert!(matches!(outcomes[0], Outcome::New { .. }));
+        assert_eq!(outcomes[1], Outcome::Undecided, "looks like the first, seen beside it");
+        assert_eq!(outcomes[2], Outcome::Undecided, "too short");
+    }
+}

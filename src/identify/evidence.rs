@@ -1,0 +1,127 @@
+//! Signed evidence that a face and a voice are, or are not, one person; and faces that were seen at once.
+//!
+//! A second in which the voice is heard counts for each face that is visible (alone most: one over the
+//! number of faces), and against each known face that is not, as long as a camera looked. Counting
+//! co-occurrence alone would link a voice-over to the silent face it is laid over.
+//!
+//! Three kinds of pairs share one row type: (face, voice) as above; (voice, the same voice): seconds it was
+//! heard while a camera looked, so that a face that comes late starts with all the absence before it;
+//! (face, face): seconds both were seen at once in one camera, evidence of being two people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ledger::Ledger;
+use crate::ids::EntityId;
+use crate::memory::model::PairEvidence;
+
+/// Seconds for and against.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Signed {
+    /// For.
+    pub support_secs: f64,
+    /// Against.
+    pub against_secs: f64,
+}
+
+impl Signed {
+    /// For minus against, seconds.
+    #[must_use]
+    pub fn net(self) -> f64 {
+        self.support_secs - self.against_secs
+    }
+}
+
+/// All evidence.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence {
+    pairs: BTreeMap<(EntityId, EntityId), Signed>,
+    changed: BTreeSet<(EntityId, EntityId)>,
+}
+
+impl Evidence {
+    pub(super) fn from_rows(rows: &[PairEvidence]) -> Self {
+        let signed = |row: &PairEvidence| Signed {
+            support_secs: row.support_secs,
+            against_secs: row.against_secs,
+        };
+        let pairs = rows.iter().map(|row| ((row.face, row.voice), signed(row))).collect();
+        Self { pairs, changed: BTreeSet::new() }
+    }
+
+    /// Seconds this voice was heard while a camera looked.
+    #[must_use]
+    pub fn heard_secs(&self, voice: EntityId) -> f64 {
+        self.pairs.get(&(voice, voice)).map_or(0.0, |signed| signed.support_secs)
+    }
+
+    /// Seconds both faces were seen at once.
+    #[must_use]
+    pub fn together_secs(&self, a: EntityId, b: EntityId) -> f64 {
+        self.pairs.get(&(a.min(b), a.max(b))).map_or(0.0, |signed| signed.against_secs)
+    }
+
+    /// The voice was heard for that long while these faces, and that many unknown ones, were visible.
+    pub(super) fn heard(
+        &mut self,
+        voice: EntityId,
+        secs: f64,
+        visible: &BTreeSet<EntityId>,
+        unknown: usize,
+    ) {
+        let before = self.heard_secs(voice);
+        let weight = 1.0 / (visible.len() + unknown).max(1) as f64;
+        for face in visible {
+            let fresh = Signed { support_secs: 0.0, against_secs: before };
+            let pair = self.pairs.entry((*face, voice)).or_insert(fresh);
+            pair.support_secs += weight * secs;
+            self.changed.insert((*face, voice));
+        }
+        for (key, pair) in &mut self.pairs {
+            if key.1 == voice && key.0 != voice && !visible.contains(&key.0) {
+                pair.against_secs += secs;
+                self.changed.insert(*key);
+            }
+        }
+        self.pairs.entry((voice, voice)).or_default().support_secs += secs;
+        self.changed.insert((voice, voice));
+    }
+
+    /// Both faces were seen at once for that long.
+    pub(super) fn together(&mut self, a: EntityId, b: EntityId, secs: f64) {
+        let key = (a.min(b), a.max(b));
+        self.pairs.entry(key).or_default().against_secs += secs;
+        self.changed.insert(key);
+    }
+
+    /// The evidence between a face and a voice, each with all that was merged into it (itself first).
+    ///
+    /// Seconds that counted against the head face while one of its aliases was visible are taken back.
+    #[must_use]
+    pub fn between(&self, faces: &[EntityId], voices: &[EntityId]) -> Signed {
+        let mut sum = Signed::default();
+        for voice in voices {
+            let pair = |face: &EntityId| self.pairs.get(&(*face, *voice)).copied();
+            let Some((head, aliases)) = faces.split_first() else { break };
+            let absent = Signed { support_secs: 0.0, against_secs: self.heard_secs(*voice) };
+            let own = pair(head).unwrap_or(absent);
+            let others: f64 = aliases.iter().filter_map(pair).map(|s| s.support_secs).sum();
+            sum.support_secs += own.support_secs + others;
+            sum.against_secs += (own.against_secs - others).max(0.0);
+        }
+        sum
+    }
+
+    /// Writes every pair that changed since the last time.
+    pub(super) fn write(&mut self, ledger: &mut dyn Ledger) {
+        for key in std::mem::take(&mut self.changed) {
+            if let Some(signed) = self.pairs.get(&key) {
+                ledger.pair(PairEvidence {
+                    face: key.0,
+                    voice: key.1,
+                    support_secs: signed.support_secs,
+                    against_secs: signed.against_secs,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Where decisions go, and what they are rebuilt from: rows, nothing else.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::memory::model::{
+    Exemplar, Media, MediaDigest, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
+};
+use crate::percept::FaceSample;
+use crate::time::{Span, Timestamp};
+
+/// A clip's transaction as the resolver sees it. The memory's draft implements it.
+pub trait Ledger {
+    /// A fresh id of that kind.
+    fn mint(&mut self, kind: EntityKind) -> EntityId;
+    /// A track of the clip at hand.
+    fn track(&mut self, row: TrackRow);
+    /// A turn of the clip at hand.
+    fn turn(&mut self, row: TurnRow);
+    /// A track of an earlier clip is given its face.
+    fn late_track(&mut self, clip: ClipId, track: TrackId, face: EntityId, confidence: f32);
+    /// A turn of an earlier clip is given its voice.
+    fn late_turn(&mut self, clip: ClipId, turn: TurnId, voice: EntityId, confidence: f32);
+    /// A gallery's slot; a new version replaces the old one.
+    fn exemplar(&mut self, row: Exemplar);
+    /// Evidence about a pair; a new version replaces the old one.
+    fn pair(&mut self, row: PairEvidence);
+    /// A face or voice belongs to a person; a new version replaces the old one.
+    fn membership(&mut self, row: Membership);
+    /// An entity was found to be another.
+    fn merge(&mut self, row: Merge);
+    /// The merge of `from` is taken back.
+    fn undo_merge(&mut self, from: EntityId);
+    /// A name.
+    fn name(&mut self, row: NameRow);
+    /// A file to keep.
+    fn media(&mut self, media: Media);
+}
+
+/// The identity rows of a store that are valid now: what a resolver is rebuilt from.
+#[derive(Clone, Debug, Default)]
+pub struct IdentityRows {
+    /// Every gallery's slots.
+    pub exemplars: Vec<Exemplar>,
+    /// Signed evidence.
+    pub pairs: Vec<PairEvidence>,
+    /// Whose face, whose voice.
+    pub memberships: Vec<Membership>,
+    /// Merges that hold.
+    pub merges: Vec<Merge>,
+    /// Names.
+    pub names: Vec<NameRow>,
+}
+
+/// What is not decided yet and what the next clip needs of this one: stored with the checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Undecided {
+    /// Face tracks without a face.
+    pub(super) tracks: Vec<OpenTrack>,
+    /// Turns without a voice.
+    pub(super) turns: Vec<OpenTurn>,
+    /// Faces of the tracks of this and the last clip.
+    pub(super) faces: Vec<(ClipId, TrackId, EntityId)>,
+    /// What cameras showed in the last half minute: turns reach back over the border of a clip.
+    pub(super) looks: Vec<Look>,
+}
+
+/// A camera's analysed frame: which tracks were visible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Look {
+    pub at: Timestamp,
+    pub source: SourceId,
+    pub tracks: Vec<TrackId>,
+}
+
+/// A track, or the parts of one over several clips, that no face was given to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenTrack {
+    pub clips: Vec<ClipId>,
+    pub track: TrackId,
+    pub source: SourceId,
+    pub span: Span,
+    pub samples: Vec<FaceSample>,
+    /// Open tracks that were visible beside it.
+    pub beside: Vec<TrackId>,
+    /// Faces that were visible beside it.
+    pub barred: Vec<EntityId>,
+}
+
+/// A turn that no voice was given to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct OpenTurn {
+    pub clip: ClipId,
+    pub turn: TurnId,
+    pub source: SourceId,
+    pub span: Span,
+    pub speech_secs: f64,
+    pub embedding: crate::percept::Embedding,
+    pub overlapped: bool,
+    /// Seconds of speech by the set of tracks that were visible during them.
+    pub seen: Vec<(f64, Vec<TrackId>)>,
+    /// The first seconds of its sound, for the gallery.
+    pub sound: Option<MediaDigest>,
+}
+
+/// Pinned media for exemplars.
+pub(super) mod pinned {
+    use super::{Arc, Media, MediaDigest};
+    use crate::memory::model::MediaKind;
+    use sha2::{Digest as _, Sha256};
+
+    /// A file under its SHA-256.
+    pub(crate) fn file(kind: MediaKind, bytes: Arc<[u8]>, pinned: bool) -> Media {
+        let digest = MediaDigest(hex::encode(Sha256::digest(&bytes)).into());
+        Media { digest, kind, pinned, bytes }
+    }
+}

@@ -1,0 +1,240 @@
+//! Entities that turn out to be one, and voices that find their face.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::evidence::Signed;
+use super::ledger::Ledger;
+use super::link;
+use super::{IdentifiedClip, Resolver, membership};
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::model::{Membership, Merge};
+
+/// Faces seen at once for longer than this are two people, whatever their galleries say, seconds.
+const TOGETHER_SECS: f64 = 0.5;
+
+impl Resolver {
+    /// Merges faces, then voices, whose galleries are clearly one; or nearly so, when the signed evidence
+    /// ties both to the same counterpart.
+    pub(super) fn merge_galleries(&mut self, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
+        for kind in [EntityKind::Face, EntityKind::Voice] {
+            while let Some((a, b, reason)) = self.same_entity(kind) {
+                let (into, from) = (a.min(b), a.max(b));
+                let merge = Merge { from, into, reason: reason.clone(), decreed: false };
+                let persons = (self.persons.person_of(into), self.persons.person_of(from));
+                self.persons.merge(merge.clone(), ledger);
+                out.merges.push(merge);
+                if let (Some(x), Some(y)) = persons
+                    && x != y
+                {
+                    let stays = self.persons.unite(x, y, &reason, ledger);
+                    let gone = if stays == x { y } else { x };
+                    let merge = Merge { from: gone, into: stays, reason, decreed: false };
+                    out.merges.push(merge);
+                }
+            }
+        }
+    }
+
+    /// The most alike pair of galleries that are one.
+    fn same_entity(&self, kind: EntityKind) -> Option<(EntityId, EntityId, String)> {
+        let thresholds = if kind == EntityKind::Face { self.faces } else { self.voices };
+        let groups = self.persons.groups(kind);
+        let heads: Vec<_> = groups.iter().collect();
+        let mut best: Option<(f32, EntityId, EntityId, String)> = None;
+        for (index, (a, in_a)) in heads.iter().enumerate() {
+            for (b, in_b) in &heads[index + 1..] {
+                let likeness = self
+                    .galleries_of(in_a)
+                    .iter()
+                    .flat_map(|x| self.galleries_of(in_b).into_iter().map(|y| x.likeness(y)))
+                    .fold(-1.0_f32, f32::max);
+                if likeness < thresholds.maybe || best.as_ref().is_some_and(|b| b.0 >= likeness) {
+                    continue;
+                }
+                let persons = (self.persons.person_of(**a), self.persons.person_of(**b));
+                let (Some(x), Some(y)) = persons else { continue };
+                if x != y && !self.persons.may_merge(x, y) {
+                    continue;
+                }
+                let apart: f64 = in_a
+                    .iter()
+                    .flat_map(|f| in_b.iter().map(|g| self.evidence.together_secs(*f, *g)))
+                    .sum();
+                if kind == EntityKind::Face && apart > TOGETHER_SECS {
+                    continue;
+                }
+                let reason = if likeness >= thresholds.merge {
+                    format!("{a} and {b} are alike: cosine {likeness:.2} of {:.2}", thresholds.merge)
+                } else if let Some(tie) = self.tied(kind, in_a, in_b) {
+                    format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}")
+                } else {
+                    continue;
+                };
+                best = Some((likeness, **a, **b, reason));
+            }
+        }
+        best.map(|(_, a, b, reason)| (a, b, reason))
+    }
+
+    /// Both entities are tied to the same counterpart, each by enough evidence of its own.
+    fn tied(&self, kind: EntityKind, a: &[EntityId], b: &[EntityId]) -> Option<String> {
+        let need = self.settings.link_secs;
+        let both: Vec<EntityId> = a.iter().chain(b).copied().collect();
+        let (counterparts, faces) = match kind {
+            EntityKind::Face => (self.persons.groups(EntityKind::Voice), true),
+            _ => (self.persons.groups(EntityKind::Face), false),
+        };
+        let between = |mine: &[EntityId], other: &[EntityId]| {
+            if faces { self.evidence.between(mine, other) } else { self.evidence.between(other, mine) }
+        };
+        for (head, members) in &counterparts {
+            let (x, y) = (between(a, members), between(b, members));
+            let own = if faces {
+                x.support_secs.min(y.support_secs)
+            } else {
+                x.net().min(y.net())
+            };
+            let joint = between(&both, members);
+            if own >= need && joint.net() >= 2.0 * need {
+                return Some(format!(
+                    "both go with {head}: {:.1} s for, {:.1} s against",
+                    joint.support_secs, joint.against_secs
+                ));
+            }
+        }
+        None
+    }
+
+    /// Gives voices to faces by the evidence; `new` are entities of this clip that have no person yet.
+    pub(super) fn link_voices(
+        &mut self,
+        new: &[EntityId],
+        ledger: &mut dyn Ledger,
+        out: &mut IdentifiedClip,
+    ) {
+        let with_new = |kind, mut groups: BTreeMap<EntityId, Vec<EntityId>>| {
+            for id in new.iter().filter(|id| id.kind == kind) {
+                groups.entry(*id).or_insert_with(|| vec![*id]);
+            }
+            groups
+        };
+        let faces = with_new(EntityKind::Face, self.persons.groups(EntityKind::Face));
+        let voices = with_new(EntityKind::Voice, self.persons.groups(EntityKind::Voice));
+        let mut candidates: Vec<(EntityId, EntityId, Signed)> = Vec::new();
+        let mut current: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
+        for (voice, voice_members) in &voices {
+            let owner = self.persons.person_of(*voice);
+            for (face, face_members) in &faces {
+                let holder = self.persons.person_of(*face);
+                let linked = owner.is_some() && owner == holder;
+                let allowed = match (owner, holder) {
+                    (Some(x), Some(y)) => linked || self.persons.may_merge(x, y),
+                    _ => !self.persons.decreed(*voice),
+                };
+                let signed = self.evidence.between(face_members, voice_members);
+                if linked {
+                    current.entry(*voice).or_default().insert(*face);
+                }
+                if linked || allowed && signed.support_secs > 0.0 {
+                    candidates.push((*face, *voice, signed));
+                }
+            }
+        }
+        let links = link::assign(&candidates, &current, self.settings.link_secs);
+        let wanted: BTreeMap<EntityId, link::Link> =
+            links.into_iter().map(|link| (link.voice, link)).collect();
+
+        // first the links that no longer hold, then the new ones
+        for (voice, held) in &current {
+            if wanted.get(voice).is_some_and(|link| held.contains(&link.face)) {
+                continue;
+            }
+            if self.persons.decreed(*voice) {
+                continue;
+            }
+            let against = held.first().and_then(|face| {
+                candidates.iter().find(|(f, v, _)| f == face && v == voice).map(|c| (face, c.2))
+            });
+            let Some((face, signed)) = against else { continue };
+            if signed.net() > -self.settings.link_secs && !wanted.contains_key(voice) {
+                continue; // nothing better, and nothing speaks against it: it stays
+            }
+            let reason = format!(
+                "{voice} is not {face}: {:.1} s for, {:.1} s against",
+                signed.support_secs, signed.against_secs
+            );
+            self.unlink(*voice, *face, &reason, ledger, out);
+        }
+        for (voice, link) in wanted {
+            let held = current.get(&voice).is_some_and(|faces| faces.contains(&link.face));
+            if held || self.persons.decreed(voice) && self.persons.decreed(link.face) {
+                continue;
+            }
+            let reason = format!(
+                "{voice} goes with {}: {:.1} s for, {:.1} s against, {:.1} s ahead of the next",
+                link.face, link.evidence.support_secs, link.evidence.against_secs, link.margin_secs
+            );
+            self.link(voice, link.face, reason, new, ledger, out);
+        }
+    }
+
+    fn link(
+        &mut self,
+        voice: EntityId,
+        face: EntityId,
+        reason: String,
+        new: &[EntityId],
+        ledger: &mut dyn Ledger,
+        out: &mut IdentifiedClip,
+    ) {
+        if self.persons.person_of(face).is_none() && self.persons.person_of(voice).is_none() {
+            let person = ledger.mint(EntityKind::Person);
+            let first = new.iter().find(|id| **id == face || **id == voice);
+            let met = first.map_or_else(String::new, |id| format!("{id} is first met, "));
+            self.persons.enter(membership(face, person, format!("{met}{reason}")), ledger);
+            out.new_persons.push(person);
+        }
+        let row = match (self.persons.person_of(face), self.persons.person_of(voice)) {
+            (Some(person), None) => Some(membership(voice, person, reason)),
+            (None, Some(person)) => Some(membership(face, person, reason)),
+            (Some(x), Some(y)) if x != y => {
+                let stays = self.persons.unite(x, y, &reason, ledger);
+                let from = if stays == x { y } else { x };
+                out.merges.push(Merge { from, into: stays, reason: reason.clone(), decreed: false });
+                out.links.push(membership(voice, stays, reason));
+                None
+            }
+            _ => None,
+        };
+        if let Some(row) = row {
+            self.persons.enter(row.clone(), ledger);
+            out.links.push(Membership { part: voice, ..row });
+        }
+    }
+
+    fn unlink(
+        &mut self,
+        voice: EntityId,
+        face: EntityId,
+        reason: &str,
+        ledger: &mut dyn Ledger,
+        out: &mut IdentifiedClip,
+    ) {
+        let own = |part| self.persons.membership(part).map(|row| row.person);
+        let (Some(of_voice), Some(of_face)) = (own(voice), own(face)) else { return };
+        if of_voice != of_face {
+            // they were two persons once: the merge between them is taken back
+            let merge = self.persons.merge_between(of_voice, of_face);
+            if !merge.is_some_and(|merge| self.persons.undo(merge, false, ledger)) {
+                return; // the user's own merge
+            }
+        } else {
+            let person = ledger.mint(EntityKind::Person);
+            self.persons.enter(membership(voice, person, reason.to_owned()), ledger);
+            out.new_persons.push(person);
+        }
+        if let Some(person) = self.persons.person_of(voice) {
+            out.links.push(membership(voice, person, reason.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Speech turns → voices.
+
+use std::collections::BTreeMap;
+
+use super::cluster::{self, Item, Outcome};
+use super::faces::Given;
+use super::gallery::{Gallery, Probe};
+use super::ledger::{Look, OpenTurn};
+use super::{Founding, Resolver};
+use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::media::SAMPLE_RATE;
+use crate::memory::model::{Exemplar, Media, MediaKind};
+use crate::percept::{ClipPercepts, FaceTrack, SpeechTurn};
+use crate::time::Timestamp;
+
+/// A shorter turn never founds a voice, seconds of speech.
+const FOUNDING_SECS: f64 = 1.2;
+/// Seconds of sound pinned with an exemplar.
+const PINNED_SECS: f64 = 3.0;
+/// A face missed by the detector for less than twice this is still visible, seconds.
+const GAP_SECS: f64 = 0.6;
+/// How far looks reach back, seconds: longer than any turn.
+const LOOK_BACK_SECS: f64 = 30.0;
+/// Step at which a turn is compared with what the cameras showed, seconds.
+const STEP_SECS: f64 = 0.1;
+
+/// What became of the clip's turns.
+pub(super) struct Voices {
+    /// The clip's turns: voice, confidence, and whether it is beyond doubt.
+    pub given: BTreeMap<TurnId, (Given, f32, bool)>,
+    /// Open turns of earlier clips that were decided now.
+    pub late: Vec<(OpenTurn, Given, f32, bool)>,
+    /// New voices.
+    pub foundings: Vec<Founding>,
+    /// Still open.
+    pub open: Vec<OpenTurn>,
+    /// What the galleries may learn.
+    pub lessons: Vec<(Given, Exemplar)>,
+    /// The sound of the lessons.
+    pub media: Vec<Media>,
+}
+
+impl Resolver {
+    /// Gives voices to the clip's turns (in canonical order) and to the turns still open.
+    pub(super) fn group_voices(&self, clip: &ClipPercepts, turns: &[&SpeechTurn]) -> Voices {
+        let mut open: Vec<OpenTurn> = self.undecided.turns.clone();
+        let before = open.len();
+        let mut media = BTreeMap::new();
+        for turn in turns {
+            let Some(embedding) = turn.embedding.clone() else { continue };
+            let long = (turn.sound.len() as f64 / f64::from(SAMPLE_RATE)).min(PINNED_SECS);
+            let samples = (long * f64::from(SAMPLE_RATE)) as usize;
+            let sound = (samples > 0).then(|| {
+                let wav = super::wav(&turn.sound[..samples.min(turn.sound.len())]);
+                let file = super::file(MediaKind::Speech, wav.into(), true);
+                let digest = file.digest.clone();
+                media.insert(digest.clone(), file);
+                digest
+            });
+            open.push(OpenTurn {
+                clip: clip.clip,
+                turn: turn.id,
+                source: turn.source.clone(),
+                span: turn.span,
+                speech_secs: turn.speech_secs,
+                embedding,
+                overlapped: turn.overlapped,
+                seen: self.seen_during(turn),
+                sound,
+            });
+        }
+
+        let heads = self.persons.groups(EntityKind::Voice);
+        let known: Vec<Vec<&Gallery>> = heads.values().map(|ids| self.galleries_of(ids)).collect();
+        let names: Vec<EntityId> = heads.keys().copied().collect();
+        let items: Vec<Item> = open
+            .iter()
+            .map(|turn| Item {
+                probe: Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]),
+                secs: turn.speech_secs,
+                may_found: turn.speech_secs >= FOUNDING_SECS && !turn.overlapped,
+                prior: None,
+                barred: vec![],
+            })
+            .collect();
+        let outcomes = cluster::group(
+            &items,
+            &known,
+            &|_, _| false,
+            &self.voices,
+            self.settings.min_new_voice_secs,
+        );
+
+        let mut voices = Voices {
+            given: BTreeMap::new(),
+            late: vec![],
+            foundings: vec![],
+            open: vec![],
+            lessons: vec![],
+            media: vec![],
+        };
+        let mut founded: BTreeMap<usize, usize> = BTreeMap::new();
+        for (index, turn) in open.into_iter().enumerate() {
+            let (given, confidence, sure) = match outcomes[index] {
+                Outcome::Undecided => {
+                    voices.open.push(turn);
+                    continue;
+                }
+                Outcome::Known { gallery, score, sure } => {
+                    let doubt = if sure { 1.0 } else { 0.6 };
+                    let confidence = doubt * self.voices.confidence(score);
+                    (Given::Known(names[gallery]), confidence, sure && !turn.overlapped)
+                }
+                Outcome::New { group } => {
+                    let at = *founded.entry(group).or_insert_with(|| {
+                        voices.foundings.push(Founding::new(EntityKind::Voice, &turn.source));
+                        voices.foundings.len() - 1
+                    });
+                    voices.foundings[at].include(turn.span.start, &turn.source);
+                    (Given::New(at), 0.8, !turn.overlapped)
+                }
+            };
+            if sure && turn.speech_secs >= FOUNDING_SECS {
+                let weight = turn.speech_secs.min(10.0) as f32;
+                voices.lessons.push((
+                    given,
+                    Exemplar {
+                        entity: EntityId::new(EntityKind::Voice, 0),
+                        slot: 0,
+                        at: turn.span.start,
+                        embedding: turn.embedding.clone(),
+                        quality: (turn.speech_secs / 4.0).clamp(0.2, 1.0) as f32,
+                        weight,
+                        media: turn.sound.clone(),
+                    },
+                ));
+            }
+            if index < before {
+                voices.late.push((turn, given, confidence, sure));
+            } else {
+                voices.given.insert(turn.turn, (given, confidence, sure));
+            }
+        }
+        voices.media = media.into_values().collect();
+        voices
+    }
+
+    /// Enters what the cameras showed in this clip; forgets what no turn can reach back to.
+    pub(super) fn look(&mut self, clip: &ClipPercepts, tracks: &[&FaceTrack]) {
+        let horizon = clip.span.start.plus_secs(-LOOK_BACK_SECS);
+        self.undecided.looks.retain(|look| look.at >= horizon);
+        let mut looked = clip.looked.clone();
+        looked.sort_by(|a, b| a.0.cmp(&b.0));
+        for (source, times) in looked {
+            for at in times {
+                let mut visible: Vec<TrackId> = tracks
+                    .iter()
+                    .filter(|track| track.source == source && visible_at(track, at))
+                    .map(|track| track.id)
+                    .collect();
+                visible.sort();
+                let look = Look { at, source: source.clone(), tracks: visible };
+                self.undecided.looks.push(look);
+            }
+        }
+        self.undecided.looks.sort_by(|a, b| (a.at, &a.source).cmp(&(b.at, &b.source)));
+    }
+
+    /// Seconds of the turn's speech by the set of tracks that were visible; where no camera looked, none.
+    pub(super) fn seen_during(&self, turn: &SpeechTurn) -> Vec<(f64, Vec<TrackId>)> {
+        let mut by_source: BTreeMap<&SourceId, Vec<&Look>> = BTreeMap::new();
+        for look in &self.undecided.looks {
+            by_source.entry(&look.source).or_default().push(look);
+        }
+        let steps = (turn.span.secs() / STEP_SECS).ceil().max(1.0);
+        let step = turn.span.secs() / steps;
+        let mut seen: BTreeMap<Vec<TrackId>, u32> = BTreeMap::new();
+        for number in 0..steps as u32 {
+            let at = turn.span.start.plus_secs((f64::from(number) + 0.5) * step);
+            let looks: Vec<&Look> = by_source.values().filter_map(|l| nearest(l, at)).collect();
+            if looks.is_empty() {
+                continue;
+            }
+            let mut tracks: Vec<TrackId> =
+                looks.iter().flat_map(|look| look.tracks.iter().copied()).collect();
+            tracks.sort();
+            tracks.dedup();
+            *seen.entry(tracks).or_default() += 1;
+        }
+        let per_step = turn.speech_secs / steps;
+        seen.into_iter().map(|(tracks, count)| (f64::from(count) * per_step, tracks)).collect()
+    }
+}
+
+/// Whether the track is seen at that time, or just before and just after.
+fn visible_at(track: &FaceTrack, at: Timestamp) -> bool {
+    let sightings = &track.sightings;
+    let after = sightings.partition_point(|s| s.at < at);
+    let near = |index: usize| {
+        sightings.get(index).is_some_and(|s| s.at.secs_since(at).abs() <= GAP_SECS)
+    };
+    sightings.get(after).is_some_and(|s| s.at == at) || after > 0 && near(after - 1) && near(after)
+}
+
+/// The camera's look that tells what it showed at that time.
+fn nearest<'a>(looks: &[&'a Look], at: Timestamp) -> Option<&'a Look> {
+    let (first, last) = (looks.first()?, looks.last()?);
+    let spacing = last.at.secs_since(first.at) / (looks.len().max(2) - 1) as f64;
+    let reach = (0.75 * spacing).clamp(0.15, 2.0);
+    let after = looks.partition_point(|look| look.at < at);
+    [after.checked_sub(1), Some(after)]
+        .into_iter()
+        .flatten()
+        .filter_map(|index| looks.get(index))
+        .min_by(|a, b| {
+            let far = |look: &Look| look.at.secs_since(at).abs();
+            far(a).total_cmp(&far(b))
+        })
+        .filter(|look| look.at.secs_since(at).abs() <= reach)
+        .copied()
+}
