@@ -2,5 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
+mod a_bag_is_as_good_as_a_video;
+mod a_kill_loses_nothing;
+mod bad_input_is_refused_clearly;
+mod recordings_are_understood;
 mod replay_is_deterministic;
 mod support;

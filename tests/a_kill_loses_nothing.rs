@@ -1,0 +1,64 @@
+//! kill -9 at any moment: no committed clip is lost, and the resumed replay ends in the same memory.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use crate::support::{Robot, need};
+
+/// Kills a replay after its `clips`-th commit and `more` milliseconds; gives back how many clips it had told of.
+fn killed(robot: &Robot, recording: &str, clips: usize, more: u64) -> usize {
+    let mut child = robot
+        .command(&["replay", recording, "--json"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut told = 0;
+    while told < clips {
+        match lines.next() {
+            Some(Ok(line)) if line.contains("\"clip\"") => told += 1,
+            Some(Ok(_)) => {}
+            _ => break,
+        }
+    }
+    thread::sleep(Duration::from_millis(more));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    told + lines.map_while(Result::ok).filter(|line| line.contains("\"clip\"")).count()
+}
+
+#[test]
+fn a_killed_replay_resumes_into_the_same_memory() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let settings = |robot: Robot| robot.set("window.clip_secs=10");
+    let whole = settings(Robot::new("edge"));
+    whole.replay(&recording, &[]);
+    let path = recording.to_str().unwrap();
+    let rounds: usize =
+        std::env::var("ENGRAM_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(3);
+    for round in 0..rounds {
+        let robot = settings(Robot::new("edge"));
+        // Spread over the recording; different places within a clip.
+        let told = killed(&robot, path, 1 + round % 4, 37 * (round as u64 % 7));
+        let kept = robot.json(&["timeline", "--json", "--clips"]);
+        assert!(kept.as_array().unwrap().len() >= told, "{told} clips told, kept: {kept}");
+        robot.replay(&recording, &[]);
+        assert_eq!(robot.hash(), whole.hash(), "killed after {told} clips");
+    }
+}
+
+#[test]
+fn a_finished_recording_is_remembered_once() {
+    let recording = need!("recordings/one_person_dev.mp4");
+    let robot = Robot::new("edge");
+    robot.replay(&recording, &["--duration", "12"]);
+    let hash = robot.hash();
+    let lines = robot.replay(&recording, &["--duration", "12"]);
+    assert_eq!(lines.last().unwrap()["already_remembered"], true);
+    assert_eq!(robot.hash(), hash);
+    robot.replay(&recording, &["--duration", "12", "--again"]);
+    assert_ne!(robot.hash(), hash);
+}
