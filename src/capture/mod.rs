@@ -1,1 +1,23 @@
-//! Capture: sources become frames and blocks with a capture time.
+//! Capture: sources become frames, blocks and poses with a capture time.
+//!
+//! A [`Recording`] (video or sound file, bag) is opened, looked into and played: lossless, in event time
+//! order, the same items every time. [`LiveSources`] run cameras and microphones: what nobody takes in
+//! time is dropped, oldest first, and counted; a source that dies comes back. Pixels stay as they came;
+//! [`picture::to_rgb`] converts the few frames that are analysed.
+
+pub mod bag;
+mod blocks;
+mod damage;
+mod error;
+mod gst;
+mod live;
+pub mod picture;
+mod playback;
+mod recording;
+
+pub use blocks::{BLOCK_SAMPLES, Blocks};
+pub use damage::{Cause, Damage, Tally};
+pub use error::CaptureError;
+pub use live::{LiveSources, SourceHealth, SourceState};
+pub use playback::Playback;
+pub use recording::{Recording, ReplayOptions};

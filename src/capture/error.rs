@@ -1,0 +1,101 @@
+//! What can keep a source from yielding: each error says what was being done, with what, why, and the cure.
+
+use std::path::PathBuf;
+
+/// A source that cannot be opened, or that stopped for good.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// The file system refused.
+    #[error("reading {path}: {source}")]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Nothing in the file.
+    #[error("opening {path}: the file is empty; record it again")]
+    Empty {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// Neither a bag nor anything that GStreamer decodes.
+    #[error("opening {path}: {reason}; a recording is an .mcap bag or a video or sound file that GStreamer decodes")]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// What the parser or decoder said.
+        reason: String,
+    },
+    /// A bag format that is known, but cannot be read yet.
+    #[error("opening {path}: {format} bags cannot be read yet, only .mcap; convert it first (`{cure}`)")]
+    UnsupportedBag {
+        /// Which file.
+        path: PathBuf,
+        /// Name of the format.
+        format: &'static str,
+        /// A command that converts it.
+        cure: &'static str,
+    },
+    /// No picture, no sound, no pose in the selected topics.
+    #[error("opening {path}: nothing to see or hear: {reason}")]
+    NothingSelected {
+        /// Which file.
+        path: PathBuf,
+        /// What there is.
+        reason: String,
+    },
+    /// Replay options that contradict each other.
+    #[error("replay options: {0}")]
+    BadOptions(String),
+    /// A GStreamer element or decoder that is not installed.
+    #[error("{doing}: GStreamer lacks {what}; install it with `sudo apt-get install {package}`")]
+    MissingPlugin {
+        /// What was being done.
+        doing: String,
+        /// Element or codec.
+        what: String,
+        /// Debian package.
+        package: String,
+    },
+    /// No launch description of that name.
+    #[error("pipeline {name:?} not found in {searched}; write it there as {name}.launch or give a launch description that contains `!`")]
+    PipelineNotFound {
+        /// Its name.
+        name: String,
+        /// Folders that were looked through.
+        searched: String,
+    },
+    /// A launch description that does not start.
+    #[error("starting pipeline {name:?}: {reason}")]
+    Pipeline {
+        /// Its name, or the file being played.
+        name: String,
+        /// What GStreamer said.
+        reason: String,
+    },
+    /// A source yields nothing and does not end.
+    #[error("playing {path}: no data for {secs} s and no end; the decoder hangs")]
+    Stalled {
+        /// Which file.
+        path: PathBuf,
+        /// How long.
+        secs: u64,
+    },
+    /// A microphone that cannot be opened.
+    #[error("opening microphone {device:?}: {reason}")]
+    Microphone {
+        /// Its name.
+        device: String,
+        /// What the sound system said.
+        reason: String,
+    },
+    /// A picture that cannot be turned into pixels.
+    #[error("decoding a picture of {camera}: {reason}")]
+    Picture {
+        /// Which camera.
+        camera: String,
+        /// Why.
+        reason: String,
+    },
+}

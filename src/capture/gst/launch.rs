@@ -1,0 +1,135 @@
+//! Launch descriptions: found by name, filled in, started.
+//!
+//! A `.launch` file is what `gst-launch-1.0` takes, with `#` comments, `{uri}` for the device or address,
+//! and appsinks named `video` and/or `audio`. Paragraphs (separated by an empty line) are pipelines of
+//! their own: they share nothing and never wait for each other.
+
+use std::path::PathBuf;
+
+use gstreamer as gst;
+use gstreamer::prelude::*;
+use gstreamer_app::AppSink;
+
+use super::packages;
+use crate::capture::error::CaptureError;
+
+/// Where launch files are looked for: beside a checkout's binary or working directory, then installed ones.
+fn folders() -> Vec<PathBuf> {
+    let beside_binary = std::env::current_exe().ok().and_then(|exe| {
+        exe.ancestors().skip(1).take(5).map(|dir| dir.join("pipelines")).find(|dir| dir.is_dir())
+    });
+    let installed = ["pipelines", "/etc/engram/pipelines", "/usr/share/engram/pipelines"];
+    installed.into_iter().map(PathBuf::from).chain(beside_binary).collect()
+}
+
+/// The text of a pipeline: the named file's, or the name itself where it contains `!`.
+pub(in crate::capture) fn find(name: &str) -> Result<String, CaptureError> {
+    if name.contains('!') {
+        return Ok(name.to_owned());
+    }
+    let folders = folders();
+    for folder in &folders {
+        let path = folder.join(name).with_extension("launch");
+        if path.is_file() {
+            return std::fs::read_to_string(&path)
+                .map_err(|source| CaptureError::Io { path, source });
+        }
+    }
+    let searched: Vec<_> = folders.iter().map(|folder| folder.display().to_string()).collect();
+    Err(CaptureError::PipelineNotFound { name: name.to_owned(), searched: searched.join(", ") })
+}
+
+/// The paragraphs of a description, without comments, `{uri}` filled in.
+pub(in crate::capture) fn paragraphs(text: &str, uri: &str) -> Vec<String> {
+    let mut paragraphs = vec![String::new()];
+    for line in text.lines().map(str::trim) {
+        if line.is_empty() {
+            paragraphs.push(String::new());
+        } else if !line.starts_with('#')
+            && let Some(paragraph) = paragraphs.last_mut()
+        {
+            paragraph.push_str(line);
+            paragraph.push(' ');
+        }
+    }
+    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    let quoted = uri.replace('\\', "\\\\").replace('"', "\\\"");
+    paragraphs.iter().map(|paragraph| paragraph.replace("{uri}", &quoted)).collect()
+}
+
+/// Whether a paragraph has an appsink of that name.
+pub(in crate::capture) fn has_sink(paragraph: &str, sink: &str) -> bool {
+    paragraph.split_whitespace().any(|word| word.strip_prefix("name=") == Some(sink))
+}
+
+/// Builds a pipeline; nothing flows yet. `name` is for messages.
+pub(in crate::capture) fn build(
+    name: &str,
+    paragraph: &str,
+) -> Result<gst::Pipeline, CaptureError> {
+    super::init()?;
+    let mut context = gst::ParseContext::new();
+    let flags = gst::ParseFlags::FATAL_ERRORS;
+    let element =
+        gst::parse::launch_full(paragraph, Some(&mut context), flags).map_err(|error| {
+            match context.missing_elements().first() {
+                Some(missing) => CaptureError::MissingPlugin {
+                    doing: format!("starting pipeline {name:?}"),
+                    what: format!("the element {missing}"),
+                    package: packages::of_element(missing).to_owned(),
+                },
+                None => CaptureError::Pipeline {
+                    name: name.to_owned(),
+                    reason: format!("{error} in `{}`", paragraph.trim()),
+                },
+            }
+        })?;
+    element.downcast::<gst::Pipeline>().map_err(|_| CaptureError::Pipeline {
+        name: name.to_owned(),
+        reason: "it is a single element; link at least a source and an appsink with `!`".to_owned(),
+    })
+}
+
+/// The appsink of that name, if there is one.
+pub(in crate::capture) fn sink(pipeline: &gst::Pipeline, name: &str) -> Option<AppSink> {
+    pipeline.by_name(name)?.downcast().ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_pipelines_of_their_own() {
+        let text = "# a comment\nsrc uri=\"{uri}\" !\n  appsink name=video\n\n\nb ! appsink name=audio\n";
+        let paragraphs = paragraphs(text, "file:///a b.mp4");
+        assert_eq!(paragraphs.len(), 2);
+        assert_eq!(paragraphs[0], "src uri=\"file:///a b.mp4\" ! appsink name=video ");
+        assert!(has_sink(&paragraphs[0], "video") && !has_sink(&paragraphs[1], "video"));
+    }
+
+    #[test]
+    fn every_shipped_description_parses_or_names_its_package() {
+        for name in ["file", "test", "v4l2", "rtsp", "libcamera", "alsa", "pulse"] {
+            for paragraph in paragraphs(&find(name).unwrap(), "rtsp://127.0.0.1/x") {
+                match build(name, &paragraph) {
+                    Ok(pipeline) => {
+                        assert!(sink(&pipeline, "video").or(sink(&pipeline, "audio")).is_some());
+                    }
+                    Err(CaptureError::MissingPlugin { package, .. }) => {
+                        assert!(package.starts_with("gstreamer1.0-"), "{package}");
+                    }
+                    Err(error) => panic!("{name}: {error}"),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_names_and_elements_are_told() {
+        assert!(matches!(find("no_such"), Err(CaptureError::PipelineNotFound { .. })));
+        let missing = build("x", "nosuchelement ! appsink name=video").unwrap_err();
+        assert!(missing.to_string().contains("nosuchelement"), "{missing}");
+    }
+}

@@ -1,0 +1,83 @@
+//! What comes out of an appsink: tightly packed I420 pictures and 32-bit float sound, with stream time.
+
+use std::sync::Arc;
+
+use gstreamer as gst;
+use gstreamer_video::prelude::*;
+use gstreamer_video::{VideoFormat, VideoFrameRef, VideoInfo};
+
+/// Nanoseconds from the stream's beginning to the buffer's first picture or sample, and how much of the
+/// buffer lies before that beginning (then the time is 0); `None` where it lies wholly before it, or
+/// carries no time.
+///
+/// Stream time, not PTS: H.264 files with reordered pictures begin at a PTS above 0, AAC at one below.
+pub(in crate::capture) fn stream_time(sample: &gst::Sample) -> Option<(i64, i64)> {
+    let pts = sample.buffer()?.pts()?;
+    let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;
+    if let Some(time) = segment.to_stream_time(pts) {
+        return i64::try_from(time.nseconds()).ok().map(|nanos| (nanos, 0));
+    }
+    let start = segment.start()?;
+    let before = start.checked_sub(pts)?;
+    let begins = segment.to_stream_time(start)?;
+    Some((i64::try_from(begins.nseconds()).ok()?, i64::try_from(before.nseconds()).ok()?))
+}
+
+/// Nanoseconds of running time of a live buffer.
+pub(in crate::capture) fn running_time(sample: &gst::Sample) -> Option<i64> {
+    let pts = sample.buffer()?.pts()?;
+    let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;
+    i64::try_from(segment.to_running_time(pts)?.nseconds()).ok()
+}
+
+/// A picture's width, height and I420 planes without row padding; one copy.
+pub(in crate::capture) fn i420(sample: &gst::Sample) -> Result<(u32, u32, Arc<[u8]>), String> {
+    let buffer = sample.buffer().ok_or("a sample without a buffer")?;
+    let caps = sample.caps().ok_or("a picture without caps")?;
+    let info = VideoInfo::from_caps(caps).map_err(|error| error.to_string())?;
+    if info.format() != VideoFormat::I420 {
+        return Err(format!(
+            "appsink \"video\" gets {:?}; end the pipeline in video/x-raw,format=I420",
+            info.format()
+        ));
+    }
+    let frame = VideoFrameRef::from_buffer_ref_readable(buffer, &info)
+        .map_err(|_| "a picture that cannot be mapped".to_owned())?;
+    let (width, height) = (frame.width() as usize, frame.height() as usize);
+    let (half_width, half_height) = (width.div_ceil(2), height.div_ceil(2));
+    let planes =
+        [(0, width, height), (1, half_width, half_height), (2, half_width, half_height)];
+    let size = planes.iter().map(|(_, width, height)| width * height).sum();
+    let mut packed: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
+    let mut rest = Arc::get_mut(&mut packed).ok_or("a shared picture")?;
+    for (plane, width, height) in planes {
+        let stride = usize::try_from(
+            *frame.plane_stride().get(plane as usize).ok_or("a picture without planes")?,
+        )
+        .map_err(|_| "a picture with rows upside down")?;
+        let bytes = frame.plane_data(plane).map_err(|error| error.to_string())?;
+        let (rows, after) = rest.split_at_mut(width * height);
+        for (row, from) in rows.chunks_exact_mut(width.max(1)).zip(bytes.chunks(stride.max(1))) {
+            row.copy_from_slice(from.get(..width).ok_or("a picture whose rows are too short")?);
+        }
+        rest = after;
+    }
+    Ok((frame.width(), frame.height(), packed))
+}
+
+/// A run of sound: mono 16 kHz, 32-bit float.
+pub(in crate::capture) fn floats(sample: &gst::Sample) -> Result<Vec<f32>, String> {
+    let buffer = sample.buffer().ok_or("a sample without a buffer")?;
+    let described = sample.caps().and_then(|caps| caps.structure(0)).is_some_and(|caps| {
+        caps.get::<&str>("format") == Ok("F32LE")
+            && caps.get::<i32>("rate") == Ok(16_000)
+            && caps.get::<i32>("channels") == Ok(1)
+    });
+    if !described {
+        return Err("appsink \"audio\" gets another form of sound; end the pipeline in \
+                    audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved"
+            .to_owned());
+    }
+    let map = buffer.map_readable().map_err(|error| error.to_string())?;
+    Ok(map.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
+}

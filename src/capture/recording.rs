@@ -1,0 +1,288 @@
+//! A recording on disk: what it is, what is in it, and which part of it is to be played.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
+
+use super::bag::{self, Bag};
+use super::error::CaptureError;
+use super::gst::{self, MediaFile};
+use super::playback::Playback;
+use crate::ids::SourceId;
+use crate::time::Timestamp;
+
+/// Which part of a recording is played, under which names and times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReplayOptions {
+    /// The recording is taken to start here, whatever it says itself.
+    pub start_time: Option<Timestamp>,
+    /// Seconds left out at the beginning.
+    pub start_offset_secs: f64,
+    /// Seconds played from there; all when `None`.
+    pub duration_secs: Option<f64>,
+    /// Nothing at or after this capture time is played.
+    pub until: Option<Timestamp>,
+    /// Only these topics (names before `remap`; a file has `camera` and `microphone`); all when empty.
+    pub topics: Vec<String>,
+    /// Not these topics.
+    pub exclude_topics: Vec<String>,
+    /// Topics that get another name: (from, to).
+    pub remap: Vec<(String, String)>,
+}
+
+impl ReplayOptions {
+    /// Whether a topic is played.
+    #[must_use]
+    pub fn selects(&self, topic: &str) -> bool {
+        (self.topics.is_empty() || self.topics.iter().any(|name| name == topic))
+            && !self.exclude_topics.iter().any(|name| name == topic)
+    }
+
+    /// The name under which a topic's items appear.
+    #[must_use]
+    pub fn source(&self, topic: &str) -> SourceId {
+        let renamed = self.remap.iter().find(|(from, _)| from == topic);
+        SourceId::new(renamed.map_or(topic, |(_, to)| to))
+    }
+
+    fn check(&self) -> Result<(), CaptureError> {
+        let bad = |text: String| Err(CaptureError::BadOptions(text));
+        if !self.start_offset_secs.is_finite() || self.start_offset_secs < 0.0 {
+            return bad(format!("start offset {} s is not 0 or more", self.start_offset_secs));
+        }
+        if let Some(secs) = self.duration_secs.filter(|secs| !(*secs > 0.0 && secs.is_finite())) {
+            return bad(format!("duration {secs} s is not more than 0"));
+        }
+        Ok(())
+    }
+}
+
+/// What kind of container it is.
+#[derive(Debug)]
+enum Container {
+    /// Anything GStreamer decodes.
+    Media(MediaFile),
+    /// Messages under topics.
+    Bag(Bag),
+}
+
+/// A recording, opened and looked into; nothing plays yet.
+#[derive(Debug)]
+pub struct Recording {
+    path: PathBuf,
+    options: ReplayOptions,
+    sha256: String,
+    container: Container,
+    start: Timestamp,
+    start_is_guess: bool,
+    cameras: Vec<SourceId>,
+    microphones: Vec<SourceId>,
+    topics: Vec<String>,
+}
+
+impl Recording {
+    /// Opens an `.mcap` bag or any file that GStreamer decodes and finds out what is in it.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is empty, corrupt or of an unknown kind, when a decoder is not
+    /// installed, when the options contradict each other or nothing of it is selected.
+    pub fn open(path: &Path, options: &ReplayOptions) -> Result<Self, CaptureError> {
+        options.check()?;
+        bag::refuse_unsupported(path)?;
+        let sha256 = hash(path)?;
+        let (container, recorded_start, mut topics) = if bag::mcap::is_mcap(path)? {
+            let bag = Bag::open(path)?;
+            let (start, topics) = (bag.start(), bag.topics());
+            (Container::Bag(bag), start, topics)
+        } else {
+            let media = gst::probe(path)?;
+            let (start, topics) = (media.created, media.topics());
+            (Container::Media(media), start, topics)
+        };
+        let there = topics.clone();
+        topics.retain(|topic| options.selects(&topic.name));
+        if topics.is_empty() {
+            let names: Vec<_> = there.iter().map(|topic| topic.name.as_str()).collect();
+            let reason = if names.is_empty() {
+                "no pictures, sound or poses that can be decoded".to_owned()
+            } else {
+                format!("the selected topics are not among {}", names.join(", "))
+            };
+            return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
+        }
+        let of_kind = |kind| {
+            let mut ids: Vec<_> = topics
+                .iter()
+                .filter(|topic| topic.kind == kind)
+                .map(|topic| options.source(&topic.name))
+                .collect();
+            ids.sort();
+            ids.dedup();
+            ids
+        };
+        let start = options.start_time.or(recorded_start);
+        if start.is_none() {
+            tracing::warn!(path = %path.display(), "no start time in the recording; taking 1970-01-01 (give --start-time)");
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            options: options.clone(),
+            sha256,
+            start: start.unwrap_or(Timestamp::EPOCH),
+            start_is_guess: start.is_none(),
+            cameras: of_kind(bag::Kind::Camera),
+            microphones: of_kind(bag::Kind::Microphone),
+            topics: topics.into_iter().map(|topic| topic.name).collect(),
+            container,
+        })
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// SHA-256 of its bytes, 64 hex digits; of a directory: of its sorted file names and bytes.
+    #[must_use]
+    pub fn sha256(&self) -> &str {
+        &self.sha256
+    }
+
+    /// Canonical text of topics, names and span: with [`sha256`](Self::sha256) it says what was played.
+    #[must_use]
+    pub fn selection(&self) -> String {
+        let mut topics: Vec<_> = self
+            .topics
+            .iter()
+            .map(|topic| match self.options.source(topic) {
+                source if source.as_str() == topic => topic.clone(),
+                source => format!("{topic}:={source}"),
+            })
+            .collect();
+        topics.sort();
+        let text = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
+        format!(
+            "topics={} start={} offset={:.9} duration={} until={}",
+            topics.join(","),
+            text(self.options.start_time.map(|at| at.to_string())),
+            self.options.start_offset_secs,
+            text(self.options.duration_secs.map(|secs| format!("{secs:.9}"))),
+            text(self.options.until.map(|at| at.to_string())),
+        )
+    }
+
+    /// Capture time of its beginning (of the whole recording, before `start_offset_secs`).
+    #[must_use]
+    pub fn start(&self) -> Timestamp {
+        self.start
+    }
+
+    /// Neither the caller nor the recording says when it was made: [`start`](Self::start) is 1970.
+    #[must_use]
+    pub fn start_is_guess(&self) -> bool {
+        self.start_is_guess
+    }
+
+    /// Seconds that will be played, as far as the container tells.
+    #[must_use]
+    pub fn duration_secs(&self) -> Option<f64> {
+        let whole = match &self.container {
+            Container::Media(media) => media.duration_secs,
+            Container::Bag(bag) => bag.duration_secs(),
+        };
+        let mut left = whole.map(|secs| (secs - self.options.start_offset_secs).max(0.0));
+        for cap in [
+            self.options.duration_secs,
+            self.options.until.map(|until| until.secs_since(self.first()).max(0.0)),
+        ]
+        .into_iter()
+        .flatten()
+        {
+            left = left.map(|secs| secs.min(cap));
+        }
+        left
+    }
+
+    /// Its selected cameras, in name order.
+    #[must_use]
+    pub fn cameras(&self) -> &[SourceId] {
+        &self.cameras
+    }
+
+    /// Its selected microphones, in name order.
+    #[must_use]
+    pub fn microphones(&self) -> &[SourceId] {
+        &self.microphones
+    }
+
+    /// Nothing before this is played.
+    fn first(&self) -> Timestamp {
+        self.start.plus_secs(self.options.start_offset_secs)
+    }
+
+    /// Nothing at or after this is played.
+    fn end(&self) -> Timestamp {
+        let by_duration =
+            self.options.duration_secs.map_or(Timestamp::MAX, |secs| self.first().plus_secs(secs));
+        by_duration.min(self.options.until.unwrap_or(Timestamp::MAX))
+    }
+
+    /// Starts decoding from the beginning.
+    ///
+    /// # Errors
+    /// When the file can no longer be read or the decoder does not start.
+    pub fn play(&self) -> Result<Playback, CaptureError> {
+        // Header stamps may lie a little before the first log time: cut only where a cut was asked for.
+        let cut = self.options.start_offset_secs > 0.0;
+        let first = if cut { self.first() } else { Timestamp::from_nanos(i64::MIN) };
+        let playback = Playback::new(&self.path, first, self.end());
+        match &self.container {
+            Container::Media(media) => media.play(&self.options, self.start, playback),
+            Container::Bag(bag) => bag.play(&self.options, self.start, playback),
+        }
+    }
+}
+
+/// SHA-256 of a file's bytes or of a directory's sorted names and bytes, in hex.
+fn hash(path: &Path) -> Result<String, CaptureError> {
+    let mut hasher = Sha256::new();
+    if path.is_dir() {
+        let io = |source| CaptureError::Io { path: path.to_owned(), source };
+        let mut files = std::fs::read_dir(path)
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(io)?
+            .into_iter()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_file())
+            .collect::<Vec<_>>();
+        files.sort();
+        for file in files {
+            let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+            hasher.update((name.len() as u64).to_le_bytes());
+            hasher.update(name);
+            hash_file(&file, &mut hasher)?;
+        }
+    } else if hash_file(path, &mut hasher)? == 0 {
+        return Err(CaptureError::Empty { path: path.to_owned() });
+    }
+    Ok(hex::encode(hasher.finalize()))
+}
+
+/// Feeds a file's bytes to the hasher; its length.
+fn hash_file(path: &Path, hasher: &mut Sha256) -> Result<u64, CaptureError> {
+    let io = |source| CaptureError::Io { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(io)?;
+    let mut buffer = vec![0; 1 << 20];
+    let mut length = 0;
+    loop {
+        let read = file.read(&mut buffer).map_err(io)?;
+        if read == 0 {
+            return Ok(length);
+        }
+        hasher.update(&buffer[..read]);
+        length += read as u64;
+    }
+}
