@@ -92,7 +92,7 @@ fn joins(chars: &[(usize, char)], index: usize) -> bool {
         return false;
     };
     match chars[index].1 {
-        '\'' | '\u{2019}' | '\u{02bc}' => before.is_alphabetic() && after.is_alphabetic(),
+        '\'' | '\u{2019}' | '\u{02bc}' => is_word(*before) && after.is_alphabetic(),
         ':' | '.' | '/' => is_word(*before) && is_word(*after),
         '-' | '+' => before.is_ascii_digit() && after.is_ascii_digit(),
         _ => false,
