@@ -1,1 +1,3 @@
 //! The daemon: puts all stages together and keeps them running.
+
+pub mod ingest;

@@ -12,7 +12,7 @@ pub enum PerceiveError {
     Face(#[from] face::PerceiveError),
     /// Listening for voices.
     #[error(transparent)]
-    Voice(#[from] voice::VoiceError),
+    Voice(#[from] voice::PerceiveError),
     /// Recognising words.
     #[error(transparent)]
     Speech(#[from] speech::SpeechError),

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 
 use super::perceivers::Analysed;
 use super::pool::{Pending, take};
+use super::present::PresentBoard;
 use super::{Border, Part};
 use crate::ids::SourceId;
-use crate::memory::present::{PresentTrack, PresentWriter};
 use crate::perceive::PerceiveError;
 use crate::perceive::face::{CutDetector, FaceTracker, TrackerSettings};
 use crate::percept::{FaceTrack, KeyFrame};
@@ -55,7 +55,7 @@ pub(super) struct CameraStage {
     pub(super) source: SourceId,
     pub(super) state: CameraState,
     pub(super) key_frames: usize,
-    pub(super) present: PresentWriter,
+    pub(super) present: PresentBoard,
 }
 
 impl CameraStage {
@@ -68,7 +68,7 @@ impl CameraStage {
         thread::Builder::new()
             .name(format!("camera-{}", self.index))
             .spawn(move || self.run(&steps, &parts))
-            .map_err(PerceiveError::thread)
+            .map_err(PerceiveError::Thread)
     }
 
     fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
@@ -110,22 +110,7 @@ impl CameraStage {
         if let Some(jpeg) = frame.jpeg.take() {
             part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
         }
-        let tracks = self
-            .state
-            .tracker
-            .open()
-            .into_iter()
-            .map(|track| PresentTrack {
-                handle: track.id,
-                source: self.source.clone(),
-                since: track.since,
-                last: track.last,
-                bbox: track.bbox,
-                provisional: None,
-                embedding: track.embedding,
-            })
-            .collect();
-        self.present.tracks(&self.source, frame.at, tracks);
+        self.present.tracks(&self.source, frame.at, &self.state.tracker.open());
     }
 }
 

@@ -10,12 +10,12 @@ use crossbeam_channel::{Receiver, Sender};
 use serde::{Deserialize, Serialize};
 
 use super::pool::{JobQueue, Pending};
+use super::present::PresentBoard;
 use super::{Border, Part};
 use crate::ids::SourceId;
 use crate::media::Block;
-use crate::memory::present::PresentWriter;
 use crate::perceive::PerceiveError;
-use crate::perceive::voice::{RawTurn, TurnFinder};
+use crate::perceive::voice::{RawTurn, TurnFinder, TurnFinderState};
 use crate::percept::SpeechTurn;
 use crate::time::Timestamp;
 
@@ -37,22 +37,11 @@ pub(super) struct MicrophonePart {
 /// Touched by the stage's thread alone; copied into the checkpoint at each border.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct MicrophoneState {
-    finder: TurnFinder,
+    pub(super) finder: TurnFinderState,
     /// Turns that begin after the border and are already over.
     ahead: Vec<RawTurn>,
     /// Sound before this is done with.
     consumed: Timestamp,
-}
-
-impl MicrophoneState {
-    pub(super) fn new(finder: TurnFinder) -> Self {
-        Self { finder, ahead: Vec::new(), consumed: Timestamp::EPOCH }
-    }
-
-    /// A resumed replay leaves out sound before this.
-    pub(super) fn consumed(&self) -> Timestamp {
-        self.consumed
-    }
 }
 
 /// Sound that stays away for longer than this before a border means that none is coming, seconds.
@@ -61,9 +50,12 @@ const SILENT_SOURCE_SECS: f64 = 0.5;
 pub(super) struct MicrophoneStage {
     pub(super) index: usize,
     pub(super) source: SourceId,
-    pub(super) state: MicrophoneState,
+    pub(super) finder: TurnFinder,
+    /// Turns of a resumed session that were found beyond its last border.
+    pub(super) ahead: Vec<RawTurn>,
+    pub(super) consumed: Timestamp,
     pub(super) jobs: JobQueue,
-    pub(super) present: PresentWriter,
+    pub(super) present: PresentBoard,
 }
 
 struct Underway {
@@ -81,25 +73,25 @@ impl MicrophoneStage {
         thread::Builder::new()
             .name(format!("microphone-{}", self.index))
             .spawn(move || self.run(&steps, &parts))
-            .map_err(PerceiveError::thread)
+            .map_err(PerceiveError::Thread)
     }
 
     fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
         let mut underway: VecDeque<Underway> =
-            self.state.ahead.drain(..).map(|raw| submit(&self.jobs, raw)).collect();
+            std::mem::take(&mut self.ahead).into_iter().map(|raw| submit(&self.jobs, raw)).collect();
         let mut borders: VecDeque<Border> = VecDeque::new();
         while let Ok(step) = steps.recv() {
             let (found, flushed) = match step {
                 Step::Block(block) => {
-                    self.state.consumed = block.end();
-                    (self.state.finder.push(&block), false)
+                    self.consumed = block.end();
+                    (self.finder.push(&block), false)
                 }
                 Step::Border(border) => {
                     let silent =
-                        border.end.secs_since(self.state.consumed) > SILENT_SOURCE_SECS;
+                        border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
                     borders.push_back(border);
                     let flush = border.last || silent;
-                    let found = if flush { self.state.finder.flush() } else { Ok(Vec::new()) };
+                    let found = if flush { self.finder.flush() } else { Ok(Vec::new()) };
                     (found, flush)
                 }
             };
@@ -109,10 +101,10 @@ impl MicrophoneStage {
                     tracing::warn!(source = %self.source, error = %error, "Sound was left out.");
                 }
             }
-            let open = self.state.finder.open_turn();
-            self.present.open_turn(&self.source, self.state.consumed, open);
+            let open = self.finder.open_turn().map(|turn| turn.span);
+            self.present.speaking(&self.source, self.consumed, open);
             while let Some(border) = borders.front().copied() {
-                if !flushed && self.state.finder.watermark() < border.end {
+                if !flushed && self.finder.watermark() < border.end {
                     break;
                 }
                 borders.pop_front();
@@ -131,7 +123,8 @@ impl MicrophoneStage {
             turns.extend(underway.pop_front().map(|turn| turn.result));
         }
         let ahead = underway.iter().map(|turn| turn.raw.clone()).collect();
-        MicrophonePart { turns, state: MicrophoneState { ahead, ..self.state.clone() } }
+        let finder = self.finder.state().clone();
+        MicrophonePart { turns, state: MicrophoneState { finder, ahead, consumed: self.consumed } }
     }
 }
 

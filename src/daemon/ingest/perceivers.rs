@@ -13,7 +13,9 @@ use crate::perceive::face::{
     CosineGates, DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, Thumbnail,
 };
 use crate::perceive::speech::{self, Transcriber};
-use crate::perceive::voice::{self, RawTurn, SpeakerEmbedder, TurnFinder};
+use crate::perceive::voice::{
+    self, RawTurn, SpeakerEmbedder, SplitSettings, TurnFinder, TurnFinderState, VoiceActivity,
+};
 use crate::percept::{FrameFaces, SpeechTurn, Transcript};
 use crate::runtime::onnx::Device;
 
@@ -89,13 +91,22 @@ impl PerceiverSet {
         Some(embedder.kind.gates())
     }
 
-    /// A turn finder for one microphone; `None` without a voice activity model.
+    /// A turn finder for one microphone, fresh or as it was; `None` without a voice activity model.
     ///
     /// # Errors
     /// When the model cannot be opened.
-    pub fn turn_finder(&self) -> Result<Option<TurnFinder>, PerceiveError> {
+    pub fn turn_finder(
+        &self,
+        source: &SourceId,
+        state: Option<TurnFinderState>,
+    ) -> Result<Option<TurnFinder>, PerceiveError> {
         let Some(file) = &self.voice_activity else { return Ok(None) };
-        Ok(Some(TurnFinder::open(&file.path, &self.config.voice)?))
+        let activity: Box<dyn VoiceActivity> = Box::new(SileroVad::open(&file.path)?);
+        let settings = self.config.voice.clone();
+        Ok(Some(match state {
+            Some(state) => TurnFinder::resume(settings, activity, state),
+            None => TurnFinder::new(source.clone(), settings, activity),
+        }))
     }
 
     /// Loads one worker's models.

@@ -81,7 +81,7 @@ impl Pool {
             let thread = thread::Builder::new()
                 .name(format!("perceive-{number}"))
                 .spawn(move || work(perceivers, &queue, &courtesy))
-                .map_err(PerceiveError::thread)?;
+                .map_err(PerceiveError::Thread)?;
             threads.push(thread);
         }
         Ok(Self { jobs, workers: threads })
@@ -142,7 +142,7 @@ impl JobQueue {
 /// # Errors
 /// What the job failed with.
 pub fn take<T>(pending: &Pending<T>) -> Result<T, PerceiveError> {
-    pending.recv().unwrap_or_else(|_| Err(PerceiveError::worker_lost()))
+    pending.recv().unwrap_or_else(|_| Err(PerceiveError::WorkerLost))
 }
 
 fn work(mut perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy) {

@@ -26,7 +26,7 @@ use crate::memorize::Memorizer;
 use crate::memory::{Memory, MemoryError, model};
 use crate::perceive::PerceiveError;
 use crate::perceive::face::TrackerSettings;
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 use crate::window::ClipClock;
 
 /// What ends a session before its feed does.
@@ -211,14 +211,20 @@ impl Session {
         let mut consumed = BTreeMap::new();
         let mut heard = Vec::new();
         for (source, state) in microphones.iter().zip(state.microphones) {
+            let (finder, ahead, done) = match state {
+                Some(state) => (Some(state.finder), state.ahead, state.consumed),
+                None => (None, Vec::new(), Timestamp::from_nanos(i64::MIN)),
+            };
             // Without a voice activity model nobody listens.
-            let Some(state) = state else { continue };
+            let Some(finder) = settings.perceivers.turn_finder(source, finder)? else { continue };
             let (steps, taken) = bounded(config.window.sound_queue.max(1));
-            consumed.insert(source.clone(), state.consumed());
+            consumed.insert(source.clone(), done);
             let stage = MicrophoneStage {
                 index: heard.len(),
                 source: source.clone(),
-                state,
+                finder,
+                ahead,
+                consumed: done,
                 jobs: pool.queue(),
                 present: present.clone(),
             };
@@ -281,14 +287,9 @@ impl States {
             let gates = settings.perceivers.gates();
             let tracker = TrackerSettings::new(&config.face, config.window.analyse_fps, gates);
             let fresh = |source: &SourceId| CameraState::new(source.clone(), tracker.clone());
-            let mut heard = Vec::new();
-            for source in microphones {
-                let finder = settings.perceivers.turn_finder(source)?;
-                heard.push(finder.map(MicrophoneState::new));
-            }
             return Ok(Self {
                 cameras: cameras.iter().map(fresh).collect(),
-                microphones: heard,
+                microphones: microphones.iter().map(|_| None).collect(),
                 ids: PerceptIds::default(),
                 progress: None,
                 session: None,
