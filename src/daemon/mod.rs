@@ -1,3 +1,4 @@
 //! The daemon: puts all stages together and keeps them running.
 
+pub mod assemble;
 pub mod ingest;

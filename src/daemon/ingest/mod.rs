@@ -28,7 +28,7 @@ pub use pace::{Command, Pace};
 pub use perceivers::{Perceivers, PerceiverSet};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, Report, SessionEnd};
-pub use session::{IngestError, Session, SessionSettings};
+pub use session::{IngestError, SessionSettings, replay};
 
 use crate::media::Pose;
 use crate::time::Timestamp;

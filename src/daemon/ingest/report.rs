@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, SessionId};
-use crate::memory::model::{MemoryRow, TurnRow};
+use crate::memory::model::MemoryRow;
+use crate::percept::SpeechTurn;
 use crate::time::{Span, Timestamp};
 
 /// A clip is committed. Serialises to the line that `replay --json` prints.
@@ -32,9 +33,9 @@ pub struct ClipReport {
     /// Who was recognised.
     #[serde(skip)]
     pub identified: IdentifiedClip,
-    /// The turns as committed.
+    /// The turns with their words.
     #[serde(skip)]
-    pub turn_rows: Vec<TurnRow>,
+    pub spoken: Vec<SpeechTurn>,
     /// The memories as committed.
     #[serde(skip)]
     pub memory_rows: Vec<MemoryRow>,

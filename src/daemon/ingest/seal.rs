@@ -17,7 +17,7 @@ use super::{Border, DispatchPart, Part};
 use crate::identify::Resolver;
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
-use crate::memory::model::Recording;
+use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory};
 use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn};
 use crate::time::Span;
@@ -98,12 +98,12 @@ impl Sealer {
         if border.last {
             resolver.finish(&mut draft);
         }
+        keep_clip(&percepts, &mut draft);
         let memories = self.memorizer.memorize(&percepts, &identified, &resolver, &mut draft);
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
-        let turn_rows = draft.turns_of(clip);
         if let Err(error) = draft.commit() {
             // The resolver has learned what was not kept: it starts again from the rows.
             return Err(error.into());
@@ -122,7 +122,7 @@ impl Sealer {
             memories: memories.len(),
             sealed_secs: since.map_or(0.0, |since| since.elapsed().as_secs_f64()),
             identified,
-            turn_rows,
+            spoken: percepts.turns,
             memory_rows: memories,
         };
         // Nobody listening is no fault: the clip is committed.
@@ -252,4 +252,25 @@ impl Sealer {
         draft.checkpoint(clip.session, clip, checkpoint.to_bytes()?);
         Ok(())
     }
+}
+
+/// The clip's own rows: what it covers, its key frames, where the robot was.
+fn keep_clip(percepts: &ClipPercepts, draft: &mut Draft) {
+    let mut key_frames = Vec::new();
+    for frame in &percepts.key_frames {
+        let media = Media::new(MediaKind::KeyFrame, false, Arc::clone(&frame.jpeg));
+        key_frames.push((frame.source.clone(), frame.at, media.digest.clone()));
+        draft.media(media);
+    }
+    for pose in &percepts.poses {
+        draft.pose(PoseRow { clip: percepts.clip, pose: pose.clone() });
+    }
+    draft.clip(Clip {
+        id: percepts.clip,
+        span: percepts.span,
+        frames: percepts.counts.frames,
+        analysed: percepts.counts.analysed,
+        dropped: percepts.counts.dropped,
+        key_frames,
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -19,6 +19,7 @@ use super::seal::Sealer;
 use super::{DispatchPart, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::Config;
+use crate::daemon::assemble::resolver;
 use crate::identify::Resolver;
 use crate::ids::{SessionId, SourceId};
 use crate::media::Item;
@@ -121,6 +122,13 @@ pub fn replay(
             session.resume = Some((point.session, Checkpoint::from_bytes(&point.checkpoint)?));
         }
     }
+    let undecided = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.undecided.clone());
+    *settings.resolver.lock().unwrap_or_else(PoisonError::into_inner) = resolver(
+        &settings.config,
+        &settings.memory,
+        &settings.perceivers,
+        undecided.unwrap_or_default(),
+    );
     let from = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.border);
     let span = recording
         .duration_secs()

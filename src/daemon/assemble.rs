@@ -1,0 +1,155 @@
+//! What a daemon, a replay or a reading command is made of, built from the configuration.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use super::ingest::{Courtesy, Pace, PerceiverSet, Report, SessionSettings};
+use crate::answer::Answerer;
+use crate::config::Config;
+use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+use crate::memorize::Memorizer;
+use crate::memory::{Memory, MemoryError, StoreOptions};
+use crate::models::{Catalogue, Job, ModelError, ModelFile};
+use crate::perceive::PerceiveError;
+use crate::text::{MiniLm, TextEmbedder, TextError};
+
+/// What keeps the daemon from being put together.
+#[derive(Debug, thiserror::Error)]
+pub enum AssembleError {
+    /// Model files.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// Perception.
+    #[error(transparent)]
+    Perceive(#[from] PerceiveError),
+    /// The store.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// The sentence embedder.
+    #[error(transparent)]
+    Text(#[from] TextError),
+}
+
+/// The memory with everything that reads it.
+#[derive(Clone)]
+pub struct Knowledge {
+    /// Configuration, resolved.
+    pub config: Arc<Config>,
+    /// The store.
+    pub memory: Memory,
+    /// Question → answer.
+    pub answerer: Arc<Answerer>,
+    /// Sentence embedder; `None` where its model is missing.
+    pub text: Option<Arc<dyn TextEmbedder>>,
+    /// Abilities that are missing, and why.
+    pub degraded: Vec<String>,
+}
+
+impl Knowledge {
+    /// Opens the store for reading and writing.
+    ///
+    /// # Errors
+    /// When the store is in use or damaged, or a model file is damaged.
+    pub fn open(config: &Config) -> Result<Self, AssembleError> {
+        let options = StoreOptions { media_cap_bytes: config.store.media_cap_mb * 1_000_000 };
+        let memory = Memory::open(&config.store_dir(), &options)?;
+        Self::over(config, memory)
+    }
+
+    /// Opens the store for reading, beside a running daemon.
+    ///
+    /// # Errors
+    /// When there is no store, or a model file is damaged.
+    pub fn open_read_only(config: &Config) -> Result<Self, AssembleError> {
+        Self::over(config, Memory::open_read_only(&config.store_dir())?)
+    }
+
+    fn over(config: &Config, memory: Memory) -> Result<Self, AssembleError> {
+        let catalogue = catalogue(config)?;
+        let mut degraded = Vec::new();
+        let text = match catalogue.choose(config.models.set, Job::TextEmbedder) {
+            Ok(file) => Some(open_text(config, &file)?),
+            Err(error) if error.is_absence() => {
+                degraded.push(format!("recall by meaning: {error}"));
+                None
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let answerer = Arc::new(Answerer::new(config, text.clone()));
+        Ok(Self { config: Arc::new(config.clone()), memory, answerer, text, degraded })
+    }
+}
+
+/// The catalogue of models that the configuration names.
+///
+/// # Errors
+/// When the manifest cannot be understood.
+pub fn catalogue(config: &Config) -> Result<Catalogue, ModelError> {
+    let mirror: Option<&PathBuf> =
+        config.models.mirror.as_ref().filter(|mirror| !mirror.as_os_str().is_empty());
+    Catalogue::open(config.models.dir.as_deref(), mirror.map(PathBuf::as_path))
+}
+
+fn open_text(config: &Config, file: &ModelFile) -> Result<Arc<dyn TextEmbedder>, AssembleError> {
+    let sessions = config
+        .answerer
+        .concurrency
+        .min(thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    let model = MiniLm::open(file.part("model")?, file.part("tokenizer")?, sessions)?;
+    Ok(Arc::new(model))
+}
+
+/// Everything that a session needs, over an open memory.
+///
+/// # Errors
+/// When a model file is damaged.
+pub fn session_settings(
+    knowledge: &Knowledge,
+    pace: Pace,
+    courtesy: Courtesy,
+    reports: crossbeam_channel::Sender<Report>,
+) -> Result<SessionSettings, AssembleError> {
+    let config = Arc::clone(&knowledge.config);
+    let perceivers = Arc::new(PerceiverSet::choose(&config, &catalogue(&config)?)?);
+    let resolver = resolver(&config, &knowledge.memory, &perceivers, Undecided::default());
+    Ok(SessionSettings {
+        config,
+        memory: knowledge.memory.clone(),
+        perceivers,
+        resolver: Arc::new(Mutex::new(resolver)),
+        memorizer: Memorizer::new(knowledge.text.clone()),
+        courtesy,
+        pace,
+        reports,
+    })
+}
+
+/// The resolver as the store's rows make it.
+#[must_use]
+pub fn resolver(
+    config: &Config,
+    memory: &Memory,
+    perceivers: &PerceiverSet,
+    undecided: Undecided,
+) -> Resolver {
+    let faces = perceivers.face_embedder.as_ref();
+    let voices = perceivers.speaker_embedder.as_ref();
+    Resolver::from_rows(
+        &identity_rows(&memory.view()),
+        undecided,
+        &config.identify,
+        thresholds(faces, MatchThresholds::MOBILEFACENET),
+        thresholds(voices, MatchThresholds::GE2E),
+    )
+}
+
+/// A model's calibrated thresholds, else what is known of a model of that kind.
+fn thresholds(file: Option<&ModelFile>, fallback: MatchThresholds) -> MatchThresholds {
+    file.and_then(|file| file.thresholds.as_ref()).map_or(fallback, |calibrated| MatchThresholds {
+        accept: calibrated.accept,
+        maybe: calibrated.maybe,
+        margin: calibrated.margin,
+        merge: calibrated.merge,
+    })
+}
