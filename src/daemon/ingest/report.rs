@@ -55,6 +55,8 @@ pub enum Report {
     },
     /// A clip is committed.
     Clip(Box<ClipReport>),
+    /// Nothing more comes of this session.
+    Ended,
 }
 
 /// How a session ended. Serialises to the last line that `replay --json` prints.

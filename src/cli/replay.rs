@@ -1,0 +1,278 @@
+//! `engramd replay`: remember a recording.
+
+use std::io::{IsTerminal as _, Write as _, stdout};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use clap::Args;
+use crossbeam_channel::{Receiver, unbounded};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::capture::{Recording, ReplayOptions};
+use crate::config::Config;
+use crate::daemon::assemble::{Knowledge, session_settings};
+use crate::daemon::ingest::{self, ClipReport, Command, Courtesy, Pace, Report, SessionEnd};
+use crate::time::{Span, Timestamp};
+
+/// Remember recordings: bags (.mcap) and any file that GStreamer decodes.
+///
+/// An interrupted replay goes on where it stopped; a finished one is not remembered twice.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd replay home.mp4                        remember a video, as fast as the machine can
+  engramd replay run.mcap --rate 1 --serve       play it in real time and answer questions meanwhile
+  engramd replay run.mcap --topics /camera/image_raw/compressed,/audio/audio
+  engramd replay clip.mp4 --start-time 2026-03-02T17:30:00Z")]
+pub struct ReplayArgs {
+    /// Recordings, remembered one after the other.
+    #[arg(required = true, value_name = "REC")]
+    pub recordings: Vec<PathBuf>,
+    /// How many times faster than real time, or `max`.
+    #[arg(long, default_value = "max", value_parser = parse_rate)]
+    pub rate: Rate,
+    /// When the recording began; default: what the recording says.
+    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
+    pub start_time: Option<Timestamp>,
+    /// Leave out the first seconds.
+    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    pub start_offset: f64,
+    /// Stop after so many seconds.
+    #[arg(long, value_name = "S")]
+    pub duration: Option<f64>,
+    /// Stop at this time of the recording.
+    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
+    pub until: Option<Timestamp>,
+    /// Begin again at the end, as a new session, until stopped.
+    #[arg(long = "loop")]
+    pub repeat: bool,
+    /// Only these topics.
+    #[arg(long, value_delimiter = ',')]
+    pub topics: Vec<String>,
+    /// All but these topics.
+    #[arg(long, value_delimiter = ',')]
+    pub exclude_topics: Vec<String>,
+    /// Name a topic differently: `/camera:=/front`.
+    #[arg(long, value_parser = parse_remap, value_name = "A:=B")]
+    pub remap: Vec<(String, String)>,
+    /// Wait for `resume` (MQTT `replay/resume`) before the first frame; needs `--serve`.
+    #[arg(long, requires = "serve")]
+    pub start_paused: bool,
+    /// Wait so many seconds before the first frame.
+    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    pub delay: f64,
+    /// Remember it once more, as a new session.
+    #[arg(long)]
+    pub again: bool,
+    /// Answer questions over MQTT during the replay and after it.
+    #[arg(long)]
+    pub serve: bool,
+}
+
+/// `--rate`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate(pub Option<f64>);
+
+fn parse_rate(text: &str) -> Result<Rate, String> {
+    if text == "max" {
+        return Ok(Rate(None));
+    }
+    match text.parse::<f64>() {
+        Ok(rate) if rate > 0.0 && rate.is_finite() => Ok(Rate(Some(rate))),
+        _ => Err(format!("{text:?} is no rate; write a number above 0, or max")),
+    }
+}
+
+fn parse_remap(text: &str) -> Result<(String, String), String> {
+    match text.split_once(":=") {
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.into(), to.into())),
+        _ => Err(format!("{text:?} is no renaming; write OLD:=NEW")),
+    }
+}
+
+impl ReplayArgs {
+    fn options(&self) -> ReplayOptions {
+        ReplayOptions {
+            start_time: self.start_time,
+            start_offset_secs: self.start_offset,
+            duration_secs: self.duration,
+            until: self.until,
+            topics: self.topics.clone(),
+            exclude_topics: self.exclude_topics.clone(),
+            remap: self.remap.clone(),
+        }
+    }
+}
+
+/// Runs the command; gives back the exit code.
+///
+/// # Errors
+/// When a recording cannot be opened, or a model or the store fails.
+pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8> {
+    if args.repeat && !args.serve && args.recordings.len() > 1 {
+        bail!("--loop plays one recording; name one");
+    }
+    // Look at all of them before hours are spent on the first.
+    let recordings = open(args)?;
+    if args.serve {
+        return super::run::serve_replay(args, config, &recordings, json);
+    }
+    let knowledge = Knowledge::open(config)?;
+    let pace = Pace::new(args.rate.0, false);
+    let interrupts = stop_on_interrupt(&pace)?;
+    let (reports, told) = unbounded();
+    let settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+    for missing in settings.perceivers.degraded.iter().chain(&knowledge.degraded) {
+        eprintln!("warning: without {missing}");
+    }
+    thread::sleep(Duration::from_secs_f64(args.delay.max(0.0)));
+    let mut damaged = false;
+    for recording in &recordings {
+        let mut again = args.again;
+        loop {
+            let end = thread::scope(|scope| {
+                let shower = scope.spawn(|| show(&told, json));
+                let end = ingest::replay(&settings, recording, again);
+                settings.reports.send(Report::Ended).ok();
+                shower.join().ok();
+                end
+            })
+            .with_context(|| format!("replaying {}", recording.path().display()))?;
+            tell_end(recording, &end, json)?;
+            damaged |= end.damaged > 0 || end.dropped > 0;
+            if end.stopped {
+                return Ok(if interrupts.load(Ordering::Relaxed) > 0 { 130 } else { 0 });
+            }
+            if !args.repeat {
+                break;
+            }
+            again = true;
+        }
+    }
+    Ok(if damaged { 3 } else { 0 })
+}
+
+/// Opens the recordings that the arguments name.
+///
+/// # Errors
+/// The first one that cannot be opened.
+pub fn open(args: &ReplayArgs) -> anyhow::Result<Vec<Recording>> {
+    let options = args.options();
+    let mut recordings = Vec::new();
+    for path in &args.recordings {
+        let recording = Recording::open(path, &options)?;
+        if recording.start_is_guess() {
+            eprintln!(
+                "warning: {} does not say when it was recorded; counting from {} (--start-time sets it)",
+                path.display(),
+                recording.start()
+            );
+        }
+        recordings.push(recording);
+    }
+    Ok(recordings)
+}
+
+/// The first Ctrl-C stops in good order, the second at once.
+fn stop_on_interrupt(pace: &Pace) -> anyhow::Result<Arc<AtomicU32>> {
+    let count = Arc::new(AtomicU32::new(0));
+    let (counted, pace) = (Arc::clone(&count), pace.clone());
+    let mut signals = signal_hook::iterator::Signals::new([
+        signal_hook::consts::SIGINT,
+        signal_hook::consts::SIGTERM,
+    ])
+    .context("listening for Ctrl-C")?;
+    thread::spawn(move || {
+        for _ in signals.forever() {
+            if counted.fetch_add(1, Ordering::Relaxed) > 0 {
+                std::process::exit(130);
+            }
+            eprintln!(
+                "stopping after the clips in hand; run the same command again to go on from there"
+            );
+            pace.command(Command::Stop);
+        }
+    });
+    Ok(count)
+}
+
+/// Shows the reports of one session: JSON lines, or a progress bar.
+fn show(told: &Receiver<Report>, json: bool) {
+    let mut bar = None;
+    while let Ok(report) = told.recv() {
+        match report {
+            Report::Began { span, from, .. } => {
+                if let Some(from) = from
+                    && !json
+                {
+                    eprintln!("going on from {from}");
+                }
+                bar = (!json && stdout().is_terminal()).then(|| progress_bar(span));
+            }
+            Report::Clip(clip) if json => {
+                let line = serde_json::to_string(&*clip).unwrap_or_default();
+                // A reader that left (head, say) is no reason to stop remembering.
+                writeln!(stdout(), "{line}").ok();
+            }
+            Report::Clip(clip) => tell_clip(bar.as_ref(), &clip),
+            Report::Ended => break,
+        }
+    }
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+fn progress_bar(span: Option<Span>) -> ProgressBar {
+    let millis = span.map_or(0, |span| (span.secs() * 1e3) as u64);
+    let bar = ProgressBar::new(millis);
+    let style = ProgressStyle::with_template(
+        "{spinner} {bar:40} {percent:>3} %  {elapsed} of about {duration}  {msg}",
+    );
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}
+
+fn tell_clip(bar: Option<&ProgressBar>, clip: &ClipReport) {
+    let text = format!(
+        "clip {}: {} frames, {} faces, {} turns, {} memories",
+        clip.clip, clip.frames, clip.faces, clip.turns, clip.memories
+    );
+    match bar {
+        Some(bar) => {
+            bar.inc((Span::new(clip.start, clip.end).secs() * 1e3) as u64);
+            bar.set_message(text);
+        }
+        None => {
+            writeln!(stdout(), "{text}").ok();
+        }
+    }
+}
+
+fn tell_end(recording: &Recording, end: &SessionEnd, json: bool) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    if json {
+        writeln!(out, "{}", serde_json::to_string(end)?).ok();
+        return Ok(());
+    }
+    let name = recording.path().display();
+    if end.already_remembered {
+        writeln!(out, "{name}: already remembered (--again remembers it once more)").ok();
+        return Ok(());
+    }
+    let speed = if end.wall_secs > 0.0 { end.media_secs / end.wall_secs } else { 0.0 };
+    writeln!(
+        out,
+        "{name}: {} clips, {:.1} s of media in {:.1} s ({speed:.1} times real time)",
+        end.clips, end.media_secs, end.wall_secs
+    )
+    .ok();
+    for damage in &end.damage {
+        writeln!(out, "  damaged: {damage}").ok();
+    }
+    Ok(())
+}
