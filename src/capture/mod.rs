@@ -21,3 +21,10 @@ pub use error::CaptureError;
 pub use live::{LiveSources, SourceHealth, SourceState};
 pub use playback::Playback;
 pub use recording::{Recording, ReplayOptions};
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod generated_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod recorded_tests;

@@ -80,10 +80,12 @@ pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> 
     Ok(MediaFile {
         path: path.to_owned(),
         uri,
-        created: created(found.tags().or_else(|| {
-            let mut streams = found.stream_list().into_iter();
-            streams.find_map(|stream| stream.tags())
-        })),
+        created: found
+            .container_streams()
+            .iter()
+            .filter_map(|container| container.tags())
+            .chain(found.stream_list().iter().filter_map(|stream| stream.tags()))
+            .find_map(|tags| created(&tags)),
         duration_secs: found.duration().map(|secs| secs.nseconds() as f64 * 1e-9),
         video: videos > 0,
         audio: !found.audio_streams().is_empty(),
@@ -91,8 +93,7 @@ pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> 
 }
 
 /// The `creation_time` of the container.
-fn created(tags: Option<gst::TagList>) -> Option<Timestamp> {
-    let tags = tags?;
+fn created(tags: &gst::TagListRef) -> Option<Timestamp> {
     let text = tags.get::<gst::tags::DateTime>()?.get().to_iso8601_string().ok()?;
     Timestamp::parse(&text).ok()
 }

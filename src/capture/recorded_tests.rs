@@ -1,0 +1,313 @@
+//! Promises of replay, held against real recordings.
+
+use std::path::PathBuf;
+
+use sha2::{Digest as _, Sha256};
+
+use super::*;
+use crate::ids::SourceId;
+use crate::media::{Item, Picture};
+use crate::time::Timestamp;
+
+/// Real recordings lie beside the checkout; what needs them is skipped, and says so, where they do not.
+fn recording(name: &str) -> Option<PathBuf> {
+    let shared = std::env::var_os("ENGRAM_SHARED")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
+    let path = shared.join("recordings").join(name);
+    if !path.exists() {
+        eprintln!("skipped: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// What a playback gave: per item kind counts, times and a hash of everything.
+#[derive(Debug, PartialEq, Eq)]
+struct Played {
+    frames: usize,
+    blocks: usize,
+    samples: usize,
+    poses: usize,
+    first_frame: Option<Timestamp>,
+    last_frame: Option<Timestamp>,
+    first_block: Option<Timestamp>,
+    sound_end: Option<Timestamp>,
+    hash: String,
+    damage: Damage,
+}
+
+fn drain(mut playback: Playback) -> Played {
+    let mut played = Played {
+        frames: 0,
+        blocks: 0,
+        samples: 0,
+        poses: 0,
+        first_frame: None,
+        last_frame: None,
+        first_block: None,
+        sound_end: None,
+        hash: String::new(),
+        damage: Damage::default(),
+    };
+    let mut hasher = Sha256::new();
+    let mut last: Option<(Timestamp, SourceId)> = None;
+    while let Some(item) = playback.next().unwrap() {
+        let place = (item.at(), item.source().clone());
+        assert!(last.as_ref().is_none_or(|last| *last <= place), "{last:?} then {place:?}");
+        hasher.update(place.0.as_nanos().to_le_bytes());
+        hasher.update(place.1.as_str());
+        match &item {
+            Item::Frame(frame) => {
+                played.frames += 1;
+                played.first_frame.get_or_insert(frame.at);
+                played.last_frame = Some(frame.at);
+                hasher.update(frame.number.to_le_bytes());
+                let (Picture::I420(bytes) | Picture::Rgb8(bytes) | Picture::Encoded(bytes)) =
+                    &frame.picture;
+                hasher.update(bytes);
+            }
+            Item::Block(block) => {
+                played.blocks += 1;
+                played.samples += block.samples.len();
+                played.first_block.get_or_insert(block.at);
+                played.sound_end = Some(block.end());
+                block.samples.iter().for_each(|sample| hasher.update(sample.to_le_bytes()));
+            }
+            Item::Pose(_, pose) => {
+                played.poses += 1;
+                hasher.update(pose.x.to_le_bytes());
+                hasher.update(pose.yaw.to_le_bytes());
+            }
+        }
+        last = Some(place);
+    }
+    played.hash = hex::encode(hasher.finalize());
+    played.damage = playback.damage().clone();
+    played
+}
+
+fn play(path: &std::path::Path, options: &ReplayOptions) -> Played {
+    drain(Recording::open(path, options).unwrap().play().unwrap())
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+#[test]
+fn a_video_file_gives_every_frame_and_sample_twice_the_same() {
+    let Some(path) = recording("living_room_dev.mp4") else { return };
+    let recording = Recording::open(&path, &ReplayOptions::default()).unwrap();
+    assert_eq!(recording.start(), at("2026-03-02T17:30:00Z"));
+    assert!(!recording.start_is_guess());
+    assert!((recording.duration_secs().unwrap() - 179.4).abs() < 0.1);
+    assert_eq!(recording.cameras(), [SourceId::new("camera")]);
+    assert_eq!(recording.microphones(), [SourceId::new("microphone")]);
+    let began = std::time::Instant::now();
+    let played = drain(recording.play().unwrap());
+    eprintln!("{:.1} x real time: {played:?}", 179.4 / began.elapsed().as_secs_f64());
+    assert_eq!(played.frames, 4484);
+    assert_eq!(played.first_frame, Some(recording.start()));
+    assert_eq!(played.last_frame, Some(recording.start().plus_secs(4483.0 * 0.04)));
+    assert_eq!(played.first_block, Some(recording.start()));
+    assert!((played.sound_end.unwrap().secs_since(recording.start()) - 179.4).abs() < 0.1);
+    assert!(played.damage.is_empty(), "{}", played.damage);
+    assert_eq!(drain(recording.play().unwrap()), played);
+}
+
+#[test]
+fn a_bag_gives_what_its_video_gave() {
+    let Some(path) = recording("two_people.mcap") else { return };
+    let options = ReplayOptions::default();
+    let recording = Recording::open(&path, &options).unwrap();
+    assert_eq!(recording.start(), at("2026-03-04T08:15:00Z"));
+    assert_eq!(recording.cameras(), [SourceId::new("/camera/image_raw/compressed")]);
+    assert_eq!(recording.microphones(), [SourceId::new("/audio/audio")]);
+    let played = drain(recording.play().unwrap());
+    eprintln!("{played:?}");
+    assert_eq!((played.frames, played.blocks, played.poses), (600, 600, 600));
+    assert!(played.damage.is_empty(), "{}", played.damage);
+    assert_eq!(drain(recording.play().unwrap()), played);
+
+    let file = play(&path.with_file_name("two_people_dev.mp4"), &options);
+    assert_eq!(file.first_block, played.first_block);
+    assert_eq!(file.first_frame, played.first_frame);
+}
+
+#[test]
+fn the_sound_of_bag_and_file_lies_at_the_same_place() {
+    let Some(path) = recording("two_people.mcap") else { return };
+    let sound = |path: &std::path::Path| {
+        let mut playback = Recording::open(path, &ReplayOptions::default()).unwrap().play().unwrap();
+        let mut samples = Vec::new();
+        while let Some(item) = playback.next().unwrap() {
+            if let Item::Block(block) = item {
+                samples.extend_from_slice(&block.samples);
+            }
+        }
+        samples
+    };
+    let (bag, file) = (sound(&path), sound(&path.with_file_name("two_people_dev.mp4")));
+    let error = |shift: i64| -> f64 {
+        (20_000..320_000_i64)
+            .map(|n| {
+                let other = file[usize::try_from(n + shift).unwrap()];
+                f64::from(bag[usize::try_from(n).unwrap()] - other).powi(2)
+            })
+            .sum()
+    };
+    let best = (-1200..=1200).min_by(|a, b| error(*a).total_cmp(&error(*b))).unwrap();
+    assert_eq!(best, 0, "the file's sound is {best} samples late");
+    assert!(error(0) / 300_000.0 < 1e-8, "{}", error(0));
+}
+
+#[test]
+fn damaged_bags_give_what_is_readable() {
+    let options = ReplayOptions::default();
+    if let Some(path) = recording("two_people_truncated.mcap") {
+        let played = play(&path, &options);
+        eprintln!("{played:?}");
+        assert_eq!(played.damage.count(Cause::Truncated), 1, "{}", played.damage);
+        assert!(played.frames >= 180 && played.sound_end > Some(at("2026-03-04T08:15:17.9Z")));
+        assert_eq!(play(&path, &options), played);
+    }
+    if let Some(path) = recording("two_people_badcrc.mcap") {
+        let played = play(&path, &options);
+        eprintln!("{played:?}");
+        assert_eq!(played.damage.count(Cause::BadCrc), 1, "{}", played.damage);
+        assert_eq!((played.frames, played.blocks, played.poses), (200, 200, 200));
+    }
+}
+
+#[test]
+fn truncated_and_bad_crc_bags_have_the_messages_that_their_makers_count() {
+    let read = |path: &std::path::Path| {
+        let bag = bag::Bag::open(path).unwrap();
+        let mut reader = bag.reader(|_| true).unwrap();
+        let (mut messages, mut before_damage) = (0, None);
+        while let Some(found) = reader.next() {
+            match found {
+                bag::Found::Message(_) => messages += 1,
+                bag::Found::Damaged(cause, place) => {
+                    eprintln!("{cause}: {place}");
+                    before_damage.get_or_insert(messages);
+                }
+            }
+        }
+        (messages, before_damage)
+    };
+    if let Some(path) = recording("two_people_truncated.mcap") {
+        assert_eq!(read(&path).0, 723);
+    }
+    if let Some(path) = recording("two_people_badcrc.mcap") {
+        assert_eq!(read(&path), (801, Some(463)));
+    }
+    if let Some(path) = recording("two_people.mcap") {
+        assert_eq!(read(&path), (2401, None));
+    }
+}
+
+#[test]
+fn raw_pictures_of_every_encoding_look_the_same() {
+    let Some(path) = recording("raw_images.mcap") else { return };
+    let recording = Recording::open(&path, &ReplayOptions::default()).unwrap();
+    assert_eq!(recording.cameras().len(), 5);
+    let mut playback = recording.play().unwrap();
+    let mut first = std::collections::BTreeMap::new();
+    let mut frames = 0;
+    while let Some(item) = playback.next().unwrap() {
+        let Item::Frame(frame) = item else { panic!("{item:?}") };
+        frames += 1;
+        first.entry(frame.source.to_string()).or_insert(picture::to_rgb(&frame).unwrap());
+    }
+    assert!(playback.damage().is_empty(), "{}", playback.damage());
+    assert_eq!(frames, 75);
+    assert_eq!(first["/camera/rgb8"], first["/camera/bgr8"]);
+    assert_eq!(first["/camera/mono8"], first["/camera/mono8_padded"]);
+    let difference: f64 = first["/camera/rgb8"]
+        .iter()
+        .zip(first["/camera/yuyv"].iter())
+        .map(|(a, b)| f64::from(a.abs_diff(*b)))
+        .sum();
+    let mean = difference / first["/camera/rgb8"].len() as f64;
+    assert!(mean < 4.0, "{mean}");
+}
+
+#[test]
+fn options_choose_topics_names_and_span() {
+    let Some(path) = recording("two_people.mcap") else { return };
+    let options = ReplayOptions {
+        start_time: Some(at("2030-01-01T00:00:00Z")),
+        start_offset_secs: 10.0,
+        duration_secs: Some(5.0),
+        topics: vec!["/audio/audio".into(), "/odom".into()],
+        exclude_topics: vec!["/odom".into()],
+        remap: vec![("/audio/audio".into(), "ears".into())],
+        ..ReplayOptions::default()
+    };
+    let recording = Recording::open(&path, &options).unwrap();
+    assert_eq!(recording.microphones(), [SourceId::new("ears")]);
+    assert!(recording.cameras().is_empty());
+    assert!((recording.duration_secs().unwrap() - 5.0).abs() < 1e-9);
+    let played = drain(recording.play().unwrap());
+    assert_eq!((played.frames, played.blocks, played.poses), (0, 50, 0));
+    assert_eq!(played.first_block, Some(at("2030-01-01T00:00:10Z")));
+    assert_eq!(
+        recording.selection(),
+        "topics=/audio/audio:=ears start=2030-01-01T00:00:00.000000000Z offset=10.000000000 \
+         duration=5.000000000 until=-"
+    );
+    let nothing = ReplayOptions { topics: vec!["/x".into()], ..ReplayOptions::default() };
+    let error = Recording::open(&path, &nothing).unwrap_err();
+    assert!(error.to_string().contains("/camera/image_raw/compressed"), "{error}");
+}
+
+#[test]
+fn skipping_gives_the_same_items_from_there_on() {
+    for name in ["two_people.mcap", "two_people_dev.mp4"] {
+        let Some(path) = recording(name) else { return };
+        let recording = Recording::open(&path, &ReplayOptions::default()).unwrap();
+        let from = recording.start().plus_secs(40.02);
+        let summary = |item: Item| match item {
+            Item::Frame(frame) => (frame.at, frame.number, 0),
+            Item::Block(block) => (block.at, 0, block.samples.len()),
+            Item::Pose(_, pose) => (pose.stamp, 0, 1),
+        };
+        let rest = |skip: bool| {
+            let mut playback = recording.play().unwrap();
+            playback.next().unwrap();
+            if skip {
+                playback.skip_until(from);
+            }
+            let mut items = Vec::new();
+            while let Some(item) = playback.next().unwrap() {
+                if item.at() >= from {
+                    items.push(summary(item));
+                } else {
+                    assert!(!skip);
+                }
+            }
+            items
+        };
+        let skipped = rest(true);
+        assert!(skipped.len() > 300);
+        assert_eq!(skipped, rest(false));
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_refused_with_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        Recording::open(&path, &ReplayOptions::default()).unwrap_err().to_string()
+    };
+    assert!(file("empty.mp4", b"").contains("empty"));
+    assert!(file("text.mp4", &b"no video at all ".repeat(100)).contains("text.mp4"));
+    assert!(file("bad.mcap", b"no mcap at all").contains("magic"));
+    assert!(file("cut.mcap", mcap::MAGIC).contains("nothing to see or hear"));
+    assert!(file("a.bag", b"#ROSBAG V2.0\n").contains("rosbags-convert"));
+    let missing = Recording::open(&folder.path().join("none.mp4"), &ReplayOptions::default());
+    assert!(missing.unwrap_err().to_string().contains("none.mp4"));
+}
