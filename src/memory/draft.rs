@@ -11,7 +11,6 @@ use crate::ids::{
 use crate::percept::{Embedding, Transcript};
 use crate::time::Timestamp;
 
-use super::Memory;
 use super::error::MemoryError;
 use super::model::{
     Clip, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector, Merge,
@@ -21,6 +20,7 @@ use super::store;
 use super::tables::{Tables, each_table};
 use super::temporal::{CommitRow, Table, Temporal, Version};
 use super::writer::Permit;
+use super::{AccessCounts, Memory, write_access};
 
 /// What happens to one key of a table.
 enum Change<R> {
@@ -474,28 +474,36 @@ impl Draft {
         mut again: impl FnMut(&MemoryError) -> bool,
     ) -> Result<Seq, MemoryError> {
         let commit = CommitRow { seq: Seq(self.tables.published().0 + 1), recorded: self.recorded };
+        let counts = self.memory.take_access();
         let written = loop {
-            match self.write(commit) {
+            match self.write(commit, &counts) {
                 Ok(written) => break written,
                 Err(error) if again(&error) => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.memory.put_access_back(counts);
+                    return Err(error);
+                }
             }
         };
-        let Self { memory, tables, counters, permit, .. } = self;
+        let Self { memory, tables, counters, permit, media, .. } = self;
         written.show(&tables);
         tables.lexical.append(&tables.memories.log());
         tables.index.append(&tables.vectors.log());
         memory.set_counters(counters);
         tables.publish([commit]);
         drop(permit);
+        if !media.is_empty() {
+            memory.note_media(media.iter().map(|file| file.bytes.len() as u64).sum());
+        }
         Ok(commit.seq)
     }
 
-    fn write(&self, commit: CommitRow) -> Result<Written, MemoryError> {
+    fn write(&self, commit: CommitRow, counts: &AccessCounts) -> Result<Written, MemoryError> {
         for file in &self.media {
             self.memory.folder().write(file)?;
         }
         self.memory.transaction("committing", |db| {
+            write_access(db, counts)?;
             let ingested = Timestamp::wall_clock().as_nanos();
             db.prepare_cached("INSERT INTO commits (seq, recorded, ingested) VALUES (?, ?, ?)")?
                 .execute(params![commit.seq.0 as i64, commit.recorded.as_nanos(), ingested])?;
@@ -520,7 +528,6 @@ impl Draft {
                 )?
                 .execute(params![id.0 as i64, question, document, asked.as_nanos()])?;
             }
-            self.memory.flush_access(db)?;
             Ok(written)
         })
     }
