@@ -11,7 +11,6 @@ use crate::ids::{
 use crate::percept::{Embedding, Transcript};
 use crate::time::Timestamp;
 
-use super::Memory;
 use super::error::MemoryError;
 use super::model::{
     Clip, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector, Merge,
@@ -19,8 +18,9 @@ use super::model::{
 };
 use super::store;
 use super::tables::{Tables, each_table};
-use super::temporal::{CommitRow, Table, Temporal, Version};
+use super::temporal::{Table, Temporal, Version};
 use super::writer::Permit;
+use super::{AccessCounts, Memory, write_access};
 
 /// What happens to one key of a table.
 enum Change<R> {
@@ -65,24 +65,18 @@ impl<R: Temporal> Batch<R> {
         &self,
         db: &Connection,
         table: &Table<R>,
-        commit: CommitRow,
+        (seq, recorded): (Seq, Timestamp),
     ) -> rusqlite::Result<Fresh<R>> {
         let mut fresh = Fresh { versions: Vec::new(), retired: Vec::new() };
         for (key, change) in &self.0 {
             let old = table.open_version(key);
             if let Some(old) = &old {
-                store::retire::<R>(db, old.rowid, commit.seq)?;
-                fresh.retired.push((key.clone(), commit.seq));
+                store::retire::<R>(db, old.rowid, seq)?;
+                fresh.retired.push((key.clone(), seq));
             }
             if let Change::Put(row) = change {
-                let rowid = store::insert(db, &**row, commit.seq, commit.recorded)?;
-                fresh.versions.push(Version::new(
-                    rowid,
-                    commit.seq,
-                    None,
-                    commit.recorded,
-                    Arc::clone(row),
-                ));
+                let rowid = store::insert(db, &**row, seq, recorded)?;
+                fresh.versions.push(Version::new(rowid, seq, None, recorded, Arc::clone(row)));
             }
         }
         Ok(fresh)
@@ -97,8 +91,8 @@ macro_rules! declare_batches {
         struct Written { $($field: Fresh<$row>,)* }
 
         impl Batches {
-            fn write(&self, db: &Connection, tables: &Tables, commit: CommitRow) -> rusqlite::Result<Written> {
-                Ok(Written { $($field: self.$field.write(db, &tables.$field, commit)?,)* })
+            fn write(&self, db: &Connection, tables: &Tables, (seq, recorded): (Seq, Timestamp)) -> rusqlite::Result<Written> {
+                Ok(Written { $($field: self.$field.write(db, &tables.$field, (seq, recorded))?,)* })
             }
         }
 
@@ -473,33 +467,45 @@ impl Draft {
         self,
         mut again: impl FnMut(&MemoryError) -> bool,
     ) -> Result<Seq, MemoryError> {
-        let commit = CommitRow { seq: Seq(self.tables.published().0 + 1), recorded: self.recorded };
+        let commit = (Seq(self.tables.published().0 + 1), self.recorded);
+        let counts = self.memory.take_access();
         let written = loop {
-            match self.write(commit) {
+            match self.write(commit, &counts) {
                 Ok(written) => break written,
                 Err(error) if again(&error) => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    self.memory.put_access_back(counts);
+                    return Err(error);
+                }
             }
         };
-        let Self { memory, tables, counters, permit, .. } = self;
+        let Self { memory, tables, counters, permit, media, .. } = self;
         written.show(&tables);
         tables.lexical.append(&tables.memories.log());
         tables.index.append(&tables.vectors.log());
         memory.set_counters(counters);
         tables.publish([commit]);
         drop(permit);
-        Ok(commit.seq)
+        if !media.is_empty() {
+            memory.note_media(media.iter().map(|file| file.bytes.len() as u64).sum());
+        }
+        Ok(commit.0)
     }
 
-    fn write(&self, commit: CommitRow) -> Result<Written, MemoryError> {
+    fn write(
+        &self,
+        (seq, recorded): (Seq, Timestamp),
+        counts: &AccessCounts,
+    ) -> Result<Written, MemoryError> {
         for file in &self.media {
             self.memory.folder().write(file)?;
         }
         self.memory.transaction("committing", |db| {
+            write_access(db, counts)?;
             let ingested = Timestamp::wall_clock().as_nanos();
             db.prepare_cached("INSERT INTO commits (seq, recorded, ingested) VALUES (?, ?, ?)")?
-                .execute(params![commit.seq.0 as i64, commit.recorded.as_nanos(), ingested])?;
-            let written = self.batches.write(db, &self.tables, commit)?;
+                .execute(params![seq.0 as i64, recorded.as_nanos(), ingested])?;
+            let written = self.batches.write(db, &self.tables, (seq, recorded))?;
             for (what, next) in &self.counters.0 {
                 db.prepare_cached(
                     "INSERT INTO counter (what, next) VALUES (?1, ?2) \
@@ -512,7 +518,7 @@ impl Draft {
                     "INSERT OR REPLACE INTO checkpoint (session, clip, watermark, state) \
                      VALUES (?, ?, ?, ?)",
                 )?
-                .execute(params![session.0, clip.index, commit.recorded.as_nanos(), state])?;
+                .execute(params![session.0, clip.index, recorded.as_nanos(), state])?;
             }
             for (id, question, document, asked) in &self.answers {
                 db.prepare_cached(
@@ -520,7 +526,6 @@ impl Draft {
                 )?
                 .execute(params![id.0 as i64, question, document, asked.as_nanos()])?;
             }
-            self.memory.flush_access(db)?;
             Ok(written)
         })
     }

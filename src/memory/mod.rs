@@ -6,7 +6,9 @@
 
 mod draft;
 mod error;
+mod export;
 mod filter;
+mod hash;
 mod index;
 mod lexical;
 mod media;
@@ -19,11 +21,13 @@ mod tables;
 mod temporal;
 #[cfg(test)]
 mod tests;
+mod upkeep;
 mod view;
 mod writer;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -36,12 +40,14 @@ use crate::time::Timestamp;
 
 pub use draft::Draft;
 pub use error::{AsOf, MemoryError};
+pub use export::PerceptLine;
 pub use filter::{Filter, Order, PerceptFilter};
 pub use lexical::stems;
 pub use present::{Present, PresentState, PresentTrack, PresentTurn};
 pub use rows::RowError;
 pub use store::Loaded;
 pub use temporal::Version;
+pub use upkeep::CheckReport;
 pub use view::View;
 
 use draft::Counters;
@@ -79,6 +85,22 @@ pub struct ResumePoint {
     pub finished: bool,
 }
 
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let counts = std::mem::take(self.access.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let db = self.db.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if self.lock.is_some()
+            && !counts.is_empty()
+            && let Err(error) = db.unchecked_transaction().and_then(|transaction| {
+                write_access(&transaction, &counts)?;
+                transaction.commit()
+            })
+        {
+            warn!(%error, "cannot write the newest access counts");
+        }
+    }
+}
+
 /// An answer that was given.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AnswerRow {
@@ -104,7 +126,9 @@ struct Inner {
     turnstile: Arc<Turnstile>,
     folder: MediaFolder,
     present: Present,
-    access: Mutex<BTreeMap<MemoryId, (u64, Timestamp)>>,
+    access: Mutex<AccessCounts>,
+    /// Size of all media files, about.
+    media_bytes: AtomicU64,
     loaded: Loaded,
     options: StoreOptions,
     /// Held for writing; `None` when opened for reading.
@@ -129,7 +153,10 @@ impl Memory {
         store::make_dir(dir)?;
         let lock = store::lock(dir)?;
         let db = store::open(dir)?;
-        Self::with(dir, db, Some(lock), options)
+        let memory = Self::with(dir, db, Some(lock), options)?;
+        memory.remove_orphans()?;
+        memory.enforce_media_cap()?;
+        Ok(memory)
     }
 
     /// Opens the store in `dir` for reading, as it is now, beside a running daemon.
@@ -172,6 +199,7 @@ impl Memory {
             folder: MediaFolder::new(dir),
             present: Present::default(),
             access: Mutex::default(),
+            media_bytes: AtomicU64::new(0),
             loaded,
             options: options.clone(),
             lock,
@@ -349,6 +377,18 @@ impl Memory {
         *self.0.counters.lock().unwrap_or_else(PoisonError::into_inner) = counters;
     }
 
+    /// Counts media bytes that came in; over the cap (by a sixteenth, so that it is not done at every
+    /// commit) the oldest files go.
+    pub(crate) fn note_media(&self, bytes: u64) {
+        let cap = self.options().media_cap_bytes;
+        let total = self.0.media_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if total > cap + cap / 16
+            && let Err(error) = self.enforce_media_cap()
+        {
+            warn!(%error, "cannot bring media under their cap");
+        }
+    }
+
     pub(crate) fn folder(&self) -> &MediaFolder {
         &self.0.folder
     }
@@ -382,19 +422,53 @@ impl Memory {
         Ok(done)
     }
 
-    /// Writes the access counts gathered so far.
-    pub(crate) fn flush_access(&self, db: &Connection) -> rusqlite::Result<()> {
-        let mut access = self.0.access.lock().unwrap_or_else(PoisonError::into_inner);
-        for (id, (count, newest)) in &*access {
-            db.prepare_cached(
-                "INSERT INTO access (memory, count, newest) VALUES (?1, ?2, ?3) ON CONFLICT (memory) \
-                 DO UPDATE SET count = count + ?2, newest = max(newest, ?3)",
-            )?
-            .execute(params![id.0 as i64, *count as i64, newest.as_nanos()])?;
-        }
-        access.clear();
-        Ok(())
+    /// Takes the access counts gathered so far.
+    pub(crate) fn take_access(&self) -> AccessCounts {
+        std::mem::take(&mut *self.0.access.lock().unwrap_or_else(PoisonError::into_inner))
     }
+
+    pub(crate) fn put_access_back(&self, counts: AccessCounts) {
+        let mut access = self.0.access.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, (count, newest)) in counts {
+            let entry = access.entry(id).or_insert((0, newest));
+            entry.0 += count;
+            entry.1 = entry.1.max(newest);
+        }
+    }
+
+    /// How often a memory was recalled, and when the last time; what is not written yet counts too.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn access(&self, id: MemoryId) -> Result<Option<(u64, Timestamp)>, MemoryError> {
+        let written: Option<(u64, Timestamp)> = self.with_db("reading access counts", |db| {
+            db.prepare_cached("SELECT count, newest FROM access WHERE memory = ?")?
+                .query_row([id.0 as i64], |row| {
+                    Ok((row.get::<_, i64>(0)? as u64, Timestamp::from_nanos(row.get(1)?)))
+                })
+                .optional()
+        })?;
+        let waiting =
+            self.0.access.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
+        Ok(match (written, waiting) {
+            (Some(a), Some(b)) => Some((a.0 + b.0, a.1.max(b.1))),
+            (a, b) => a.or(b),
+        })
+    }
+}
+
+/// Recalls per memory: how many, and the newest.
+type AccessCounts = BTreeMap<MemoryId, (u64, Timestamp)>;
+
+fn write_access(db: &Connection, counts: &AccessCounts) -> rusqlite::Result<()> {
+    for (id, (count, newest)) in counts {
+        db.prepare_cached(
+            "INSERT INTO access (memory, count, newest) VALUES (?1, ?2, ?3) ON CONFLICT (memory) \
+             DO UPDATE SET count = count + ?2, newest = max(newest, ?3)",
+        )?
+        .execute(params![id.0 as i64, *count as i64, newest.as_nanos()])?;
+    }
+    Ok(())
 }
 
 fn answer_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<AnswerRow> {

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 
 use super::error::MemoryError;
 use super::tables::{Tables, each_table};
-use super::temporal::{CommitRow, Table, Temporal, Version};
+use super::temporal::{Table, Temporal, Version};
 
 /// Schema version this build writes.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -145,10 +145,8 @@ pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded),
             snapshot.prepare("SELECT seq, recorded FROM commits ORDER BY seq").map_err(fail())?;
         let commits = statement
             .query_map([], |row| {
-                Ok(CommitRow {
-                    seq: Seq(row.get::<_, i64>(0)? as u64),
-                    recorded: Timestamp::from_nanos(row.get(1)?),
-                })
+                let seq = Seq(row.get::<_, i64>(0)? as u64);
+                Ok((seq, Timestamp::from_nanos(row.get(1)?)))
             })
             .map_err(fail())?;
         let commits: Result<Vec<_>, _> = commits.collect();

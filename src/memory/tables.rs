@@ -59,15 +59,29 @@ impl Tables {
     }
 
     /// Shows commits whose rows are all in.
-    pub(crate) fn publish(&self, fresh: impl IntoIterator<Item = CommitRow>) {
+    pub(crate) fn publish(&self, fresh: impl IntoIterator<Item = (Seq, Timestamp)>) {
         let mut commits = Log::clone(&self.commits.load());
         let mut newest = self.published();
-        for commit in fresh {
-            commits.push(commit);
-            newest = commit.seq;
+        let clips = self.clips.log();
+        let mut watermark = commits.iter().next_back().and_then(|commit| commit.watermark);
+        let mut at = clips.partition_point(|clip| clip.seq <= newest);
+        for (seq, recorded) in fresh {
+            while let Some(clip) = clips.get(at).filter(|clip| clip.seq <= seq) {
+                watermark = watermark.max(Some(clip.row.span.end));
+                at += 1;
+            }
+            commits.push(CommitRow { seq, recorded, watermark });
+            newest = seq;
         }
         self.commits.store(Arc::new(commits));
         self.published.store(newest.0, Ordering::Release);
+    }
+
+    /// The newest commit up to `seq`.
+    pub(crate) fn commit_at(&self, seq: Seq) -> Option<CommitRow> {
+        let commits = self.commits.load();
+        let at = commits.partition_point(|commit| commit.seq <= seq);
+        commits.get(at.checked_sub(1)?).copied()
     }
 
     /// The horizon of a record time at commit `newest`.

@@ -66,6 +66,12 @@ impl<T> Log<T> {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
+    /// The items from `from` on.
+    pub(crate) fn iter_from(&self, from: usize) -> impl Iterator<Item = &T> {
+        let chunks = self.chunks.get(from / CHUNK..).unwrap_or_default();
+        chunks.iter().flat_map(|chunk| chunk.iter()).skip(from % CHUNK)
+    }
+
     /// Number of leading items for which `before` holds; it must hold for a prefix.
     pub(crate) fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
         let chunk = self.chunks.partition_point(|chunk| chunk.first().is_some_and(&before));
@@ -89,6 +95,8 @@ pub(crate) enum Horizon {
 pub(crate) struct CommitRow {
     pub(crate) seq: Seq,
     pub(crate) recorded: Timestamp,
+    /// End of the newest clip up to then.
+    pub(crate) watermark: Option<Timestamp>,
 }
 
 impl Horizon {
@@ -181,6 +189,8 @@ pub(crate) struct Table<R: Temporal> {
     keys: DashMap<R::Key, Vec<u32>>,
     links: DashMap<EntityId, Log<u32>>,
     clips: DashMap<ClipId, Log<u32>>,
+    /// Earliest start and latest end in each chunk of the log: a search by time skips most of it.
+    bounds: ArcSwap<Vec<Span>>,
 }
 
 impl<R: Temporal> Default for Table<R> {
@@ -190,6 +200,7 @@ impl<R: Temporal> Default for Table<R> {
             keys: DashMap::new(),
             links: DashMap::new(),
             clips: DashMap::new(),
+            bounds: ArcSwap::default(),
         }
     }
 }
@@ -219,6 +230,7 @@ impl<R: Temporal> Table<R> {
             .filter_map(|at| Some((at as u32, Arc::clone(log.get(at)?))))
             .collect();
         self.log.store(Arc::new(log));
+        self.widen_bounds(&added);
         for (at, version) in added {
             for entity in version.row.links() {
                 self.links.entry(entity).or_default().push(at);
@@ -228,6 +240,43 @@ impl<R: Temporal> Table<R> {
             }
             self.keys.entry(version.row.key()).or_default().push(at);
         }
+    }
+
+    fn widen_bounds(&self, added: &[(u32, Arc<Version<R>>)]) {
+        let mut bounds = Vec::clone(&self.bounds.load());
+        for (at, version) in added {
+            let Some(span) = version.row.span() else { return };
+            let chunk = *at as usize / CHUNK;
+            match bounds.get_mut(chunk) {
+                Some(bound) => {
+                    bound.start = bound.start.min(span.start);
+                    bound.end = bound.end.max(span.end);
+                }
+                None => bounds.push(span),
+            }
+        }
+        self.bounds.store(Arc::new(bounds));
+    }
+
+    /// Those that the horizon shows and whose span touches `span`, borders included; in commit order.
+    pub(crate) fn touching(&self, span: Span, horizon: &Horizon) -> Vec<Arc<Version<R>>> {
+        // Bounds first: they may know less than the log read after them, never more of a chunk's rows than
+        // was published before this horizon.
+        let bounds = self.bounds.load_full();
+        let log = self.log.load();
+        let touches = |other: Span| other.start <= span.end && span.start <= other.end;
+        let mut found = Vec::new();
+        for (chunk, rows) in log.chunks.iter().enumerate() {
+            if bounds.get(chunk).is_some_and(|bound| !touches(*bound)) {
+                continue;
+            }
+            for version in rows.iter() {
+                if version.row.span().is_some_and(touches) && self.shows(version, horizon) {
+                    found.push(Arc::clone(version));
+                }
+            }
+        }
+        found
     }
 
     /// The version of `key` that nothing has ended yet: the writer's view.

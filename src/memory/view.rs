@@ -1,6 +1,6 @@
 //! The memory as one reader sees it: fixed at a commit or a record time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use crate::ids::{
@@ -11,6 +11,7 @@ use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
 use super::filter::{Filter, Order, PerceptFilter, overlaps};
+use super::index::{EXACT_UP_TO, best_of};
 use super::lexical::stems;
 use super::model::{
     Clip, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement, Session,
@@ -50,14 +51,15 @@ impl View {
     /// The watermark: end of the newest clip, else the newest record time; `None` in an empty memory.
     #[must_use]
     pub fn newest_time(&self) -> Option<Timestamp> {
+        if let Horizon::Prefix(seq) = self.horizon {
+            let commit = self.tables.commit_at(seq)?;
+            return commit.watermark.or(Some(commit.recorded));
+        }
         let clips = self.tables.clips.all(&self.horizon);
         clips.iter().map(|clip| clip.row.span.end).max().or_else(|| {
             let commits = self.tables.commits.load();
-            commits
-                .iter()
-                .filter(|commit| self.horizon.knows(commit.seq.0))
-                .map(|commit| commit.recorded)
-                .max()
+            let known = commits.iter().filter(|commit| self.horizon.knows(commit.seq.0));
+            known.map(|commit| commit.recorded).max()
         })
     }
 
@@ -146,7 +148,7 @@ impl View {
     /// Poses stamped inside the span, in time order.
     #[must_use]
     pub fn poses(&self, span: Span) -> Vec<Arc<PoseRow>> {
-        let mut found = rows(self.tables.poses.all(&self.horizon));
+        let mut found = rows(self.tables.poses.touching(span, &self.horizon));
         found.retain(|pose| span.contains(pose.pose.stamp));
         found.sort_by_key(|pose| (pose.pose.stamp, pose.clip));
         found
@@ -207,6 +209,8 @@ impl View {
                 .collect()
         } else if let Some(clip) = filter.clip {
             table.in_clip(clip, &self.horizon)
+        } else if let Some(span) = filter.span {
+            table.touching(span, &self.horizon)
         } else {
             table.all(&self.horizon)
         };
@@ -249,14 +253,25 @@ impl View {
     /// The `k` memories whose vectors are most similar (cosine) and that pass the filter, best first.
     #[must_use]
     pub fn nearest(&self, query: &Embedding, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
-        let wanted: Option<BTreeSet<MemoryId>> = (!filter.is_open())
-            .then(|| self.candidates(filter).into_iter().map(|row| row.id).collect());
-        self.tables.index.nearest(query, k, |version| {
-            self.tables.vectors.shows(version, &self.horizon)
-                && wanted.as_ref().map_or_else(
-                    || self.memory(version.row.memory).is_some(),
-                    |wanted| wanted.contains(&version.row.memory),
-                )
+        let index = &self.tables.index;
+        let vectors = &self.tables.vectors;
+        if filter.is_open() {
+            return index.nearest(query.model, &query.values, k, &|version| {
+                vectors.shows(version, &self.horizon) && self.memory(version.row.memory).is_some()
+            });
+        }
+        let candidates = self.candidates(filter);
+        if candidates.len() <= EXACT_UP_TO {
+            let rows: Vec<_> = candidates
+                .iter()
+                .filter_map(|row| vectors.current(&row.id, &self.horizon))
+                .filter(|version| version.row.embedding.model == query.model)
+                .collect();
+            return best_of(rows.iter(), &query.values, k, &|_| true);
+        }
+        let wanted: HashSet<MemoryId> = candidates.into_iter().map(|row| row.id).collect();
+        index.nearest(query.model, &query.values, k, &|version| {
+            wanted.contains(&version.row.memory) && vectors.shows(version, &self.horizon)
         })
     }
 
@@ -302,6 +317,8 @@ impl View {
             parts.into_iter().flat_map(|part| table.linked(part, &self.horizon)).collect()
         } else if let Some(clip) = filter.clip {
             table.in_clip(clip, &self.horizon)
+        } else if let Some(span) = filter.span {
+            table.touching(span, &self.horizon)
         } else {
             table.all(&self.horizon)
         }
