@@ -21,6 +21,10 @@ mod persons;
 pub mod thresholds;
 mod voices;
 mod wav;
+#[cfg(test)]
+mod dev;
+#[cfg(test)]
+mod testing;
 
 use std::collections::{BTreeMap, BTreeSet};
 
