@@ -150,3 +150,50 @@ fn dev_score() {
         }
     }
 }
+
+#[test]
+#[ignore]
+fn dev_cosines() {
+    for set in ["edge", "open"] {
+        for rec in RECS {
+            let blob = std::fs::read(dir().join(format!("{rec}.{set}.faces"))).unwrap();
+            let (clips, _): (Vec<ClipPercepts>, usize) = bincode::serde::decode_from_slice(&blob, bincode::config::standard()).unwrap();
+            let labels = Labels::read(&std::fs::read_to_string(format!("/work/shared/recordings/{rec}_dev.json")).unwrap()).unwrap();
+            let mut ps = vec![];
+            for c in &clips { for t in &c.tracks {
+                let at = t.sightings[0].at.secs_since(start_of(rec));
+                let who = labels.identities.iter().position(|i| i.visible.iter().any(|(s, e, a)| *s <= at && at < *e && a.contains(t.sightings[0].bbox.centre())));
+                let n: Vec<_> = t.samples.iter().map(|s| s.embedding.clone()).collect();
+                ps.push((who, Probe::new(t.samples.iter().map(|s| (s.embedding.clone(), s.quality)).collect()), n));
+            } }
+            let (mut same, mut diff, mut same1, mut diff1) = (vec![], vec![], vec![], vec![]);
+            for i in 0..ps.len() { for j in i + 1..ps.len() {
+                let c = ps[i].1.cosine(&ps[j].1);
+                let s = ps[i].0 == ps[j].0;
+                if s { same.push(c) } else { diff.push(c) }
+                for a in &ps[i].2 { for b in &ps[j].2 { let c = a.cosine(b).unwrap(); if s { same1.push(c) } else { diff1.push(c) } } }
+            } }
+            let q = |v: &mut Vec<f32>| { v.sort_by(f32::total_cmp); if v.is_empty() { return "-".to_string() } let n = v.len(); format!("{:.3} {:.3} {:.3} {:.3} {:.3} {:.3} {:.3}", v[0], v[n/20], v[n/4], v[n/2], v[n*3/4], v[n*19/20], v[n-1]) };
+            println!("{set} {rec} who {:?}\n  track same {}\n  track diff {}\n  sample same {}\n  sample diff {}", ps.iter().map(|p| p.0.map_or(-1, |w| w as i32)).collect::<Vec<_>>(), q(&mut same), q(&mut diff), q(&mut same1), q(&mut diff1));
+        }
+    }
+    // LFW folder, five people
+    for set in ["edge", "open"] {
+        let mut a = FaceAnalyser::new(&models(set), &FacePerception::default(), 1).unwrap();
+        let mut v = vec![];
+        let root = std::path::Path::new("/work/shared/recordings/faces/lfw");
+        let mut dirs: Vec<_> = std::fs::read_dir(root).unwrap().map(|d| d.unwrap().path()).filter(|p| p.is_dir()).collect();
+        dirs.sort();
+        for (i, d) in dirs.iter().enumerate() {
+            for f in std::fs::read_dir(d).unwrap() {
+                let Ok(img) = image::open(f.unwrap().path()) else { continue };
+                let faces = a.analyse(&SourceId::new("x"), Timestamp::EPOCH, &img.to_rgb8()).unwrap();
+                if let Some(f) = faces.faces.iter().max_by(|a, b| a.bbox.area().total_cmp(&b.bbox.area())) && let Some(e) = &f.embedding { v.push((i, e.clone())); }
+            }
+        }
+        let (mut same, mut diff) = (vec![], vec![]);
+        for i in 0..v.len() { for j in i + 1..v.len() { let c = v[i].1.cosine(&v[j].1).unwrap(); if v[i].0 == v[j].0 { same.push(c) } else { diff.push(c) } } }
+        same.sort_by(f32::total_cmp); diff.sort_by(f32::total_cmp);
+        println!("lfw {set} n {} same min {:.3} p1 {:.3} p5 {:.3} med {:.3}; diff med {:.3} p95 {:.3} p99 {:.3} max {:.3}", v.len(), same[0], same[same.len()/100], same[same.len()/20], same[same.len()/2], diff[diff.len()/2], diff[diff.len()*95/100], diff[diff.len()*99/100], diff[diff.len()-1]);
+    }
+}

@@ -18,6 +18,7 @@ pub mod link;
 mod merge;
 pub mod names;
 mod persons;
+mod rows;
 pub mod thresholds;
 mod voices;
 mod wav;
@@ -30,6 +31,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use ledger::{IdentityRows, Ledger, Undecided};
 pub use persons::Persons;
+pub use rows::identity_rows;
 pub use thresholds::MatchThresholds;
 pub use wav::wav;
 

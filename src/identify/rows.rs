@@ -1,0 +1,93 @@
+//! Between the resolver and the memory: drafts take its decisions, views give them back.
+
+use super::ledger::{IdentityRows, Ledger};
+use crate::ids::{ClipId, EntityId, EntityKind, TrackId, TurnId};
+use crate::memory::model::{
+    Exemplar, Media, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
+};
+use crate::memory::{Draft, View};
+
+/// The identity rows that a view shows.
+#[must_use]
+pub fn identity_rows(view: &View) -> IdentityRows {
+    let entities = view.entities();
+    IdentityRows {
+        exemplars: entities
+            .iter()
+            .filter(|id| matches!(id.kind, EntityKind::Face | EntityKind::Voice))
+            .flat_map(|id| view.exemplars(*id))
+            .map(|row| (*row).clone())
+            .collect(),
+        pairs: view.evidence(),
+        memberships: view.memberships().iter().map(|row| (**row).clone()).collect(),
+        merges: view.merges().iter().map(|row| (**row).clone()).collect(),
+        names: entities
+            .iter()
+            .flat_map(|id| view.names(*id))
+            .filter(|row| entities.binary_search(&row.entity).is_ok())
+            .map(|row| (*row).clone())
+            .fold(Vec::new(), |mut names: Vec<NameRow>, row| {
+                if !names.contains(&row) {
+                    names.push(row);
+                }
+                names
+            }),
+    }
+}
+
+impl Ledger for Draft {
+    fn mint(&mut self, kind: EntityKind) -> EntityId {
+        self.new_entity(kind)
+    }
+
+    fn track(&mut self, row: TrackRow) {
+        Self::track(self, row);
+    }
+
+    fn turn(&mut self, row: TurnRow) {
+        Self::turn(self, row);
+    }
+
+    fn late_track(&mut self, clip: ClipId, track: TrackId, face: EntityId, confidence: f32) {
+        report(self.assign_track(clip, track, Some(face), confidence));
+    }
+
+    fn late_turn(&mut self, clip: ClipId, turn: TurnId, voice: EntityId, confidence: f32) {
+        report(self.assign_turn(clip.session, turn, Some(voice), confidence));
+    }
+
+    fn exemplar(&mut self, row: Exemplar) {
+        Self::exemplar(self, row);
+    }
+
+    fn pair(&mut self, row: PairEvidence) {
+        self.evidence(row);
+    }
+
+    fn membership(&mut self, row: Membership) {
+        Self::membership(self, row);
+    }
+
+    fn merge(&mut self, row: Merge) {
+        report(Self::merge(self, row));
+    }
+
+    fn undo_merge(&mut self, from: EntityId) {
+        Self::undo_merge(self, from);
+    }
+
+    fn name(&mut self, row: NameRow) {
+        Self::name(self, row);
+    }
+
+    fn media(&mut self, media: Media) {
+        Self::media(self, media);
+    }
+}
+
+/// A decision about a row that was erased meanwhile is void.
+fn report(result: Result<(), crate::memory::MemoryError>) {
+    if let Err(error) = result {
+        tracing::warn!(%error, "A decision about identity was not kept.");
+    }
+}
