@@ -6,6 +6,7 @@
 //! question that came in over `mqtt`. `daemon` puts it together.
 
 pub mod answer;
+pub mod bench;
 pub mod capture;
 pub mod cli;
 pub mod config;

@@ -22,6 +22,10 @@ mod rows;
 pub mod thresholds;
 mod voices;
 mod wav;
+#[cfg(test)]
+mod dev;
+#[cfg(test)]
+mod testing;
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,0 +1,161 @@
+//! Ground truth: `engram-truth/1` (JSON) and RTTM.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::geometry::Rect;
+use crate::time::Timestamp;
+
+/// Who is really where and when. Times are seconds from the recording's start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Labels {
+    /// Event time of second 0, where the labels tell.
+    pub start: Option<Timestamp>,
+    /// Everybody.
+    pub identities: Vec<Identity>,
+}
+
+/// One labelled person.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Identity {
+    /// Name in the labels.
+    pub id: String,
+    /// Stretches in view, with the area that the face never leaves.
+    pub visible: Vec<(f64, f64, Rect)>,
+    /// Stretches of speech.
+    pub speaking: Vec<(f64, f64)>,
+}
+
+impl Identity {
+    /// Seconds in view.
+    #[must_use]
+    pub fn visible_secs(&self) -> f64 {
+        self.visible.iter().map(|(start, end, _)| end - start).sum()
+    }
+
+    /// Seconds of speech.
+    #[must_use]
+    pub fn speaking_secs(&self) -> f64 {
+        self.speaking.iter().map(|(start, end)| end - start).sum()
+    }
+}
+
+/// Labels that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum LabelError {
+    /// Not the JSON that is expected.
+    #[error("reading labels as engram-truth/1: {0}; see the format in the recordings' README")]
+    Truth(#[from] serde_json::Error),
+    /// Another format.
+    #[error("reading labels: format is {0:?}, not \"engram-truth/1\"; convert them or give an RTTM file")]
+    Format(String),
+    /// A bad line of RTTM.
+    #[error("reading RTTM line {line}: {reason}; a line is `SPEAKER file 1 start duration <NA> <NA> name <NA> <NA>`")]
+    Rttm {
+        /// From 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl Labels {
+    /// Reads `engram-truth/1` (text that begins with `{`) or RTTM.
+    ///
+    /// # Errors
+    /// When the text is neither.
+    pub fn read(text: &str) -> Result<Self, LabelError> {
+        if text.trim_start().starts_with('{') { Self::truth(text) } else { Self::rttm(text) }
+    }
+
+    fn truth(text: &str) -> Result<Self, LabelError> {
+        #[derive(Deserialize)]
+        struct File {
+            format: String,
+            start_unix_ns: Option<i64>,
+            identities: Vec<Person>,
+        }
+        #[derive(Deserialize)]
+        struct Person {
+            id: String,
+            #[serde(default)]
+            visible: Vec<Visible>,
+            #[serde(default)]
+            speaking: Vec<Speech>,
+        }
+        #[derive(Deserialize)]
+        struct Visible {
+            start: f64,
+            end: f64,
+            face_area_px: Option<[f32; 4]>,
+            tile_px: Option<[f32; 4]>,
+        }
+        #[derive(Deserialize)]
+        struct Speech {
+            start: f64,
+            end: f64,
+        }
+        let file: File = serde_json::from_str(text)?;
+        if file.format != "engram-truth/1" {
+            return Err(LabelError::Format(file.format));
+        }
+        let area = |v: &Visible| {
+            let [x, y, w, h] = v.face_area_px.or(v.tile_px).unwrap_or([0.0, 0.0, f32::MAX, f32::MAX]);
+            Rect { x, y, w, h }
+        };
+        let identities = file
+            .identities
+            .into_iter()
+            .map(|person| Identity {
+                id: person.id,
+                visible: person.visible.iter().map(|v| (v.start, v.end, area(v))).collect(),
+                speaking: person.speaking.iter().map(|s| (s.start, s.end)).collect(),
+            })
+            .collect();
+        Ok(Self { start: file.start_unix_ns.map(Timestamp::from_nanos), identities })
+    }
+
+    fn rttm(text: &str) -> Result<Self, LabelError> {
+        let mut speakers: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+        for (index, line) in text.lines().enumerate() {
+            let fields: Vec<&str> = line.split_whitespace().collect();
+            if fields.first() != Some(&"SPEAKER") {
+                continue; // comments and other record types
+            }
+            let fail = |reason: &str| LabelError::Rttm { line: index + 1, reason: reason.to_owned() };
+            let number = |at: usize, what: &str| {
+                fields
+                    .get(at)
+                    .and_then(|field| field.parse::<f64>().ok())
+                    .filter(|value| value.is_finite() && *value >= 0.0)
+                    .ok_or_else(|| fail(&format!("{what} is no number of seconds")))
+            };
+            let (start, duration) = (number(3, "the start")?, number(4, "the duration")?);
+            let name = fields.get(7).ok_or_else(|| fail("there is no speaker name"))?;
+            speakers.entry((*name).to_owned()).or_default().push((start, start + duration));
+        }
+        let identities = speakers
+            .into_iter()
+            .map(|(id, speaking)| Identity { id, visible: vec![], speaking })
+            .collect();
+        Ok(Self { start: None, identities })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rttm_is_read_and_bad_lines_are_named() {
+        let labels =
+            Labels::read("SPEAKER a 1 4.08 3.76 <NA> <NA> ava <NA> <NA>\n;; a comment\n").unwrap();
+        assert_eq!(labels.identities[0].id, "ava");
+        assert!((labels.identities[0].speaking_secs() - 3.76).abs() < 1e-9);
+        let error = Labels::read("SPEAKER a 1 x 3.76 <NA> <NA> ava <NA> <NA>").unwrap_err();
+        assert!(error.to_string().contains("line 1"), "{error}");
+        assert!(Labels::read("{\"format\":\"other\",\"identities\":[]}").is_err());
+    }
+}

@@ -1,0 +1,76 @@
+//! A ledger in memory, for tests: keeps rows as the store would and gives them back.
+
+use std::collections::BTreeMap;
+
+use super::{IdentityRows, Ledger};
+use crate::ids::{ClipId, EntityId, EntityKind, SessionId, TrackId, TurnId};
+use crate::memory::model::{
+    Exemplar, Media, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
+};
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct TestLedger {
+    pub counters: BTreeMap<EntityKind, u32>,
+    pub tracks: BTreeMap<(ClipId, TrackId), TrackRow>,
+    pub turns: BTreeMap<(SessionId, TurnId), TurnRow>,
+    pub exemplars: BTreeMap<(EntityId, u32), Exemplar>,
+    pub pairs: BTreeMap<(EntityId, EntityId), PairEvidence>,
+    pub memberships: BTreeMap<EntityId, Membership>,
+    pub merges: BTreeMap<EntityId, Merge>,
+    pub names: Vec<NameRow>,
+}
+
+impl TestLedger {
+    pub fn rows(&self) -> IdentityRows {
+        IdentityRows {
+            exemplars: self.exemplars.values().cloned().collect(),
+            pairs: self.pairs.values().copied().collect(),
+            memberships: self.memberships.values().cloned().collect(),
+            merges: self.merges.values().cloned().collect(),
+            names: self.names.clone(),
+        }
+    }
+}
+
+impl Ledger for TestLedger {
+    fn mint(&mut self, kind: EntityKind) -> EntityId {
+        let number = self.counters.entry(kind).or_default();
+        *number += 1;
+        EntityId::new(kind, *number)
+    }
+    fn track(&mut self, row: TrackRow) {
+        self.tracks.insert((row.clip, row.track), row);
+    }
+    fn turn(&mut self, row: TurnRow) {
+        self.turns.insert((row.clip.session, row.turn), row);
+    }
+    fn late_track(&mut self, clip: ClipId, track: TrackId, face: EntityId, confidence: f32) {
+        if let Some(row) = self.tracks.get_mut(&(clip, track)) {
+            (row.face, row.confidence) = (Some(face), confidence);
+        }
+    }
+    fn late_turn(&mut self, clip: ClipId, turn: TurnId, voice: EntityId, confidence: f32) {
+        if let Some(row) = self.turns.get_mut(&(clip.session, turn)) {
+            (row.voice, row.confidence) = (Some(voice), confidence);
+        }
+    }
+    fn exemplar(&mut self, row: Exemplar) {
+        self.exemplars.insert((row.entity, row.slot), row);
+    }
+    fn pair(&mut self, row: PairEvidence) {
+        self.pairs.insert((row.face, row.voice), row);
+    }
+    fn membership(&mut self, row: Membership) {
+        self.memberships.insert(row.part, row);
+    }
+    fn merge(&mut self, row: Merge) {
+        self.merges.insert(row.from, row);
+    }
+    fn undo_merge(&mut self, from: EntityId) {
+        self.merges.remove(&from);
+    }
+    fn name(&mut self, row: NameRow) {
+        self.names.push(row);
+    }
+    fn media(&mut self, _media: Media) {}
+}
