@@ -24,7 +24,9 @@ fn an_unknown_key_is_named_with_its_line_and_the_nearest_key() {
 #[test]
 fn a_file_that_is_no_recording_is_refused() {
     let robot = Robot::new("edge");
-    for (name, bytes) in [("empty.mp4", &b""[..]), ("noise.mp4", &[7; 4096]), ("text.mcap", b"hello")] {
+    for (name, bytes) in
+        [("empty.mp4", &b""[..]), ("noise.mp4", &[7; 4096]), ("text.mcap", b"hello")]
+    {
         let path = robot.dir.path().join(name);
         fs::write(&path, bytes).unwrap();
         let output = robot.run(&["replay", path.to_str().unwrap()]);

@@ -156,7 +156,8 @@ impl Gallery {
         let (cosine, twin) = nearest(&self.slots, &sample.embedding, usize::MAX);
         let slot = if cosine > SAME_VIEW {
             let kept = &self.slots[twin];
-            let better = sample.quality * sample.weight.max(0.1) > 1.15 * kept.quality * kept.weight.max(0.1);
+            let better = sample.quality * sample.weight.max(0.1)
+                > 1.15 * kept.quality * kept.weight.max(0.1);
             if !better {
                 return None;
             }

@@ -100,7 +100,10 @@ mod tests {
         // six seconds over a silent face, thirty heard elsewhere
         let over = [(face(1), voice(2), signed(6.0, 30.0)), (face(1), voice(1), signed(4.0, 0.5))];
         let links = assign(&over, &BTreeMap::new(), 1.5);
-        assert_eq!(links.iter().map(|l| (l.face, l.voice)).collect::<Vec<_>>(), [(face(1), voice(1))]);
+        assert_eq!(
+            links.iter().map(|l| (l.face, l.voice)).collect::<Vec<_>>(),
+            [(face(1), voice(1))]
+        );
     }
 
     #[test]

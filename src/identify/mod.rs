@@ -10,6 +10,8 @@
 //! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
 
 pub mod cluster;
+#[cfg(test)]
+mod dev;
 pub mod evidence;
 mod faces;
 pub mod gallery;
@@ -19,13 +21,11 @@ mod merge;
 pub mod names;
 mod persons;
 mod rows;
+#[cfg(test)]
+mod testing;
 pub mod thresholds;
 mod voices;
 mod wav;
-#[cfg(test)]
-mod dev;
-#[cfg(test)]
-mod testing;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,6 +97,18 @@ pub struct IdentifiedClip {
 }
 
 impl IdentifiedClip {
+    /// Adds what was decided after this clip, at the session's end.
+    pub fn append(&mut self, after: Self) {
+        let Self { tracks, turns, new_persons, links, merges, names, late_turns } = after;
+        self.tracks.extend(tracks);
+        self.turns.extend(turns);
+        self.new_persons.extend(new_persons);
+        self.links.extend(links);
+        self.merges.extend(merges);
+        self.names.extend(names);
+        self.late_turns.extend(late_turns);
+    }
+
     /// Whose face that track shows.
     #[must_use]
     pub fn person_of_track(&self, track: TrackId) -> Option<EntityId> {
@@ -196,7 +208,8 @@ impl Resolver {
     pub fn resolve(&mut self, clip: &ClipPercepts, ledger: &mut dyn Ledger) -> IdentifiedClip {
         let mut out = IdentifiedClip::default();
         let mut tracks: Vec<&FaceTrack> = clip.tracks.iter().collect();
-        tracks.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
+        tracks
+            .sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         let mut turns: Vec<&SpeechTurn> = clip.turns.iter().collect();
         turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         self.start_clip(clip);
@@ -204,8 +217,7 @@ impl Resolver {
 
         let faces = self.group_faces(clip, &tracks);
         let voices = self.group_voices(clip, &turns);
-        let (new_faces, new_voices, order) =
-            mint(&faces.foundings, &voices.foundings, ledger);
+        let (new_faces, new_voices, order) = mint(&faces.foundings, &voices.foundings, ledger);
         let face = |given: Given| match given {
             Given::Known(id) => id,
             Given::New(index) => new_faces[index],
@@ -361,7 +373,11 @@ impl Resolver {
     /// The face, or voice, and the person that a voice in the open window sounds like, with confidence.
     #[must_use]
     pub fn provisional_voice(&self, embedding: &Embedding) -> Option<(EntityId, EntityId, f32)> {
-        self.provisional(EntityKind::Voice, Probe::new(vec![(embedding.clone(), 1.0)]), &self.voices)
+        self.provisional(
+            EntityKind::Voice,
+            Probe::new(vec![(embedding.clone(), 1.0)]),
+            &self.voices,
+        )
     }
 
     /// The face a continued track was given before, with its person.
@@ -392,12 +408,7 @@ impl Resolver {
     }
 
     /// The user says that two persons are one: the named one stays, else the older. Returns who stays.
-    pub fn decree_merge(
-        &mut self,
-        a: EntityId,
-        b: EntityId,
-        ledger: &mut dyn Ledger,
-    ) -> EntityId {
+    pub fn decree_merge(&mut self, a: EntityId, b: EntityId, ledger: &mut dyn Ledger) -> EntityId {
         let (a, b) = (self.persons.resolve(a), self.persons.resolve(b));
         let rank = |id| (self.persons.name(id).map_or(0, |(_, source)| 1 + source as u8), id);
         let (x, y) = (rank(a), rank(b));
@@ -412,11 +423,7 @@ impl Resolver {
     ///
     /// Each goes back to the person it first was, or, where that is the same, together to a new one. It sticks:
     /// evidence does not overrule it. Returns the persons they now belong to.
-    pub fn decree_split(
-        &mut self,
-        parts: &[EntityId],
-        ledger: &mut dyn Ledger,
-    ) -> Vec<EntityId> {
+    pub fn decree_split(&mut self, parts: &[EntityId], ledger: &mut dyn Ledger) -> Vec<EntityId> {
         let mut fresh: Option<EntityId> = None;
         let mut persons = BTreeSet::new();
         for part in parts {
@@ -469,17 +476,15 @@ impl Resolver {
 
     /// Another session's tracks mean nothing to this one; faces of the last clip but one are forgotten.
     fn start_clip(&mut self, clip: &ClipPercepts) {
-        let recent = |at: &ClipId| {
-            at.session == clip.clip.session && at.index + 2 >= clip.clip.index
-        };
+        let recent =
+            |at: &ClipId| at.session == clip.clip.session && at.index + 2 >= clip.clip.index;
         let held: BTreeSet<TrackId> =
             self.undecided.turns.iter().flat_map(|t| &t.seen).flat_map(|s| s.1.clone()).collect();
         let session = clip.clip.session;
-        self.undecided.faces.retain(|(at, track, _)| {
-            recent(at) || at.session == session && held.contains(track)
-        });
-        if self.undecided.faces.iter().all(|(at, ..)| at.session != session)
-            && clip.clip.index == 0
+        self.undecided
+            .faces
+            .retain(|(at, track, _)| recent(at) || at.session == session && held.contains(track));
+        if self.undecided.faces.iter().all(|(at, ..)| at.session != session) && clip.clip.index == 0
         {
             self.undecided.looks.clear();
         }
@@ -545,12 +550,7 @@ impl Resolver {
     }
 
     /// Open percepts that ended before `until` get the likeliest known face or voice, or none for good.
-    fn decide_old(
-        &mut self,
-        until: Timestamp,
-        ledger: &mut dyn Ledger,
-        out: &mut IdentifiedClip,
-    ) {
+    fn decide_old(&mut self, until: Timestamp, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
         let best = |resolver: &Self, kind, probe: &Probe, barred: &[EntityId]| {
             let thresholds =
                 if kind == EntityKind::Face { resolver.faces } else { resolver.voices };
@@ -625,7 +625,8 @@ fn mint(
     voices: &[Founding],
     ledger: &mut dyn Ledger,
 ) -> (Vec<EntityId>, Vec<EntityId>, Vec<EntityId>) {
-    let mut order: Vec<(&Founding, usize)> = faces.iter().enumerate().map(|(i, f)| (f, i)).collect();
+    let mut order: Vec<(&Founding, usize)> =
+        faces.iter().enumerate().map(|(i, f)| (f, i)).collect();
     order.extend(voices.iter().enumerate().map(|(i, f)| (f, i)));
     order.sort();
     let none = EntityId::ROBOT;

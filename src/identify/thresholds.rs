@@ -46,7 +46,8 @@ impl MatchThresholds {
     /// A score as confidence, 0–1: 0.4 at `maybe`, 0.7 at `accept`, 0.95 at `merge`.
     #[must_use]
     pub fn confidence(self, score: f32) -> f32 {
-        let between = |low: f32, high: f32| ((score - low) / (high - low).max(1e-6)).clamp(0.0, 1.0);
+        let between =
+            |low: f32, high: f32| ((score - low) / (high - low).max(1e-6)).clamp(0.0, 1.0);
         if score < self.maybe {
             0.4 * (score / self.maybe).clamp(0.0, 1.0)
         } else if score < self.accept {

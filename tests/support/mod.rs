@@ -77,7 +77,10 @@ impl Robot {
         let output = self.run(args);
         assert!(output.status.success(), "{args:?} failed");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-            panic!("{args:?} printed no JSON ({error}): {}", String::from_utf8_lossy(&output.stdout))
+            panic!(
+                "{args:?} printed no JSON ({error}): {}",
+                String::from_utf8_lossy(&output.stdout)
+            )
         })
     }
 

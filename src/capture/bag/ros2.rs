@@ -304,7 +304,9 @@ fn image(data: &[u8]) -> Result<Decoded<'_>, Refused> {
     let encoding = image.encoding.to_text();
     let (width, height) = (image.width, image.height);
     let rgb = raw_to_rgb(&image, &encoding).map_err(|reason| {
-        Refused::Undecodable(format!("a {width}x{height} picture of encoding {encoding:?}: {reason}"))
+        Refused::Undecodable(format!(
+            "a {width}x{height} picture of encoding {encoding:?}: {reason}"
+        ))
     })?;
     let picture = Picture::Rgb8(rgb.into());
     Ok(Decoded::Picture { stamp: image.header.stamp(), width, height, picture })
@@ -320,7 +322,9 @@ fn raw_to_rgb(image: &Image<'_>, encoding: &str) -> Result<Vec<u8>, String> {
         "rgba8" => (4, |row, rgb| pixels::<4>(row, rgb, |p| [p[0], p[1], p[2]])),
         "bgra8" | "8uc4" => (4, |row, rgb| pixels::<4>(row, rgb, |p| [p[2], p[1], p[0]])),
         "mono8" | "8uc1" => (1, |row, rgb| pixels::<1>(row, rgb, |p| [p[0]; 3])),
-        "mono16" | "16uc1" if high_byte == 1 => (2, |row, rgb| pixels::<2>(row, rgb, |p| [p[1]; 3])),
+        "mono16" | "16uc1" if high_byte == 1 => {
+            (2, |row, rgb| pixels::<2>(row, rgb, |p| [p[1]; 3]))
+        }
         "mono16" | "16uc1" => (2, |row, rgb| pixels::<2>(row, rgb, |p| [p[0]; 3])),
         "yuv422_yuy2" | "yuyv" => (2, |row, rgb| pairs(row, rgb, |p| [p[0], p[1], p[2], p[3]])),
         "yuv422" | "uyvy" => (2, |row, rgb| pairs(row, rgb, |p| [p[1], p[0], p[3], p[2]])),

@@ -180,9 +180,7 @@ mod tests {
         }
         out.extend(sound.finish().unwrap());
         assert_eq!(out.len(), 16_000);
-        let worst = (200..15_800)
-            .map(|n| (out[n] - tone(n, 16e3)).abs())
-            .fold(0.0_f32, f32::max);
+        let worst = (200..15_800).map(|n| (out[n] - tone(n, 16e3)).abs()).fold(0.0_f32, f32::max);
         // One sample of the input is 0.029 of this tone's height: it may lie that much beside its place.
         assert!(worst < 0.03, "{worst}");
     }

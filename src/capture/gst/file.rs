@@ -47,8 +47,7 @@ pub struct MediaFile {
 /// Looks into a file: its streams, its length, when it was made.
 pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> {
     super::init()?;
-    let unreadable =
-        |reason: String| CaptureError::Unreadable { path: path.to_owned(), reason };
+    let unreadable = |reason: String| CaptureError::Unreadable { path: path.to_owned(), reason };
     let io = |source| CaptureError::Io { path: path.to_owned(), source };
     let absolute = path.canonicalize().map_err(io)?;
     let uri = gst::glib::filename_to_uri(&absolute, None)
@@ -102,9 +101,8 @@ impl MediaFile {
     /// `camera` and `microphone`, as far as they are there.
     #[must_use]
     pub fn topics(&self) -> Vec<Topic> {
-        let topic = |there: bool, name: &str, kind| {
-            there.then(|| Topic { name: name.to_owned(), kind })
-        };
+        let topic =
+            |there: bool, name: &str, kind| there.then(|| Topic { name: name.to_owned(), kind });
         [topic(self.video, CAMERA, Kind::Camera), topic(self.audio, MICROPHONE, Kind::Microphone)]
             .into_iter()
             .flatten()
@@ -200,8 +198,7 @@ fn attach(sink: &AppSink, tap: impl Tap) {
         AppSinkCallbacks::builder()
             .new_sample(move |sink| {
                 let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
-                let listening =
-                    tap.lock().unwrap_or_else(PoisonError::into_inner).sample(&sample);
+                let listening = tap.lock().unwrap_or_else(PoisonError::into_inner).sample(&sample);
                 if listening { Ok(gst::FlowSuccess::Ok) } else { Err(gst::FlowError::Eos) }
             })
             .eos(move |_| at_end.lock().unwrap_or_else(PoisonError::into_inner).end())

@@ -77,8 +77,10 @@ impl MicrophoneStage {
     }
 
     fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
-        let mut underway: VecDeque<Underway> =
-            std::mem::take(&mut self.ahead).into_iter().map(|raw| submit(&self.jobs, raw)).collect();
+        let mut underway: VecDeque<Underway> = std::mem::take(&mut self.ahead)
+            .into_iter()
+            .map(|raw| submit(&self.jobs, raw))
+            .collect();
         let mut borders: VecDeque<Border> = VecDeque::new();
         while let Ok(step) = steps.recv() {
             let (found, flushed) = match step {
@@ -87,8 +89,7 @@ impl MicrophoneStage {
                     (self.finder.push(&block), false)
                 }
                 Step::Border(border) => {
-                    let silent =
-                        border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
+                    let silent = border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
                     borders.push_back(border);
                     let flush = border.last || silent;
                     let found = if flush { self.finder.flush() } else { Ok(Vec::new()) };

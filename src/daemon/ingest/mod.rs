@@ -25,7 +25,7 @@ mod seal;
 mod session;
 
 pub use pace::{Command, Pace};
-pub use perceivers::{Perceivers, PerceiverSet};
+pub use perceivers::{PerceiverSet, Perceivers};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};

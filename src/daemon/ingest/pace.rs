@@ -102,10 +102,8 @@ impl Pace {
             if due <= now {
                 break;
             }
-            state = changed
-                .wait_timeout(state, due - now)
-                .unwrap_or_else(PoisonError::into_inner)
-                .0;
+            state =
+                changed.wait_timeout(state, due - now).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.position = state.position.max(at);
         true

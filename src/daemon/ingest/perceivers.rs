@@ -115,9 +115,7 @@ impl PerceiverSet {
     /// When a model cannot be opened.
     pub fn load(&self) -> Result<Perceivers, PerceiveError> {
         let faces = match &self.faces {
-            Some(models) => {
-                Some(FaceAnalyser::new(models, &self.config.face, INTRA_OP_THREADS)?)
-            }
+            Some(models) => Some(FaceAnalyser::new(models, &self.config.face, INTRA_OP_THREADS)?),
             None => None,
         };
         let voice = match &self.speaker_embedder {

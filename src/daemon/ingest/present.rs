@@ -34,9 +34,10 @@ impl PresentBoard {
 
     fn track(&self, track: &FaceTrack) -> PresentTrack {
         // A resolver that is busy with a clip is not waited for: the guess comes with the next frame.
-        let guess = track.samples.first().and_then(|sample| {
-            self.resolver.try_lock().ok()?.provisional_face(&sample.embedding)
-        });
+        let guess = track
+            .samples
+            .first()
+            .and_then(|sample| self.resolver.try_lock().ok()?.provisional_face(&sample.embedding));
         PresentTrack {
             handle: track.id,
             source: track.source.clone(),

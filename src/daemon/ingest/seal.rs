@@ -94,12 +94,15 @@ impl Sealer {
 
         let shared = Arc::clone(&self.resolver);
         let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let identified = resolver.resolve(&percepts, &mut draft);
+        let before = self.memory.view();
+        let mut identified = resolver.resolve(&percepts, &mut draft);
         if border.last {
-            resolver.finish(&mut draft);
+            identified.append(resolver.finish(&mut draft));
         }
         keep_clip(&percepts, &mut draft);
-        let memories = self.memorizer.memorize(&percepts, &identified, &resolver, &mut draft);
+        let persons = resolver.persons();
+        let memories =
+            self.memorizer.memorize(&percepts, &identified, persons, &before, &mut draft);
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;

@@ -193,9 +193,10 @@ impl Session {
     fn start(self) -> Result<Running, IngestError> {
         let Self { settings, cameras, microphones, recording, resume } = self;
         let config = Arc::clone(&settings.config);
-        let workers = config.pipeline.workers.unwrap_or_else(|| {
-            thread::available_parallelism().map_or(1, std::num::NonZero::get)
-        });
+        let workers = config
+            .pipeline
+            .workers
+            .unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get));
         let pool = Pool::start(&settings.perceivers, workers, &settings.courtesy)?;
         let present = PresentBoard::new(settings.memory.clone(), Arc::clone(&settings.resolver));
         let (parts, gathered) = unbounded();
