@@ -47,7 +47,7 @@ impl Thumbnail {
     }
 
     /// Mean absolute difference of all cells, 0–255, and the share of cells that changed, 0–1.
-    fn difference(&self, other: &Self) -> (f32, f32) {
+    pub(super) fn difference(&self, other: &Self) -> (f32, f32) {
         let count = self.0.len().min(other.0.len()).max(1) as f32;
         let differences = self.0.iter().zip(&other.0).map(|(a, b)| a.abs_diff(*b));
         let (sum, changed) = differences.fold((0.0, 0.0), |(sum, changed), d| {

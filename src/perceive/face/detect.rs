@@ -12,7 +12,7 @@ pub struct Detection {
     pub bbox: Rect,
     /// Left eye, right eye, nose, left and right corner of the mouth, as seen in the picture, px.
     pub landmarks: [Point; 5],
-    /// Confidence, 0–1.
+    /// Confidence, 0–1, on a scale common to all detectors: 0.6 and above is to be believed.
     pub score: f32,
 }
 
@@ -23,6 +23,18 @@ pub trait FaceDetector: Send {
     /// # Errors
     /// When the model cannot run or gives outputs of unexpected shape.
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError>;
+}
+
+/// A detector's raw score on the common scale: its `working_point`, from which a face is to be believed,
+/// becomes 0.6, linear on both sides. So one `face.min_score` holds for every detector.
+pub(super) fn on_common_scale(raw: f32, working_point: f32) -> f32 {
+    const BELIEVED: f32 = 0.6;
+    let raw = raw.clamp(0.0, 1.0);
+    if raw < working_point {
+        BELIEVED * raw / working_point
+    } else {
+        BELIEVED + (1.0 - BELIEVED) * (raw - working_point) / (1.0 - working_point)
+    }
 }
 
 /// Sorts by score (ties: further left, then further up, first) and drops every detection whose

@@ -50,8 +50,9 @@ pub enum EmbedderKind {
     ArcFace,
 }
 
-/// Margin around the unit face in dlib's chip: the best on LFW of those in use (0.20, 0.25).
-const DLIB_PAD: f32 = 0.25;
+/// Margin around the unit face in dlib's chip. Equal error on 50 LFW photos with MTCNN's landmarks: 0.4 % at
+/// 0.20, 1.3 % at 0.15 and 0.25, 1.7 % at 0.30.
+const DLIB_PAD: f32 = 0.20;
 
 impl EmbedderKind {
     /// The chip.
@@ -67,8 +68,10 @@ impl EmbedderKind {
     #[must_use]
     pub fn gates(self) -> CosineGates {
         match self {
+            // On labelled recordings a face and the mean of five: same person from 0.943 (5 %: 0.977),
+            // others up to 0.923.
             Self::MobileFaceNet | Self::ArcFace => CosineGates { same: 0.5, differ: 0.3 },
-            Self::FaceApi => CosineGates { same: 0.75, differ: 0.55 },
+            Self::FaceApi => CosineGates { same: 0.945, differ: 0.93 },
         }
     }
 

@@ -20,6 +20,13 @@ mod scrfd;
 mod track;
 mod yunet;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod material;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod measure;
+
 pub use analyse::{DetectorFiles, EmbedderFile, FaceAnalyser, FaceModels};
 pub use cut::{CutDetector, Thumbnail};
 pub use detect::{Detection, FaceDetector, non_maximum_suppression};

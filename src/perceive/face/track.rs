@@ -334,3 +334,7 @@ fn drop_least_useful(samples: &mut Vec<FaceSample>) {
         samples.remove(least);
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,157 @@
+//! Test material: models, photos and labelled recordings, where they exist.
+
+use std::path::{Path, PathBuf};
+
+use gstreamer::prelude::*;
+use image::RgbImage;
+use serde_json::Value;
+
+use super::{DetectorFiles, EmbedderFile, EmbedderKind, FaceModels};
+use crate::geometry::{Point, Rect};
+use crate::ids::ModelHash;
+use crate::runtime::onnx::Device;
+use crate::time::Timestamp;
+
+fn checkout() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A file or folder of the shared test material; `None` (and a line saying so) where it is absent.
+pub(super) fn shared(relative: &str) -> Option<PathBuf> {
+    let root = std::env::var_os("ENGRAM_SHARED")
+        .map_or_else(|| checkout().join("../shared"), PathBuf::from);
+    present(root.join(relative))
+}
+
+/// A model that set-up put into `target/models`.
+pub(super) fn model(name: &str) -> Option<PathBuf> {
+    present(checkout().join("target/models").join(name))
+}
+
+fn present(path: PathBuf) -> Option<PathBuf> {
+    if path.exists() {
+        return Some(path);
+    }
+    eprintln!("skipped: {} is not here", path.display());
+    None
+}
+
+pub(super) fn photo(path: &Path) -> RgbImage {
+    image::open(path).unwrap().to_rgb8()
+}
+
+pub(super) fn mtcnn() -> Option<DetectorFiles> {
+    Some(DetectorFiles::Mtcnn {
+        pnet: model("mtcnn_pnet.onnx")?,
+        rnet: model("mtcnn_rnet.onnx")?,
+        onet: model("mtcnn_onet.onnx")?,
+    })
+}
+
+pub(super) fn embedder(kind: EmbedderKind) -> Option<EmbedderFile> {
+    let name = match kind {
+        EmbedderKind::FaceApi => "faceapi_descriptor.onnx",
+        _ => "mobilefacenet.onnx",
+    };
+    Some(EmbedderFile { path: model(name)?, kind, hash: ModelHash([kind as u8; 32]) })
+}
+
+/// The `open` and the `edge` set.
+pub(super) fn sets() -> Vec<(&'static str, FaceModels)> {
+    let open = || Some((mtcnn()?, embedder(EmbedderKind::FaceApi)?));
+    let edge = || {
+        let yunet = model("face_det_yunet_n_640.onnx")?;
+        Some((DetectorFiles::YuNet(yunet), embedder(EmbedderKind::MobileFaceNet)?))
+    };
+    [("open", open()), ("edge", edge())]
+        .into_iter()
+        .filter_map(|(name, files)| {
+            let (detector, embedder) = files?;
+            Some((name, FaceModels { detector, embedder: Some(embedder), device: Device::Cpu }))
+        })
+        .collect()
+}
+
+/// One labelled appearance of a person on screen.
+pub(super) struct Appearance {
+    pub(super) person: String,
+    pub(super) start: f64,
+    pub(super) end: f64,
+    pub(super) area: Rect,
+}
+
+/// A labelled recording (`engram-truth/1`).
+pub(super) struct Truth {
+    pub(super) appearances: Vec<Appearance>,
+    pub(super) cuts: Vec<f64>,
+}
+
+impl Truth {
+    pub(super) fn load(path: &Path) -> Self {
+        let document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let mut appearances = Vec::new();
+        for identity in document["identities"].as_array().unwrap() {
+            for visible in identity["visible"].as_array().unwrap() {
+                let px = |i: usize| visible["face_area_px"][i].as_f64().unwrap() as f32;
+                appearances.push(Appearance {
+                    person: identity["id"].as_str().unwrap().to_owned(),
+                    start: visible["start"].as_f64().unwrap(),
+                    end: visible["end"].as_f64().unwrap(),
+                    area: Rect { x: px(0), y: px(1), w: px(2), h: px(3) },
+                });
+            }
+        }
+        let cuts = document["cuts"].as_array().unwrap();
+        Self { appearances, cuts: cuts.iter().map(|c| c.as_f64().unwrap()).collect() }
+    }
+
+    /// Who is on screen at a time (half a frame of tolerance at the ends).
+    pub(super) fn visible(&self, at: f64) -> impl Iterator<Item = &Appearance> {
+        self.appearances.iter().filter(move |a| a.start - 0.005 <= at && at < a.end - 0.005)
+    }
+
+    /// Whose face a point is.
+    pub(super) fn person_at(&self, at: f64, point: Point) -> Option<&str> {
+        self.visible(at).find(|a| a.area.contains(point)).map(|a| a.person.as_str())
+    }
+}
+
+/// Every `step`-th frame of a recording with its time from the start.
+pub(super) fn frames(path: &Path, step: usize, mut each: impl FnMut(f64, &RgbImage)) {
+    gstreamer::init().unwrap();
+    let description = format!(
+        "filesrc location=\"{}\" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! appsink name=out sync=false max-buffers=4",
+        path.display()
+    );
+    let pipeline = gstreamer::parse::launch(&description).unwrap();
+    let pipeline = pipeline.downcast::<gstreamer::Pipeline>().unwrap();
+    let sink = pipeline.by_name("out").unwrap().downcast::<gstreamer_app::AppSink>().unwrap();
+    pipeline.set_state(gstreamer::State::Playing).unwrap();
+    let mut number = 0;
+    while let Ok(sample) = sink.pull_sample() {
+        if number % step == 0 {
+            let caps = sample.caps().unwrap().structure(0).unwrap();
+            let width: i32 = caps.get("width").unwrap();
+            let height: i32 = caps.get("height").unwrap();
+            let buffer = sample.buffer().unwrap();
+            let segment = sample.segment().unwrap().downcast_ref::<gstreamer::ClockTime>().unwrap();
+            let at = segment.to_stream_time(buffer.pts()).unwrap().nseconds() as f64 * 1e-9;
+            let bytes = buffer.map_readable().unwrap();
+            let row = 3 * width as usize;
+            let stride = row.next_multiple_of(4);
+            let packed: Vec<u8> = bytes
+                .chunks(stride)
+                .take(height as usize)
+                .flat_map(|r| &r[..row])
+                .copied()
+                .collect();
+            each(at, &RgbImage::from_raw(width as u32, height as u32, packed).unwrap());
+        }
+        number += 1;
+    }
+    pipeline.set_state(gstreamer::State::Null).unwrap();
+}
+
+pub(super) fn stamp(secs: f64) -> Timestamp {
+    Timestamp::EPOCH.plus_secs(secs)
+}
