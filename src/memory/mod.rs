@@ -1,3 +1,483 @@
 //! The memory: what is kept, and how it is read.
+//!
+//! Clips come in from `memorize` as a [`Draft`]; `recall`, `answer` and the command line read through a
+//! [`View`]. The truth is SQLite ([`store`]), one transaction per commit; the same rows stand in RAM as
+//! versions ([`temporal`]) that a view filters by commit number, so readers never wait for the writer.
 
+mod draft;
+mod error;
+mod export;
+mod filter;
+mod forget;
+mod hash;
+mod index;
+mod lexical;
+mod media;
 pub mod model;
+mod people;
+mod present;
+mod rows;
+mod store;
+mod tables;
+mod temporal;
+#[cfg(test)]
+mod tests;
+mod upkeep;
+mod view;
+mod writer;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
+use serde::Serialize;
+use tracing::warn;
+
+use crate::ids::{AnswerId, MemoryId, SessionId};
+use crate::time::Timestamp;
+
+pub use draft::Draft;
+pub use error::{AsOf, MemoryError};
+pub use export::PerceptLine;
+pub use filter::{Filter, Order, PerceptFilter};
+pub use forget::{ERASED, Erased, Forget};
+pub use lexical::stems;
+pub use present::{Present, PresentState, PresentTrack, PresentTurn};
+pub use rows::RowError;
+pub use store::Loaded;
+pub use temporal::Version;
+pub use upkeep::CheckReport;
+pub use view::View;
+
+use draft::Counters;
+use media::MediaFolder;
+use model::{MediaDigest, Recording};
+use tables::Tables;
+use temporal::Horizon;
+use writer::Turnstile;
+
+/// How a store is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoreOptions {
+    /// Media files kept at most, bytes; gallery exemplars are never taken.
+    pub media_cap_bytes: u64,
+}
+
+impl Default for StoreOptions {
+    fn default() -> Self {
+        Self { media_cap_bytes: 2_000_000_000 }
+    }
+}
+
+/// Where an interrupted replay goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResumePoint {
+    /// The session to go on with.
+    pub session: SessionId,
+    /// The first clip that is not in yet.
+    pub next_clip: u32,
+    /// End of the newest clip that is in, or the session's start.
+    pub watermark: Timestamp,
+    /// The streaming state then; empty when no clip is in.
+    pub checkpoint: Vec<u8>,
+    /// All clips are in: "already remembered".
+    pub finished: bool,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let counts = std::mem::take(self.access.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let db = self.db.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if self.lock.is_some()
+            && !counts.is_empty()
+            && let Err(error) = db.unchecked_transaction().and_then(|transaction| {
+                write_access(&transaction, &counts)?;
+                transaction.commit()
+            })
+        {
+            warn!(%error, "cannot write the newest access counts");
+        }
+    }
+}
+
+/// An answer that was given.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnswerRow {
+    /// Its id.
+    pub id: AnswerId,
+    /// What was asked.
+    pub question: String,
+    /// The reply as JSON text.
+    pub document: String,
+    /// When.
+    pub asked: Timestamp,
+}
+
+/// The memory of one robot. Cheap to clone; many readers, one writer.
+#[derive(Clone)]
+pub struct Memory(Arc<Inner>);
+
+struct Inner {
+    dir: PathBuf,
+    db: Mutex<Connection>,
+    tables: ArcSwap<Tables>,
+    counters: Mutex<Counters>,
+    turnstile: Arc<Turnstile>,
+    folder: MediaFolder,
+    present: Present,
+    access: Mutex<AccessCounts>,
+    /// Size of all media files, about.
+    media_bytes: AtomicU64,
+    loaded: Loaded,
+    options: StoreOptions,
+    /// Held for writing; `None` when opened for reading.
+    lock: Option<std::fs::File>,
+}
+
+impl std::fmt::Debug for Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Memory")
+            .field("dir", &self.0.dir)
+            .field("seq", &self.tables().published())
+            .finish()
+    }
+}
+
+impl Memory {
+    /// Opens the store in `dir` for reading and writing; creates or migrates it.
+    ///
+    /// # Errors
+    /// When another daemon holds it, it was written by a newer engram, or the disk fails.
+    pub fn open(dir: &Path, options: &StoreOptions) -> Result<Self, MemoryError> {
+        store::make_dir(dir)?;
+        let lock = store::lock(dir)?;
+        let db = store::open(dir)?;
+        let memory = Self::with(dir, db, Some(lock), options)?;
+        memory.remove_orphans()?;
+        memory.enforce_media_cap()?;
+        Ok(memory)
+    }
+
+    /// Opens the store in `dir` for reading, as it is now, beside a running daemon.
+    ///
+    /// # Errors
+    /// When there is none, it was written by a newer engram, or the disk fails.
+    pub fn open_read_only(dir: &Path) -> Result<Self, MemoryError> {
+        let db = store::open_read_only(dir)?;
+        Self::with(dir, db, None, &StoreOptions::default())
+    }
+
+    fn with(
+        dir: &Path,
+        mut db: Connection,
+        lock: Option<std::fs::File>,
+        options: &StoreOptions,
+    ) -> Result<Self, MemoryError> {
+        let path = store::database_path(dir);
+        let (tables, loaded) = store::load(&mut db, &path)?;
+        if loaded.malformed > 0 {
+            warn!(
+                rows = loaded.malformed,
+                "the memory holds malformed rows; `engramd check` lists them"
+            );
+        }
+        let counters = {
+            let fail = || MemoryError::sqlite("reading the id counters", &path);
+            let mut statement = db.prepare("SELECT what, next FROM counter").map_err(fail())?;
+            let rows = statement
+                .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
+                .map_err(fail())?;
+            Counters(rows.collect::<Result<_, _>>().map_err(fail())?)
+        };
+        Ok(Self(Arc::new(Inner {
+            dir: dir.to_owned(),
+            db: Mutex::new(db),
+            tables: ArcSwap::from_pointee(tables),
+            counters: Mutex::new(counters),
+            turnstile: Arc::default(),
+            folder: MediaFolder::new(dir),
+            present: Present::default(),
+            access: Mutex::default(),
+            media_bytes: AtomicU64::new(0),
+            loaded,
+            options: options.clone(),
+            lock,
+        })))
+    }
+
+    /// The store's folder.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.0.dir
+    }
+
+    /// How many rows were read at the start, and how many could not be.
+    #[must_use]
+    pub fn loaded(&self) -> Loaded {
+        self.0.loaded
+    }
+
+    /// How the store is kept.
+    #[must_use]
+    pub fn options(&self) -> &StoreOptions {
+        &self.0.options
+    }
+
+    /// What is known now; it stays as it is whatever is committed meanwhile.
+    #[must_use]
+    pub fn view(&self) -> View {
+        let tables = self.tables();
+        let newest = tables.published();
+        View::new(tables, Horizon::Prefix(newest))
+    }
+
+    /// What was known at a record time or after a commit.
+    ///
+    /// # Errors
+    /// When the commit is not there yet.
+    pub fn view_as_of(&self, at: AsOf) -> Result<View, MemoryError> {
+        let tables = self.tables();
+        let newest = tables.published();
+        let horizon = match at {
+            AsOf::Seq(seq) if seq > newest => {
+                return Err(MemoryError::Expired {
+                    asked: format!("commit {seq}"),
+                    held: format!("commits up to {newest}"),
+                });
+            }
+            AsOf::Seq(seq) => Horizon::Prefix(seq),
+            AsOf::Time(time) => tables.horizon_at(time, newest),
+        };
+        Ok(View::new(tables, horizon))
+    }
+
+    /// Begins to collect changes; waits while another draft is open.
+    #[must_use]
+    pub fn begin(&self, record_time: Timestamp) -> Draft {
+        let permit = self.0.turnstile.enter();
+        Draft::new(self.clone(), permit, record_time)
+    }
+
+    /// A media file's bytes; `None` when it is not kept any more.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub fn media(&self, digest: &MediaDigest) -> Result<Option<Vec<u8>>, MemoryError> {
+        self.0.folder.read(digest)
+    }
+
+    /// The open window's percepts.
+    #[must_use]
+    pub fn present(&self) -> &Present {
+        &self.0.present
+    }
+
+    /// Where the newest session of that recording goes on; `None` when it was never begun.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn resume_point(&self, recording: &Recording) -> Result<Option<ResumePoint>, MemoryError> {
+        let view = self.view();
+        let found = view.sessions().into_iter().rev().find(|session| {
+            session.recording.as_ref().is_some_and(|known| {
+                known.sha256 == recording.sha256 && known.selection == recording.selection
+            })
+        });
+        let Some(session) = found else { return Ok(None) };
+        let newest = view.clips(Some(session.id)).last().cloned();
+        let checkpoint = self.with_db("reading a checkpoint", |db| {
+            db.query_row("SELECT state FROM checkpoint WHERE session = ?", [session.id.0], |row| {
+                row.get(0)
+            })
+            .optional()
+        })?;
+        Ok(Some(ResumePoint {
+            session: session.id,
+            next_clip: newest.as_ref().map_or(0, |clip| clip.id.index + 1),
+            watermark: newest.as_ref().map_or(session.start, |clip| clip.span.end),
+            checkpoint: checkpoint.unwrap_or_default(),
+            finished: session.finished,
+        }))
+    }
+
+    /// Counts that memories were recalled; kept in RAM and written with the next commit.
+    pub fn note_access(&self, ids: &[MemoryId], at: Timestamp) {
+        let mut access = self.0.access.lock().unwrap_or_else(PoisonError::into_inner);
+        for id in ids {
+            let entry = access.entry(*id).or_insert((0, at));
+            entry.0 += 1;
+            entry.1 = entry.1.max(at);
+        }
+    }
+
+    /// Keeps an answer; outside the hash and without a commit.
+    ///
+    /// # Errors
+    /// When the store is read-only or fails.
+    pub fn remember_answer(
+        &self,
+        question: &str,
+        document: &str,
+        asked: Timestamp,
+    ) -> Result<AnswerId, MemoryError> {
+        let _permit = self.0.turnstile.enter();
+        let mut counters = self.counters();
+        let next = counters.0.entry("answer".to_owned()).or_insert(1);
+        let id = AnswerId(*next);
+        *next += 1;
+        let next = *next as i64;
+        self.transaction("keeping an answer", |db| {
+            db.execute(
+                "INSERT INTO answer (id, question, document, asked) VALUES (?, ?, ?, ?)",
+                params![id.0 as i64, question, document, asked.as_nanos()],
+            )?;
+            db.execute("INSERT OR REPLACE INTO counter (what, next) VALUES ('answer', ?)", [next])?;
+            Ok(())
+        })?;
+        self.set_counters(counters);
+        Ok(id)
+    }
+
+    /// The newest answers, newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn answers(&self, limit: usize) -> Result<Vec<AnswerRow>, MemoryError> {
+        self.with_db("reading answers", |db| {
+            db.prepare_cached(
+                "SELECT id, question, document, asked FROM answer ORDER BY id DESC LIMIT ?",
+            )?
+            .query_map([i64::try_from(limit).unwrap_or(i64::MAX)], answer_row)?
+            .collect()
+        })
+    }
+
+    /// One answer.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn answer(&self, id: AnswerId) -> Result<Option<AnswerRow>, MemoryError> {
+        self.with_db("reading an answer", |db| {
+            db.prepare_cached("SELECT id, question, document, asked FROM answer WHERE id = ?")?
+                .query_row([id.0 as i64], answer_row)
+                .optional()
+        })
+    }
+
+    pub(crate) fn tables(&self) -> Arc<Tables> {
+        self.0.tables.load_full()
+    }
+
+    pub(crate) fn counters(&self) -> Counters {
+        self.0.counters.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_counters(&self, counters: Counters) {
+        *self.0.counters.lock().unwrap_or_else(PoisonError::into_inner) = counters;
+    }
+
+    /// Counts media bytes that came in; over the cap (by a sixteenth, so that it is not done at every
+    /// commit) the oldest files go.
+    pub(crate) fn note_media(&self, bytes: u64) {
+        let cap = self.options().media_cap_bytes;
+        let total = self.0.media_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if total > cap + cap / 16
+            && let Err(error) = self.enforce_media_cap()
+        {
+            warn!(%error, "cannot bring media under their cap");
+        }
+    }
+
+    pub(crate) fn folder(&self) -> &MediaFolder {
+        &self.0.folder
+    }
+
+    /// Runs a read on the database.
+    pub(crate) fn with_db<T>(
+        &self,
+        doing: &'static str,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, MemoryError> {
+        let db = self.0.db.lock().unwrap_or_else(PoisonError::into_inner);
+        read(&db).map_err(MemoryError::sqlite(doing, &store::database_path(&self.0.dir)))
+    }
+
+    /// Runs a write as one transaction; on error nothing is changed.
+    pub(crate) fn transaction<T>(
+        &self,
+        doing: &'static str,
+        write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, MemoryError> {
+        if self.0.lock.is_none() {
+            return Err(MemoryError::ReadOnly { doing });
+        }
+        let mut db = self.0.db.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = store::database_path(&self.0.dir);
+        let fail = || MemoryError::sqlite(doing, &path);
+        let transaction =
+            db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail())?;
+        let done = write(&transaction).map_err(fail())?;
+        transaction.commit().map_err(fail())?;
+        Ok(done)
+    }
+
+    /// Takes the access counts gathered so far.
+    pub(crate) fn take_access(&self) -> AccessCounts {
+        std::mem::take(&mut *self.0.access.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn put_access_back(&self, counts: AccessCounts) {
+        let mut access = self.0.access.lock().unwrap_or_else(PoisonError::into_inner);
+        for (id, (count, newest)) in counts {
+            let entry = access.entry(id).or_insert((0, newest));
+            entry.0 += count;
+            entry.1 = entry.1.max(newest);
+        }
+    }
+
+    /// How often a memory was recalled, and when the last time; what is not written yet counts too.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn access(&self, id: MemoryId) -> Result<Option<(u64, Timestamp)>, MemoryError> {
+        let written: Option<(u64, Timestamp)> = self.with_db("reading access counts", |db| {
+            db.prepare_cached("SELECT count, newest FROM access WHERE memory = ?")?
+                .query_row([id.0 as i64], |row| {
+                    Ok((row.get::<_, i64>(0)? as u64, Timestamp::from_nanos(row.get(1)?)))
+                })
+                .optional()
+        })?;
+        let waiting =
+            self.0.access.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
+        Ok(match (written, waiting) {
+            (Some(a), Some(b)) => Some((a.0 + b.0, a.1.max(b.1))),
+            (a, b) => a.or(b),
+        })
+    }
+}
+
+/// Recalls per memory: how many, and the newest.
+type AccessCounts = BTreeMap<MemoryId, (u64, Timestamp)>;
+
+fn write_access(db: &Connection, counts: &AccessCounts) -> rusqlite::Result<()> {
+    for (id, (count, newest)) in counts {
+        db.prepare_cached(
+            "INSERT INTO access (memory, count, newest) VALUES (?1, ?2, ?3) ON CONFLICT (memory) \
+             DO UPDATE SET count = count + ?2, newest = max(newest, ?3)",
+        )?
+        .execute(params![id.0 as i64, *count as i64, newest.as_nanos()])?;
+    }
+    Ok(())
+}
+
+fn answer_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<AnswerRow> {
+    Ok(AnswerRow {
+        id: AnswerId(row.get::<_, i64>(0)? as u64),
+        question: row.get(1)?,
+        document: row.get(2)?,
+        asked: Timestamp::from_nanos(row.get(3)?),
+    })
+}

@@ -159,7 +159,7 @@ pub struct PairEvidence {
     pub against_secs: f64,
 }
 
-/// Which person a face or voice belongs to, from an event time on.
+/// Which person a face or voice belongs to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Membership {
     /// `face_N` or `voice_N`.
@@ -353,4 +353,44 @@ pub struct PersonProfile {
     pub seen_secs: f64,
     /// Seconds heard.
     pub spoken_secs: f64,
+}
+
+/// An id that was given; ids are never given twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EntityRow {
+    /// The id.
+    pub id: EntityId,
+}
+
+/// The vector of a memory's text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemoryVector {
+    /// Whose.
+    pub memory: MemoryId,
+    /// The vector.
+    pub embedding: Embedding,
+}
+
+/// Why a memory was closed or taken back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retirement {
+    /// Which.
+    pub memory: MemoryId,
+    /// Until when it was true; `None` = it is no longer held at all.
+    pub valid_to: Option<Timestamp>,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// A media file that was kept (the size cap may have taken the file since; the row stays).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MediaRow {
+    /// Hex SHA-256 of the file.
+    pub digest: MediaDigest,
+    /// What it is.
+    pub kind: MediaKind,
+    /// Size of the file, bytes.
+    pub bytes: u64,
+    /// The size cap does not take it.
+    pub pinned: bool,
 }

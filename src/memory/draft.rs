@@ -1,0 +1,532 @@
+//! Changes on their way into the memory: collected, then committed as one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rusqlite::{Connection, params};
+
+use crate::ids::{
+    AnswerId, ClipId, EntityId, EntityKind, MemoryId, Seq, SessionId, TrackId, TurnId,
+};
+use crate::percept::{Embedding, Transcript};
+use crate::time::Timestamp;
+
+use super::error::MemoryError;
+use super::model::{
+    Clip, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector, Merge,
+    NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, TrackRow, TurnRow,
+};
+use super::store;
+use super::tables::{Tables, each_table};
+use super::temporal::{Table, Temporal, Version};
+use super::writer::Permit;
+use super::{AccessCounts, Memory, write_access};
+
+/// What happens to one key of a table.
+enum Change<R> {
+    Put(Arc<R>),
+    Retire,
+}
+
+/// Changes of one table by key: within a draft the last word on a key counts.
+struct Batch<R: Temporal>(BTreeMap<R::Key, Change<R>>);
+
+impl<R: Temporal> Default for Batch<R> {
+    fn default() -> Self {
+        Self(BTreeMap::new())
+    }
+}
+
+/// Versions to show once the transaction is through.
+struct Fresh<R: Temporal> {
+    versions: Vec<Version<R>>,
+    retired: Vec<(R::Key, Seq)>,
+}
+
+impl<R: Temporal> Batch<R> {
+    fn put(&mut self, row: R) {
+        self.0.insert(row.key(), Change::Put(Arc::new(row)));
+    }
+
+    fn retire(&mut self, key: R::Key) {
+        self.0.insert(key, Change::Retire);
+    }
+
+    /// The row as it will be after the commit.
+    fn find(&self, table: &Table<R>, key: &R::Key) -> Option<R> {
+        match self.0.get(key) {
+            Some(Change::Put(row)) => Some(R::clone(row)),
+            Some(Change::Retire) => None,
+            None => table.open_version(key).map(|version| R::clone(&version.row)),
+        }
+    }
+
+    fn write(
+        &self,
+        db: &Connection,
+        table: &Table<R>,
+        (seq, recorded): (Seq, Timestamp),
+    ) -> rusqlite::Result<Fresh<R>> {
+        let mut fresh = Fresh { versions: Vec::new(), retired: Vec::new() };
+        for (key, change) in &self.0 {
+            let old = table.open_version(key);
+            if let Some(old) = &old {
+                store::retire::<R>(db, old.rowid, seq)?;
+                fresh.retired.push((key.clone(), seq));
+            }
+            if let Change::Put(row) = change {
+                let rowid = store::insert(db, &**row, seq, recorded)?;
+                fresh.versions.push(Version::new(rowid, seq, None, recorded, Arc::clone(row)));
+            }
+        }
+        Ok(fresh)
+    }
+}
+
+macro_rules! declare_batches {
+    ($($field:ident: $row:ty,)*) => {
+        #[derive(Default)]
+        struct Batches { $($field: Batch<$row>,)* }
+
+        struct Written { $($field: Fresh<$row>,)* }
+
+        impl Batches {
+            fn write(&self, db: &Connection, tables: &Tables, (seq, recorded): (Seq, Timestamp)) -> rusqlite::Result<Written> {
+                Ok(Written { $($field: self.$field.write(db, &tables.$field, (seq, recorded))?,)* })
+            }
+        }
+
+        impl Written {
+            fn show(self, tables: &Tables) {
+                $(tables.$field.append(self.$field.versions, &self.$field.retired);)*
+            }
+        }
+    };
+}
+each_table!(declare_batches);
+
+/// Next numbers of ids, as the draft sees them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Counters(pub(crate) BTreeMap<String, u64>);
+
+impl Counters {
+    fn take(&mut self, what: &str) -> u64 {
+        let next = self.0.entry(what.to_owned()).or_insert(1);
+        *next += 1;
+        *next - 1
+    }
+}
+
+/// Changes that become visible together, or not at all.
+///
+/// There is one draft at a time: [`Memory::begin`] waits for the one before it. Dropping a draft throws
+/// it away, with the ids it gave.
+pub struct Draft {
+    memory: Memory,
+    tables: Arc<Tables>,
+    recorded: Timestamp,
+    permit: Permit,
+    counters: Counters,
+    batches: Batches,
+    media: Vec<Media>,
+    checkpoints: Vec<(SessionId, ClipId, Vec<u8>)>,
+    answers: Vec<(AnswerId, String, String, Timestamp)>,
+}
+
+impl Draft {
+    pub(crate) fn new(memory: Memory, permit: Permit, recorded: Timestamp) -> Self {
+        let tables = memory.tables();
+        let counters = memory.counters();
+        Self {
+            memory,
+            tables,
+            recorded,
+            permit,
+            counters,
+            batches: Batches::default(),
+            media: Vec::new(),
+            checkpoints: Vec::new(),
+            answers: Vec::new(),
+        }
+    }
+
+    /// Record time of the commit to come.
+    #[must_use]
+    pub fn record_time(&self) -> Timestamp {
+        self.recorded
+    }
+
+    /// True when nothing was put in.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        macro_rules! none {
+            ($($field:ident: $row:ty,)*) => { true $(&& self.batches.$field.0.is_empty())* };
+        }
+        each_table!(none)
+            && self.media.is_empty()
+            && self.checkpoints.is_empty()
+            && self.answers.is_empty()
+    }
+
+    /// Mints an id. Call in canonical order (start, source, kind).
+    pub fn new_entity(&mut self, kind: EntityKind) -> EntityId {
+        let id = match kind {
+            EntityKind::Robot => EntityId::ROBOT,
+            kind => {
+                let number = self.counters.take(kind.word());
+                EntityId::new(kind, u32::try_from(number).unwrap_or(u32::MAX))
+            }
+        };
+        self.batches.entities.put(EntityRow { id });
+        id
+    }
+
+    /// Mints a memory's id.
+    pub fn new_memory_id(&mut self) -> MemoryId {
+        MemoryId(self.counters.take("memory"))
+    }
+
+    /// Mints an answer's id.
+    pub fn new_answer_id(&mut self) -> AnswerId {
+        AnswerId(self.counters.take("answer"))
+    }
+
+    /// Opens a session.
+    pub fn new_session(
+        &mut self,
+        start: Timestamp,
+        clip_secs: f64,
+        recording: Option<Recording>,
+    ) -> SessionId {
+        let number = self.counters.take("session");
+        let id = SessionId(u32::try_from(number).unwrap_or(u32::MAX));
+        self.session(Session { id, start, clip_secs, recording, finished: false });
+        id
+    }
+
+    /// Puts a session's row.
+    pub fn session(&mut self, session: Session) {
+        self.batches.sessions.put(session);
+    }
+
+    /// Marks a session as complete.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub fn finish_session(&mut self, id: SessionId) -> Result<(), MemoryError> {
+        let mut session =
+            self.batches.sessions.find(&self.tables.sessions, &id).ok_or_else(|| {
+                MemoryError::NotFound { doing: "finishing a session", what: id.to_string() }
+            })?;
+        session.finished = true;
+        self.session(session);
+        Ok(())
+    }
+
+    /// Puts a sealed clip.
+    pub fn clip(&mut self, clip: Clip) {
+        self.batches.clips.put(clip);
+    }
+
+    /// Puts a face track of a clip.
+    pub fn track(&mut self, track: TrackRow) {
+        self.batches.tracks.put(track);
+    }
+
+    /// Gives a track its face later: a new version of the row.
+    ///
+    /// # Errors
+    /// When there is no such track.
+    pub fn assign_track(
+        &mut self,
+        clip: ClipId,
+        track: TrackId,
+        face: Option<EntityId>,
+        confidence: f32,
+    ) -> Result<(), MemoryError> {
+        let key = (clip, track);
+        let mut row = self.batches.tracks.find(&self.tables.tracks, &key).ok_or_else(|| {
+            MemoryError::NotFound {
+                doing: "assigning a track",
+                what: format!("{track} in clip {clip}"),
+            }
+        })?;
+        (row.face, row.confidence) = (face, confidence);
+        self.track(row);
+        Ok(())
+    }
+
+    /// Puts a speech turn.
+    pub fn turn(&mut self, turn: TurnRow) {
+        self.batches.turns.put(turn);
+    }
+
+    /// Gives a turn its voice later: a new version of the row.
+    ///
+    /// # Errors
+    /// When there is no such turn.
+    pub fn assign_turn(
+        &mut self,
+        session: SessionId,
+        turn: TurnId,
+        voice: Option<EntityId>,
+        confidence: f32,
+    ) -> Result<(), MemoryError> {
+        let mut row = self.find_turn("assigning a turn", session, turn)?;
+        (row.voice, row.confidence) = (voice, confidence);
+        self.turn(row);
+        Ok(())
+    }
+
+    /// Words that came after the clip was sealed: a new version of the turn.
+    ///
+    /// # Errors
+    /// When there is no such turn.
+    pub fn late_words(
+        &mut self,
+        session: SessionId,
+        turn: TurnId,
+        words: Transcript,
+    ) -> Result<(), MemoryError> {
+        let mut row = self.find_turn("adding late words", session, turn)?;
+        row.words = Some(words);
+        self.turn(row);
+        Ok(())
+    }
+
+    fn find_turn(
+        &self,
+        doing: &'static str,
+        session: SessionId,
+        turn: TurnId,
+    ) -> Result<TurnRow, MemoryError> {
+        self.batches.turns.find(&self.tables.turns, &(session, turn)).ok_or_else(|| {
+            MemoryError::NotFound { doing, what: format!("{turn} in session {session}") }
+        })
+    }
+
+    /// Puts a pose.
+    pub fn pose(&mut self, pose: PoseRow) {
+        self.batches.poses.put(pose);
+    }
+
+    /// Puts a gallery exemplar into its slot.
+    pub fn exemplar(&mut self, exemplar: Exemplar) {
+        self.batches.exemplars.put(exemplar);
+    }
+
+    /// Empties a slot.
+    pub fn retire_exemplar(&mut self, entity: EntityId, slot: u32) {
+        self.batches.exemplars.retire((entity, slot));
+    }
+
+    /// Puts the evidence of a pair.
+    pub fn evidence(&mut self, evidence: PairEvidence) {
+        self.batches.evidence.put(evidence);
+    }
+
+    /// Says whose a face or voice is.
+    pub fn membership(&mut self, membership: Membership) {
+        self.batches.memberships.put(membership);
+    }
+
+    /// Takes a face or voice from its person.
+    pub fn retire_membership(&mut self, part: EntityId) {
+        self.batches.memberships.retire(part);
+    }
+
+    /// Makes one person an alias of another.
+    ///
+    /// # Errors
+    /// When that would make an id an alias of itself.
+    pub fn merge(&mut self, merge: Merge) -> Result<(), MemoryError> {
+        let mut at = merge.into;
+        for _ in 0..64 {
+            if at == merge.from {
+                return Err(MemoryError::Refused(format!(
+                    "{} cannot become an alias of {}: they are one already",
+                    merge.from, merge.into
+                )));
+            }
+            match self.batches.merges.find(&self.tables.merges, &at) {
+                Some(next) => at = next.into,
+                None => break,
+            }
+        }
+        self.batches.merges.put(merge);
+        Ok(())
+    }
+
+    /// Undoes a merge: `from` is itself again.
+    pub fn undo_merge(&mut self, from: EntityId) {
+        self.batches.merges.retire(from);
+    }
+
+    /// Puts a name.
+    pub fn name(&mut self, name: NameRow) {
+        self.batches.names.put(name);
+    }
+
+    /// Takes a name back.
+    pub fn retire_name(&mut self, entity: EntityId, name: &str) {
+        self.batches.names.retire((entity, name.to_owned()));
+    }
+
+    /// Puts a memory (its entities are sorted) and its vector.
+    pub fn memory(&mut self, mut memory: MemoryRow, embedding: Option<Embedding>) {
+        memory.entities.sort_unstable();
+        memory.entities.dedup();
+        if let Some(embedding) = embedding {
+            self.batches.vectors.put(MemoryVector { memory: memory.id, embedding });
+        }
+        self.batches.memories.put(memory);
+    }
+
+    /// Puts a memory's vector later.
+    pub fn embed(&mut self, memory: MemoryId, embedding: Embedding) {
+        self.batches.vectors.put(MemoryVector { memory, embedding });
+    }
+
+    /// Closes a memory at `valid_to` (it stays, as something that was true until then), or with `None`
+    /// takes it back altogether. The reason is kept.
+    ///
+    /// # Errors
+    /// When there is no such memory.
+    pub fn retire_memory(
+        &mut self,
+        id: MemoryId,
+        valid_to: Option<Timestamp>,
+        reason: &str,
+    ) -> Result<(), MemoryError> {
+        let mut row = self
+            .batches
+            .memories
+            .find(&self.tables.memories, &id)
+            .ok_or_else(|| MemoryError::no_memory("retiring a memory", id))?;
+        if valid_to.is_some() {
+            row.valid_to = valid_to;
+            self.batches.memories.put(row);
+        } else {
+            self.batches.memories.retire(id);
+            self.batches.vectors.retire(id);
+        }
+        self.batches.retirements.put(Retirement {
+            memory: id,
+            valid_to,
+            reason: reason.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Keeps a media file.
+    pub fn media(&mut self, media: Media) {
+        let pinned = media.pinned
+            || self
+                .batches
+                .media
+                .find(&self.tables.media, &media.digest)
+                .is_some_and(|known| known.pinned);
+        let row = MediaRow {
+            digest: media.digest.clone(),
+            kind: media.kind,
+            bytes: media.bytes.len() as u64,
+            pinned,
+        };
+        // The same file again is no new version.
+        if self.batches.media.find(&self.tables.media, &media.digest).as_ref() != Some(&row) {
+            self.batches.media.put(row);
+        }
+        self.media.push(media);
+    }
+
+    /// Puts the streaming state as of the end of `clip`.
+    pub fn checkpoint(&mut self, session: SessionId, clip: ClipId, state: Vec<u8>) {
+        self.checkpoints.push((session, clip, state));
+    }
+
+    /// Keeps an answer that was given; `document` is its JSON.
+    pub fn answer(&mut self, id: AnswerId, question: &str, document: &str, asked: Timestamp) {
+        self.answers.push((id, question.to_owned(), document.to_owned(), asked));
+    }
+
+    /// Commits: one SQLite transaction, then the view that readers get.
+    ///
+    /// # Errors
+    /// When the disk or the store fails; nothing is changed then. (Media files written by then are taken
+    /// away at the next start, when no row names them.)
+    pub fn commit(self) -> Result<Seq, MemoryError> {
+        self.commit_retrying(|_| false)
+    }
+
+    /// Commits; on an error `again` says whether to try once more (after it has waited, for instance for
+    /// disk space).
+    ///
+    /// # Errors
+    /// The last one.
+    pub fn commit_retrying(
+        self,
+        mut again: impl FnMut(&MemoryError) -> bool,
+    ) -> Result<Seq, MemoryError> {
+        let commit = (Seq(self.tables.published().0 + 1), self.recorded);
+        let counts = self.memory.take_access();
+        let written = loop {
+            match self.write(commit, &counts) {
+                Ok(written) => break written,
+                Err(error) if again(&error) => {}
+                Err(error) => {
+                    self.memory.put_access_back(counts);
+                    return Err(error);
+                }
+            }
+        };
+        let Self { memory, tables, counters, permit, media, .. } = self;
+        written.show(&tables);
+        tables.lexical.append(&tables.memories.log());
+        tables.index.append(&tables.vectors.log());
+        memory.set_counters(counters);
+        tables.publish([commit]);
+        drop(permit);
+        if !media.is_empty() {
+            memory.note_media(media.iter().map(|file| file.bytes.len() as u64).sum());
+        }
+        Ok(commit.0)
+    }
+
+    fn write(
+        &self,
+        (seq, recorded): (Seq, Timestamp),
+        counts: &AccessCounts,
+    ) -> Result<Written, MemoryError> {
+        for file in &self.media {
+            self.memory.folder().write(file)?;
+        }
+        self.memory.transaction("committing", |db| {
+            write_access(db, counts)?;
+            let ingested = Timestamp::wall_clock().as_nanos();
+            db.prepare_cached("INSERT INTO commits (seq, recorded, ingested) VALUES (?, ?, ?)")?
+                .execute(params![seq.0 as i64, recorded.as_nanos(), ingested])?;
+            let written = self.batches.write(db, &self.tables, (seq, recorded))?;
+            for (what, next) in &self.counters.0 {
+                db.prepare_cached(
+                    "INSERT INTO counter (what, next) VALUES (?1, ?2) \
+                     ON CONFLICT (what) DO UPDATE SET next = ?2 WHERE next <> ?2",
+                )?
+                .execute(params![what, *next as i64])?;
+            }
+            for (session, clip, state) in &self.checkpoints {
+                db.prepare_cached(
+                    "INSERT OR REPLACE INTO checkpoint (session, clip, watermark, state) \
+                     VALUES (?, ?, ?, ?)",
+                )?
+                .execute(params![session.0, clip.index, recorded.as_nanos(), state])?;
+            }
+            for (id, question, document, asked) in &self.answers {
+                db.prepare_cached(
+                    "INSERT OR REPLACE INTO answer (id, question, document, asked) VALUES (?, ?, ?, ?)",
+                )?
+                .execute(params![id.0 as i64, question, document, asked.as_nanos()])?;
+            }
+            Ok(written)
+        })
+    }
+}

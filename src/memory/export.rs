@@ -1,0 +1,189 @@
+//! The memory as text: every row as JSON lines, the percepts for scorers, the turns as RTTM.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+use serde_json::json;
+
+use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
+use crate::time::Timestamp;
+
+use super::filter::PerceptFilter;
+use super::tables::each_table;
+use super::temporal::{Table, Temporal};
+use super::view::View;
+
+/// One line of the percept export.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PerceptLine {
+    /// A face in an analysed frame.
+    Face {
+        /// Capture time of the frame.
+        t: Timestamp,
+        /// Camera.
+        source: SourceId,
+        /// Left, top, width, height, px.
+        #[serde(rename = "box")]
+        bbox: [f32; 4],
+        /// Its track.
+        track: TrackId,
+        /// The track's session.
+        session: SessionId,
+        /// The face it was given.
+        face: Option<EntityId>,
+        /// Whose it is, as resolved now; `None` only while unassigned.
+        person: Option<EntityId>,
+    },
+    /// A speech turn.
+    Turn {
+        /// First speech.
+        start: Timestamp,
+        /// Last speech.
+        end: Timestamp,
+        /// Microphone.
+        source: SourceId,
+        /// Its id.
+        turn: TurnId,
+        /// The turn's session.
+        session: SessionId,
+        /// The voice it was given.
+        voice: Option<EntityId>,
+        /// Whose it is, as resolved now; `None` only while unassigned.
+        person: Option<EntityId>,
+        /// What was said; `None` while unknown.
+        words: Option<String>,
+        /// Speech inside it, seconds.
+        speech_secs: f64,
+    },
+}
+
+impl PerceptLine {
+    fn start(&self) -> Timestamp {
+        match self {
+            Self::Face { t, .. } => *t,
+            Self::Turn { start, .. } => *start,
+        }
+    }
+}
+
+impl View {
+    /// Writes every version that the view knows as one JSON line, in canonical order:
+    /// `{"table","seq","retired_seq","recorded","row"}`. An export at a time during ingest equals the
+    /// export as of that time afterwards.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn export(&self, out: &mut impl Write) -> io::Result<()> {
+        macro_rules! export_tables {
+            ($($field:ident: $row:ty,)*) => {
+                $(self.export_table::<$row>(&self.tables.$field, out)?;)*
+            };
+        }
+        each_table!(export_tables);
+        Ok(())
+    }
+
+    fn export_table<R: Temporal>(&self, table: &Table<R>, out: &mut impl Write) -> io::Result<()> {
+        let known = |seq: &Seq| self.horizon.knows(seq.0);
+        for version in table.log().iter().filter(|version| known(&version.seq)) {
+            let line = json!({
+                "table": R::TABLE,
+                "seq": version.seq,
+                "retired_seq": version.retired_seq().filter(known),
+                "recorded": version.recorded,
+                "row": &*version.row,
+            });
+            serde_json::to_writer(&mut *out, &line)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Every face of every analysed frame and every turn, by start; faces before turns, then by source and id.
+    #[must_use]
+    pub fn percept_lines(&self, filter: &PerceptFilter) -> Vec<PerceptLine> {
+        let mut persons: BTreeMap<EntityId, EntityId> = BTreeMap::new();
+        let mut person = |part: Option<EntityId>| {
+            part.map(|part| *persons.entry(part).or_insert_with(|| self.resolve(part)))
+        };
+        let mut lines = Vec::new();
+        for track in self.tracks(filter) {
+            let person = person(track.face);
+            for sighting in &track.sightings {
+                if filter.span.is_some_and(|span| !span.contains(sighting.at)) {
+                    continue;
+                }
+                let bbox = sighting.bbox;
+                lines.push(PerceptLine::Face {
+                    t: sighting.at,
+                    source: track.source.clone(),
+                    bbox: [bbox.x, bbox.y, bbox.w, bbox.h],
+                    track: track.track,
+                    session: track.clip.session,
+                    face: track.face,
+                    person,
+                });
+            }
+        }
+        // Stable: tracks come by start and id.
+        lines.sort_by_key(PerceptLine::start);
+        let turns = self.turns(filter).into_iter().map(|turn| PerceptLine::Turn {
+            start: turn.span.start,
+            end: turn.span.end,
+            source: turn.source.clone(),
+            turn: turn.turn,
+            session: turn.clip.session,
+            voice: turn.voice,
+            person: person(turn.voice),
+            words: turn.words.as_ref().map(|words| words.text.clone()),
+            speech_secs: turn.speech_secs,
+        });
+        lines.extend(turns);
+        lines.sort_by_key(PerceptLine::start);
+        lines
+    }
+
+    /// Writes the percepts as JSON lines.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn export_percepts(&self, filter: &PerceptFilter, out: &mut impl Write) -> io::Result<()> {
+        for line in self.percept_lines(filter) {
+            serde_json::to_writer(&mut *out, &line)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    /// Writes the turns as RTTM (NIST Rich Transcription, `SPEAKER` lines), seconds from the session's start.
+    /// The file field is the recording's name, or the session's id live.
+    ///
+    /// # Errors
+    /// When `out` fails.
+    pub fn export_rttm(&self, filter: &PerceptFilter, out: &mut impl Write) -> io::Result<()> {
+        for turn in self.turns(filter) {
+            let Some(session) = self.session(turn.clip.session) else { continue };
+            let file = session
+                .recording
+                .as_ref()
+                .and_then(|recording| Path::new(&recording.path).file_stem())
+                .map_or_else(
+                    || session.id.to_string(),
+                    |stem| stem.to_string_lossy().split_whitespace().collect::<Vec<_>>().join("_"),
+                );
+            let speaker = turn
+                .voice
+                .map_or_else(|| "unassigned".to_owned(), |voice| self.resolve(voice).to_string());
+            writeln!(
+                out,
+                "SPEAKER {file} 1 {:.3} {:.3} <NA> <NA> {speaker} <NA> <NA>",
+                turn.span.start.secs_since(session.start),
+                turn.span.secs(),
+            )?;
+        }
+        Ok(())
+    }
+}

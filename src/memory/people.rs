@@ -1,0 +1,259 @@
+//! Who is who in a view: memberships, merges, names, profiles.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::ids::{EntityId, EntityKind};
+use crate::time::{Span, Timestamp};
+
+use super::model::{Membership, Merge, NameRow, PersonProfile};
+use super::view::{View, rows};
+
+/// Longer chains of merges are a fault.
+const MAX_CHAIN: usize = 64;
+
+impl View {
+    /// The person a face or voice belongs to now; `None` while it is undecided.
+    #[must_use]
+    pub fn person_of(&self, part: EntityId) -> Option<EntityId> {
+        let membership = self.membership(part)?;
+        Some(self.follow_merges(membership.person))
+    }
+
+    /// The membership row of a face or voice.
+    #[must_use]
+    pub fn membership(&self, part: EntityId) -> Option<Arc<Membership>> {
+        self.current(&self.tables.memberships, &part)
+    }
+
+    /// All memberships, by part.
+    #[must_use]
+    pub fn memberships(&self) -> Vec<Arc<Membership>> {
+        let mut found = rows(self.tables.memberships.all(&self.horizon));
+        found.sort_by_key(|row| row.part);
+        found
+    }
+
+    /// All merges that hold, by the id given up.
+    #[must_use]
+    pub fn merges(&self) -> Vec<Arc<Merge>> {
+        let mut found = rows(self.tables.merges.all(&self.horizon));
+        found.sort_by_key(|row| row.from);
+        found
+    }
+
+    /// The id under which an entity is known now: a face or voice gives its person, a merged id the one
+    /// that stayed; anything else itself.
+    #[must_use]
+    pub fn resolve(&self, id: EntityId) -> EntityId {
+        let id = self.follow_merges(id);
+        match self.membership(id) {
+            Some(membership) if membership.person != id => self.follow_merges(membership.person),
+            _ => id,
+        }
+    }
+
+    fn follow_merges(&self, mut id: EntityId) -> EntityId {
+        for _ in 0..MAX_CHAIN {
+            match self.current(&self.tables.merges, &id) {
+                Some(merge) => id = merge.into,
+                None => break,
+            }
+        }
+        id
+    }
+
+    /// Every id that means the same as `id`: the resolved one, its aliases, its faces and voices; ascending.
+    #[must_use]
+    pub fn same_as(&self, id: EntityId) -> Vec<EntityId> {
+        let head = self.resolve(id);
+        let mut found = BTreeSet::from([head]);
+        let mut open = vec![head];
+        while let Some(at) = open.pop() {
+            let merged = self.tables.merges.linked(at, &self.horizon);
+            let parts = self.tables.memberships.linked(at, &self.horizon);
+            let more = merged.iter().map(|v| v.row.from).chain(parts.iter().map(|v| v.row.part));
+            open.extend(more.filter(|id| found.insert(*id)));
+        }
+        found.into_iter().collect()
+    }
+
+    /// Faces and voices of a person, ascending.
+    #[must_use]
+    pub fn parts_of(&self, person: EntityId) -> Vec<EntityId> {
+        let mut parts = self.same_as(person);
+        parts.retain(|id| matches!(id.kind, EntityKind::Face | EntityKind::Voice));
+        parts
+    }
+
+    /// Names of an entity under whatever id, the one that outranks the others first (told before concluded
+    /// before heard; then the newest).
+    #[must_use]
+    pub fn names(&self, entity: EntityId) -> Vec<Arc<NameRow>> {
+        let ids = self.same_as(entity);
+        let mut found: Vec<_> =
+            ids.into_iter().flat_map(|id| self.tables.names.linked(id, &self.horizon)).collect();
+        found.sort_by(|a, b| {
+            (b.row.source, b.row.since, b.seq)
+                .cmp(&(a.row.source, a.row.since, a.seq))
+                .then_with(|| a.row.name.cmp(&b.row.name))
+        });
+        rows(found)
+    }
+
+    /// The name, else the resolved id.
+    #[must_use]
+    pub fn display_name(&self, entity: EntityId) -> String {
+        match self.names(entity).first() {
+            Some(row) => row.name.clone(),
+            None => self.resolve(entity).to_string(),
+        }
+    }
+
+    /// Everyone and everything of that name (letter case aside), resolved, ascending.
+    #[must_use]
+    pub fn find_by_name(&self, name: &str) -> Vec<EntityId> {
+        let wanted = folded(name);
+        let found: BTreeSet<EntityId> = self
+            .tables
+            .names
+            .all(&self.horizon)
+            .iter()
+            .filter(|version| folded(&version.row.name) == wanted)
+            .map(|version| self.resolve(version.row.entity))
+            .collect();
+        found.into_iter().collect()
+    }
+
+    /// Everyone and everything that a text names, by name or id, resolved, ascending.
+    #[must_use]
+    pub fn named_in(&self, text: &str) -> Vec<EntityId> {
+        let words = words_of(text);
+        let mut found: BTreeSet<EntityId> = words
+            .iter()
+            .filter_map(|word| word.parse::<EntityId>().ok())
+            .filter(|id| id.kind != EntityKind::Robot && self.knows(*id))
+            .map(|id| self.resolve(id))
+            .collect();
+        for version in self.tables.names.all(&self.horizon) {
+            let name = words_of(&version.row.name);
+            if !name.is_empty() && words.windows(name.len()).any(|window| window == name) {
+                found.insert(self.resolve(version.row.entity));
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    /// The profile of one person, face, voice or alias.
+    #[must_use]
+    pub fn person(&self, id: EntityId) -> PersonProfile {
+        let id = self.resolve(id);
+        let same = self.same_as(id);
+        let of_kind = |kind| same.iter().copied().filter(|id| id.kind == kind).collect::<Vec<_>>();
+        let (faces, voices) = (of_kind(EntityKind::Face), of_kind(EntityKind::Voice));
+        let mut seen: Vec<Span> = Vec::new();
+        for face in &faces {
+            seen.extend(
+                self.tables.tracks.linked(*face, &self.horizon).iter().map(|track| track.row.span),
+            );
+        }
+        let mut spoken_secs = 0.0;
+        let mut heard: Vec<(Span, f64)> = Vec::new();
+        for voice in &voices {
+            heard.extend(
+                self.tables
+                    .turns
+                    .linked(*voice, &self.horizon)
+                    .iter()
+                    .map(|turn| (turn.row.span, turn.row.speech_secs)),
+            );
+        }
+        // Summed in time order, so that the last bit does not hang on the order of commits.
+        heard.sort_by_key(|(span, _)| *span);
+        for (_, secs) in &heard {
+            spoken_secs += secs;
+        }
+        let spans = || seen.iter().chain(heard.iter().map(|(span, _)| span));
+        let first_seen = spans().map(|span| span.start).min();
+        let last_seen = spans().map(|span| span.end).max();
+        let names = self.names(id);
+        let name = names.first().map(|row| row.name.clone());
+        let mut aliases: Vec<String> = Vec::new();
+        for row in names.iter().skip(1) {
+            if name.as_ref() != Some(&row.name) && !aliases.contains(&row.name) {
+                aliases.push(row.name.clone());
+            }
+        }
+        let ids = same.iter().filter(|other| **other != id);
+        aliases.extend(
+            ids.filter(|other| !matches!(other.kind, EntityKind::Face | EntityKind::Voice))
+                .map(ToString::to_string),
+        );
+        PersonProfile {
+            id,
+            name,
+            aliases,
+            faces,
+            voices,
+            first_seen,
+            last_seen,
+            seen_secs: covered_secs(&mut seen),
+            spoken_secs,
+        }
+    }
+
+    /// Every person there is (and `self` once a face or voice is the robot's), by id.
+    #[must_use]
+    pub fn persons(&self) -> Vec<PersonProfile> {
+        let mut ids: BTreeSet<EntityId> = BTreeSet::new();
+        let people = |id: &EntityId| matches!(id.kind, EntityKind::Person | EntityKind::Robot);
+        let memberships = self.tables.memberships.all(&self.horizon);
+        let names = self.tables.names.all(&self.horizon);
+        let parts = memberships.iter().map(|version| version.row.part);
+        // A person of whom only the name is known was told of.
+        let named = names.iter().map(|version| version.row.entity);
+        ids.extend(
+            parts
+                .chain(named.filter(|id| id.kind == EntityKind::Person))
+                .map(|id| self.resolve(id))
+                .filter(people),
+        );
+        ids.into_iter().map(|id| self.person(id)).collect()
+    }
+
+    /// When each person was last seen or heard, for all of them at once.
+    #[must_use]
+    pub fn last_seen(&self) -> BTreeMap<EntityId, Timestamp> {
+        self.persons().into_iter().filter_map(|row| Some((row.id, row.last_seen?))).collect()
+    }
+}
+
+/// For comparing names.
+fn folded(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+fn words_of(text: &str) -> Vec<String> {
+    text.unicode_words()
+        .map(|word| {
+            let word = word.to_lowercase().replace('’', "'");
+            word.strip_suffix("'s").map(ToOwned::to_owned).unwrap_or(word)
+        })
+        .collect()
+}
+
+/// Seconds that at least one of the spans covers.
+pub(super) fn covered_secs(spans: &mut [Span]) -> f64 {
+    spans.sort_unstable();
+    let mut total = 0.0;
+    let mut run: Option<Span> = None;
+    for span in spans.iter() {
+        match &mut run {
+            Some(open) if span.start <= open.end => open.end = open.end.max(span.end),
+            _ => total += run.replace(*span).map_or(0.0, Span::secs),
+        }
+    }
+    total + run.map_or(0.0, Span::secs)
+}

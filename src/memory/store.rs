@@ -1,0 +1,229 @@
+//! The truth: one SQLite file, one transaction per commit.
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OpenFlags, params, params_from_iter};
+use tracing::warn;
+
+use crate::ids::Seq;
+use crate::time::Timestamp;
+
+use super::error::MemoryError;
+use super::tables::{Tables, each_table};
+use super::temporal::{Table, Temporal, Version};
+
+/// Schema version this build writes.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+/// Rows that could not be read, per table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loaded {
+    /// Versions in RAM.
+    pub rows: u64,
+    /// Versions left aside: they stay in the file, `engramd check` lists them.
+    pub malformed: u64,
+}
+
+/// Makes the folder (0700) where it is missing.
+pub(crate) fn make_dir(dir: &Path) -> Result<(), MemoryError> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(MemoryError::io("creating the folder", dir))
+}
+
+/// Takes the lock of a store; it is held as long as the file is open.
+pub(crate) fn lock(dir: &Path) -> Result<fs::File, MemoryError> {
+    let path = dir.join("engram.lock");
+    let file = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(MemoryError::io("opening the lock file", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(MemoryError::Locked { dir: dir.to_owned() }),
+        Err(fs::TryLockError::Error(error)) => Err(MemoryError::io("locking", &path)(error)),
+    }
+}
+
+/// Where the database lies.
+pub(crate) fn database_path(dir: &Path) -> PathBuf {
+    dir.join("engram.db")
+}
+
+/// Opens the database for writing; creates and migrates it.
+pub(crate) fn open(dir: &Path) -> Result<Connection, MemoryError> {
+    let path = database_path(dir);
+    fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(MemoryError::io("creating", &path))?;
+    // A store copied from elsewhere may have come with wider rights.
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600))
+        .map_err(MemoryError::io("setting the rights of", &path))?;
+    let doing = "opening the memory";
+    let fail = || MemoryError::sqlite(doing, &path);
+    let mut db = Connection::open(&path).map_err(fail())?;
+    db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
+    // FULL: a commit is on the disk before it is answered from, power cut or not. secure_delete: what is
+    // erased is overwritten.
+    db.execute_batch(
+        "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON; \
+         PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA journal_size_limit=16777216;",
+    )
+    .map_err(fail())?;
+    let found = version_of(&db).map_err(fail())?;
+    if found == 0 {
+        let transaction = db.transaction().map_err(fail())?;
+        transaction.execute_batch(include_str!("schema.sql")).map_err(fail())?;
+        transaction.commit().map_err(fail())?;
+    } else if found > SCHEMA_VERSION {
+        return Err(MemoryError::TooNew { dir: dir.to_owned(), found, known: SCHEMA_VERSION });
+    }
+    Ok(db)
+}
+
+/// Opens the database beside a writer.
+pub(crate) fn open_read_only(dir: &Path) -> Result<Connection, MemoryError> {
+    let path = database_path(dir);
+    if !path.is_file() {
+        return Err(MemoryError::Missing { dir: dir.to_owned() });
+    }
+    let fail = || MemoryError::sqlite("opening the memory for reading", &path);
+    let db = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(fail())?;
+    db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
+    let found = version_of(&db).map_err(fail())?;
+    if found > SCHEMA_VERSION {
+        return Err(MemoryError::TooNew { dir: dir.to_owned(), found, known: SCHEMA_VERSION });
+    }
+    if found == 0 {
+        return Err(MemoryError::Missing { dir: dir.to_owned() });
+    }
+    Ok(db)
+}
+
+fn version_of(db: &Connection) -> rusqlite::Result<u32> {
+    let exists: bool = db.query_row(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'schema_version')",
+        [],
+        |row| row.get(0),
+    )?;
+    if exists {
+        db.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))
+    } else {
+        Ok(0)
+    }
+}
+
+/// Reads the whole memory into RAM, as of one moment of the file.
+pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded), MemoryError> {
+    let fail = || MemoryError::sqlite("reading the memory", path);
+    let snapshot = db.transaction().map_err(fail())?;
+    let tables = Tables::default();
+    let mut loaded = Loaded::default();
+    macro_rules! load_tables {
+        ($($field:ident: $row:ty,)*) => {
+            $(load_table::<$row>(&snapshot, &tables.$field, &mut loaded).map_err(fail())?;)*
+        };
+    }
+    each_table!(load_tables);
+    tables.lexical.append(&tables.memories.log());
+    tables.index.append(&tables.vectors.log());
+    {
+        let mut statement =
+            snapshot.prepare("SELECT seq, recorded FROM commits ORDER BY seq").map_err(fail())?;
+        let commits = statement
+            .query_map([], |row| {
+                let seq = Seq(row.get::<_, i64>(0)? as u64);
+                Ok((seq, Timestamp::from_nanos(row.get(1)?)))
+            })
+            .map_err(fail())?;
+        let commits: Result<Vec<_>, _> = commits.collect();
+        tables.publish(commits.map_err(fail())?);
+    }
+    drop(snapshot);
+    Ok((tables, loaded))
+}
+
+fn quoted(columns: &[&str]) -> String {
+    columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ")
+}
+
+fn load_table<R: Temporal>(
+    db: &Connection,
+    table: &Table<R>,
+    loaded: &mut Loaded,
+) -> rusqlite::Result<()> {
+    let mut statement = db.prepare(&format!(
+        "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY seq, version",
+        quoted(R::COLUMNS),
+        R::TABLE
+    ))?;
+    let width = R::COLUMNS.len();
+    let mut rows = statement.query([])?;
+    let mut versions = Vec::new();
+    let mut malformed = 0;
+    while let Some(row) = rows.next()? {
+        let rowid: i64 = row.get(width)?;
+        match R::read(row) {
+            Ok(read) => {
+                let retired: Option<i64> = row.get(width + 2)?;
+                versions.push(Version::new(
+                    rowid,
+                    Seq(row.get::<_, i64>(width + 1)? as u64),
+                    retired.map(|seq| Seq(seq as u64)),
+                    Timestamp::from_nanos(row.get(width + 3)?),
+                    Arc::new(read),
+                ));
+            }
+            Err(error) => {
+                if malformed == 0 {
+                    warn!(table = R::TABLE, version = rowid, %error, "leaving a malformed row aside");
+                }
+                malformed += 1;
+            }
+        }
+    }
+    loaded.rows += versions.len() as u64;
+    loaded.malformed += malformed;
+    table.append(versions, &[]);
+    Ok(())
+}
+
+/// Writes one version; returns its row id.
+pub(crate) fn insert<R: Temporal>(
+    db: &Connection,
+    row: &R,
+    seq: Seq,
+    recorded: Timestamp,
+) -> rusqlite::Result<i64> {
+    let marks = vec!["?"; R::COLUMNS.len() + 2].join(", ");
+    let mut statement = db.prepare_cached(&format!(
+        "INSERT INTO \"{}\" ({}, seq, recorded) VALUES ({marks})",
+        R::TABLE,
+        quoted(R::COLUMNS),
+    ))?;
+    let mut values = row.bind();
+    values.push(Value::Integer(seq.0 as i64));
+    values.push(Value::Integer(recorded.as_nanos()));
+    statement.execute(params_from_iter(values))?;
+    Ok(db.last_insert_rowid())
+}
+
+/// Ends one version.
+pub(crate) fn retire<R: Temporal>(db: &Connection, rowid: i64, seq: Seq) -> rusqlite::Result<()> {
+    db.prepare_cached(&format!("UPDATE \"{}\" SET retired_seq = ? WHERE version = ?", R::TABLE))?
+        .execute(params![seq.0 as i64, rowid])?;
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! All temporal tables side by side, and the ground that is common to them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+
+use crate::ids::{MemoryId, Seq};
+use crate::time::Timestamp;
+
+use super::index::VectorIndex;
+use super::lexical::Lexical;
+use super::model::MemoryRow;
+use super::temporal::{CommitRow, Horizon, Log, Table};
+
+/// Calls a macro with every temporal table: field, row type; in canonical order.
+macro_rules! each_table {
+    ($with:ident) => {
+        $with! {
+            sessions: $crate::memory::model::Session,
+            clips: $crate::memory::model::Clip,
+            entities: $crate::memory::model::EntityRow,
+            tracks: $crate::memory::model::TrackRow,
+            turns: $crate::memory::model::TurnRow,
+            poses: $crate::memory::model::PoseRow,
+            exemplars: $crate::memory::model::Exemplar,
+            evidence: $crate::memory::model::PairEvidence,
+            memberships: $crate::memory::model::Membership,
+            merges: $crate::memory::model::Merge,
+            names: $crate::memory::model::NameRow,
+            memories: $crate::memory::model::MemoryRow,
+            vectors: $crate::memory::model::MemoryVector,
+            retirements: $crate::memory::model::Retirement,
+            media: $crate::memory::model::MediaRow,
+        }
+    };
+}
+pub(crate) use each_table;
+
+macro_rules! declare_tables {
+    ($($field:ident: $row:ty,)*) => {
+        /// The memory in RAM: what readers see.
+        #[derive(Default)]
+        pub(crate) struct Tables {
+            $(pub(crate) $field: Table<$row>,)*
+            pub(crate) commits: ArcSwap<Log<CommitRow>>,
+            pub(crate) lexical: Lexical,
+            pub(crate) index: VectorIndex,
+            published: AtomicU64,
+        }
+    };
+}
+each_table!(declare_tables);
+
+impl Tables {
+    /// The newest commit that readers see.
+    pub(crate) fn published(&self) -> Seq {
+        Seq(self.published.load(Ordering::Acquire))
+    }
+
+    /// Shows commits whose rows are all in.
+    pub(crate) fn publish(&self, fresh: impl IntoIterator<Item = (Seq, Timestamp)>) {
+        let mut commits = Log::clone(&self.commits.load());
+        let mut newest = self.published();
+        let clips = self.clips.log();
+        let mut watermark = commits.iter().next_back().and_then(|commit| commit.watermark);
+        let mut at = clips.partition_point(|clip| clip.seq <= newest);
+        for (seq, recorded) in fresh {
+            while let Some(clip) = clips.get(at).filter(|clip| clip.seq <= seq) {
+                watermark = watermark.max(Some(clip.row.span.end));
+                at += 1;
+            }
+            commits.push(CommitRow { seq, recorded, watermark });
+            newest = seq;
+        }
+        self.commits.store(Arc::new(commits));
+        self.published.store(newest.0, Ordering::Release);
+    }
+
+    /// The newest commit up to `seq`.
+    pub(crate) fn commit_at(&self, seq: Seq) -> Option<CommitRow> {
+        let commits = self.commits.load();
+        let at = commits.partition_point(|commit| commit.seq <= seq);
+        commits.get(at.checked_sub(1)?).copied()
+    }
+
+    /// The horizon of a record time at commit `newest`.
+    pub(crate) fn horizon_at(&self, time: Timestamp, newest: Seq) -> Horizon {
+        let commits = Log::clone(&self.commits.load());
+        let mut prefix = Seq(0);
+        let mut gap = false;
+        for commit in commits.iter().take_while(|commit| commit.seq <= newest) {
+            if commit.recorded <= time {
+                if gap {
+                    return Horizon::Known { time, newest, commits: commits.clone() };
+                }
+                prefix = commit.seq;
+            } else {
+                gap = true;
+            }
+        }
+        Horizon::Prefix(prefix)
+    }
+
+    pub(crate) fn shows_memory(&self, id: MemoryId, horizon: &Horizon) -> Option<Arc<MemoryRow>> {
+        self.memories.current(&id, horizon).map(|version| Arc::clone(&version.row))
+    }
+}

@@ -1,0 +1,330 @@
+//! The memory as one reader sees it: fixed at a commit or a record time.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use crate::ids::{
+    ClipId, EntityId, EntityKind, MemoryId, ModelHash, Seq, SessionId, TrackId, TurnId,
+};
+use crate::mention;
+use crate::percept::Embedding;
+use crate::time::{Span, Timestamp};
+
+use super::filter::{Filter, Order, PerceptFilter, overlaps};
+use super::index::{EXACT_UP_TO, best_of};
+use super::lexical::stems;
+use super::model::{
+    Clip, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement, Session,
+    TrackRow, TurnRow,
+};
+use super::tables::Tables;
+use super::temporal::{Horizon, Table, Temporal, Version};
+
+/// What was known at one moment. Cheap to clone; never changes, whatever is committed meanwhile.
+#[derive(Clone)]
+pub struct View {
+    pub(super) tables: Arc<Tables>,
+    pub(super) horizon: Horizon,
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").field("seq", &self.seq()).finish_non_exhaustive()
+    }
+}
+
+pub(super) fn rows<R>(versions: Vec<Arc<Version<R>>>) -> Vec<Arc<R>> {
+    versions.into_iter().map(|version| Arc::clone(&version.row)).collect()
+}
+
+impl View {
+    pub(super) fn new(tables: Arc<Tables>, horizon: Horizon) -> Self {
+        Self { tables, horizon }
+    }
+
+    /// The newest commit that it may show.
+    #[must_use]
+    pub fn seq(&self) -> Seq {
+        self.horizon.newest()
+    }
+
+    /// The watermark: end of the newest clip, else the newest record time; `None` in an empty memory.
+    #[must_use]
+    pub fn newest_time(&self) -> Option<Timestamp> {
+        if let Horizon::Prefix(seq) = self.horizon {
+            let commit = self.tables.commit_at(seq)?;
+            return commit.watermark.or(Some(commit.recorded));
+        }
+        let clips = self.tables.clips.all(&self.horizon);
+        clips.iter().map(|clip| clip.row.span.end).max().or_else(|| {
+            let commits = self.tables.commits.load();
+            let known = commits.iter().filter(|commit| self.horizon.knows(commit.seq.0));
+            known.map(|commit| commit.recorded).max()
+        })
+    }
+
+    /// All sessions, by id.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        let mut found = rows(self.tables.sessions.all(&self.horizon));
+        found.sort_by_key(|session| session.id);
+        found
+    }
+
+    /// One session.
+    #[must_use]
+    pub fn session(&self, id: SessionId) -> Option<Arc<Session>> {
+        self.current(&self.tables.sessions, &id)
+    }
+
+    /// All clips, or those of a session, by id.
+    #[must_use]
+    pub fn clips(&self, session: Option<SessionId>) -> Vec<Arc<Clip>> {
+        let mut found = rows(self.tables.clips.all(&self.horizon));
+        found.retain(|clip| session.is_none_or(|session| clip.id.session == session));
+        found.sort_by_key(|clip| clip.id);
+        found
+    }
+
+    /// One clip.
+    #[must_use]
+    pub fn clip(&self, id: ClipId) -> Option<Arc<Clip>> {
+        self.current(&self.tables.clips, &id)
+    }
+
+    /// Every entity id that was given, ascending (aliases too).
+    #[must_use]
+    pub fn entities(&self) -> Vec<EntityId> {
+        let mut found: Vec<_> =
+            self.tables.entities.all(&self.horizon).iter().map(|version| version.row.id).collect();
+        found.sort_unstable();
+        found
+    }
+
+    /// Whether the id was given.
+    #[must_use]
+    pub fn knows(&self, id: EntityId) -> bool {
+        id == EntityId::ROBOT || self.tables.entities.current(&id, &self.horizon).is_some()
+    }
+
+    /// Face tracks by start, clip and id.
+    #[must_use]
+    pub fn tracks(&self, filter: &PerceptFilter) -> Vec<Arc<TrackRow>> {
+        let mut found = rows(self.percepts(&self.tables.tracks, filter));
+        found.retain(|track| {
+            filter.span.is_none_or(|span| overlaps(span, track.span))
+                && filter.clip.is_none_or(|clip| track.clip == clip)
+                && filter.source.as_ref().is_none_or(|source| track.source == *source)
+        });
+        found.sort_by_key(|track| (track.span.start, track.clip, track.track));
+        found
+    }
+
+    /// One track of a clip.
+    #[must_use]
+    pub fn track(&self, clip: ClipId, track: TrackId) -> Option<Arc<TrackRow>> {
+        self.current(&self.tables.tracks, &(clip, track))
+    }
+
+    /// Speech turns by start, clip and id.
+    #[must_use]
+    pub fn turns(&self, filter: &PerceptFilter) -> Vec<Arc<TurnRow>> {
+        let mut found = rows(self.percepts(&self.tables.turns, filter));
+        found.retain(|turn| {
+            filter.span.is_none_or(|span| overlaps(span, turn.span))
+                && filter.clip.is_none_or(|clip| turn.clip == clip)
+                && filter.source.as_ref().is_none_or(|source| turn.source == *source)
+        });
+        found.sort_by_key(|turn| (turn.span.start, turn.clip, turn.turn));
+        found
+    }
+
+    /// One turn of a session.
+    #[must_use]
+    pub fn turn(&self, session: SessionId, turn: TurnId) -> Option<Arc<TurnRow>> {
+        self.current(&self.tables.turns, &(session, turn))
+    }
+
+    /// Poses stamped inside the span, in time order.
+    #[must_use]
+    pub fn poses(&self, span: Span) -> Vec<Arc<PoseRow>> {
+        let mut found = rows(self.tables.poses.touching(span, &self.horizon));
+        found.retain(|pose| span.contains(pose.pose.stamp));
+        found.sort_by_key(|pose| (pose.pose.stamp, pose.clip));
+        found
+    }
+
+    /// One memory.
+    #[must_use]
+    pub fn memory(&self, id: MemoryId) -> Option<Arc<MemoryRow>> {
+        self.tables.shows_memory(id, &self.horizon)
+    }
+
+    /// A memory's vector.
+    #[must_use]
+    pub fn embedding(&self, id: MemoryId) -> Option<Embedding> {
+        self.current(&self.tables.vectors, &id).map(|row| row.embedding.clone())
+    }
+
+    /// Why a memory was closed or taken back.
+    #[must_use]
+    pub fn retirement(&self, id: MemoryId) -> Option<Arc<Retirement>> {
+        self.current(&self.tables.retirements, &id)
+    }
+
+    /// When a memory came to be known: record time of its newest version.
+    #[must_use]
+    pub fn recorded(&self, id: MemoryId) -> Option<Timestamp> {
+        self.tables.memories.current(&id, &self.horizon).map(|version| version.recorded)
+    }
+
+    /// Memories in the filter's order (by start, then id).
+    #[must_use]
+    pub fn memories(&self, filter: &Filter) -> Vec<Arc<MemoryRow>> {
+        let mut found = self.candidates(filter);
+        found.sort_by_key(|row| (row.span.start, row.id));
+        if filter.order == Order::NewestFirst {
+            found.reverse();
+        }
+        found.truncate(filter.limit.unwrap_or(usize::MAX));
+        found
+    }
+
+    /// Memories about an entity, under whatever id, oldest first.
+    #[must_use]
+    pub fn memories_of(&self, entity: EntityId) -> Vec<Arc<MemoryRow>> {
+        self.memories(&Filter { entities: vec![entity], ..Filter::default() })
+    }
+
+    /// What passes the filter, in no promised order; limit and order are the caller's.
+    pub(super) fn candidates(&self, filter: &Filter) -> Vec<Arc<MemoryRow>> {
+        let table = &self.tables.memories;
+        let mut found = if !filter.entities.is_empty() {
+            let mut seen = BTreeSet::new();
+            let ids: BTreeSet<EntityId> =
+                filter.entities.iter().flat_map(|entity| self.same_as(*entity)).collect();
+            ids.into_iter()
+                .flat_map(|id| table.linked(id, &self.horizon))
+                .filter(|version| seen.insert(version.row.id))
+                .collect()
+        } else if let Some(clip) = filter.clip {
+            table.in_clip(clip, &self.horizon)
+        } else if let Some(span) = filter.span {
+            table.touching(span, &self.horizon)
+        } else {
+            table.all(&self.horizon)
+        };
+        found.retain(|version| filter.admits(&version.row));
+        rows(found)
+    }
+
+    /// Exemplars of a face or voice, by slot.
+    #[must_use]
+    pub fn exemplars(&self, entity: EntityId) -> Vec<Arc<Exemplar>> {
+        let mut found = rows(self.tables.exemplars.linked(entity, &self.horizon));
+        found.sort_by_key(|exemplar| exemplar.slot);
+        found
+    }
+
+    /// All exemplars of that kind made by that model, by entity and slot.
+    #[must_use]
+    pub fn galleries(&self, kind: EntityKind, model: ModelHash) -> Vec<Arc<Exemplar>> {
+        let mut found = rows(self.tables.exemplars.all(&self.horizon));
+        found.retain(|row| row.entity.kind == kind && row.embedding.model == model);
+        found.sort_by_key(|exemplar| (exemplar.entity, exemplar.slot));
+        found
+    }
+
+    /// All face–voice evidence, by face and voice.
+    #[must_use]
+    pub fn evidence(&self) -> Vec<PairEvidence> {
+        let mut found: Vec<_> =
+            self.tables.evidence.all(&self.horizon).iter().map(|version| *version.row).collect();
+        found.sort_by_key(|pair| (pair.face, pair.voice));
+        found
+    }
+
+    /// What is known of a media file.
+    #[must_use]
+    pub fn media_row(&self, digest: &MediaDigest) -> Option<Arc<MediaRow>> {
+        self.current(&self.tables.media, digest)
+    }
+
+    /// The `k` memories whose vectors are most similar (cosine) and that pass the filter, best first.
+    #[must_use]
+    pub fn nearest(&self, query: &Embedding, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
+        let index = &self.tables.index;
+        let vectors = &self.tables.vectors;
+        if filter.is_open() {
+            return index.nearest(query.model, &query.values, k, &|version| {
+                vectors.shows(version, &self.horizon) && self.memory(version.row.memory).is_some()
+            });
+        }
+        let candidates = self.candidates(filter);
+        if candidates.len() <= EXACT_UP_TO {
+            let rows: Vec<_> = candidates
+                .iter()
+                .filter_map(|row| vectors.current(&row.id, &self.horizon))
+                .filter(|version| version.row.embedding.model == query.model)
+                .collect();
+            return best_of(rows.iter(), &query.values, k, &|_| true);
+        }
+        let wanted: HashSet<MemoryId> = candidates.into_iter().map(|row| row.id).collect();
+        index.nearest(query.model, &query.values, k, &|version| {
+            wanted.contains(&version.row.memory) && vectors.shows(version, &self.horizon)
+        })
+    }
+
+    /// The `k` memories whose words (and entities) match best and that pass the filter, by BM25, best first.
+    #[must_use]
+    pub fn lexical(&self, query: &str, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
+        let table = &self.tables.memories;
+        let log = table.log();
+        let docs = log.partition_point(|version| version.seq <= self.seq());
+        let terms = self.query_terms(query);
+        let wanted: Option<BTreeSet<MemoryId>> = (!filter.is_open())
+            .then(|| self.candidates(filter).into_iter().map(|row| row.id).collect());
+        let hits = self.tables.lexical.search(&terms, docs, k, |doc| {
+            log.get(doc as usize).is_some_and(|version| {
+                table.shows(version, &self.horizon)
+                    && wanted.as_ref().is_none_or(|wanted| wanted.contains(&version.row.id))
+            })
+        });
+        hits.into_iter()
+            .filter_map(|(doc, score)| Some((log.get(doc as usize)?.row.id, score)))
+            .collect()
+    }
+
+    /// Stems of the query's words, and the ids of everyone it names.
+    fn query_terms(&self, query: &str) -> Vec<String> {
+        let mut named: BTreeSet<EntityId> =
+            mention::mentions(query).into_iter().map(|mention| mention.entity).collect();
+        let plain = mention::render(query, |_| " ".to_owned());
+        named.extend(self.named_in(&plain));
+        let mut terms = stems(&plain);
+        let ids: BTreeSet<EntityId> = named.into_iter().flat_map(|id| self.same_as(id)).collect();
+        terms.extend(ids.into_iter().map(|id| format!("<{id}>")));
+        terms
+    }
+
+    fn percepts<R: Temporal>(
+        &self,
+        table: &Table<R>,
+        filter: &PerceptFilter,
+    ) -> Vec<Arc<Version<R>>> {
+        if let Some(entity) = filter.entity {
+            let parts = self.same_as(entity);
+            parts.into_iter().flat_map(|part| table.linked(part, &self.horizon)).collect()
+        } else if let Some(clip) = filter.clip {
+            table.in_clip(clip, &self.horizon)
+        } else if let Some(span) = filter.span {
+            table.touching(span, &self.horizon)
+        } else {
+            table.all(&self.horizon)
+        }
+    }
+
+    pub(super) fn current<R: Temporal>(&self, table: &Table<R>, key: &R::Key) -> Option<Arc<R>> {
+        table.current(key, &self.horizon).map(|version| Arc::clone(&version.row))
+    }
+}
