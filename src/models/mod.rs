@@ -1,1 +1,28 @@
-//! Model files: manifest, lookup, fetching, verifying.
+//! Model files: which there are, where they come from, which of them are here.
+//!
+//! Ground floor: perception and recall ask the [`Catalogue`] for the model of a [`Job`] and get the
+//! paths of its files, the hash that its embeddings carry, and its thresholds. Nothing here is
+//! downloaded while the daemon runs; `engramd models fetch` does that ([`Catalogue::fetch`]).
+//!
+//! `models/manifest.toml` says what exists ([`manifest`]), `models.lock` beside the files says what
+//! they were when first used ([`lock`]), `calibration/thresholds` says when two embeddings are alike
+//! ([`thresholds`]).
+
+pub mod catalogue;
+pub mod command;
+mod download;
+mod error;
+pub mod fetch;
+pub mod lock;
+pub mod manifest;
+mod package;
+pub mod progress;
+pub mod thresholds;
+
+pub use catalogue::{Catalogue, ListRow, ModelFile, Presence};
+pub use error::ModelError;
+pub use fetch::{FetchEvent, FetchReport, Fetched};
+pub use manifest::{Job, Manifest};
+pub use thresholds::Thresholds;
+
+pub use crate::config::ModelSet;

@@ -1,0 +1,38 @@
+# Everything starts here. Each step does what is still missing, and nothing twice.
+
+.PHONY: help setup build demo test prove install bench clean-data
+
+help:
+	@echo "make setup       bring what building and running need: packages, libraries, models, the demo recording"
+	@echo "make demo        replay the demo recording into a memory and ask it (VIDEO=file, CAMERA=/dev/video0, SET=edge)"
+	@echo "make test        form, lints and tests"
+	@echo "make prove       all tests on the release build, the slow ones too"
+	@echo "make bench       the benchmarks"
+	@echo "make build       the release build: target/release/engramd"
+	@echo "make install     put it into place (DESTDIR=, PREFIX=/usr)"
+	@echo "make clean-data  forget what the demo remembered"
+
+setup:
+	@scripts/setup.sh release
+
+build: setup
+	cargo build --locked --release
+
+demo: setup
+	@VIDEO="$(VIDEO)" CAMERA="$(CAMERA)" SET="$(SET)" scripts/demo.sh
+
+test:
+	@scripts/setup.sh dev
+	@scripts/test.sh
+
+prove: setup
+	cargo test --locked --release -- --include-ignored
+
+bench: setup
+	cargo bench --locked
+
+install: build
+	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install.sh
+
+clean-data:
+	rm -rf target/demo/data target/demo/replay.jsonl

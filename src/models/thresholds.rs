@@ -1,0 +1,121 @@
+//! Matching thresholds: when two embeddings of a model are the same face or voice.
+//!
+//! They belong to a model, not to the code: `calibration/thresholds/<model>.toml`, measured with
+//! `engramd bench verify` and on recordings. A file in `/etc/engram` or the state directory comes
+//! before the one this build was made with.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::ModelHash;
+use crate::models::error::ModelError;
+
+/// The thresholds that this build was made with.
+const BUILT_IN: [(&str, &str); 5] = [
+    ("mobilefacenet", include_str!("../../calibration/thresholds/mobilefacenet.toml")),
+    ("faceapi_descriptor", include_str!("../../calibration/thresholds/faceapi_descriptor.toml")),
+    ("ge2e", include_str!("../../calibration/thresholds/ge2e.toml")),
+    ("eres2netv2", include_str!("../../calibration/thresholds/eres2netv2.toml")),
+    ("arcface_r50", include_str!("../../calibration/thresholds/arcface_r50.toml")),
+];
+
+/// Where a calibration of this machine lies, most important first.
+const PLACES: [&str; 3] = ["/etc/engram", "/var/lib/engram", "/usr/share/engram"];
+
+/// How two embeddings are compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Metric {
+    /// Dot product of unit vectors, [-1, 1].
+    #[default]
+    Cosine,
+}
+
+/// When two embeddings of one model are alike. Scores are of [`Metric`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thresholds {
+    /// The model they were measured for.
+    pub model: String,
+    /// Only for the file of this hash; `None`: for any file of the model.
+    pub sha256: Option<ModelHash>,
+    /// What the numbers are.
+    pub metric: Metric,
+    /// At least this: the same.
+    pub accept: f32,
+    /// Below this: surely another. Between: to be decided by more evidence.
+    pub maybe: f32,
+    /// The best match leads the second best by at least this.
+    pub margin: f32,
+    /// Equal error rate of the measurement, 0–1.
+    pub eer: Option<f32>,
+    /// The score at which it is reached.
+    pub eer_threshold: Option<f32>,
+    /// Pairs that were compared.
+    pub pairs: Option<u64>,
+    /// How it was measured.
+    pub how: String,
+}
+
+impl Thresholds {
+    /// The thresholds of a model: of this machine, else of this build; `None` when there are none.
+    ///
+    /// # Errors
+    /// [`ModelError::Thresholds`] when a file is there and cannot be understood.
+    pub fn of(model: &str) -> Result<Option<Self>, ModelError> {
+        for place in PLACES {
+            let path = Path::new(place).join(format!("calibration/thresholds/{model}.toml"));
+            match std::fs::read_to_string(&path) {
+                Ok(text) => return Self::parse(&text, &path).map(Some),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => return Err(ModelError::Io { doing: "reading", path, source }),
+            }
+        }
+        let built_in = BUILT_IN.iter().find(|(name, _)| *name == model);
+        built_in.map(|(name, text)| Self::parse(text, Path::new(name))).transpose()
+    }
+
+    /// Reads a thresholds file; `path` is for messages.
+    ///
+    /// # Errors
+    /// [`ModelError::Thresholds`] when a key is missing or unknown, or a number makes no sense.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ModelError> {
+        let wrong = |why: String| ModelError::Thresholds { path: PathBuf::from(path), why };
+        let read: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+        let sound = [read.accept, read.maybe].iter().all(|score| (-1.0..=1.0).contains(score));
+        if !sound || !(0.0..=2.0).contains(&read.margin) {
+            return Err(wrong("accept and maybe are cosines, margin is 0 or more".to_owned()));
+        }
+        if read.maybe > read.accept {
+            return Err(wrong(format!("maybe {} is above accept {}", read.maybe, read.accept)));
+        }
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::models::Manifest;
+
+    #[test]
+    fn built_in_thresholds_belong_to_models() {
+        let manifest = Manifest::built_in().unwrap();
+        for (name, text) in BUILT_IN {
+            let read = Thresholds::parse(text, Path::new(name)).unwrap();
+            assert_eq!(read.model, name);
+            assert!(manifest.model(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let text = BUILT_IN[0].1;
+        let swapped = text.replace("maybe = ", "maybe = 0.9 # ");
+        assert!(Thresholds::parse(&swapped, Path::new("t")).is_err());
+        let unknown = format!("{text}\nmatch = 1\n");
+        assert!(Thresholds::parse(&unknown, Path::new("t")).is_err());
+    }
+}
