@@ -179,6 +179,7 @@ fn engines(config: &Config, found: &mut Found) {
         ("llm.api_key_file", &config.llm.api_key_file),
         ("transcriber.api_key_file", &config.transcriber.api_key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
+        ("mqtt.ca_file", &config.mqtt.ca_file),
     ] {
         if let Some(file) = file
             && resolve::find_file(file, config.store.dir.as_deref()).is_none()

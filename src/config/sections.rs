@@ -272,6 +272,8 @@ section! {
         username: Option<String> = None,
         /// File that holds the password.
         password_file: Option<PathBuf> = None,
+        /// Certificates (PEM) that an `mqtts://` broker's must be signed by; default: the system's.
+        ca_file: Option<PathBuf> = None,
         /// First part of every topic.
         prefix: String = "engram".to_owned(),
     }

@@ -440,8 +440,12 @@ fn combined(hashes: &[(&str, ModelHash)]) -> ModelHash {
 /// The default folders that exist; where none does, the first in which files may be put.
 fn default_dirs(exe: Option<&Path>) -> Vec<PathBuf> {
     let checkout = exe.and_then(checkout).map(|root| root.join("target/models"));
-    let candidates = checkout.into_iter().chain(INSTALLED.map(PathBuf::from));
-    let candidates: Vec<PathBuf> = candidates.collect();
+    // An installation below another prefix: <prefix>/bin/engramd, <prefix>/share/engram/models.
+    let prefix =
+        exe.and_then(|exe| exe.parent()?.parent()).map(|dir| dir.join("share/engram/models"));
+    let mut candidates: Vec<PathBuf> =
+        checkout.into_iter().chain(INSTALLED.map(PathBuf::from)).collect();
+    candidates.extend(prefix.filter(|dir| !INSTALLED.iter().any(|known| dir == Path::new(known))));
     let there: Vec<PathBuf> = candidates.iter().filter(|dir| dir.is_dir()).cloned().collect();
     if there.is_empty() { candidates[..1].to_vec() } else { there }
 }

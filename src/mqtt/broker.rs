@@ -1,0 +1,114 @@
+//! The embedded broker: rumqttd's router and servers in threads of ours. Both ports speak MQTT 3.1.1 and 5.
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpListener};
+use std::time::{Duration, Instant};
+
+use rumqttd::{ConnectionSettings, LinkType, RouterConfig, Server, ServerSettings};
+
+use super::connection::Credentials;
+use super::wire::AnyVersion;
+use super::{MAX_PACKET_BYTES, MqttError, nodelay};
+use crate::config::Mqtt;
+
+/// How long the broker may take to listen.
+const START_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A running broker; it ends with the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broker {
+    /// Where it listens for MQTT 3.1.1.
+    pub v4: SocketAddr,
+    /// Where it listens for MQTT 5.
+    pub v5: SocketAddr,
+}
+
+impl Broker {
+    /// Starts it and waits until both ports listen. Port 0 takes any free one.
+    ///
+    /// # Errors
+    /// [`MqttError::PortTaken`], [`MqttError::BrokerDead`].
+    pub(super) fn start(
+        settings: &Mqtt,
+        credentials: Option<&Credentials>,
+    ) -> Result<Self, MqttError> {
+        let (v4, v4_held) = reserve("mqtt.listen", &settings.listen)?;
+        let (v5, v5_held) = reserve("mqtt.listen_v5", &settings.listen_v5)?;
+        drop((v4_held, v5_held));
+        let auth =
+            credentials.map(|one| HashMap::from([(one.username.clone(), one.password.clone())]));
+        let router = rumqttd::Router::new(
+            0,
+            RouterConfig {
+                max_connections: 1000,
+                max_outgoing_packet_count: 200,
+                // Per subscription filter: what a slow subscriber may be behind, 4 × 1 MiB.
+                max_segment_size: 1024 * 1024,
+                max_segment_count: 4,
+                custom_segment: None,
+                // Everything published matches this one, so that a topic to which nobody listens needs no log of
+                // its own (there is one topic per answer).
+                initialized_filters: Some(vec!["#".to_owned()]),
+                shared_subscriptions_strategy: rumqttd::Strategy::default(),
+            },
+        )
+        .spawn();
+        for (name, listen) in [("mqtt-v4", v4), ("mqtt-v5", v5)] {
+            let settings = ServerSettings {
+                name: name.to_owned(),
+                listen,
+                tls: None,
+                next_connection_delay_ms: 0,
+                connections: ConnectionSettings {
+                    connection_timeout_ms: 5_000,
+                    max_payload_size: MAX_PACKET_BYTES,
+                    max_inflight_count: 500,
+                    auth: auth.clone(),
+                    external_auth: None,
+                    dynamic_filters: true,
+                },
+            };
+            let mut server = Server::new(settings, router.clone(), AnyVersion::default());
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .map_err(MqttError::Thread)?;
+            let serve = move || {
+                if let Err(error) = runtime.block_on(server.start(LinkType::Remote)) {
+                    tracing::error!("the embedded broker on {listen} ended: {error}");
+                }
+            };
+            std::thread::Builder::new()
+                .name(name.to_owned())
+                .spawn(serve)
+                .map_err(MqttError::Thread)?;
+        }
+        wait_for(v4)?;
+        wait_for(v5)?;
+        tracing::info!("embedded broker: MQTT 3.1.1 and 5 on {v4} and {v5}");
+        Ok(Self { v4, v5 })
+    }
+}
+
+/// Checks that the port is free; holds it until both are known to be, so that two zeros give two ports.
+fn reserve(key: &'static str, listen: &str) -> Result<(SocketAddr, TcpListener), MqttError> {
+    let address: SocketAddr = listen.parse().map_err(|_| {
+        MqttError::Setting(format!("`{key}` is {listen:?}, but must be address:port"))
+    })?;
+    let taken = |source| MqttError::PortTaken { address, key, source };
+    let listener = TcpListener::bind(address).map_err(taken)?;
+    let address = listener.local_addr().map_err(taken)?;
+    Ok((address, listener))
+}
+
+/// Waits until this process listens there, and takes the delay out of it.
+fn wait_for(address: SocketAddr) -> Result<(), MqttError> {
+    let began = Instant::now();
+    while !nodelay::set_on_listener(address) {
+        if began.elapsed() > START_TIMEOUT {
+            return Err(MqttError::BrokerDead { address, waited: START_TIMEOUT });
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! The other side: asking a running daemon, for the command line.
+
+use std::time::{Duration, Instant};
+
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{Packet, PublishProperties, SubscribeReasonCode};
+use rumqttc::v5::{Client, Connection, Event, RecvTimeoutError};
+use serde_json::Value;
+
+use super::connection::{Target, credentials};
+use super::{MqttError, Topics};
+use crate::config::Config;
+
+/// Why a daemon could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Mqtt(#[from] MqttError),
+    /// No broker there.
+    #[error(
+        "connecting to the broker {broker}: {reason}; start the daemon (engramd run, or systemctl start engramd), \
+         or read the store itself with --data-dir DIR"
+    )]
+    NoBroker {
+        /// Where.
+        broker: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A broker, but no daemon.
+    #[error(
+        "asking the daemon of robot {robot:?} through the broker {broker}: no reply within {secs:.0} s; \
+         is it running, and is `robot.id` the same there?"
+    )]
+    NoReply {
+        /// Whom.
+        robot: String,
+        /// Through which broker.
+        broker: String,
+        /// How long was waited.
+        secs: f64,
+    },
+    /// The daemon refused.
+    #[error("{message} ({code})")]
+    Refused {
+        /// One of the error codes.
+        code: String,
+        /// What the daemon said.
+        message: String,
+    },
+    /// The reply is no JSON.
+    #[error("reading the daemon's reply: {0}")]
+    Unreadable(serde_json::Error),
+}
+
+/// A connection to the daemon's broker, for one command.
+pub struct DaemonClient {
+    client: Client,
+    connection: Connection,
+    topics: Topics,
+    response_topic: String,
+    broker: String,
+    robot: String,
+    asked: u32,
+}
+
+impl DaemonClient {
+    /// Connects and subscribes to an answer topic of its own.
+    ///
+    /// # Errors
+    /// [`ClientError::NoBroker`] after a few seconds.
+    pub fn connect(config: &Config) -> Result<Self, ClientError> {
+        let robot = config.robot_id();
+        let topics = Topics::new(&config.mqtt.prefix, &robot);
+        let listen = config.mqtt.listen_v5.parse().map_err(|_| {
+            MqttError::Setting(format!("`mqtt.listen_v5` is {:?}", config.mqtt.listen_v5))
+        })?;
+        let target = Target::new(config, listen, credentials(config)?)?;
+        let nanos = crate::time::Timestamp::wall_clock().as_nanos() & 0xff_ffff;
+        let name = format!("cli-{}-{nanos:06x}", std::process::id());
+        let response_topic = topics.answer(Some(&name));
+        let broker = target.name();
+        let (client, mut connection) = Client::new(target.options(&name), 16);
+        let fail = |reason: String| ClientError::NoBroker { broker: broker.clone(), reason };
+        client
+            .try_subscribe(response_topic.clone(), QoS::AtLeastOnce)
+            .map_err(|error| fail(error.to_string()))?;
+        let until = Instant::now() + Duration::from_secs(5);
+        loop {
+            match next(&mut connection, until) {
+                Ok(Some(Packet::SubAck(ack))) => match ack.return_codes.first() {
+                    Some(SubscribeReasonCode::Success(_)) => break,
+                    other => return Err(fail(format!("it refuses the subscription ({other:?})"))),
+                },
+                Ok(_) => {}
+                Err(reason) => return Err(fail(reason)),
+            }
+        }
+        Ok(Self { client, connection, topics, response_topic, broker, robot, asked: 0 })
+    }
+
+    /// Sends a request and waits for its reply; a [`Value`] payload without an `id`.
+    ///
+    /// # Errors
+    /// [`ClientError::NoReply`], [`ClientError::Refused`], [`ClientError::Unreadable`].
+    pub fn request(
+        &mut self,
+        below: &str,
+        payload: &Value,
+        timeout: Duration,
+    ) -> Result<Value, ClientError> {
+        let bytes = self.request_bytes(below, payload, timeout)?;
+        let reply: Value = serde_json::from_slice(&bytes).map_err(ClientError::Unreadable)?;
+        refused(&reply).map_or(Ok(reply), Err)
+    }
+
+    /// As [`Self::request`], for replies that may be bytes of a picture or sound.
+    ///
+    /// # Errors
+    /// [`ClientError::NoReply`], [`ClientError::Refused`].
+    pub fn request_media(
+        &mut self,
+        payload: &Value,
+        timeout: Duration,
+    ) -> Result<Vec<u8>, ClientError> {
+        let bytes = self.request_bytes("query", payload, timeout)?;
+        let reply = bytes.first().filter(|first| **first == b'{');
+        let reply = reply.and_then(|_| serde_json::from_slice::<Value>(&bytes).ok());
+        match reply.and_then(|reply| refused(&reply)) {
+            Some(error) => Err(error),
+            None => Ok(bytes),
+        }
+    }
+
+    fn request_bytes(
+        &mut self,
+        below: &str,
+        payload: &Value,
+        timeout: Duration,
+    ) -> Result<Vec<u8>, ClientError> {
+        self.asked += 1;
+        let correlation = self.asked.to_be_bytes().to_vec();
+        let properties = PublishProperties {
+            response_topic: Some(self.response_topic.clone()),
+            correlation_data: Some(correlation.clone().into()),
+            content_type: Some("application/json".to_owned()),
+            ..PublishProperties::default()
+        };
+        let no_reply = |client: &Self| ClientError::NoReply {
+            robot: client.robot.clone(),
+            broker: client.broker.clone(),
+            secs: timeout.as_secs_f64(),
+        };
+        self.client
+            .try_publish_with_properties(
+                self.topics.at(below),
+                QoS::AtLeastOnce,
+                false,
+                payload.to_string(),
+                properties,
+            )
+            .map_err(|error| ClientError::NoBroker {
+                broker: self.broker.clone(),
+                reason: error.to_string(),
+            })?;
+        let until = Instant::now() + timeout;
+        loop {
+            let packet = next(&mut self.connection, until).map_err(|reason| {
+                if Instant::now() >= until {
+                    no_reply(self)
+                } else {
+                    ClientError::NoBroker { broker: self.broker.clone(), reason }
+                }
+            })?;
+            if let Some(Packet::Publish(publish)) = packet {
+                let echoed = publish.properties.and_then(|properties| properties.correlation_data);
+                if echoed.as_deref() == Some(&correlation[..]) {
+                    return Ok(publish.payload.to_vec());
+                }
+            }
+        }
+    }
+}
+
+impl Drop for DaemonClient {
+    fn drop(&mut self) {
+        let _ = self.client.try_disconnect();
+        let until = Instant::now() + Duration::from_millis(200);
+        while let Ok(packet) = next(&mut self.connection, until) {
+            if packet.is_none() && Instant::now() >= until {
+                break;
+            }
+        }
+    }
+}
+
+/// The next packet from the broker, `None` for our own; an error in words.
+fn next(connection: &mut Connection, until: Instant) -> Result<Option<Packet>, String> {
+    let left = until.saturating_duration_since(Instant::now());
+    match connection.recv_timeout(left) {
+        Ok(Ok(Event::Incoming(packet))) => Ok(Some(packet)),
+        Ok(Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect))) => Err("disconnected".to_owned()),
+        Ok(Ok(Event::Outgoing(_))) => Ok(None),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(RecvTimeoutError::Timeout) => Err("no reply".to_owned()),
+        Err(RecvTimeoutError::Disconnected) => Err("the connection was closed".to_owned()),
+    }
+}
+
+/// The refusal that a reply is, if it is one.
+fn refused(reply: &Value) -> Option<ClientError> {
+    let error = reply.get("error")?;
+    let text = |key: &str| error.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    Some(ClientError::Refused { code: text("code"), message: text("message") })
+}

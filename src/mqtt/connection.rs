@@ -1,0 +1,108 @@
+//! How to reach the broker: address, user, TLS, and the options that every connection of ours has.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rumqttc::v5::MqttOptions;
+use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
+
+use super::{MAX_PACKET_BYTES, MqttError};
+use crate::config::{BrokerAddress, Config, find_file, read_secret};
+
+/// Certificates of the system's authorities, for `mqtts://`.
+const SYSTEM_CERTIFICATES: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// User and password.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Credentials {
+    pub(super) username: String,
+    pub(super) password: String,
+}
+
+/// A broker that can be connected to.
+#[derive(Clone)]
+pub(super) struct Target {
+    host: String,
+    port: u16,
+    transport: Transport,
+    credentials: Option<Credentials>,
+}
+
+/// User and password of the configuration, where set.
+pub(super) fn credentials(config: &Config) -> Result<Option<Credentials>, MqttError> {
+    let mqtt = &config.mqtt;
+    let Some(username) = mqtt.username.clone() else { return Ok(None) };
+    let password = match &mqtt.password_file {
+        Some(file) => read_secret("MQTT password", file, config.store.dir.as_deref())?,
+        None => String::new(),
+    };
+    Ok(Some(Credentials { username, password }))
+}
+
+impl Target {
+    /// The broker of the configuration; `embedded` says where the embedded one listens for MQTT 5.
+    pub(super) fn new(
+        config: &Config,
+        embedded: SocketAddr,
+        credentials: Option<Credentials>,
+    ) -> Result<Self, MqttError> {
+        let broker = BrokerAddress::parse(&config.mqtt.broker).map_err(MqttError::Setting)?;
+        Ok(match broker {
+            BrokerAddress::Embedded => {
+                // Open on every interface: this machine reaches it through loopback.
+                let host = match embedded.ip() {
+                    ip if !ip.is_unspecified() => host_of(ip),
+                    ip if ip.is_ipv6() => "[::1]".to_owned(),
+                    _ => "127.0.0.1".to_owned(),
+                };
+                Self { host, port: embedded.port(), transport: Transport::Tcp, credentials }
+            }
+            BrokerAddress::Remote { host, port, tls } => {
+                let transport = if tls { encrypted(config)? } else { Transport::Tcp };
+                let host = if host.contains(':') && !tls { format!("[{host}]") } else { host };
+                Self { host, port, transport, credentials }
+            }
+        })
+    }
+
+    /// Options of a connection under that client id.
+    pub(super) fn options(&self, client_id: &str) -> MqttOptions {
+        let mut options = MqttOptions::new(client_id, &self.host, self.port);
+        options.set_transport(self.transport.clone());
+        if let Some(Credentials { username, password }) = &self.credentials {
+            options.set_credentials(username, password);
+        }
+        let mut network = NetworkOptions::new();
+        network.set_tcp_nodelay(true);
+        network.set_connection_timeout(5);
+        options
+            .set_network_options(network)
+            .set_connection_timeout(5)
+            .set_keep_alive(Duration::from_secs(20))
+            .set_max_packet_size(u32::try_from(MAX_PACKET_BYTES).ok());
+        options
+    }
+
+    /// For messages.
+    pub(super) fn name(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+}
+
+fn host_of(ip: std::net::IpAddr) -> String {
+    if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() }
+}
+
+fn encrypted(config: &Config) -> Result<Transport, MqttError> {
+    let named = config.mqtt.ca_file.clone().unwrap_or_else(|| SYSTEM_CERTIFICATES.into());
+    let path = find_file(&named, config.store.dir.as_deref()).unwrap_or(named);
+    let ca = std::fs::read(&path).map_err(|error| {
+        MqttError::Setting(format!(
+            "reading the certificates {}: {error}; install the package ca-certificates, or set `mqtt.ca_file`",
+            path.display()
+        ))
+    })?;
+    // Fails only when a provider is there already, which is as good.
+    let _ = rumqttc::tokio_rustls::rustls::crypto::ring::default_provider().install_default();
+    Ok(Transport::tls_with_config(TlsConfiguration::Simple { ca, alpn: None, client_auth: None }))
+}

@@ -1,0 +1,15 @@
+//! Every payload that goes over MQTT, as a type; reading them is a pure function over bytes.
+
+mod publication;
+mod refusal;
+mod request;
+
+pub use publication::{
+    Ability, Describe, Latency, MemoryEvent, PersonEvent, PersonEventKind, Say, SourceStats,
+    SpeechEvent, State, Stats, Status,
+};
+pub use refusal::{Refusal, RefusalCode};
+pub use request::{
+    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, Pose, Query, QueryVerb, Remember,
+    ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Verdict, parse, request_id,
+};

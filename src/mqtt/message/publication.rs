@@ -1,0 +1,191 @@
+//! What the daemon publishes by itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{ClipId, EntityId, MemoryId, SessionId};
+use crate::memory::model::MemoryKind;
+use crate::time::Timestamp;
+
+/// Whether the daemon is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// It runs.
+    Online,
+    /// It was stopped on purpose.
+    Stopped,
+    /// It is gone: its last will.
+    Offline,
+}
+
+/// `status`, retained, last will.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Status {
+    /// Whether it is there.
+    pub state: State,
+    /// One start of the daemon: a late will of an earlier start can be told from this one.
+    pub boot_id: String,
+    /// What is being remembered now.
+    pub session: Option<SessionId>,
+    /// Version of engramd.
+    pub version: String,
+    /// Abilities that are missing or impaired, one sentence each.
+    pub degraded: Vec<String>,
+}
+
+/// What happened to a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PersonEventKind {
+    /// Came into view or was heard.
+    Appeared,
+    /// Went out of view.
+    Left,
+    /// Was seen for the first time ever.
+    New,
+    /// Got a name.
+    Named,
+    /// Was found to be another person.
+    Merged,
+}
+
+/// `event/person`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PersonEvent {
+    /// What happened.
+    pub event: PersonEventKind,
+    /// Who: an entity id, or a handle such as `track_3` while undecided.
+    pub person: String,
+    /// The name, once known.
+    pub name: Option<String>,
+    /// When.
+    pub at: Timestamp,
+    /// By which camera or microphone.
+    pub source: Option<String>,
+    /// `true` while the clip is open: the identity may still change.
+    pub provisional: bool,
+}
+
+/// `event/speech`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SpeechEvent {
+    /// The turn, unique within the session.
+    pub turn: String,
+    /// Who spoke, where known.
+    pub person: Option<String>,
+    /// The name, once known.
+    pub name: Option<String>,
+    /// First speech.
+    pub start: Timestamp,
+    /// Last speech.
+    pub end: Timestamp,
+    /// The words, where known.
+    pub text: Option<String>,
+    /// By which microphone.
+    pub source: String,
+}
+
+/// `event/memory`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MemoryEvent {
+    /// The memory.
+    pub memory: MemoryId,
+    /// What sort.
+    pub kind: MemoryKind,
+    /// The sentence.
+    pub text: String,
+    /// When it happened.
+    pub start: Timestamp,
+    /// Until when.
+    pub end: Timestamp,
+    /// Its clip.
+    pub clip: Option<ClipId>,
+    /// Whom and what it is about.
+    pub entities: Vec<EntityId>,
+}
+
+/// `say`: what the robot should say aloud.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Say {
+    /// The words.
+    pub text: String,
+    /// The answer they come from.
+    pub answer: Option<String>,
+}
+
+/// One source in [`Stats`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SourceStats {
+    /// Frames or blocks per second over the last interval.
+    pub per_sec: f64,
+    /// Taken since the start.
+    pub captured: u64,
+    /// Dropped since the start.
+    pub dropped: u64,
+    /// Behind the wall clock (live), seconds.
+    pub lag_secs: f64,
+}
+
+/// Quantiles of a latency in [`Stats`], milliseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// Over how many.
+    pub count: u64,
+}
+
+/// `stats`, every 10 s.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    /// When, wall clock.
+    pub at: Timestamp,
+    /// Since the start of the daemon.
+    pub uptime_secs: f64,
+    /// A replay: how far behind its own rate.
+    pub behind_secs: f64,
+    /// Sources by id.
+    pub sources: BTreeMap<String, SourceStats>,
+    /// Items waiting, by queue.
+    pub queues: BTreeMap<String, u64>,
+    /// Totals: clips, memories, persons, questions, refused, …
+    pub counts: BTreeMap<String, u64>,
+    /// By stage.
+    pub latency_ms: BTreeMap<String, Latency>,
+}
+
+/// One ability in [`Describe`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ability {
+    /// The job: `face_detector`, `speaker_embedder`, …
+    pub job: String,
+    /// The model that does it; `None`: missing.
+    pub model: Option<String>,
+    /// Hex SHA-256 over its files.
+    pub sha256: Option<String>,
+    /// Its licence.
+    pub licence: Option<String>,
+}
+
+/// `describe`, retained.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Describe {
+    /// The robot.
+    pub robot: String,
+    /// Version of engramd.
+    pub version: String,
+    /// Time zone of its calendar words.
+    pub timezone: String,
+    /// What it can do, and with what.
+    pub abilities: Vec<Ability>,
+    /// Languages understood in questions, BCP 47.
+    pub languages: Vec<String>,
+    /// Since when `as_of` is exact.
+    pub history_from: Option<Timestamp>,
+}

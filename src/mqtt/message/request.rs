@@ -1,0 +1,735 @@
+//! Requests: bytes of a command topic become a [`Request`] or a [`Refusal`].
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
+
+use super::Refusal;
+use crate::ids::Seq;
+use crate::media;
+use crate::mqtt::MAX_TEXT_BYTES;
+use crate::mqtt::topics::{Command, is_request_id};
+use crate::time::Timestamp;
+
+/// A point of the memory's history.
+///
+/// Written as RFC 3339, integer nanoseconds, `seq:41`, `{"seq":41}`, or a bare integer below 10⁹, which is a commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsOf {
+    /// What was known at that record time.
+    Time(Timestamp),
+    /// What was known after that commit.
+    Seq(Seq),
+}
+
+/// Integers below it are commits, not nanoseconds since 1970.
+const FIRST_TIME: i64 = 1_000_000_000;
+
+impl AsOf {
+    /// Reads the text form.
+    ///
+    /// # Errors
+    /// A sentence that says how to write it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let trimmed = text.trim();
+        if let Some(digits) = trimmed.strip_prefix("seq:") {
+            let seq = digits.parse().map_err(|_| format!("{text:?} is no commit; write seq:41"))?;
+            return Ok(Self::Seq(Seq(seq)));
+        }
+        if let Ok(number) = trimmed.parse::<i64>() {
+            return Ok(Self::from_number(number));
+        }
+        Timestamp::parse(trimmed).map(Self::Time).map_err(|error| error.to_string())
+    }
+
+    fn from_number(number: i64) -> Self {
+        match u64::try_from(number) {
+            Ok(seq) if number < FIRST_TIME => Self::Seq(Seq(seq)),
+            _ => Self::Time(Timestamp::from_nanos(number)),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for AsOf {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Number(i64),
+            Text(String),
+            Commit { seq: u64 },
+        }
+        match Form::deserialize(deserializer)? {
+            Form::Number(number) => Ok(Self::from_number(number)),
+            Form::Text(text) => Self::parse(&text).map_err(serde::de::Error::custom),
+            Form::Commit { seq } => Ok(Self::Seq(Seq(seq))),
+        }
+    }
+}
+
+impl Serialize for AsOf {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Time(at) => at.serialize(serializer),
+            Self::Seq(seq) => serializer.collect_str(&format_args!("seq:{seq}")),
+        }
+    }
+}
+
+/// How much thought a question is worth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effort {
+    /// Milliseconds.
+    #[default]
+    Fast,
+    /// Several rounds.
+    Deep,
+}
+
+impl Effort {
+    /// Time allowed where the question names none, milliseconds.
+    #[must_use]
+    pub fn default_deadline_ms(self) -> u64 {
+        match self {
+            Self::Fast => 2_000,
+            Self::Deep => 30_000,
+        }
+    }
+}
+
+macro_rules! request {
+    ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $(@[$attr:meta])? $field:ident : $ty:ty),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            /// Names the reply's topic, `answer/<id>`; acted on once per id.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub id: Option<String>,
+            $($(#[$fdoc])* $(#[$attr])? pub $field: $ty),*
+        }
+    };
+}
+
+request! {
+    /// `ask`.
+    Ask {
+        /// The question.
+        question: String,
+        /// What to know of the memory's history.
+        @[serde(default, skip_serializing_if = "Option::is_none")] as_of: Option<AsOf>,
+        /// What "now" means in it.
+        @[serde(default, skip_serializing_if = "Option::is_none")] now: Option<Timestamp>,
+        /// How much thought.
+        @[serde(default)] effort: Effort,
+        /// Time allowed, milliseconds.
+        @[serde(default, skip_serializing_if = "Option::is_none")] deadline_ms: Option<u64>,
+    }
+}
+
+impl Ask {
+    /// A `fast` question without options.
+    #[must_use]
+    pub fn plain(question: &str) -> Self {
+        Self {
+            id: None,
+            question: question.to_owned(),
+            as_of: None,
+            now: None,
+            effort: Effort::Fast,
+            deadline_ms: None,
+        }
+    }
+
+    /// Time allowed, milliseconds: what the question says, else the effort's default.
+    #[must_use]
+    pub fn deadline_ms(&self) -> u64 {
+        self.deadline_ms.unwrap_or_else(|| self.effort.default_deadline_ms())
+    }
+}
+
+request! {
+    /// `remember`.
+    Remember {
+        /// What to remember.
+        text: String,
+        /// When it happened; default: now.
+        @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
+        /// Until when; default: `start`.
+        @[serde(default, skip_serializing_if = "Option::is_none")] end: Option<Timestamp>,
+        /// Whom and what it is about: ids, aliases or names.
+        @[serde(default, skip_serializing_if = "Vec::is_empty")] entities: Vec<String>,
+        /// Forgetting leaves it.
+        @[serde(default)] pinned: bool,
+    }
+}
+
+request! {
+    /// `forget`: exactly one of an entity, a memory, or a stretch of time.
+    Forget {
+        /// Everything about this entity.
+        @[serde(default, skip_serializing_if = "Option::is_none")] entity: Option<String>,
+        /// This memory.
+        @[serde(default, skip_serializing_if = "Option::is_none")] memory: Option<String>,
+        /// From here …
+        @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
+        /// … to here.
+        @[serde(default, skip_serializing_if = "Option::is_none")] end: Option<Timestamp>,
+    }
+}
+
+request! {
+    /// `name`.
+    Name {
+        /// Who: id, alias or present name.
+        entity: String,
+        /// What to call them.
+        name: String,
+    }
+}
+
+/// Whether an answer was right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// It was.
+    Right,
+    /// It was not.
+    Wrong,
+}
+
+request! {
+    /// `feedback`.
+    Feedback {
+        /// The answer's id.
+        answer: String,
+        /// Whether it was right.
+        verdict: Verdict,
+        /// What would have been right.
+        @[serde(default, skip_serializing_if = "Option::is_none")] comment: Option<String>,
+    }
+}
+
+/// Reading commands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QueryVerb {
+    /// Who is known.
+    People,
+    /// Who was there when.
+    Timeline,
+    /// One entity, clip or memory; the graph.
+    Show,
+    /// Memories for a text.
+    Recall,
+    /// A SELECT on the store.
+    Sql,
+    /// Bytes of a face, frame or sound.
+    Media,
+}
+
+impl QueryVerb {
+    /// The word in JSON.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::People => "people",
+            Self::Timeline => "timeline",
+            Self::Show => "show",
+            Self::Recall => "recall",
+            Self::Sql => "sql",
+            Self::Media => "media",
+        }
+    }
+}
+
+request! {
+    /// `query`.
+    Query {
+        /// Which reading command.
+        verb: QueryVerb,
+        /// Its arguments, an object.
+        @[serde(default)] args: Value,
+    }
+}
+
+request! {
+    /// `pose`.
+    Pose {
+        /// Metres.
+        x: f64,
+        /// Metres.
+        y: f64,
+        /// Radians, counter-clockwise from x.
+        yaw: f64,
+        /// Coordinate frame.
+        frame: String,
+        /// When.
+        stamp: Timestamp,
+    }
+}
+
+impl From<Pose> for media::Pose {
+    fn from(pose: Pose) -> Self {
+        let Pose { x, y, yaw, frame, stamp, .. } = pose;
+        Self { stamp, x, y, yaw, frame }
+    }
+}
+
+request! {
+    /// `speaking`: the robot's own speech.
+    Speaking {
+        /// First sound.
+        start: Timestamp,
+        /// Last sound; without it, the robot speaks until it says more.
+        @[serde(default, skip_serializing_if = "Option::is_none")] end: Option<Timestamp>,
+        /// What it says.
+        @[serde(default, skip_serializing_if = "Option::is_none")] text: Option<String>,
+    }
+}
+
+/// `replay/<verb>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReplayVerb {
+    /// Stop the clock.
+    Pause,
+    /// Let it run.
+    Resume,
+    /// Set its rate.
+    Rate,
+    /// Go to a time.
+    Seek,
+    /// One frame, paused.
+    Step,
+    /// Some frames, paused.
+    Burst,
+    /// End the replay.
+    Stop,
+}
+
+impl ReplayVerb {
+    /// Reads the last level of the topic.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "pause" => Self::Pause,
+            "resume" => Self::Resume,
+            "rate" => Self::Rate,
+            "seek" => Self::Seek,
+            "step" => Self::Step,
+            "burst" => Self::Burst,
+            "stop" => Self::Stop,
+            _ => return None,
+        })
+    }
+}
+
+/// How fast a replay runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ReplayRate {
+    /// As fast as it can be perceived.
+    Max,
+    /// Times real time, greater than 0.
+    Times(f64),
+}
+
+impl<'de> Deserialize<'de> for ReplayRate {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wrong = || serde::de::Error::custom("a rate is a number greater than 0 or \"max\"");
+        match Value::deserialize(deserializer)? {
+            Value::String(word) if word == "max" => Ok(Self::Max),
+            Value::Number(times) => times
+                .as_f64()
+                .filter(|times| times.is_finite() && *times > 0.0)
+                .map(Self::Times)
+                .ok_or_else(wrong),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// Steering a replay.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ReplayCommand {
+    /// Stop the clock.
+    Pause,
+    /// Let it run.
+    Resume,
+    /// `{"rate": 4}` or `{"rate": "max"}`.
+    Rate(ReplayRate),
+    /// `{"time": …}`.
+    Seek(Timestamp),
+    /// One frame.
+    Step,
+    /// `{"count": 10}` frames.
+    Burst(u32),
+    /// End the replay.
+    Stop,
+}
+
+/// Everything that can be asked of the daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// A question.
+    Ask(Ask),
+    /// A note.
+    Remember(Remember),
+    /// Forgetting.
+    Forget(Forget),
+    /// Naming an entity.
+    Name(Name),
+    /// Judging an answer.
+    Feedback(Feedback),
+    /// A reading command.
+    Query(Query),
+    /// The robot's pose.
+    Pose(media::Pose),
+    /// The robot's own speech.
+    Speaking(Speaking),
+    /// Steering a replay.
+    Replay(ReplayCommand),
+}
+
+/// A payload as far as it could be read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed {
+    /// The request's id, when one could be read, even out of a refused request.
+    pub id: Option<String>,
+    /// What is to be done.
+    pub request: Result<Request, Refusal>,
+}
+
+/// Reads the payload of a command topic. `json_claimed`: the message says it is JSON (v5 content type).
+#[must_use]
+pub fn parse(command: Command, payload: &[u8], json_claimed: bool) -> Parsed {
+    let id = match request_id(payload) {
+        Ok(id) => id,
+        Err(refusal) => return Parsed { id: None, request: Err(refusal) },
+    };
+    Parsed { id, request: read(command, payload, json_claimed) }
+}
+
+/// The `id` of a JSON payload, whatever else is in it.
+///
+/// # Errors
+/// [`RefusalCode::BadRequest`](super::RefusalCode::BadRequest) when there is one that cannot be part of a topic.
+pub fn request_id(payload: &[u8]) -> Result<Option<String>, Refusal> {
+    #[derive(Deserialize)]
+    struct OnlyId {
+        id: Option<String>,
+    }
+    let id = serde_json::from_slice::<OnlyId>(payload).ok().and_then(|only| only.id);
+    match id {
+        Some(id) if !is_request_id(&id) => Err(Refusal::bad_request(
+            "`id` must have 1–128 bytes, must not be \"-\", and must not hold `/`, `+`, `#` or control characters",
+        )),
+        id => Ok(id),
+    }
+}
+
+fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request, Refusal> {
+    if let Command::Replay(verb) = command {
+        return replay(verb, payload).map(Request::Replay);
+    }
+    if payload.is_empty() {
+        return Err(Refusal::bad_request("the payload is empty"));
+    }
+    if payload.len() > MAX_TEXT_BYTES + 8 * 1024 {
+        return Err(too_large(payload.len()));
+    }
+    let text = std::str::from_utf8(payload).map_err(|error| {
+        Refusal::bad_request(format!(
+            "the payload is not UTF-8 text: byte {} begins no character",
+            error.valid_up_to()
+        ))
+    })?;
+    let text = text.trim_start_matches('\u{feff}').trim();
+    match command {
+        Command::Ask => ask(text, json_claimed).map(Request::Ask),
+        Command::Remember => remember(text).map(Request::Remember),
+        Command::Forget => forget(text).map(Request::Forget),
+        Command::Name => name(text).map(Request::Name),
+        Command::Feedback => {
+            object(text, r#"{"answer":"answer_5","verdict":"right"}"#).map(Request::Feedback)
+        }
+        Command::Query => query(text).map(Request::Query),
+        Command::Pose => {
+            let example =
+                r#"{"x":1.0,"y":2.0,"yaw":0.5,"frame":"map","stamp":"2026-03-02T17:30:00Z"}"#;
+            object::<Pose>(text, example).map(|pose| Request::Pose(pose.into()))
+        }
+        Command::Speaking => speaking(text).map(Request::Speaking),
+        Command::Replay(verb) => replay(verb, payload).map(Request::Replay),
+    }
+}
+
+fn too_large(bytes: usize) -> Refusal {
+    Refusal::too_large(format!(
+        "{bytes} bytes are more than the {MAX_TEXT_BYTES} that are worked on; shorten it"
+    ))
+}
+
+/// A text field that must say something and stay below the limit.
+fn said(what: &str, text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        return Err(Refusal::bad_request(format!("{what} is empty")));
+    }
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(too_large(text.len()));
+    }
+    Ok(())
+}
+
+fn object<T: DeserializeOwned>(text: &str, example: &str) -> Result<T, Refusal> {
+    if !text.starts_with('{') {
+        return Err(Refusal::bad_request(format!(
+            "the payload must be a JSON object such as {example}"
+        )));
+    }
+    serde_json::from_str(text).map_err(|error| {
+        let what = if error.is_data() { "does not fit" } else { "is not valid JSON" };
+        Refusal::bad_request(format!("the payload {what}: {error}; write for example {example}"))
+    })
+}
+
+fn ask(text: &str, json_claimed: bool) -> Result<Ask, Refusal> {
+    let ask = if text.starts_with('{') || json_claimed {
+        object(text, r#"{"question":"Who was here?","id":"q1"}"#)?
+    } else {
+        Ask::plain(text)
+    };
+    said("the question", &ask.question)?;
+    if ask.deadline_ms == Some(0) {
+        return Err(Refusal::bad_request("`deadline_ms` must be at least 1"));
+    }
+    Ok(ask)
+}
+
+fn remember(text: &str) -> Result<Remember, Refusal> {
+    let remember: Remember = object(text, r#"{"text":"Ava likes oat milk."}"#)?;
+    said("`text`", &remember.text)?;
+    ordered(remember.start, remember.end)?;
+    if remember.start.is_none() && remember.end.is_some() {
+        return Err(Refusal::bad_request("`end` needs a `start`"));
+    }
+    Ok(remember)
+}
+
+fn forget(text: &str) -> Result<Forget, Refusal> {
+    let forget: Forget = object(text, r#"{"entity":"person_4"}"#)?;
+    let span = (forget.start, forget.end);
+    let chosen =
+        [forget.entity.is_some(), forget.memory.is_some(), span.0.is_some() || span.1.is_some()];
+    if chosen.iter().filter(|one| **one).count() != 1 || span.0.is_some() != span.1.is_some() {
+        return Err(Refusal::bad_request(
+            "give exactly one of `entity`, `memory`, or `start` with `end`",
+        ));
+    }
+    ordered(span.0, span.1)?;
+    Ok(forget)
+}
+
+fn name(text: &str) -> Result<Name, Refusal> {
+    let name: Name = object(text, r#"{"entity":"person_4","name":"Ava"}"#)?;
+    said("`entity`", &name.entity)?;
+    said("`name`", &name.name)?;
+    let strange = |c: char| c.is_control() || c == '<' || c == '>';
+    if name.name.len() > 200 || name.name.contains(strange) {
+        return Err(Refusal::bad_request(
+            "`name` must have at most 200 bytes and no `<`, `>` or control characters",
+        ));
+    }
+    Ok(Name { name: name.name.trim().to_owned(), ..name })
+}
+
+fn query(text: &str) -> Result<Query, Refusal> {
+    let query: Query = object(text, r#"{"verb":"people","args":{}}"#)?;
+    if query.args.is_object() || query.args.is_null() {
+        Ok(query)
+    } else {
+        Err(Refusal::bad_request("`args` must be an object"))
+    }
+}
+
+fn speaking(text: &str) -> Result<Speaking, Refusal> {
+    let speaking: Speaking = object(text, r#"{"start":"2026-03-02T17:30:00Z","text":"Hello!"}"#)?;
+    ordered(Some(speaking.start), speaking.end)?;
+    if let Some(text) = &speaking.text {
+        said("`text`", text)?;
+    }
+    Ok(speaking)
+}
+
+fn ordered(start: Option<Timestamp>, end: Option<Timestamp>) -> Result<(), Refusal> {
+    match (start, end) {
+        (Some(start), Some(end)) if end < start => {
+            Err(Refusal::bad_request(format!("`end` ({end}) is before `start` ({start})")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code, reason = "every verb may carry an id; it is read by `request_id`")]
+    struct Args {
+        id: Option<String>,
+        rate: Option<ReplayRate>,
+        time: Option<Timestamp>,
+        count: Option<u32>,
+    }
+    let text = std::str::from_utf8(payload)
+        .map_err(|_| Refusal::bad_request("the payload is not UTF-8 text"))?
+        .trim();
+    let args: Args = object(if text.is_empty() { "{}" } else { text }, "{}")?;
+    let missing = |example: &str| Refusal::bad_request(format!("write {example}"));
+    Ok(match verb {
+        ReplayVerb::Pause => ReplayCommand::Pause,
+        ReplayVerb::Resume => ReplayCommand::Resume,
+        ReplayVerb::Step => ReplayCommand::Step,
+        ReplayVerb::Stop => ReplayCommand::Stop,
+        ReplayVerb::Rate => ReplayCommand::Rate(
+            args.rate.ok_or_else(|| missing(r#"{"rate":4} or {"rate":"max"}"#))?,
+        ),
+        ReplayVerb::Seek => ReplayCommand::Seek(
+            args.time.ok_or_else(|| missing(r#"{"time":"2026-03-02T17:30:00Z"}"#))?,
+        ),
+        ReplayVerb::Burst => ReplayCommand::Burst(
+            args.count.filter(|count| *count > 0).ok_or_else(|| missing(r#"{"count":10}"#))?,
+        ),
+    })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::mqtt::RefusalCode;
+    use proptest::prelude::*;
+
+    fn ok(command: Command, payload: &str) -> Request {
+        parse(command, payload.as_bytes(), false).request.unwrap()
+    }
+
+    fn code(command: Command, payload: &[u8]) -> RefusalCode {
+        parse(command, payload, false).request.unwrap_err().code
+    }
+
+    #[test]
+    fn a_question_is_json_or_plain_text() {
+        assert_eq!(ok(Command::Ask, " Who was here?\n"), Request::Ask(Ask::plain("Who was here?")));
+        let full = r#"{"question":"Who?","id":"q1","as_of":"seq:41","now":1772472600000000000,"effort":"deep","deadline_ms":500}"#;
+        let Request::Ask(ask) = ok(Command::Ask, full) else { panic!() };
+        assert_eq!(ask.as_of, Some(AsOf::Seq(Seq(41))));
+        assert_eq!(ask.now.unwrap().to_string(), "2026-03-02T17:30:00.000000000Z");
+        assert_eq!((ask.effort, ask.deadline_ms()), (Effort::Deep, 500));
+        assert_eq!(Ask::plain("x").deadline_ms(), 2_000);
+    }
+
+    #[test]
+    fn bad_questions_are_refused_by_kind() {
+        use RefusalCode::{BadRequest, TooLarge};
+        for payload in [
+            &b""[..],
+            b"  \n",
+            b"\xff\xfe?",
+            b"{\"question\":",
+            b"{}",
+            b"{\"question\":\"\"}",
+            b"{\"question\":7}",
+            b"{\"question\":\"a\",\"asof\":1}",
+            b"{\"question\":\"a\",\"as_of\":\"yesterday\"}",
+            b"{\"question\":\"a\",\"id\":\"a/b\"}",
+            b"{\"question\":\"a\",\"effort\":\"hard\"}",
+            b"{\"question\":\"a\",\"deadline_ms\":0}",
+        ] {
+            assert_eq!(
+                code(Command::Ask, payload),
+                BadRequest,
+                "{}",
+                String::from_utf8_lossy(payload)
+            );
+        }
+        assert_eq!(code(Command::Ask, &vec![b'a'; 5_000_000]), TooLarge);
+        let claimed = parse(Command::Ask, b"Who?", true);
+        assert_eq!(claimed.request.unwrap_err().code, BadRequest);
+    }
+
+    #[test]
+    fn a_refused_request_keeps_its_id() {
+        let long = format!(r#"{{"question":"{}","id":"big"}}"#, "a".repeat(5_000_000));
+        assert_eq!(parse(Command::Ask, long.as_bytes(), false).id.as_deref(), Some("big"));
+        let wrong = parse(Command::Name, br#"{"id":"n1","entity":"person_1"}"#, false);
+        assert_eq!(wrong.id.as_deref(), Some("n1"));
+        assert!(wrong.request.unwrap_err().message.contains("missing field `name`"));
+    }
+
+    #[test]
+    fn points_of_history_have_four_forms() {
+        let at = |nanos| AsOf::Time(Timestamp::from_nanos(nanos));
+        for (text, means) in [
+            ("41", AsOf::Seq(Seq(41))),
+            ("seq:41", AsOf::Seq(Seq(41))),
+            ("1772472600000000000", at(1_772_472_600_000_000_000)),
+            ("2026-03-02T17:30:00Z", at(1_772_472_600_000_000_000)),
+            ("-5", at(-5)),
+        ] {
+            assert_eq!(AsOf::parse(text), Ok(means), "{text}");
+        }
+        assert_eq!(serde_json::from_str::<AsOf>(r#"{"seq":9}"#).unwrap(), AsOf::Seq(Seq(9)));
+    }
+
+    #[test]
+    fn commands_say_exactly_what_they_mean() {
+        use Command::{Feedback, Forget, Name, Pose, Query, Remember, Replay, Speaking};
+        ok(Remember, r#"{"text":"Ava likes oat milk.","entities":["person_1"],"pinned":true}"#);
+        ok(Forget, r#"{"start":"2026-03-02T17:30:00Z","end":"2026-03-02T17:31:00Z"}"#);
+        ok(Name, r#"{"entity":"person_4","name":"Ava"}"#);
+        ok(Feedback, r#"{"answer":"answer_5","verdict":"wrong","comment":"It was Ben."}"#);
+        ok(Query, r#"{"verb":"people"}"#);
+        ok(Pose, r#"{"x":1,"y":2,"yaw":0,"frame":"map","stamp":5000000000}"#);
+        ok(Speaking, r#"{"start":5000000000}"#);
+        assert_eq!(
+            ok(Replay(ReplayVerb::Rate), r#"{"rate":"max"}"#),
+            Request::Replay(ReplayCommand::Rate(ReplayRate::Max))
+        );
+        assert_eq!(ok(Replay(ReplayVerb::Pause), ""), Request::Replay(ReplayCommand::Pause));
+        for (command, payload) in [
+            (Remember, "plain text"),
+            (Remember, r#"{"text":"a","start":9000000000,"end":8000000000}"#),
+            (Forget, "{}"),
+            (Forget, r#"{"entity":"a","memory":"b"}"#),
+            (Forget, r#"{"start":5000000000}"#),
+            (Name, r#"{"entity":"person_4","name":" "}"#),
+            (Name, r#"{"entity":"person_4","name":"<person_5>"}"#),
+            (Feedback, r#"{"answer":"answer_5","verdict":"maybe"}"#),
+            (Query, r#"{"verb":"drop"}"#),
+            (Query, r#"{"verb":"people","args":[1]}"#),
+            (Pose, r#"{"x":1}"#),
+            (Speaking, r#"{"start":"soon"}"#),
+            (Replay(ReplayVerb::Rate), r#"{"rate":0}"#),
+            (Replay(ReplayVerb::Rate), ""),
+            (Replay(ReplayVerb::Burst), r#"{"count":0}"#),
+        ] {
+            assert_eq!(code(command, payload.as_bytes()), RefusalCode::BadRequest, "{payload}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_payload_makes_the_parser_fall_over(payload: Vec<u8>, claimed: bool) {
+            for command in [Command::Ask, Command::Forget, Command::Query, Command::Replay(ReplayVerb::Seek)] {
+                let _ = parse(command, &payload, claimed);
+            }
+        }
+
+        #[test]
+        fn a_written_question_is_read_back(question in "[a-zA-Z ?]{0,40}[a-z]", id in "[a-z0-9_.-]{2,20}", deadline in 1u64..100_000) {
+            let ask = Ask { id: Some(id.clone()), deadline_ms: Some(deadline), ..Ask::plain(&question) };
+            let parsed = parse(Command::Ask, &serde_json::to_vec(&ask).unwrap(), true);
+            prop_assert_eq!(parsed, Parsed { id: Some(id), request: Ok(Request::Ask(ask)) });
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! The daemon's session with the broker: connect, subscribe, be born, receive, publish, connect again.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rumqttc::Outgoing as Sent;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{
+    ConnAck, Filter, LastWill, Packet, Publish, PublishProperties, RetainForwardRule,
+};
+use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::broker::Broker;
+use super::connection::{Target, credentials};
+use super::dispatch::{Dispatcher, Incoming};
+use super::message::{Refusal, State};
+use super::outbox::{Class, Outgoing};
+use super::{MqttError, Publisher, Service, Topics};
+use crate::config::{BrokerAddress, Config};
+
+/// Messages handed to the connection and not yet acknowledged.
+const WINDOW: usize = 64;
+/// Waiting time before the second attempt to connect; doubles up to [`MAX_BACKOFF`].
+const MIN_BACKOFF: Duration = Duration::from_millis(200);
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
+/// How long an external broker keeps questions for a daemon that lost its connection.
+const SESSION_EXPIRY_SECS: u32 = 300;
+/// How long a stop waits for running requests and for the broker's acknowledgements.
+const STOP_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// The running session.
+pub struct Session {
+    publisher: Publisher,
+    topics: Topics,
+    broker: Option<Broker>,
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Session {
+    /// Starts the embedded broker where the configuration says so, then the session. Needs a tokio runtime with time
+    /// and I/O. The `config` should be [`Config::resolved`]. Until the broker is reached, messages wait.
+    ///
+    /// # Errors
+    /// [`MqttError`] when the embedded broker cannot start or the configuration cannot be used.
+    pub async fn start(config: &Config, service: Arc<dyn Service>) -> Result<Self, MqttError> {
+        let robot = config.robot_id();
+        let topics = Topics::new(&config.mqtt.prefix, &robot);
+        let user = credentials(config)?;
+        let embedded = BrokerAddress::parse(&config.mqtt.broker) == Ok(BrokerAddress::Embedded);
+        let broker = if embedded {
+            let (settings, user) = (config.mqtt.clone(), user.clone());
+            let start = move || Broker::start(&settings, user.as_ref());
+            let started = tokio::task::spawn_blocking(start).await;
+            let failed = |error: tokio::task::JoinError| MqttError::Setting(error.to_string());
+            Some(started.map_err(failed)??)
+        } else {
+            None
+        };
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let target = Target::new(config, broker.map_or(nowhere, |broker| broker.v5), user)?;
+        let publisher = Publisher::new(topics.clone(), &boot_id());
+        let dispatcher = Dispatcher::new(
+            service,
+            topics.clone(),
+            Arc::clone(&publisher.outbox),
+            &config.answerer,
+        );
+        publisher.status(&[], None);
+        let (stop, stopping) = watch::channel(false);
+        let client_id = format!("engramd-{robot}");
+        let options = options(&target, &client_id, &topics, &publisher, !embedded);
+        let connection = Connection {
+            options,
+            broker: target.name(),
+            topics: topics.clone(),
+            publisher: publisher.clone(),
+            dispatcher,
+            stopping,
+        };
+        let task = tokio::spawn(connection.run());
+        Ok(Self { publisher, topics, broker, stop, task })
+    }
+
+    /// The handle for publishing.
+    #[must_use]
+    pub fn publisher(&self) -> Publisher {
+        self.publisher.clone()
+    }
+
+    /// The robot's topics.
+    #[must_use]
+    pub fn topics(&self) -> &Topics {
+        &self.topics
+    }
+
+    /// Where the embedded broker listens, if it runs.
+    #[must_use]
+    pub fn broker(&self) -> Option<Broker> {
+        self.broker
+    }
+
+    /// Lets running requests finish, publishes `stopped` and leaves; takes at most a few seconds.
+    pub async fn stop(self) {
+        let _ = self.stop.send(true);
+        let _ = tokio::time::timeout(STOP_TIMEOUT * 2, self.task).await;
+    }
+
+    /// Breaks the connection without a word, as a crash would.
+    #[cfg(test)]
+    pub(super) fn kill(self) {
+        self.task.abort();
+    }
+}
+
+/// A name for this start of the daemon.
+fn boot_id() -> String {
+    std::fs::read_to_string("/proc/sys/kernel/random/uuid")
+        .map(|text| text.trim().to_owned())
+        .unwrap_or_else(|_| {
+            format!("{}-{}", std::process::id(), crate::time::Timestamp::wall_clock())
+        })
+}
+
+fn options(
+    target: &Target,
+    client_id: &str,
+    topics: &Topics,
+    publisher: &Publisher,
+    keep_session: bool,
+) -> MqttOptions {
+    let mut options = target.options(client_id);
+    let offline = publisher.state(State::Offline, &[], None);
+    let will = serde_json::to_vec(&offline).unwrap_or_default();
+    let will = LastWill::new(topics.at("status"), will, QoS::AtLeastOnce, true, None);
+    options.set_last_will(will).set_clean_start(!keep_session);
+    if keep_session {
+        options.set_session_expiry_interval(Some(SESSION_EXPIRY_SECS));
+    }
+    options
+}
+
+/// Everything the task needs.
+struct Connection {
+    options: MqttOptions,
+    broker: String,
+    topics: Topics,
+    publisher: Publisher,
+    dispatcher: Dispatcher,
+    stopping: watch::Receiver<bool>,
+}
+
+/// Why a connection ended.
+enum End {
+    /// It broke.
+    Broken(String),
+    /// The daemon stops.
+    Stopped,
+}
+
+/// Messages handed to the connection, in order, with their packet id once they have one.
+type Handed = VecDeque<(Option<u16>, Outgoing)>;
+
+impl Connection {
+    async fn run(mut self) {
+        let mut backoff = MIN_BACKOFF;
+        loop {
+            let mut handed = Handed::new();
+            let end = self.connection(&mut handed, &mut backoff).await;
+            self.publisher.connected.store(false, Ordering::Relaxed);
+            self.publisher.outbox.give_back(handed.into_iter().map(|(_, message)| message));
+            match end {
+                End::Stopped => return,
+                End::Broken(why) => {
+                    tracing::warn!(
+                        "connecting to the broker {}: {why}; trying again in {:.1} s ({} messages wait)",
+                        self.broker,
+                        backoff.as_secs_f64(),
+                        self.publisher.waiting()
+                    );
+                }
+            }
+            let stopped = async {
+                let _ = self.stopping.wait_for(|stop| *stop).await;
+            };
+            tokio::select! {
+                () = tokio::time::sleep(backoff) => {}
+                () = stopped => return,
+            }
+            backoff = (backoff * 2).min(MAX_BACKOFF);
+        }
+    }
+
+    /// One connection, from its beginning to its end.
+    async fn connection(&mut self, handed: &mut Handed, backoff: &mut Duration) -> End {
+        let (client, mut eventloop) = AsyncClient::new(self.options.clone(), 2 * WINDOW);
+        let outbox = Arc::clone(&self.publisher.outbox);
+        let mut connected = false;
+        let mut max_bytes = usize::MAX;
+        let mut give_up: Option<Instant> = None;
+        let mut said_stopped = false;
+        loop {
+            let event = {
+                // Not cancelled while it runs: a message taken by it would be lost.
+                let poll = eventloop.poll();
+                tokio::pin!(poll);
+                loop {
+                    let stopping = give_up.is_some();
+                    tokio::select! {
+                        biased;
+                        event = &mut poll => break Some(event),
+                        () = outbox.filled() => {}
+                        _ = self.stopping.wait_for(|stop| *stop), if !stopping => {
+                            give_up = Some(Instant::now() + STOP_TIMEOUT);
+                        }
+                        () = tokio::time::sleep(Duration::from_millis(20)), if stopping => {}
+                    }
+                    if let Some(at) = give_up {
+                        let idle = self.dispatcher.running() == 0 && outbox.len() == 0;
+                        if !said_stopped && (idle || Instant::now() > at) {
+                            self.publisher.stopped();
+                            said_stopped = true;
+                        }
+                        let done = said_stopped && outbox.len() == 0 && handed.is_empty();
+                        if !connected || done || Instant::now() > at + STOP_TIMEOUT {
+                            break None;
+                        }
+                    }
+                    if connected {
+                        self.feed(&client, handed, max_bytes);
+                    }
+                }
+            };
+            let Some(event) = event else {
+                let _ = client.try_disconnect();
+                return leave(eventloop).await;
+            };
+            match event {
+                Ok(Event::Incoming(Packet::ConnAck(ack))) => {
+                    connected = true;
+                    *backoff = MIN_BACKOFF;
+                    max_bytes = greatest_packet(&ack);
+                    if client.try_subscribe_many(self.filters()).is_err() {
+                        return End::Broken("subscribing failed".to_owned());
+                    }
+                    outbox.give_birth();
+                    self.publisher.connected.store(true, Ordering::Relaxed);
+                    tracing::info!("connected to the broker {}", self.broker);
+                    self.feed(&client, handed, max_bytes);
+                }
+                Ok(Event::Incoming(Packet::Publish(publish))) => self.receive(publish),
+                Ok(Event::Incoming(Packet::PubAck(ack))) => {
+                    handed.retain(|(id, _)| *id != Some(ack.pkid));
+                    self.feed(&client, handed, max_bytes);
+                }
+                Ok(Event::Incoming(Packet::Disconnect(_))) => {
+                    return End::Broken("the broker closed the connection".to_owned());
+                }
+                Ok(Event::Outgoing(Sent::Publish(id))) => {
+                    if let Some(next) = handed.iter_mut().find(|(given, _)| given.is_none()) {
+                        next.0 = Some(id);
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => return End::Broken(error.to_string()),
+            }
+        }
+    }
+
+    fn filters(&self) -> Vec<Filter> {
+        let filter = |path| {
+            let mut filter = Filter::new(path, QoS::AtLeastOnce);
+            filter.retain_forward_rule = RetainForwardRule::Never;
+            filter
+        };
+        self.topics.command_filters().into_iter().map(filter).collect()
+    }
+
+    /// Hands waiting messages to the connection as far as the window allows.
+    fn feed(&self, client: &AsyncClient, handed: &mut Handed, max_bytes: usize) {
+        while handed.len() < WINDOW {
+            let Some(message) = self.publisher.outbox.take() else { return };
+            let Some(message) = fitting(message, max_bytes) else { continue };
+            let properties = PublishProperties {
+                correlation_data: message.correlation.clone().map(Into::into),
+                content_type: Some(message.content_type.to_owned()),
+                payload_format_indicator: (message.content_type == super::outbox::JSON)
+                    .then_some(1),
+                ..PublishProperties::default()
+            };
+            let given = client.try_publish_with_properties(
+                message.topic.clone(),
+                QoS::AtLeastOnce,
+                message.retain,
+                message.payload.clone(),
+                properties,
+            );
+            match given {
+                Ok(()) => handed.push_back((None, message)),
+                Err(error) => {
+                    // The channel holds twice the window: it is the topic that is impossible.
+                    tracing::error!(
+                        "publishing on {:?}: {error}; the message is dropped",
+                        message.topic
+                    );
+                }
+            }
+        }
+    }
+
+    fn receive(&self, publish: Publish) {
+        if publish.retain {
+            let topic = String::from_utf8_lossy(&publish.topic);
+            tracing::warn!("ignored a retained message on {topic}: commands must not be retained");
+            return;
+        }
+        let Ok(topic) = String::from_utf8(publish.topic.to_vec()) else { return };
+        let properties = publish.properties.unwrap_or_default();
+        self.dispatcher.receive(Incoming {
+            topic,
+            payload: publish.payload.to_vec(),
+            response_topic: properties.response_topic,
+            correlation: properties.correlation_data.map(|data| data.to_vec()),
+            content_type: properties.content_type,
+        });
+    }
+}
+
+/// Lets the goodbye out.
+async fn leave(mut eventloop: EventLoop) -> End {
+    let goodbye = async {
+        loop {
+            match eventloop.poll().await {
+                Ok(Event::Outgoing(Sent::Disconnect)) | Err(_) => return,
+                Ok(_) => {}
+            }
+        }
+    };
+    let _ = tokio::time::timeout(Duration::from_millis(500), goodbye).await;
+    End::Stopped
+}
+
+/// The greatest packet that the broker takes.
+fn greatest_packet(ack: &ConnAck) -> usize {
+    let limit = ack.properties.as_ref().and_then(|properties| properties.max_packet_size);
+    limit.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(super::MAX_PACKET_BYTES)
+}
+
+/// The message, when the broker takes it; an error in its place when somebody waits for it; else nothing.
+fn fitting(message: Outgoing, max_bytes: usize) -> Option<Outgoing> {
+    let overhead = 256 + message.topic.len() + message.correlation.as_ref().map_or(0, Vec::len);
+    let size = message.payload.len() + overhead;
+    if size <= max_bytes {
+        return Some(message);
+    }
+    tracing::warn!("a message of {size} bytes on {} is more than the broker takes", message.topic);
+    if message.class == Class::Event {
+        return None;
+    }
+    let refusal = Refusal::too_large(format!(
+        "the reply has {} bytes, more than the broker takes; ask for less",
+        message.payload.len()
+    ));
+    let payload = refusal.document(None).to_string().into_bytes();
+    Some(Outgoing { payload, content_type: super::outbox::JSON, ..message })
+}

@@ -1,0 +1,346 @@
+//! A real broker, an echoing service, and clients of both protocol versions.
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rumqttc::v5;
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::mqtt::{Call, MqttError, Refusal, Reply, Request, Service, Session};
+
+/// Says back what it was asked; some questions make it slow, fail or fall over.
+#[derive(Default)]
+pub(super) struct Echo {
+    pub(super) handled: AtomicUsize,
+}
+
+impl Service for Echo {
+    fn handle(&self, request: Request, call: &Call) -> Result<Reply, Refusal> {
+        let number = self.handled.fetch_add(1, Ordering::SeqCst);
+        Ok(Reply::Document(match request {
+            Request::Ask(ask) => match ask.question.as_str() {
+                "fall over" => panic!("as asked"),
+                "refuse" => return Err(Refusal::not_found("no such thing")),
+                "slow" => {
+                    std::thread::sleep(Duration::from_millis(300));
+                    json!({ "answer": "slow" })
+                }
+                "rounds" => {
+                    call.progress(&json!({ "round": 1, "thought": "looking" }));
+                    json!({ "answer": "rounds" })
+                }
+                question => json!({ "question": question, "answer": question, "number": number }),
+            },
+            Request::Query(query) if query.verb.word() == "media" => {
+                return Ok(Reply::Bytes {
+                    content_type: "image/jpeg",
+                    bytes: vec![0xff, 0xd8, 0xff],
+                });
+            }
+            Request::Query(query) => json!([query.verb.word(), query.args]),
+            other => json!({ "did": format!("{other:?}"), "number": number }),
+        }))
+    }
+}
+
+/// A broker to test against.
+pub(super) enum Broker {
+    Embedded,
+    Mosquitto(Mosquitto),
+}
+
+/// Debian's broker on a port of its own.
+pub(super) struct Mosquitto {
+    child: Option<Child>,
+    pub(super) port: u16,
+    dir: tempfile::TempDir,
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Where Debian puts the broker; not on every user's path.
+fn mosquitto_program() -> Option<&'static str> {
+    ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto"]
+        .into_iter()
+        .find(|path| std::path::Path::new(path).exists())
+}
+
+impl Mosquitto {
+    /// `None`, with a line that says so, where it is not installed.
+    pub(super) fn start() -> Option<Self> {
+        if mosquitto_program().is_none() {
+            println!(
+                "skipped: mosquitto is not installed (apt-get install mosquitto mosquitto-clients)"
+            );
+            return None;
+        }
+        let mut broker = Self { child: None, port: free_port(), dir: tempfile::tempdir().unwrap() };
+        broker.run();
+        Some(broker)
+    }
+
+    pub(super) fn run(&mut self) {
+        let config = self.dir.path().join("mosquitto.conf");
+        let text = format!(
+            "listener {} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\npersistence false\nlog_dest none\n",
+            self.port
+        );
+        std::fs::write(&config, text).unwrap();
+        let child = Command::new(mosquitto_program().unwrap())
+            .arg("-c")
+            .arg(&config)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        self.child = Some(child);
+        let until = Instant::now() + Duration::from_secs(5);
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(Instant::now() < until, "mosquitto does not listen");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub(super) fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// A daemon's session with an [`Echo`], and where its broker is.
+pub(super) struct Daemon {
+    pub(super) session: Session,
+    pub(super) echo: Arc<Echo>,
+    pub(super) v4: SocketAddr,
+    pub(super) v5: SocketAddr,
+}
+
+pub(super) fn config(broker: &Broker) -> Config {
+    let mut config = Config::default();
+    config.robot.id = Some("rob".to_owned());
+    config.mqtt.listen = "127.0.0.1:0".to_owned();
+    config.mqtt.listen_v5 = "127.0.0.1:0".to_owned();
+    if let Broker::Mosquitto(mosquitto) = broker {
+        config.mqtt.broker = format!("mqtt://127.0.0.1:{}", mosquitto.port);
+    }
+    config
+}
+
+impl Daemon {
+    pub(super) async fn start(broker: &Broker) -> Self {
+        Self::with(&config(broker)).await.unwrap()
+    }
+
+    pub(super) async fn with(config: &Config) -> Result<Self, MqttError> {
+        let echo = Arc::new(Echo::default());
+        let session = Session::start(config, echo.clone()).await?;
+        let until = Instant::now() + Duration::from_secs(5);
+        while !session.publisher().connected() {
+            assert!(Instant::now() < until, "the session does not connect");
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let external = || {
+            let port = config.mqtt.broker.rsplit(':').next().unwrap().parse().unwrap();
+            SocketAddr::from(([127, 0, 0, 1], port))
+        };
+        let (v4, v5) = match session.broker() {
+            Some(broker) => (broker.v4, broker.v5),
+            None => (external(), external()),
+        };
+        Ok(Self { session, echo, v4, v5 })
+    }
+}
+
+/// Every broker that is there.
+pub(super) fn brokers() -> Vec<Broker> {
+    let mosquitto = Mosquitto::start().map(Broker::Mosquitto);
+    [Some(Broker::Embedded), mosquitto].into_iter().flatten().collect()
+}
+
+/// A message as a client sees it.
+#[derive(Clone, Debug)]
+pub(super) struct Seen {
+    pub(super) topic: String,
+    pub(super) payload: Vec<u8>,
+    pub(super) retain: bool,
+    pub(super) correlation: Option<Vec<u8>>,
+    pub(super) content_type: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn json(&self) -> Value {
+        serde_json::from_slice(&self.payload)
+            .unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(&self.payload)))
+    }
+}
+
+/// Topic, payload, retained, v5 properties.
+type Publish = dyn Fn(&str, Vec<u8>, bool, Option<v5::mqttbytes::v5::PublishProperties>) + Send;
+
+/// A client that has subscribed and collects what it sees.
+pub(super) struct TestClient {
+    publish: Box<Publish>,
+    seen: tokio::sync::mpsc::UnboundedReceiver<Seen>,
+}
+
+static CLIENTS: AtomicUsize = AtomicUsize::new(0);
+
+fn client_id() -> String {
+    format!("test-{}-{}", std::process::id(), CLIENTS.fetch_add(1, Ordering::SeqCst))
+}
+
+const BIG: usize = 8 * 1024 * 1024;
+
+impl TestClient {
+    /// MQTT 5.
+    pub(super) async fn v5(at: SocketAddr, filters: &[&str]) -> Self {
+        use v5::mqttbytes::QoS;
+        let mut options = v5::MqttOptions::new(client_id(), at.ip().to_string(), at.port());
+        let mut network = rumqttc::NetworkOptions::new();
+        network.set_tcp_nodelay(true);
+        options.set_network_options(network).set_max_packet_size(Some(BIG as u32));
+        let (client, mut eventloop) = v5::AsyncClient::new(options, 1000);
+        for filter in filters {
+            client.try_subscribe(*filter, QoS::AtLeastOnce).unwrap();
+        }
+        let (sender, seen) = tokio::sync::mpsc::unbounded_channel();
+        let (ready, mut acks) = tokio::sync::mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            use v5::mqttbytes::v5::Packet;
+            while let Ok(event) = eventloop.poll().await {
+                match event {
+                    v5::Event::Incoming(Packet::SubAck(_)) => drop(ready.send(())),
+                    v5::Event::Incoming(Packet::Publish(publish)) => {
+                        let properties = publish.properties.unwrap_or_default();
+                        let _ = sender.send(Seen {
+                            topic: String::from_utf8(publish.topic.to_vec()).unwrap(),
+                            payload: publish.payload.to_vec(),
+                            retain: publish.retain,
+                            correlation: properties.correlation_data.map(|data| data.to_vec()),
+                            content_type: properties.content_type,
+                        });
+                    }
+                    _ => {}
+                }
+            }
+        });
+        for _ in filters {
+            acks.recv().await.unwrap();
+        }
+        let publish = move |topic: &str, payload: Vec<u8>, retain, properties: Option<_>| {
+            let properties = properties.unwrap_or_default();
+            client
+                .try_publish_with_properties(topic, QoS::AtLeastOnce, retain, payload, properties)
+                .unwrap();
+        };
+        Self { publish: Box::new(publish), seen }
+    }
+
+    /// MQTT 3.1.1.
+    pub(super) async fn v4(at: SocketAddr, filters: &[&str]) -> Self {
+        let mut options = rumqttc::MqttOptions::new(client_id(), at.ip().to_string(), at.port());
+        options.set_max_packet_size(BIG, BIG);
+        let (client, mut eventloop) = rumqttc::AsyncClient::new(options, 1000);
+        for filter in filters {
+            client.try_subscribe(*filter, rumqttc::QoS::AtLeastOnce).unwrap();
+        }
+        let (sender, seen) = tokio::sync::mpsc::unbounded_channel();
+        let (ready, mut acks) = tokio::sync::mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            use rumqttc::{Event, Packet};
+            while let Ok(event) = eventloop.poll().await {
+                match event {
+                    Event::Incoming(Packet::SubAck(_)) => drop(ready.send(())),
+                    Event::Incoming(Packet::Publish(publish)) => {
+                        let _ = sender.send(Seen {
+                            topic: publish.topic.clone(),
+                            payload: publish.payload.to_vec(),
+                            retain: publish.retain,
+                            correlation: None,
+                            content_type: None,
+                        });
+                    }
+                    _ => {}
+                }
+            }
+        });
+        for _ in filters {
+            acks.recv().await.unwrap();
+        }
+        let publish = move |topic: &str, payload: Vec<u8>, retain, _: Option<_>| {
+            client.try_publish(topic, rumqttc::QoS::AtLeastOnce, retain, payload).unwrap();
+        };
+        Self { publish: Box::new(publish), seen }
+    }
+
+    pub(super) fn send(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+        (self.publish)(topic, payload.into(), false, None);
+    }
+
+    pub(super) fn send_retained(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+        (self.publish)(topic, payload.into(), true, None);
+    }
+
+    /// With a v5 response topic and correlation data.
+    pub(super) fn ask_v5(
+        &self,
+        topic: &str,
+        payload: impl Into<Vec<u8>>,
+        response_topic: &str,
+        correlation: &[u8],
+    ) {
+        let properties = v5::mqttbytes::v5::PublishProperties {
+            response_topic: Some(response_topic.to_owned()),
+            correlation_data: Some(correlation.to_vec().into()),
+            ..Default::default()
+        };
+        (self.publish)(topic, payload.into(), false, Some(properties));
+    }
+
+    /// The next message.
+    pub(super) async fn next(&mut self) -> Seen {
+        tokio::time::timeout(Duration::from_secs(10), self.seen.recv())
+            .await
+            .expect("a message within 10 s")
+            .expect("the connection lives")
+    }
+
+    /// The next message on that topic; others are passed over.
+    pub(super) async fn on(&mut self, topic: &str) -> Seen {
+        loop {
+            let seen = self.next().await;
+            if seen.topic == topic {
+                return seen;
+            }
+        }
+    }
+
+    /// Whether nothing comes for a while.
+    pub(super) async fn silent(&mut self) -> bool {
+        tokio::time::timeout(Duration::from_millis(300), self.seen.recv()).await.is_err()
+    }
+}
+
+/// A test's runtime.
+pub(super) fn run(test: impl Future<Output = ()>) {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(test);
+}

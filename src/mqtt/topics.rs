@@ -1,0 +1,162 @@
+//! The topics of one robot: `<prefix>/<robot>/…`.
+
+use super::message::ReplayVerb;
+
+/// Builds and takes apart the topics of one robot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Topics {
+    /// `<prefix>/<robot>/`, with the slash.
+    base: String,
+}
+
+/// A topic on which the daemon listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// A question.
+    Ask,
+    /// A note.
+    Remember,
+    /// Forgetting.
+    Forget,
+    /// Naming an entity.
+    Name,
+    /// Judging an answer.
+    Feedback,
+    /// A reading command.
+    Query,
+    /// The robot's pose.
+    Pose,
+    /// The robot's own speech.
+    Speaking,
+    /// Steering a replay.
+    Replay(ReplayVerb),
+}
+
+/// Topics below the robot's that are subscribed to.
+const COMMAND_FILTERS: [&str; 9] =
+    ["ask", "remember", "forget", "name", "feedback", "query", "pose", "speaking", "replay/+"];
+
+impl Topics {
+    /// Topics of `robot` below `prefix`.
+    #[must_use]
+    pub fn new(prefix: &str, robot: &str) -> Self {
+        Self { base: format!("{prefix}/{robot}/") }
+    }
+
+    /// `<prefix>/<robot>/<below>`.
+    #[must_use]
+    pub fn at(&self, below: &str) -> String {
+        format!("{}{below}", self.base)
+    }
+
+    /// Filters of every command topic.
+    #[must_use]
+    pub fn command_filters(&self) -> Vec<String> {
+        COMMAND_FILTERS.iter().map(|below| self.at(below)).collect()
+    }
+
+    /// The command that a topic means; `Err` holds the unknown verb of `replay/<verb>`, `None`: not one of ours.
+    #[must_use]
+    pub fn command(&self, topic: &str) -> Option<Result<Command, String>> {
+        let below = topic.strip_prefix(&self.base)?;
+        Some(Ok(match below {
+            "ask" => Command::Ask,
+            "remember" => Command::Remember,
+            "forget" => Command::Forget,
+            "name" => Command::Name,
+            "feedback" => Command::Feedback,
+            "query" => Command::Query,
+            "pose" => Command::Pose,
+            "speaking" => Command::Speaking,
+            _ => {
+                let verb = below.strip_prefix("replay/")?;
+                match ReplayVerb::from_word(verb) {
+                    Some(verb) => Command::Replay(verb),
+                    None => return Some(Err(verb.to_owned())),
+                }
+            }
+        }))
+    }
+
+    /// Where the reply to a request with that id goes; `-` stands for none.
+    #[must_use]
+    pub fn answer(&self, id: Option<&str>) -> String {
+        format!("{}answer/{}", self.base, id.unwrap_or("-"))
+    }
+
+    /// Where the rounds of an answer are told.
+    #[must_use]
+    pub fn progress(&self, id: &str) -> String {
+        format!("{}answer/{id}/progress", self.base)
+    }
+
+    /// Whether a v5 response topic is one the daemon may write to: a plain topic below `answer/`.
+    #[must_use]
+    pub fn may_reply_to(&self, topic: &str) -> bool {
+        topic.strip_prefix(&self.base).and_then(|below| below.strip_prefix("answer/")).is_some_and(
+            |rest| {
+                !rest.is_empty()
+                    && topic.len() <= 1024
+                    && !rest.split('/').any(str::is_empty)
+                    && !rest.contains(['+', '#'])
+                    && !rest.chars().any(char::is_control)
+            },
+        )
+    }
+}
+
+/// Whether `id` can be a level of a topic: 1–128 characters without `/`, `+`, `#` and control characters, not `-`.
+#[must_use]
+pub fn is_request_id(id: &str) -> bool {
+    (1..=128).contains(&id.len())
+        && id != "-"
+        && !id.contains(['/', '+', '#'])
+        && !id.chars().any(char::is_control)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn command_topics_are_read_as_they_are_written() {
+        let topics = Topics::new("engram", "rob");
+        assert_eq!(topics.command("engram/rob/ask"), Some(Ok(Command::Ask)));
+        assert_eq!(
+            topics.command("engram/rob/replay/pause"),
+            Some(Ok(Command::Replay(ReplayVerb::Pause)))
+        );
+        assert_eq!(topics.command("engram/rob/replay/fly"), Some(Err("fly".to_owned())));
+        for other in ["engram/rob", "engram/rob/", "engram/bob/ask", "engram/rob/answer/1", "ask"] {
+            assert_eq!(topics.command(other), None, "{other}");
+        }
+        assert_eq!(topics.answer(None), "engram/rob/answer/-");
+    }
+
+    #[test]
+    fn replies_go_only_below_answer() {
+        let topics = Topics::new("engram", "rob");
+        for good in ["engram/rob/answer/x", "engram/rob/answer/cli/7"] {
+            assert!(topics.may_reply_to(good), "{good}");
+        }
+        for bad in [
+            "",
+            "engram/rob/answer",
+            "engram/rob/answer/",
+            "engram/rob/answer//x",
+            "engram/rob/answer/#",
+            "engram/rob/answer/+/x",
+            "engram/rob/status",
+            "engram/bob/answer/x",
+            "homeassistant/switch/door/set",
+        ] {
+            assert!(!topics.may_reply_to(bad), "{bad}");
+        }
+        assert!(
+            is_request_id("q-1")
+                && !is_request_id("-")
+                && !is_request_id("a/b")
+                && !is_request_id("")
+        );
+    }
+}
