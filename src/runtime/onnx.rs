@@ -317,7 +317,11 @@ fn environment() -> Result<&'static Environment, RuntimeError> {
 
 fn load() -> Result<Environment, String> {
     let mut reasons = Vec::new();
-    for path in library_candidates() {
+    for path in library_places() {
+        if path.is_absolute() && !path.is_file() {
+            reasons.push(format!("{} is not there", path.display()));
+            continue;
+        }
         match ort::init_from(&path) {
             Ok(builder) => {
                 return builder
@@ -332,13 +336,12 @@ fn load() -> Result<Environment, String> {
     Err(reasons.join("; "))
 }
 
-/// Existing files beside the executable first, then the plain name for the system's loader.
-fn library_candidates() -> Vec<PathBuf> {
+/// Beside the executable first, then the plain name for the system's loader.
+fn library_places() -> Vec<PathBuf> {
     let exe_dir = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
     exe_dir
         .iter()
         .flat_map(|dir| LIBRARY_DIRS.iter().map(|relative| dir.join(relative).join(LIBRARY)))
-        .filter(|path| path.is_file())
         .chain([PathBuf::from(LIBRARY)])
         .collect()
 }

@@ -22,6 +22,9 @@ mod yunet;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
+mod golden;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod material;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -94,6 +94,13 @@ fn sharpness(chip: &RgbImage) -> f32 {
     (squares as f64 / count as f64 - mean * mean) as f32
 }
 
+/// Eye distance, sharpness, yaw, roll.
+#[cfg(test)]
+pub(super) fn parts(face: &Detection, chip: &RgbImage) -> [f32; 4] {
+    let pose = Pose::of(&face.landmarks);
+    [pose.eyes_px, sharpness(chip), pose.yaw, pose.roll]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +114,7 @@ mod tests {
 
     fn checkered(cell: u32) -> RgbImage {
         RgbImage::from_fn(112, 112, |x, y| {
-            Rgb([if (x / cell + y / cell) % 2 == 0 { 90 } else { 150 }; 3])
+            Rgb([if (x / cell + y / cell).is_multiple_of(2) { 90 } else { 150 }; 3])
         })
     }
 
@@ -133,11 +140,4 @@ mod tests {
             assert!((0.0..=1.0).contains(&value), "{value}");
         }
     }
-}
-
-/// Eye distance, sharpness, yaw, roll.
-#[cfg(test)]
-pub(super) fn parts(face: &Detection, chip: &RgbImage) -> [f32; 4] {
-    let pose = Pose::of(&face.landmarks);
-    [pose.eyes_px, sharpness(chip), pose.yaw, pose.roll]
 }

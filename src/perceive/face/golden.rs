@@ -1,0 +1,204 @@
+//! Promises on real pictures, with real models.
+
+use super::align;
+use super::material::{Truth, embedder, frames, model, mtcnn, photo, sets, shared, stamp};
+use super::*;
+use crate::config::FacePerception;
+use crate::geometry::Rect;
+use crate::ids::SourceId;
+use crate::percept::{Embedding, FrameFaces};
+use crate::runtime::onnx::Device;
+
+/// Six faces of `multiface_6.jpg`: left, top, width, height in px as YuNet-640 sees them.
+const SIX: [[f32; 4]; 6] = [
+    [226.9, 249.7, 78.3, 103.8],
+    [555.8, 51.3, 78.5, 107.6],
+    [626.4, 198.7, 71.7, 96.2],
+    [726.3, 469.9, 73.8, 99.7],
+    [417.2, 129.9, 88.7, 118.9],
+    [863.0, 439.1, 91.1, 116.3],
+];
+
+fn detectors(min_score: f32) -> Vec<(&'static str, Box<dyn FaceDetector>)> {
+    let mut all: Vec<(&'static str, Box<dyn FaceDetector>)> = Vec::new();
+    for name in
+        ["face_det_yunet_n_640.onnx", "face_det_yunet_n_320.onnx", "face_det_yunet_n_dynamic.onnx"]
+    {
+        if let Some(path) = model(name) {
+            all.push((name, Box::new(YuNet::open(&path, min_score, 1, Device::Cpu).unwrap())));
+        }
+    }
+    if let Some(path) = shared("models/face_det_scrfd_500m_bnkps.onnx") {
+        all.push(("scrfd", Box::new(Scrfd::open(&path, min_score, 1, Device::Cpu).unwrap())));
+    }
+    if let Some(DetectorFiles::Mtcnn { pnet, rnet, onet }) = mtcnn() {
+        let nets = [pnet.as_path(), &rnet, &onet];
+        all.push(("mtcnn", Box::new(Mtcnn::open(nets, 40.0, min_score, 1, Device::Cpu).unwrap())));
+    }
+    all
+}
+
+#[test]
+fn every_detector_finds_the_six_faces_and_nothing_else() {
+    let Some(path) = shared("recordings/faces/multiface_6.jpg") else { return };
+    let picture = photo(&path);
+    for (name, mut detector) in detectors(0.6) {
+        let faces = detector.detect(&picture).unwrap();
+        assert_eq!(faces.len(), 6, "{name}: {faces:?}");
+        for [x, y, w, h] in SIX {
+            let wanted = Rect { x, y, w, h };
+            let best = faces.iter().map(|f| f.bbox.iou(wanted)).fold(0.0, f32::max);
+            let least = if name.contains("640") { 0.97 } else { 0.6 };
+            assert!(best > least, "{name}: {wanted:?} found with IoU {best}");
+        }
+        for face in &faces {
+            let [left, right, nose, mouth_left, mouth_right] = face.landmarks;
+            assert!(left.x < right.x && mouth_left.x < mouth_right.x, "{name}: {face:?}");
+            assert!(left.y < nose.y && nose.y < mouth_left.y, "{name}: {face:?}");
+        }
+    }
+}
+
+#[test]
+fn a_picture_without_faces_or_without_pixels_gives_none() {
+    let blank = image::RgbImage::from_pixel(320, 240, image::Rgb([90, 120, 60]));
+    let tiny = image::RgbImage::from_pixel(1, 1, image::Rgb([9, 9, 9]));
+    let tall = image::RgbImage::from_pixel(3, 2000, image::Rgb([200, 9, 9]));
+    let empty = image::RgbImage::new(0, 0);
+    for (name, mut detector) in detectors(0.3) {
+        for picture in [&blank, &tiny, &tall, &empty] {
+            assert_eq!(detector.detect(picture).unwrap(), [], "{name} {:?}", picture.dimensions());
+        }
+    }
+}
+
+/// Cosines of all pairs of photos, same person and others.
+fn photo_cosines(
+    detector: &mut dyn FaceDetector,
+    embedder: &mut dyn FaceEmbedder,
+) -> Option<(Vec<f32>, Vec<f32>)> {
+    let root = shared("recordings/faces/lfw")?;
+    let mut all: Vec<(String, Embedding)> = Vec::new();
+    let sorted = |dir: &std::path::Path| {
+        let mut paths: Vec<_> =
+            std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
+        paths.sort();
+        paths
+    };
+    for person in sorted(&root) {
+        for file in sorted(&person).into_iter().take(5) {
+            let picture = photo(&file);
+            let mut faces = detector.detect(&picture).unwrap();
+            faces.sort_by(|a, b| b.bbox.area().total_cmp(&a.bbox.area()));
+            let chip = align::chip(&picture, &faces[0].landmarks, &embedder.template()).unwrap();
+            all.push((person.display().to_string(), embedder.embed(&[chip]).unwrap().remove(0)));
+        }
+    }
+    let (mut same, mut other) = (vec![], vec![]);
+    for (i, (a, x)) in all.iter().enumerate() {
+        for (b, y) in &all[i + 1..] {
+            let list = if a == b { &mut same } else { &mut other };
+            list.push(x.cosine(y).unwrap());
+        }
+    }
+    Some((same, other))
+}
+
+#[test]
+fn photos_of_one_person_are_more_alike_than_of_two() {
+    for kind in [EmbedderKind::MobileFaceNet, EmbedderKind::FaceApi] {
+        let (Some(path), Some(file)) = (model("face_det_yunet_n_320.onnx"), embedder(kind)) else {
+            return;
+        };
+        let mut detector = YuNet::open(&path, 0.6, 1, Device::Cpu).unwrap();
+        let mut net = OnnxEmbedder::open(&file.path, kind, file.hash, 1, Device::Cpu).unwrap();
+        let Some((same, other)) = photo_cosines(&mut detector, &mut net) else { return };
+        let threshold = if kind == EmbedderKind::FaceApi { 0.905 } else { 0.30 };
+        let refused = same.iter().filter(|c| **c < threshold).count();
+        let accepted = other.iter().filter(|c| **c >= threshold).count();
+        assert!(
+            refused <= 1 && accepted <= 3,
+            "{kind:?}: {refused} of {}, {accepted} of {}",
+            same.len(),
+            other.len()
+        );
+    }
+}
+
+#[test]
+fn a_wrong_model_is_refused_with_its_name() {
+    let (Some(yunet), Some(file)) =
+        (model("face_det_yunet_n_640.onnx"), embedder(EmbedderKind::MobileFaceNet))
+    else {
+        return;
+    };
+    let error = YuNet::open(&file.path, 0.6, 1, Device::Cpu).err().unwrap().to_string();
+    assert!(error.contains("mobilefacenet.onnx") && error.contains("YuNet"), "{error}");
+    let error = OnnxEmbedder::open(&yunet, file.kind, file.hash, 1, Device::Cpu).err().unwrap();
+    assert!(error.to_string().contains("face_det_yunet_n_640.onnx"), "{error}");
+}
+
+/// Everything of a frame that must not depend on what was analysed before or beside it.
+fn fingerprint(frame: &FrameFaces) -> String {
+    format!("{:?}", frame.faces)
+}
+
+#[test]
+fn the_same_picture_gives_the_same_faces_whoever_analyses_it() {
+    let (Some(six), Some(other)) = (
+        shared("recordings/faces/multiface_6.jpg"),
+        shared("recordings/faces/lfw/Colin_Powell/Colin_Powell_0001.jpg"),
+    ) else {
+        return;
+    };
+    let (six, other) = (photo(&six), photo(&other));
+    let source = SourceId::new("camera");
+    for (set, models) in sets() {
+        let settings = FacePerception::default();
+        let mut fresh = FaceAnalyser::new(&models, &settings, 1).unwrap();
+        let mut used = FaceAnalyser::new(&models, &settings, 1).unwrap();
+        for picture in [&other, &six, &other] {
+            used.analyse(&source, stamp(0.0), picture).unwrap();
+        }
+        let first = fresh.analyse(&source, stamp(0.0), &six).unwrap();
+        let later = used.analyse(&source, stamp(0.0), &six).unwrap();
+        assert_eq!(fingerprint(&first), fingerprint(&later), "{set}");
+        assert_eq!(first.faces.len(), 6, "{set}");
+        assert!(first.faces.iter().all(|f| f.embedding.is_some() && f.chip.is_some()), "{set}");
+    }
+}
+
+#[test]
+fn no_track_of_a_recording_with_hard_cuts_holds_two_persons() {
+    let Some(video) = shared("recordings/two_people_dev.mp4") else { return };
+    let truth = Truth::load(&video.with_extension("json"));
+    let settings = FacePerception::default();
+    let source = SourceId::new("camera");
+    for (set, models) in sets() {
+        let mut analyser = FaceAnalyser::new(&models, &settings, 1).unwrap();
+        let following = TrackerSettings::new(&settings, 2.5, analyser.gates());
+        let mut tracker = FaceTracker::new(source.clone(), following);
+        let (mut cuts, mut visible) = (CutDetector::default(), 0);
+        frames(&video, 10, |at, picture| {
+            let mut frame = analyser.analyse(&source, stamp(at), picture).unwrap();
+            frame.cut = cuts.step(Thumbnail::of(picture));
+            tracker.step(&frame);
+            visible += truth.visible(at).count();
+        });
+        let mut followed = 0;
+        for track in tracker.seal(stamp(1000.0)) {
+            let who = |s: &crate::percept::Sighting| {
+                truth.person_at(s.at.secs_since(stamp(0.0)), s.bbox.centre())
+            };
+            let person = who(&track.sightings[0]);
+            assert!(person.is_some(), "{set}: {} follows nobody", track.id);
+            assert!(
+                track.sightings.iter().all(|s| who(s) == person),
+                "{set}: {} is mixed",
+                track.id
+            );
+            followed += track.sightings.len();
+        }
+        assert_eq!(followed, visible, "{set}");
+    }
+}
