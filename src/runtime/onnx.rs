@@ -156,10 +156,9 @@ pub fn open(path: &Path, threads: usize, device: Device) -> Result<Session, Runt
 
 impl Session {
     fn new(inner: ort::session::Session, path: &Path, device: Device) -> Self {
-        let model = path.file_name().map_or_else(
-            || path.display().to_string(),
-            |name| name.to_string_lossy().into_owned(),
-        );
+        let model = path
+            .file_name()
+            .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         tracing::debug!(model, ?device, "model opened");
         Self { inner, model, device }
     }
@@ -220,12 +219,8 @@ impl Session {
             Vec::with_capacity(inputs.len());
         for (name, tensor) in inputs {
             let value = match tensor {
-                Tensor::F32(view) => {
-                    TensorRef::from_array_view(view.clone()).map_err(fail)?.into()
-                }
-                Tensor::I64(view) => {
-                    TensorRef::from_array_view(view.clone()).map_err(fail)?.into()
-                }
+                Tensor::F32(view) => TensorRef::from_array_view(view.clone()).map_err(fail)?.into(),
+                Tensor::I64(view) => TensorRef::from_array_view(view.clone()).map_err(fail)?.into(),
             };
             values.push((Cow::Borrowed(*name), value));
         }
