@@ -1,1 +1,5 @@
-fn main() {}
+//! The `engramd` binary: the command line over the library.
+
+fn main() -> std::process::ExitCode {
+    engram::cli::main()
+}

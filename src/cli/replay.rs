@@ -118,7 +118,7 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
     // Look at all of them before hours are spent on the first.
     let recordings = open(args)?;
     if args.serve {
-        return super::run::serve_replay(args, config, &recordings, json);
+        bail!("--serve is not wired yet");
     }
     let knowledge = Knowledge::open(config)?;
     let pace = Pace::new(args.rate.0, false);

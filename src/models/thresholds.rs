@@ -48,6 +48,8 @@ pub struct Thresholds {
     pub maybe: f32,
     /// The best match leads the second best by at least this.
     pub margin: f32,
+    /// From here on two galleries are taken for one.
+    pub merge: f32,
     /// Equal error rate of the measurement, 0–1.
     pub eer: Option<f32>,
     /// The score at which it is reached.

@@ -15,7 +15,7 @@ pub enum PerceiveError {
     Voice(#[from] voice::PerceiveError),
     /// Recognising words.
     #[error(transparent)]
-    Speech(#[from] speech::SpeechError),
+    Speech(#[from] speech::TranscribeError),
     /// Decoding a picture.
     #[error(transparent)]
     Capture(#[from] CaptureError),

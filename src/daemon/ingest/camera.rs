@@ -1,6 +1,5 @@
 //! One camera's stage: takes analysed frames in order, follows faces, hands over a part at each border.
 
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender};

@@ -39,9 +39,9 @@ pub(super) struct MicrophonePart {
 pub(super) struct MicrophoneState {
     pub(super) finder: TurnFinderState,
     /// Turns that begin after the border and are already over.
-    ahead: Vec<RawTurn>,
+    pub(super) ahead: Vec<RawTurn>,
     /// Sound before this is done with.
-    consumed: Timestamp,
+    pub(super) consumed: Timestamp,
 }
 
 /// Sound that stays away for longer than this before a border means that none is coming, seconds.
@@ -105,7 +105,8 @@ impl MicrophoneStage {
             let open = self.finder.open_turn().map(|turn| turn.span);
             self.present.speaking(&self.source, self.consumed, open);
             while let Some(border) = borders.front().copied() {
-                if !flushed && self.finder.watermark() < border.end {
+                let known = self.finder.watermark();
+                if !flushed && known.is_some_and(|known| known < border.end) {
                     break;
                 }
                 borders.pop_front();

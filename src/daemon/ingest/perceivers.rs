@@ -6,6 +6,7 @@ use image::codecs::jpeg::JpegEncoder;
 
 use crate::capture::picture::to_rgb;
 use crate::config::Config;
+use crate::ids::{SourceId, TurnId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
@@ -14,7 +15,8 @@ use crate::perceive::face::{
 };
 use crate::perceive::speech::{self, Transcriber};
 use crate::perceive::voice::{
-    self, RawTurn, SpeakerEmbedder, SplitSettings, TurnFinder, TurnFinderState, VoiceActivity,
+    Eres2NetV2, Ge2e, RawTurn, SileroVad, SpeakerEmbedder, SplitSettings, TurnFinder,
+    TurnFinderState, VoiceActivity, split_by_speaker,
 };
 use crate::percept::{FrameFaces, SpeechTurn, Transcript};
 use crate::runtime::onnx::Device;
@@ -41,6 +43,8 @@ pub struct PerceiverSet {
     pub face_embedder: Option<ModelFile>,
     /// The model that tells voices apart, with its thresholds.
     pub speaker_embedder: Option<ModelFile>,
+    /// The small speaker embedder that looks for changes of voice inside a turn.
+    change_finder: Option<ModelFile>,
     voice_activity: Option<ModelFile>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
@@ -73,8 +77,12 @@ impl PerceiverSet {
             }),
             None => None,
         };
+        // GE2E is quick enough for sliding windows; the thresholds of the splitter are its own.
+        let change_finder = catalogue.file("ge2e").ok();
+        degraded.extend(speech::open(&config.transcriber)?.degraded.map(|why| format!("words: {why}")));
         let set = Self {
             config: config.clone(),
+            change_finder,
             faces,
             face_embedder,
             speaker_embedder,
@@ -118,12 +126,15 @@ impl PerceiverSet {
             Some(models) => Some(FaceAnalyser::new(models, &self.config.face, INTRA_OP_THREADS)?),
             None => None,
         };
-        let voice = match &self.speaker_embedder {
-            Some(file) => Some(voice::open_embedder(file)?),
-            None => None,
+        let voice = self.speaker_embedder.as_ref().map(open_embedder).transpose()?;
+        let splitter = match (&self.speaker_embedder, &self.change_finder) {
+            (Some(main), Some(finder)) if main.hash != finder.hash => Some(open_embedder(finder)?),
+            _ => None,
         };
-        let words = speech::open(&self.config.transcriber)?;
-        Ok(Perceivers { faces, voice, words, min_embed_secs: self.config.voice.min_embed_secs })
+        let words = speech::open(&self.config.transcriber)?.transcriber;
+        let split = SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
+        let min_embed_secs = self.config.voice.min_embed_secs;
+        Ok(Perceivers { faces, voice, splitter, words, split, min_embed_secs })
     }
 }
 
@@ -152,10 +163,21 @@ fn embedder_file(file: &ModelFile) -> Result<EmbedderFile, ModelError> {
     Ok(EmbedderFile { path: file.path.clone(), kind, hash: file.hash })
 }
 
+fn open_embedder(file: &ModelFile) -> Result<Box<dyn SpeakerEmbedder>, PerceiveError> {
+    Ok(if file.name.starts_with("ge2e") {
+        Box::new(Ge2e::open(&file.path, Device::Auto)?)
+    } else {
+        Box::new(Eres2NetV2::open(&file.path, Device::Auto)?)
+    })
+}
+
 /// One worker's models.
 pub struct Perceivers {
     faces: Option<FaceAnalyser>,
     voice: Option<Box<dyn SpeakerEmbedder>>,
+    /// Looks for changes of voice, where `voice` is too slow for that.
+    splitter: Option<Box<dyn SpeakerEmbedder>>,
+    split: SplitSettings,
     words: Option<Box<dyn Transcriber>>,
     min_embed_secs: f64,
 }
@@ -199,7 +221,17 @@ impl Perceivers {
     /// # Errors
     /// When the embedder cannot run.
     pub fn voice(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
-        Ok(voice::to_turns(raw, self.voice.as_deref_mut(), self.min_embed_secs)?)
+        let parts = match self.splitter.as_mut().or(self.voice.as_mut()) {
+            Some(finder) => split_by_speaker(raw.clone(), finder.as_mut(), &self.split)?,
+            None => vec![raw.clone()],
+        };
+        let mut turns = Vec::with_capacity(parts.len());
+        for part in parts {
+            // The sealer numbers turns once it knows their clip.
+            let embedder = self.voice.as_mut().map(|voice| voice.as_mut() as &mut dyn SpeakerEmbedder);
+            turns.push(part.into_turn(TurnId::default(), embedder, self.min_embed_secs)?);
+        }
+        Ok(turns)
     }
 
     /// Recognises a turn's words; `None` when no recogniser runs.

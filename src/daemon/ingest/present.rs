@@ -4,8 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::identify::Resolver;
 use crate::ids::{SourceId, TurnId};
-use crate::memory::Memory;
-use crate::memory::present::{PresentState, PresentTrack, PresentTurn};
+use crate::memory::{Memory, PresentState, PresentTrack, PresentTurn};
 use crate::percept::{FaceTrack, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
