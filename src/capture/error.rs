@@ -20,7 +20,9 @@ pub enum CaptureError {
         path: PathBuf,
     },
     /// Neither a bag nor anything that GStreamer decodes.
-    #[error("opening {path}: {reason}; a recording is an .mcap bag or a video or sound file that GStreamer decodes")]
+    #[error(
+        "opening {path}: {reason}; a recording is an .mcap bag or a video or sound file that GStreamer decodes"
+    )]
     Unreadable {
         /// Which file.
         path: PathBuf,
@@ -28,7 +30,9 @@ pub enum CaptureError {
         reason: String,
     },
     /// A bag format that is known, but cannot be read yet.
-    #[error("opening {path}: {format} bags cannot be read yet, only .mcap; convert it first (`{cure}`)")]
+    #[error(
+        "opening {path}: {format} bags cannot be read yet, only .mcap; convert it first (`{cure}`)"
+    )]
     UnsupportedBag {
         /// Which file.
         path: PathBuf,
@@ -59,7 +63,9 @@ pub enum CaptureError {
         package: String,
     },
     /// No launch description of that name.
-    #[error("pipeline {name:?} not found in {searched}; write it there as {name}.launch or give a launch description that contains `!`")]
+    #[error(
+        "pipeline {name:?} not found in {searched}; write it there as {name}.launch or give a launch description that contains `!`"
+    )]
     PipelineNotFound {
         /// Its name.
         name: String,

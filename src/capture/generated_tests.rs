@@ -18,7 +18,8 @@ fn make(description: &str) {
     let pipeline = gst::parse::launch(description).unwrap();
     pipeline.set_state(gst::State::Playing).unwrap();
     let kinds = [gst::MessageType::Eos, gst::MessageType::Error];
-    let message = pipeline.bus().unwrap().timed_pop_filtered(gst::ClockTime::from_seconds(60), &kinds);
+    let message =
+        pipeline.bus().unwrap().timed_pop_filtered(gst::ClockTime::from_seconds(60), &kinds);
     pipeline.set_state(gst::State::Null).unwrap();
     assert!(matches!(message.unwrap().view(), gst::MessageView::Eos(_)), "{description}");
 }

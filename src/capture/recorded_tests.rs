@@ -138,7 +138,8 @@ fn a_bag_gives_what_its_video_gave() {
 fn the_sound_of_bag_and_file_lies_at_the_same_place() {
     let Some(path) = recording("two_people.mcap") else { return };
     let sound = |path: &std::path::Path| {
-        let mut playback = Recording::open(path, &ReplayOptions::default()).unwrap().play().unwrap();
+        let mut playback =
+            Recording::open(path, &ReplayOptions::default()).unwrap().play().unwrap();
         let mut samples = Vec::new();
         while let Some(item) = playback.next().unwrap() {
             if let Item::Block(block) = item {

@@ -67,9 +67,7 @@ mod tests {
         let mut selector = FrameSelector::new(Timestamp::EPOCH, analyse);
         let camera = SourceId::new("camera");
         (0..(fps * secs) as i64)
-            .filter(|n| {
-                selector.select(&camera, Timestamp::EPOCH.plus_secs(*n as f64 / fps))
-            })
+            .filter(|n| selector.select(&camera, Timestamp::EPOCH.plus_secs(*n as f64 / fps)))
             .count()
     }
 

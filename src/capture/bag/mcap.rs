@@ -424,7 +424,8 @@ impl Reader {
                 McapError::ChunkTooLarge(_) | McapError::RecordTooLarge { .. } => Cause::HugeChunk,
                 _ => Cause::BadChunk,
             };
-            self.damage.push_back((cause, format!("the chunk at byte {}: {error}", segment.offset)));
+            self.damage
+                .push_back((cause, format!("the chunk at byte {}: {error}", segment.offset)));
         }
     }
 }

@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gstreamer as gst;
 use gstreamer::prelude::*;
 use gstreamer_app::{AppSink, AppSinkCallbacks};
-use gstreamer_pbutils::prelude::*;
-use gstreamer_pbutils::{Discoverer, DiscovererResult};
+use gstreamer_pbutils::{Discoverer, DiscovererInfo, DiscovererResult};
 
 use super::{launch, packages, sample};
 use crate::capture::bag::{Kind, Topic};
@@ -47,8 +46,7 @@ pub struct MediaFile {
 /// Looks into a file: its streams, its length, when it was made.
 pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> {
     super::init()?;
-    let unreadable =
-        |reason: String| CaptureError::Unreadable { path: path.to_owned(), reason };
+    let unreadable = |reason: String| CaptureError::Unreadable { path: path.to_owned(), reason };
     let io = |source| CaptureError::Io { path: path.to_owned(), source };
     let absolute = path.canonicalize().map_err(io)?;
     let uri = gst::glib::filename_to_uri(&absolute, None)
@@ -80,16 +78,18 @@ pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> 
     Ok(MediaFile {
         path: path.to_owned(),
         uri,
-        created: found
-            .container_streams()
-            .iter()
-            .filter_map(|container| container.tags())
-            .chain(found.stream_list().iter().filter_map(|stream| stream.tags()))
-            .find_map(|tags| created(&tags)),
+        created: file_tags(&found).and_then(|tags| created(&tags)),
         duration_secs: found.duration().map(|secs| secs.nseconds() as f64 * 1e-9),
         video: videos > 0,
         audio: !found.audio_streams().is_empty(),
     })
+}
+
+/// Tags of the whole file. GStreamer 1.22 attributes them to no stream and no container: what it calls
+/// deprecated is the only place where they are.
+#[allow(deprecated)]
+fn file_tags(found: &DiscovererInfo) -> Option<gst::TagList> {
+    found.tags()
 }
 
 /// The `creation_time` of the container.
@@ -102,9 +102,8 @@ impl MediaFile {
     /// `camera` and `microphone`, as far as they are there.
     #[must_use]
     pub fn topics(&self) -> Vec<Topic> {
-        let topic = |there: bool, name: &str, kind| {
-            there.then(|| Topic { name: name.to_owned(), kind })
-        };
+        let topic =
+            |there: bool, name: &str, kind| there.then(|| Topic { name: name.to_owned(), kind });
         [topic(self.video, CAMERA, Kind::Camera), topic(self.audio, MICROPHONE, Kind::Microphone)]
             .into_iter()
             .flatten()
@@ -200,8 +199,7 @@ fn attach(sink: &AppSink, tap: impl Tap) {
         AppSinkCallbacks::builder()
             .new_sample(move |sink| {
                 let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
-                let listening =
-                    tap.lock().unwrap_or_else(PoisonError::into_inner).sample(&sample);
+                let listening = tap.lock().unwrap_or_else(PoisonError::into_inner).sample(&sample);
                 if listening { Ok(gst::FlowSuccess::Ok) } else { Err(gst::FlowError::Eos) }
             })
             .eos(move |_| at_end.lock().unwrap_or_else(PoisonError::into_inner).end())

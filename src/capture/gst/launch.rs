@@ -70,20 +70,19 @@ pub(in crate::capture) fn build(
     super::init()?;
     let mut context = gst::ParseContext::new();
     let flags = gst::ParseFlags::FATAL_ERRORS;
-    let element =
-        gst::parse::launch_full(paragraph, Some(&mut context), flags).map_err(|error| {
-            match context.missing_elements().first() {
-                Some(missing) => CaptureError::MissingPlugin {
-                    doing: format!("starting pipeline {name:?}"),
-                    what: format!("the element {missing}"),
-                    package: packages::of_element(missing).to_owned(),
-                },
-                None => CaptureError::Pipeline {
-                    name: name.to_owned(),
-                    reason: format!("{error} in `{}`", paragraph.trim()),
-                },
-            }
-        })?;
+    let element = gst::parse::launch_full(paragraph, Some(&mut context), flags).map_err(
+        |error| match context.missing_elements().first() {
+            Some(missing) => CaptureError::MissingPlugin {
+                doing: format!("starting pipeline {name:?}"),
+                what: format!("the element {missing}"),
+                package: packages::of_element(missing).to_owned(),
+            },
+            None => CaptureError::Pipeline {
+                name: name.to_owned(),
+                reason: format!("{error} in `{}`", paragraph.trim()),
+            },
+        },
+    )?;
     element.downcast::<gst::Pipeline>().map_err(|_| CaptureError::Pipeline {
         name: name.to_owned(),
         reason: "it is a single element; link at least a source and an appsink with `!`".to_owned(),
@@ -102,7 +101,8 @@ mod tests {
 
     #[test]
     fn paragraphs_are_pipelines_of_their_own() {
-        let text = "# a comment\nsrc uri=\"{uri}\" !\n  appsink name=video\n\n\nb ! appsink name=audio\n";
+        let text =
+            "# a comment\nsrc uri=\"{uri}\" !\n  appsink name=video\n\n\nb ! appsink name=audio\n";
         let paragraphs = paragraphs(text, "file:///a b.mp4");
         assert_eq!(paragraphs.len(), 2);
         assert_eq!(paragraphs[0], "src uri=\"file:///a b.mp4\" ! appsink name=video ");

@@ -45,8 +45,7 @@ pub(in crate::capture) fn i420(sample: &gst::Sample) -> Result<(u32, u32, Arc<[u
         .map_err(|_| "a picture that cannot be mapped".to_owned())?;
     let (width, height) = (frame.width() as usize, frame.height() as usize);
     let (half_width, half_height) = (width.div_ceil(2), height.div_ceil(2));
-    let planes =
-        [(0, width, height), (1, half_width, half_height), (2, half_width, half_height)];
+    let planes = [(0, width, height), (1, half_width, half_height), (2, half_width, half_height)];
     let size = planes.iter().map(|(_, width, height)| width * height).sum();
     let mut packed: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
     let mut rest = Arc::get_mut(&mut packed).ok_or("a shared picture")?;
