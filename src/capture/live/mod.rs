@@ -259,9 +259,10 @@ impl LiveSources {
 
 /// The pipeline of a `[[camera]]`: the named one, else by the look of its address.
 fn camera_source(camera: &Camera) -> Result<PipelineSource, CaptureError> {
-    let uri = camera.uri.as_deref().unwrap_or("/dev/video0");
-    let guessed = if uri.starts_with("rtsp") { "rtsp" } else { "v4l2" };
+    let given = camera.uri.as_deref().unwrap_or("");
+    let guessed = if given.starts_with("rtsp") { "rtsp" } else { "v4l2" };
     let name = camera.pipeline.as_deref().unwrap_or(guessed);
+    let uri = if given.is_empty() && name == "v4l2" { "/dev/video0" } else { given };
     Ok(PipelineSource::new(&camera.id, launch::paragraphs(&launch::find(name)?, uri)))
 }
 
@@ -281,8 +282,6 @@ fn microphone_source(microphone: &Microphone) -> Result<Box<dyn Source>, Capture
         },
     };
     let paragraphs = launch::paragraphs(&launch::find(name)?, uri);
-    // An empty device is none: the system's default.
-    let paragraphs = paragraphs.iter().map(|text| text.replace("device=\"\"", "")).collect();
     Ok(Box::new(PipelineSource::new(&microphone.id, paragraphs)))
 }
 
