@@ -14,6 +14,7 @@ mod live;
 pub mod picture;
 mod playback;
 mod recording;
+mod sound;
 
 pub use blocks::{BLOCK_SAMPLES, Blocks};
 pub use damage::{Cause, Damage, Tally};

@@ -173,6 +173,7 @@ impl Playback {
     /// # Errors
     /// When a source yields nothing at all or its decoder hangs. Damage that leaves something to
     /// play is no error: it is counted in [`damage`](Self::damage).
+    #[allow(clippy::should_implement_trait)] // an iterator cannot tell an error from an end
     pub fn next(&mut self) -> Result<Option<Item>, CaptureError> {
         for index in 0..self.feeds.len() {
             self.fill(index)?;

@@ -264,6 +264,62 @@ fn options_choose_topics_names_and_span() {
 }
 
 #[test]
+fn a_file_is_cut_to_the_span_and_can_be_left_in_the_middle() {
+    let Some(path) = recording("two_people_dev.mp4") else { return };
+    let until = at("2026-03-04T08:15:21Z");
+    let options = ReplayOptions {
+        start_offset_secs: 20.0,
+        duration_secs: Some(30.0),
+        until: Some(until),
+        ..ReplayOptions::default()
+    };
+    let played = play(&path, &options);
+    assert_eq!((played.frames, played.blocks), (25, 10));
+    assert_eq!(played.first_frame, Some(at("2026-03-04T08:15:20Z")));
+    assert!(played.damage.is_empty(), "{}", played.damage);
+    let only_sound = ReplayOptions { topics: vec!["microphone".into()], ..options };
+    let recording = Recording::open(&path, &only_sound).unwrap();
+    assert!(recording.cameras().is_empty());
+    assert_eq!((recording.duration_secs().unwrap() * 1e3).round(), 1000.0);
+    let mut playback = recording.play().unwrap();
+    assert!(playback.next().unwrap().is_some());
+    drop(playback);
+    let mut playback = Recording::open(&path, &ReplayOptions::default()).unwrap().play().unwrap();
+    assert!(playback.next().unwrap().is_some());
+}
+
+#[test]
+fn bags_of_other_encodings_say_what_they_hold() {
+    for (name, topic) in [
+        ("two_people_foxglove.mcap", "foxglove.CompressedImage"),
+        ("rosbag/rosbag2_multiple_files_1.mcap", "in it is"),
+        ("two_people_ros1.bag", "ROS 1"),
+        ("two_people_ros2_sqlite", "rosbag2"),
+        ("faces", "directory"),
+    ] {
+        let Some(path) = recording(name) else { continue };
+        let error = Recording::open(&path, &ReplayOptions::default()).unwrap_err().to_string();
+        eprintln!("{error}");
+        assert!(error.contains(topic), "{error}");
+    }
+}
+
+#[test]
+fn sound_files_and_other_videos_play() {
+    for (name, secs, frames) in [
+        ("audio/jfk.flac", 11.0, 0),
+        ("audio/beckett.wav", 10.0, 0),
+        ("video/hamilton_interview_multiface_10s.mp4", 10.0, 200),
+    ] {
+        let Some(path) = recording(name) else { continue };
+        let played = play(&path, &ReplayOptions::default());
+        assert!((played.samples as f64 / 16e3 - secs).abs() < 0.5, "{name}: {played:?}");
+        assert!(played.frames >= frames, "{name}: {played:?}");
+        assert!(played.damage.is_empty(), "{name}: {}", played.damage);
+    }
+}
+
+#[test]
 fn skipping_gives_the_same_items_from_there_on() {
     for name in ["two_people.mcap", "two_people_dev.mp4"] {
         let Some(path) = recording(name) else { return };

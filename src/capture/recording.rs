@@ -105,10 +105,10 @@ impl Recording {
         topics.retain(|topic| options.selects(&topic.name));
         if topics.is_empty() {
             let names: Vec<_> = there.iter().map(|topic| topic.name.as_str()).collect();
-            let reason = if names.is_empty() {
-                "no pictures, sound or poses that can be decoded".to_owned()
-            } else {
-                format!("the selected topics are not among {}", names.join(", "))
+            let reason = match (&container, names.is_empty()) {
+                (_, false) => format!("the selected topics are not among {}", names.join(", ")),
+                (Container::Media(_), true) => "it has neither pictures nor sound".to_owned(),
+                (Container::Bag(bag), true) => bag.why_nothing_plays(),
             };
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }

@@ -123,6 +123,23 @@ impl Bag {
         topics
     }
 
+    /// For people: what is in the bag instead of something that can be played.
+    #[must_use]
+    pub fn why_nothing_plays(&self) -> String {
+        let mut topics: Vec<_> = self
+            .index
+            .connections()
+            .map(|c| format!("{} ({}, {})", c.topic, c.schema, c.encoding))
+            .collect();
+        topics.sort();
+        let broken = self.index.damage.first().map(|(cause, place)| format!(" [{cause}: {place}]"));
+        let there = if topics.is_empty() { "nothing".to_owned() } else { topics.join(", ") };
+        format!(
+            "played are ROS 2 CompressedImage, Image, AudioData and Odometry in CDR; in it is {there}{}",
+            broken.unwrap_or_default()
+        )
+    }
+
     /// Reads the messages of the connections for which `wanted` holds.
     ///
     /// # Errors
@@ -155,7 +172,7 @@ pub fn refuse_unsupported(path: &Path) -> Result<(), CaptureError> {
         "bag" => ("ROS 1", "pip install rosbags; rosbags-convert --src in.bag --dst out"),
         "db3" => ("rosbag2 SQLite", "ros2 bag convert -i in.db3 -o mcap.yaml"),
         _ if path.is_dir() && path.join("metadata.yaml").exists() => {
-            ("rosbag2 directory", "ros2 bag convert, or replay the .mcap file inside it")
+            ("rosbag2", "ros2 bag convert -i in -o mcap.yaml")
         }
         _ if path.is_dir() => {
             let reason = "it is a directory without metadata.yaml".to_owned();

@@ -9,13 +9,14 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use super::ros2::{self, Decoded, Refused};
-use super::sound::{Resampled, SoundFormats};
+use super::sound::SoundFormats;
 use super::{Bag, BagReader, Found, Kind, Message};
 use crate::capture::blocks::Blocks;
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::capture::playback::{Event, Outlet, Playback, Producer};
 use crate::capture::recording::ReplayOptions;
+use crate::capture::sound::Resampled;
 use crate::ids::SourceId;
 use crate::media::{Block, Frame, Item};
 use crate::time::Timestamp;

@@ -8,74 +8,9 @@ use serde::Deserialize;
 
 use super::Kind;
 use crate::capture::picture::{MAX_SIDE_PX, encoded_size, yuv_to_rgb};
+use crate::capture::sound::{Sample, SoundFormat};
 use crate::media::{Picture, Pose};
 use crate::time::Timestamp;
-
-/// How an audio topic's bytes are to be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SoundFormat {
-    /// Samples per second and channel.
-    pub rate: u32,
-    /// Interleaved channels.
-    pub channels: u16,
-    /// Form of a sample.
-    pub sample: Sample,
-}
-
-impl Default for SoundFormat {
-    /// What `audio_common` records when nothing else is said: S16LE, 16 kHz, mono.
-    fn default() -> Self {
-        Self { rate: crate::media::SAMPLE_RATE, channels: 1, sample: Sample::S16Le }
-    }
-}
-
-/// Form of a sample, little-endian.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sample {
-    /// Unsigned 8 bits.
-    U8,
-    /// Signed 16 bits.
-    S16Le,
-    /// Signed 24 bits in 3 bytes.
-    S24Le,
-    /// Signed 32 bits.
-    S32Le,
-    /// 32-bit float, [-1, 1].
-    F32Le,
-}
-
-impl Sample {
-    /// Bytes of one sample.
-    #[must_use]
-    pub const fn bytes(self) -> usize {
-        match self {
-            Self::U8 => 1,
-            Self::S16Le => 2,
-            Self::S24Le => 3,
-            Self::S32Le | Self::F32Le => 4,
-        }
-    }
-
-    /// Its value in [-1, 1]; `bytes` has [`bytes`](Self::bytes) of them, 0 otherwise.
-    #[must_use]
-    pub fn value(self, bytes: &[u8]) -> f32 {
-        match (self, bytes) {
-            (Self::U8, [a]) => (f32::from(*a) - 128.0) / 128.0,
-            (Self::S16Le, [a, b]) => f32::from(i16::from_le_bytes([*a, *b])) / 32_768.0,
-            (Self::S24Le, [a, b, c]) => {
-                i32::from_le_bytes([0, *a, *b, *c]) as f32 / 2_147_483_648.0
-            }
-            (Self::S32Le, [a, b, c, d]) => {
-                i32::from_le_bytes([*a, *b, *c, *d]) as f32 / 2_147_483_648.0
-            }
-            (Self::F32Le, [a, b, c, d]) => {
-                let value = f32::from_le_bytes([*a, *b, *c, *d]);
-                if value.is_finite() { value.clamp(-1.0, 1.0) } else { 0.0 }
-            }
-            _ => 0.0,
-        }
-    }
-}
 
 /// A decoded message. `stamp` is its header's, `None` where it has none or it is zero.
 #[derive(Clone, Debug)]

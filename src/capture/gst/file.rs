@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gstreamer as gst;
 use gstreamer::prelude::*;
 use gstreamer_app::{AppSink, AppSinkCallbacks};
-use gstreamer_pbutils::prelude::*;
-use gstreamer_pbutils::{Discoverer, DiscovererResult};
+use gstreamer_pbutils::{Discoverer, DiscovererInfo, DiscovererResult};
 
 use super::{launch, packages, sample};
 use crate::capture::bag::{Kind, Topic};
@@ -79,16 +78,18 @@ pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> 
     Ok(MediaFile {
         path: path.to_owned(),
         uri,
-        created: found
-            .container_streams()
-            .iter()
-            .filter_map(|container| container.tags())
-            .chain(found.stream_list().iter().filter_map(|stream| stream.tags()))
-            .find_map(|tags| created(&tags)),
+        created: file_tags(&found).and_then(|tags| created(&tags)),
         duration_secs: found.duration().map(|secs| secs.nseconds() as f64 * 1e-9),
         video: videos > 0,
         audio: !found.audio_streams().is_empty(),
     })
+}
+
+/// Tags of the whole file. GStreamer 1.22 attributes them to no stream and no container: what it calls
+/// deprecated is the only place where they are.
+#[allow(deprecated)]
+fn file_tags(found: &DiscovererInfo) -> Option<gst::TagList> {
+    found.tags()
 }
 
 /// The `creation_time` of the container.

@@ -39,7 +39,8 @@ pub(in crate::capture) fn find(name: &str) -> Result<String, CaptureError> {
     Err(CaptureError::PipelineNotFound { name: name.to_owned(), searched: searched.join(", ") })
 }
 
-/// The paragraphs of a description, without comments, `{uri}` filled in.
+/// The paragraphs of a description, without comments, `{uri}` filled in. Without one, properties set to
+/// `"{uri}"` are left out: the element's default counts.
 pub(in crate::capture) fn paragraphs(text: &str, uri: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     for line in text.lines().map(str::trim) {
@@ -54,7 +55,12 @@ pub(in crate::capture) fn paragraphs(text: &str, uri: &str) -> Vec<String> {
     }
     paragraphs.retain(|paragraph| !paragraph.is_empty());
     let quoted = uri.replace('\\', "\\\\").replace('"', "\\\"");
-    paragraphs.iter().map(|paragraph| paragraph.replace("{uri}", &quoted)).collect()
+    let filled = |paragraph: &String| {
+        let words = paragraph.split(' ');
+        let kept = words.filter(|word| !(uri.is_empty() && word.ends_with("=\"{uri}\"")));
+        kept.collect::<Vec<_>>().join(" ").replace("{uri}", &quoted)
+    };
+    paragraphs.iter().map(filled).collect()
 }
 
 /// Whether a paragraph has an appsink of that name.
@@ -106,6 +112,7 @@ mod tests {
         let paragraphs = paragraphs(text, "file:///a b.mp4");
         assert_eq!(paragraphs.len(), 2);
         assert_eq!(paragraphs[0], "src uri=\"file:///a b.mp4\" ! appsink name=video ");
+        assert_eq!(super::paragraphs(text, "")[0], "src ! appsink name=video ");
         assert!(has_sink(&paragraphs[0], "video") && !has_sink(&paragraphs[1], "video"));
     }
 

@@ -1,0 +1,73 @@
+//! A bounded channel that never makes a source wait: full, it drops its oldest item and counts it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+
+use crate::ids::SourceId;
+use crate::media::Item;
+
+/// The sending side. Frames and sound have lanes of their own, so that frames never push out sound.
+#[derive(Clone, Debug)]
+pub(super) struct Lane {
+    /// The name under which items arrive.
+    pub source: SourceId,
+    sender: Sender<Item>,
+    oldest: Receiver<Item>,
+    sent: Arc<AtomicU64>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl Lane {
+    /// A lane of at least one item, and its receiver.
+    pub(super) fn new(source: SourceId, capacity: usize) -> (Self, Receiver<Item>) {
+        let (sender, receiver) = bounded(capacity.max(1));
+        let (sent, dropped) = (Arc::default(), Arc::default());
+        (Self { source, sender, oldest: receiver.clone(), sent, dropped }, receiver)
+    }
+
+    /// Puts an item in; never waits.
+    pub(super) fn push(&self, item: Item) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        let mut item = item;
+        while let Err(TrySendError::Full(back)) = self.sender.try_send(item) {
+            if self.oldest.try_recv().is_ok() {
+                self.dropped.fetch_add(1, Ordering::Relaxed);
+            }
+            item = back;
+        }
+    }
+
+    /// How many items were ever put in.
+    pub(super) fn sent(&self) -> u64 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// How many were dropped.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::media::Pose;
+    use crate::time::Timestamp;
+
+    #[test]
+    fn full_it_drops_the_oldest_and_counts_it() {
+        let source = SourceId::new("s");
+        let (lane, receiver) = Lane::new(source.clone(), 3);
+        for n in 0..10 {
+            let stamp = Timestamp::from_nanos(n);
+            let pose = Pose { stamp, x: 0.0, y: 0.0, yaw: 0.0, frame: String::new() };
+            lane.push(Item::Pose(source.clone(), pose));
+        }
+        assert_eq!((lane.sent(), lane.dropped()), (10, 7));
+        let left: Vec<_> = receiver.try_iter().map(|item| item.at().as_nanos()).collect();
+        assert_eq!(left, [7, 8, 9]);
+    }
+}

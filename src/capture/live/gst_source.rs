@@ -1,0 +1,188 @@
+//! A live source behind GStreamer: the pipelines of a launch description.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gstreamer as gst;
+use gstreamer::prelude::*;
+use gstreamer_app::{AppSink, AppSinkCallbacks};
+
+use super::channel::Lane;
+use super::clock::CaptureClock;
+use super::supervise::{Device, Source};
+use crate::capture::blocks::Blocks;
+use crate::capture::error::CaptureError;
+use crate::capture::gst::{launch, sample};
+use crate::ids::SourceId;
+use crate::media::{Frame, Item, Picture};
+
+/// A launch description, ready to be started any number of times.
+pub(super) struct PipelineSource {
+    id: SourceId,
+    paragraphs: Vec<String>,
+    video: Arc<Mutex<VideoState>>,
+    audio_clock: Arc<Mutex<CaptureClock>>,
+}
+
+/// What a camera keeps over restarts.
+#[derive(Debug, Default)]
+struct VideoState {
+    clock: CaptureClock,
+    next_number: u64,
+}
+
+type Failure = Arc<Mutex<Option<String>>>;
+
+impl PipelineSource {
+    /// `paragraphs`: pipelines with appsinks `video` and/or `audio`.
+    pub(super) fn new(id: &str, paragraphs: Vec<String>) -> Self {
+        let id = SourceId::new(id);
+        Self { id, paragraphs, video: Arc::default(), audio_clock: Arc::default() }
+    }
+}
+
+impl Source for PipelineSource {
+    fn id(&self) -> SourceId {
+        self.id.clone()
+    }
+
+    fn yields(&self) -> (bool, bool) {
+        let any = |sink| self.paragraphs.iter().any(|text| launch::has_sink(text, sink));
+        (any("video"), any("audio"))
+    }
+
+    fn open(&mut self, frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+        let failure = Failure::default();
+        let mut device = Pipelines { pipelines: Vec::new(), failure: Arc::clone(&failure) };
+        for paragraph in &self.paragraphs {
+            let pipeline = launch::build(self.id.as_str(), paragraph)?;
+            watch(&pipeline, &failure);
+            if let Some(sink) = launch::sink(&pipeline, "video") {
+                tap_video(&sink, &pipeline, frames.clone(), Arc::clone(&self.video), &failure);
+            }
+            if let Some(sink) = launch::sink(&pipeline, "audio") {
+                let clock = Arc::clone(&self.audio_clock);
+                tap_audio(&sink, &pipeline, sound.clone(), clock, &failure);
+            }
+            device.pipelines.push(pipeline);
+        }
+        for pipeline in &device.pipelines {
+            pipeline.set_state(gst::State::Playing).map_err(|error| CaptureError::Pipeline {
+                name: self.id.to_string(),
+                reason: lock(&failure).clone().unwrap_or_else(|| error.to_string()),
+            })?;
+        }
+        Ok(Box::new(device))
+    }
+}
+
+/// Pipelines that run; stopped when dropped.
+struct Pipelines {
+    pipelines: Vec<gst::Pipeline>,
+    failure: Failure,
+}
+
+impl Device for Pipelines {
+    fn failure(&self) -> Option<String> {
+        lock(&self.failure).clone()
+    }
+}
+
+impl Drop for Pipelines {
+    fn drop(&mut self) {
+        for pipeline in &self.pipelines {
+            let _ = pipeline.set_state(gst::State::Null);
+            if let Some(bus) = pipeline.bus() {
+                bus.unset_sync_handler();
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Notes the first error, or that the stream has ended.
+fn watch(pipeline: &gst::Pipeline, failure: &Failure) {
+    let Some(bus) = pipeline.bus() else { return };
+    let failure = Arc::clone(failure);
+    bus.set_sync_handler(move |_, message| {
+        let why = match message.view() {
+            gst::MessageView::Error(error) => error.error().to_string(),
+            gst::MessageView::Eos(_) => "the stream has ended".to_owned(),
+            _ => return gst::BusSyncReply::Drop,
+        };
+        lock(&failure).get_or_insert(why);
+        gst::BusSyncReply::Drop
+    });
+}
+
+/// Running times of the sample and of this moment, in nanoseconds.
+fn times(sample: &gst::Sample, pipeline: &gst::glib::WeakRef<gst::Pipeline>) -> (i64, i64) {
+    let now = pipeline
+        .upgrade()
+        .and_then(|pipeline| pipeline.current_running_time())
+        .and_then(|time| i64::try_from(time.nseconds()).ok())
+        .unwrap_or(0);
+    (sample::running_time(sample).unwrap_or(now), now)
+}
+
+fn tap_video(
+    sink: &AppSink,
+    pipeline: &gst::Pipeline,
+    lane: Lane,
+    state: Arc<Mutex<VideoState>>,
+    failure: &Failure,
+) {
+    let (pipeline, failure) = (pipeline.downgrade(), Arc::clone(failure));
+    {
+        let mut state = lock(&state);
+        state.clock = state.clock.restarted();
+    }
+    let callbacks = AppSinkCallbacks::builder().new_sample(move |sink| {
+        let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
+        let (running, now) = times(&sample, &pipeline);
+        let (at, number) = {
+            let mut state = lock(&state);
+            state.next_number += 1;
+            (state.clock.capture_time(running, now), state.next_number - 1)
+        };
+        let (width, height, pixels) = sample::i420(&sample).map_err(|why| {
+            lock(&failure).get_or_insert(why);
+            gst::FlowError::Error
+        })?;
+        let (source, picture) = (lane.source.clone(), Picture::I420(pixels));
+        lane.push(Item::Frame(Frame { source, at, number, width, height, picture }));
+        Ok(gst::FlowSuccess::Ok)
+    });
+    sink.set_callbacks(callbacks.build());
+}
+
+fn tap_audio(
+    sink: &AppSink,
+    pipeline: &gst::Pipeline,
+    lane: Lane,
+    clock: Arc<Mutex<CaptureClock>>,
+    failure: &Failure,
+) {
+    let (pipeline, failure) = (pipeline.downgrade(), Arc::clone(failure));
+    let mut blocks = Blocks::new(lane.source.clone());
+    {
+        let mut clock = lock(&clock);
+        *clock = clock.restarted();
+    }
+    let callbacks = AppSinkCallbacks::builder().new_sample(move |sink| {
+        let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
+        let (running, now) = times(&sample, &pipeline);
+        let at = lock(&clock).capture_time(running, now);
+        let samples = sample::floats(&sample).map_err(|why| {
+            lock(&failure).get_or_insert(why);
+            gst::FlowError::Error
+        })?;
+        let mut full = Vec::new();
+        blocks.push(at, &samples, &mut full);
+        full.into_iter().for_each(|block| lane.push(Item::Block(block)));
+        Ok(gst::FlowSuccess::Ok)
+    });
+    sink.set_callbacks(callbacks.build());
+}

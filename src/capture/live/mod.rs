@@ -1,0 +1,290 @@
+//! Live sources: cameras and microphones, each on its own, merged in event time order.
+//!
+//! Every source has a thread that starts it, watches it and starts it again ([`supervise`]), and bounded
+//! channels of its own ([`channel`]) that drop the oldest item when nobody takes it in time.
+
+mod channel;
+mod clock;
+mod gst_source;
+mod microphone;
+mod supervise;
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Select};
+use serde::Serialize;
+
+use self::channel::Lane;
+use self::gst_source::PipelineSource;
+use self::microphone::CpalSource;
+pub(in crate::capture) use self::supervise::Pace;
+use self::supervise::{Source, Supervised};
+use super::error::CaptureError;
+use super::gst::launch;
+use crate::config::{Camera, Microphone, MicrophoneBackend, Window};
+use crate::ids::SourceId;
+use crate::media::Item;
+use crate::time::Timestamp;
+
+/// A wall clock that is off by more than this against the monotonic clock has jumped, seconds.
+const CLOCK_JUMP_SECS: f64 = 1.0;
+
+/// How a live source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceState {
+    /// Started, no data yet.
+    Starting,
+    /// Data flows.
+    Running,
+    /// It died or stalled and is started again after a pause.
+    Waiting,
+    /// It was stopped.
+    Stopped,
+}
+
+/// State and counters of a live source.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SourceHealth {
+    /// Which.
+    pub id: SourceId,
+    /// How it is.
+    pub state: SourceState,
+    /// How often it was started again.
+    pub restarts: u64,
+    /// Frames that nobody took in time.
+    pub dropped_frames: u64,
+    /// Blocks of sound that nobody took in time.
+    pub dropped_blocks: u64,
+    /// Why it was last started again.
+    pub last_error: Option<String>,
+}
+
+/// One channel out of a source, with the item that is next in it.
+struct Feed {
+    source: SourceId,
+    receiver: Receiver<Item>,
+    head: Option<Item>,
+    /// Everything before this has been seen.
+    reached: Option<Timestamp>,
+    /// When it was last heard of.
+    heard: Instant,
+}
+
+/// Cameras and microphones, running until dropped.
+pub struct LiveSources {
+    supervised: Vec<Supervised>,
+    feeds: Vec<Feed>,
+    idle_timeout: Duration,
+    released: Option<Timestamp>,
+    late: u64,
+    started: (Instant, Timestamp),
+}
+
+impl std::fmt::Debug for LiveSources {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LiveSources").field("health", &self.health()).finish_non_exhaustive()
+    }
+}
+
+impl LiveSources {
+    /// Starts every source. One that does not come up is tried again; it holds back none of the others.
+    ///
+    /// # Errors
+    /// When a launch description cannot be found or two sources have one name.
+    pub fn start(
+        cameras: &[Camera],
+        microphones: &[Microphone],
+        window: &Window,
+    ) -> Result<Self, CaptureError> {
+        Self::start_at(cameras, microphones, window, Pace::default())
+    }
+
+    pub(in crate::capture) fn start_at(
+        cameras: &[Camera],
+        microphones: &[Microphone],
+        window: &Window,
+        pace: Pace,
+    ) -> Result<Self, CaptureError> {
+        let mut names: Vec<_> =
+            cameras.iter().map(|c| &c.id).chain(microphones.iter().map(|m| &m.id)).collect();
+        names.sort();
+        if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+            let text = format!("two sources are called {:?}; give each its own id", twice[0]);
+            return Err(CaptureError::BadOptions(text));
+        }
+        let mut sources: Vec<Box<dyn Source>> = Vec::new();
+        for camera in cameras {
+            sources.push(Box::new(camera_source(camera)?));
+        }
+        for microphone in microphones {
+            sources.push(microphone_source(microphone)?);
+        }
+        let now = Instant::now();
+        let (mut supervised, mut feeds) = (Vec::new(), Vec::new());
+        for source in sources {
+            let id = source.id();
+            // A camera's own sound comes under a name of its own.
+            let (frames, sound) = source.yields();
+            let sound_id = if frames { SourceId::new(&format!("{id}.audio")) } else { id.clone() };
+            let mut lane = |there: bool, name: &SourceId, capacity: usize| {
+                let (lane, receiver) = Lane::new(name.clone(), capacity);
+                if there {
+                    let (source, head, reached) = (name.clone(), None, None);
+                    feeds.push(Feed { source, receiver, head, reached, heard: now });
+                }
+                lane
+            };
+            let frames = lane(frames, &id, window.frame_queue);
+            let sound = lane(sound, &sound_id, window.sound_queue);
+            supervised.push(Supervised::start(source, frames, sound, pace));
+        }
+        Ok(Self {
+            supervised,
+            feeds,
+            idle_timeout: Duration::try_from_secs_f64(window.idle_timeout_secs).unwrap_or_default(),
+            released: None,
+            late: 0,
+            started: (now, Timestamp::wall_clock()),
+        })
+    }
+
+    /// Names under which frames and sound arrive, in the order of the configuration.
+    #[must_use]
+    pub fn sources(&self) -> Vec<SourceId> {
+        self.feeds.iter().map(|feed| feed.source.clone()).collect()
+    }
+
+    /// The next item in event time order; `None` when none was due within `timeout`.
+    ///
+    /// An item is due when every other source has come as far, or has been silent for
+    /// `window.idle_timeout_secs`. What comes later than that is dropped and counted.
+    pub fn next(&mut self, timeout: Duration) -> Option<Item> {
+        let deadline = Instant::now() + timeout;
+        loop {
+            self.fill();
+            if let Some(index) = self.due() {
+                let item = self.feeds[index].head.take()?;
+                self.released = self.released.max(Some(item.at()));
+                return Some(item);
+            }
+            let now = Instant::now();
+            if now >= deadline {
+                return None;
+            }
+            // Silence becomes idleness without any event: look again soon.
+            self.wait((deadline - now).min(Duration::from_millis(20)));
+        }
+    }
+
+    /// No item before this will be handed out any more; goes on with the wall clock when all are silent.
+    #[must_use]
+    pub fn watermark(&self) -> Timestamp {
+        let now = Instant::now();
+        let heads = self.feeds.iter().filter_map(|feed| feed.head.as_ref().map(Item::at));
+        let awaited = self
+            .feeds
+            .iter()
+            .filter(|feed| feed.head.is_none() && now - feed.heard <= self.idle_timeout)
+            .map(|feed| feed.reached.unwrap_or(self.started.1));
+        let silent = Timestamp::wall_clock() - self.idle_timeout;
+        heads.chain(awaited).min().unwrap_or(silent).max(self.released.unwrap_or(self.started.1))
+    }
+
+    /// State and counters, in the order of the configuration.
+    #[must_use]
+    pub fn health(&self) -> Vec<SourceHealth> {
+        self.supervised.iter().map(Supervised::health).collect()
+    }
+
+    /// Items that came after later ones had been handed out, and were dropped.
+    #[must_use]
+    pub fn late(&self) -> u64 {
+        self.late
+    }
+
+    /// Seconds by which the wall clock has jumped since the start; `None` while it runs true.
+    #[must_use]
+    pub fn clock_jump_secs(&self) -> Option<f64> {
+        let expected = self.started.1 + self.started.0.elapsed();
+        let off = Timestamp::wall_clock().secs_since(expected);
+        (off.abs() > CLOCK_JUMP_SECS).then_some(off)
+    }
+
+    /// Takes a head for every feed that has one waiting.
+    fn fill(&mut self) {
+        let now = Instant::now();
+        for feed in &mut self.feeds {
+            while feed.head.is_none()
+                && let Ok(item) = feed.receiver.try_recv()
+            {
+                feed.heard = now;
+                let end = if let Item::Block(block) = &item { block.end() } else { item.at() };
+                feed.reached = feed.reached.max(Some(end));
+                if self.released.is_some_and(|released| item.at() < released) {
+                    self.late += 1;
+                } else {
+                    feed.head = Some(item);
+                }
+            }
+        }
+    }
+
+    /// The feed whose head is due.
+    fn due(&self) -> Option<usize> {
+        let now = Instant::now();
+        let (at, _, index) = (0..self.feeds.len())
+            .filter_map(|index| {
+                let item = self.feeds[index].head.as_ref()?;
+                Some((item.at(), item.source(), index))
+            })
+            .min()?;
+        let passed = |feed: &Feed| {
+            feed.head.is_some()
+                || feed.reached.is_some_and(|reached| reached > at)
+                || now - feed.heard > self.idle_timeout
+        };
+        self.feeds.iter().all(passed).then_some(index)
+    }
+
+    /// Until something arrives in a feed without a head, or `timeout` has passed.
+    fn wait(&self, timeout: Duration) {
+        let mut select = Select::new();
+        for feed in self.feeds.iter().filter(|feed| feed.head.is_none()) {
+            select.recv(&feed.receiver);
+        }
+        let _ = select.ready_timeout(timeout);
+    }
+}
+
+/// The pipeline of a `[[camera]]`: the named one, else by the look of its address.
+fn camera_source(camera: &Camera) -> Result<PipelineSource, CaptureError> {
+    let given = camera.uri.as_deref().unwrap_or("");
+    let guessed = if given.starts_with("rtsp") { "rtsp" } else { "v4l2" };
+    let name = camera.pipeline.as_deref().unwrap_or(guessed);
+    let uri = if given.is_empty() && name == "v4l2" { "/dev/video0" } else { given };
+    Ok(PipelineSource::new(&camera.id, launch::paragraphs(&launch::find(name)?, uri)))
+}
+
+/// The source of a `[[microphone]]`. Of GStreamer's: `pulse` or `pulse:NAME` goes through PulseAudio, a
+/// launch description (with `!`) is taken as it is, anything else is an ALSA device.
+fn microphone_source(microphone: &Microphone) -> Result<Box<dyn Source>, CaptureError> {
+    let device = microphone.device.as_deref();
+    if microphone.backend == MicrophoneBackend::Cpal {
+        return Ok(Box::new(CpalSource::new(&microphone.id, device)));
+    }
+    let (name, uri) = match device.unwrap_or("default") {
+        "pulse" => ("pulse", ""),
+        description if description.contains('!') => (description, ""),
+        device => match device.strip_prefix("pulse:") {
+            Some(name) => ("pulse", name),
+            None => ("alsa", device),
+        },
+    };
+    let paragraphs = launch::paragraphs(&launch::find(name)?, uri);
+    Ok(Box::new(PipelineSource::new(&microphone.id, paragraphs)))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

@@ -1,0 +1,191 @@
+//! Keeps one source alive: starts it, watches it, starts it again with back-off.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+use super::channel::Lane;
+use super::{SourceHealth, SourceState};
+use crate::capture::error::CaptureError;
+use crate::ids::SourceId;
+
+/// How patient a supervisor is.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::capture) struct Pace {
+    /// Without data for so long, a source has stalled.
+    pub stall: Duration,
+    /// The first pause before it is started again; each further one is twice as long.
+    pub first_pause: Duration,
+    /// The longest pause.
+    pub longest_pause: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        let secs = Duration::from_secs;
+        Self { stall: secs(5), first_pause: secs(5), longest_pause: secs(60) }
+    }
+}
+
+/// Something that can be started again and again.
+pub(super) trait Source: Send {
+    /// Its configured name.
+    fn id(&self) -> SourceId;
+    /// Whether it yields frames, and whether it yields sound.
+    fn yields(&self) -> (bool, bool);
+    /// Starts it; it puts what it captures into the lanes until the device is dropped.
+    fn open(&mut self, frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError>;
+}
+
+/// A source that runs; stops when dropped.
+pub(super) trait Device {
+    /// Why it has stopped by itself, if it has.
+    fn failure(&self) -> Option<String>;
+}
+
+#[derive(Debug)]
+struct State {
+    state: SourceState,
+    restarts: u64,
+    last_error: Option<String>,
+}
+
+/// A source with the thread that keeps it alive; stopped and joined when dropped.
+pub(super) struct Supervised {
+    id: SourceId,
+    frames: Lane,
+    sound: Lane,
+    state: Arc<Mutex<State>>,
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Supervised {
+    /// Starts the thread.
+    pub(super) fn start(source: Box<dyn Source>, frames: Lane, sound: Lane, pace: Pace) -> Self {
+        let id = source.id();
+        let state = Arc::new(Mutex::new(State {
+            state: SourceState::Starting,
+            restarts: 0,
+            last_error: None,
+        }));
+        let (stop, stopped) = bounded(0);
+        let supervisor = Supervisor {
+            id: id.clone(),
+            source,
+            frames: frames.clone(),
+            sound: sound.clone(),
+            state: Arc::clone(&state),
+            stopped,
+            pace,
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("source {id}"))
+            .spawn(move || supervisor.run())
+            .map_err(|error| tracing::error!(source = %id, %error, "no thread for a source"))
+            .ok();
+        Self { id, frames, sound, state, stop: Some(stop), thread }
+    }
+
+    /// State and counters.
+    pub(super) fn health(&self) -> SourceHealth {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        SourceHealth {
+            id: self.id.clone(),
+            state: state.state,
+            restarts: state.restarts,
+            dropped_frames: self.frames.dropped(),
+            dropped_blocks: self.sound.dropped(),
+            last_error: state.last_error.clone(),
+        }
+    }
+}
+
+impl Drop for Supervised {
+    fn drop(&mut self) {
+        self.stop.take();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Supervisor {
+    id: SourceId,
+    source: Box<dyn Source>,
+    frames: Lane,
+    sound: Lane,
+    state: Arc<Mutex<State>>,
+    stopped: Receiver<()>,
+    pace: Pace,
+}
+
+impl Supervisor {
+    fn run(mut self) {
+        let mut pause = self.pace.first_pause;
+        loop {
+            self.set(|state| state.state = SourceState::Starting);
+            let before = self.sent();
+            let why = match self.source.open(&self.frames, &self.sound) {
+                Ok(device) => self.watch(device.as_ref()),
+                Err(error) => Some(error.to_string()),
+            };
+            let Some(why) = why else {
+                self.set(|state| state.state = SourceState::Stopped);
+                return;
+            };
+            if self.sent() > before {
+                pause = self.pace.first_pause;
+            }
+            tracing::warn!(source = %self.id, why, pause_secs = pause.as_secs_f64(), "source lost; starting it again");
+            self.set(|state| {
+                state.state = SourceState::Waiting;
+                state.last_error = Some(why);
+            });
+            if self.stops_within(pause) {
+                self.set(|state| state.state = SourceState::Stopped);
+                return;
+            }
+            pause = (pause * 2).min(self.pace.longest_pause);
+            self.set(|state| state.restarts += 1);
+        }
+    }
+
+    /// Until the device fails or stalls (why), or is to be stopped (`None`).
+    fn watch(&self, device: &dyn Device) -> Option<String> {
+        let (mut sent, mut since) = (self.sent(), Instant::now());
+        loop {
+            if self.stops_within(Duration::from_millis(50)) {
+                return None;
+            }
+            if let Some(why) = device.failure() {
+                return Some(why);
+            }
+            let now = self.sent();
+            if now > sent {
+                (sent, since) = (now, Instant::now());
+                self.set(|state| state.state = SourceState::Running);
+            } else if since.elapsed() > self.pace.stall {
+                return Some(format!("no data for {} s", self.pace.stall.as_secs_f64()));
+            }
+        }
+    }
+
+    fn sent(&self) -> u64 {
+        self.frames.sent() + self.sound.sent()
+    }
+
+    /// Waits; `true` when it is to be stopped.
+    fn stops_within(&self, pause: Duration) -> bool {
+        !matches!(
+            self.stopped.recv_timeout(pause),
+            Err(crossbeam_channel::RecvTimeoutError::Timeout)
+        )
+    }
+
+    fn set(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
