@@ -9,6 +9,7 @@ mod error;
 mod export;
 mod filter;
 mod forget;
+pub mod graph_export;
 mod hash;
 mod index;
 mod lexical;

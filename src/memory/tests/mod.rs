@@ -5,6 +5,7 @@
 mod durability;
 mod erasing;
 mod history;
+mod picture;
 mod rows;
 mod search;
 
