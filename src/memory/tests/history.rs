@@ -133,7 +133,7 @@ fn history() -> impl Strategy<Value = Vec<Vec<Step>>> {
 
 proptest! {
     #![proptest_config(ProptestConfig {
-        cases: 25,
+        cases: 16,
         failure_persistence: None,
         ..ProptestConfig::default()
     })]

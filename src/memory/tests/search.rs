@@ -13,7 +13,7 @@ fn random(state: &mut u64) -> f32 {
 
 #[test]
 fn nearest_finds_what_a_full_scan_finds() {
-    const DIMENSIONS: usize = 24;
+    const DIMENSIONS: usize = 16;
     const COUNT: u64 = 30_000;
     let mut state = 5;
     let mut vector = |centre: Option<&[f32]>, spread: f32| -> Vec<f32> {
@@ -138,4 +138,42 @@ fn filters_mean_what_they_say() {
     let since = Filter { valid_at: Some(at(56)), span: Some(Span::new(at(40), at(60))), ..open() };
     assert_eq!(ids(since), [4]);
     assert_eq!(view.retirement(MemoryId(5)).unwrap().reason, "moved");
+}
+
+#[test]
+fn sql_reads_and_never_writes() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let sql = |query: &str| memory.sql(query, SqlLimits::default());
+    let said = sql(
+        "SELECT p.name, u.words FROM utterances u JOIN people p ON p.id = u.person ORDER BY start",
+    );
+    let said = said.unwrap();
+    assert_eq!(said.columns, ["name", "words"]);
+    assert_eq!(said.rows[0], [serde_json::json!("Ava"), serde_json::json!("hello I am Ava")]);
+    for view in
+        ["people", "sightings", "utterances", "memories", "facts", "places", "clips", "answers"]
+    {
+        sql(&format!("SELECT * FROM {view}")).unwrap();
+    }
+    for bad in [
+        "DELETE FROM memory",
+        "DROP TABLE memory",
+        "ATTACH '/tmp/x.db' AS x",
+        "PRAGMA journal_mode=DELETE",
+        "SELECT load_extension('x')",
+        "SELECT 1; SELECT 2",
+        "SELECT nothing FROM nowhere",
+        "",
+    ] {
+        assert!(matches!(sql(bad), Err(MemoryError::Refused(_))), "{bad}");
+    }
+    let limits = SqlLimits { rows: 2, time: std::time::Duration::from_millis(200) };
+    let few = memory.sql("SELECT id FROM memories", limits).unwrap();
+    assert!(few.rows.len() == 2 && few.truncated);
+    let endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    let error = memory.sql(endless, limits).unwrap_err();
+    assert!(error.to_string().contains("longer than 0.2 s"), "{error}");
 }
