@@ -257,11 +257,17 @@ impl Memory {
         Ok(View::new(tables, horizon))
     }
 
-    /// Begins to collect changes; waits while another draft is open.
+    /// Begins to collect changes; waits while another draft is open (so never hold two on one thread).
     #[must_use]
     pub fn begin(&self, record_time: Timestamp) -> Draft {
         let permit = self.0.turnstile.enter();
         Draft::new(self.clone(), permit, record_time)
+    }
+
+    /// From when on views of the past are exact: record time of the first commit; `None` when empty.
+    #[must_use]
+    pub fn history_from(&self) -> Option<Timestamp> {
+        self.tables().commits.load().get(0).map(|commit| commit.recorded)
     }
 
     /// A media file's bytes; `None` when it is not kept any more.

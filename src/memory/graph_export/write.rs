@@ -104,6 +104,7 @@ impl MemoryGraph {
         );
         self.draw_edges(&placed, &mut out);
         self.draw_nodes(&placed, &mut out);
+        self.draw_weights(&placed, &mut out);
         draw_legend(placed.height + 14.0, &mut out);
         out.push_str("</svg>\n");
         out
@@ -127,7 +128,9 @@ impl MemoryGraph {
                 edge.width(),
             );
         }
-        // Labels above all lines.
+    }
+
+    fn draw_weights(&self, placed: &Layout, out: &mut String) {
         for edge in self.edges.iter().filter(|edge| edge.kind == EdgeKind::Evidence) {
             let (a, b) = (placed.places[edge.from], placed.places[edge.to]);
             let _ = writeln!(

@@ -177,3 +177,76 @@ fn sql_reads_and_never_writes() {
     let error = memory.sql(endless, limits).unwrap_err();
     assert!(error.to_string().contains("longer than 0.2 s"), "{error}");
 }
+
+/// Figures, not a promise: `cargo test --lib memory -- --ignored --nocapture measure`.
+#[test]
+#[ignore = "takes a minute; prints figures"]
+fn measure_commits_and_recall() {
+    use std::time::Instant;
+    let count: u64 =
+        std::env::var("ENGRAM_TEST_COUNT").map_or(15_000, |text| text.parse().unwrap());
+    let mut state = 9;
+    let mut vector = |_| embedding(&(0..384).map(|_| random(&mut state)).collect::<Vec<_>>());
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let mut took = Vec::new();
+    let vectors: Vec<Embedding> = (0..count).map(&mut vector).collect();
+    let start = Instant::now();
+    for (part, chunk) in vectors.chunks(30).enumerate() {
+        let begun = Instant::now();
+        let mut draft = memory.begin(at(part as i64 * 30));
+        for (i, vector) in chunk.iter().enumerate() {
+            let id = (part * 30 + i) as u64;
+            let text =
+                format!("<person_{}> took item {} from shelf {}", id % 50, id % 977, id % 31);
+            draft.memory(
+                memory_row(id, &text, &[person(id as u32 % 50)], id as i64),
+                Some(vector.clone()),
+            );
+        }
+        draft.commit().unwrap();
+        took.push(begun.elapsed());
+    }
+    let wall = start.elapsed().as_secs_f64();
+    took.sort();
+    println!(
+        "{count} memories: {:.0}/s, commit p50 {:?} p95 {:?}",
+        count as f64 / wall,
+        took[took.len() / 2],
+        took[took.len() * 95 / 100]
+    );
+    let begun = Instant::now();
+    memory.tables().index.settle();
+    println!(
+        "index settled after {:?}, {} in graphs",
+        begun.elapsed(),
+        memory.tables().index.indexed(MODEL)
+    );
+    let view = memory.view();
+    let open_filter = Filter::default();
+    let timed = |what: &str, run: &dyn Fn(u64) -> usize| {
+        let mut took: Vec<_> = (0..100)
+            .map(|i| {
+                let begun = Instant::now();
+                assert!(run(i) > 0);
+                begun.elapsed()
+            })
+            .collect();
+        took.sort();
+        println!("{what}: p50 {:?} p99 {:?}", took[50], took[98]);
+    };
+    timed("nearest", &|i| view.nearest(&vectors[i as usize * 7], 10, &open_filter).len());
+    timed("lexical", &|i| {
+        view.lexical(&format!("item {i} from the shelf"), 10, &open_filter).len()
+    });
+    timed("memories of one person", &|i| view.memories_of(person(i as u32 % 50)).len());
+    let minute = |i: u64| Span::new(at(i as i64 * 60), at(i as i64 * 60 + 60));
+    timed("memories of a minute", &|i| {
+        view.memories(&Filter { span: Some(minute(i)), ..Filter::default() }).len()
+    });
+    drop(view);
+    drop(memory);
+    let begun = Instant::now();
+    let memory = open(dir.path());
+    println!("start to answering: {:?} ({} rows)", begun.elapsed(), memory.loaded().rows);
+}
