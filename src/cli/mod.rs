@@ -32,13 +32,15 @@ enum Command {
         #[arg(long)]
         percepts: bool,
     },
+    Models(crate::models::command::ModelsArgs),
     People,
     Memories,
 }
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    tracing_subscriber::fmt().with_writer(std::io::stderr).init();
+    let filter = tracing_subscriber::EnvFilter::new("warn");
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     let cli = Cli::parse();
     let source = Source { file: cli.config, overrides: cli.set, data_dir: cli.data_dir };
     let config = match Config::load(&source) {
@@ -70,6 +72,7 @@ fn run(command: Command, config: &Config, json: bool) -> anyhow::Result<u8> {
                 memory.view().export_percepts(&filter, &mut std::io::stdout())?;
             }
         }
+        Command::Models(args) => return Ok(crate::models::command::run(&args, &config.models)?),
         Command::People => {
             let memory = crate::memory::Memory::open_read_only(&config.store_dir())?;
             println!("{}", serde_json::to_string_pretty(&memory.view().persons())?);
