@@ -270,6 +270,20 @@ impl Reading {
             .any(|span| spans.iter().any(|wanted| touch(*wanted, span)))
     }
 
+    /// The part of `span` that was recorded, from the first to the last of its clips.
+    pub(super) fn recorded_part(&self, span: Span) -> Span {
+        let clips = self.view.clips(None);
+        let parts: Vec<Span> =
+            clips.iter().filter_map(|clip| clip.span.intersection(span)).collect();
+        let open = self.present.as_ref().and_then(|present| present.updated);
+        match hull(&parts) {
+            Some(part) => {
+                Span::new(part.start, open.map_or(part.end, |t| t.min(span.end).max(part.end)))
+            }
+            None => span,
+        }
+    }
+
     /// First and last recorded instant.
     pub(super) fn extent(&self) -> Option<Span> {
         let clips = self.view.clips(None);

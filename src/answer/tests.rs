@@ -114,7 +114,7 @@ fn who_spoke_and_what_was_said() {
             "person_1 person_2 person_3",
             &["good morning everybody", "dinner is ready"],
         ),
-        ("What did Ben say before Ava came in today?", "person_2", &["thank you ava"]),
+        ("What did Ben say before Ava came in?", "person_2", &["thank you ava"]),
         ("Tell me what person 3 said yesterday.", "person_3", &["dinner is ready"]),
         ("What did person 4 say?", "person_4", &["did not hear person 4"]),
         ("What did Ava say about elephants?", "person_1", &["?"]),
@@ -122,7 +122,11 @@ fn who_spoke_and_what_was_said() {
         ("Did anyone mention the keys?", "person_2", &["Yes, Ben"]),
         ("Did Ben say anything about the weather?", "person_2", &["No"]),
         ("What did the person who spoke first today say?", "person_1", &["hello my name is ava"]),
-        ("What did the person on the right say today?", "-", &["have you seen my keys"]),
+        (
+            "What did the person on the right at 17:30:15 say?",
+            "person_2",
+            &["have you seen my keys"],
+        ),
     ]);
 }
 
@@ -409,4 +413,119 @@ fn the_document_has_the_fields_of_the_contract() {
     assert_eq!(evidence, ["memory", "kind", "text", "start", "end", "clip", "entities", "score"]);
     assert_eq!(value["engine"], "builtin");
     assert_eq!(value["evidence"][0]["start"], "2026-03-02T16:30:03.000000000Z");
+}
+
+#[test]
+fn other_wordings() {
+    check(&[
+        ("Which persons appeared today?", "person_1 person_2 person_4", &[]),
+        ("Name everyone you saw today.", "person_1 person_2 person_4", &[]),
+        ("Can you tell me who was on camera at 17:30:05?", "person_1", &[]),
+        ("Who was in front of the camera at 17:30:15?", "person_1 person_2", &[]),
+        ("Who showed up yesterday?", "person_1 person_2", &[]),
+        ("Who could be seen 65 seconds into the recording?", "person_1 person_4", &[]),
+        ("who was in the picture at 5:30:05 pm?", "person_1", &[]),
+        ("Who was present between 17:31:00 and 17:31:10?", "person_1 person_4", &[]),
+        ("When did Ava come in today?", "person_1", &["17:30:03"]),
+        ("At what time did Ben leave?", "person_2", &["17:31:50"]),
+        (
+            "When was Ava in view today?",
+            "person_1",
+            &["17:30:03 to 17:30:20", "17:31:00 to 17:31:20"],
+        ),
+        (
+            "When did the person who asked about the keys first appear today?",
+            "person_2",
+            &["17:30:10"],
+        ),
+        (
+            "When was the person who was seen with Ava at 17:31:05 visible?",
+            "person_4",
+            &["17:31:00"],
+        ),
+        ("What time did Ava talk about the weather?", "person_1", &["17:31:02"]),
+        ("What's the last time Ben was here?", "person_2", &["17:31:50"]),
+        ("Where was Ben last seen?", "person_2", &["camera"]),
+        ("Where was the person who talked about the weather at 17:30:10?", "person_1", &["camera"]),
+        ("Where did Ava put the red mug?", "-", &["kitchen table"]),
+        ("Where can I find the mug?", "-", &["kitchen table"]),
+        ("For how long did you see Ava today?", "person_1", &["37 seconds"]),
+        ("How many seconds did Ben speak today?", "person_2", &["3 seconds"]),
+        ("How long was the person who was never heard visible?", "person_4", &["15 seconds"]),
+        ("How long did Ava stay today?", "person_1", &["37 seconds"]),
+        ("What is the total time that Ava was visible today?", "person_1", &["37 seconds"]),
+        ("How often did you see Ben?", "person_2", &["3 times"]),
+        ("How many times did you hear person 3?", "person_3", &["twice"]),
+        ("In how many separate appearances was Ava seen today?", "person_1", &["twice"]),
+        ("How often did the first person you saw today speak today?", "person_1", &["twice"]),
+        ("How often was the mug mentioned?", "-", &["once"]),
+        ("What were Ben's words today?", "person_2", &["have you seen my keys"]),
+        ("What did you hear Ava say today?", "person_1", &["hello my name is ava"]),
+        ("What did the voice that was never seen say?", "person_3", &["dinner is ready"]),
+        ("Quote Ben.", "person_2", &["thank you ava"]),
+        ("What was Ava talking about at 17:31:03?", "person_1", &["weather"]),
+        ("Whose voice was heard at 17:30:33?", "person_3", &[]),
+        ("Who said something about a mug?", "person_1", &[]),
+        ("When did you last hear Ben?", "person_2", &["17:30:15"]),
+        ("How long has it been since you saw Ava?", "person_1", &["40 seconds ago"]),
+        ("When was the last time that Ava was visible?", "person_1", &["17:31:20"]),
+        ("Who was Ben seen with today?", "person_1", &[]),
+        ("Whom did Ava share the picture with today?", "person_4 person_2", &[]),
+        ("Who was next to Ava at 17:30:15?", "person_2", &[]),
+        ("Was Ava ever together with person 4?", "person_1 person_4", &["Yes"]),
+        ("Who did you hear but never see?", "person_3", &[]),
+        ("Is there anybody you have heard but never seen?", "person_3", &[]),
+        ("Who never appeared on screen?", "person_3", &[]),
+        ("Did you ever see person 3?", "person_3", &["No"]),
+        ("Has Ben ever been seen?", "person_2", &["Yes"]),
+        ("Is anyone in the room right now?", "", &["nobody"]),
+        ("Who is in front of you?", "", &["nobody"]),
+        ("Who are you looking at?", "", &["nobody"]),
+        ("Is somebody there?", "", &["nobody"]),
+        ("Do you see Ava at the moment?", "person_1", &["No"]),
+        ("Is the room empty?", "", &["nobody"]),
+        ("Who left first today?", "-", &["17:30:20"]),
+        ("Was Zoe here yesterday?", "", &["?", "Zoe"]),
+        ("What did Zoe say?", "", &["?", "Zoe"]),
+        ("with whom was zoe?", "", &["?"]),
+        ("Have you ever met Max?", "", &["?", "Max"]),
+        ("What is person 4 called?", "person_4", &["no name"]),
+        ("What do you know about Ben?", "person_2", &["tea"]),
+        ("Where was the woman in the grey coat?", "", &["?"]),
+    ]);
+}
+
+/// A month of 30 clips a day (900 clips, 5,400 tracks, 5,400 turns, 10,800 memories): run with
+/// `cargo test --lib answer::tests::latency -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn latency_of_a_month() {
+    let house = household::month();
+    let embedder = household::embedder();
+    let answerer = Answerer::new(jiff::tz::TimeZone::UTC, 10, embedder);
+    for text in [
+        "Who is here now?",
+        "Who was visible at 10:05:05?",
+        "Who was here yesterday?",
+        "What did Ava say yesterday?",
+        "Who mentioned the red mug?",
+        "When did you last see Ben?",
+        "How long was Ava visible?",
+        "With whom was Ava?",
+        "Who was heard but never seen?",
+        "Where is the mug?",
+        "What is on the kitchen table?",
+    ] {
+        let question = Question { text: text.into(), ..Question::default() };
+        let mut totals: Vec<f64> = (0..10)
+            .map(|_| answerer.answer(&house.memory, &question, None).unwrap().latency_ms.total)
+            .collect();
+        totals.sort_by(f64::total_cmp);
+        let answer = answerer.answer(&house.memory, &question, None).unwrap();
+        let latency = answer.latency_ms;
+        eprintln!(
+            "{:8.2} ms median (embed {:.2}) {text} -> {:.90}",
+            totals[5], latency.embed, answer.answer
+        );
+    }
 }

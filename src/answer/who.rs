@@ -147,8 +147,7 @@ pub(super) fn told(reading: &Reading) -> String {
     match reading.spans.as_deref() {
         Some(spans) if spans.len() == 1 && spans[0].secs() < 3e6 => {
             // Clipped to what there is, so that "today" does not read as midnight to midnight.
-            let extent = reading.extent().unwrap_or(spans[0]);
-            let span = spans[0].intersection(extent).unwrap_or(spans[0]);
+            let span = reading.recorded_part(spans[0]);
             format!(" {}", reading.wording.when(span))
         }
         Some(spans) if spans.len() > 1 => " then".into(),

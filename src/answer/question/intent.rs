@@ -73,7 +73,9 @@ const ARRIVED: [&str; 13] = [
 ];
 const LEFT: [&str; 9] =
     ["leave", "left", "leaving", "leaves", "gone", "went", "disappear", "disappeared", "vanished"];
-const SEEN: [&str; 23] = [
+const SEEN: [&str; 25] = [
+    "look",
+    "looking",
     "see",
     "saw",
     "seen",
@@ -230,7 +232,12 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
             && (words.any(&["is", "are", "am", "'s"])
                 || words.runs(&["can you see", "do you see", "you see"]));
     let said_at = words.words.iter().position(|w| SAID.contains(w) || matches!(*w, "about"));
-    let (subjects, topic) = split_topic(&sentence, said_at);
+    let (subjects, mut topic) = split_topic(&sentence, said_at);
+    if topic.is_empty() && sentence.quotes.is_empty() && words.any(&SAID) {
+        // "When was dinner mentioned?"
+        topic = content(&sentence);
+        topic.retain(|word| !is_percept_word(word));
+    }
     let ask = ask(&words, &sentence, present, &topic, &subjects);
     let content = content(&sentence);
     let times = used_times(&sentence);
@@ -367,6 +374,12 @@ fn ask(
         "how" => Ask::Search,
         _ => other(words, verb, present, about_topic, persons, with, sentence),
     }
+}
+
+/// Words for being seen, coming and going: no topic of speech.
+fn is_percept_word(word: &str) -> bool {
+    [&SPOKE[..], &ARRIVED, &LEFT, &SEEN, &PRESENT].iter().any(|set| set.contains(&word))
+        || matches!(word, "total" | "altogether" | "today's" | "earliest" | "latest" | "longest")
 }
 
 /// The word that says what kind of question it is.
@@ -833,7 +846,7 @@ fn other(
         let somebody = sentence.pieces.iter().any(|p| matches!(p, Piece::Subject(_)));
         if present
             && matches!(verb, Some(Act::Present | Act::Seen))
-            && (somebody || words.any(&["nobody", "people"]))
+            && (somebody || words.any(&["nobody", "people", "empty", "room"]))
         {
             return Ask::Now;
         }

@@ -307,3 +307,85 @@ impl Household {
         });
     }
 }
+
+/// Thirty days of thirty clips, one commit per day, three persons.
+pub(super) fn month() -> Household {
+    let mut house = Household::new();
+    let dir = tempfile::tempdir().unwrap();
+    house.memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+    house._dir = dir;
+    let mut people: Vec<Ids> = Vec::new();
+    for day in 0..30 {
+        let start =
+            Timestamp::parse("2026-03-01T10:00:00Z").unwrap().plus_secs(f64::from(day) * 86_400.0);
+        let mut draft = house.memory.begin(start.plus_secs(900.0));
+        if people.is_empty() {
+            for name in ["Ava", "Ben", ""] {
+                let person = draft.new_entity(EntityKind::Person);
+                let (face, voice) =
+                    (draft.new_entity(EntityKind::Face), draft.new_entity(EntityKind::Voice));
+                for part in [face, voice] {
+                    draft.membership(Membership {
+                        part,
+                        person,
+                        reason: "test".into(),
+                        decreed: false,
+                    });
+                }
+                if !name.is_empty() {
+                    draft.name(NameRow {
+                        entity: person,
+                        name: name.into(),
+                        since: start,
+                        source: NameSource::Told,
+                        turn: None,
+                    });
+                }
+                let face = (!name.is_empty()).then_some(face);
+                people.push(Ids { person, face, voice: Some(voice) });
+            }
+        }
+        let mut scene = Scene::open(&mut draft, start, 900.0);
+        for clip in 0..30 {
+            let at = f64::from(clip) * 30.0;
+            for (n, who) in people.iter().enumerate() {
+                let at = at + n as f64 * 9.0;
+                if who.face.is_some() {
+                    scene.seen(*who, at, at + 2.5, 160.0);
+                    scene.seen(*who, at + 4.0, at + 6.0, 480.0);
+                }
+                scene.says(
+                    *who,
+                    at,
+                    at + 2.0,
+                    &format!("remark number {clip} of day {day} about the weather and the garden"),
+                );
+                scene.says(
+                    *who,
+                    at + 3.0,
+                    at + 5.0,
+                    if clip == 7 && day == 9 {
+                        "the red mug is on the kitchen table"
+                    } else {
+                        "yes of course that is true"
+                    },
+                );
+            }
+        }
+        draft.commit().unwrap();
+    }
+    house
+}
+
+/// The sentence embedder, where its files are.
+pub(super) fn embedder() -> Option<std::sync::Arc<dyn crate::text::TextEmbedder>> {
+    let models = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/models");
+    let opened = crate::text::MiniLm::open(
+        &models.join("minilm_l6_v2_int8.onnx"),
+        &models.join("minilm_tokenizer.json"),
+        2,
+    );
+    opened.ok().map(|embedder| {
+        std::sync::Arc::new(embedder) as std::sync::Arc<dyn crate::text::TextEmbedder>
+    })
+}
