@@ -5,7 +5,7 @@ use crate::time::Span;
 
 use super::document::Evidence;
 use super::question::{Act, Order};
-use super::reading::{NOW_SECS, Reading, hull, stretches};
+use super::reading::{NOW_SECS, Reading, hull};
 use super::reply::Reply;
 use super::wording::{length, list, sentence};
 
