@@ -11,7 +11,7 @@ use crate::recall::{Hit, Query, recall};
 use super::document::Evidence;
 use super::matching;
 use super::question::Order;
-use super::reading::{Reading, seen_secs};
+use super::reading::{GATHERED, Reading, seen_secs};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::{length, list, sentence, times};
@@ -364,8 +364,9 @@ pub(super) fn summary(reading: &Reading, who: Option<EntityId>) -> Reply {
         Filter { span: super::reading::hull(&spans), kinds, limit: Some(3), ..Filter::default() };
     let told = reading.view.memories(&filter);
     parts.extend(told.iter().map(|row| tell(reading, row)));
-    let mut evidence: Vec<Evidence> = runs.iter().map(|run| reading.sight_evidence(run)).collect();
-    evidence.extend(turns.iter().map(|s| reading.speech_evidence(s, s.confidence)));
+    let mut evidence: Vec<Evidence> =
+        runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
+    evidence.extend(turns.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)));
     evidence.extend(told.iter().map(|row| reading.memory_evidence(row, row.confidence)));
     Reply::known(parts.join(" "), ids, evidence)
 }

@@ -17,6 +17,8 @@ pub(super) const ABSENCE_SECS: f64 = 3.0;
 pub(super) const PAUSE_SECS: f64 = 1.0;
 /// What was seen this shortly before now is seen now, seconds.
 pub(super) const NOW_SECS: f64 = 2.0;
+/// Pieces of evidence gathered for an answer, at most; more would only be cut off.
+pub(super) const GATHERED: usize = 32;
 /// How long after its last sighting a face of the open window counts as in view, seconds.
 const STEP_SECS: f64 = 0.2;
 
