@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 pub use find::{find, name_of};
 pub use media::MAX_MEDIA_BYTES;
-pub use show::sheet;
+pub use show::{line as memory_line, sheet};
 pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 

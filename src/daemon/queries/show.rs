@@ -48,7 +48,8 @@ pub(super) fn show(memory: &Memory, view: &View, args: ShowArgs) -> Result<Value
 }
 
 /// A memory as every list of memories shows it.
-pub(super) fn line(view: &View, row: &MemoryRow) -> Value {
+#[must_use]
+pub fn line(view: &View, row: &MemoryRow) -> Value {
     json!({
         "memory": row.id,
         "kind": row.kind,
