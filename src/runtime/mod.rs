@@ -1,1 +1,3 @@
 //! Model runtimes: ONNX Runtime and libtorch sessions.
+
+pub mod onnx;

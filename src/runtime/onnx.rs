@@ -1,0 +1,366 @@
+//! ONNX Runtime: one environment per process, sessions that compute the same thing every time.
+//!
+//! Every model that is an `.onnx` file runs through here: face detection and embedding, voice
+//! activity, sentence embeddings. The library is loaded at run time (crate `ort`, `load-dynamic`) from
+//! beside the executable, so one binary serves machines with and without a GPU: the GPU build of ONNX
+//! Runtime put into the same place brings its execution providers with it.
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use ndarray::{ArrayD, ArrayView, ArrayViewD, Dimension};
+use ort::environment::Environment;
+use ort::ep::{self, ExecutionProvider, ExecutionProviderDispatch};
+use ort::session::SessionInputValue;
+use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
+use ort::value::TensorRef;
+use serde::{Deserialize, Serialize};
+
+/// File name of the library. `ort` 2.0.0-rc.15 with `api-31` refuses anything older than 1.31.
+const LIBRARY: &str = "libonnxruntime.so.1.31.1";
+
+/// Where the library lies, relative to the executable's folder: `target/<profile>/engramd`,
+/// `target/<profile>/deps/<test>`, `/usr/bin/engramd`.
+const LIBRARY_DIRS: [&str; 3] = ["../native/lib", "../../native/lib", "../lib/engram"];
+
+/// What a session computes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// CUDA where ONNX Runtime has it and a GPU answers, else the CPU.
+    ///
+    /// TensorRT is not tried by itself: it compiles an engine for every new input size.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// CUDA, else the CPU with a warning.
+    Cuda,
+    /// TensorRT, else CUDA, else the CPU with a warning.
+    TensorRt,
+}
+
+/// What goes wrong between a model file and its outputs.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    /// No usable ONNX Runtime.
+    #[error(
+        "loading ONNX Runtime ({LIBRARY}): {reasons}; run `make setup` in a checkout, or `make install` for /usr/lib/engram"
+    )]
+    Library {
+        /// One reason per place that was tried.
+        reasons: String,
+    },
+    /// The model file is not there.
+    #[error("opening the model {path}: no such file; run `engramd models fetch`", path = .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is no model that ONNX Runtime can run.
+    #[error(
+        "opening the model {path}: {reason}; run `engramd models verify`, then `engramd models fetch`", path = .path.display()
+    )]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What ONNX Runtime said.
+        reason: String,
+    },
+    /// The model refused its inputs or failed while running.
+    #[error(
+        "running the model {model}: {reason}; check with `engramd models verify` that it is the file the manifest names"
+    )]
+    Run {
+        /// File name of the model.
+        model: String,
+        /// What ONNX Runtime said.
+        reason: String,
+    },
+    /// The model ran, but gave other outputs than its job demands.
+    #[error(
+        "reading output {output:?} of the model {model}: {reason}; check with `engramd models verify` that it is the file the manifest names"
+    )]
+    Output {
+        /// File name of the model.
+        model: String,
+        /// Name of the output.
+        output: String,
+        /// Expected and found.
+        reason: String,
+    },
+}
+
+/// One input: a dense row-major tensor.
+#[derive(Clone, Debug)]
+pub enum Tensor<'a> {
+    /// `f32` values.
+    F32(ArrayViewD<'a, f32>),
+    /// `i64` values (token ids, masks, sample rates).
+    I64(ArrayViewD<'a, i64>),
+}
+
+impl<'a, D: Dimension> From<ArrayView<'a, f32, D>> for Tensor<'a> {
+    fn from(view: ArrayView<'a, f32, D>) -> Self {
+        Self::F32(view.into_dyn())
+    }
+}
+
+impl<'a, D: Dimension> From<ArrayView<'a, i64, D>> for Tensor<'a> {
+    fn from(view: ArrayView<'a, i64, D>) -> Self {
+        Self::I64(view.into_dyn())
+    }
+}
+
+/// A loaded model. `Send`; one per worker thread.
+#[derive(Debug)]
+pub struct Session {
+    inner: ort::session::Session,
+    model: String,
+    device: Device,
+}
+
+/// Opens a model on `device` with `threads` intra-op threads.
+///
+/// `threads` must be a constant of the model, not of the machine: how a sum is split over threads
+/// decides its last bit. Inter-op is sequential and deterministic kernels are asked for.
+///
+/// # Errors
+/// [`RuntimeError::Library`] without ONNX Runtime, [`RuntimeError::Missing`] and
+/// [`RuntimeError::Open`] for a file that is absent or no usable model. A GPU that cannot be used is
+/// no error: the session falls back to the CPU and says so in the log.
+pub fn open(path: &Path, threads: usize, device: Device) -> Result<Session, RuntimeError> {
+    let environment = environment()?;
+    if !path.is_file() {
+        return Err(RuntimeError::Missing { path: path.to_owned() });
+    }
+    let fail = |reason: String| RuntimeError::Open { path: path.to_owned(), reason };
+    for (name, candidate, provider) in providers(device) {
+        let opened = builder(environment, threads).and_then(|mut builder| {
+            provider.register(&mut builder).map_err(|error| error.to_string())?;
+            builder.commit_from_file(path).map_err(|error| error.to_string())
+        });
+        match opened {
+            Ok(inner) => return Ok(Session::new(inner, path, candidate)),
+            Err(reason) => tracing::warn!(
+                model = %path.display(), provider = name, reason, "GPU not usable, trying the next device"
+            ),
+        }
+    }
+    let inner = builder(environment, threads)
+        .and_then(|mut builder| builder.commit_from_file(path).map_err(|error| error.to_string()))
+        .map_err(fail)?;
+    Ok(Session::new(inner, path, Device::Cpu))
+}
+
+impl Session {
+    fn new(inner: ort::session::Session, path: &Path, device: Device) -> Self {
+        let model = path
+            .file_name()
+            .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+        tracing::debug!(model, ?device, "model opened");
+        Self { inner, model, device }
+    }
+
+    /// File name of the model.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// What it really runs on; never [`Device::Auto`].
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Name and shape of every input, in the model's order; -1 marks a free dimension.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<(String, Vec<i64>)> {
+        outlets(self.inner.inputs())
+    }
+
+    /// Name and shape of every output, in the model's order; -1 marks a free dimension.
+    #[must_use]
+    pub fn outputs(&self) -> Vec<(String, Vec<i64>)> {
+        outlets(self.inner.outputs())
+    }
+
+    /// Runs the model on named inputs and gives the named `f32` outputs, in the order asked for.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Run`] when the model refuses the inputs, [`RuntimeError::Output`] when an
+    /// output is absent or not `f32`.
+    pub fn run<const N: usize>(
+        &mut self,
+        inputs: &[(&str, Tensor<'_>)],
+        outputs: [&str; N],
+    ) -> Result<[ArrayD<f32>; N], RuntimeError> {
+        let mut arrays = self.run_named(inputs, &outputs)?.into_iter();
+        Ok(std::array::from_fn(|_| arrays.next().unwrap_or_default()))
+    }
+
+    /// As [`Session::run`], with a number of outputs known only at run time.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub fn run_named(
+        &mut self,
+        inputs: &[(&str, Tensor<'_>)],
+        outputs: &[&str],
+    ) -> Result<Vec<ArrayD<f32>>, RuntimeError> {
+        let model = &self.model;
+        let fail = |error: ort::Error| RuntimeError::Run {
+            model: model.clone(),
+            reason: error.to_string(),
+        };
+        let mut values: Vec<(Cow<'_, str>, SessionInputValue<'_>)> =
+            Vec::with_capacity(inputs.len());
+        for (name, tensor) in inputs {
+            let value = match tensor {
+                Tensor::F32(view) => TensorRef::from_array_view(view.clone()).map_err(fail)?.into(),
+                Tensor::I64(view) => TensorRef::from_array_view(view.clone()).map_err(fail)?.into(),
+            };
+            values.push((Cow::Borrowed(*name), value));
+        }
+        let results = self.inner.run(values).map_err(fail)?;
+        outputs
+            .iter()
+            .map(|output| {
+                let fail = |reason: String| RuntimeError::Output {
+                    model: model.clone(),
+                    output: (*output).to_owned(),
+                    reason,
+                };
+                let value =
+                    results.get(output).ok_or_else(|| fail("the model has none".to_owned()))?;
+                let array = value.try_extract_array::<f32>().map_err(|e| fail(e.to_string()))?;
+                Ok(array.to_owned())
+            })
+            .collect()
+    }
+}
+
+fn outlets(outlets: &[ort::value::Outlet]) -> Vec<(String, Vec<i64>)> {
+    outlets
+        .iter()
+        .map(|outlet| {
+            let shape = outlet.dtype().tensor_shape().map(|s| s.to_vec()).unwrap_or_default();
+            (outlet.name().to_owned(), shape)
+        })
+        .collect()
+}
+
+/// Session options that make a run repeatable.
+fn builder(environment: &Environment, threads: usize) -> Result<SessionBuilder, String> {
+    let text = |error: ort::Error<SessionBuilder>| error.to_string();
+    ort::session::Session::builder(environment)
+        .map_err(|error| error.to_string())?
+        .with_optimization_level(GraphOptimizationLevel::All)
+        .map_err(text)?
+        .with_intra_threads(threads.max(1))
+        .map_err(text)?
+        .with_inter_threads(1)
+        .map_err(text)?
+        .with_parallel_execution(false)
+        .map_err(text)?
+        .with_deterministic_compute(true)
+        .map_err(text)?
+        // A waiting thread must not burn the core that another stage needs.
+        .with_intra_op_spinning(false)
+        .map_err(text)?
+        // Memory plans are kept per input shape; batches of faces come in every size.
+        .with_memory_pattern(false)
+        .map_err(text)
+}
+
+/// The GPU providers to try, best first: those that this ONNX Runtime was built with.
+fn providers(device: Device) -> Vec<(&'static str, Device, ExecutionProviderDispatch)> {
+    let tensorrt = || ep::TensorRT::default().with_engine_cache(true).build();
+    // Full precision and no timing-based choice of kernels: the same result at every start.
+    let cuda = || {
+        ep::CUDA::default()
+            .with_tf32(false)
+            .with_conv_algorithm_search(ep::cuda::ConvAlgorithmSearch::Heuristic)
+            .build()
+    };
+    let built_with_cuda = ep::CUDA::is_available().unwrap_or(false);
+    let built_with_tensorrt = ep::TensorRT::is_available().unwrap_or(false);
+    let mut found = Vec::new();
+    if device == Device::TensorRt && built_with_tensorrt {
+        found.push(("TensorRT", Device::TensorRt, tensorrt()));
+    }
+    if device != Device::Cpu && built_with_cuda {
+        found.push(("CUDA", Device::Cuda, cuda()));
+    }
+    if found.is_empty() && matches!(device, Device::Cuda | Device::TensorRt) {
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| {
+            tracing::warn!(
+                ?device,
+                "this ONNX Runtime has no GPU support, models run on the CPU; install onnxruntime-gpu's libraries beside it"
+            );
+        });
+    }
+    found
+}
+
+/// The process's only environment, made at first use and kept until the process ends.
+fn environment() -> Result<&'static Environment, RuntimeError> {
+    static ENVIRONMENT: OnceLock<Result<Environment, String>> = OnceLock::new();
+    ENVIRONMENT
+        .get_or_init(load)
+        .as_ref()
+        .map_err(|reasons| RuntimeError::Library { reasons: reasons.clone() })
+}
+
+fn load() -> Result<Environment, String> {
+    let mut reasons = Vec::new();
+    for path in library_candidates() {
+        match ort::init_from(&path) {
+            Ok(builder) => {
+                return builder
+                    .with_name("engram")
+                    .with_telemetry(false)
+                    .build()
+                    .map_err(|error| format!("{}: {error}", path.display()));
+            }
+            Err(error) => reasons.push(error.to_string()),
+        }
+    }
+    Err(reasons.join("; "))
+}
+
+/// Existing files beside the executable first, then the plain name for the system's loader.
+fn library_candidates() -> Vec<PathBuf> {
+    let exe_dir = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
+    exe_dir
+        .iter()
+        .flat_map(|dir| LIBRARY_DIRS.iter().map(|relative| dir.join(relative).join(LIBRARY)))
+        .filter(|path| path.is_file())
+        .chain([PathBuf::from(LIBRARY)])
+        .collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_model_names_the_file_and_the_cure() {
+        let error = open(Path::new("/nowhere/face.onnx"), 1, Device::Auto).unwrap_err().to_string();
+        assert!(error.contains("/nowhere/face.onnx"), "{error}");
+        assert!(error.contains("engramd models fetch"), "{error}");
+    }
+
+    #[test]
+    fn a_damaged_model_is_an_error_and_not_a_crash() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("broken.onnx");
+        std::fs::write(&path, b"this is no protobuf").unwrap();
+        let error = open(&path, 1, Device::Auto).unwrap_err();
+        assert!(matches!(error, RuntimeError::Open { .. }), "{error}");
+    }
+}
