@@ -97,6 +97,18 @@ pub struct IdentifiedClip {
 }
 
 impl IdentifiedClip {
+    /// Adds what was decided after this clip, at the session's end.
+    pub fn append(&mut self, after: Self) {
+        let Self { tracks, turns, new_persons, links, merges, names, late_turns } = after;
+        self.tracks.extend(tracks);
+        self.turns.extend(turns);
+        self.new_persons.extend(new_persons);
+        self.links.extend(links);
+        self.merges.extend(merges);
+        self.names.extend(names);
+        self.late_turns.extend(late_turns);
+    }
+
     /// Whose face that track shows.
     #[must_use]
     pub fn person_of_track(&self, track: TrackId) -> Option<EntityId> {

@@ -1,1 +1,159 @@
 //! Memorizing: a clip's percepts become sentences with evidence.
+//!
+//! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
+//! view and for how long, who was heard, what was said, and the few facts that people state plainly.
+//! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing.
+
+mod facts;
+mod presence;
+mod utterances;
+
+use std::sync::Arc;
+
+use crate::identify::{IdentifiedClip, Persons};
+use crate::ids::{ClipId, EntityId, EntityKind};
+use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow};
+use crate::memory::{Draft, View};
+use crate::mention;
+use crate::percept::{ClipPercepts, Embedding};
+use crate::text::{TextEmbedder, for_embedding};
+use crate::time::Span;
+
+/// Writes a clip's memories without a language model.
+#[derive(Clone)]
+pub struct Memorizer {
+    text: Option<Arc<dyn TextEmbedder>>,
+}
+
+/// A memory to be: everything but its id.
+#[derive(Clone, Debug, PartialEq)]
+struct Sentence {
+    kind: MemoryKind,
+    text: String,
+    span: Span,
+    /// About whom beyond those mentioned.
+    about: Vec<EntityId>,
+    fact: Option<Fact>,
+    importance: f32,
+    confidence: f32,
+    grounds: Vec<Ground>,
+}
+
+impl Sentence {
+    /// An ordinary observation.
+    fn new(kind: MemoryKind, text: String, span: Span, grounds: Vec<Ground>) -> Self {
+        let (importance, confidence) = (0.3, 0.9);
+        Self { kind, text, span, about: Vec::new(), fact: None, importance, confidence, grounds }
+    }
+}
+
+/// What the writers look at.
+struct Scene<'a> {
+    percepts: &'a ClipPercepts,
+    identified: &'a IdentifiedClip,
+    persons: &'a Persons,
+    /// The memory before this clip.
+    before: &'a View,
+}
+
+impl Memorizer {
+    /// With the sentence embedder that recall uses; without one, memories are found by words alone.
+    #[must_use]
+    pub fn new(text: Option<Arc<dyn TextEmbedder>>) -> Self {
+        Self { text }
+    }
+
+    /// Writes the memories of a sealed clip into its transaction; gives them back in the order of their ids.
+    ///
+    /// `before` is the memory as it was before this transaction.
+    pub fn memorize(
+        &self,
+        percepts: &ClipPercepts,
+        identified: &IdentifiedClip,
+        persons: &Persons,
+        before: &View,
+        draft: &mut Draft,
+    ) -> Vec<MemoryRow> {
+        let scene = Scene { percepts, identified, persons, before };
+        let mut sentences = presence::sentences(&scene);
+        sentences.extend(utterances::sentences(&scene));
+        sentences.extend(facts::of_names(identified));
+        let stated = facts::of_utterances(&scene);
+        sentences.extend(facts::settle(stated, before, draft));
+        sentences.sort_by(|a, b| {
+            (a.span.start, a.kind, a.span.end, &a.text).cmp(&(
+                b.span.start,
+                b.kind,
+                b.span.end,
+                &b.text,
+            ))
+        });
+        let mut written: Vec<MemoryRow> = sentences
+            .into_iter()
+            .map(|sentence| self.write(sentence, Some(percepts.clip), persons, draft))
+            .collect();
+        for utterance in utterances::late(&scene) {
+            self.put(&utterance, persons, draft);
+            written.push(utterance);
+        }
+        written
+    }
+
+    /// Writes a sentence that was told from outside; `row.id` is minted here.
+    pub fn note(&self, mut row: MemoryRow, persons: &Persons, draft: &mut Draft) -> MemoryRow {
+        row.id = draft.new_memory_id();
+        self.put(&row, persons, draft);
+        row
+    }
+
+    fn write(
+        &self,
+        sentence: Sentence,
+        clip: Option<ClipId>,
+        persons: &Persons,
+        draft: &mut Draft,
+    ) -> MemoryRow {
+        let mut entities = sentence.about;
+        entities.extend(mention::mentions(&sentence.text).into_iter().map(|m| m.entity));
+        entities.sort_unstable();
+        entities.dedup();
+        let row = MemoryRow {
+            id: draft.new_memory_id(),
+            kind: sentence.kind,
+            text: sentence.text,
+            span: sentence.span,
+            clip,
+            entities,
+            fact: sentence.fact,
+            importance: sentence.importance,
+            confidence: sentence.confidence,
+            pinned: false,
+            valid_from: sentence.span.start,
+            valid_to: None,
+            grounds: sentence.grounds,
+            origin: "builtin".to_owned(),
+        };
+        self.put(&row, persons, draft);
+        row
+    }
+
+    fn put(&self, row: &MemoryRow, persons: &Persons, draft: &mut Draft) {
+        draft.memory(row.clone(), self.vector(&row.text, persons));
+    }
+
+    /// The vector of a sentence; a failing embedder costs the vector, not the memory.
+    fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
+        let embedder = self.text.as_ref()?;
+        let wording = for_embedding(text, |id| match id.kind {
+            EntityKind::Object | EntityKind::Place => None,
+            _ => persons.name(persons.resolve(id)).map(|(name, _)| name.to_owned()),
+        });
+        match embedder.embed(&wording) {
+            Ok(vector) => Some(vector),
+            Err(error) => {
+                tracing::warn!(%error, "A memory is kept without its vector.");
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Utterances: who said what, verbatim.
+
+use super::{Scene, Sentence};
+use crate::ids::EntityId;
+use crate::memory::Filter;
+use crate::memory::model::{Ground, MemoryKind, MemoryRow};
+use crate::mention;
+
+/// The sentence for words whose speaker is, or is not yet, known.
+fn wording(speaker: Option<EntityId>, words: &str) -> String {
+    match speaker {
+        Some(person) => format!("<{person}> said: \"{words}\""),
+        None => format!("Somebody said: \"{words}\""),
+    }
+}
+
+/// One per turn with words.
+pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
+    let clip = scene.percepts.clip;
+    let mut found = Vec::new();
+    for turn in &scene.percepts.turns {
+        let Some(words) = &turn.words else { continue };
+        let words = words.text.trim();
+        if words.is_empty() {
+            continue;
+        }
+        let speaker = scene.identified.person_of_turn(turn.id);
+        let text = wording(speaker, words);
+        let grounds = vec![Ground::Turn(clip, turn.id)];
+        let mut sentence = Sentence::new(MemoryKind::Utterance, text, turn.span, grounds);
+        // Longer speech carries more.
+        sentence.importance = (0.2 + 0.02 * words.split_whitespace().count() as f32).min(0.6);
+        found.push(sentence);
+    }
+    found
+}
+
+/// New versions of utterances of earlier clips whose speaker was decided only now.
+pub(super) fn late(scene: &Scene<'_>) -> Vec<MemoryRow> {
+    let mut rows = Vec::new();
+    for (clip, turn, voice) in &scene.identified.late_turns {
+        let filter =
+            Filter { clip: Some(*clip), kinds: vec![MemoryKind::Utterance], ..Filter::default() };
+        let ground = Ground::Turn(*clip, *turn);
+        for row in scene.before.memories(&filter) {
+            if !row.grounds.contains(&ground) || !mention::mentions(&row.text).is_empty() {
+                continue;
+            }
+            let Some((_, quoted)) = row.text.split_once(": \"") else { continue };
+            let mut row = (*row).clone();
+            let speaker = scene.persons.person_of(*voice).unwrap_or(*voice);
+            row.text = wording(Some(speaker), quoted.trim_end_matches('"'));
+            row.entities = vec![speaker];
+            rows.push(row);
+        }
+    }
+    rows
+}
