@@ -1,1 +1,3 @@
 //! Answering: a question becomes a reply with evidence.
+
+pub mod question;

@@ -1,0 +1,860 @@
+//! From the pieces of a question to what it asks.
+
+use super::describe::ordinal;
+use super::pieces::{Piece, Sentence, is_grammar};
+use super::{Act, Ask, Order, Parsed, Subject};
+use crate::recall::time_expr::When;
+
+/// The words of a question, with `@` for a subject, `#` for a time, `%` for a quotation.
+struct Words<'a> {
+    words: Vec<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn of(sentence: &'a Sentence) -> Self {
+        let words = sentence
+            .pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Word(word) => word.as_str(),
+                Piece::Subject(_) => "@",
+                Piece::Time(_) => "#",
+                Piece::Quote(_) => "%",
+            })
+            .collect();
+        Self { words }
+    }
+
+    /// Whether the words occur in a row.
+    fn run(&self, run: &str) -> bool {
+        self.find(run).is_some()
+    }
+
+    fn find(&self, run: &str) -> Option<usize> {
+        let run: Vec<&str> = run.split(' ').collect();
+        self.words.windows(run.len()).position(|window| window == run)
+    }
+
+    fn any(&self, words: &[&str]) -> bool {
+        self.words.iter().any(|w| words.contains(w))
+    }
+
+    fn at(&self, index: usize) -> &str {
+        self.words.get(index).copied().unwrap_or("")
+    }
+
+    fn runs(&self, runs: &[&str]) -> bool {
+        runs.iter().any(|run| self.run(run))
+    }
+}
+
+const SPOKE: [&str; 22] = [
+    "speak", "spoke", "spoken", "speaking", "speaks", "talk", "talked", "talking", "talks", "say",
+    "said", "saying", "says", "hear", "heard", "voice", "voices", "speaker", "speakers", "audible",
+    "chatting", "sing",
+];
+const SAID: [&str; 12] = [
+    "say",
+    "said",
+    "saying",
+    "says",
+    "mention",
+    "mentioned",
+    "mentions",
+    "ask",
+    "asked",
+    "told",
+    "tell",
+    "asks",
+];
+const ARRIVED: [&str; 13] = [
+    "arrive", "arrived", "came", "come", "comes", "enter", "entered", "joined", "join", "returned",
+    "return", "arrives", "arriving",
+];
+const LEFT: [&str; 9] =
+    ["leave", "left", "leaving", "leaves", "gone", "went", "disappear", "disappeared", "vanished"];
+const SEEN: [&str; 23] = [
+    "see",
+    "saw",
+    "seen",
+    "sees",
+    "visible",
+    "camera",
+    "view",
+    "sight",
+    "appear",
+    "appeared",
+    "appears",
+    "show",
+    "showed",
+    "shown",
+    "screen",
+    "picture",
+    "watch",
+    "watched",
+    "face",
+    "spot",
+    "spotted",
+    "notice",
+    "appearances",
+];
+const PRESENT: [&str; 15] = [
+    "here", "there", "room", "present", "around", "home", "nearby", "stay", "stayed", "visit",
+    "visited", "place", "front", "scene", "alone",
+];
+const WH: [&str; 9] = ["who", "whom", "whose", "what", "when", "where", "how", "which", "why"];
+const AUX: [&str; 14] = [
+    "is", "are", "was", "were", "did", "do", "does", "has", "have", "had", "can", "could", "am",
+    "will",
+];
+
+/// What the verb of the question tells, the more telling first.
+fn act(words: &Words<'_>) -> Option<Act> {
+    // "left" beside "the" is a side, not a verb.
+    let side = words.runs(&["the left", "the right"]);
+    let showed_up = words.runs(&[
+        "show up",
+        "showed up",
+        "turn up",
+        "turned up",
+        "get here",
+        "got here",
+        "come in",
+        "came in",
+    ]);
+    if words.any(&ARRIVED) && !words.run("come from") || showed_up {
+        return Some(Act::Arrived);
+    }
+    if words.any(&LEFT) && !side {
+        return Some(Act::Left);
+    }
+    if words.any(&SPOKE) {
+        return Some(Act::Spoke);
+    }
+    if words.any(&SEEN) {
+        return Some(Act::Seen);
+    }
+    words.any(&PRESENT).then_some(Act::Present)
+}
+
+fn order(words: &Words<'_>) -> Order {
+    if words.runs(&["the most", "most often", "the longest", "most of"])
+        || words.any(&["most", "longest"])
+    {
+        return Order::Most;
+    }
+    if words.any(&["least", "shortest"]) {
+        return Order::Least;
+    }
+    if words.any(&["first", "earliest", "initially"]) {
+        return Order::First;
+    }
+    if words.any(&["last", "latest", "lately", "recent", "recently", "finally"]) {
+        return Order::Last;
+    }
+    words.words.iter().find_map(|w| ordinal(w)).unwrap_or_default()
+}
+
+/// Cuts greetings and roundabout openings ("could you tell me").
+fn strip_openings(sentence: &mut Sentence) {
+    const OPENINGS: [&str; 26] = [
+        "please",
+        "hey robot",
+        "hi robot",
+        "hello robot",
+        "ok robot",
+        "robot",
+        "hey engram",
+        "engram",
+        "hey",
+        "hi",
+        "hello",
+        "ok",
+        "okay",
+        "so",
+        "and",
+        "well",
+        "can you tell me",
+        "could you tell me",
+        "can you say",
+        "do you know",
+        "do you remember",
+        "do you recall",
+        "i want to know",
+        "i would like to know",
+        "would you know",
+        "would you tell me",
+    ];
+    loop {
+        let words = Words::of(sentence);
+        let opening = OPENINGS.iter().find_map(|opening| {
+            let opening: Vec<&str> = opening.split(' ').collect();
+            let rest = words.words.get(opening.len())?;
+            // "do you know Ava" asks about Ava.
+            let fits = words.words.starts_with(&opening)
+                && (!opening.starts_with(&["do", "you"])
+                    || WH.contains(rest)
+                    || matches!(*rest, "if" | "whether"));
+            fits.then_some(opening.len())
+        });
+        let tell = words.words.len() > 2
+            && words.at(0) == "tell"
+            && words.at(1) == "me"
+            && (WH.contains(&words.at(2)) || matches!(words.at(2), "if" | "whether"));
+        match opening {
+            Some(count) => drop(sentence.pieces.drain(..count)),
+            None if tell => drop(sentence.pieces.drain(..2)),
+            None => break,
+        }
+    }
+    if matches!(sentence.pieces.first(), Some(Piece::Word(w)) if w == "if" || w == "whether") {
+        sentence.pieces.remove(0);
+    }
+    if matches!(sentence.pieces.last(), Some(Piece::Word(w)) if w == "please") {
+        sentence.pieces.pop();
+    }
+}
+
+/// The finished question.
+pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
+    strip_openings(&mut sentence);
+    let words = Words::of(&sentence);
+    let now = sentence.times.iter().any(|t| t.when == When::Now);
+    let past_verb = words.any(&[
+        "was", "were", "did", "had", "saw", "came", "went", "spoke", "said", "left", "talked",
+        "appeared", "arrived", "been", "has", "have", "happened", "heard",
+    ]);
+    let present = now
+        || !past_verb
+            && sentence.times.is_empty()
+            && (words.any(&["is", "are", "am", "'s"])
+                || words.runs(&["can you see", "do you see", "you see"]));
+    let said_at = words.words.iter().position(|w| SAID.contains(w) || matches!(*w, "about"));
+    let (subjects, topic) = split_topic(&sentence, said_at);
+    let ask = ask(&words, &sentence, present, &topic, &subjects);
+    let content = content(&sentence);
+    let times = used_times(&sentence);
+    Parsed { ask, subjects, times, topic, quotes: sentence.quotes.clone(), content, present }
+}
+
+/// Times that were not taken by a description.
+fn used_times(sentence: &Sentence) -> Vec<crate::recall::time_expr::TimeExpr> {
+    sentence
+        .pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Time(index) => sentence.times.get(*index).cloned(),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Subjects before the words "about", "said"; content words and names behind them.
+fn split_topic(sentence: &Sentence, said_at: Option<usize>) -> (Vec<Subject>, Vec<String>) {
+    let mut subjects = Vec::new();
+    let mut topic = Vec::new();
+    let about = sentence.pieces.iter().position(|p| matches!(p, Piece::Word(w) if w == "about"));
+    let know = matches!(about, Some(at) if sentence.pieces[..at].iter().any(|p| matches!(p, Piece::Word(w) if matches!(w.as_str(), "know" | "tell" | "remember"))))
+        && !sentence.pieces.iter().any(|p| matches!(p, Piece::Word(w) if matches!(w.as_str(), "say" | "said" | "talk" | "talked" | "spoke")));
+    for (at, piece) in sentence.pieces.iter().enumerate() {
+        let by = at > 0
+            && matches!(&sentence.pieces[at - 1], Piece::Word(w) if matches!(w.as_str(), "by" | "from"));
+        // "Who said Ava …" speaks of her; "what did you say to Ava" does not.
+        let behind_about = !know && about.is_some_and(|about| at > about) && !by;
+        let inside_words = said_at.is_some_and(|said| at > said)
+            && !by
+            && !(at > 0
+                && matches!(&sentence.pieces[at - 1], Piece::Word(w) if matches!(w.as_str(), "to" | "with" | "told")))
+            && (!subjects.is_empty()
+                || matches!(sentence.pieces.first(), Some(Piece::Word(w)) if w == "who"));
+        match piece {
+            Piece::Subject(index) => {
+                let subject = &sentence.subjects[*index];
+                if behind_about || inside_words {
+                    if let Subject::Known { text, .. } | Subject::Unknown(text) = subject {
+                        topic.push(text.to_lowercase());
+                    }
+                } else {
+                    subjects.push(subject.clone());
+                }
+            }
+            Piece::Word(word) if said_at.is_some_and(|said| at > said) && !is_grammar(word) => {
+                if !is_frame(word) {
+                    topic.push(word.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+    (subjects, topic)
+}
+
+/// Words that frame a question without being its matter.
+fn is_frame(word: &str) -> bool {
+    matches!(
+        word,
+        "recording"
+            | "video"
+            | "session"
+            | "exact"
+            | "exactly"
+            | "sentence"
+            | "sentences"
+            | "thing"
+            | "things"
+            | "moment"
+            | "loud"
+            | "aloud"
+            | "verbatim"
+            | "day"
+            | "hour"
+            | "minute"
+            | "minutes"
+            | "second"
+            | "seconds"
+    )
+}
+
+/// Content words outside names, times and quotations.
+fn content(sentence: &Sentence) -> Vec<String> {
+    sentence
+        .pieces
+        .iter()
+        .filter_map(|piece| match piece {
+            Piece::Word(word) if !is_grammar(word) && !is_frame(word) => Some(word.clone()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn ask(
+    words: &Words<'_>,
+    sentence: &Sentence,
+    present: bool,
+    topic: &[String],
+    subjects: &[Subject],
+) -> Ask {
+    let about_topic = !topic.is_empty() || !sentence.quotes.is_empty();
+    let persons =
+        subjects.iter().any(|s| !matches!(s, Subject::Anybody | Subject::Robot | Subject::Asker));
+    let verb = act(words);
+    if words.words.is_empty() {
+        return Ask::Search;
+    }
+    if let Some(found) = never(words, persons) {
+        return found;
+    }
+    if let Some(found) = counts(words, verb) {
+        return found;
+    }
+    let lead = lead(words);
+    let with =
+        words.any(&["with", "together", "beside", "alongside", "near", "accompanied", "company"])
+            || words.runs(&["who else", "next to"]);
+    if words.runs(&["what is the name of", "who is called"])
+        || words.run("@ 's name")
+        || words.runs(&["name of @"])
+    {
+        return Ask::WhoIs;
+    }
+    match lead {
+        "who" | "whom" | "whose" | "which" => {
+            who(words, verb, present, about_topic, persons, with, sentence)
+        }
+        "what" => what(words, verb, present, sentence, persons),
+        "when" => when(words, verb),
+        "where" => Ask::Where { order: order(words) },
+        "how" => Ask::Search,
+        _ => other(words, verb, present, about_topic, persons, with, sentence),
+    }
+}
+
+/// The word that says what kind of question it is.
+fn lead<'a>(words: &'a Words<'_>) -> &'a str {
+    if words.runs(&[
+        "what time",
+        "which time",
+        "what day",
+        "which day",
+        "what date",
+        "which date",
+        "what moment",
+        "since when",
+        "which year",
+        "what year",
+    ]) {
+        return "when";
+    }
+    let first = words.at(0);
+    if WH.contains(&first) {
+        return if matches!(first, "what" | "which")
+            && matches!(
+                words.at(1),
+                "person"
+                    | "people"
+                    | "persons"
+                    | "man"
+                    | "woman"
+                    | "men"
+                    | "women"
+                    | "voice"
+                    | "voices"
+                    | "speaker"
+                    | "one"
+                    | "faces"
+                    | "face"
+            ) {
+            "who"
+        } else if first == "which" && !words.runs(&["which of"]) {
+            "what"
+        } else {
+            first
+        };
+    }
+    if AUX.contains(&first) {
+        return first;
+    }
+    // "With whom was Ava?", "At the end, who was there?", "Yesterday, what did Ben say?"
+    words.words.iter().find(|w| WH.contains(*w)).copied().unwrap_or(first)
+}
+
+fn never(words: &Words<'_>, persons: bool) -> Option<Ask> {
+    let not = words.any(&["never", "not", "without", "nobody", "no"]);
+    let heard = words
+        .any(&["heard", "hear", "speak", "spoke", "voice", "voices", "talk", "talked", "spoken"]);
+    let seen = words.any(&[
+        "seen", "see", "saw", "visible", "camera", "screen", "shown", "picture", "appear",
+        "appeared", "appears", "view", "face", "sight", "showed", "seeing",
+    ]);
+    let yes_no = AUX.contains(&words.at(0)) || words.at(0) == "@";
+    let only_heard = words.runs(&[
+        "only heard",
+        "only hear",
+        "just heard",
+        "only a voice",
+        "heard only",
+        "only ever heard",
+        "only be heard",
+        "only voices",
+        "only known by voice",
+        "off screen",
+        "off camera",
+        "out of view",
+        "out of sight",
+    ]);
+    let place = |set: &[&str]| words.words.iter().position(|w| set.contains(w));
+    let seen_at = place(&["seen", "visible", "saw", "see"]);
+    let heard_at = place(&["heard", "hear", "speak", "spoke", "talk", "talked", "spoken"]);
+    let not_at = place(&["never", "not", "without"]);
+    let seen_not_heard =
+        not && seen_at.is_some() && heard_at.is_some() && seen_at < heard_at && not_at > seen_at;
+    if seen_not_heard
+        || (not && heard && !seen)
+            && words.runs(&[
+                "never spoke",
+                "not speak",
+                "never speak",
+                "never heard",
+                "not say",
+                "said nothing",
+                "never said",
+                "never say",
+                "never talked",
+                "not talk",
+                "never talk",
+                "never spoken",
+                "not spoken",
+                "not heard",
+                "not hear",
+                "never hear",
+            ])
+    {
+        let only_question = !words.any(&["what", "when", "where", "how"]);
+        if only_question && !(persons && yes_no) {
+            return Some(Ask::NeverSpoke);
+        }
+    }
+    if words.runs(&[
+        "was silent",
+        "were silent",
+        "stayed silent",
+        "remained silent",
+        "kept quiet",
+        "said nothing",
+    ]) && !persons
+    {
+        return Some(Ask::NeverSpoke);
+    }
+    if only_heard && (!persons || !yes_no)
+        || words.any(&["never", "not", "without"])
+            && seen
+            && !seen_not_heard
+            && !words.any(&["when", "where", "how"])
+    {
+        if persons && (yes_no || words.any(&["ever"])) {
+            return Some(Ask::Ever { act: Act::Seen });
+        }
+        return Some(Ask::NeverSeen);
+    }
+    if only_heard {
+        return Some(Ask::NeverSeen);
+    }
+    let ever = words.any(&["ever", "before", "already"]) && yes_no
+        || yes_no
+            && words.runs(&[
+                "have you seen",
+                "have you met",
+                "have you heard",
+                "did you see @",
+                "do you know @",
+                "have you got to know",
+            ]);
+    if ever
+        && persons
+        && !words.any(&["together"])
+        && (seen
+            || heard
+            || words.any(&["met", "meet", "know", "known", "here", "there", "speak", "say"]))
+    {
+        if words.runs(&["do you know @"]) && words.words.len() <= 4 {
+            return Some(Ask::WhoIs);
+        }
+        // "Did Ava ever say hello" asks for words.
+        if words.any(&SAID) && words.any(&["say", "said", "mention", "mentioned", "ask"]) {
+            return None;
+        }
+        let act = if heard && !seen { Act::Spoke } else { Act::Seen };
+        return Some(Ask::Ever { act });
+    }
+    None
+}
+
+fn counts(words: &Words<'_>, verb: Option<Act>) -> Option<Ask> {
+    let persons = [
+        "people",
+        "persons",
+        "person",
+        "faces",
+        "men",
+        "women",
+        "visitors",
+        "guests",
+        "speakers",
+        "voices",
+        "humans",
+        "others",
+        "different",
+        "individuals",
+        "of",
+    ];
+    if let Some(at) = words.find("how many").or_else(|| words.find("number of")) {
+        let next = words.at(at + 2);
+        if matches!(next, "times" | "appearances" | "visits" | "occasions")
+            || next == "separate"
+            || words.runs(&["different times", "many times"])
+        {
+            return Some(Ask::HowOften { act: often_act(words, verb) });
+        }
+        if matches!(next, "seconds" | "minutes" | "hours" | "secs" | "days") {
+            return Some(Ask::HowLong { act: verb.unwrap_or(Act::Seen) });
+        }
+        if matches!(next, "turns" | "utterances" | "sentences" | "remarks") {
+            return Some(Ask::HowOften { act: Act::Spoke });
+        }
+        if persons.contains(&next) || persons.contains(&words.at(at + 3)) {
+            let act = match (next, words.at(at + 3)) {
+                ("speakers" | "voices", _) | (_, "speakers" | "voices") => Act::Spoke,
+                ("faces", _) | (_, "faces") => Act::Seen,
+                _ => verb.unwrap_or(Act::Present),
+            };
+            return Some(Ask::HowMany { act });
+        }
+        return None;
+    }
+    if words.runs(&["how often", "how frequently"]) {
+        return Some(Ask::HowOften { act: often_act(words, verb) });
+    }
+    if words.runs(&[
+        "how long ago",
+        "how long since",
+        "how long is it since",
+        "how long has it been since",
+        "how long since",
+    ]) || words.run("how long") && words.any(&["ago"])
+    {
+        return Some(Ask::When {
+            act: verb.unwrap_or(Act::Present),
+            order: Order::Last,
+            ago: true,
+        });
+    }
+    let long = words.runs(&[
+        "how long",
+        "how much time",
+        "what length of time",
+        "total time",
+        "for what time",
+        "how much of the time",
+        "how much did",
+        "how much does",
+    ]);
+    long.then(|| Ask::HowLong { act: verb.unwrap_or(Act::Seen) })
+}
+
+/// Appearing counts as being seen.
+fn often_act(words: &Words<'_>, verb: Option<Act>) -> Act {
+    match verb {
+        Some(act) => act,
+        None if words.any(&SAID) => Act::Spoke,
+        None => Act::Seen,
+    }
+}
+
+fn who(
+    words: &Words<'_>,
+    verb: Option<Act>,
+    present: bool,
+    about_topic: bool,
+    persons: bool,
+    with: bool,
+    sentence: &Sentence,
+) -> Ask {
+    let order = order(words);
+    let talked_to = persons
+        && words.runs(&[
+            "talk to",
+            "talked to",
+            "speak to",
+            "spoke to",
+            "talk with",
+            "talking to",
+            "speak with",
+            "talked with",
+            "spoke with",
+            "talking with",
+            "speaking to",
+            "speaking with",
+            "conversation with",
+            "to whom",
+            "whom did @ talk",
+            "answer @",
+        ]);
+    if talked_to {
+        return Ask::With { talked: true };
+    }
+    let company = words.runs(&[
+        "who did @ meet",
+        "whom did @ meet",
+        "who did @ see",
+        "whom did @ see",
+        "who accompanied",
+        "who was @ with",
+    ]);
+    if persons && (with || company) && !(words.any(&SAID) && about_topic) {
+        return Ask::With { talked: false };
+    }
+    let speaks_of = words.any(&[
+        "said",
+        "say",
+        "says",
+        "mentioned",
+        "mention",
+        "asked",
+        "saying",
+        "told",
+        "ask",
+        "mentions",
+        "asks",
+        "whose",
+    ]) || words.runs(&[
+        "talked about",
+        "spoke about",
+        "talking about",
+        "speaking about",
+        "talk about",
+        "speak about",
+        "spoke of",
+        "talked of",
+        "speaks about",
+        "talks about",
+    ]) || !sentence.quotes.is_empty();
+    if speaks_of && about_topic {
+        return Ask::WhoSaid;
+    }
+    if persons
+        && matches!(verb, None | Some(Act::Present))
+        && (words.runs(&["who is @", "who 's @", "who was @", "who are @"])
+            || words.at(0) == "who" && words.at(1) == "@")
+        && content(sentence).is_empty()
+    {
+        return Ask::WhoIs;
+    }
+    if words.runs(&[
+        "do you know",
+        "you know",
+        "have you met",
+        "have you ever met",
+        "have you seen so far",
+    ]) && !persons
+        || words.run("have you seen") && !persons
+    {
+        return Ask::Everybody;
+    }
+    let speaking = words.any(&["speaking", "talking"]);
+    if present
+        && !persons
+        && order == Order::Any
+        && !about_topic
+        && (verb.is_some() || words.run("is @") || speaking)
+    {
+        return if speaking { Ask::Who { act: Act::Spoke, order: Order::Last } } else { Ask::Now };
+    }
+    match verb {
+        Some(act) => Ask::Who { act, order },
+        None if !content(sentence).is_empty() => Ask::Search,
+        None if !used_times(sentence).is_empty() => Ask::Who { act: Act::Present, order },
+        None if persons => Ask::WhoIs,
+        None => Ask::Who { act: Act::Present, order },
+    }
+}
+
+fn what(
+    words: &Words<'_>,
+    verb: Option<Act>,
+    present: bool,
+    sentence: &Sentence,
+    persons: bool,
+) -> Ask {
+    if words.any(&SAID) && !words.runs(&["tell me about"])
+        || words.any(&[
+            "talk",
+            "talked",
+            "talking",
+            "speak",
+            "spoke",
+            "speaking",
+            "words",
+            "heard",
+            "hear",
+            "quote",
+            "utterance",
+            "sentence",
+        ])
+    {
+        return Ask::SaidWhat { order: order(words) };
+    }
+    if words.runs(&["you know about @", "you remember about @", "is known about @"]) {
+        return Ask::About;
+    }
+    if words.any(&[
+        "happened",
+        "happening",
+        "happen",
+        "going",
+        "summary",
+        "occurred",
+        "new",
+        "events",
+    ]) || words.runs(&[
+        "did you see",
+        "have you seen",
+        "did @ do",
+        "was @ doing",
+        "is @ doing",
+        "do you see",
+        "can you see",
+        "you do",
+    ]) {
+        if present && !persons && !words.any(&["happened", "new"]) {
+            return Ask::Now;
+        }
+        return Ask::Summary;
+    }
+    if persons && verb == Some(Act::Spoke) {
+        return Ask::SaidWhat { order: order(words) };
+    }
+    let _ = sentence;
+    Ask::Search
+}
+
+fn when(words: &Words<'_>, verb: Option<Act>) -> Ask {
+    let act = match verb {
+        Some(act) => act,
+        None if words.any(&SAID) => Act::Spoke,
+        None => Act::Other,
+    };
+    Ask::When { act, order: order(words), ago: false }
+}
+
+fn other(
+    words: &Words<'_>,
+    verb: Option<Act>,
+    present: bool,
+    about_topic: bool,
+    persons: bool,
+    with: bool,
+    sentence: &Sentence,
+) -> Ask {
+    let first = words.at(0);
+    if words.runs(&["last time", "first time"]) && !AUX.contains(&first) {
+        return Ask::When { act: verb.unwrap_or(Act::Present), order: order(words), ago: false };
+    }
+    if matches!(first, "summarize" | "summarise" | "summary" | "recap")
+        || words.runs(&["a summary", "what happened"])
+    {
+        return Ask::Summary;
+    }
+    if words.runs(&["tell me about @", "about @", "describe @", "profile of @"])
+        && persons
+        && !words.any(&SAID[..4])
+    {
+        return Ask::About;
+    }
+    if matches!(first, "list" | "name" | "show")
+        && words.any(&["people", "persons", "everybody", "everyone", "@", "names"])
+    {
+        return if sentence.times.is_empty() {
+            Ask::Everybody
+        } else {
+            Ask::Who { act: verb.unwrap_or(Act::Present), order: Order::Any }
+        };
+    }
+    if matches!(first, "quote" | "repeat") || words.runs(&["@ 's words", "words of @"]) {
+        return Ask::SaidWhat { order: order(words) };
+    }
+    if AUX.contains(&first) || first == "there" {
+        let subjects = sentence.pieces.iter().filter(|p| matches!(p, Piece::Subject(i) if matches!(sentence.subjects[*i], Subject::Known { .. } | Subject::Described(_) | Subject::Unknown(_)))).count();
+        if subjects >= 2
+            && (with || words.any(&["same", "meet", "met"]) || words.run("@ and @"))
+            && !words.any(&SAID)
+        {
+            return Ask::Together;
+        }
+        let somebody = sentence.pieces.iter().any(|p| matches!(p, Piece::Subject(_)));
+        if present
+            && matches!(verb, Some(Act::Present | Act::Seen))
+            && (somebody || words.any(&["nobody", "people"]))
+        {
+            return Ask::Now;
+        }
+        if present && verb == Some(Act::Spoke) && somebody {
+            return Ask::Now;
+        }
+        if words.any(&SAID) && about_topic || verb == Some(Act::Spoke) {
+            return Ask::Did { act: Act::Spoke };
+        }
+        if somebody || words.any(&["room", "nobody", "people", "empty", "person"]) {
+            if let Some(act) = verb {
+                return Ask::Did { act };
+            }
+            if words.any(&["empty"]) {
+                return Ask::Did { act: Act::Present };
+            }
+        }
+        return Ask::Search;
+    }
+    if persons && content(sentence).is_empty() && words.words.len() <= 2 {
+        return Ask::About;
+    }
+    Ask::Search
+}

@@ -1,0 +1,171 @@
+//! Number words and durations.
+
+use crate::recall::lexer::Token;
+
+/// A number told by one or two tokens from `at` on ("5", "five", "twenty five", "a", "a couple of"),
+/// and how many tokens it takes.
+pub(super) fn number(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
+    let word = tokens.get(at)?.word.as_str();
+    let next = tokens.get(at + 1).map(|t| t.word.as_str());
+    if word.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        && word.bytes().any(|b| b.is_ascii_digit())
+    {
+        return word.parse::<f64>().ok().filter(|n| n.is_finite()).map(|n| (n, 1));
+    }
+    match (word, next) {
+        ("a", Some("couple")) | ("the", Some("couple")) => {
+            let of = tokens.get(at + 2).is_some_and(|t| t.word == "of");
+            return Some((2.0, 2 + usize::from(of)));
+        }
+        ("a", Some("few")) => return Some((3.0, 2)),
+        ("couple", _) => return Some((2.0, 1)),
+        ("few", _) => return Some((3.0, 1)),
+        ("a" | "an", _) => return Some((1.0, 1)),
+        _ => {}
+    }
+    let tens = tens(word);
+    if let (Some(tens), Some(units)) = (tens, next.and_then(units).filter(|u| *u < 10)) {
+        return Some((f64::from(tens + units), 2));
+    }
+    tens.or_else(|| units(word)).map(|n| (f64::from(n), 1))
+}
+
+/// "one" to "nineteen".
+pub(super) fn units(word: &str) -> Option<u8> {
+    const WORDS: [&str; 19] = [
+        "one",
+        "two",
+        "three",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+    ];
+    WORDS.iter().position(|w| *w == word).map(|i| i as u8 + 1)
+}
+
+fn tens(word: &str) -> Option<u8> {
+    const WORDS: [&str; 5] = ["twenty", "thirty", "forty", "fifty", "sixty"];
+    WORDS.iter().position(|w| *w == word).map(|i| (i as u8 + 2) * 10)
+}
+
+/// Units of time that have a length in seconds or are counted by the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Year,
+}
+
+impl Unit {
+    pub(super) fn from_word(word: &str) -> Option<Self> {
+        Some(match word {
+            "second" | "seconds" | "sec" | "secs" | "s" => Self::Second,
+            "minute" | "minutes" | "min" | "mins" => Self::Minute,
+            "hour" | "hours" | "hr" | "hrs" | "h" => Self::Hour,
+            "day" | "days" => Self::Day,
+            "week" | "weeks" => Self::Week,
+            "month" | "months" => Self::Month,
+            "year" | "years" => Self::Year,
+            _ => return None,
+        })
+    }
+
+    pub(super) fn secs(self) -> f64 {
+        match self {
+            Self::Second => 1.0,
+            Self::Minute => 60.0,
+            Self::Hour => 3600.0,
+            Self::Day => 86_400.0,
+            Self::Week => 604_800.0,
+            Self::Month => 2_629_746.0,
+            Self::Year => 31_556_952.0,
+        }
+    }
+}
+
+/// A length of time: amount and unit, seconds, and tokens taken.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Length {
+    pub(super) amount: f64,
+    pub(super) unit: Unit,
+    pub(super) taken: usize,
+}
+
+impl Length {
+    pub(super) fn secs(self) -> f64 {
+        (self.amount * self.unit.secs()).min(1e11)
+    }
+}
+
+/// "ten minutes", "half an hour", "an hour and a half", "a quarter of an hour", "30s", "hour" alone when
+/// `bare` is allowed ("the last hour").
+pub(super) fn length(tokens: &[Token], at: usize, bare: bool) -> Option<Length> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    if let (Some("half"), Some("a" | "an")) = (word(0), word(1)) {
+        let unit = Unit::from_word(word(2)?)?;
+        return Some(halves(unit, 0.5, 3));
+    }
+    if let (Some("a"), Some("quarter"), Some("of"), Some("an"), Some("hour")) =
+        (word(0), word(1), word(2), word(3), word(4))
+    {
+        return Some(Length { amount: 15.0, unit: Unit::Minute, taken: 5 });
+    }
+    if bare && let Some(unit) = word(0).and_then(Unit::from_word) {
+        return Some(Length { amount: 1.0, unit, taken: 1 });
+    }
+    if let Some(glued) = word(0).and_then(glued_length) {
+        return Some(Length { taken: 1, ..glued });
+    }
+    let (amount, taken) = number(tokens, at)?;
+    let unit = Unit::from_word(word(taken)?)?;
+    if let (Some("and"), Some("a"), Some("half")) =
+        (word(taken + 1), word(taken + 2), word(taken + 3))
+    {
+        return Some(halves(unit, amount + 0.5, taken + 4));
+    }
+    Some(Length { amount, unit, taken: taken + 1 })
+}
+
+/// Fractions are counted in the next finer unit.
+fn halves(unit: Unit, amount: f64, taken: usize) -> Length {
+    let (finer, ratio) = match unit {
+        Unit::Hour => (Unit::Minute, 60.0),
+        Unit::Minute => (Unit::Second, 60.0),
+        Unit::Day => (Unit::Hour, 24.0),
+        Unit::Year => (Unit::Month, 12.0),
+        other => (other, 1.0),
+    };
+    Length { amount: amount * ratio, unit: finer, taken }
+}
+
+/// "30s", "10min".
+fn glued_length(word: &str) -> Option<Length> {
+    let digits = word.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?;
+    let unit = Unit::from_word(&word[digits..])?;
+    let amount: f64 = word[..digits].parse().ok()?;
+    amount.is_finite().then_some(Length { amount, unit, taken: 1 })
+}
+
+/// The length of time that a text tells ("10 seconds", "half an hour"), seconds.
+#[must_use]
+pub fn duration_secs(text: &str) -> Option<f64> {
+    let tokens = crate::recall::lexer::tokens(text);
+    (0..tokens.len()).find_map(|at| length(&tokens, at, false)).map(Length::secs)
+}
