@@ -1,3 +1,5 @@
 //! Model runtimes: ONNX Runtime and libtorch sessions.
 
+pub mod checkpoint;
 pub mod onnx;
+pub mod torch;

@@ -1,1 +1,111 @@
-//! Voices: activity, turns, speaker embeddings.
+//! Voices: when somebody speaks, and whose voice it is.
+//!
+//! The way of the sound, one microphone at a time and in capture order: [`VoiceActivity`] gives each
+//! 32 ms a speech probability, [`Segmenter`] makes stretches of it, [`TurnFinder`] cuts these out of the
+//! sound as [`RawTurn`]s. From there on any worker may go on, since nothing depends on another turn:
+//! [`split_by_speaker`] parts two people who follow each other without a pause, and
+//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`] or [`Eres2NetV2`]).
+
+pub mod eres2netv2;
+pub mod fbank;
+mod ge2e;
+#[cfg(test)]
+pub(crate) mod measured;
+mod mel;
+pub mod parity;
+mod segmenter;
+mod split;
+mod turns;
+mod vad;
+
+use std::path::PathBuf;
+
+pub use eres2netv2::{Eres2NetV2, Variant};
+pub use ge2e::Ge2e;
+pub use parity::{Parity, parity};
+pub use segmenter::{Segmenter, Stretch};
+pub use split::{SplitSettings, split_by_speaker};
+pub use turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
+pub use vad::{SileroVad, VadState, VoiceActivity};
+
+use crate::ids::ModelHash;
+use crate::percept::Embedding;
+use crate::runtime::checkpoint::CheckpointError;
+use crate::runtime::onnx::RuntimeError;
+
+/// What goes wrong while voices are looked for.
+#[derive(Debug, thiserror::Error)]
+pub enum PerceiveError {
+    /// An ONNX model could not be opened or run.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// A PyTorch checkpoint could not be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// libtorch refused.
+    #[error("running {model} in libtorch: {reason}; if it repeats, set the model's device to cpu")]
+    Torch {
+        /// Name of the network.
+        model: &'static str,
+        /// What libtorch said, first line.
+        reason: String,
+    },
+    /// Too little sound for the network.
+    #[error("embedding {secs:.3} s of sound with {model}: it needs at least {needed:.3} s")]
+    TooShort {
+        /// Name of the network.
+        model: &'static str,
+        /// What there was.
+        secs: f64,
+        /// What it needs.
+        needed: f64,
+    },
+    /// The golden vectors of the parity check are not usable.
+    #[error("reading the golden vectors {path}: {reason}; name the folder that holds golden.json", path = .path.display())]
+    Fixtures {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A saved state does not belong to this code or model.
+    #[error(
+        "resuming a microphone's state: {reason}; start a new session for this recording (--again)"
+    )]
+    State {
+        /// Expected and found.
+        reason: String,
+    },
+}
+
+/// Turns sound into a vector that is near the vectors of the same voice.
+pub trait SpeakerEmbedder: Send {
+    /// Embeds 16 kHz mono sound in [-1, 1]. The same samples always give the same bits.
+    ///
+    /// # Errors
+    /// [`PerceiveError::TooShort`] below [`SpeakerEmbedder::min_secs`]; [`PerceiveError::Torch`].
+    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError>;
+
+    /// Embeds windows of `window` samples every `step` samples; the last one ends inside `sound`.
+    ///
+    /// # Errors
+    /// As [`SpeakerEmbedder::embed`].
+    fn embed_windows(
+        &mut self,
+        sound: &[f32],
+        window: usize,
+        step: usize,
+    ) -> Result<Vec<Embedding>, PerceiveError> {
+        sound.windows(window.max(1)).step_by(step.max(1)).map(|part| self.embed(part)).collect()
+    }
+
+    /// Shortest sound that it can embed at all, seconds. How much it takes for a trustworthy vector is
+    /// another matter: `voice.min_embed_secs`.
+    fn min_secs(&self) -> f64;
+
+    /// Which weights: only embeddings of equal hashes are compared.
+    fn hash(&self) -> ModelHash;
+
+    /// Name of the network.
+    fn name(&self) -> &str;
+}

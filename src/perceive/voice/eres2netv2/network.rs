@@ -1,0 +1,260 @@
+//! The forward pass of ERes2NetV2: batch norms folded into the convolutions before them, channels-last
+//! tensors (height = frequency, width = time).
+
+use tch::{Device, Kind, TchError, Tensor, no_grad};
+
+use super::layout::{BLOCKS, PLANES, Variant};
+use crate::perceive::voice::fbank::{BANDS, Features};
+use crate::runtime::checkpoint::Weights;
+
+/// Batch norm's guard against a zero variance.
+const EPSILON: f64 = 1e-5;
+
+/// The loaded network.
+pub struct Network {
+    device: Device,
+    stem: Conv,
+    stages: Vec<Vec<Block>>,
+    downsample: Conv,
+    fuse: Attention,
+    head: (Tensor, Tensor),
+}
+
+impl Network {
+    /// Folds and places weights that [`super::layout::check`] accepted.
+    ///
+    /// # Errors
+    /// When libtorch refuses a tensor.
+    pub fn new(variant: Variant, weights: &Weights, device: Device) -> Result<Self, TchError> {
+        let source = Source { weights, device };
+        let stages = BLOCKS
+            .into_iter()
+            .zip(PLANES)
+            .enumerate()
+            .map(|(stage, (blocks, planes))| {
+                (0..blocks)
+                    .map(|block| {
+                        let stride = if stage > 0 && block == 0 { 2 } else { 1 };
+                        let prefix = format!("layer{}.{block}", stage + 1);
+                        Block::new(&source, variant, &prefix, planes, stride)
+                    })
+                    .collect()
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            device,
+            stem: source.conv("conv1", Some("bn1"), 1, 1)?,
+            stages,
+            downsample: source.conv("layer3_ds", None, 2, 1)?,
+            fuse: Attention::new(&source, "fuse34")?,
+            head: (source.plain("seg_1.weight")?, source.plain("seg_1.bias")?),
+        })
+    }
+
+    /// Features `[T, 80]`, T ≥ 9, to the vector `[192]`, not of unit length.
+    ///
+    /// # Errors
+    /// When libtorch refuses (out of memory).
+    pub fn forward(&self, features: &Features) -> Result<Vec<f32>, TchError> {
+        no_grad(|| {
+            let frames = features.frames as i64;
+            let mut x = Tensor::f_from_slice(&features.values)?
+                .f_view([1, frames, BANDS as i64, 1])?
+                .f_to(self.device)?
+                .f_permute([0, 3, 2, 1])?;
+            x = channels_last(&x)?;
+            x = self.stem.run(&x)?.f_relu_()?;
+            let mut third = None;
+            for (stage, blocks) in self.stages.iter().enumerate() {
+                for block in blocks {
+                    x = block.run(&x)?;
+                }
+                if stage == 2 {
+                    third = Some(self.downsample.run(&x)?);
+                }
+            }
+            let Some(third) = third else {
+                return Err(TchError::Torch("a network without stages".to_owned()));
+            };
+            let x = self.fuse.run(&x, &third)?.f_contiguous()?;
+            let mean = x.f_mean_dim([-1_i64].as_slice(), false, Kind::Float)?;
+            let deviation =
+                x.f_var_dim([-1_i64].as_slice(), true, false)?.f_add_scalar(1e-8)?.f_sqrt()?;
+            let pooled = Tensor::f_cat(&[mean.f_flatten(1, -1)?, deviation.f_flatten(1, -1)?], 1)?;
+            let vector = pooled.f_linear(&self.head.0, Some(&self.head.1))?;
+            Vec::try_from(vector.f_view([-1])?.f_to(Device::Cpu)?)
+        })
+    }
+}
+
+/// `layerL.i`: a Res2Net block with hierarchical joints.
+struct Block {
+    conv1: Conv,
+    groups: Vec<Conv>,
+    joints: Vec<Attention>,
+    conv3: Conv,
+    shortcut: Option<Conv>,
+    width: i64,
+}
+
+impl Block {
+    fn new(
+        source: &Source<'_>,
+        variant: Variant,
+        prefix: &str,
+        planes: usize,
+        stride: i64,
+    ) -> Result<Self, TchError> {
+        let key = |part: &str| format!("{prefix}.{part}");
+        let conv = |name: &str, norm: &str, stride, pad| {
+            source.conv(&key(name), Some(&key(norm)), stride, pad)
+        };
+        let scale = variant.scale();
+        let fused = source.has(&key("fuse_models.0.local_att.0.weight"));
+        let joints = if fused { scale - 1 } else { 0 };
+        Ok(Self {
+            conv1: conv("conv1", "bn1", stride, 0)?,
+            groups: (0..scale)
+                .map(|n| conv(&format!("convs.{n}"), &format!("bns.{n}"), 1, 1))
+                .collect::<Result<_, _>>()?,
+            joints: (0..joints)
+                .map(|n| Attention::new(source, &key(&format!("fuse_models.{n}"))))
+                .collect::<Result<_, _>>()?,
+            conv3: conv("conv3", "bn3", 1, 0)?,
+            shortcut: source
+                .has(&key("shortcut.0.weight"))
+                .then(|| conv("shortcut.0", "shortcut.1", stride, 0))
+                .transpose()?,
+            width: variant.width(planes) as i64,
+        })
+    }
+
+    fn run(&self, x: &Tensor) -> Result<Tensor, TchError> {
+        let y = clipped(self.conv1.run(x)?)?;
+        let mut parts: Vec<Tensor> = Vec::with_capacity(self.groups.len());
+        for (n, group) in self.groups.iter().enumerate() {
+            let slice = y.f_narrow(1, n as i64 * self.width, self.width)?;
+            let input = match (parts.last(), n.checked_sub(1).and_then(|n| self.joints.get(n))) {
+                (None, _) => channels_last(&slice)?,
+                (Some(before), Some(joint)) => joint.run(before, &channels_last(&slice)?)?,
+                (Some(before), None) => before.f_add(&slice)?,
+            };
+            parts.push(clipped(group.run(&input)?)?);
+        }
+        let mut y = self.conv3.run(&Tensor::f_cat(&parts, 1)?)?;
+        let y = match &self.shortcut {
+            Some(shortcut) => y.f_add_(&shortcut.run(x)?)?,
+            None => y.f_add_(x)?,
+        };
+        clipped(y)
+    }
+}
+
+/// AFF, attentional feature fusion: `x (1 + g) + y (1 - g)` with a gate g from both.
+struct Attention {
+    squeeze: Conv,
+    expand: Conv,
+}
+
+impl Attention {
+    fn new(source: &Source<'_>, prefix: &str) -> Result<Self, TchError> {
+        let key = |n: usize| format!("{prefix}.local_att.{n}");
+        Ok(Self {
+            squeeze: source.conv(&key(0), Some(&key(1)), 1, 0)?,
+            expand: source.conv(&key(3), Some(&key(4)), 1, 0)?,
+        })
+    }
+
+    fn run(&self, x: &Tensor, y: &Tensor) -> Result<Tensor, TchError> {
+        let inner = self.squeeze.run(&Tensor::f_cat(&[x, y], 1)?)?.f_silu_()?;
+        let gate = self.expand.run(&inner)?.f_tanh_()?;
+        // x (1 + g) + y (1 - g) = (x + y) + g (x - y)
+        x.f_add(y)?.f_addcmul_(&gate, &x.f_sub(y)?)
+    }
+}
+
+/// A convolution, with the batch norm after it folded in.
+struct Conv {
+    weight: Tensor,
+    bias: Option<Tensor>,
+    stride: i64,
+    pad: i64,
+}
+
+impl Conv {
+    fn run(&self, x: &Tensor) -> Result<Tensor, TchError> {
+        let (stride, pad) = ([self.stride, self.stride], [self.pad, self.pad]);
+        x.f_conv2d(&self.weight, self.bias.as_ref(), stride, pad, [1, 1], 1)
+    }
+}
+
+/// Where weights come from and go to.
+struct Source<'a> {
+    weights: &'a Weights,
+    device: Device,
+}
+
+impl Source<'_> {
+    fn has(&self, key: &str) -> bool {
+        self.weights.contains_key(key)
+    }
+
+    fn get(&self, key: &str) -> Result<(&[f32], Vec<i64>), TchError> {
+        let weight = self
+            .weights
+            .get(key)
+            .ok_or_else(|| TchError::Torch(format!("no tensor {key} in the checkpoint")))?;
+        Ok((&weight.values, weight.shape.iter().map(|n| *n as i64).collect()))
+    }
+
+    fn plain(&self, key: &str) -> Result<Tensor, TchError> {
+        let (values, shape) = self.get(key)?;
+        Tensor::f_from_slice(values)?.f_view(shape.as_slice())?.f_to(self.device)
+    }
+
+    fn conv(
+        &self,
+        name: &str,
+        norm: Option<&str>,
+        stride: i64,
+        pad: i64,
+    ) -> Result<Conv, TchError> {
+        let (values, shape) = self.get(&format!("{name}.weight"))?;
+        let mut weight = values.to_vec();
+        let mut bias = match self.get(&format!("{name}.bias")) {
+            Ok((values, _)) => Some(values.to_vec()),
+            Err(_) => None,
+        };
+        if let Some(norm) = norm {
+            let part = |part: &str| self.get(&format!("{norm}.{part}")).map(|(values, _)| values);
+            let (gamma, beta) = (part("weight")?, part("bias")?);
+            let (mean, variance) = (part("running_mean")?, part("running_var")?);
+            let mut folded = Vec::with_capacity(gamma.len());
+            let fan_in = weight.len() / gamma.len().max(1);
+            for (channel, row) in weight.chunks_exact_mut(fan_in).enumerate() {
+                let scale =
+                    f64::from(gamma[channel]) / (f64::from(variance[channel]) + EPSILON).sqrt();
+                for value in row {
+                    *value = (f64::from(*value) * scale) as f32;
+                }
+                let before = bias.as_ref().map_or(0.0, |bias| f64::from(bias[channel]));
+                let shift = (before - f64::from(mean[channel])) * scale + f64::from(beta[channel]);
+                folded.push(shift as f32);
+            }
+            bias = Some(folded);
+        }
+        let weight = Tensor::f_from_slice(&weight)?.f_view(shape.as_slice())?;
+        let bias = bias.map(|bias| Tensor::f_from_slice(&bias)?.f_to(self.device)).transpose()?;
+        Ok(Conv { weight: channels_last(&weight)?.f_to(self.device)?, bias, stride, pad })
+    }
+}
+
+/// Clamps to [0, 20], the network's own activation.
+fn clipped(mut x: Tensor) -> Result<Tensor, TchError> {
+    x.f_clamp_(0.0, 20.0)
+}
+
+/// The same tensor `[N, C, H, W]`, its channels innermost in memory.
+fn channels_last(x: &Tensor) -> Result<Tensor, TchError> {
+    x.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])
+}

@@ -1,0 +1,217 @@
+//! GE2E: the small speaker network (Wan et al., "Generalized End-to-End Loss for Speaker Verification",
+//! arXiv 1710.10467) with the Resemblyzer's weights, in libtorch.
+//!
+//! A 3-layer LSTM reads 40 mel bands; a linear layer with ReLU gives 256 values. Long sound is read in
+//! overlapping parts of 1.6 s whose unit vectors are averaged.
+
+use std::path::Path;
+
+use tch::{Device as TorchDevice, Kind, TchError, Tensor, no_grad};
+
+use super::mel::{BANDS, MelSpectrogram, SHIFT};
+use super::{PerceiveError, SpeakerEmbedder};
+use crate::ids::ModelHash;
+use crate::media::SAMPLE_RATE;
+use crate::percept::Embedding;
+use crate::runtime::checkpoint::{self, CheckpointError, Weights};
+use crate::runtime::onnx::Device;
+use crate::runtime::torch;
+
+const HIDDEN: i64 = 256;
+const LAYERS: i64 = 3;
+/// Frames of one part.
+const PART: usize = 160;
+/// Frames from one part to the next: 1.3 parts per second.
+const STEP: usize = 77;
+/// The last part is kept when at least this much of it is sound.
+const MIN_COVERAGE: f64 = 0.75;
+/// Quieter sound is raised to this level, dB relative to full scale.
+const LEVEL_DBFS: f64 = -30.0;
+/// Least sound that gives a vector at all.
+const MIN_SECS: f64 = 0.2;
+/// Parts that go through the LSTM together, a constant: a turn's vector depends on the turn alone.
+const BATCH: usize = 32;
+
+/// The embedder.
+pub struct Ge2e {
+    mel: MelSpectrogram,
+    lstm: Vec<Tensor>,
+    linear: (Tensor, Tensor),
+    device: TorchDevice,
+    hash: ModelHash,
+}
+
+impl Ge2e {
+    /// Loads the Resemblyzer's `pretrained.pt`.
+    ///
+    /// # Errors
+    /// [`PerceiveError::Checkpoint`] naming what is missing or misshapen.
+    pub fn open(path: &Path, device: Device) -> Result<Self, PerceiveError> {
+        let weights = checkpoint::read(path, Some("model_state"))?;
+        let device = torch::device(device);
+        let mut lstm = Vec::new();
+        for layer in 0..LAYERS {
+            let input = if layer == 0 { BANDS as i64 } else { HIDDEN };
+            for (part, shape) in [
+                ("weight_ih", vec![4 * HIDDEN, input]),
+                ("weight_hh", vec![4 * HIDDEN, HIDDEN]),
+                ("bias_ih", vec![4 * HIDDEN]),
+                ("bias_hh", vec![4 * HIDDEN]),
+            ] {
+                lstm.push(tensor(
+                    path,
+                    &weights,
+                    &format!("lstm.{part}_l{layer}"),
+                    &shape,
+                    device,
+                )?);
+            }
+        }
+        let linear = (
+            tensor(path, &weights, "linear.weight", &[HIDDEN, HIDDEN], device)?,
+            tensor(path, &weights, "linear.bias", &[HIDDEN], device)?,
+        );
+        let hash = checkpoint::file_hash(path)?;
+        Ok(Self { mel: MelSpectrogram::new(), lstm, linear, device, hash })
+    }
+
+    /// Unit vectors `[n][256]` of n parts, each `frames` × 40 mel energies.
+    fn forward(&self, parts: &[&[f32]], frames: usize) -> Result<Vec<Vec<f32>>, TchError> {
+        let mut vectors = Vec::with_capacity(parts.len());
+        for batch in parts.chunks(BATCH) {
+            let rows = batch.len() as i64;
+            let flat: Tensor = no_grad(|| {
+                let x = Tensor::f_from_slice(&batch.concat())?
+                    .f_view([rows, frames as i64, BANDS as i64])?
+                    .f_to(self.device)?;
+                let zero = || Tensor::f_zeros([LAYERS, rows, HIDDEN], (Kind::Float, self.device));
+                let state = [zero()?, zero()?];
+                let (_, last, _) =
+                    x.f_lstm(&state, &self.lstm, true, LAYERS, 0.0, false, false, true)?;
+                last.f_select(0, LAYERS - 1)?
+                    .f_linear(&self.linear.0, Some(&self.linear.1))?
+                    .f_relu()?
+                    .f_contiguous()?
+                    .f_view([-1])?
+                    .f_to(TorchDevice::Cpu)
+            })?;
+            let flat: Vec<f32> = Vec::try_from(flat)?;
+            vectors.extend(flat.chunks_exact(HIDDEN as usize).map(unit));
+        }
+        Ok(vectors)
+    }
+}
+
+impl SpeakerEmbedder for Ge2e {
+    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError> {
+        let secs = sound.len() as f64 / f64::from(SAMPLE_RATE);
+        if secs < MIN_SECS {
+            return Err(PerceiveError::TooShort { model: "GE2E", secs, needed: MIN_SECS });
+        }
+        let gain = gain(sound);
+        let starts = part_starts(sound.len());
+        let frames = starts.last().copied().unwrap_or(0) + PART;
+        let mut padded: Vec<f32> = sound.iter().map(|sample| sample * gain).collect();
+        padded.resize(padded.len().max(frames * SHIFT), 0.0);
+        let mel = self.mel.compute(&padded);
+        let parts: Vec<&[f32]> =
+            starts.iter().map(|start| &mel[start * BANDS..(start + PART) * BANDS]).collect();
+        let vectors = self.forward(&parts, PART).map_err(refused)?;
+        let mut mean = vec![0.0; HIDDEN as usize];
+        for vector in &vectors {
+            mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
+        }
+        Ok(Embedding::normalised(mean, self.hash))
+    }
+
+    fn embed_windows(
+        &mut self,
+        sound: &[f32],
+        window: usize,
+        step: usize,
+    ) -> Result<Vec<Embedding>, PerceiveError> {
+        let (frames, hop) = (window / SHIFT, (step / SHIFT).max(1));
+        if frames == 0 || sound.len() < frames * SHIFT {
+            return Ok(Vec::new());
+        }
+        let mel = self.mel.compute(sound);
+        let count = (sound.len() / SHIFT - frames) / hop + 1;
+        // The level of each window is set by itself, as embedding it alone would.
+        let parts: Vec<Vec<f32>> = (0..count)
+            .map(|n| {
+                let first = n * hop;
+                let gain = gain(&sound[first * SHIFT..(first + frames) * SHIFT]);
+                let part = &mel[first * BANDS..(first + frames) * BANDS];
+                part.iter().map(|energy| energy * gain * gain).collect()
+            })
+            .collect();
+        let parts: Vec<&[f32]> = parts.iter().map(Vec::as_slice).collect();
+        let vectors = self.forward(&parts, frames).map_err(refused)?;
+        Ok(vectors.into_iter().map(|v| Embedding::normalised(v, self.hash)).collect())
+    }
+
+    fn min_secs(&self) -> f64 {
+        MIN_SECS
+    }
+
+    fn hash(&self) -> ModelHash {
+        self.hash
+    }
+
+    fn name(&self) -> &str {
+        "ge2e"
+    }
+}
+
+/// First frames of the parts: a part every [`STEP`] frames, the last one dropped when it has too little sound.
+fn part_starts(samples: usize) -> Vec<usize> {
+    let frames = samples / SHIFT + 1;
+    let steps = (frames + STEP + 1).saturating_sub(PART).max(1);
+    let mut starts: Vec<usize> = (0..steps).step_by(STEP).collect();
+    if let [_, .., last] = starts[..] {
+        let covered = samples as f64 - (last * SHIFT) as f64;
+        if covered / ((PART * SHIFT) as f64) < MIN_COVERAGE {
+            starts.pop();
+        }
+    }
+    starts
+}
+
+/// What brings quiet sound to [`LEVEL_DBFS`]; 1 for louder sound and for silence.
+fn gain(sound: &[f32]) -> f32 {
+    let power = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>();
+    let level = 10.0 * (power / sound.len().max(1) as f64).log10();
+    if level.is_finite() && level < LEVEL_DBFS {
+        10_f64.powf((LEVEL_DBFS - level) / 20.0) as f32
+    } else {
+        1.0
+    }
+}
+
+fn unit(vector: &[f32]) -> Vec<f32> {
+    let norm = vector.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
+    let scale = if norm > 0.0 { 1.0 / norm } else { 0.0 };
+    vector.iter().map(|v| (f64::from(*v) * scale) as f32).collect()
+}
+
+fn tensor(
+    path: &Path,
+    weights: &Weights,
+    key: &str,
+    shape: &[i64],
+    device: TorchDevice,
+) -> Result<Tensor, PerceiveError> {
+    let fail = |reason: String| CheckpointError { path: path.to_owned(), reason };
+    let weight = weights.get(key).ok_or_else(|| fail(format!("{key} {shape:?} is missing")))?;
+    if !weight.shape.iter().map(|n| *n as i64).eq(shape.iter().copied()) {
+        return Err(fail(format!("{key} is {:?} instead of {shape:?}", weight.shape)).into());
+    }
+    Tensor::f_from_slice(&weight.values)
+        .and_then(|tensor| tensor.f_view(shape))
+        .and_then(|tensor| tensor.f_to(device))
+        .map_err(refused)
+}
+
+fn refused(error: TchError) -> PerceiveError {
+    PerceiveError::Torch { model: "GE2E", reason: torch::reason(&error) }
+}
