@@ -28,7 +28,8 @@ pub fn error_rate(labels: &Labels, system: &[Segment], collar: f64) -> Option<f6
         .flat_map(|(who, identity)| identity.speaking.iter().map(move |(s, e)| (who, *s, *e)))
         .collect();
     let names: BTreeSet<&str> = system.iter().map(|s| s.speaker.as_str()).collect();
-    let number: BTreeMap<&str, usize> = names.into_iter().enumerate().map(|(i, n)| (n, i)).collect();
+    let number: BTreeMap<&str, usize> =
+        names.into_iter().enumerate().map(|(i, n)| (n, i)).collect();
 
     let mut borders: Vec<f64> = reference
         .iter()

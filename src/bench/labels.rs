@@ -48,10 +48,14 @@ pub enum LabelError {
     #[error("reading labels as engram-truth/1: {0}; see the format in the recordings' README")]
     Truth(#[from] serde_json::Error),
     /// Another format.
-    #[error("reading labels: format is {0:?}, not \"engram-truth/1\"; convert them or give an RTTM file")]
+    #[error(
+        "reading labels: format is {0:?}, not \"engram-truth/1\"; convert them or give an RTTM file"
+    )]
     Format(String),
     /// A bad line of RTTM.
-    #[error("reading RTTM line {line}: {reason}; a line is `SPEAKER file 1 start duration <NA> <NA> name <NA> <NA>`")]
+    #[error(
+        "reading RTTM line {line}: {reason}; a line is `SPEAKER file 1 start duration <NA> <NA> name <NA> <NA>`"
+    )]
     Rttm {
         /// From 1.
         line: usize,
@@ -101,7 +105,8 @@ impl Labels {
             return Err(LabelError::Format(file.format));
         }
         let area = |v: &Visible| {
-            let [x, y, w, h] = v.face_area_px.or(v.tile_px).unwrap_or([0.0, 0.0, f32::MAX, f32::MAX]);
+            let [x, y, w, h] =
+                v.face_area_px.or(v.tile_px).unwrap_or([0.0, 0.0, f32::MAX, f32::MAX]);
             Rect { x, y, w, h }
         };
         let identities = file
@@ -123,7 +128,8 @@ impl Labels {
             if fields.first() != Some(&"SPEAKER") {
                 continue; // comments and other record types
             }
-            let fail = |reason: &str| LabelError::Rttm { line: index + 1, reason: reason.to_owned() };
+            let fail =
+                |reason: &str| LabelError::Rttm { line: index + 1, reason: reason.to_owned() };
             let number = |at: usize, what: &str| {
                 fields
                     .get(at)

@@ -166,7 +166,12 @@ fn of_person(shares: &Shares, person: &str) -> f64 {
     shares.iter().filter(|((_, name), _)| name == person).map(|(_, secs)| secs).sum()
 }
 
-fn is_found(shares: &Shares, identity: usize, labelled_secs: f64, all: &BTreeMap<String, f64>) -> bool {
+fn is_found(
+    shares: &Shares,
+    identity: usize,
+    labelled_secs: f64,
+    all: &BTreeMap<String, f64>,
+) -> bool {
     main_person(shares, identity).is_some_and(|(person, secs)| {
         let own = all.get(person).copied().unwrap_or(0.0);
         labelled_secs > 0.0 && secs >= 0.5 * labelled_secs && secs >= 0.5 * own
@@ -248,8 +253,10 @@ fn faces(
         }
     }
     sightings.sort();
-    out.face.id_switches =
-        sightings.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 != pair[1].2).count();
+    out.face.id_switches = sightings
+        .windows(2)
+        .filter(|pair| pair[0].0 == pair[1].0 && pair[0].2 != pair[1].2)
+        .count();
     let visible: f64 = labels.identities.iter().map(super::labels::Identity::visible_secs).sum();
     if visible > 0.0 {
         let count = labels.identities.len();
@@ -349,9 +356,10 @@ fn persons(labels: &Labels, face: &Modality, speech: &Modality, out: &mut Percep
             }
         }
         if let Some((main, _)) = seen {
-            let others = face.shares.iter().filter(|((i, person), secs)| {
-                *i == who && person != main && **secs >= 1.0 - 1e-9
-            });
+            let others = face
+                .shares
+                .iter()
+                .filter(|((i, person), secs)| *i == who && person != main && **secs >= 1.0 - 1e-9);
             out.persons.split += others.count();
         }
         if visible > 0.0 && speaking > 0.0 {
@@ -431,7 +439,11 @@ mod tests {
                 [face(t, 40.0, "person_1"), face(t, 140.0, "person_2")]
             })
             .collect();
-        lines.extend([turn(1.0, 4.0, "person_1"), turn(5.0, 8.0, "person_2"), turn(10.0, 15.0, "person_3")]);
+        lines.extend([
+            turn(1.0, 4.0, "person_1"),
+            turn(5.0, 8.0, "person_2"),
+            turn(10.0, 15.0, "person_3"),
+        ]);
         let scores = score(&lines, &labels(), None, None);
         assert_eq!((scores.persons.found, scores.persons.r#false, scores.persons.split), (3, 0, 0));
         assert_eq!((scores.persons.with_face, scores.persons.voice_only), (2, 1));
@@ -453,7 +465,10 @@ mod tests {
             }
         }
         let scores = score(&lines, &labels(), None, None);
-        assert_eq!((scores.persons.split, scores.persons.r#false, scores.face.id_switches), (1, 1, 1));
+        assert_eq!(
+            (scores.persons.split, scores.persons.r#false, scores.face.id_switches),
+            (1, 1, 1)
+        );
         assert!((scores.face.coverage.unwrap() - 0.75).abs() < 0.02);
         assert_eq!(scores.link.accuracy, Some(0.5));
     }
@@ -461,7 +476,10 @@ mod tests {
     #[test]
     fn lines_read_as_the_export_writes_them() {
         let text = r#"{"kind":"face","t":"1970-01-01T00:00:01Z","source":"cam","box":[1,2,3,4],"track":"track_1","person":null}"#;
-        assert!(matches!(serde_json::from_str(text).unwrap(), PerceptLine::Face { person: None, .. }));
+        assert!(matches!(
+            serde_json::from_str(text).unwrap(),
+            PerceptLine::Face { person: None, .. }
+        ));
         let text = r#"{"kind":"object","t":"1970-01-01T00:00:01Z"}"#;
         assert_eq!(serde_json::from_str::<PerceptLine>(text).unwrap(), PerceptLine::Other);
     }

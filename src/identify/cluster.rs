@@ -126,7 +126,7 @@ pub fn group(
                 .fold(-1.0_f32, f32::max),
             _ => alike(a, b),
         };
-        likeness < 0.5 * (thresholds.accept + thresholds.maybe) || blocked(a, b)
+        likeness < thresholds.maybe || blocked(a, b)
     };
 
     let count = groups.len();
@@ -201,7 +201,8 @@ pub fn group(
             Some(gallery) => {
                 for &member in &group.members {
                     let own = score(&items[member].probe, gallery);
-                    let near = group.probe.as_ref().map_or(-1.0, |p| p.cosine(&items[member].probe));
+                    let near =
+                        group.probe.as_ref().map_or(-1.0, |p| p.cosine(&items[member].probe));
                     let score = if items[member].probe.vectors.is_empty() {
                         thresholds.accept
                     } else {

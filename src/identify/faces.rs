@@ -110,8 +110,8 @@ impl Resolver {
                 Outcome::Undecided => continue,
                 Outcome::Known { gallery, score, sure } => {
                     let stays = items[index].prior == Some(gallery);
-                    let teaches = sure
-                        && (score >= self.faces.accept || stays && score >= self.faces.maybe);
+                    let teaches =
+                        sure && (score >= self.faces.accept || stays && score >= self.faces.maybe);
                     let certainty = if sure { 1.0 } else { 0.6 };
                     let confidence = certainty * self.faces.confidence(score);
                     (Given::Known(names[gallery]), confidence, teaches)
@@ -160,7 +160,8 @@ impl Resolver {
                 None if !track.samples.is_empty() => {
                     let mut track = track.clone();
                     for other in (0..open.len()).filter(|&other| other != index) {
-                        if fresh[index].is_some() && fresh[other].is_some() && beside(index, other) {
+                        if fresh[index].is_some() && fresh[other].is_some() && beside(index, other)
+                        {
                             match decided[other] {
                                 Some((Given::Known(face), _)) => track.barred.push(face),
                                 Some(_) | None => track.beside.push(open[other].track),
@@ -182,9 +183,8 @@ impl Resolver {
 
     /// The face a track was given in this or the last clip.
     pub(super) fn face_of_track(&self, clip: ClipId, track: TrackId) -> Option<EntityId> {
-        let same = |(at, id, _): &&(ClipId, TrackId, EntityId)| {
-            at.session == clip.session && *id == track
-        };
+        let same =
+            |(at, id, _): &&(ClipId, TrackId, EntityId)| at.session == clip.session && *id == track;
         self.undecided.faces.iter().rfind(same).map(|(.., face)| self.persons.resolve(*face))
     }
 
@@ -221,8 +221,7 @@ fn seen_beside(a: &FaceTrack, b: &FaceTrack) -> usize {
 
 /// The best-seen moments of a track; poor pictures only where there are no others.
 fn probe(track: &OpenTrack) -> Probe {
-    let good: Vec<_> =
-        track.samples.iter().filter(|s| s.quality >= TEACHING_QUALITY).collect();
+    let good: Vec<_> = track.samples.iter().filter(|s| s.quality >= TEACHING_QUALITY).collect();
     let taken = if good.is_empty() { track.samples.iter().collect() } else { good };
     let mut seen = BTreeSet::new();
     let unique = taken.into_iter().filter(|s| seen.insert(s.at));

@@ -64,7 +64,10 @@ impl Resolver {
                     continue;
                 }
                 let reason = if likeness >= thresholds.merge {
-                    format!("{a} and {b} are alike: cosine {likeness:.2} of {:.2}", thresholds.merge)
+                    format!(
+                        "{a} and {b} are alike: cosine {likeness:.2} of {:.2}",
+                        thresholds.merge
+                    )
                 } else if let Some(tie) = self.tied(kind, in_a, in_b) {
                     format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}")
                 } else {
@@ -85,15 +88,15 @@ impl Resolver {
             _ => (self.persons.groups(EntityKind::Face), false),
         };
         let between = |mine: &[EntityId], other: &[EntityId]| {
-            if faces { self.evidence.between(mine, other) } else { self.evidence.between(other, mine) }
+            if faces {
+                self.evidence.between(mine, other)
+            } else {
+                self.evidence.between(other, mine)
+            }
         };
         for (head, members) in &counterparts {
             let (x, y) = (between(a, members), between(b, members));
-            let own = if faces {
-                x.support_secs.min(y.support_secs)
-            } else {
-                x.net().min(y.net())
-            };
+            let own = if faces { x.support_secs.min(y.support_secs) } else { x.net().min(y.net()) };
             let joint = between(&both, members);
             if own >= need && joint.net() >= 2.0 * need {
                 return Some(format!(
@@ -200,7 +203,12 @@ impl Resolver {
             (Some(x), Some(y)) if x != y => {
                 let stays = self.persons.unite(x, y, &reason, ledger);
                 let from = if stays == x { y } else { x };
-                out.merges.push(Merge { from, into: stays, reason: reason.clone(), decreed: false });
+                out.merges.push(Merge {
+                    from,
+                    into: stays,
+                    reason: reason.clone(),
+                    decreed: false,
+                });
                 out.links.push(membership(voice, stays, reason));
                 None
             }

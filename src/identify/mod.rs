@@ -10,6 +10,8 @@
 //! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
 
 pub mod cluster;
+#[cfg(test)]
+mod dev;
 pub mod evidence;
 mod faces;
 pub mod gallery;
@@ -19,13 +21,14 @@ mod merge;
 pub mod names;
 mod persons;
 mod rows;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 pub mod thresholds;
 mod voices;
 mod wav;
-#[cfg(test)]
-mod dev;
-#[cfg(test)]
-mod testing;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -208,7 +211,8 @@ impl Resolver {
     pub fn resolve(&mut self, clip: &ClipPercepts, ledger: &mut dyn Ledger) -> IdentifiedClip {
         let mut out = IdentifiedClip::default();
         let mut tracks: Vec<&FaceTrack> = clip.tracks.iter().collect();
-        tracks.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
+        tracks
+            .sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         let mut turns: Vec<&SpeechTurn> = clip.turns.iter().collect();
         turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         self.start_clip(clip);
@@ -216,8 +220,7 @@ impl Resolver {
 
         let faces = self.group_faces(clip, &tracks);
         let voices = self.group_voices(clip, &turns);
-        let (new_faces, new_voices, order) =
-            mint(&faces.foundings, &voices.foundings, ledger);
+        let (new_faces, new_voices, order) = mint(&faces.foundings, &voices.foundings, ledger);
         let face = |given: Given| match given {
             Given::Known(id) => id,
             Given::New(index) => new_faces[index],
@@ -293,6 +296,12 @@ impl Resolver {
         self.count_together(&tracks, &face_of);
         let heard: Vec<_> = self.heard_in_clip(clip, &turns, &voices, &voice);
         self.undecided.tracks = faces.open;
+        for open in &mut self.undecided.tracks {
+            let beside = open.beside.iter().filter_map(|track| face_of.get(track).copied());
+            open.barred.extend(beside);
+            open.barred.sort();
+            open.barred.dedup();
+        }
         self.undecided.turns = voices.open;
         for (id, seen) in heard {
             self.count_heard(clip.clip, id, &seen);
@@ -373,7 +382,11 @@ impl Resolver {
     /// The face, or voice, and the person that a voice in the open window sounds like, with confidence.
     #[must_use]
     pub fn provisional_voice(&self, embedding: &Embedding) -> Option<(EntityId, EntityId, f32)> {
-        self.provisional(EntityKind::Voice, Probe::new(vec![(embedding.clone(), 1.0)]), &self.voices)
+        self.provisional(
+            EntityKind::Voice,
+            Probe::new(vec![(embedding.clone(), 1.0)]),
+            &self.voices,
+        )
     }
 
     /// The face a continued track was given before, with its person.
@@ -404,12 +417,7 @@ impl Resolver {
     }
 
     /// The user says that two persons are one: the named one stays, else the older. Returns who stays.
-    pub fn decree_merge(
-        &mut self,
-        a: EntityId,
-        b: EntityId,
-        ledger: &mut dyn Ledger,
-    ) -> EntityId {
+    pub fn decree_merge(&mut self, a: EntityId, b: EntityId, ledger: &mut dyn Ledger) -> EntityId {
         let (a, b) = (self.persons.resolve(a), self.persons.resolve(b));
         let rank = |id| (self.persons.name(id).map_or(0, |(_, source)| 1 + source as u8), id);
         let (x, y) = (rank(a), rank(b));
@@ -424,20 +432,20 @@ impl Resolver {
     ///
     /// Each goes back to the person it first was, or, where that is the same, together to a new one. It sticks:
     /// evidence does not overrule it. Returns the persons they now belong to.
-    pub fn decree_split(
-        &mut self,
-        parts: &[EntityId],
-        ledger: &mut dyn Ledger,
-    ) -> Vec<EntityId> {
+    pub fn decree_split(&mut self, parts: &[EntityId], ledger: &mut dyn Ledger) -> Vec<EntityId> {
         let mut fresh: Option<EntityId> = None;
         let mut persons = BTreeSet::new();
-        for part in parts {
-            let Some(person) = self.persons.person_of(*part) else { continue };
+        let before: Vec<(EntityId, EntityId)> =
+            parts.iter().filter_map(|part| Some((*part, self.persons.person_of(*part)?))).collect();
+        for (part, person) in &before {
+            let person = *person;
             self.persons.undo(*part, true, ledger); // face or voice merged into another
             let own = self.persons.membership(*part).map(|row| row.person);
             let origin = match own.filter(|own| *own != person) {
                 Some(own) => {
-                    if let Some(merge) = self.persons.merge_between(own, person) {
+                    if self.persons.resolve(own) == person
+                        && let Some(merge) = self.persons.merge_between(own, person)
+                    {
                         self.persons.undo(merge, true, ledger);
                     }
                     own
@@ -481,17 +489,15 @@ impl Resolver {
 
     /// Another session's tracks mean nothing to this one; faces of the last clip but one are forgotten.
     fn start_clip(&mut self, clip: &ClipPercepts) {
-        let recent = |at: &ClipId| {
-            at.session == clip.clip.session && at.index + 2 >= clip.clip.index
-        };
+        let recent =
+            |at: &ClipId| at.session == clip.clip.session && at.index + 2 >= clip.clip.index;
         let held: BTreeSet<TrackId> =
             self.undecided.turns.iter().flat_map(|t| &t.seen).flat_map(|s| s.1.clone()).collect();
         let session = clip.clip.session;
-        self.undecided.faces.retain(|(at, track, _)| {
-            recent(at) || at.session == session && held.contains(track)
-        });
-        if self.undecided.faces.iter().all(|(at, ..)| at.session != session)
-            && clip.clip.index == 0
+        self.undecided
+            .faces
+            .retain(|(at, track, _)| recent(at) || at.session == session && held.contains(track));
+        if self.undecided.faces.iter().all(|(at, ..)| at.session != session) && clip.clip.index == 0
         {
             self.undecided.looks.clear();
         }
@@ -501,8 +507,10 @@ impl Resolver {
         let mut changed: BTreeMap<(EntityId, u32), Option<Media>> = BTreeMap::new();
         for (exemplar, media) in lessons {
             let entity = exemplar.entity;
+            let of = if entity.kind == EntityKind::Face { self.faces } else { self.voices };
+            let same_view = of.same_view();
             let gallery = self.galleries.entry(entity).or_insert_with(|| Gallery::new(entity));
-            if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size) {
+            if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size, same_view) {
                 changed.insert((entity, row.slot), media);
             }
         }
@@ -557,12 +565,7 @@ impl Resolver {
     }
 
     /// Open percepts that ended before `until` get the likeliest known face or voice, or none for good.
-    fn decide_old(
-        &mut self,
-        until: Timestamp,
-        ledger: &mut dyn Ledger,
-        out: &mut IdentifiedClip,
-    ) {
+    fn decide_old(&mut self, until: Timestamp, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
         let best = |resolver: &Self, kind, probe: &Probe, barred: &[EntityId]| {
             let thresholds =
                 if kind == EntityKind::Face { resolver.faces } else { resolver.voices };
@@ -637,7 +640,8 @@ fn mint(
     voices: &[Founding],
     ledger: &mut dyn Ledger,
 ) -> (Vec<EntityId>, Vec<EntityId>, Vec<EntityId>) {
-    let mut order: Vec<(&Founding, usize)> = faces.iter().enumerate().map(|(i, f)| (f, i)).collect();
+    let mut order: Vec<(&Founding, usize)> =
+        faces.iter().enumerate().map(|(i, f)| (f, i)).collect();
     order.extend(voices.iter().enumerate().map(|(i, f)| (f, i)));
     order.sort();
     let none = EntityId::ROBOT;

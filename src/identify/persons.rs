@@ -54,9 +54,7 @@ impl Persons {
     #[must_use]
     pub fn parts(&self, person: EntityId, kind: EntityKind) -> Vec<EntityId> {
         let part = |id: &&EntityId| {
-            id.kind == kind
-                && !self.merges.contains_key(id)
-                && self.person_of(**id) == Some(person)
+            id.kind == kind && !self.merges.contains_key(id) && self.person_of(**id) == Some(person)
         };
         self.memberships.keys().filter(part).copied().collect()
     }

@@ -196,9 +196,8 @@ impl Resolver {
 fn visible_at(track: &FaceTrack, at: Timestamp) -> bool {
     let sightings = &track.sightings;
     let after = sightings.partition_point(|s| s.at < at);
-    let near = |index: usize| {
-        sightings.get(index).is_some_and(|s| s.at.secs_since(at).abs() <= GAP_SECS)
-    };
+    let near =
+        |index: usize| sightings.get(index).is_some_and(|s| s.at.secs_since(at).abs() <= GAP_SECS);
     sightings.get(after).is_some_and(|s| s.at == at) || after > 0 && near(after - 1) && near(after)
 }
 
