@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::ingest::{Courtesy, Pace, PerceiverSet, Report, SessionSettings};
+use crate::answer::Answerer;
 use crate::config::Config;
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
 use crate::memorize::Memorizer;
@@ -37,6 +38,8 @@ pub struct Knowledge {
     pub config: Arc<Config>,
     /// The store.
     pub memory: Memory,
+    /// Question → answer.
+    pub answerer: Arc<Answerer>,
     /// Sentence embedder; `None` where its model is missing.
     pub text: Option<Arc<dyn TextEmbedder>>,
     /// Abilities that are missing, and why.
@@ -73,7 +76,12 @@ impl Knowledge {
             }
             Err(error) => return Err(error.into()),
         };
-        Ok(Self { config: Arc::new(config.clone()), memory, text, degraded })
+        let answerer = Arc::new(Answerer::new(
+            config.timezone(),
+            config.answerer.max_evidence,
+            text.clone(),
+        ));
+        Ok(Self { config: Arc::new(config.clone()), memory, answerer, text, degraded })
     }
 }
 

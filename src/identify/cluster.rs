@@ -126,7 +126,7 @@ pub fn group(
                 .fold(-1.0_f32, f32::max),
             _ => alike(a, b),
         };
-        likeness < 0.5 * (thresholds.accept + thresholds.maybe) || blocked(a, b)
+        likeness < thresholds.maybe || blocked(a, b)
     };
 
     let count = groups.len();

@@ -9,8 +9,6 @@ use crate::percept::Embedding;
 
 /// Best exemplars that are averaged into a score.
 const TOP: usize = 3;
-/// A sample closer to an exemplar than this brings nothing new.
-const SAME_VIEW: f32 = 0.93;
 
 /// A weighted bundle of embeddings of one model: a face track's samples, the turns of a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -138,7 +136,13 @@ impl Gallery {
     ///
     /// While there is room, every sample that differs enough from all exemplars gets a slot. A full
     /// gallery gives up one of its two most alike exemplars, the one of lower quality (then the younger).
-    pub fn admit(&mut self, mut sample: Exemplar, capacity: usize) -> Option<&Exemplar> {
+    /// A sample at least `same_view` like an exemplar brings nothing new, but may be the better picture.
+    pub fn admit(
+        &mut self,
+        mut sample: Exemplar,
+        capacity: usize,
+        same_view: f32,
+    ) -> Option<&Exemplar> {
         let capacity = capacity.max(1);
         if self.slots.first().is_some_and(|e| e.embedding.model != sample.embedding.model) {
             self.slots.clear(); // another model's gallery is of no use to this one
@@ -154,7 +158,7 @@ impl Gallery {
             best
         };
         let (cosine, twin) = nearest(&self.slots, &sample.embedding, usize::MAX);
-        let slot = if cosine > SAME_VIEW {
+        let slot = if cosine > same_view {
             let kept = &self.slots[twin];
             let better = sample.quality * sample.weight.max(0.1)
                 > 1.15 * kept.quality * kept.weight.max(0.1);
@@ -220,19 +224,19 @@ mod tests {
     #[test]
     fn a_gallery_keeps_diverse_exemplars_and_better_pictures_of_the_same_view() {
         let mut gallery = Gallery::new(EntityId::new(EntityKind::Face, 1));
-        assert!(gallery.admit(exemplar(&[1.0, 0.0, 0.0], 0.5), 2).is_some());
-        assert!(gallery.admit(exemplar(&[0.999, 0.02, 0.0], 0.5), 2).is_none());
-        assert_eq!(gallery.admit(exemplar(&[0.999, 0.02, 0.0], 0.9), 2).unwrap().slot, 0);
-        assert_eq!(gallery.admit(exemplar(&[0.7, 0.7, 0.0], 0.6), 2).unwrap().slot, 1);
+        assert!(gallery.admit(exemplar(&[1.0, 0.0, 0.0], 0.5), 2, 0.93).is_some());
+        assert!(gallery.admit(exemplar(&[0.999, 0.02, 0.0], 0.5), 2, 0.93).is_none());
+        assert_eq!(gallery.admit(exemplar(&[0.999, 0.02, 0.0], 0.9), 2, 0.93).unwrap().slot, 0);
+        assert_eq!(gallery.admit(exemplar(&[0.7, 0.7, 0.0], 0.6), 2, 0.93).unwrap().slot, 1);
         // full: the new view is farther off than the two are from each other
-        assert_eq!(gallery.admit(exemplar(&[0.3, 0.0, 1.0], 0.4), 2).unwrap().slot, 1);
+        assert_eq!(gallery.admit(exemplar(&[0.3, 0.0, 1.0], 0.4), 2, 0.93).unwrap().slot, 1);
         assert_eq!(gallery.exemplars().len(), 2);
     }
 
     #[test]
     fn other_models_are_never_compared() {
         let mut gallery = Gallery::new(EntityId::new(EntityKind::Face, 1));
-        gallery.admit(exemplar(&[1.0, 0.0], 0.5), 4);
+        gallery.admit(exemplar(&[1.0, 0.0], 0.5), 4, 0.93);
         let other = Embedding::normalised(vec![1.0, 0.0], ModelHash([2; 32]));
         assert_eq!(gallery.score(&Probe::new(vec![(other, 1.0)])), -1.0);
     }

@@ -21,7 +21,7 @@ pub struct Link {
 /// Which voices belong to which faces.
 ///
 /// The strongest pair is taken first; each further one only competes with faces and voices that are still
-/// free. A new link needs `link_secs` net, and a lead of half of that and of a quarter of its own net over
+/// free. A new link needs `link_secs` net and half of what speaks against it on top, and a lead of half of that and of a quarter of its own net over
 /// every rival on both sides. A link that stands gets `link_secs` on top, and stays without any lead
 /// until the evidence against it outweighs.
 #[must_use]
@@ -57,7 +57,8 @@ pub fn assign(
         let enough = if stands(voice, face) {
             net > -(0.5 * evidence.support_secs).max(link_secs) && margin_secs > -link_secs
         } else {
-            net >= link_secs && margin_secs >= (0.5 * link_secs).max(0.25 * net)
+            net >= link_secs + 0.5 * evidence.against_secs
+                && margin_secs >= (0.5 * link_secs).max(0.25 * net)
         };
         if enough {
             faces.insert(face);

@@ -23,6 +23,9 @@ mod persons;
 mod rows;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
 pub mod thresholds;
 mod voices;
 mod wav;
@@ -293,6 +296,12 @@ impl Resolver {
         self.count_together(&tracks, &face_of);
         let heard: Vec<_> = self.heard_in_clip(clip, &turns, &voices, &voice);
         self.undecided.tracks = faces.open;
+        for open in &mut self.undecided.tracks {
+            let beside = open.beside.iter().filter_map(|track| face_of.get(track).copied());
+            open.barred.extend(beside);
+            open.barred.sort();
+            open.barred.dedup();
+        }
         self.undecided.turns = voices.open;
         for (id, seen) in heard {
             self.count_heard(clip.clip, id, &seen);
@@ -426,13 +435,17 @@ impl Resolver {
     pub fn decree_split(&mut self, parts: &[EntityId], ledger: &mut dyn Ledger) -> Vec<EntityId> {
         let mut fresh: Option<EntityId> = None;
         let mut persons = BTreeSet::new();
-        for part in parts {
-            let Some(person) = self.persons.person_of(*part) else { continue };
+        let before: Vec<(EntityId, EntityId)> =
+            parts.iter().filter_map(|part| Some((*part, self.persons.person_of(*part)?))).collect();
+        for (part, person) in &before {
+            let person = *person;
             self.persons.undo(*part, true, ledger); // face or voice merged into another
             let own = self.persons.membership(*part).map(|row| row.person);
             let origin = match own.filter(|own| *own != person) {
                 Some(own) => {
-                    if let Some(merge) = self.persons.merge_between(own, person) {
+                    if self.persons.resolve(own) == person
+                        && let Some(merge) = self.persons.merge_between(own, person)
+                    {
                         self.persons.undo(merge, true, ledger);
                     }
                     own
@@ -494,8 +507,10 @@ impl Resolver {
         let mut changed: BTreeMap<(EntityId, u32), Option<Media>> = BTreeMap::new();
         for (exemplar, media) in lessons {
             let entity = exemplar.entity;
+            let of = if entity.kind == EntityKind::Face { self.faces } else { self.voices };
+            let same_view = of.same_view();
             let gallery = self.galleries.entry(entity).or_insert_with(|| Gallery::new(entity));
-            if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size) {
+            if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size, same_view) {
                 changed.insert((entity, row.slot), media);
             }
         }

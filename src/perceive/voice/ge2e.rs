@@ -215,3 +215,48 @@ fn tensor(
 fn refused(error: TchError) -> PerceiveError {
     PerceiveError::Torch { model: "GE2E", reason: torch::reason(&error) }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::perceive::voice::measured::{ge2e, shared, sound};
+
+    #[test]
+    fn parts_are_the_resemblyzers() {
+        // As `VoiceEncoder.compute_partial_slices` gives them at rate 1.3.
+        assert_eq!(part_starts(16_000), [0]);
+        assert_eq!(part_starts(25_600), [0]);
+        assert_eq!(part_starts(31_519), [0]);
+        assert_eq!(part_starts(31_600), [0, 77]);
+        assert_eq!(part_starts(48_000), [0, 77, 154]);
+    }
+
+    #[test]
+    fn the_same_sound_gives_the_same_bits_whatever_came_before() {
+        let Some(file) = shared("recordings/audio/beckett.wav") else { return };
+        let (Some(mut one), Some(mut other)) = (ge2e(), ge2e()) else { return };
+        let sound = sound(&file);
+        let vector = one.embed(&sound).unwrap();
+        let norm: f32 = vector.values.iter().map(|v| v * v).sum();
+        assert!(vector.values.len() == 256 && (norm - 1.0).abs() < 1e-5);
+        for length in [40_000, 4_000, 100_000] {
+            other.embed(&sound[..length]).unwrap();
+        }
+        assert_eq!(other.embed(&sound).unwrap(), vector);
+        // A window of a row is what embedding it alone gives, but for the window's own edges.
+        let windows = one.embed_windows(&sound[..80_000], 25_600, 8_000).unwrap();
+        assert_eq!(windows.len(), 7);
+        let alone = one.embed(&sound[16_000..16_000 + 25_600]).unwrap();
+        assert!(alone.cosine(&windows[2]).unwrap() > 0.99);
+    }
+
+    #[test]
+    fn too_short_and_silent_sound_does_no_harm() {
+        let Some(mut ge2e) = ge2e() else { return };
+        assert!(matches!(ge2e.embed(&[0.1; 100]), Err(PerceiveError::TooShort { .. })));
+        let silent = ge2e.embed(&[0.0; 16_000]).unwrap();
+        assert!(silent.values.iter().all(|v| v.is_finite()));
+        assert!(ge2e.embed_windows(&[0.0; 100], 25_600, 4_000).unwrap().is_empty());
+    }
+}

@@ -273,7 +273,9 @@ impl TurnFinder {
     }
 
     fn hear(&mut self, samples: &[f32], turns: &mut Vec<RawTurn>) -> Result<(), PerceiveError> {
-        self.state.sound.extend_from_slice(samples);
+        // One sample that is no number would make the model deaf for good.
+        let sane = |v: &f32| if v.is_finite() { v.clamp(-1.0, 1.0) } else { 0.0 };
+        self.state.sound.extend(samples.iter().map(sane));
         loop {
             let from = (self.state.seen() - self.state.base) as usize;
             let Some(frame) = self.state.sound.get(from..from + FRAME) else { break };

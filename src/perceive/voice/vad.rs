@@ -118,3 +118,93 @@ impl VoiceActivity for SileroVad {
         "silero"
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::config::VoicePerception;
+    use crate::ids::SourceId;
+    use crate::media::Block;
+    use crate::perceive::voice::measured::{model, shared, sound, turns_of};
+    use crate::perceive::voice::{RawTurn, TurnFinder};
+    use crate::time::Timestamp;
+
+    fn silero() -> Option<SileroVad> {
+        Some(SileroVad::open(&model("silero_vad.onnx")?).unwrap())
+    }
+
+    #[test]
+    fn a_state_kept_and_taken_up_gives_the_same_probabilities() {
+        let (Some(mut vad), Some(file)) = (silero(), shared("recordings/audio/beckett.wav")) else {
+            return;
+        };
+        let sound = sound(&file);
+        let mut state = VadState::default();
+        let mut whole = Vec::new();
+        let mut kept = None;
+        for (n, frame) in sound.chunks_exact(FRAME).enumerate() {
+            if n == 100 {
+                kept = Some(serde_json::to_string(&state).unwrap());
+            }
+            whole.push(vad.probability(&mut state, frame).unwrap());
+        }
+        assert!(whole.iter().any(|p| *p > 0.9));
+        let mut state: VadState = serde_json::from_str(&kept.unwrap()).unwrap();
+        for (n, frame) in sound.chunks_exact(FRAME).enumerate().skip(100) {
+            assert_eq!(vad.probability(&mut state, frame).unwrap(), whole[n]);
+        }
+        assert!(vad.probability(&mut state, &[0.0; 10]).is_err());
+        let mut alien: VadState = serde_json::from_str(r#"{"context":[],"hidden":[1.0]}"#).unwrap();
+        assert!(vad.probability(&mut alien, &[0.0; FRAME]).is_err());
+    }
+
+    fn feed(finder: &mut TurnFinder, sound: &[f32], from: usize, size: usize) -> Vec<RawTurn> {
+        let mut turns = Vec::new();
+        for (n, samples) in sound.chunks(size).enumerate() {
+            let at = Timestamp::from_nanos((from + n * size) as i64 * 62_500);
+            let block = Block { source: SourceId::new("mic"), at, samples: samples.into() };
+            turns.extend(finder.push(&block).unwrap());
+        }
+        turns
+    }
+
+    #[test]
+    fn real_turns_do_not_depend_on_blocks_or_interruptions() {
+        let Some(file) = shared("recordings/audio/pyannote_sample_2spk/sample.wav") else { return };
+        let sound = sound(&file);
+        let settings = VoicePerception::default();
+        let Some(whole) = turns_of(&sound, &settings) else { return };
+        assert!(whole.len() > 2);
+        let finder = || {
+            let vad = Box::new(silero().unwrap());
+            TurnFinder::new(SourceId::new("mic"), settings.clone(), vad)
+        };
+        let mut other = finder();
+        let mut turns = feed(&mut other, &sound, 0, 777);
+        turns.extend(other.flush().unwrap());
+        assert_eq!(turns, whole);
+        let cut = 150_001;
+        let mut first = finder();
+        let mut turns = feed(&mut first, &sound[..cut], 0, 1600);
+        let state = serde_json::from_str(&serde_json::to_string(first.state()).unwrap()).unwrap();
+        let mut second = TurnFinder::resume(settings.clone(), Box::new(silero().unwrap()), state);
+        turns.extend(feed(&mut second, &sound[cut..], cut, 1600));
+        turns.extend(second.flush().unwrap());
+        assert_eq!(turns, whole);
+    }
+
+    #[test]
+    fn samples_that_are_no_numbers_do_not_deafen_it() {
+        let Some(vad) = silero() else { return };
+        let Some(file) = shared("recordings/audio/beckett.wav") else { return };
+        let mut finder =
+            TurnFinder::new(SourceId::new("mic"), VoicePerception::default(), Box::new(vad));
+        feed(&mut finder, &[f32::NAN, f32::INFINITY, 1e30, -1e30].repeat(4000), 0, 1600);
+        let sound = sound(&file);
+        let mut turns = feed(&mut finder, &sound, 16_000, 1600);
+        turns.extend(finder.flush().unwrap());
+        assert!(turns.iter().map(|turn| turn.speech_secs).sum::<f64>() > 3.0);
+        assert!(turns.iter().all(|turn| turn.sound.iter().all(|v| v.abs() <= 1.0)));
+    }
+}

@@ -1,0 +1,260 @@
+//! Promises of the resolver, held on made-up percepts.
+
+use super::ledger::IdentityRows;
+use super::testing::TestLedger;
+use super::*;
+use crate::geometry::Rect;
+use crate::ids::{ModelHash, SessionId};
+use crate::percept::{ClipCounts, FaceSample, Sighting, Transcript};
+use crate::time::Span;
+
+const FACE_MODEL: ModelHash = ModelHash([1; 32]);
+const VOICE_MODEL: ModelHash = ModelHash([2; 32]);
+
+fn at(secs: f64) -> Timestamp {
+    Timestamp::from_nanos(1_772_472_600_000_000_000).plus_secs(secs)
+}
+
+/// A direction of its own for each person, with a little deterministic noise.
+fn vector(who: usize, seed: usize, model: ModelHash) -> Embedding {
+    let mut values = vec![0.0_f32; 32];
+    values[who] = 1.0;
+    let mut state = (who * 7919 + seed * 104_729 + 1) as u64;
+    for value in &mut values {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        *value += ((state >> 33) as f32 / (1u64 << 31) as f32 - 0.5) * 0.12;
+    }
+    Embedding::normalised(values, model)
+}
+
+/// `(who, from, to, x)`: a face at that place in the picture.
+type Seen = (usize, f64, f64, f32);
+/// `(who, from, to)`.
+type Heard = (usize, f64, f64);
+
+fn track(id: u64, (who, from, to, x): Seen) -> FaceTrack {
+    let times: Vec<f64> = (0..150).map(|k| f64::from(k) * 0.2).collect();
+    let bbox = Rect { x, y: 50.0, w: 80.0, h: 80.0 };
+    let sightings: Vec<Sighting> = (0..5)
+        .flat_map(|clip| times.iter().map(move |t| t + 30.0 * f64::from(clip)))
+        .filter(|t| *t >= from - 1e-9 && *t < to - 1e-9)
+        .map(|t| Sighting { at: at(t), bbox, score: 0.9 })
+        .collect();
+    let samples = (0..3)
+        .map(|k| FaceSample {
+            at: at(from + f64::from(k) * 0.2),
+            embedding: vector(who, id as usize * 10 + k as usize, FACE_MODEL),
+            quality: 0.8,
+            chip: vec![id as u8, k as u8].into(),
+        })
+        .collect();
+    FaceTrack {
+        id: TrackId(id),
+        source: SourceId::new("camera"),
+        span: Span::new(at(from), at(to)),
+        sightings,
+        samples,
+        continued: false,
+    }
+}
+
+fn turn(id: u64, (who, from, to): Heard) -> SpeechTurn {
+    SpeechTurn {
+        id: TurnId(id),
+        source: SourceId::new("microphone"),
+        span: Span::new(at(from), at(to)),
+        speech_secs: to - from,
+        level_dbfs: -20.0,
+        embedding: Some(vector(who, id as usize, VOICE_MODEL)),
+        words: None,
+        overlapped: false,
+        sound: vec![0.1; 1600].into(),
+    }
+}
+
+fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
+    let base = u64::from(index) * 100;
+    let start = 30.0 * f64::from(index);
+    ClipPercepts {
+        clip: ClipId { session: SessionId(1), index },
+        span: Span::new(at(start), at(start + 30.0)),
+        tracks: seen.iter().zip(base..).map(|(s, id)| track(id, *s)).collect(),
+        turns: heard.iter().zip(base..).map(|(h, id)| turn(id, *h)).collect(),
+        poses: vec![],
+        key_frames: vec![],
+        counts: ClipCounts::default(),
+        looked: vec![(
+            SourceId::new("camera"),
+            (0..150).map(|k| at(start + f64::from(k) * 0.2)).collect(),
+        )],
+    }
+}
+
+fn resolver(rows: &IdentityRows, undecided: Undecided) -> Resolver {
+    let settings = Identify::default();
+    let (faces, voices) = (MatchThresholds::MOBILEFACENET, MatchThresholds::GE2E);
+    Resolver::from_rows(rows, undecided, &settings, faces, voices)
+}
+
+fn run(clips: &[ClipPercepts], restart: bool) -> (TestLedger, Resolver) {
+    let mut ledger = TestLedger::default();
+    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    for clip in clips {
+        now.resolve(clip, &mut ledger);
+        if restart {
+            let config = bincode::config::standard();
+            let blob = bincode::serde::encode_to_vec(now.undecided(), config).unwrap();
+            let (undecided, _) = bincode::serde::decode_from_slice(&blob, config).unwrap();
+            now = resolver(&ledger.rows(), undecided);
+        }
+    }
+    now.finish(&mut ledger);
+    (ledger, now)
+}
+
+fn id(text: &str) -> EntityId {
+    text.parse().unwrap()
+}
+
+fn persons(ledger: &TestLedger, resolver: &Resolver) -> BTreeSet<EntityId> {
+    let parts = ledger.memberships.keys();
+    parts.filter_map(|part| resolver.persons().person_of(*part)).collect()
+}
+
+fn person_of_voice(ledger: &TestLedger, resolver: &Resolver, turn: u64) -> EntityId {
+    let voice = ledger.turns[&(SessionId(1), TurnId(turn))].voice.unwrap();
+    resolver.persons().person_of(voice).unwrap()
+}
+
+fn person_of_face(ledger: &TestLedger, resolver: &Resolver, clip: u32, track: u64) -> EntityId {
+    let key = (ClipId { session: SessionId(1), index: clip }, TrackId(track));
+    resolver.persons().person_of(ledger.tracks[&key].face.unwrap()).unwrap()
+}
+
+/// Four who are seen and speak, one who is only heard, also over two silent faces.
+fn four_and_a_voice() -> Vec<ClipPercepts> {
+    vec![
+        clip(
+            0,
+            &[
+                (0, 0.0, 10.0, 100.0),
+                (1, 10.0, 20.0, 100.0),
+                (0, 20.0, 30.0, 100.0),
+                (1, 20.0, 30.0, 400.0),
+            ],
+            &[(0, 1.0, 5.0), (1, 11.0, 14.0), (0, 21.0, 24.0), (1, 25.0, 28.0)],
+        ),
+        clip(
+            1,
+            &[(2, 30.0, 40.0, 100.0), (3, 40.0, 50.0, 100.0), (2, 50.0, 58.0, 100.0)],
+            &[(2, 31.0, 35.0), (3, 41.0, 45.0), (4, 51.0, 57.0)],
+        ),
+        clip(
+            2,
+            &[(3, 60.0, 70.0, 100.0), (1, 60.0, 70.0, 400.0)],
+            &[(4, 61.0, 65.0), (4, 72.0, 80.0), (4, 81.0, 88.0), (3, 66.0, 68.0)],
+        ),
+    ]
+}
+
+#[test]
+fn signed_evidence_separates_four_persons_and_a_voice_that_is_only_heard() {
+    let (ledger, resolver) = run(&four_and_a_voice(), false);
+    assert_eq!(persons(&ledger, &resolver).len(), 5);
+    for (turn, clip, track) in [(0, 0, 0), (1, 0, 1), (100, 1, 100), (101, 1, 101)] {
+        assert_eq!(
+            person_of_voice(&ledger, &resolver, turn),
+            person_of_face(&ledger, &resolver, clip, track),
+            "turn {turn}"
+        );
+    }
+    let alone = person_of_voice(&ledger, &resolver, 102);
+    assert!(resolver.persons().parts(alone, EntityKind::Face).is_empty());
+    // three kinds of rows give the same in the store
+    assert!(ledger.pairs.contains_key(&(id("face_1"), id("face_2"))));
+}
+
+#[test]
+fn the_same_percepts_give_the_same_rows_in_any_order() {
+    let clips = four_and_a_voice();
+    let mut shuffled = clips.clone();
+    for clip in &mut shuffled {
+        clip.tracks.reverse();
+        clip.turns.rotate_left(1);
+    }
+    assert_eq!(run(&clips, false).0, run(&clips, false).0);
+    assert_eq!(run(&clips, false).0, run(&shuffled, false).0);
+}
+
+#[test]
+fn a_restart_between_clips_changes_nothing() {
+    let clips = four_and_a_voice();
+    assert_eq!(run(&clips, false).0, run(&clips, true).0);
+}
+
+#[test]
+fn a_lone_person_is_found_and_keeps_the_id_after_a_long_absence() {
+    let clips = [
+        clip(0, &[(0, 2.0, 12.0, 100.0)], &[(0, 3.0, 8.0)]),
+        clip(1, &[], &[]),
+        clip(4, &[(0, 120.0, 125.0, 300.0)], &[]),
+    ];
+    let (ledger, resolver) = run(&clips, false);
+    assert_eq!(persons(&ledger, &resolver), BTreeSet::from([id("person_1")]));
+    assert_eq!(person_of_face(&ledger, &resolver, 4, 400), id("person_1"));
+    assert_eq!(person_of_voice(&ledger, &resolver, 0), id("person_1"));
+}
+
+#[test]
+fn one_wrong_co_occurrence_does_not_link() {
+    // the voice is heard for long with nobody in view, then once over a silent face
+    let clips = [
+        clip(0, &[], &[(5, 1.0, 9.0), (5, 11.0, 20.0)]),
+        clip(1, &[(0, 30.0, 40.0, 100.0)], &[(5, 31.0, 38.0)]),
+    ];
+    let (ledger, resolver) = run(&clips, false);
+    assert_ne!(
+        person_of_voice(&ledger, &resolver, 100),
+        person_of_face(&ledger, &resolver, 1, 100)
+    );
+}
+
+#[test]
+fn two_faces_at_once_are_two_persons_even_if_alike() {
+    let clips = [clip(0, &[(0, 0.0, 10.0, 100.0), (0, 0.0, 10.0, 400.0)], &[])];
+    let (ledger, resolver) = run(&clips, false);
+    let faces: Vec<_> = ledger.tracks.values().map(|row| row.face).collect();
+    assert_ne!(faces[0], faces[1]);
+    assert_eq!(persons(&ledger, &resolver).len(), 1, "the look-alike stays undecided");
+}
+
+#[test]
+fn merges_and_splits_by_the_user_stick() {
+    let clips = four_and_a_voice();
+    let (mut ledger, mut resolver) = run(&clips[..2], false);
+    let (a, b) = (id("person_1"), id("person_2"));
+    let parts = resolver.persons().all_parts(b);
+    assert_eq!(resolver.decree_merge(b, a, &mut ledger), a);
+    assert_eq!(resolver.persons().resolve(b), a);
+    assert_eq!(ledger.merges[&b].into, a);
+    // undone: the old id is back with its own face and voice
+    assert_eq!(resolver.decree_split(&parts, &mut ledger), [b]);
+    assert!(ledger.merges.is_empty());
+    assert_eq!(resolver.persons().all_parts(b), parts);
+    assert!(!resolver.persons().may_merge(a, b), "evidence does not overrule it");
+    let mut again = super::tests::resolver(&ledger.rows(), resolver.undecided().clone());
+    again.resolve(&clips[2], &mut ledger);
+    assert_eq!(again.persons().all_parts(b), parts);
+}
+
+#[test]
+fn a_name_that_is_said_belongs_to_the_speaker() {
+    let mut first = clip(0, &[(0, 0.0, 10.0, 100.0)], &[(0, 1.0, 6.0)]);
+    first.turns[0].words =
+        Some(Transcript { text: "Hello, my name is Ava.".into(), ..Transcript::default() });
+    let (mut ledger, mut resolver) = run(&[first], false);
+    assert_eq!(resolver.persons().name(id("person_1")), Some(("Ava", NameSource::Said)));
+    assert_eq!(ledger.names[0].entity, id("person_1"));
+    resolver.decree_name(id("face_1"), "Eve", at(60.0), &mut ledger);
+    assert_eq!(resolver.persons().name(id("person_1")), Some(("Eve", NameSource::Told)));
+}
