@@ -15,6 +15,7 @@ mod print;
 mod reader;
 mod recall;
 pub mod replay;
+mod run;
 mod sheet;
 mod show;
 mod sql;
@@ -71,6 +72,8 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Remember what cameras and microphones deliver, and answer questions.
+    Run(run::RunArgs),
     /// Remember recordings: bags, videos, sound.
     Replay(replay::ReplayArgs),
     /// Ask a question.
@@ -155,6 +158,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         data_dir: global.data_dir,
     };
     match command {
+        Command::Run(args) => run::run(&args, &context),
         Command::Replay(args) => replay::run(&args, &context.config, context.json),
         Command::Ask(args) => ask::run(&args, &context),
         Command::Recall(args) => recall::run(&args, &context),

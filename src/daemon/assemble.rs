@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::ingest::{Courtesy, Pace, PerceiverSet, Report, SessionSettings};
+use super::ingest::{Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
 use crate::answer::Answerer;
 use crate::config::Config;
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
@@ -76,11 +76,8 @@ impl Knowledge {
             }
             Err(error) => return Err(error.into()),
         };
-        let answerer = Arc::new(Answerer::new(
-            config.timezone(),
-            config.answerer.max_evidence,
-            text.clone(),
-        ));
+        let answerer =
+            Arc::new(Answerer::new(config.timezone(), config.answerer.max_evidence, text.clone()));
         Ok(Self { config: Arc::new(config.clone()), memory, answerer, text, degraded })
     }
 }
@@ -126,6 +123,8 @@ pub fn session_settings(
         courtesy,
         pace,
         reports,
+        gauges: Gauges::default(),
+        inbox: Inbox::default(),
     })
 }
 
