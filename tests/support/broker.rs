@@ -111,7 +111,7 @@ impl Listener {
     /// Connects as soon as somebody listens there.
     pub fn connect(port: u16) -> Self {
         wait_for("the broker", 60, || TcpStream::connect(("127.0.0.1", port)).ok());
-        let mut options = MqttOptions::new(format!("listener-{port}"), ("127.0.0.1", port));
+        let mut options = MqttOptions::new(format!("listener-{port}"), "127.0.0.1", port);
         options.set_max_packet_size(Some(16 * 1024 * 1024));
         let (client, mut connection) = Client::new(options, 64);
         client.subscribe("engram/rob/#", QoS::AtLeastOnce).unwrap();
