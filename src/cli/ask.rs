@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::Context;
 use super::print::{self, Paint};
-use super::{Context, reader};
-use crate::mqtt::client::DaemonClient;
-use crate::mqtt::message::{AsOf, Effort};
+use super::reader::Reader;
+use crate::mqtt::message::{AsOf, Ask, Effort};
 use crate::time::Timestamp;
 
 /// Ask a question.
@@ -48,22 +48,15 @@ pub(super) fn run(args: &AskArgs, context: &Context) -> anyhow::Result<u8> {
         EffortName::Fast => Effort::Fast,
         EffortName::Deep => Effort::Deep,
     };
-    let deadline = args.deadline_ms.unwrap_or_else(|| effort.default_deadline_ms());
-    let mut payload = json!({ "question": args.question.join(" "), "effort": effort });
-    for (key, value) in [
-        ("as_of", args.as_of.map(|at| json!(at))),
-        ("now", args.now.map(|at| json!(at))),
-        ("deadline_ms", args.deadline_ms.map(|ms| json!(ms))),
-    ] {
-        if let Some(value) = value {
-            payload[key] = value;
-        }
-    }
-    let timeout = Duration::from_millis(deadline) + Duration::from_secs(5);
-    let answer = match &context.data_dir {
-        Some(dir) => reader::ask_store(dir, context, &payload)?,
-        None => DaemonClient::connect(&context.config)?.request("ask", &payload, timeout)?,
+    let ask = Ask {
+        as_of: args.as_of,
+        now: args.now,
+        effort,
+        deadline_ms: args.deadline_ms,
+        ..Ask::plain(&args.question.join(" "))
     };
+    let timeout = Duration::from_millis(ask.deadline_ms()) + Duration::from_secs(5);
+    let answer = Reader::open_for_recall(context)?.ask(&ask, &context.config, timeout)?;
     if context.json {
         print::json(&answer)?;
     } else {
@@ -104,6 +97,7 @@ fn for_people(answer: &Value, zone: &TimeZone, paint: Paint) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn an_answer_is_shown_with_its_confidence_and_evidence() {

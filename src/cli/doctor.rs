@@ -7,8 +7,8 @@ use clap::Args;
 use gstreamer as gst;
 use serde::Serialize;
 
-use super::print::{self, Paint};
 use super::Context;
+use super::print::{self, Paint};
 use crate::config::{BrokerAddress, TranscriberKind};
 use crate::models::{Catalogue, Job};
 use crate::mqtt::client::{ClientError, DaemonClient};
@@ -117,7 +117,8 @@ fn for_people(finding: &Finding, paint: Paint) -> String {
         Verdict::Failure => paint.red("MISS"),
     };
     let Finding { area, what, found, .. } = finding;
-    let cure = finding.cure.as_ref().map(|cure| format!("\n{:>22}→ {cure}", "")).unwrap_or_default();
+    let cure =
+        finding.cure.as_ref().map(|cure| format!("\n{:>22}→ {cure}", "")).unwrap_or_default();
     format!("{mark} {area:<14} {what}: {found}{cure}")
 }
 
@@ -132,7 +133,13 @@ fn configuration(context: &Context) -> Finding {
 fn gstreamer() -> Vec<Finding> {
     if let Err(error) = gst::init() {
         let cure = "apt-get install libgstreamer1.0-0 gstreamer1.0-plugins-base";
-        return vec![Finding::bad(Verdict::Failure, "gstreamer", "library", error.to_string(), cure)];
+        return vec![Finding::bad(
+            Verdict::Failure,
+            "gstreamer",
+            "library",
+            error.to_string(),
+            cure,
+        )];
     }
     let mut findings = vec![Finding::ok("gstreamer", "library", gst::version_string().to_string())];
     let missing = |needed: bool| {
@@ -146,7 +153,11 @@ fn gstreamer() -> Vec<Finding> {
         findings.push(Finding::bad(verdict, "gstreamer", *name, "no such element", cure));
     }
     let there = ELEMENTS.len() + 1 - findings.len();
-    findings.push(Finding::ok("gstreamer", "elements", format!("{there} of {} present", ELEMENTS.len())));
+    findings.push(Finding::ok(
+        "gstreamer",
+        "elements",
+        format!("{there} of {} present", ELEMENTS.len()),
+    ));
     findings
 }
 
@@ -189,7 +200,7 @@ fn runtimes(context: &Context) -> Vec<Finding> {
 fn loaded(names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| {
         // SAFETY: the constructors of these well-known libraries only set up their own state; nothing is called.
-        unsafe { libloading::Library::new(name) }.is_ok()
+        unsafe { libloading::Library::new(*name) }.is_ok()
     })
 }
 
@@ -208,7 +219,13 @@ fn models(context: &Context) -> Vec<Finding> {
         Ok(catalogue) => catalogue,
         Err(error) => {
             let cure = "repair or remove manifest.toml in the models folder";
-            return vec![Finding::bad(Verdict::Failure, "models", "manifest", error.to_string(), cure)];
+            return vec![Finding::bad(
+                Verdict::Failure,
+                "models",
+                "manifest",
+                error.to_string(),
+                cure,
+            )];
         }
     };
     let job = |job: &Job| match catalogue.choose(settings.set, *job) {
@@ -236,7 +253,8 @@ fn store(dir: &Path) -> Vec<Finding> {
     let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
     if rustix::fs::access(existing, access).is_err() {
         let found = format!("{shown} cannot be written by this user");
-        let cure = "run as the daemon's user, name another folder with --data-dir, or change its owner";
+        let cure =
+            "run as the daemon's user, name another folder with --data-dir, or change its owner";
         return vec![Finding::bad(Verdict::Failure, "store", "folder", found, cure)];
     }
     let mut findings = vec![Finding::ok("store", "folder", shown)];
@@ -260,12 +278,22 @@ fn broker(context: &Context) -> Finding {
     };
     if let BrokerAddress::Embedded = address {
         if DaemonClient::connect(config).is_ok() {
-            return Finding::ok("mqtt", "daemon", format!("its broker answers on {}", config.mqtt.listen_v5));
+            return Finding::ok(
+                "mqtt",
+                "daemon",
+                format!("its broker answers on {}", config.mqtt.listen_v5),
+            );
         }
         for listen in [&config.mqtt.listen, &config.mqtt.listen_v5] {
             if let Err(error) = TcpListener::bind(listen.as_str()) {
                 let cure = "stop the other broker, set mqtt.listen and mqtt.listen_v5, or use it with mqtt.broker";
-                return Finding::bad(Verdict::Failure, "mqtt", format!("port {listen}"), error.to_string(), cure);
+                return Finding::bad(
+                    Verdict::Failure,
+                    "mqtt",
+                    format!("port {listen}"),
+                    error.to_string(),
+                    cure,
+                );
             }
         }
         return Finding::ok("mqtt", "embedded broker", "its ports are free; no daemon runs");
@@ -274,7 +302,13 @@ fn broker(context: &Context) -> Finding {
         let found = (host.as_str(), *port).to_socket_addrs();
         if let Err(error) = found {
             let cure = "check the name in mqtt.broker";
-            return Finding::bad(Verdict::Failure, "mqtt", address.to_string(), error.to_string(), cure);
+            return Finding::bad(
+                Verdict::Failure,
+                "mqtt",
+                address.to_string(),
+                error.to_string(),
+                cure,
+            );
         }
     }
     match DaemonClient::connect(config) {

@@ -176,7 +176,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         let io = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
-        let json = cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        let json =
+            cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
         io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
     })
 }
@@ -210,7 +211,14 @@ mod tests {
     #[test]
     fn global_options_may_stand_behind_the_command() {
         let cli = Cli::try_parse_from([
-            "engramd", "ask", "--set", "robot.id=demo", "--data-dir", "/tmp/x", "--json", "Who?",
+            "engramd",
+            "ask",
+            "--set",
+            "robot.id=demo",
+            "--data-dir",
+            "/tmp/x",
+            "--json",
+            "Who?",
         ]);
         assert!(cli.is_ok_and(|cli| cli.global.json && cli.global.overrides.len() == 1));
     }

@@ -36,8 +36,17 @@ pub(super) fn run(args: &PeopleArgs, context: &Context) -> anyhow::Result<u8> {
         return Ok(0);
     }
     let zone = context.config.timezone();
-    let mut table =
-        print::table(["id", "name", "first seen", "last seen", "in view", "spoke", "faces", "voices", "also"]);
+    let mut table = print::table([
+        "id",
+        "name",
+        "first seen",
+        "last seen",
+        "in view",
+        "spoke",
+        "faces",
+        "voices",
+        "also",
+    ]);
     for person in people {
         let time = |at: Option<_>| at.map(|at| print::local(at, &zone)).unwrap_or_default();
         table.add_row([

@@ -1,16 +1,22 @@
 //! Where a reading command reads: the running daemon, or the store itself.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::Context;
+use crate::answer::Answerer;
+use crate::config::Config;
 use crate::daemon::queries;
-use crate::memory::{Filter, Memory, View};
+use crate::memory::Memory;
+use crate::models::{Catalogue, Job};
+use crate::mqtt::Reply;
 use crate::mqtt::client::DaemonClient;
-use crate::mqtt::message::QueryVerb;
-use crate::mqtt::{Refusal, Reply};
+use crate::mqtt::message::{Ask, QueryVerb};
+use crate::text::{MiniLm, TextEmbedder};
 
 /// How long a reading command waits for the daemon.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -18,16 +24,73 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 /// The daemon, or the store.
 pub(super) enum Reader {
     Daemon(Box<DaemonClient>),
-    Store(Memory),
+    Store(Store),
+}
+
+/// A store read without its daemon.
+pub(super) struct Store {
+    memory: Memory,
+    /// `None` where its model is missing: recall goes by words alone.
+    embedder: Option<Arc<dyn TextEmbedder>>,
+}
+
+impl Store {
+    fn open(dir: &Path) -> anyhow::Result<Self> {
+        Ok(Self { memory: Memory::open_read_only(dir)?, embedder: None })
+    }
+
+    /// With the sentence embedder of the model set, which takes a moment to load.
+    fn open_with_embedder(dir: &Path, config: &Config) -> anyhow::Result<Self> {
+        let models = &config.models;
+        let catalogue = Catalogue::open(models.dir.as_deref(), models.mirror.as_deref())?;
+        let embedder: Option<Arc<dyn TextEmbedder>> =
+            match catalogue.choose(models.set, Job::TextEmbedder) {
+                Ok(file) => {
+                    Some(Arc::new(MiniLm::open(file.part("model")?, file.part("tokenizer")?, 1)?))
+                }
+                Err(error) => {
+                    eprintln!("engramd: recall goes by words alone: {error}");
+                    None
+                }
+            };
+        Ok(Self { embedder, ..Self::open(dir)? })
+    }
 }
 
 impl Reader {
     /// The store where `--data-dir` is given, else the daemon.
     pub(super) fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(match &context.data_dir {
-            Some(dir) => Self::Store(Memory::open_read_only(dir)?),
+            Some(dir) => Self::Store(Store::open(dir)?),
             None => Self::Daemon(Box::new(DaemonClient::connect(&context.config)?)),
         })
+    }
+
+    /// As [`Self::open`], able to recall by meaning.
+    pub(super) fn open_for_recall(context: &Context) -> anyhow::Result<Self> {
+        Ok(match &context.data_dir {
+            Some(dir) => Self::Store(Store::open_with_embedder(dir, &context.config)?),
+            None => Self::Daemon(Box::new(DaemonClient::connect(&context.config)?)),
+        })
+    }
+
+    /// The answer to a question; `timeout`: how long the daemon may take.
+    pub(super) fn ask(
+        &mut self,
+        ask: &Ask,
+        config: &Config,
+        timeout: Duration,
+    ) -> anyhow::Result<Value> {
+        match self {
+            Self::Daemon(client) => {
+                Ok(client.request("ask", &serde_json::to_value(ask)?, timeout)?)
+            }
+            Self::Store(store) => {
+                let most = config.answerer.max_evidence;
+                let answerer = Answerer::new(config.timezone(), most, store.embedder.clone());
+                Ok(queries::answer(&store.memory, &answerer, ask, None)?)
+            }
+        }
     }
 
     /// The JSON of a reading command.
@@ -37,8 +100,8 @@ impl Reader {
                 let payload = json!({ "verb": verb, "args": args });
                 Ok(client.request("query", &payload, TIMEOUT)?)
             }
-            Self::Store(memory) => {
-                match queries::query(memory, verb, args.clone(), &recall_by_words)? {
+            Self::Store(Store { memory, embedder }) => {
+                match queries::query(memory, embedder.as_deref(), verb, args.clone())? {
                     Reply::Document(document) => Ok(document),
                     Reply::Bytes { .. } => anyhow::bail!("{} gives bytes", verb.word()),
                 }
@@ -54,31 +117,14 @@ impl Reader {
                 let payload = json!({ "verb": "media", "args": args });
                 Ok(client.request_media(&payload, TIMEOUT).ok())
             }
-            Self::Store(memory) => {
-                match queries::query(memory, QueryVerb::Media, args, &recall_by_words) {
+            Self::Store(Store { memory, .. }) => {
+                match queries::query(memory, None, QueryVerb::Media, args) {
                     Ok(Reply::Bytes { bytes, .. }) => Ok(Some(bytes)),
                     _ => Ok(None),
                 }
             }
         }
     }
-}
-
-/// The memories whose words fit best; what a store gives without the daemon's sentence embedder.
-fn recall_by_words(view: &View, args: Value) -> Result<Value, Refusal> {
-    let text = args.get("query").and_then(Value::as_str).unwrap_or_default();
-    let limit = args.get("limit").and_then(Value::as_u64).unwrap_or(10);
-    let hits = view.lexical(text, usize::try_from(limit).unwrap_or(10), &Filter::default());
-    let best = hits.first().map_or(1.0, |(_, score)| score.max(f32::EPSILON));
-    let hits: Vec<Value> = hits
-        .into_iter()
-        .filter_map(|(id, score)| {
-            let mut line = queries::memory_line(view, &*view.memory(id)?);
-            line.as_object_mut()?.insert("score".to_owned(), json!(score / best));
-            Some(line)
-        })
-        .collect();
-    Ok(json!({ "query": text, "hits": hits }))
 }
 
 /// Sends a request that changes something, and gives its reply.

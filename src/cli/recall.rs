@@ -27,7 +27,7 @@ pub(super) struct RecallArgs {
 pub(super) fn run(args: &RecallArgs, context: &Context) -> anyhow::Result<u8> {
     let arguments =
         json!({ "query": args.query.join(" "), "limit": args.limit, "as_of": args.as_of });
-    let found = Reader::open(context)?.query(QueryVerb::Recall, &arguments)?;
+    let found = Reader::open_for_recall(context)?.query(QueryVerb::Recall, &arguments)?;
     if context.json {
         print::json(&found)?;
         return Ok(0);

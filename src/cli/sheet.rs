@@ -30,7 +30,8 @@ pub(super) fn gather(
     for person in shown.as_array().into_iter().flatten() {
         let text = |key: &str| person[key].as_str().unwrap_or_default();
         let secs = |key: &str| person[key].as_f64().unwrap_or_default();
-        let name = if text("name").is_empty() { String::new() } else { format!("{} ", text("name")) };
+        let name =
+            if text("name").is_empty() { String::new() } else { format!("{} ", text("name")) };
         let label = format!(
             "{name}{}  seen {:.0} s  spoke {:.0} s",
             text("id"),

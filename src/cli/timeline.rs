@@ -4,9 +4,9 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
+use super::Context;
 use super::print::{self, Paint};
 use super::reader::Reader;
-use super::Context;
 use crate::daemon::queries::{Block, BlockKind, Row, Timeline};
 use crate::ids::SessionId;
 use crate::mqtt::message::{AsOf, QueryVerb};

@@ -5,6 +5,7 @@
 
 mod find;
 mod media;
+mod recall;
 mod show;
 mod sql;
 mod timeline;
@@ -15,6 +16,7 @@ use serde_json::{Value, json};
 
 pub use find::{find, name_of};
 pub use media::MAX_MEDIA_BYTES;
+pub use recall::answer;
 pub use show::{line as memory_line, sheet};
 pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
@@ -22,26 +24,24 @@ pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 use crate::memory::{Memory, MemoryError, View};
 use crate::mqtt::message::{AsOf, QueryVerb};
 use crate::mqtt::{Refusal, RefusalCode, Reply};
+use crate::text::TextEmbedder;
 
-/// Finds memories for a text; given by whoever has the sentence embedder.
-pub type Recall<'a> = &'a dyn Fn(&View, Value) -> Result<Value, Refusal>;
-
-/// Carries out a reading command.
+/// Carries out a reading command; without an embedder `recall` goes by words alone.
 ///
 /// # Errors
 /// A [`Refusal`]: unknown arguments, nothing of that name, a query that SQLite refuses, a time before the history.
 pub fn query(
     memory: &Memory,
+    embedder: Option<&dyn TextEmbedder>,
     verb: QueryVerb,
     args: Value,
-    recall: Recall<'_>,
 ) -> Result<Reply, Refusal> {
     let (args, view) = view(memory, args)?;
     let document = match verb {
         QueryVerb::People => people(&view, read(args)?),
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
-        QueryVerb::Recall => recall(&view, args)?,
+        QueryVerb::Recall => recall::recall(&view, embedder, read(args)?)?,
         QueryVerb::Sql => sql::select(memory.dir(), &read(args)?)?,
         QueryVerb::Media => {
             let (content_type, bytes) = media::media(memory, &view, read(args)?)?;

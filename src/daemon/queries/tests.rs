@@ -115,8 +115,7 @@ pub(crate) fn small_memory(dir: &std::path::Path) -> Memory {
 }
 
 fn ask(memory: &Memory, verb: QueryVerb, args: Value) -> Result<Value, Refusal> {
-    let no_recall = |_: &View, _: Value| Err(Refusal::unavailable("no embedder"));
-    match query(memory, verb, args, &no_recall)? {
+    match query(memory, None, verb, args)? {
         Reply::Document(document) => Ok(document),
         Reply::Bytes { content_type, bytes } => Ok(json!([content_type, bytes])),
     }
@@ -260,4 +259,32 @@ fn words_mean_ids_or_names() {
         assert_eq!(find(&view, word).unwrap(), ava, "{word}");
     }
     assert_eq!(name_of(&view, ava).as_deref(), Some("Ava"));
+}
+
+#[test]
+fn memories_are_recalled_and_questions_answered() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let found = ask(&memory, QueryVerb::Recall, json!({"query": "hello"})).unwrap();
+    assert_eq!(found["hits"][0]["memory"], "memory_1");
+    assert!(found["hits"][0]["score"].as_f64().unwrap() > 0.0);
+    let late = json!({"query": "hello", "start": at(20.0)});
+    assert_eq!(ask(&memory, QueryVerb::Recall, late).unwrap()["hits"], json!([]));
+
+    let answerer = crate::answer::Answerer::new(jiff::tz::TimeZone::UTC, 10, None);
+    let asked = crate::mqtt::message::Ask::plain("Who said hello there?");
+    let answer = answer(&memory, &answerer, &asked, None).unwrap();
+    assert!(answer["answer"].as_str().unwrap().contains("Ava"), "{answer}");
+    for key in [
+        "confidence",
+        "abstained",
+        "engine",
+        "as_of",
+        "rounds",
+        "entities",
+        "evidence",
+        "latency_ms",
+    ] {
+        assert!(answer.get(key).is_some(), "{key}");
+    }
 }
