@@ -26,7 +26,12 @@ put 644 "$prefix/share/doc/engram/licenses" target/native/licenses/*
 put 644 "$prefix/share/engram/pipelines" pipelines/*
 put 644 "$prefix/share/engram/calibration" calibration/*
 put 644 "$prefix/share/engram/calibration/thresholds" calibration/thresholds/*
-put 644 "$prefix/share/engram/models" target/models/*
+for model in target/models/*; do
+    [ "$(basename "$model")" = models.lock ] || put 644 "$prefix/share/engram/models" "$model"
+done
+# Hashes them once, so that a daemon that may not write there starts at once.
+"$prefix/bin/engramd" models verify --accept --dir "$prefix/share/engram/models" > /dev/null ||
+    die "a model file is damaged: engramd models verify"
 put 644 "$prefix/share/doc/engram" config/engram.toml README.md LICENSE
 put 644 "$prefix/lib/systemd/system" systemd/*.service systemd/*.socket
 put 644 "$prefix/lib/sysusers.d" systemd/sysusers.d/*.conf

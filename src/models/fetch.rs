@@ -212,7 +212,7 @@ impl Catalogue {
         let Some(root) = exe.as_deref().and_then(checkout) else {
             return Err(missing(format!(
                 "it is made by models/export/{} of the source tree, which this installation does not have; \
-                 get it with the package engram-models, or copy it from a checkout's target/models into {}",
+                 copy it from a checkout's target/models into {}",
                 export.script,
                 self.dir().display()
             )));
