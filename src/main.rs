@@ -1,4 +1,4 @@
-//! The `engramd` binary: the command line over the library.
+//! `engramd`: the daemon and its command line.
 
 fn main() -> std::process::ExitCode {
     engram::cli::main()

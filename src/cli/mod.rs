@@ -1,88 +1,229 @@
 //! The command line: one file per subcommand.
+//!
+//! Commands speak MQTT to the running daemon; with `--data-dir` they open the store themselves. Exit codes:
+//! 0 done, 1 error, 2 wrong usage, 3 done, but input was damaged or data was lost.
 
+mod ask;
+mod change;
+mod check;
+mod config;
+mod doctor;
+mod export;
+mod log;
+mod people;
+mod print;
+mod reader;
+mod recall;
 pub mod replay;
+mod sheet;
+mod show;
+mod sql;
+mod timeline;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
-use crate::config::{Config, Source};
+use crate::config::{Config, ConfigError, Loaded, Place, Source};
+use crate::models::command::ModelsArgs;
 
+/// A memory for robots: sees, listens, remembers who was there and what was said, and answers.
 #[derive(Debug, Parser)]
+#[command(
+    name = "engramd",
+    version,
+    propagate_version = true,
+    after_help = "Commands speak MQTT to the running daemon; with --data-dir they read the store themselves.
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 done, but input was damaged or data was lost.
+
+Examples:
+  engramd doctor                                 what is missing on this machine, and what brings it
+  engramd ask \"Who was here this morning?\"       ask the running daemon
+  engramd people --data-dir /var/lib/engram      read a store without a daemon"
+)]
 struct Cli {
-    #[arg(long, global = true)]
-    config: Option<PathBuf>,
-    #[arg(long = "set", global = true)]
-    set: Vec<String>,
-    #[arg(long, global = true)]
-    data_dir: Option<PathBuf>,
-    #[arg(long, global = true)]
-    json: bool,
+    #[command(flatten)]
+    global: Global,
     #[command(subcommand)]
     command: Command,
 }
 
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Options of every command")]
+struct Global {
+    /// Configuration file [default: /etc/engram/engram.toml, then built-in defaults].
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Override one key of the configuration: --set window.clip_secs=10; repeatable.
+    #[arg(long = "set", global = true, value_name = "SECTION.KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Folder of the memory [default: /var/lib/engram, else $XDG_STATE_HOME/engram].
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// One JSON document, or JSON lines, on standard output.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Say more on standard error; twice: everything.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    verbose: u8,
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Remember a recording.
     Replay(replay::ReplayArgs),
-    Export {
-        #[arg(long)]
-        hash: bool,
-        #[arg(long)]
-        percepts: bool,
-    },
-    Models(crate::models::command::ModelsArgs),
-    People,
-    Memories,
+    /// Ask a question.
+    Ask(ask::AskArgs),
+    /// Find memories for a text.
+    Recall(recall::RecallArgs),
+    /// Tell something to remember.
+    Remember(change::RememberArgs),
+    /// Erase an entity, a memory or a stretch of time.
+    Forget(change::ForgetArgs),
+    /// Give somebody a name.
+    Name(change::NameArgs),
+    /// Say whether an answer was right.
+    Feedback(change::FeedbackArgs),
+    /// Who is known.
+    People(people::PeopleArgs),
+    /// Who was there when, as a picture.
+    Timeline(timeline::TimelineArgs),
+    /// Everything about one entity, clip or memory; a sheet of faces.
+    Show(show::ShowArgs),
+    /// One SELECT on the store.
+    Sql(sql::SqlArgs),
+    /// Model files: what there is, what is here, bring what is missing.
+    Models(ModelsArgs),
+    /// What is missing on this machine, and what brings it.
+    Doctor(doctor::DoctorArgs),
+    /// Look at everything in a store for damage.
+    Check(check::CheckArgs),
+    /// Show or check the configuration.
+    Config(config::ConfigArgs),
+    /// Write the memory, its percepts or its hash as text.
+    Export(export::ExportArgs),
+}
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Context {
+    /// The configuration, [`Config::resolved`].
+    pub config: Config,
+    /// The file it came from.
+    pub config_file: Option<PathBuf>,
+    /// `--json`.
+    pub json: bool,
+    /// `--data-dir`: read the store there.
+    pub data_dir: Option<PathBuf>,
 }
 
 /// Runs the command line.
+#[must_use]
 pub fn main() -> ExitCode {
-    let filter = tracing_subscriber::EnvFilter::new("warn");
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    let cli = Cli::parse();
-    let source = Source { file: cli.config, overrides: cli.set, data_dir: cli.data_dir };
-    let config = match Config::load(&source) {
-        Ok(loaded) => loaded.config.resolved(),
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
         Err(error) => {
-            eprintln!("error: {error}");
-            return ExitCode::from(1);
+            let wrong = error.use_stderr();
+            let _ = error.print();
+            return ExitCode::from(if wrong { 2 } else { 0 });
         }
     };
-    match run(cli.command, &config, cli.json) {
+    log::start(cli.global.verbose);
+    match run(cli) {
         Ok(code) => ExitCode::from(code),
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::from(1)
+            eprintln!("engramd: {error:#}");
+            ExitCode::from(if is_wrong_usage(&error) { 2 } else { 1 })
         }
     }
 }
 
-fn run(command: Command, config: &Config, json: bool) -> anyhow::Result<u8> {
+fn run(cli: Cli) -> anyhow::Result<u8> {
+    let Cli { global, command } = cli;
+    let source = Source {
+        file: global.config,
+        overrides: global.overrides,
+        data_dir: global.data_dir.clone(),
+    };
+    let Loaded { config, file } = Config::load(&source)?;
+    let context = Context {
+        config: config.resolved(),
+        config_file: file,
+        json: global.json,
+        data_dir: global.data_dir,
+    };
     match command {
-        Command::Replay(args) => return replay::run(&args, config, json),
-        Command::Export { hash, percepts } => {
-            let memory = crate::memory::Memory::open_read_only(&config.store_dir())?;
-            if hash {
-                println!("{}", serde_json::json!({"hash": memory.hash()}));
-            }
-            if percepts {
-                let filter = crate::memory::PerceptFilter::default();
-                memory.view().export_percepts(&filter, &mut std::io::stdout())?;
-            }
+        Command::Replay(args) => replay::run(&args, &context.config, context.json),
+        Command::Ask(args) => ask::run(&args, &context),
+        Command::Recall(args) => recall::run(&args, &context),
+        Command::Remember(args) => change::remember(args, &context),
+        Command::Forget(args) => change::forget(args, &context),
+        Command::Name(args) => change::name(args, &context),
+        Command::Feedback(args) => change::feedback(args, &context),
+        Command::People(args) => people::run(&args, &context),
+        Command::Timeline(args) => timeline::run(&args, &context),
+        Command::Show(args) => show::run(&args, &context),
+        Command::Sql(args) => sql::run(&args, &context),
+        Command::Models(args) => {
+            Ok(crate::models::command::run(&args, &context.config.models, context.json)?)
         }
-        Command::Models(args) => return Ok(crate::models::command::run(&args, &config.models)?),
-        Command::People => {
-            let memory = crate::memory::Memory::open_read_only(&config.store_dir())?;
-            println!("{}", serde_json::to_string_pretty(&memory.view().persons())?);
+        Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Check(args) => check::run(&args, &context),
+        Command::Config(args) => config::run(&args, &context),
+        Command::Export(args) => export::run(&args, &context),
+    }
+}
+
+/// Whether whoever read our output has read enough: `engramd people | head -1`.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        let json =
+            cause.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+        io.or(json) == Some(std::io::ErrorKind::BrokenPipe)
+    })
+}
+
+/// Whether the command line itself was wrong, rather than what it met.
+fn is_wrong_usage(error: &anyhow::Error) -> bool {
+    match error.downcast_ref::<ConfigError>() {
+        Some(ConfigError::Invalid(problems)) => {
+            problems.iter().any(|problem| matches!(problem.place, Place::Override(_)))
         }
-        Command::Memories => {
-            let memory = crate::memory::Memory::open_read_only(&config.store_dir())?;
-            for row in memory.view().memories(&crate::memory::Filter::default()) {
-                println!("{} {} {:?}", row.span.start, row.text, row.kind);
-            }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed_and_every_command_teaches_by_example() {
+        Cli::command().debug_assert();
+        for command in Cli::command().get_subcommands() {
+            let help = command.clone().render_long_help().to_string();
+            let teaches = help.contains("Examples:") || command.has_subcommands();
+            assert!(teaches, "{} has no examples", command.get_name());
         }
     }
-    Ok(0)
+
+    #[test]
+    fn global_options_may_stand_behind_the_command() {
+        let cli = Cli::try_parse_from([
+            "engramd",
+            "ask",
+            "--set",
+            "robot.id=demo",
+            "--data-dir",
+            "/tmp/x",
+            "--json",
+            "Who?",
+        ]);
+        assert!(cli.is_ok_and(|cli| cli.global.json && cli.global.overrides.len() == 1));
+    }
 }

@@ -76,11 +76,8 @@ impl Knowledge {
             }
             Err(error) => return Err(error.into()),
         };
-        let answerer = Arc::new(Answerer::new(
-            config.timezone(),
-            config.answerer.max_evidence,
-            text.clone(),
-        ));
+        let answerer =
+            Arc::new(Answerer::new(config.timezone(), config.answerer.max_evidence, text.clone()));
         Ok(Self { config: Arc::new(config.clone()), memory, answerer, text, degraded })
     }
 }

@@ -2,3 +2,5 @@
 
 pub mod assemble;
 pub mod ingest;
+pub mod notify;
+pub mod queries;

@@ -15,9 +15,6 @@ use crate::models::progress;
 pub struct ModelsArgs {
     #[command(subcommand)]
     action: Option<Action>,
-    /// One JSON document on stdout.
-    #[arg(long, global = true)]
-    json: bool,
     /// Where the files lie (overrides `models.dir`).
     #[arg(long, global = true, value_name = "DIR")]
     dir: Option<std::path::PathBuf>,
@@ -75,7 +72,7 @@ impl From<SetName> for ModelSet {
 ///
 /// # Errors
 /// What kept the catalogue from being opened, read or printed.
-pub fn run(args: &ModelsArgs, config: &Models) -> Result<u8, CommandError> {
+pub fn run(args: &ModelsArgs, config: &Models, json: bool) -> Result<u8, CommandError> {
     let dir = args.dir.as_deref().or(config.dir.as_deref());
     let mirror = args.mirror.as_deref().or(config.mirror.as_deref());
     let catalogue = Catalogue::open(dir, mirror)?;
@@ -83,7 +80,7 @@ pub fn run(args: &ModelsArgs, config: &Models) -> Result<u8, CommandError> {
     match &args.action {
         None | Some(Action::List) => {
             let rows = catalogue.list();
-            if args.json {
+            if json {
                 writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
             } else {
                 writeln!(out, "{}\n\n{}", table(&rows), footer(&catalogue))?;
@@ -100,14 +97,14 @@ pub fn run(args: &ModelsArgs, config: &Models) -> Result<u8, CommandError> {
                 some => some.to_vec(),
             };
             let report = catalogue.fetch(&wanted, &mut progress::bar())?;
-            if args.json {
+            if json {
                 writeln!(out, "{}", serde_json::to_string_pretty(&report)?)?;
             }
             Ok(u8::from(report.failed().next().is_some() && !as_far_as_possible))
         }
         Some(Action::Verify { accept }) => {
             let rows = catalogue.verify(*accept)?;
-            if args.json {
+            if json {
                 writeln!(out, "{}", serde_json::to_string_pretty(&rows)?)?;
             } else {
                 for row in &rows {

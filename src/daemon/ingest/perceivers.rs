@@ -79,7 +79,8 @@ impl PerceiverSet {
         };
         // GE2E is quick enough for sliding windows; the thresholds of the splitter are its own.
         let change_finder = catalogue.file("ge2e").ok();
-        degraded.extend(speech::open(&config.transcriber)?.degraded.map(|why| format!("words: {why}")));
+        degraded
+            .extend(speech::open(&config.transcriber)?.degraded.map(|why| format!("words: {why}")));
         let set = Self {
             config: config.clone(),
             change_finder,
@@ -132,7 +133,8 @@ impl PerceiverSet {
             _ => None,
         };
         let words = speech::open(&self.config.transcriber)?.transcriber;
-        let split = SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
+        let split =
+            SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
         let min_embed_secs = self.config.voice.min_embed_secs;
         Ok(Perceivers { faces, voice, splitter, words, split, min_embed_secs })
     }
@@ -228,7 +230,8 @@ impl Perceivers {
         let mut turns = Vec::with_capacity(parts.len());
         for part in parts {
             // The sealer numbers turns once it knows their clip.
-            let embedder = self.voice.as_mut().map(|voice| voice.as_mut() as &mut dyn SpeakerEmbedder);
+            let embedder =
+                self.voice.as_mut().map(|voice| voice.as_mut() as &mut dyn SpeakerEmbedder);
             turns.push(part.into_turn(TurnId::default(), embedder, self.min_embed_secs)?);
         }
         Ok(turns)

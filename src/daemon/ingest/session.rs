@@ -154,7 +154,10 @@ pub fn replay(
         damaged: damage.total(),
         already_remembered: false,
         stopped,
-        damage: damage.iter().map(|(cause, tally)| format!("{cause}, {} times, first {}", tally.count, tally.first)).collect(),
+        damage: damage
+            .iter()
+            .map(|(cause, tally)| format!("{cause}, {} times, first {}", tally.count, tally.first))
+            .collect(),
     })
 }
 

@@ -1,0 +1,146 @@
+//! `engramd remember | forget | name | feedback`: what changes the memory, done by the daemon.
+
+use clap::{Args, ValueEnum};
+use serde_json::{Map, Value, json};
+
+use super::{Context, print, reader};
+use crate::time::Timestamp;
+
+/// Tell something to remember.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd remember \"Ava likes oat milk.\" --about Ava
+  engramd remember \"The delivery comes at noon.\" --start 2026-03-03T12:00:00Z --pinned")]
+pub(super) struct RememberArgs {
+    /// What to remember.
+    #[arg(required = true)]
+    text: Vec<String>,
+    /// When it happened or will [default: now].
+    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
+    start: Option<Timestamp>,
+    /// Until when.
+    #[arg(long, value_name = "T", value_parser = Timestamp::parse, requires = "start")]
+    end: Option<Timestamp>,
+    /// Whom or what it is about: names or ids; repeatable.
+    #[arg(long = "about", value_name = "WHO")]
+    entities: Vec<String>,
+    /// Forgetting leaves it.
+    #[arg(long)]
+    pinned: bool,
+}
+
+/// Erase an entity, a memory or a stretch of time. It really is erased, at every time.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd forget --entity person_4
+  engramd forget --memory memory_17
+  engramd forget --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z")]
+#[group(required = true)]
+pub(super) struct ForgetArgs {
+    /// Everything about this person or thing.
+    #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "start", "end"])]
+    entity: Option<String>,
+    /// This memory.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["start", "end"])]
+    memory: Option<String>,
+    /// Everything from here …
+    #[arg(long, value_name = "T", value_parser = Timestamp::parse, requires = "end")]
+    start: Option<Timestamp>,
+    /// … to here.
+    #[arg(long, value_name = "T", value_parser = Timestamp::parse, requires = "start")]
+    end: Option<Timestamp>,
+}
+
+/// Give somebody a name.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd name person_4 Ava
+  engramd name Ava \"Ava Lind\"")]
+pub(super) struct NameArgs {
+    /// Who: an id, or the present name.
+    entity: String,
+    /// What to call them.
+    #[arg(required = true)]
+    name: Vec<String>,
+}
+
+/// Say whether an answer was right.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd feedback answer_5 right
+  engramd feedback answer_5 wrong \"It was Ben.\"")]
+pub(super) struct FeedbackArgs {
+    /// The answer's id.
+    answer: String,
+    /// Whether it was right.
+    #[arg(value_enum)]
+    verdict: VerdictName,
+    /// What would have been right.
+    comment: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum VerdictName {
+    Right,
+    Wrong,
+}
+
+pub(super) fn remember(args: RememberArgs, context: &Context) -> anyhow::Result<u8> {
+    let payload = given([
+        ("text", json!(args.text.join(" "))),
+        ("start", json!(args.start)),
+        ("end", json!(args.end)),
+        ("entities", json!(args.entities)),
+        ("pinned", json!(args.pinned)),
+    ]);
+    done("remember", &payload, context)
+}
+
+pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> {
+    let payload = given([
+        ("entity", json!(args.entity)),
+        ("memory", json!(args.memory)),
+        ("start", json!(args.start)),
+        ("end", json!(args.end)),
+    ]);
+    done("forget", &payload, context)
+}
+
+pub(super) fn name(args: NameArgs, context: &Context) -> anyhow::Result<u8> {
+    let payload = given([("entity", json!(args.entity)), ("name", json!(args.name.join(" ")))]);
+    done("name", &payload, context)
+}
+
+pub(super) fn feedback(args: FeedbackArgs, context: &Context) -> anyhow::Result<u8> {
+    let verdict = match args.verdict {
+        VerdictName::Right => "right",
+        VerdictName::Wrong => "wrong",
+    };
+    let payload = given([
+        ("answer", json!(args.answer)),
+        ("verdict", json!(verdict)),
+        ("comment", json!(args.comment)),
+    ]);
+    done("feedback", &payload, context)
+}
+
+/// The fields that say something.
+fn given<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+    Value::Object(fields.map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>())
+}
+
+fn done(topic: &str, payload: &Value, context: &Context) -> anyhow::Result<u8> {
+    let reply = reader::command(context, topic, payload)?;
+    if context.json {
+        print::json(&reply)?;
+        return Ok(0);
+    }
+    let said = reply.as_object().into_iter().flatten();
+    let said: Vec<String> = said
+        .filter(|(key, value)| !["id", "ok"].contains(&key.as_str()) && !value.is_null())
+        .map(|(key, value)| format!("{key} {}", print::text(value)))
+        .collect();
+    print::line(if said.is_empty() { "done".to_owned() } else { said.join(", ") })?;
+    Ok(0)
+}

@@ -1,0 +1,338 @@
+//! `engramd doctor`: what is missing on this machine, and what brings it.
+
+use std::net::{TcpListener, ToSocketAddrs};
+use std::path::Path;
+
+use clap::Args;
+use gstreamer as gst;
+use serde::Serialize;
+
+use super::Context;
+use super::print::{self, Paint};
+use crate::config::{BrokerAddress, TranscriberKind};
+use crate::models::{Catalogue, Job};
+use crate::mqtt::client::{ClientError, DaemonClient};
+
+/// What is missing on this machine, and what brings it.
+#[derive(Debug, Args)]
+#[command(after_help = "Exit code 1: something that is needed is missing.
+
+Examples:
+  engramd doctor
+  engramd doctor --set models.set=edge --json")]
+pub(super) struct DoctorArgs {}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Ok,
+    /// One ability is missing.
+    Warning,
+    /// The daemon cannot do its work.
+    Failure,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Serialize)]
+struct Finding {
+    area: &'static str,
+    what: String,
+    verdict: Verdict,
+    /// What was found.
+    found: String,
+    /// What to do.
+    cure: Option<String>,
+}
+
+impl Finding {
+    fn ok(area: &'static str, what: impl Into<String>, found: impl Into<String>) -> Self {
+        Self { area, what: what.into(), verdict: Verdict::Ok, found: found.into(), cure: None }
+    }
+
+    fn bad(
+        verdict: Verdict,
+        area: &'static str,
+        what: impl Into<String>,
+        found: impl Into<String>,
+        cure: impl Into<String>,
+    ) -> Self {
+        let cure = Some(cure.into());
+        Self { area, what: what.into(), verdict, found: found.into(), cure }
+    }
+}
+
+/// GStreamer elements, their Debian package, whether every set-up needs them.
+const ELEMENTS: [(&str, &str, bool); 16] = [
+    ("appsink", "gstreamer1.0-plugins-base", true),
+    ("decodebin", "gstreamer1.0-plugins-base", true),
+    ("videoconvert", "gstreamer1.0-plugins-base", true),
+    ("videoscale", "gstreamer1.0-plugins-base", true),
+    ("audioconvert", "gstreamer1.0-plugins-base", true),
+    ("audioresample", "gstreamer1.0-plugins-base", true),
+    ("qtdemux", "gstreamer1.0-plugins-good", true),
+    ("matroskademux", "gstreamer1.0-plugins-good", true),
+    ("v4l2src", "gstreamer1.0-plugins-good", true),
+    ("rtspsrc", "gstreamer1.0-plugins-good", true),
+    ("jpegdec", "gstreamer1.0-plugins-good", true),
+    ("h264parse", "gstreamer1.0-plugins-bad", true),
+    ("avdec_h264", "gstreamer1.0-libav", true),
+    ("avdec_aac", "gstreamer1.0-libav", true),
+    ("alsasrc", "gstreamer1.0-alsa", true),
+    ("libcamerasrc", "gstreamer1.0-libcamera", false),
+];
+
+/// Free space below which it is worth a word, bytes.
+const LITTLE_SPACE: u64 = 1_000_000_000;
+
+pub(super) fn run(_: &DoctorArgs, context: &Context) -> anyhow::Result<u8> {
+    let mut findings = vec![configuration(context)];
+    findings.extend(gstreamer());
+    findings.extend(runtimes(context));
+    findings.extend(models(context));
+    findings.extend(store(&context.config.store_dir()));
+    findings.push(broker(context));
+    let failed = findings.iter().any(|one| one.verdict == Verdict::Failure);
+    if context.json {
+        print::json(&findings)?;
+    } else {
+        let paint = Paint::for_stdout();
+        for finding in &findings {
+            print::line(for_people(finding, paint))?;
+        }
+        let count = |verdict| findings.iter().filter(|one| one.verdict == verdict).count();
+        print::line(format!(
+            "{} looked at, {} missing, {} worth a look",
+            findings.len(),
+            count(Verdict::Failure),
+            count(Verdict::Warning)
+        ))?;
+    }
+    Ok(u8::from(failed))
+}
+
+fn for_people(finding: &Finding, paint: Paint) -> String {
+    let mark = match finding.verdict {
+        Verdict::Ok => paint.green("ok  "),
+        Verdict::Warning => paint.yellow("warn"),
+        Verdict::Failure => paint.red("MISS"),
+    };
+    let Finding { area, what, found, .. } = finding;
+    let cure =
+        finding.cure.as_ref().map(|cure| format!("\n{:>22}→ {cure}", "")).unwrap_or_default();
+    format!("{mark} {area:<14} {what}: {found}{cure}")
+}
+
+fn configuration(context: &Context) -> Finding {
+    let from = match &context.config_file {
+        Some(file) => file.display().to_string(),
+        None => "built-in defaults".to_owned(),
+    };
+    Finding::ok("configuration", "robot", format!("{} ({from})", context.config.robot_id()))
+}
+
+fn gstreamer() -> Vec<Finding> {
+    if let Err(error) = gst::init() {
+        let cure = "apt-get install libgstreamer1.0-0 gstreamer1.0-plugins-base";
+        return vec![Finding::bad(
+            Verdict::Failure,
+            "gstreamer",
+            "library",
+            error.to_string(),
+            cure,
+        )];
+    }
+    let mut findings = vec![Finding::ok("gstreamer", "library", gst::version_string().to_string())];
+    let missing = |needed: bool| {
+        ELEMENTS.iter().filter(move |(name, _, wanted)| {
+            *wanted == needed && gst::ElementFactory::find(name).is_none()
+        })
+    };
+    for (name, package, needed) in missing(true).chain(missing(false)) {
+        let verdict = if *needed { Verdict::Failure } else { Verdict::Warning };
+        let cure = format!("apt-get install {package}");
+        findings.push(Finding::bad(verdict, "gstreamer", *name, "no such element", cure));
+    }
+    let there = ELEMENTS.len() + 1 - findings.len();
+    findings.push(Finding::ok(
+        "gstreamer",
+        "elements",
+        format!("{there} of {} present", ELEMENTS.len()),
+    ));
+    findings
+}
+
+fn runtimes(context: &Context) -> Vec<Finding> {
+    // libtorch is linked: this program would not have started without it.
+    let mut findings = vec![Finding::ok(
+        "runtimes",
+        "libtorch",
+        if tch::Cuda::is_available() { "present, with a GPU" } else { "present, on the CPU" },
+    )];
+    findings.push(match loaded(&["libonnxruntime.so.1", "libonnxruntime.so"]) {
+        Some(name) => Finding::ok("runtimes", "ONNX Runtime", name),
+        None => Finding::bad(
+            Verdict::Failure,
+            "runtimes",
+            "ONNX Runtime",
+            "libonnxruntime.so.1 is not found beside this program",
+            "make setup (in a checkout) or make install",
+        ),
+    });
+    let kind = context.config.transcriber.kind;
+    if matches!(kind, TranscriberKind::Auto | TranscriberKind::Pocketsphinx) {
+        let library = loaded(&["libpocketsphinx.so.3", "libpocketsphinx.so"]);
+        let model = Path::new("/usr/share/pocketsphinx/model/en-us").is_dir();
+        findings.push(match (library, model) {
+            (Some(name), true) => Finding::ok("runtimes", "PocketSphinx", name),
+            (library, _) => Finding::bad(
+                if kind == TranscriberKind::Auto { Verdict::Warning } else { Verdict::Failure },
+                "runtimes",
+                "PocketSphinx",
+                if library.is_some() { "its model en-us is missing" } else { "libpocketsphinx.so.3 is missing" },
+                "apt-get install libpocketsphinx3 pocketsphinx-en-us, or set transcriber.kind = \"none\"",
+            ),
+        });
+    }
+    findings
+}
+
+/// The first of these libraries that loads.
+fn loaded(names: &[&'static str]) -> Option<&'static str> {
+    names.iter().copied().find(|name| {
+        // SAFETY: the constructors of these well-known libraries only set up their own state; nothing is called.
+        unsafe { libloading::Library::new(*name) }.is_ok()
+    })
+}
+
+/// Jobs without which faces or voices are not perceived at all.
+const NEEDED: [Job; 5] = [
+    Job::FaceDetector,
+    Job::FaceEmbedder,
+    Job::VoiceActivity,
+    Job::SpeakerEmbedder,
+    Job::TextEmbedder,
+];
+
+fn models(context: &Context) -> Vec<Finding> {
+    let settings = &context.config.models;
+    let catalogue = match Catalogue::open(settings.dir.as_deref(), settings.mirror.as_deref()) {
+        Ok(catalogue) => catalogue,
+        Err(error) => {
+            let cure = "repair or remove manifest.toml in the models folder";
+            return vec![Finding::bad(
+                Verdict::Failure,
+                "models",
+                "manifest",
+                error.to_string(),
+                cure,
+            )];
+        }
+    };
+    let job = |job: &Job| match catalogue.choose(settings.set, *job) {
+        Ok(model) => {
+            let stands_in = model.instead_of.map(|better| format!(" (in place of {better})"));
+            let found = format!("{}{}", model.name, stands_in.unwrap_or_default());
+            Finding::ok("models", job.to_string(), found)
+        }
+        Err(error) => {
+            let set = serde_json::to_value(settings.set).unwrap_or_default();
+            let cure = format!("engramd models fetch --set {}", print::text(&set));
+            Finding::bad(Verdict::Failure, "models", job.to_string(), error.to_string(), cure)
+        }
+    };
+    NEEDED.iter().map(job).collect()
+}
+
+fn store(dir: &Path) -> Vec<Finding> {
+    let shown = dir.display().to_string();
+    let mut existing = dir;
+    while !existing.exists() {
+        let Some(parent) = existing.parent() else { break };
+        existing = parent;
+    }
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    if rustix::fs::access(existing, access).is_err() {
+        let found = format!("{shown} cannot be written by this user");
+        let cure =
+            "run as the daemon's user, name another folder with --data-dir, or change its owner";
+        return vec![Finding::bad(Verdict::Failure, "store", "folder", found, cure)];
+    }
+    let mut findings = vec![Finding::ok("store", "folder", shown)];
+    let free = rustix::fs::statvfs(existing).map(|disk| disk.f_bavail * disk.f_frsize);
+    if let Ok(free) = free {
+        let found = format!("{:.1} GB", free as f64 / 1e9);
+        findings.push(if free < LITTLE_SPACE {
+            let cure = "free some space, or lower store.media_cap_mb";
+            Finding::bad(Verdict::Warning, "store", "free space", found, cure)
+        } else {
+            Finding::ok("store", "free space", found)
+        });
+    }
+    findings
+}
+
+fn broker(context: &Context) -> Finding {
+    let config = &context.config;
+    let Ok(address) = BrokerAddress::parse(&config.mqtt.broker) else {
+        return Finding::ok("mqtt", "broker", config.mqtt.broker.clone());
+    };
+    if let BrokerAddress::Embedded = address {
+        if DaemonClient::connect(config).is_ok() {
+            return Finding::ok(
+                "mqtt",
+                "daemon",
+                format!("its broker answers on {}", config.mqtt.listen_v5),
+            );
+        }
+        for listen in [&config.mqtt.listen, &config.mqtt.listen_v5] {
+            if let Err(error) = TcpListener::bind(listen.as_str()) {
+                let cure = "stop the other broker, set mqtt.listen and mqtt.listen_v5, or use it with mqtt.broker";
+                return Finding::bad(
+                    Verdict::Failure,
+                    "mqtt",
+                    format!("port {listen}"),
+                    error.to_string(),
+                    cure,
+                );
+            }
+        }
+        return Finding::ok("mqtt", "embedded broker", "its ports are free; no daemon runs");
+    }
+    if let BrokerAddress::Remote { host, port, .. } = &address {
+        let found = (host.as_str(), *port).to_socket_addrs();
+        if let Err(error) = found {
+            let cure = "check the name in mqtt.broker";
+            return Finding::bad(
+                Verdict::Failure,
+                "mqtt",
+                address.to_string(),
+                error.to_string(),
+                cure,
+            );
+        }
+    }
+    match DaemonClient::connect(config) {
+        Ok(_) => Finding::ok("mqtt", address.to_string(), "reachable"),
+        Err(error) => {
+            let reason = match error {
+                ClientError::NoBroker { reason, .. } => reason,
+                other => other.to_string(),
+            };
+            let cure = "start it, or check mqtt.broker, mqtt.username and mqtt.password_file";
+            Finding::bad(Verdict::Failure, "mqtt", address.to_string(), reason, cure)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_failure_names_its_cure() {
+        let nowhere = store(Path::new("/proc/engram"));
+        assert_eq!(nowhere[0].verdict, Verdict::Failure);
+        let shown = for_people(&nowhere[0], Paint::plain());
+        assert!(shown.contains("cannot be written") && shown.contains("→ run as"), "{shown}");
+    }
+}

@@ -1,0 +1,59 @@
+//! `engramd export`: the memory, its percepts or its hash as text.
+
+use std::io::{BufWriter, Write, stdout};
+
+use anyhow::Context as _;
+use clap::Args;
+use serde_json::json;
+
+use super::{Context, print};
+use crate::memory::{Memory, PerceptFilter};
+use crate::mqtt::message::AsOf;
+
+/// Write the memory as JSON lines; or its percepts, its turns for scorers, its hash. Reads the store itself.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd export > memory.jsonl                  every version of every row
+  engramd export --as-of seq:41                  what was known after that commit
+  engramd export --percepts                      every face of every analysed frame, every turn
+  engramd export --rttm > turns.rttm             the turns for diarization scorers
+  engramd export --hash                          one hash over everything")]
+pub(super) struct ExportArgs {
+    /// What was known at that time or after that commit (seq:N or N).
+    #[arg(long, value_name = "T|SEQ", value_parser = AsOf::parse, conflicts_with = "hash")]
+    as_of: Option<AsOf>,
+    /// The percepts: faces by frame, and turns.
+    #[arg(long, conflicts_with_all = ["rttm", "hash"])]
+    percepts: bool,
+    /// The turns as RTTM.
+    #[arg(long, conflicts_with = "hash")]
+    rttm: bool,
+    /// Only the hash.
+    #[arg(long)]
+    hash: bool,
+}
+
+pub(super) fn run(args: &ExportArgs, context: &Context) -> anyhow::Result<u8> {
+    let memory = Memory::open_read_only(&context.config.store_dir())?;
+    if args.hash {
+        print::json(&json!({ "hash": memory.hash() }))?;
+        return Ok(0);
+    }
+    let view = match args.as_of {
+        Some(at) => memory.view_as_of(at.into())?,
+        None => memory.view(),
+    };
+    let mut out = BufWriter::new(stdout().lock());
+    let everything = PerceptFilter::default();
+    if args.percepts {
+        view.export_percepts(&everything, &mut out)
+    } else if args.rttm {
+        view.export_rttm(&everything, &mut out)
+    } else {
+        view.export(&mut out)
+    }
+    .and_then(|()| out.flush())
+    .context("writing the export")?;
+    // Malformed rows were left out.
+    Ok(if memory.loaded().malformed > 0 { 3 } else { 0 })
+}

@@ -1,0 +1,112 @@
+//! Reading commands: verb and arguments in, the command's JSON out.
+//!
+//! The same functions serve `query` over MQTT and the command line with `--data-dir`, so that both say
+//! the same.
+
+mod find;
+mod media;
+mod recall;
+mod show;
+mod sql;
+mod timeline;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+pub use find::{find, name_of};
+pub use media::MAX_MEDIA_BYTES;
+pub use recall::answer;
+pub use show::{line as memory_line, sheet};
+pub use sql::{MAX_ROWS, TIME_LIMIT};
+pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
+
+use crate::memory::{Memory, MemoryError, View};
+use crate::mqtt::message::{AsOf, QueryVerb};
+use crate::mqtt::{Refusal, RefusalCode, Reply};
+use crate::text::TextEmbedder;
+
+/// Carries out a reading command; without an embedder `recall` goes by words alone.
+///
+/// # Errors
+/// A [`Refusal`]: unknown arguments, nothing of that name, a query that SQLite refuses, a time before the history.
+pub fn query(
+    memory: &Memory,
+    embedder: Option<&dyn TextEmbedder>,
+    verb: QueryVerb,
+    args: Value,
+) -> Result<Reply, Refusal> {
+    let (args, view) = view(memory, args)?;
+    let document = match verb {
+        QueryVerb::People => people(&view, read(args)?),
+        QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
+        QueryVerb::Show => show::show(memory, &view, read(args)?)?,
+        QueryVerb::Recall => recall::recall(&view, embedder, read(args)?)?,
+        QueryVerb::Sql => sql::select(memory.dir(), &read(args)?)?,
+        QueryVerb::Media => {
+            let (content_type, bytes) = media::media(memory, &view, read(args)?)?;
+            return Ok(Reply::Bytes { content_type, bytes });
+        }
+    };
+    Ok(Reply::Document(document))
+}
+
+/// Takes `as_of` out of the arguments and gives the view it means.
+fn view(memory: &Memory, mut args: Value) -> Result<(Value, View), Refusal> {
+    let as_of = args.as_object_mut().and_then(|args| args.shift_remove("as_of"));
+    let view = match as_of {
+        None | Some(Value::Null) => memory.view(),
+        Some(at) => {
+            let at: AsOf = serde_json::from_value(at)
+                .map_err(|error| Refusal::bad_request(format!("`as_of`: {error}")))?;
+            memory.view_as_of(at.into()).map_err(|error| refusal(&error))?
+        }
+    };
+    Ok((args, view))
+}
+
+impl From<AsOf> for crate::memory::AsOf {
+    fn from(at: AsOf) -> Self {
+        match at {
+            AsOf::Time(at) => Self::Time(at),
+            AsOf::Seq(seq) => Self::Seq(seq),
+        }
+    }
+}
+
+/// A failure of the memory as a reply.
+#[must_use]
+pub fn refusal(error: &MemoryError) -> Refusal {
+    let code = match error {
+        MemoryError::NotFound { .. } => RefusalCode::NotFound,
+        MemoryError::Expired { .. } => RefusalCode::Expired,
+        MemoryError::Refused(_) => RefusalCode::BadRequest,
+        MemoryError::ReadOnly { .. } | MemoryError::DiskFull { .. } => RefusalCode::Unavailable,
+        _ => RefusalCode::Internal,
+    };
+    Refusal { code, message: error.to_string() }
+}
+
+/// The arguments of a verb.
+fn read<T: DeserializeOwned>(args: Value) -> Result<T, Refusal> {
+    let args = if args.is_null() { json!({}) } else { args };
+    serde_json::from_value(args).map_err(|error| Refusal::bad_request(format!("`args`: {error}")))
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PeopleArgs {
+    /// Only those with a name.
+    #[serde(default)]
+    named: bool,
+}
+
+/// Every person, by id.
+fn people(view: &View, args: PeopleArgs) -> Value {
+    let mut persons = view.persons();
+    persons.retain(|person| !args.named || person.name.is_some());
+    json!(persons)
+}
+
+#[cfg(test)]
+mod tests;
