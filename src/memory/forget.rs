@@ -371,7 +371,8 @@ fn sweep_all(db: &Connection, tables: &Tables, reach: &Reach) -> rusqlite::Resul
     let gone = |id: &MemoryId| reach.memories.contains(id);
     sweep(db, &tables.vectors, rows, |row| when(gone(&row.memory) || stale.contains(&row.memory)))?;
     sweep(db, &tables.retirements, rows, |row| when(gone(&row.memory)))?;
-    for id in &reach.memories {
+    let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();
+    for id in ids {
         db.execute("DELETE FROM access WHERE memory = ?", [id.0 as i64])?;
     }
     sweep_malformed(db, tables)?;

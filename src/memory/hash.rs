@@ -14,7 +14,7 @@ use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal};
 
 impl Memory {
-    /// `sha256:` and 64 hex digits over every version of every temporal row.
+    /// `sha256:` and 64 hex digits over every version of every temporal row; waits while a draft is open.
     #[must_use]
     pub fn hash(&self) -> String {
         // Between commits only: a row of a commit that is not through yet must not enter.

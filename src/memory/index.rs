@@ -122,9 +122,10 @@ impl VectorIndex {
     /// Waits until no segment is being built.
     #[cfg(test)]
     pub(crate) fn settle(&self) {
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap());
+        let threads =
+            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
-            thread.join().unwrap();
+            assert!(thread.join().is_ok(), "the building thread panicked");
         }
     }
 

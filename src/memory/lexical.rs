@@ -1,5 +1,6 @@
 //! The lexical index: words of memories, ranked by BM25.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -58,6 +59,21 @@ fn terms(row: &MemoryRow) -> Vec<String> {
     terms
 }
 
+/// Postings of terms that mean the same: one for each version, with the largest count.
+fn union(mut lists: Vec<Log<Posting>>) -> Log<Posting> {
+    if lists.len() < 2 {
+        return lists.pop().unwrap_or_default();
+    }
+    let mut all: Vec<Posting> = lists.iter().flat_map(|list| list.iter().copied()).collect();
+    all.sort_unstable_by_key(|posting| (posting.doc, std::cmp::Reverse(posting.count)));
+    all.dedup_by_key(|posting| posting.doc);
+    let mut merged = Log::default();
+    for posting in all {
+        merged.push(posting);
+    }
+    merged
+}
+
 impl Lexical {
     /// Takes in the versions that are not in yet.
     pub(crate) fn append(&self, log: &Log<Arc<Version<MemoryRow>>>) {
@@ -81,11 +97,12 @@ impl Lexical {
         self.lengths.store(Arc::new(lengths));
     }
 
-    /// Versions with their scores, best first; `docs` is how many versions the reader knows, `keep` says
-    /// which of them count.
+    /// Versions with their scores, best first. Each of `concepts` is a set of terms that mean the same (a
+    /// word; everything that stands for one person); `docs` is how many versions the reader knows, `keep`
+    /// says which of them count.
     pub(crate) fn search(
         &self,
-        terms: &[String],
+        concepts: &BTreeSet<BTreeSet<String>>,
         docs: usize,
         k: usize,
         mut keep: impl FnMut(u32) -> bool,
@@ -97,13 +114,14 @@ impl Lexical {
             return Vec::new();
         };
         let mean = (total as f64 / docs as f64).max(1.0);
-        let mut unique: Vec<&String> = terms.iter().collect();
-        unique.sort_unstable();
-        unique.dedup();
-        let mut lists: Vec<(Log<Posting>, usize)> = unique
-            .into_iter()
-            .filter_map(|term| {
-                let postings = self.postings.get(term.as_str())?.clone();
+        let mut lists: Vec<(Log<Posting>, usize)> = concepts
+            .iter()
+            .filter_map(|terms| {
+                let lists: Vec<_> = terms
+                    .iter()
+                    .filter_map(|term| Some(self.postings.get(term.as_str())?.clone()))
+                    .collect();
+                let postings = union(lists);
                 let known = postings.partition_point(|posting| (posting.doc as usize) < docs);
                 (known > 0).then_some((postings, known))
             })

@@ -35,6 +35,14 @@ impl Media {
     }
 }
 
+/// What lies in the folder, in order of names.
+pub(crate) struct Listing {
+    /// Media with their sizes, bytes.
+    pub(crate) found: Vec<(MediaDigest, u64)>,
+    /// Files that are no media.
+    pub(crate) strange: Vec<PathBuf>,
+}
+
 /// The folder of media files.
 #[derive(Clone, Debug)]
 pub(crate) struct MediaFolder {
@@ -93,8 +101,8 @@ impl MediaFolder {
         }
     }
 
-    /// Every file there is, with its size, in order of names; files that are no media are handed apart.
-    pub(crate) fn list(&self) -> Result<(Vec<(MediaDigest, u64)>, Vec<PathBuf>), MemoryError> {
+    /// Every file there is.
+    pub(crate) fn list(&self) -> Result<Listing, MemoryError> {
         let (mut found, mut strange) = (Vec::new(), Vec::new());
         let entries = |dir: &Path| match fs::read_dir(dir) {
             Ok(entries) => {
@@ -118,6 +126,6 @@ impl MediaFolder {
         }
         found.sort();
         strange.sort();
-        Ok((found, strange))
+        Ok(Listing { found, strange })
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod export;
 mod filter;
 mod forget;
+pub mod graph_export;
 mod hash;
 mod index;
 mod lexical;
@@ -17,6 +18,7 @@ pub mod model;
 mod people;
 mod present;
 mod rows;
+mod sql;
 mod store;
 mod tables;
 mod temporal;
@@ -47,6 +49,7 @@ pub use forget::{ERASED, Erased, Forget};
 pub use lexical::stems;
 pub use present::{Present, PresentState, PresentTrack, PresentTurn};
 pub use rows::RowError;
+pub use sql::{SqlLimits, SqlTable};
 pub use store::Loaded;
 pub use temporal::Version;
 pub use upkeep::CheckReport;
@@ -254,11 +257,17 @@ impl Memory {
         Ok(View::new(tables, horizon))
     }
 
-    /// Begins to collect changes; waits while another draft is open.
+    /// Begins to collect changes; waits while another draft is open (so never hold two on one thread).
     #[must_use]
     pub fn begin(&self, record_time: Timestamp) -> Draft {
         let permit = self.0.turnstile.enter();
         Draft::new(self.clone(), permit, record_time)
+    }
+
+    /// From when on views of the past are exact: record time of the first commit; `None` when empty.
+    #[must_use]
+    pub fn history_from(&self) -> Option<Timestamp> {
+        self.tables().commits.load().get(0).map(|commit| commit.recorded)
     }
 
     /// A media file's bytes; `None` when it is not kept any more.

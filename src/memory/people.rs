@@ -9,6 +9,7 @@ use crate::ids::{EntityId, EntityKind};
 use crate::time::{Span, Timestamp};
 
 use super::model::{Membership, Merge, NameRow, PersonProfile};
+use super::temporal::Horizon;
 use super::view::{View, rows};
 
 /// Longer chains of merges are a fault.
@@ -207,6 +208,16 @@ impl View {
     /// Every person there is (and `self` once a face or voice is the robot's), by id.
     #[must_use]
     pub fn persons(&self) -> Vec<PersonProfile> {
+        let Horizon::Prefix(seq) = self.horizon else { return self.gather_persons() };
+        if let Some(known) = self.tables.people.load_full().filter(|known| known.0 == seq) {
+            return known.1.clone();
+        }
+        let persons = self.gather_persons();
+        self.tables.people.store(Some(Arc::new((seq, persons.clone()))));
+        persons
+    }
+
+    fn gather_persons(&self) -> Vec<PersonProfile> {
         let mut ids: BTreeSet<EntityId> = BTreeSet::new();
         let people = |id: &EntityId| matches!(id.kind, EntityKind::Person | EntityKind::Robot);
         let memberships = self.tables.memberships.all(&self.horizon);

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 
 use crate::ids::{MemoryId, Seq};
 use crate::time::Timestamp;
 
 use super::index::VectorIndex;
 use super::lexical::Lexical;
-use super::model::MemoryRow;
+use super::model::{MemoryRow, PersonProfile};
 use super::temporal::{CommitRow, Horizon, Log, Table};
 
 /// Calls a macro with every temporal table: field, row type; in canonical order.
@@ -47,6 +47,8 @@ macro_rules! declare_tables {
             pub(crate) lexical: Lexical,
             pub(crate) index: VectorIndex,
             published: AtomicU64,
+            /// Everyone as of a commit: many questions ask the same.
+            pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,
         }
     };
 }

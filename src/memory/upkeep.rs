@@ -10,6 +10,7 @@ use crate::ids::{EntityId, EntityKind};
 use super::Memory;
 use super::error::MemoryError;
 use super::filter::{Filter, PerceptFilter};
+use super::media::Listing;
 use super::model::{Ground, MediaDigest};
 use super::rows::RowError;
 use super::tables::each_table;
@@ -31,7 +32,7 @@ impl Memory {
     pub(crate) fn remove_orphans(&self) -> Result<u64, MemoryError> {
         let named: BTreeSet<MediaDigest> =
             self.tables().media.log().iter().map(|version| version.row.digest.clone()).collect();
-        let (files, unfinished) = self.folder().list()?;
+        let Listing { found: files, strange: unfinished } = self.folder().list()?;
         let mut removed = 0;
         for (digest, _) in files.iter().filter(|(digest, _)| !named.contains(digest)) {
             removed += u64::from(self.folder().remove(digest)?);
@@ -60,7 +61,7 @@ impl Memory {
     pub fn enforce_media_cap(&self) -> Result<u64, MemoryError> {
         let cap = self.options().media_cap_bytes;
         let _permit = self.0.turnstile.enter();
-        let (files, _) = self.folder().list()?;
+        let files = self.folder().list()?.found;
         let mut total: u64 = files.iter().map(|(_, bytes)| bytes).sum();
         let kept: BTreeSet<MediaDigest> = files.into_iter().map(|(digest, _)| digest).collect();
         let mut taken = 0;

@@ -281,10 +281,10 @@ impl View {
         let table = &self.tables.memories;
         let log = table.log();
         let docs = log.partition_point(|version| version.seq <= self.seq());
-        let terms = self.query_terms(query);
+        let concepts = self.concepts(query);
         let wanted: Option<BTreeSet<MemoryId>> = (!filter.is_open())
             .then(|| self.candidates(filter).into_iter().map(|row| row.id).collect());
-        let hits = self.tables.lexical.search(&terms, docs, k, |doc| {
+        let hits = self.tables.lexical.search(&concepts, docs, k, |doc| {
             log.get(doc as usize).is_some_and(|version| {
                 table.shows(version, &self.horizon)
                     && wanted.as_ref().is_none_or(|wanted| wanted.contains(&version.row.id))
@@ -295,16 +295,26 @@ impl View {
             .collect()
     }
 
-    /// Stems of the query's words, and the ids of everyone it names.
-    fn query_terms(&self, query: &str) -> Vec<String> {
-        let mut named: BTreeSet<EntityId> =
-            mention::mentions(query).into_iter().map(|mention| mention.entity).collect();
+    /// The query's words as stems; everyone it names as one concept: all ids and one-word names.
+    fn concepts(&self, query: &str) -> BTreeSet<BTreeSet<String>> {
         let plain = mention::render(query, |_| " ".to_owned());
-        named.extend(self.named_in(&plain));
-        let mut terms = stems(&plain);
-        let ids: BTreeSet<EntityId> = named.into_iter().flat_map(|id| self.same_as(id)).collect();
-        terms.extend(ids.into_iter().map(|id| format!("<{id}>")));
-        terms
+        let mut named: BTreeSet<EntityId> = self.named_in(&plain).into_iter().collect();
+        named.extend(mention::mentions(query).iter().map(|mention| self.resolve(mention.entity)));
+        let people: Vec<BTreeSet<String>> = named
+            .into_iter()
+            .map(|id| {
+                let names = self.names(id).into_iter().map(|row| stems(&row.name));
+                let words = names.filter(|words| words.len() == 1).flatten();
+                words.chain(self.same_as(id).iter().map(|id| format!("<{id}>"))).collect()
+            })
+            .collect();
+        let words = stems(&plain).into_iter();
+        let mut concepts: BTreeSet<BTreeSet<String>> = words
+            .filter(|word| !people.iter().any(|terms| terms.contains(word)))
+            .map(|word| BTreeSet::from([word]))
+            .collect();
+        concepts.extend(people);
+        concepts
     }
 
     fn percepts<R: Temporal>(

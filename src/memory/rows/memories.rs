@@ -1,0 +1,164 @@
+//! Rows of memories, their vectors, and why they were closed.
+
+use rusqlite::types::Value;
+
+use crate::ids::{ClipId, EntityId, MemoryId, SessionId};
+use crate::memory::model::{Fact, MemoryKind, MemoryRow, MemoryVector, Retirement};
+use crate::memory::temporal::Temporal;
+use crate::time::{Span, Timestamp};
+
+use super::{Columns, RowError, int, json, large, or_null, real, text, time, vector};
+
+impl Temporal for MemoryRow {
+    type Key = MemoryId;
+    const TABLE: &'static str = "memory";
+    const COLUMNS: &'static [&'static str] = &[
+        "id",
+        "kind",
+        "text",
+        "start",
+        "end",
+        "session",
+        "clip",
+        "entities",
+        "subject",
+        "attribute",
+        "value",
+        "importance",
+        "confidence",
+        "pinned",
+        "valid_from",
+        "valid_to",
+        "grounds",
+        "origin",
+    ];
+
+    fn key(&self) -> MemoryId {
+        self.id
+    }
+
+    fn bind(&self) -> Vec<Value> {
+        let fact = self.fact.as_ref();
+        vec![
+            large(self.id.0),
+            text(self.kind.word()),
+            text(&self.text),
+            time(self.span.start),
+            time(self.span.end),
+            or_null(self.clip, |clip| int(clip.session.0)),
+            or_null(self.clip, |clip| int(clip.index)),
+            json(&self.entities),
+            or_null(fact, |fact| text(&fact.subject)),
+            or_null(fact, |fact| text(&fact.attribute)),
+            or_null(fact, |fact| text(&fact.value)),
+            real(self.importance),
+            real(self.confidence),
+            int(self.pinned),
+            time(self.valid_from),
+            or_null(self.valid_to, time),
+            json(&self.grounds),
+            text(&self.origin),
+        ]
+    }
+
+    fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
+        let mut columns = Columns::new(row);
+        Ok(Self {
+            id: columns.number().map(MemoryId)?,
+            kind: {
+                let word: String = columns.next()?;
+                MemoryKind::from_word(&word)
+                    .ok_or_else(|| columns.fail(format!("{word:?} is no kind of memory")))?
+            },
+            text: columns.next()?,
+            span: columns.span()?,
+            clip: {
+                let (session, index): (Option<u32>, Option<u32>) =
+                    (columns.next()?, columns.next()?);
+                session
+                    .zip(index)
+                    .map(|(session, index)| ClipId { session: SessionId(session), index })
+            },
+            entities: columns.json()?,
+            fact: {
+                let (subject, attribute, value): (Option<String>, Option<String>, Option<String>) =
+                    (columns.next()?, columns.next()?, columns.next()?);
+                subject.map(|subject| Fact {
+                    subject,
+                    attribute: attribute.unwrap_or_default(),
+                    value: value.unwrap_or_default(),
+                })
+            },
+            importance: columns.real32()?,
+            confidence: columns.real32()?,
+            pinned: columns.flag()?,
+            valid_from: columns.time()?,
+            valid_to: columns.next::<Option<i64>>()?.map(Timestamp::from_nanos),
+            grounds: columns.json()?,
+            origin: columns.next()?,
+        })
+    }
+
+    fn span(&self) -> Option<Span> {
+        Some(self.span)
+    }
+
+    fn links(&self) -> Vec<EntityId> {
+        let mut linked = self.entities.clone();
+        linked
+            .extend(crate::mention::mentions(&self.text).into_iter().map(|mention| mention.entity));
+        linked.sort_unstable();
+        linked.dedup();
+        linked
+    }
+
+    fn clip(&self) -> Option<ClipId> {
+        self.clip
+    }
+}
+
+impl Temporal for MemoryVector {
+    type Key = MemoryId;
+    const TABLE: &'static str = "vector";
+    const COLUMNS: &'static [&'static str] = &["memory", "model", "vector"];
+
+    fn key(&self) -> MemoryId {
+        self.memory
+    }
+
+    fn bind(&self) -> Vec<Value> {
+        vec![
+            large(self.memory.0),
+            Value::Blob(self.embedding.model.0.to_vec()),
+            vector(&self.embedding.values),
+        ]
+    }
+
+    fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
+        let mut columns = Columns::new(row);
+        Ok(Self { memory: columns.number().map(MemoryId)?, embedding: columns.embedding()? })
+    }
+}
+
+impl Temporal for Retirement {
+    type Key = MemoryId;
+    const TABLE: &'static str = "retirement";
+    const COLUMNS: &'static [&'static str] = &["memory", "valid_to", "reason"];
+
+    fn key(&self) -> MemoryId {
+        self.memory
+    }
+
+    fn bind(&self) -> Vec<Value> {
+        vec![large(self.memory.0), or_null(self.valid_to, time), text(&self.reason)]
+    }
+
+    fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
+        let mut columns = Columns::new(row);
+        Ok(Self {
+            memory: columns.number().map(MemoryId)?,
+            valid_to: columns.next::<Option<i64>>()?.map(Timestamp::from_nanos),
+            reason: columns.next()?,
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! Crashes, locks, readers beside the writer.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+
+#[test]
+fn a_second_daemon_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let error = Memory::open(dir.path(), &StoreOptions::default()).unwrap_err();
+    assert!(matches!(error, MemoryError::Locked { .. }));
+    assert!(error.to_string().contains("another engramd holds it"), "{error}");
+    let clone = memory.clone();
+    drop(memory);
+    assert!(Memory::open(dir.path(), &StoreOptions::default()).is_err(), "a clone holds it still");
+    drop(clone);
+    open(dir.path());
+    let empty = tempfile::tempdir().unwrap();
+    assert!(matches!(Memory::open_read_only(empty.path()), Err(MemoryError::Missing { .. })));
+}
+
+#[test]
+fn only_the_owner_may_read_the_store() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("a/b");
+    let memory = open(&store);
+    household(&memory);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&store), 0o700);
+    for name in ["engram.db", "engram.lock", "engram.db-wal"] {
+        assert_eq!(mode(&store.join(name)), 0o600, "{name}");
+    }
+}
+
+#[test]
+fn a_dropped_draft_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let hash = memory.hash();
+    let mut draft = memory.begin(at(60));
+    let given = draft.new_entity(EntityKind::Person);
+    draft.memory(memory_row(99, "never mind", &[], 50), None);
+    drop(draft);
+    assert_eq!(memory.hash(), hash);
+    assert_eq!(memory.begin(at(60)).new_entity(EntityKind::Person), given);
+}
+
+#[test]
+fn a_failed_commit_changes_nothing_and_may_be_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let hash = memory.hash();
+    memory.with_db("test", |db| db.execute_batch("PRAGMA max_page_count=1")).unwrap();
+    let mut draft = memory.begin(at(60));
+    let long = "word ".repeat(40_000);
+    draft.memory(memory_row(7, &long, &[], 50), None);
+    let mut tries = 0;
+    let done = draft.commit_retrying(|error| {
+        tries += 1;
+        assert!(error.is_disk_full(), "{error}");
+        assert_eq!(memory.view().seq().0, 1);
+        if tries == 2 {
+            let more = |db: &Connection| db.execute_batch("PRAGMA max_page_count=1000000");
+            memory.with_db("test", more).unwrap();
+        }
+        true
+    });
+    assert_eq!((done.unwrap().0, tries), (2, 2));
+    assert_ne!(memory.hash(), hash);
+    assert_eq!(memory.view().memory(MemoryId(7)).unwrap().text, long);
+}
+
+#[test]
+fn a_resumed_replay_finds_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let recording =
+        Recording { sha256: "ab".repeat(32), path: "elsewhere".into(), selection: "all".into() };
+    let point = memory.resume_point(&recording).unwrap().unwrap();
+    assert_eq!((point.session, point.next_clip, point.watermark), (SessionId(1), 1, at(30)));
+    assert_eq!(point.checkpoint, b"state after the first clip");
+    assert!(!point.finished);
+    let mut draft = memory.begin(at(60));
+    draft.finish_session(SessionId(1)).unwrap();
+    draft.commit().unwrap();
+    assert!(memory.resume_point(&recording).unwrap().unwrap().finished);
+    let other = Recording { selection: "/camera".into(), ..recording };
+    assert_eq!(memory.resume_point(&other).unwrap(), None);
+}
+
+/// Not a test of its own: what the process that is killed runs.
+#[test]
+fn writes_until_it_is_killed() {
+    let Ok(dir) = std::env::var("ENGRAM_TEST_KILLED_STORE") else { return };
+    let memory = open(Path::new(&dir));
+    for number in memory.view().seq().0 + 1.. {
+        let mut draft = memory.begin(at(number as i64));
+        for i in 0..20 {
+            let text = format!("commit {number} sentence {i}");
+            draft.memory(memory_row(number * 100 + i, &text, &[person(1)], number as i64), None);
+        }
+        let bytes = format!("picture {number}").into_bytes();
+        draft.media(Media::new(MediaKind::KeyFrame, false, bytes));
+        let seq = draft.commit().unwrap();
+        println!("committed {seq}");
+    }
+}
+
+#[test]
+fn kill_9_loses_no_commit() {
+    use std::io::{BufRead as _, BufReader};
+    let dir = tempfile::tempdir().unwrap();
+    let mut least = 0;
+    for round in 1..=3_u64 {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "memory::tests::durability::writes_until_it_is_killed",
+                "--nocapture",
+            ])
+            .env("ENGRAM_TEST_KILLED_STORE", dir.path())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut confirmed = 0;
+        for line in lines.by_ref() {
+            let line = line.unwrap();
+            if let Some((_, seq)) = line.split_once("committed ") {
+                confirmed = seq.trim().parse().unwrap();
+                if confirmed >= least + 3 * round {
+                    break;
+                }
+            }
+        }
+        child.kill().unwrap();
+        // What it managed to say before it died counts too.
+        for line in lines.map_while(Result::ok) {
+            if let Some((_, seq)) = line.split_once("committed ") {
+                confirmed = seq.trim().parse().unwrap_or(confirmed);
+            }
+        }
+        child.wait().unwrap();
+        assert!(confirmed > least);
+        let memory = open(dir.path());
+        let view = memory.view();
+        assert!(view.seq().0 >= confirmed, "commit {confirmed} is lost");
+        assert_eq!(
+            view.memories(&Filter::default()).len() as u64,
+            view.seq().0 * 20,
+            "a torn commit"
+        );
+        assert_eq!(
+            memory.check().unwrap().faults.iter().filter(|f| !f.contains("person_1")).count(),
+            0
+        );
+        least = view.seq().0;
+    }
+}
+
+#[test]
+fn readers_never_see_half_a_commit() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let done = AtomicBool::new(false);
+    let checked = std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut checked = 0_u64;
+                    while !done.load(Ordering::Acquire) || checked == 0 {
+                        let view = memory.view();
+                        let seq = view.seq().0;
+                        // Every commit writes its number into ten rows of several tables.
+                        let rows = view.memories(&Filter::default());
+                        assert_eq!(rows.len() as u64, (seq * 10).min(50));
+                        assert!(rows.iter().all(|row| row.text == format!("state {seq}")));
+                        assert_eq!(
+                            view.names(person(1)).first().map(|row| row.since),
+                            (seq > 0).then(|| at(seq as i64))
+                        );
+                        assert_eq!(
+                            view.evidence().first().map(|pair| pair.support_secs),
+                            (seq > 0).then_some(seq as f64)
+                        );
+                        let found = view.lexical("state", 60, &Filter::default());
+                        assert_eq!(found.len(), rows.len());
+                        assert_eq!(view.memories_of(person(1)).len(), rows.len());
+                        checked += 1;
+                    }
+                    checked
+                })
+            })
+            .collect();
+        for number in 1..=60_u64 {
+            let mut draft = memory.begin(at(number as i64));
+            for id in 0..(number * 10).min(50) {
+                let row = memory_row(id, &format!("state {number}"), &[person(1)], number as i64);
+                draft.memory(row, None);
+            }
+            draft.name(named(person(1), "Ava", number as i64, NameSource::Said));
+            draft.evidence(PairEvidence {
+                face: face(1),
+                voice: voice(1),
+                support_secs: number as f64,
+                against_secs: 0.0,
+            });
+            draft.commit().unwrap();
+        }
+        done.store(true, Ordering::Release);
+        readers.into_iter().map(|reader| reader.join().unwrap()).sum::<u64>()
+    });
+    assert!(checked >= 3);
+}
+
+#[test]
+fn media_keep_to_their_cap() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = Memory::open(dir.path(), &StoreOptions { media_cap_bytes: 5_000 }).unwrap();
+    let files: Vec<Media> =
+        (0..20_u8).map(|i| Media::new(MediaKind::KeyFrame, i < 2, vec![i; 1_000])).collect();
+    for (i, file) in files.iter().enumerate() {
+        let mut draft = memory.begin(at(i as i64));
+        draft.media(file.clone());
+        draft.commit().unwrap();
+    }
+    memory.enforce_media_cap().unwrap();
+    let kept: Vec<usize> =
+        (0..20).filter(|i| memory.media(&files[*i].digest).unwrap().is_some()).collect();
+    assert_eq!(kept, [0, 1, 17, 18, 19], "pinned, then the newest");
+    assert!(memory.view().media_row(&files[5].digest).is_some(), "its digest stays");
+    let report = memory.check().unwrap();
+    assert_eq!((report.faults.len(), report.media_taken), (0, 15));
+    // Left by a crash before its commit.
+    let orphan = Media::new(MediaKind::Speech, false, b"nobody names me".to_vec());
+    memory.folder().write(&orphan).unwrap();
+    drop(memory);
+    assert_eq!(open(dir.path()).media(&orphan.digest).unwrap(), None);
+}

@@ -1,0 +1,117 @@
+//! What is forgotten is gone.
+
+use super::*;
+
+/// Every file under the store, read whole.
+fn bytes_of(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                found.push((path.clone(), std::fs::read(path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+fn holds(dir: &Path, needle: &[u8]) -> bool {
+    bytes_of(dir)
+        .iter()
+        .any(|(_, bytes)| bytes.windows(needle.len()).any(|window| window == needle))
+}
+
+#[test]
+fn an_erased_person_leaves_no_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    memory.remember_answer("Who is Ava?", "{\"answer\":\"Ava is here.\"}", at(31)).unwrap();
+    memory.remember_answer("Who poured?", "{\"answer\":\"Ben.\"}", at(32)).unwrap();
+    let vector: Vec<u8> = memory.view().exemplars(face(1))[0]
+        .embedding
+        .values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    let traces: [&[u8]; 6] =
+        [b"Ava", b"ava", b"sound of", b"chip of", b"likes tea", b"state after the first clip"];
+    for trace in traces.iter().chain([&vector.as_slice()]) {
+        assert!(holds(dir.path(), trace), "{:?} was there", String::from_utf8_lossy(trace));
+    }
+    let erased = memory.forget(&Forget::Entity(voice(1)), at(60)).unwrap();
+    assert!(erased.rows > 10);
+    assert_eq!(erased.files, 3, "chip, sound, the frame that shows her");
+    assert_eq!(erased.rewritten, [MemoryId(2), MemoryId(3)]);
+    for trace in traces.iter().chain([&vector.as_slice()]) {
+        assert!(!holds(dir.path(), trace), "{:?} is still there", String::from_utf8_lossy(trace));
+    }
+    let texts = |view: &View| {
+        view.memories(&Filter::default()).iter().map(|row| row.text.clone()).collect::<Vec<_>>()
+    };
+    let view = memory.view();
+    let left = [
+        "<erased> and <person_2> talked in the kitchen.",
+        "<voice_2> said: \"nice to meet you <erased> I am Ben\"",
+        "<person_2> poured coffee.",
+    ];
+    assert_eq!(texts(&view), left);
+    let before = memory.view_as_of(AsOf::Time(at(30))).unwrap();
+    assert_eq!(texts(&before), left, "at every time");
+    assert_eq!(view.persons().len(), 1);
+    assert_eq!(view.find_by_name("Ava"), []);
+    let words = view.turn(SessionId(1), TurnId(2)).unwrap().words.clone().unwrap();
+    assert_eq!(words.text, "nice to meet you <erased> I am Ben");
+    assert_eq!(words.words[4].text, ERASED);
+    assert_eq!(view.clip(clip(0)).unwrap().key_frames.len(), 1);
+    assert_eq!(view.embedding(MemoryId(3)), None, "to be embedded anew");
+    assert_eq!(memory.answers(9).unwrap().len(), 1);
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+    assert!(memory.forget(&Forget::Entity(voice(1)), at(61)).is_err(), "nobody there");
+    // Ids are given once.
+    assert_eq!(memory.begin(at(70)).new_entity(EntityKind::Voice), voice(3));
+    let hash = memory.hash();
+    drop(memory);
+    assert_eq!(open(dir.path()).hash(), hash);
+}
+
+#[test]
+fn an_erased_memory_takes_its_conclusions_along() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let mut draft = memory.begin(at(60));
+    let mut from_one = memory_row(10, "<person_1> is a tea drinker.", &[person(1)], 50);
+    from_one.grounds = vec![Ground::Memory(MemoryId(5))];
+    let mut from_two = memory_row(11, "They met.", &[person(1), person(2)], 50);
+    from_two.grounds = vec![Ground::Memory(MemoryId(3)), Ground::Memory(MemoryId(5))];
+    draft.memory(from_one, None);
+    draft.memory(from_two, None);
+    draft.commit().unwrap();
+    memory.forget(&Forget::Memory(MemoryId(5)), at(61)).unwrap();
+    let view = memory.view();
+    assert_eq!(view.memory(MemoryId(5)), None);
+    assert_eq!(view.memory(MemoryId(10)), None);
+    assert_eq!(view.memory(MemoryId(11)).unwrap().grounds, [Ground::Memory(MemoryId(3))]);
+    assert!(!holds(dir.path(), b"likes tea"));
+    assert!(memory.forget(&Forget::Memory(MemoryId(5)), at(62)).is_err());
+}
+
+#[test]
+fn an_erased_span_is_empty() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    memory.forget(&Forget::Span(Span::new(at(0), at(4))), at(60)).unwrap();
+    let view = memory.view();
+    assert_eq!(view.tracks(&PerceptFilter::default()).len(), 1);
+    assert_eq!(view.turns(&PerceptFilter::default()).len(), 2);
+    assert_eq!(view.memories(&Filter::default()).len(), 2);
+    assert!(view.clip(clip(0)).is_some(), "a replay does not bring it back");
+    assert_eq!(view.clip(clip(0)).unwrap().key_frames.len(), 1);
+    assert!(!holds(dir.path(), b"hello I am"));
+}
