@@ -7,7 +7,7 @@ use crate::ids::EntityId;
 
 use super::matching;
 use super::question::{Act, Parsed};
-use super::reading::{Reading, seen_secs, spoken_secs, stretches};
+use super::reading::{GATHERED, Reading, seen_secs, spoken_secs, stretches};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::{length, list, sentence, times};
@@ -42,7 +42,8 @@ pub(super) fn often(reading: &Reading, parsed: &Parsed, act: Act, who: Option<En
         if count == 0 {
             return Reply::none(format!("I did not hear {name} speak{then}.")).about(&about);
         }
-        let evidence = turns.iter().map(|s| reading.speech_evidence(s, s.confidence)).collect();
+        let evidence =
+            turns.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)).collect();
         return Reply::known(
             sentence(&format!("{name} spoke {}{then}.", times(count))),
             about,
@@ -71,7 +72,7 @@ pub(super) fn often(reading: &Reading, parsed: &Parsed, act: Act, who: Option<En
         runs.iter().take(6).map(|run| reading.wording.stretch(run.span)).collect();
     let more = if runs.len() > shown.len() { ", among them" } else { ":" };
     let text = format!("{name} {verb} {}{then}{more} {}.", times(runs.len()), list(&shown));
-    let evidence = runs.iter().map(|run| reading.sight_evidence(run)).collect();
+    let evidence = runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
     Reply::known(sentence(&text), about, evidence)
 }
 
@@ -99,7 +100,8 @@ pub(super) fn long(reading: &Reading, act: Act, who: Option<EntityId>) -> Reply 
             turns.len(),
             if turns.len() == 1 { "" } else { "s" }
         );
-        let evidence = turns.iter().map(|s| reading.speech_evidence(s, s.confidence)).collect();
+        let evidence =
+            turns.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)).collect();
         return Reply::known(sentence(&text), about, evidence);
     }
     let runs = reading.appearances(who, spans);
@@ -116,7 +118,7 @@ pub(super) fn long(reading: &Reading, act: Act, who: Option<EntityId>) -> Reply 
         runs.len(),
         if runs.len() == 1 { "" } else { "s" }
     );
-    let evidence = runs.iter().map(|run| reading.sight_evidence(run)).collect();
+    let evidence = runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
     Reply::known(sentence(&text), about, evidence)
 }
 
@@ -142,6 +144,7 @@ pub(super) fn many(reading: &Reading, act: Act) -> Reply {
         let evidence = turns()
             .iter()
             .filter(|s| s.who.is_some())
+            .take(GATHERED)
             .map(|s| reading.speech_evidence(s, s.confidence))
             .collect();
         return Reply::known(
@@ -150,8 +153,12 @@ pub(super) fn many(reading: &Reading, act: Act) -> Reply {
             evidence,
         );
     }
-    let mut evidence: Vec<_> =
-        reading.appearances(None, spans).iter().map(|run| reading.sight_evidence(run)).collect();
+    let mut evidence: Vec<_> = reading
+        .appearances(None, spans)
+        .iter()
+        .take(GATHERED)
+        .map(|run| reading.sight_evidence(run))
+        .collect();
     let only_heard: Vec<EntityId> = heard.into_iter().filter(|id| !seen.contains(id)).collect();
     let mut text = if seen.is_empty() {
         format!("I saw nobody{then}: 0 people.")
@@ -168,6 +175,7 @@ pub(super) fn many(reading: &Reading, act: Act) -> Reply {
             turns()
                 .iter()
                 .filter(|s| s.who.is_some_and(|id| only_heard.contains(&id)))
+                .take(GATHERED)
                 .map(|s| reading.speech_evidence(s, s.confidence)),
         );
     }

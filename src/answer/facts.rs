@@ -10,10 +10,10 @@ use crate::recall::{Hit, Query, recall};
 
 use super::document::Evidence;
 use super::matching;
-use super::question::{Act, Order, Parsed};
-use super::reading::{Reading, seen_secs};
+use super::question::Order;
+use super::reading::{GATHERED, Reading, seen_secs};
 use super::reply::Reply;
-use super::who::{last_seen, told, unrecorded};
+use super::who::{told, unrecorded};
 use super::wording::{length, list, sentence, times};
 
 /// Share of the question's words that a memory must have to answer it.
@@ -41,11 +41,11 @@ pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Re
     let glimpse = run.glimpses.last();
     let camera = glimpse.map_or_else(String::new, |g| format!(" in the picture of {}", g.source));
     let side = glimpse.and_then(|g| g.row.as_ref()).and_then(|row| {
-        let inside = row
+        let mut inside = row
             .sightings
             .iter()
             .filter(|s| spans.is_none_or(|spans| spans.iter().any(|span| span.contains(s.at))));
-        let last = inside.last().or_else(|| row.sightings.last())?;
+        let last = inside.next_back().or_else(|| row.sightings.last())?;
         Some(format!(" (x {:.0}, y {:.0} px)", last.bbox.centre().x, last.bbox.centre().y))
     });
     let place = place(reading, run.span.end);
@@ -267,7 +267,6 @@ pub(super) fn search(
         k: 12,
         ..Query::default()
     };
-    let named: Vec<String> = who.iter().map(|id| reading.name(*id).to_lowercase()).collect();
     let fit = |hit: &Hit| -> f32 {
         if hit.memory.span.start > reading.now() {
             return 0.0;
@@ -298,7 +297,6 @@ pub(super) fn search(
         b.1.total_cmp(&a.1).then(b.0.memory.span.start.cmp(&a.0.memory.span.start))
     });
     let Some((best, score)) = hits.first() else {
-        let _ = named;
         return Reply::unknown("I don't know: I remember nothing that answers this.");
     };
     let text = tell(reading, &best.memory);
@@ -366,9 +364,9 @@ pub(super) fn summary(reading: &Reading, who: Option<EntityId>) -> Reply {
         Filter { span: super::reading::hull(&spans), kinds, limit: Some(3), ..Filter::default() };
     let told = reading.view.memories(&filter);
     parts.extend(told.iter().map(|row| tell(reading, row)));
-    let mut evidence: Vec<Evidence> = runs.iter().map(|run| reading.sight_evidence(run)).collect();
-    evidence.extend(turns.iter().map(|s| reading.speech_evidence(s, s.confidence)));
+    let mut evidence: Vec<Evidence> =
+        runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
+    evidence.extend(turns.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)));
     evidence.extend(told.iter().map(|row| reading.memory_evidence(row, row.confidence)));
-    let _ = Act::Seen;
     Reply::known(parts.join(" "), ids, evidence)
 }

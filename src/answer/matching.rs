@@ -10,6 +10,8 @@ use crate::ids::EntityId;
 const MATCHES: f32 = 0.6;
 /// The same for a quotation of some length, in which the recogniser may have missed more.
 const QUOTE_MATCHES: f32 = 0.5;
+/// Utterances taken from the lexical index.
+const INDEXED: usize = 200;
 /// Likeness from which two stems are the same word misheard.
 const ALIKE: f64 = 0.8;
 
@@ -53,8 +55,9 @@ pub(super) fn utterances(
 ) -> Vec<(Spoken, f32)> {
     let wanted = wanted(topic, quotes);
     let least = if wanted.len() >= 3 { QUOTE_MATCHES } else { MATCHES };
-    let mut found: Vec<(Spoken, f32)> = reading
-        .spoken(who, spans)
+    let quick = spans.is_none().then(|| by_index(reading, who, &wanted, topic, quotes)).flatten();
+    let mut found: Vec<(Spoken, f32)> = quick
+        .unwrap_or_else(|| reading.spoken(who, spans))
         .into_iter()
         .filter_map(|spoken| {
             let score = share(&wanted, spoken.words.as_deref()?);
@@ -63,6 +66,23 @@ pub(super) fn utterances(
         .collect();
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.span.start.cmp(&b.0.span.start)));
     found
+}
+
+/// Over all time the lexical index spares reading every utterance, as long as it finds all the words; words
+/// that were misheard it does not know.
+fn by_index(
+    reading: &Reading,
+    who: Option<EntityId>,
+    wanted: &[String],
+    topic: &[String],
+    quotes: &[String],
+) -> Option<Vec<Spoken>> {
+    let words = if quotes.is_empty() { topic } else { quotes };
+    let hits = reading.said_with(&words.join(" "), who, INDEXED);
+    let whole =
+        |spoken: &Spoken| spoken.words.as_deref().is_some_and(|text| share(wanted, text) >= 0.99);
+    // A full list may have cut off others; then all are read.
+    (hits.len() < INDEXED && hits.iter().any(whole)).then_some(hits)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod asked;
 mod builtin;
 mod counts;
 mod document;
+mod evidence;
 mod facts;
 mod matching;
 mod persons;

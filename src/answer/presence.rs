@@ -6,7 +6,7 @@ use crate::time::Span;
 use super::document::Evidence;
 use super::matching;
 use super::question::{Act, Parsed};
-use super::reading::{Reading, in_turn};
+use super::reading::{GATHERED, Reading, in_turn};
 use super::reply::Reply;
 use super::who::{last_seen, told, unrecorded};
 use super::wording::{length, list, sentence, times};
@@ -70,6 +70,7 @@ pub(super) fn with(reading: &Reading, who: EntityId, talked: bool) -> Reply {
             let evidence = partners
                 .iter()
                 .flat_map(|(_, turns)| turns)
+                .take(GATHERED)
                 .map(|s| reading.speech_evidence(s, s.confidence))
                 .collect();
             return Reply::known(
@@ -85,7 +86,7 @@ pub(super) fn with(reading: &Reading, who: EntityId, talked: bool) -> Reply {
         if own.is_empty() {
             return absent(reading, who, &then);
         }
-        let evidence = own.iter().map(|run| reading.sight_evidence(run)).collect();
+        let evidence = own.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
         return Reply::known(
             format!("{name} was alone{then}; I saw nobody else."),
             Vec::new(),
@@ -170,6 +171,7 @@ pub(super) fn list_never_seen(reading: &Reading) -> Reply {
     let evidence = turns
         .iter()
         .filter(|s| s.who.is_some_and(|who| ids.contains(&who)))
+        .take(GATHERED)
         .map(|s| reading.speech_evidence(s, s.confidence))
         .collect();
     Reply::known(
@@ -203,6 +205,7 @@ pub(super) fn list_never_spoke(reading: &Reading) -> Reply {
     let evidence = runs
         .iter()
         .filter(|run| ids.contains(&run.who))
+        .take(GATHERED)
         .map(|run| reading.sight_evidence(run))
         .collect();
     Reply::known(
@@ -230,8 +233,12 @@ pub(super) fn ever(reading: &Reading, who: EntityId, act: Act) -> Reply {
             times(super::reading::stretches(&turns).len()),
             reading.wording.at(last.span.start)
         );
-        let evidence =
-            turns.iter().rev().map(|s| reading.speech_evidence(s, s.confidence)).collect();
+        let evidence = turns
+            .iter()
+            .rev()
+            .take(GATHERED)
+            .map(|s| reading.speech_evidence(s, s.confidence))
+            .collect();
         return Reply::known(text, vec![who], evidence);
     }
     let runs = reading.appearances(Some(who), spans);
@@ -241,7 +248,8 @@ pub(super) fn ever(reading: &Reading, who: EntityId, act: Act) -> Reply {
             times(runs.len()),
             reading.wording.at(last.span.end)
         );
-        let evidence = runs.iter().rev().map(|run| reading.sight_evidence(run)).collect();
+        let evidence =
+            runs.iter().rev().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
         return Reply::known(text, vec![who], evidence);
     }
     match turns.last() {
@@ -250,8 +258,12 @@ pub(super) fn ever(reading: &Reading, who: EntityId, act: Act) -> Reply {
                 "No, I have never seen {name}; I have only heard {name}, last {}.",
                 reading.wording.at(last.span.start)
             );
-            let evidence =
-                turns.iter().rev().map(|s| reading.speech_evidence(s, s.confidence)).collect();
+            let evidence = turns
+                .iter()
+                .rev()
+                .take(GATHERED)
+                .map(|s| reading.speech_evidence(s, s.confidence))
+                .collect();
             Reply::known(text, vec![who], evidence)
         }
         None => Reply::none(format!("No, I have never seen {name}.")).about(&[who]),
@@ -330,7 +342,11 @@ pub(super) fn did(reading: &Reading, parsed: &Parsed, act: Act, who: Option<Enti
                 "I did not see {subject}{then}, but I heard {}.",
                 spoken.who.map_or_else(|| "somebody".to_owned(), |id| reading.introduce(id))
             );
-            let evidence = heard.iter().map(|s| reading.speech_evidence(s, s.confidence)).collect();
+            let evidence = heard
+                .iter()
+                .take(GATHERED)
+                .map(|s| reading.speech_evidence(s, s.confidence))
+                .collect();
             return Reply::known(text, about(), evidence);
         }
         let last = who
@@ -345,7 +361,8 @@ pub(super) fn did(reading: &Reading, parsed: &Parsed, act: Act, who: Option<Enti
         }
     }
     let names: Vec<String> = ids.iter().map(|id| reading.introduce(*id)).collect();
-    let evidence: Vec<Evidence> = moved.iter().map(|run| reading.sight_evidence(run)).collect();
+    let evidence: Vec<Evidence> =
+        moved.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
     let yes = if empty { "No" } else { "Yes" };
     let stretches: Vec<String> =
         moved.iter().take(3).map(|run| reading.wording.stretch(run.span)).collect();

@@ -4,13 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TurnId};
 use crate::memory::model::{Ground, MemoryKind, MemoryRow, TrackRow, TurnRow};
 use crate::memory::{Filter, PerceptFilter, PresentState, View};
-use crate::mention;
 use crate::time::{Span, Timestamp};
 
-use super::document::Evidence;
 use super::wording::Wording;
 
 /// A person out of view for less than this was there all the while, seconds.
@@ -19,6 +17,8 @@ pub(super) const ABSENCE_SECS: f64 = 3.0;
 pub(super) const PAUSE_SECS: f64 = 1.0;
 /// What was seen this shortly before now is seen now, seconds.
 pub(super) const NOW_SECS: f64 = 2.0;
+/// Pieces of evidence gathered for an answer, at most; more would only be cut off.
+pub(super) const GATHERED: usize = 32;
 /// How long after its last sighting a face of the open window counts as in view, seconds.
 const STEP_SECS: f64 = 0.2;
 
@@ -63,7 +63,7 @@ pub(super) struct Reading {
     pub(super) wording: Wording,
     /// The times that the question means; `None` = any time.
     pub(super) spans: Option<Vec<Span>>,
-    memories: RefCell<BTreeMap<ClipId, Vec<Arc<MemoryRow>>>>,
+    pub(super) memories: RefCell<BTreeMap<ClipId, Vec<Arc<MemoryRow>>>>,
 }
 
 pub(super) fn hull(spans: &[Span]) -> Option<Span> {
@@ -157,49 +157,93 @@ impl Reading {
     pub(super) fn spoken(&self, who: Option<EntityId>, spans: Option<&[Span]>) -> Vec<Spoken> {
         let filter =
             PerceptFilter { span: spans.and_then(hull), entity: who, ..PerceptFilter::default() };
-        let person = |voice: Option<EntityId>| match voice.map(|voice| self.view.resolve(voice)) {
-            Some(id) if id.kind == EntityKind::Person => Ok(Some(id)),
-            // A voice that was decided to be no person.
-            Some(id) if id == EntityId::ROBOT || self.is_media(voice) => Err(()),
-            _ => Ok(None),
-        };
-        let mut found: Vec<Spoken> = self
-            .view
-            .turns(&filter)
-            .into_iter()
+        let rows = self.view.turns(&filter).into_iter();
+        let mut found: Vec<Spoken> = rows
             .filter(|row| self.in_time(row.span, spans))
-            .filter_map(|row| {
-                let words = row.words.as_ref().map(|words| words.text.trim().to_owned());
-                Some(Spoken {
-                    who: person(row.voice).ok()?,
-                    span: row.span,
-                    speech_secs: row.speech_secs,
-                    words: words.filter(|text| !text.is_empty()),
-                    confidence: row.confidence,
-                    row: Some(row),
-                })
-            })
+            .filter_map(|row| self.spoken_row(row))
             .collect();
-        for turn in self.present.iter().flat_map(|present| &present.turns) {
-            let end = turn.end.unwrap_or_else(|| self.now().max(turn.start));
-            let span = Span::new(turn.start, end);
-            let Ok(id) = person(turn.provisional) else { continue };
-            if who.is_some_and(|who| Some(self.view.resolve(who)) != id)
-                || !self.in_time(span, spans)
-            {
-                continue;
-            }
-            found.push(Spoken {
-                who: id,
-                span,
-                speech_secs: span.secs(),
-                words: turn.words.clone().filter(|text| !text.trim().is_empty()),
-                row: None,
-                confidence: turn.similarity.unwrap_or(0.5).clamp(0.0, 1.0),
-            });
-        }
+        found.extend(self.open_turns(who, spans));
         found.sort_by_key(|spoken| (spoken.span.start, spoken.who));
         found
+    }
+
+    /// At most `limit` utterances with any of those words, by the lexical index, and all of the open window.
+    pub(super) fn said_with(
+        &self,
+        words: &str,
+        who: Option<EntityId>,
+        limit: usize,
+    ) -> Vec<Spoken> {
+        let filter = Filter {
+            kinds: vec![MemoryKind::Utterance],
+            entities: who.into_iter().collect(),
+            ..Filter::default()
+        };
+        let hits = self.view.lexical(words, limit, &filter).into_iter();
+        let mut found: Vec<Spoken> = hits
+            .filter_map(|(id, _)| self.view.memory(id))
+            .filter_map(|memory| {
+                memory.grounds.iter().find_map(|ground| match ground {
+                    Ground::Turn(clip, turn) => self.view.turn(clip.session, *turn),
+                    _ => None,
+                })
+            })
+            .filter(|row| self.in_time(row.span, None))
+            .filter_map(|row| self.spoken_row(row))
+            .collect();
+        found.extend(self.open_turns(who, None));
+        found.sort_by_key(|spoken| (spoken.span.start, spoken.who));
+        found
+    }
+
+    /// `None` for what the robot itself or a loudspeaker said.
+    fn spoken_row(&self, row: Arc<TurnRow>) -> Option<Spoken> {
+        let words = row.words.as_ref().map(|words| words.text.trim().to_owned());
+        Some(Spoken {
+            who: self.speaker(row.voice)?,
+            span: row.span,
+            speech_secs: row.speech_secs,
+            words: words.filter(|text| !text.is_empty()),
+            confidence: row.confidence,
+            row: Some(row),
+        })
+    }
+
+    /// The person of a voice (`Some(None)` while undecided); `None` for the robot's own and media voices.
+    fn speaker(&self, voice: Option<EntityId>) -> Option<Option<EntityId>> {
+        match voice.map(|voice| self.view.resolve(voice)) {
+            Some(id) if Self::is_person(id) => Some(Some(id)),
+            Some(id) if id == EntityId::ROBOT || self.is_media(voice) => None,
+            _ => Some(None),
+        }
+    }
+
+    /// Turns of the open window that are not sealed yet.
+    fn open_turns(&self, who: Option<EntityId>, spans: Option<&[Span]>) -> Vec<Spoken> {
+        let Some(present) = self.present.as_ref().filter(|p| !p.turns.is_empty()) else {
+            return Vec::new();
+        };
+        let session = self.view.sessions().last().map(|session| session.id);
+        let sealed = |turn: TurnId| session.is_some_and(|s| self.view.turn(s, turn).is_some());
+        let wanted = who.map(|who| self.view.resolve(who));
+        present
+            .turns
+            .iter()
+            .filter(|turn| !sealed(turn.handle))
+            .filter_map(|turn| {
+                let end = turn.end.unwrap_or_else(|| self.now().max(turn.start));
+                let span = Span::new(turn.start, end);
+                let id = self.speaker(turn.provisional)?;
+                (self.in_time(span, spans) && (wanted.is_none() || wanted == id)).then(|| Spoken {
+                    who: id,
+                    span,
+                    speech_secs: span.secs(),
+                    words: turn.words.clone().filter(|text| !text.trim().is_empty()),
+                    row: None,
+                    confidence: turn.similarity.unwrap_or(0.5).clamp(0.0, 1.0),
+                })
+            })
+            .collect()
     }
 
     fn is_media(&self, voice: Option<EntityId>) -> bool {
@@ -305,128 +349,6 @@ impl Reading {
             session.start,
             end.max(open.unwrap_or(end)).min(self.now().max(session.start)),
         ))
-    }
-
-    /// A memory's sentence with names.
-    pub(super) fn rendered(&self, text: &str) -> String {
-        mention::render(text, |id| self.name(id))
-    }
-
-    /// The name, else "person 4".
-    pub(super) fn name(&self, id: EntityId) -> String {
-        if id == EntityId::ROBOT {
-            return "I".into();
-        }
-        let resolved = self.view.resolve(id);
-        match self.view.names(resolved).first() {
-            Some(row) => row.name.clone(),
-            None => resolved.to_string().replace('_', " "),
-        }
-    }
-
-    /// The name; of the unnamed a line by which to know them.
-    pub(super) fn introduce(&self, id: EntityId) -> String {
-        let resolved = self.view.resolve(id);
-        if resolved == EntityId::ROBOT || !self.view.names(resolved).is_empty() {
-            return self.name(resolved);
-        }
-        let profile = self.view.person(resolved);
-        let name = self.name(resolved);
-        match profile.first_seen {
-            None => format!("{name} (unnamed)"),
-            Some(at) if profile.faces.is_empty() => {
-                format!("{name} (unnamed, only heard, first {})", self.wording.at(at))
-            }
-            Some(at) => {
-                let at = self.wording.at(at);
-                let at = at.strip_prefix("at ").unwrap_or(&at);
-                format!("{name} (unnamed, first seen {at})")
-            }
-        }
-    }
-
-    fn clip_memories(&self, clip: ClipId) -> Vec<Arc<MemoryRow>> {
-        let mut cache = self.memories.borrow_mut();
-        let filter = Filter { clip: Some(clip), ..Filter::default() };
-        cache.entry(clip).or_insert_with(|| self.view.memories(&filter)).clone()
-    }
-
-    /// The memory that was written about a track.
-    fn memory_of_track(&self, clip: ClipId, track: TrackId) -> Option<Arc<MemoryRow>> {
-        self.clip_memories(clip).into_iter().find(|row| {
-            row.kind == MemoryKind::Episodic && row.grounds.contains(&Ground::Track(clip, track))
-        })
-    }
-
-    /// The utterance that was written about a turn.
-    fn memory_of_turn(&self, clip: ClipId, turn: TurnId) -> Option<Arc<MemoryRow>> {
-        self.clip_memories(clip).into_iter().find(|row| {
-            row.kind == MemoryKind::Utterance && row.grounds.contains(&Ground::Turn(clip, turn))
-        })
-    }
-
-    /// A memory as evidence.
-    pub(super) fn memory_evidence(&self, row: &MemoryRow, score: f32) -> Evidence {
-        Evidence {
-            memory: Some(row.id),
-            kind: row.kind.word().into(),
-            text: self.rendered(&row.text),
-            start: row.span.start,
-            end: row.span.end,
-            clip: row.clip,
-            entities: self.resolved(&row.entities),
-            score: score.clamp(0.0, 1.0),
-        }
-    }
-
-    fn resolved(&self, ids: &[EntityId]) -> Vec<EntityId> {
-        let ids: BTreeSet<EntityId> = ids.iter().map(|id| self.view.resolve(*id)).collect();
-        ids.into_iter().collect()
-    }
-
-    /// An appearance as evidence: its own times, the memory of its first track.
-    pub(super) fn sight_evidence(&self, run: &Appearance) -> Evidence {
-        let rows = || run.glimpses.iter().filter_map(|glimpse| glimpse.row.as_ref());
-        let memory = rows().find_map(|row| self.memory_of_track(row.clip, row.track));
-        let cameras: BTreeSet<&str> = run.glimpses.iter().map(|g| g.source.as_str()).collect();
-        let cameras = cameras.into_iter().collect::<Vec<_>>().join(", ");
-        let own = format!(
-            "{} was in view of {cameras} {}.",
-            self.name(run.who),
-            self.wording.stretch(run.span)
-        );
-        Evidence {
-            memory: memory.as_ref().map(|row| row.id),
-            kind: memory.as_ref().map_or("face_track", |row| row.kind.word()).into(),
-            text: own,
-            start: run.span.start,
-            end: run.span.end,
-            clip: rows().next().map(|row| row.clip),
-            entities: vec![run.who],
-            score: mean(run.glimpses.iter().map(|glimpse| glimpse.confidence)),
-        }
-    }
-
-    /// Something said as evidence.
-    pub(super) fn speech_evidence(&self, spoken: &Spoken, score: f32) -> Evidence {
-        let row = spoken.row.as_ref();
-        let memory = row.and_then(|row| self.memory_of_turn(row.clip, row.turn));
-        let speaker = spoken.who.map_or_else(|| "Somebody".to_owned(), |who| self.name(who));
-        let text = match (&memory, &spoken.words) {
-            (Some(memory), _) => self.rendered(&memory.text),
-            (None, Some(words)) => format!("{speaker} said: \u{201c}{words}\u{201d}"),
-            (None, None) => format!("{speaker} spoke; the words are not known."),
-        };
-        Evidence {
-            memory: memory.as_ref().map(|row| row.id),
-            kind: memory.as_ref().map_or("speech_turn", |row| row.kind.word()).into(),
-            text,
-            start: spoken.span.start,
-            end: spoken.span.end,
-            clip: row.map(|row| row.clip),
-            entities: spoken.who.into_iter().collect(),
-            score: score.clamp(0.0, 1.0),
-        }
     }
 }
 

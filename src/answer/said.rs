@@ -4,7 +4,7 @@ use crate::ids::EntityId;
 
 use super::matching;
 use super::question::{Order, Parsed};
-use super::reading::{Reading, Spoken};
+use super::reading::{GATHERED, Reading, Spoken};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::list;
@@ -101,7 +101,11 @@ pub(super) fn said_what(
     }
     let worded: Vec<&Spoken> = all.iter().filter(|spoken| spoken.words.is_some()).collect();
     if worded.is_empty() {
-        let evidence = all.iter().map(|s| reading.speech_evidence(s, s.confidence * 0.5)).collect();
+        let evidence = all
+            .iter()
+            .take(GATHERED)
+            .map(|s| reading.speech_evidence(s, s.confidence * 0.5))
+            .collect();
         let times: Vec<String> =
             all.iter().take(QUOTED).map(|s| reading.wording.at(s.span.start)).collect();
         let text = format!(
@@ -119,7 +123,8 @@ pub(super) fn said_what(
         _ => worded,
     };
     let speakers: Vec<EntityId> = picked.iter().filter_map(|spoken| spoken.who).collect();
-    let evidence = picked.iter().map(|s| reading.speech_evidence(s, s.confidence)).collect();
+    let evidence =
+        picked.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)).collect();
     let more = picked.len().saturating_sub(QUOTED);
     let mut text: Vec<String> =
         picked.iter().take(QUOTED).map(|s| quoted(reading, s, who.is_none())).collect();

@@ -6,7 +6,7 @@ use crate::time::Span;
 use super::document::Evidence;
 use super::matching;
 use super::question::{Act, Order, Parsed};
-use super::reading::{Reading, Spoken, stretches};
+use super::reading::{Appearance, GATHERED, Reading, Spoken, stretches};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::list;
@@ -17,9 +17,26 @@ const TOLD: usize = 6;
 /// An occurrence with what it rests on.
 struct Occurrence {
     span: Span,
-    evidence: Evidence,
+    basis: Basis,
     words: Option<String>,
     who: Option<EntityId>,
+}
+
+/// What an occurrence rests on; becomes evidence only when it is told.
+enum Basis {
+    Sight(Appearance),
+    Speech(Spoken, f32),
+}
+
+impl Occurrence {
+    fn evidence(&self, reading: &Reading) -> Evidence {
+        match &self.basis {
+            Basis::Sight(run) => reading.sight_evidence(run),
+            Basis::Speech(spoken, score) => {
+                Evidence { end: self.span.end, ..reading.speech_evidence(spoken, *score) }
+            }
+        }
+    }
 }
 
 /// When it happened.
@@ -49,7 +66,7 @@ pub(super) fn when(
             let best = hits.first().map_or(0.0, |(_, score)| *score);
             hits.retain(|(_, score)| *score >= best - 0.15);
             hits.sort_by_key(|(spoken, _)| spoken.span);
-            hits.into_iter().map(|(spoken, score)| said(reading, spoken, score)).collect()
+            hits.into_iter().map(|(spoken, score)| said(spoken, score)).collect()
         }
         Act::Spoke => spoken(reading, who),
         Act::Seen | Act::Arrived | Act::Left => seen(reading, who, act),
@@ -109,7 +126,7 @@ pub(super) fn when(
             _ => format!("I {nth}saw {subject} {moment}{distance}."),
         };
         let ids: Vec<EntityId> = one.who.into_iter().collect();
-        return Reply::known(super::wording::sentence(&text), ids, vec![one.evidence.clone()]);
+        return Reply::known(super::wording::sentence(&text), ids, vec![one.evidence(reading)]);
     }
     let more = found.len().saturating_sub(TOLD);
     let mut times: Vec<String> =
@@ -132,7 +149,7 @@ pub(super) fn when(
             ids.push(id);
         }
     }
-    let evidence = found.into_iter().map(|o| o.evidence).collect();
+    let evidence = found.iter().take(GATHERED).map(|o| o.evidence(reading)).collect();
     Reply::known(super::wording::sentence(&text), ids, evidence)
 }
 
@@ -152,9 +169,9 @@ fn seen(reading: &Reading, who: Option<EntityId>, act: Act) -> Vec<Occurrence> {
         })
         .map(|run| Occurrence {
             span: run.span,
-            evidence: reading.sight_evidence(&run),
             words: None,
             who: Some(run.who),
+            basis: Basis::Sight(run),
         })
         .collect()
 }
@@ -165,19 +182,18 @@ fn spoken(reading: &Reading, who: Option<EntityId>) -> Vec<Occurrence> {
     runs.into_iter()
         .filter_map(|(id, span)| {
             let first = turns.iter().find(|s| s.who == id && s.span.start >= span.start)?;
-            let mut evidence = reading.speech_evidence(first, first.confidence);
-            evidence.end = span.end;
-            Some(Occurrence { span, evidence, words: None, who: id })
+            let basis = Basis::Speech(first.clone(), first.confidence);
+            Some(Occurrence { span, basis, words: None, who: id })
         })
         .collect()
 }
 
-fn said(reading: &Reading, spoken: Spoken, score: f32) -> Occurrence {
+fn said(spoken: Spoken, score: f32) -> Occurrence {
     Occurrence {
         span: spoken.span,
-        evidence: reading.speech_evidence(&spoken, score),
         words: spoken.words.clone(),
         who: spoken.who,
+        basis: Basis::Speech(spoken, score),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::time::Span;
 
 use super::document::Evidence;
 use super::question::{Act, Order};
-use super::reading::{NOW_SECS, Reading, hull, stretches};
+use super::reading::{GATHERED, NOW_SECS, Reading, hull};
 use super::reply::Reply;
 use super::wording::{length, list, sentence};
 
@@ -164,6 +164,7 @@ fn seen(reading: &Reading, act: Act, order: Order, not: &[EntityId]) -> Reply {
     let evidence_of = |ids: &[EntityId]| -> Vec<Evidence> {
         runs.iter()
             .filter(|run| ids.contains(&run.who))
+            .take(GATHERED)
             .map(|run| reading.sight_evidence(run))
             .collect()
     };
@@ -244,7 +245,7 @@ fn seen(reading: &Reading, act: Act, order: Order, not: &[EntityId]) -> Reply {
             text = format!("{text} I heard {}, out of view.", list(&voices));
             let turns = reading.spoken(None, spans);
             let turns = turns.iter().filter(|s| heard.iter().any(|(id, _)| s.who == Some(*id)));
-            evidence.extend(turns.map(|s| reading.speech_evidence(s, s.confidence)));
+            evidence.extend(turns.take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)));
             if ids.is_empty() && act == Act::Present {
                 ids = heard.into_iter().map(|(id, _)| id).collect();
             }
@@ -306,6 +307,7 @@ fn spoke(reading: &Reading, order: Order, not: &[EntityId]) -> Reply {
         known
             .iter()
             .filter(|s| s.who.is_some_and(|who| ids.contains(&who)))
+            .take(GATHERED)
             .map(|s| reading.speech_evidence(s, s.confidence))
             .collect()
     };
@@ -333,7 +335,8 @@ fn spoke(reading: &Reading, order: Order, not: &[EntityId]) -> Reply {
     }
     let ids: Vec<EntityId> = sums.iter().map(|(id, _)| *id).collect();
     if ids.is_empty() {
-        let evidence = spoken.iter().map(|s| reading.speech_evidence(s, 0.3)).collect();
+        let evidence =
+            spoken.iter().take(GATHERED).map(|s| reading.speech_evidence(s, 0.3)).collect();
         return Reply::known(
             format!("I heard somebody{then}, but I could not tell who it was."),
             ids,
@@ -382,7 +385,7 @@ fn moved(reading: &Reading, act: Act, order: Order, not: &[EntityId]) -> Reply {
         }
         parts.push(format!("{} {}", reading.introduce(run.who), reading.wording.at(moment(run))));
     }
-    let evidence = picked.iter().map(|run| reading.sight_evidence(run)).collect();
+    let evidence = picked.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
     let text = match order {
         Order::Any | Order::Most | Order::Least => format!("These {verb}: {}.", list(&parts)),
         _ => format!(

@@ -8,6 +8,7 @@ mod intent;
 mod pieces;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use jiff::tz::TimeZone;
 
