@@ -168,13 +168,13 @@ fn runtimes(context: &Context) -> Vec<Finding> {
         "libtorch",
         if tch::Cuda::is_available() { "present, with a GPU" } else { "present, on the CPU" },
     )];
-    findings.push(match loaded(&["libonnxruntime.so.1", "libonnxruntime.so"]) {
+    findings.push(match loaded(&[crate::runtime::onnx::LIBRARY]) {
         Some(name) => Finding::ok("runtimes", "ONNX Runtime", name),
         None => Finding::bad(
             Verdict::Failure,
             "runtimes",
             "ONNX Runtime",
-            "libonnxruntime.so.1 is not found beside this program",
+            format!("{} is not found beside this program", crate::runtime::onnx::LIBRARY),
             "make setup (in a checkout) or make install",
         ),
     });
