@@ -15,6 +15,7 @@ mod print;
 mod reader;
 mod recall;
 pub mod replay;
+mod run;
 mod sheet;
 mod show;
 mod sql;
@@ -71,7 +72,9 @@ struct Global {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Remember a recording.
+    /// Remember what cameras and microphones deliver, and answer questions.
+    Run(run::RunArgs),
+    /// Remember recordings: bags, videos, sound.
     Replay(replay::ReplayArgs),
     /// Ask a question.
     Ask(ask::AskArgs),
@@ -141,10 +144,7 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<u8> {
-    let Cli { mut global, mut command } = cli;
-    if let Command::Models(args) = &mut command {
-        args.adopt_sets(&mut global.overrides);
-    }
+    let Cli { global, command } = cli;
     let source = Source {
         file: global.config,
         overrides: global.overrides,
@@ -158,6 +158,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         data_dir: global.data_dir,
     };
     match command {
+        Command::Run(args) => run::run(&args, &context),
         Command::Replay(args) => replay::run(&args, &context.config, context.json),
         Command::Ask(args) => ask::run(&args, &context),
         Command::Recall(args) => recall::run(&args, &context),
@@ -200,7 +201,6 @@ fn is_wrong_usage(error: &anyhow::Error) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use clap::CommandFactory;
 
@@ -214,16 +214,6 @@ mod tests {
             let teaches = help.contains("Examples:") || command.has_subcommands();
             assert!(teaches, "{} has no examples", command.get_name());
         }
-    }
-
-    #[test]
-    fn sets_of_models_and_overrides_share_an_option() {
-        let words = ["engramd", "models", "fetch", "--set", "edge", "--set", "models.mirror=/x"];
-        let mut cli = Cli::try_parse_from(words).unwrap();
-        let Command::Models(args) = &mut cli.command else { panic!() };
-        args.adopt_sets(&mut cli.global.overrides);
-        assert_eq!(cli.global.overrides, ["models.mirror=/x"]);
-        assert!(format!("{args:?}").contains("Edge"), "{args:?}");
     }
 
     #[test]

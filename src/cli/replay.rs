@@ -15,7 +15,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
 use crate::daemon::assemble::{Knowledge, session_settings};
-use crate::daemon::ingest::{self, ClipReport, Command, Courtesy, Pace, Report, SessionEnd};
+use crate::daemon::ingest::{
+    self, ClipReport, Command, Courtesy, Pace, Report, SessionEnd, SessionSettings,
+};
+use crate::daemon::serve::Daemon;
+use crate::daemon::service::Clock;
 use crate::time::{Span, Timestamp};
 
 /// Remember recordings: bags (.mcap) and any file that GStreamer decodes.
@@ -118,7 +122,7 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
     // Look at all of them before hours are spent on the first.
     let recordings = open(args)?;
     if args.serve {
-        bail!("--serve is not wired yet");
+        return serve(args, config, &recordings, json);
     }
     let knowledge = Knowledge::open(config)?;
     let pace = Pace::new(args.rate.0, false);
@@ -129,22 +133,74 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
         eprintln!("warning: without {missing}");
     }
     thread::sleep(Duration::from_secs_f64(args.delay.max(0.0)));
-    let mut damaged = false;
-    for recording in &recordings {
+    let played = play(args, &settings, &recordings, &told, json)?;
+    Ok(match played {
+        Played { stopped: true, .. } if interrupts.load(Ordering::Relaxed) > 0 => 130,
+        Played { stopped: false, damaged: true } => 3,
+        _ => 0,
+    })
+}
+
+/// Plays the recordings and answers questions, during it and after it, until SIGTERM or Ctrl-C.
+fn serve(
+    args: &ReplayArgs,
+    config: &Config,
+    recordings: &[Recording],
+    json: bool,
+) -> anyhow::Result<u8> {
+    let pace = Pace::new(args.rate.0, args.start_paused);
+    let (forwarded, told) = unbounded();
+    let daemon = Daemon::start(config, Clock::Replay(pace), Some(forwarded))?;
+    for missing in daemon.degraded() {
+        eprintln!("warning: without {missing}");
+    }
+    eprintln!("answering: {}", daemon.address());
+    let delay = Duration::try_from_secs_f64(args.delay).unwrap_or_default();
+    let played = if daemon.stop().wait_for(delay) {
+        Ok(Played::default())
+    } else {
+        play(args, daemon.settings(), recordings, &told, json)
+    };
+    if played.is_ok() {
+        daemon.stop().wait();
+    }
+    daemon.finish();
+    Ok(if played?.damaged { 3 } else { 0 })
+}
+
+/// What became of the recordings.
+#[derive(Clone, Copy, Debug, Default)]
+struct Played {
+    damaged: bool,
+    /// Stopped from outside before the end.
+    stopped: bool,
+}
+
+/// Remembers one recording after the other and tells about it.
+fn play(
+    args: &ReplayArgs,
+    settings: &SessionSettings,
+    recordings: &[Recording],
+    told: &Receiver<Report>,
+    json: bool,
+) -> anyhow::Result<Played> {
+    let mut played = Played::default();
+    for recording in recordings {
         let mut again = args.again;
         loop {
+            settings.pace.rewind();
             let end = thread::scope(|scope| {
-                let shower = scope.spawn(|| show(&told, json));
-                let end = ingest::replay(&settings, recording, again);
+                let shower = scope.spawn(|| show(told, json));
+                let end = ingest::replay(settings, recording, again);
                 settings.reports.send(Report::Ended).ok();
                 shower.join().ok();
                 end
             })
             .with_context(|| format!("replaying {}", recording.path().display()))?;
             tell_end(recording, &end, json)?;
-            damaged |= end.damaged > 0 || end.dropped > 0;
+            played.damaged |= end.damaged > 0 || end.dropped > 0;
             if end.stopped {
-                return Ok(if interrupts.load(Ordering::Relaxed) > 0 { 130 } else { 0 });
+                return Ok(Played { stopped: true, ..played });
             }
             if !args.repeat {
                 break;
@@ -152,7 +208,7 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
             again = true;
         }
     }
-    Ok(if damaged { 3 } else { 0 })
+    Ok(played)
 }
 
 /// Opens the recordings that the arguments name.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use super::ingest::{Courtesy, Pace, PerceiverSet, Report, SessionSettings};
+use super::ingest::{Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
 use crate::answer::Answerer;
 use crate::config::Config;
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
@@ -123,6 +123,8 @@ pub fn session_settings(
         courtesy,
         pace,
         reports,
+        gauges: Gauges::default(),
+        inbox: Inbox::default(),
     })
 }
 

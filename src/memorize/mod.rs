@@ -143,7 +143,8 @@ impl Memorizer {
     }
 
     /// The vector of a sentence; a failing embedder costs the vector, not the memory.
-    fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
+    #[must_use]
+    pub fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
         let embedder = self.text.as_ref()?;
         let wording = for_embedding(text, |id| match id.kind {
             EntityKind::Object | EntityKind::Place => None,

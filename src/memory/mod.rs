@@ -332,15 +332,41 @@ impl Memory {
         document: &str,
         asked: Timestamp,
     ) -> Result<AnswerId, MemoryError> {
+        self.put_answer(None, question, document, asked)
+    }
+
+    /// The id that the next answer gets; whoever gives out several at once counts on from it and keeps each
+    /// with [`Self::keep_answer`].
+    #[must_use]
+    pub fn next_answer_id(&self) -> AnswerId {
+        AnswerId(self.counters().0.get("answer").copied().unwrap_or(1))
+    }
+
+    /// Keeps an answer under an id given out before; outside the hash and without a commit.
+    ///
+    /// # Errors
+    /// When the store is read-only or fails.
+    pub fn keep_answer(&self, answer: &AnswerRow) -> Result<(), MemoryError> {
+        let AnswerRow { id, question, document, asked } = answer;
+        self.put_answer(Some(*id), question, document, *asked).map(drop)
+    }
+
+    fn put_answer(
+        &self,
+        id: Option<AnswerId>,
+        question: &str,
+        document: &str,
+        asked: Timestamp,
+    ) -> Result<AnswerId, MemoryError> {
         let _permit = self.0.turnstile.enter();
         let mut counters = self.counters();
         let next = counters.0.entry("answer".to_owned()).or_insert(1);
-        let id = AnswerId(*next);
-        *next += 1;
+        let id = id.unwrap_or(AnswerId(*next));
+        *next = (*next).max(id.0 + 1);
         let next = *next as i64;
         self.transaction("keeping an answer", |db| {
             db.execute(
-                "INSERT INTO answer (id, question, document, asked) VALUES (?, ?, ?, ?)",
+                "INSERT OR REPLACE INTO answer (id, question, document, asked) VALUES (?, ?, ?, ?)",
                 params![id.0 as i64, question, document, asked.as_nanos()],
             )?;
             db.execute("INSERT OR REPLACE INTO counter (what, next) VALUES ('answer', ?)", [next])?;

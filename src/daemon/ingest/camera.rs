@@ -30,8 +30,6 @@ pub(super) struct CameraPart {
     pub(super) key_frames: Vec<KeyFrame>,
     pub(super) looked: Vec<Timestamp>,
     pub(super) faces: u64,
-    /// Frames that could not be decoded or analysed.
-    pub(super) failed: u64,
     /// The stage as it stands at the border, for the checkpoint.
     pub(super) state: CameraState,
 }
@@ -77,7 +75,6 @@ impl CameraStage {
                 Step::Frame(pending) => match take(&pending) {
                     Ok(analysed) => self.frame(analysed, &mut part),
                     Err(error) => {
-                        part.failed += 1;
                         tracing::warn!(source = %self.source, error = %error, "A frame was left out.");
                     }
                 },
@@ -89,7 +86,6 @@ impl CameraStage {
                         tracks,
                         looked: gathered.looked,
                         faces: gathered.faces,
-                        failed: gathered.failed,
                         state: self.state.clone(),
                     };
                     if parts.send(Part::Camera(self.index, border, Box::new(camera))).is_err() {
@@ -118,7 +114,6 @@ struct Gathered {
     looked: Vec<Timestamp>,
     frames: Vec<KeyFrame>,
     faces: u64,
-    failed: u64,
 }
 
 /// Key frames: the first sight of each new track, longest tracks first, then frames evenly spread.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crossbeam_channel::Sender;
 
 use super::pool::JobQueue;
-use super::{Border, DispatchPart, Pace, Part, camera, microphone};
+use super::{Border, DispatchPart, Gauges, Inbox, Pace, Part, camera, microphone};
 use crate::ids::SourceId;
 use crate::media::Item;
 use crate::time::Timestamp;
@@ -22,6 +22,8 @@ pub(super) struct Dispatcher {
     pub(super) jobs: JobQueue,
     pub(super) parts: Sender<Part>,
     pub(super) pace: Pace,
+    pub(super) gauges: Gauges,
+    pub(super) inbox: Inbox,
     pub(super) clip_secs: f64,
     pub(super) analyse_fps: f64,
     pub(super) progress: Option<Progress>,
@@ -82,6 +84,7 @@ impl Dispatcher {
                     && progress.selector.select(&frame.source, at)
                 {
                     progress.part.analysed += 1;
+                    self.gauges.item(&frame.source, at, steps.len(), self.jobs.waiting());
                     let pending = self.jobs.faces(frame);
                     steps.send(camera::Step::Frame(pending)).map_err(|_| StagesGone)?;
                 }
@@ -89,6 +92,7 @@ impl Dispatcher {
             Item::Block(block) => {
                 progress.latest = progress.latest.max(block.end());
                 if let Some(steps) = self.microphones.get(&block.source) {
+                    self.gauges.item(&block.source, block.end(), steps.len(), self.jobs.waiting());
                     steps.send(microphone::Step::Block(block)).map_err(|_| StagesGone)?;
                 }
             }
@@ -98,6 +102,16 @@ impl Dispatcher {
             }
         }
         Ok(true)
+    }
+
+    /// A live source dropped so many more frames and blocks.
+    pub(super) fn dropped(&mut self, source: &SourceId, frames: u64, blocks: u64) {
+        if let Some(progress) = &mut self.progress {
+            progress.part.dropped += frames;
+        }
+        if frames + blocks > 0 {
+            self.gauges.dropped(source, frames + blocks);
+        }
     }
 
     /// Announces every border up to `at`.
@@ -132,7 +146,9 @@ impl Dispatcher {
     fn border(&mut self, border: Border) -> Result<(), StagesGone> {
         let Some(progress) = &mut self.progress else { return Ok(()) };
         progress.index = border.index + 1;
+        self.gauges.border();
         let mut part = std::mem::take(&mut progress.part);
+        part.poses.extend(self.inbox.poses_before(border.end));
         part.selector = Some(progress.selector.clone());
         part.t0 = progress.clock.t0();
         for steps in self.cameras.values() {

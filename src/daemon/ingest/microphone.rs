@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::thread::{self, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
 
 use super::pool::{JobQueue, Pending};
@@ -61,6 +61,26 @@ pub(super) struct MicrophoneStage {
 struct Underway {
     raw: RawTurn,
     result: Pending<Vec<SpeechTurn>>,
+    /// Questions can see it already.
+    shown: bool,
+}
+
+impl Underway {
+    /// Shows the turn to questions once its voice is embedded.
+    fn show(&mut self, present: &PresentBoard) {
+        if self.shown {
+            return;
+        }
+        let Ok(result) = self.result.try_recv() else { return };
+        for turn in result.iter().flatten() {
+            present.spoken(turn);
+        }
+        // The sealer takes it from a channel of its own.
+        let (put, take) = bounded(1);
+        put.send(result).ok();
+        self.result = take;
+        self.shown = true;
+    }
 }
 
 impl MicrophoneStage {
@@ -103,6 +123,9 @@ impl MicrophoneStage {
                 }
             }
             let open = self.finder.open_turn().map(|turn| turn.span);
+            for turn in &mut underway {
+                turn.show(&self.present);
+            }
             self.present.speaking(&self.source, self.consumed, open);
             while let Some(border) = borders.front().copied() {
                 let known = self.finder.watermark();
@@ -131,5 +154,5 @@ impl MicrophoneStage {
 }
 
 fn submit(jobs: &JobQueue, raw: RawTurn) -> Underway {
-    Underway { result: jobs.voice(raw.clone()), raw }
+    Underway { result: jobs.voice(raw.clone()), raw, shown: false }
 }

@@ -15,6 +15,9 @@
 mod camera;
 mod checkpoint;
 mod dispatch;
+mod gauges;
+mod inbox;
+mod live;
 mod microphone;
 mod pace;
 mod perceivers;
@@ -24,6 +27,9 @@ mod report;
 mod seal;
 mod session;
 
+pub use gauges::{Gauges, Readings, SourceGauge};
+pub use inbox::{Inbox, OwnSpeech};
+pub use live::{LiveContext, live};
 pub use pace::{Command, Pace};
 pub use perceivers::{PerceiverSet, Perceivers};
 pub use pool::{Courtesy, CourtesyGuard};

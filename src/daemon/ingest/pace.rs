@@ -32,6 +32,8 @@ struct State {
     /// Wall clock and event time that belong together since the last change of rate.
     anchor: Option<(Instant, Timestamp)>,
     position: Timestamp,
+    /// How late the newest item was let through, seconds.
+    behind_secs: f64,
 }
 
 /// Shared between the replay and whoever steers it.
@@ -52,6 +54,7 @@ impl Pace {
             stopped: false,
             anchor: None,
             position: Timestamp::EPOCH,
+            behind_secs: 0.0,
         };
         Self { shared: Arc::new((Mutex::new(state), Condvar::new())) }
     }
@@ -78,6 +81,21 @@ impl Pace {
         self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).position
     }
 
+    /// How far the replay is behind its own rate, seconds; 0 at rate `max`.
+    #[must_use]
+    pub fn behind_secs(&self) -> f64 {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).behind_secs
+    }
+
+    /// Before the next recording: its clock may begin earlier than the last one ended.
+    pub fn rewind(&self) {
+        let mut state = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.position = Timestamp::EPOCH;
+        state.hurry_until = Timestamp::EPOCH;
+        state.anchor = None;
+        state.behind_secs = 0.0;
+    }
+
     /// Waits until an item captured at `at` is due; false when the replay was stopped.
     #[must_use]
     pub fn wait(&self, at: Timestamp) -> bool {
@@ -95,11 +113,15 @@ impl Pace {
                 state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            let Some(rate) = state.rate.filter(|_| at >= state.hurry_until) else { break };
+            let Some(rate) = state.rate.filter(|_| at >= state.hurry_until) else {
+                state.behind_secs = 0.0;
+                break;
+            };
             let (wall, event) = *state.anchor.get_or_insert_with(|| (Instant::now(), at));
             let due = wall + Duration::from_secs_f64((at.secs_since(event) / rate).max(0.0));
             let now = Instant::now();
             if due <= now {
+                state.behind_secs = (now - due).as_secs_f64();
                 break;
             }
             state =

@@ -46,6 +46,8 @@ pub struct PerceiverSet {
     /// The small speaker embedder that looks for changes of voice inside a turn.
     change_finder: Option<ModelFile>,
     voice_activity: Option<ModelFile>,
+    /// What turns speech into words, by its name.
+    pub recogniser: Option<String>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
 }
@@ -79,8 +81,9 @@ impl PerceiverSet {
         };
         // GE2E is quick enough for sliding windows; the thresholds of the splitter are its own.
         let change_finder = catalogue.file("ge2e").ok();
-        degraded
-            .extend(speech::open(&config.transcriber)?.degraded.map(|why| format!("words: {why}")));
+        let words = speech::open(&config.transcriber)?;
+        let recogniser = words.transcriber.map(|recogniser| recogniser.name().to_owned());
+        degraded.extend(words.degraded.map(|why| format!("words: {why}")));
         let set = Self {
             config: config.clone(),
             change_finder,
@@ -88,6 +91,7 @@ impl PerceiverSet {
             face_embedder,
             speaker_embedder,
             voice_activity,
+            recogniser,
             degraded,
         };
         Ok(set)

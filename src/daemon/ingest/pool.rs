@@ -111,6 +111,12 @@ pub struct JobQueue {
 }
 
 impl JobQueue {
+    /// Jobs that wait for a worker.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.jobs.len()
+    }
+
     fn put<T>(&self, make: impl FnOnce(Sender<Result<T, PerceiveError>>) -> Job) -> Pending<T> {
         let (reply, pending) = bounded(1);
         // A closed queue drops `reply`, and the receiver sees a disconnected channel.

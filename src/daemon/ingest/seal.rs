@@ -1,25 +1,26 @@
 //! The sealer: puts the stages' parts of a clip together and commits it in one transaction.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender};
 
 use super::camera::CameraPart;
 use super::checkpoint::{Checkpoint, PerceptIds};
 use super::microphone::MicrophonePart;
-use super::pool::{JobQueue, take};
+use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
 use super::session::IngestError;
-use super::{Border, DispatchPart, Part};
+use super::{Border, DispatchPart, Gauges, Part};
 use crate::identify::Resolver;
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory};
-use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn};
+use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn, Transcript};
 use crate::time::Span;
 
 /// Parts of a clip that have arrived.
@@ -47,7 +48,15 @@ pub(super) struct Sealer {
     /// None until the first clip's transaction opens it.
     pub(super) session: Option<SessionId>,
     pub(super) clips: u64,
+    pub(super) gauges: Gauges,
+    /// Live sessions: set when the daemon stops. None: every word is waited for.
+    pub(super) stopping: Option<Arc<AtomicBool>>,
 }
+
+/// How long a live clip waits for the words of its turns.
+const WORDS_WAIT: Duration = Duration::from_secs(3);
+/// The same when the daemon stops.
+const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
 
 impl Sealer {
     /// Commits clips in order until every stage is gone; gives back how many.
@@ -85,6 +94,9 @@ impl Sealer {
         let Slot { dispatch, mut cameras, microphones, since } = slot;
         let dispatch = *dispatch.unwrap_or_default();
         let turns = self.turns(border, &microphones);
+        // Whoever writes takes the resolver first, then the right to write.
+        let shared = Arc::clone(&self.resolver);
+        let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let mut draft = self.memory.begin(border.end);
         let session = *self.session.get_or_insert_with(|| {
             draft.new_session(dispatch.t0, self.clip_secs, self.recording.clone())
@@ -92,8 +104,6 @@ impl Sealer {
         let clip = ClipId { session, index: border.index };
         let percepts = self.percepts(clip, border, &dispatch, &mut cameras, turns);
 
-        let shared = Arc::clone(&self.resolver);
-        let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.memory.view();
         let mut identified = resolver.resolve(&percepts, &mut draft);
         if border.last {
@@ -113,6 +123,7 @@ impl Sealer {
         }
         drop(resolver);
         self.clips += 1;
+        self.gauges.sealed();
         self.present.sealed(border.end);
         let report = ClipReport {
             clip,
@@ -158,7 +169,12 @@ impl Sealer {
             ended.extend(now);
         }
         let words: Vec<_> = ended.iter().map(|turn| self.jobs.words(turn.clone())).collect();
+        let asked = Instant::now();
         for (turn, pending) in ended.iter_mut().zip(&words) {
+            if !self.words_in_time(pending, asked) {
+                tracing::warn!(source = %turn.source, "The words of a turn were not there in time.");
+                continue;
+            }
             match take(pending) {
                 Ok(words) => turn.words = words,
                 Err(error) => {
@@ -167,6 +183,19 @@ impl Sealer {
             }
         }
         ended
+    }
+
+    /// Waits for words as long as this session may; a replay waits for all.
+    fn words_in_time(&self, pending: &Pending<Option<Transcript>>, asked: Instant) -> bool {
+        let Some(stopping) = &self.stopping else { return true };
+        while pending.is_empty() {
+            let most = if stopping.load(Ordering::Relaxed) { LAST_WORDS_WAIT } else { WORDS_WAIT };
+            if asked.elapsed() >= most {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        true
     }
 
     /// The clip's percepts in canonical order, under ids of the session.

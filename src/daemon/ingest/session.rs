@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -16,13 +17,12 @@ use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
 use super::report::{Report, SessionEnd};
 use super::seal::Sealer;
-use super::{DispatchPart, Pace, PerceiverSet};
+use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::Config;
 use crate::daemon::assemble::resolver;
 use crate::identify::Resolver;
 use crate::ids::{SessionId, SourceId};
-use crate::media::Item;
 use crate::memorize::Memorizer;
 use crate::memory::{Memory, MemoryError, model};
 use crate::perceive::PerceiveError;
@@ -69,24 +69,31 @@ pub struct SessionSettings {
     pub pace: Pace,
     /// Where reports go.
     pub reports: Sender<Report>,
+    /// Figures of what runs through.
+    pub gauges: Gauges,
+    /// Poses and own speech told from outside.
+    pub inbox: Inbox,
 }
 
 /// One run from feed to memory.
-pub struct Session {
-    settings: SessionSettings,
-    cameras: Vec<SourceId>,
-    microphones: Vec<SourceId>,
-    recording: Option<model::Recording>,
-    resume: Option<(SessionId, Checkpoint)>,
+pub(super) struct Session {
+    pub(super) settings: SessionSettings,
+    pub(super) cameras: Vec<SourceId>,
+    pub(super) microphones: Vec<SourceId>,
+    pub(super) recording: Option<model::Recording>,
+    pub(super) resume: Option<(SessionId, Checkpoint)>,
+    /// Live: set when the end must not wait for words.
+    pub(super) stopping: Option<Arc<AtomicBool>>,
 }
 
 /// The data plane of a session, running.
-struct Running {
-    dispatcher: Dispatcher,
+pub(super) struct Running {
+    pub(super) dispatcher: Dispatcher,
     pool: Pool,
     stages: Vec<thread::JoinHandle<()>>,
     sealer: thread::JoinHandle<Result<u64, IngestError>>,
     present: PresentBoard,
+    stopping: Option<Arc<AtomicBool>>,
 }
 
 /// Remembers a recording; goes on where an interrupted replay of it stopped.
@@ -112,6 +119,7 @@ pub fn replay(
         microphones: recording.microphones().to_vec(),
         recording: Some(known.clone()),
         resume: None,
+        stopping: None,
     };
     if !again && let Some(point) = settings.memory.resume_point(&known)? {
         if point.finished {
@@ -141,8 +149,10 @@ pub fn replay(
     let playing = Instant::now();
     let mut playback = recording.play()?;
     let stopped = feed_recording(&mut running.dispatcher, &mut playback)?;
-    let media_secs = media_secs(&running.dispatcher);
-    let clips = running.finish()?;
+    let media_secs = running.media_secs();
+    let clips = running.finish();
+    settings.gauges.rest();
+    let clips = clips?;
     let damage = playback.damage();
     Ok(SessionEnd {
         done: true,
@@ -163,13 +173,6 @@ pub fn replay(
 
 fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
-}
-
-fn media_secs(dispatcher: &Dispatcher) -> f64 {
-    dispatcher.progress.as_ref().map_or(0.0, |progress| {
-        let from = progress.done_before.max(progress.clock.t0());
-        progress.latest.secs_since(from)
-    })
 }
 
 /// Plays to the end; true when it was stopped before.
@@ -193,8 +196,8 @@ fn feed_recording(
 
 impl Session {
     /// Starts every stage.
-    fn start(self) -> Result<Running, IngestError> {
-        let Self { settings, cameras, microphones, recording, resume } = self;
+    pub(super) fn start(self) -> Result<Running, IngestError> {
+        let Self { settings, cameras, microphones, recording, resume, stopping } = self;
         let config = Arc::clone(&settings.config);
         let workers = config
             .pipeline
@@ -258,6 +261,8 @@ impl Session {
             recording,
             session: state.session,
             clips: 0,
+            gauges: settings.gauges.clone(),
+            stopping: stopping.clone(),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())
@@ -269,12 +274,14 @@ impl Session {
             jobs: pool.queue(),
             parts,
             pace: settings.pace.clone(),
+            gauges: settings.gauges.clone(),
+            inbox: settings.inbox.clone(),
             clip_secs: config.window.clip_secs,
             analyse_fps: config.window.analyse_fps,
             progress: state.progress,
             consumed,
         };
-        Ok(Running { dispatcher, pool, stages, sealer, present })
+        Ok(Running { dispatcher, pool, stages, sealer, present, stopping })
     }
 }
 
@@ -339,9 +346,24 @@ impl States {
 }
 
 impl Running {
+    /// Length of the media handed in, seconds.
+    pub(super) fn media_secs(&self) -> f64 {
+        self.dispatcher.progress.as_ref().map_or(0.0, |progress| {
+            let from = progress.done_before.max(progress.clock.t0());
+            progress.latest.secs_since(from)
+        })
+    }
+
+    /// From now on, words that are not there soon are left out.
+    pub(super) fn words_may_be_late(&self) {
+        if let Some(stopping) = &self.stopping {
+            stopping.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Lets every stage come to its end and waits for the last commit.
-    fn finish(self) -> Result<u64, IngestError> {
-        let Self { dispatcher, pool, stages, sealer, present } = self;
+    pub(super) fn finish(self) -> Result<u64, IngestError> {
+        let Self { dispatcher, pool, stages, sealer, present, stopping: _ } = self;
         drop(dispatcher);
         let mut panicked = false;
         for stage in stages {
@@ -354,12 +376,5 @@ impl Running {
             return Err(IngestError::Panic("perception"));
         }
         clips
-    }
-}
-
-impl Dispatcher {
-    /// Hands on an item of a live source; `false` when stopped.
-    pub(super) fn live(&mut self, item: Item) -> bool {
-        matches!(self.item(item), Ok(true))
     }
 }

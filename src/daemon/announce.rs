@@ -1,0 +1,224 @@
+//! What a session reports becomes events, status and descriptions for everybody who listens.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use super::ingest::ClipReport;
+use super::queries::name_of;
+use crate::ids::{EntityId, SessionId};
+use crate::memory::model::{MemoryRow, NameRow};
+use crate::memory::{Memory, View};
+use crate::mention;
+use crate::mqtt::Publisher;
+use crate::mqtt::message::{MemoryEvent, PersonEvent, PersonEventKind, SpeechEvent};
+use crate::time::Timestamp;
+
+/// What is known of persons between two clips, and what `status` said last.
+#[derive(Debug, Default)]
+struct State {
+    /// Persons of the newest clip: when last perceived, and by which source.
+    here: BTreeMap<EntityId, (Timestamp, String)>,
+    session: Option<SessionId>,
+    /// Missing or impaired abilities by their cause, so that each can be taken back.
+    degraded: BTreeMap<String, Vec<String>>,
+}
+
+/// Publishes; silent until it is given a publisher. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Announcer {
+    publisher: Arc<OnceLock<Publisher>>,
+    state: Arc<Mutex<State>>,
+}
+
+impl Announcer {
+    /// From now on everything is published there; the status at once.
+    pub fn publish_to(&self, publisher: Publisher) {
+        if self.publisher.set(publisher).is_ok() {
+            self.publish_status(&self.lock());
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn publisher(&self) -> Option<&Publisher> {
+        self.publisher.get()
+    }
+
+    /// What `cause` takes away; nothing: it is well again. Published when it changes.
+    pub fn degraded(&self, cause: &str, missing: Vec<String>) {
+        let mut state = self.lock();
+        let before = state.degraded.get(cause).map(Vec::as_slice).unwrap_or_default();
+        if before == missing.as_slice() {
+            return;
+        }
+        state.degraded.insert(cause.to_owned(), missing);
+        self.publish_status(&state);
+    }
+
+    /// What is being remembered now. Published when it changes.
+    pub fn session(&self, session: Option<SessionId>) {
+        let mut state = self.lock();
+        if state.session != session {
+            state.session = session;
+            self.publish_status(&state);
+        }
+    }
+
+    /// One line for systemd and people.
+    #[must_use]
+    pub fn status_line(&self) -> String {
+        let state = self.lock();
+        let missing = state.degraded.values().map(Vec::len).sum::<usize>();
+        let what = match state.session {
+            Some(session) => format!("remembering session {session}"),
+            None => "answering".to_owned(),
+        };
+        if missing == 0 { what } else { format!("{what}, {missing} abilities impaired") }
+    }
+
+    fn publish_status(&self, state: &State) {
+        let Some(publisher) = self.publisher() else { return };
+        let degraded: Vec<String> = state.degraded.values().flatten().cloned().collect();
+        publisher.status(&degraded, state.session);
+    }
+
+    /// A session is over: whoever was here is out of view.
+    pub fn session_ended(&self, view: &View) {
+        let gone = std::mem::take(&mut self.lock().here);
+        for (person, (at, source)) in gone {
+            self.person(view, PersonEventKind::Left, person, at, Some(source));
+        }
+        self.session(None);
+    }
+
+    /// A clip is committed.
+    pub fn clip(&self, memory: &Memory, clip: &ClipReport) {
+        self.session(Some(clip.clip.session));
+        if self.publisher().is_none() {
+            return;
+        }
+        let view = memory.view();
+        let here = perceived(&view, clip);
+        let before = std::mem::replace(&mut self.lock().here, here.last.clone());
+        let fresh: BTreeSet<EntityId> =
+            clip.identified.new_persons.iter().map(|id| view.resolve(*id)).collect();
+        for (person, (at, source)) in &here.first {
+            if fresh.contains(person) {
+                self.person(&view, PersonEventKind::New, *person, *at, Some(source.clone()));
+            }
+            if !before.contains_key(person) {
+                self.person(&view, PersonEventKind::Appeared, *person, *at, Some(source.clone()));
+            }
+        }
+        for merge in &clip.identified.merges {
+            self.person(&view, PersonEventKind::Merged, merge.from, clip.end, None);
+        }
+        for name in &clip.identified.names {
+            self.named(name, name.since);
+        }
+        for (person, (at, source)) in before {
+            let person = view.resolve(person);
+            if !here.last.contains_key(&person) {
+                self.person(&view, PersonEventKind::Left, person, at, Some(source));
+            }
+        }
+        self.speech(&view, clip);
+        for row in &clip.memory_rows {
+            self.memory(&view, row);
+        }
+    }
+
+    fn speech(&self, view: &View, clip: &ClipReport) {
+        let Some(publisher) = self.publisher() else { return };
+        for turn in &clip.spoken {
+            let person = clip.identified.person_of_turn(turn.id).map(|id| view.resolve(id));
+            let words = turn.words.as_ref().map(|words| words.text.clone());
+            publisher.event_speech(&SpeechEvent {
+                turn: turn.id.to_string(),
+                person: person.map(|id| id.to_string()),
+                name: person.and_then(|id| name_of(view, id)),
+                start: turn.span.start,
+                end: turn.span.end,
+                text: words.filter(|text| !text.is_empty()),
+                source: turn.source.to_string(),
+            });
+        }
+    }
+
+    /// A memory was written.
+    pub fn memory(&self, view: &View, row: &MemoryRow) {
+        let Some(publisher) = self.publisher() else { return };
+        publisher.event_memory(&MemoryEvent {
+            memory: row.id,
+            kind: row.kind,
+            text: mention::render(&row.text, |id| view.display_name(id)),
+            start: row.span.start,
+            end: row.span.end,
+            clip: row.clip,
+            entities: row.entities.iter().map(|id| view.resolve(*id)).collect(),
+        });
+    }
+
+    /// Somebody got a name.
+    pub fn named(&self, row: &NameRow, at: Timestamp) {
+        let Some(publisher) = self.publisher() else { return };
+        publisher.event_person(&PersonEvent {
+            event: PersonEventKind::Named,
+            person: row.entity.to_string(),
+            name: Some(row.name.clone()),
+            at,
+            source: None,
+            provisional: false,
+        });
+    }
+
+    fn person(
+        &self,
+        view: &View,
+        event: PersonEventKind,
+        person: EntityId,
+        at: Timestamp,
+        source: Option<String>,
+    ) {
+        let Some(publisher) = self.publisher() else { return };
+        publisher.event_person(&PersonEvent {
+            event,
+            person: person.to_string(),
+            name: name_of(view, view.resolve(person)),
+            at,
+            source,
+            provisional: false,
+        });
+    }
+}
+
+/// When each person of a clip was first and last perceived, and by what.
+struct Perceived {
+    first: BTreeMap<EntityId, (Timestamp, String)>,
+    last: BTreeMap<EntityId, (Timestamp, String)>,
+}
+
+fn perceived(view: &View, clip: &ClipReport) -> Perceived {
+    let mut seen = Perceived { first: BTreeMap::new(), last: BTreeMap::new() };
+    let tracks = clip.identified.tracks.iter().filter_map(|one| {
+        let row = view.track(clip.clip, one.track)?;
+        Some((view.resolve(one.person?), row.span, row.source.to_string()))
+    });
+    let turns = clip.spoken.iter().filter_map(|turn| {
+        let person = clip.identified.person_of_turn(turn.id)?;
+        Some((view.resolve(person), turn.span, turn.source.to_string()))
+    });
+    for (person, span, source) in tracks.chain(turns) {
+        let first = seen.first.entry(person).or_insert_with(|| (span.start, source.clone()));
+        if span.start < first.0 {
+            *first = (span.start, source.clone());
+        }
+        let last = seen.last.entry(person).or_insert_with(|| (span.end, source.clone()));
+        if span.end > last.0 {
+            *last = (span.end, source);
+        }
+    }
+    seen
+}

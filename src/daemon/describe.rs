@@ -1,0 +1,62 @@
+//! What the daemon can do, and with which models: the `describe` document.
+
+use super::ingest::PerceiverSet;
+use crate::config::{Config, TranscriberKind};
+use crate::memory::Memory;
+use crate::models::{Catalogue, Job};
+use crate::mqtt::message::{Ability, Describe};
+
+/// Jobs that something in this version does.
+const JOBS: [Job; 6] = [
+    Job::FaceDetector,
+    Job::FaceEmbedder,
+    Job::VoiceActivity,
+    Job::SpeakerEmbedder,
+    Job::TextEmbedder,
+    Job::Transcriber,
+];
+
+/// The document; ask again when the history has begun.
+#[must_use]
+pub fn describe(
+    config: &Config,
+    catalogue: &Catalogue,
+    perceivers: &PerceiverSet,
+    memory: &Memory,
+) -> Describe {
+    let abilities = JOBS
+        .into_iter()
+        .map(|job| match job {
+            Job::Transcriber => words(config, perceivers),
+            job => ability(config, catalogue, job),
+        })
+        .collect();
+    let timezone = config.timezone();
+    Describe {
+        robot: config.robot_id(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        timezone: timezone.iana_name().unwrap_or("UTC").to_owned(),
+        abilities,
+        languages: vec!["en".to_owned()],
+        history_from: memory.history_from(),
+    }
+}
+
+fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
+    let file = catalogue.choose(config.models.set, job).ok();
+    Ability {
+        job: job.as_str().to_owned(),
+        model: file.as_ref().map(|file| file.name.clone()),
+        sha256: file.as_ref().map(|file| file.hash.to_string()),
+        licence: file.map(|file| file.licence),
+    }
+}
+
+/// The recogniser is software or a server, not a file of the catalogue.
+fn words(config: &Config, perceivers: &PerceiverSet) -> Ability {
+    let model = match config.transcriber.kind {
+        TranscriberKind::None => None,
+        _ => perceivers.recogniser.clone(),
+    };
+    Ability { job: Job::Transcriber.as_str().to_owned(), model, sha256: None, licence: None }
+}

@@ -1,0 +1,90 @@
+//! What runs through a session, in figures: written by its stages, read by `stats` and the watchdog.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::ids::SourceId;
+use crate::time::Timestamp;
+
+/// One source's figures since the start of the daemon.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SourceGauge {
+    /// Frames or blocks handed to its stage.
+    pub captured: u64,
+    /// Frames or blocks that nobody took in time.
+    pub dropped: u64,
+    /// End of the newest one.
+    pub newest: Option<Timestamp>,
+    /// Items that wait for its stage.
+    pub waiting: u64,
+}
+
+/// Everything at one moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readings {
+    /// By source.
+    pub sources: BTreeMap<SourceId, SourceGauge>,
+    /// Jobs that wait for a perception worker.
+    pub jobs: u64,
+    /// Items of all sources.
+    pub items: u64,
+    /// Clips whose border was announced.
+    pub borders: u64,
+    /// Of these, sealed or given up.
+    pub sealed: u64,
+}
+
+/// Shared between a session and whoever looks on. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Gauges(Arc<Mutex<Readings>>);
+
+impl Gauges {
+    /// The figures now.
+    #[must_use]
+    pub fn read(&self) -> Readings {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Readings> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An item of `source` that ends at `until` was handed on.
+    pub(super) fn item(&self, source: &SourceId, until: Timestamp, waiting: usize, jobs: usize) {
+        let mut readings = self.lock();
+        readings.items += 1;
+        readings.jobs = jobs as u64;
+        let gauge = match readings.sources.get_mut(source) {
+            Some(gauge) => gauge,
+            None => readings.sources.entry(source.clone()).or_default(),
+        };
+        gauge.captured += 1;
+        gauge.newest = gauge.newest.max(Some(until));
+        gauge.waiting = waiting as u64;
+    }
+
+    /// So many more items of a live source were dropped.
+    pub(super) fn dropped(&self, source: &SourceId, more: u64) {
+        self.lock().sources.entry(source.clone()).or_default().dropped += more;
+    }
+
+    /// A clip's border was announced.
+    pub(super) fn border(&self) {
+        self.lock().borders += 1;
+    }
+
+    /// A clip was sealed.
+    pub(super) fn sealed(&self) {
+        self.lock().sealed += 1;
+    }
+
+    /// The session is over: nothing waits any more.
+    pub(super) fn rest(&self) {
+        let mut readings = self.lock();
+        readings.jobs = 0;
+        readings.sealed = readings.borders;
+        for gauge in readings.sources.values_mut() {
+            gauge.waiting = 0;
+        }
+    }
+}

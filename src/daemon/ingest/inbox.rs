@@ -1,0 +1,111 @@
+//! What is told from outside while a session runs: where the robot is, when it speaks itself.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::media::Pose;
+use crate::time::Timestamp;
+
+/// Poses kept until a clip takes them; half an hour at 50 per second.
+const MAX_POSES: usize = 100_000;
+/// Stretches of the robot's own speech kept.
+const MAX_SPEECH: usize = 10_000;
+
+/// A stretch in which the robot itself spoke.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnSpeech {
+    /// First sound.
+    pub start: Timestamp,
+    /// Last sound; `None` while it goes on.
+    pub end: Option<Timestamp>,
+    /// What it said.
+    pub text: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    poses: VecDeque<Pose>,
+    speech: VecDeque<OwnSpeech>,
+}
+
+/// Shared between the control plane and the session. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Inbox(Arc<Mutex<Kept>>);
+
+impl Inbox {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a pose for the clip that covers it; of too many the oldest goes.
+    pub fn pose(&self, pose: Pose) {
+        let mut kept = self.lock();
+        if kept.poses.len() >= MAX_POSES {
+            kept.poses.pop_front();
+        }
+        kept.poses.push_back(pose);
+    }
+
+    /// The robot speaks. What goes on ends where the next begins.
+    pub fn speaking(&self, speech: OwnSpeech) {
+        let mut kept = self.lock();
+        if let Some(last) = kept.speech.back_mut()
+            && last.end.is_none()
+        {
+            last.end = Some(speech.start.max(last.start));
+        }
+        if kept.speech.len() >= MAX_SPEECH {
+            kept.speech.pop_front();
+        }
+        kept.speech.push_back(speech);
+    }
+
+    /// When the robot itself spoke, in the order it was told.
+    #[must_use]
+    pub fn own_speech(&self) -> Vec<OwnSpeech> {
+        self.lock().speech.iter().cloned().collect()
+    }
+
+    /// Takes the poses before `border`, in time order.
+    pub(super) fn poses_before(&self, border: Timestamp) -> Vec<Pose> {
+        let mut kept = self.lock();
+        if kept.poses.is_empty() {
+            return Vec::new();
+        }
+        let (mut taken, left): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut kept.poses).into_iter().partition(|pose| pose.stamp < border);
+        kept.poses = left.into();
+        taken.sort_by_key(|pose| pose.stamp);
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(secs: i64) -> Timestamp {
+        Timestamp::from_nanos(secs * 1_000_000_000)
+    }
+
+    #[test]
+    fn a_clip_takes_its_poses_in_time_order_and_leaves_the_later_ones() {
+        let inbox = Inbox::default();
+        for stamp in [3, 1, 7, 2] {
+            let frame = "map".to_owned();
+            inbox.pose(Pose { stamp: at(stamp), x: 0.0, y: 0.0, yaw: 0.0, frame });
+        }
+        let stamps = |poses: Vec<Pose>| poses.iter().map(|pose| pose.stamp).collect::<Vec<_>>();
+        assert_eq!(stamps(inbox.poses_before(at(5))), [at(1), at(2), at(3)]);
+        assert_eq!(stamps(inbox.poses_before(at(9))), [at(7)]);
+    }
+
+    #[test]
+    fn speech_without_an_end_ends_where_the_next_begins() {
+        let inbox = Inbox::default();
+        inbox.speaking(OwnSpeech { start: at(1), end: None, text: None });
+        inbox.speaking(OwnSpeech { start: at(4), end: Some(at(5)), text: Some("hello".into()) });
+        let ends: Vec<_> = inbox.own_speech().iter().map(|speech| speech.end).collect();
+        assert_eq!(ends, [Some(at(4)), Some(at(5))]);
+    }
+}

@@ -1,0 +1,156 @@
+//! A live session: cameras and microphones as they come, sealed by the watermark, until told to stop.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::dispatch::{Dispatcher, StagesGone};
+use super::report::{Report, SessionEnd};
+use super::session::{IngestError, Session, SessionSettings};
+use crate::capture::{LiveSources, SourceHealth};
+use crate::daemon::assemble::resolver;
+use crate::ids::{SessionId, SourceId};
+
+/// How long one look for an item takes at most.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often the sources' health is told.
+const HEALTH_EVERY: Duration = Duration::from_secs(1);
+/// How long a stopping session takes in what the sources had captured before.
+const DRAIN: Duration = Duration::from_millis(300);
+
+/// What a live session asks of and tells the daemon while it runs.
+pub struct LiveContext<'a> {
+    /// Set: seal the open window and end.
+    pub stop: &'a AtomicBool,
+    /// Told every second how the sources are.
+    pub health: &'a dyn Fn(&[SourceHealth]),
+}
+
+/// Remembers what the configured cameras and microphones deliver, until it is stopped or the wall clock
+/// jumps (then [`SessionEnd::stopped`] is false and a new session is due).
+///
+/// # Errors
+/// When no source can be started, or a model or the store fails; clips committed before that stay.
+pub fn live(
+    settings: &SessionSettings,
+    context: &LiveContext<'_>,
+) -> Result<SessionEnd, IngestError> {
+    let began = Instant::now();
+    let config = Arc::clone(&settings.config);
+    let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
+    let is_camera = |id: &SourceId| config.camera.iter().any(|camera| camera.id == id.as_str());
+    let (cameras, microphones) = sources.sources().into_iter().partition(is_camera);
+    {
+        // As the rows say: a session before this one may have learned what was not kept.
+        let mut who = settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+        let undecided = who.undecided().clone();
+        *who = resolver(&config, &settings.memory, &settings.perceivers, undecided);
+    }
+    let session = Session {
+        settings: settings.clone(),
+        cameras,
+        microphones,
+        recording: None,
+        resume: None,
+        stopping: Some(Arc::default()),
+    };
+    let id = SessionId::default();
+    settings.reports.send(Report::Began { session: id, span: None, from: None }).ok();
+    let mut running = session.start()?;
+    let load_secs = began.elapsed().as_secs_f64();
+    let playing = Instant::now();
+    let mut drops = Drops::default();
+    let stopped = feed(&mut running.dispatcher, &mut sources, context, &mut drops);
+    let jumped = sources.clock_jump_secs();
+    if let Some(secs) = jumped {
+        tracing::warn!("the wall clock jumped by {secs:.1} s: a new session begins");
+    }
+    if stopped {
+        running.words_may_be_late();
+        drain(&mut running.dispatcher, &mut sources);
+    }
+    drop(sources);
+    // The sealer's own fault, if it met one, comes out of `finish`.
+    let _ = running.dispatcher.finish();
+    let media_secs = running.media_secs();
+    let clips = running.finish();
+    settings.gauges.rest();
+    let clips = clips?;
+    Ok(SessionEnd {
+        done: true,
+        clips,
+        load_secs,
+        wall_secs: playing.elapsed().as_secs_f64(),
+        media_secs,
+        dropped: drops.frames,
+        stopped: stopped || jumped.is_none(),
+        ..SessionEnd::default()
+    })
+}
+
+/// What the sources have dropped so far.
+#[derive(Default)]
+struct Drops {
+    frames: u64,
+    seen: BTreeMap<SourceId, (u64, u64)>,
+}
+
+impl Drops {
+    /// Counts the increase into the open clip.
+    fn count(&mut self, health: &[SourceHealth], dispatcher: &mut Dispatcher) {
+        for source in health {
+            let before = self.seen.entry(source.id.clone()).or_default();
+            let frames = source.dropped_frames - before.0;
+            let blocks = source.dropped_blocks - before.1;
+            *before = (source.dropped_frames, source.dropped_blocks);
+            self.frames += frames;
+            dispatcher.dropped(&source.id, frames, blocks);
+        }
+    }
+}
+
+/// Hands on what comes; true when told to stop, false when the clock jumped or the stages are gone.
+fn feed(
+    dispatcher: &mut Dispatcher,
+    sources: &mut LiveSources,
+    context: &LiveContext<'_>,
+    drops: &mut Drops,
+) -> bool {
+    let mut told = Instant::now();
+    (context.health)(&sources.health());
+    loop {
+        if context.stop.load(Ordering::Relaxed) {
+            return true;
+        }
+        if let Some(item) = sources.next(LOOK)
+            && !matches!(dispatcher.item(item), Ok(true))
+        {
+            return false;
+        }
+        // Borders come with the watermark, so a silent camera seals its clips, too.
+        if let Err(StagesGone) = dispatcher.borders_until(sources.watermark()) {
+            return false;
+        }
+        if told.elapsed() >= HEALTH_EVERY {
+            told = Instant::now();
+            let health = sources.health();
+            drops.count(&health, dispatcher);
+            (context.health)(&health);
+            if sources.clock_jump_secs().is_some() {
+                return false;
+            }
+        }
+    }
+}
+
+/// Takes in what was captured before the stop.
+fn drain(dispatcher: &mut Dispatcher, sources: &mut LiveSources) {
+    let until = Instant::now() + DRAIN;
+    while Instant::now() < until {
+        let Some(item) = sources.next(Duration::from_millis(20)) else { return };
+        if !matches!(dispatcher.item(item), Ok(true)) {
+            return;
+        }
+    }
+}

@@ -1,0 +1,358 @@
+//! The running daemon: broker and memory first, so that it answers at once; then whatever is to be
+//! remembered; in the end everything in good order.
+
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
+
+use super::announce::Announcer;
+use super::assemble::{AssembleError, Knowledge, catalogue, session_settings};
+use super::describe::describe;
+use super::ingest::{self, Courtesy, LiveContext, Pace, Report, SessionSettings};
+use super::meters::Meters;
+use super::notify::{self, Pulse, Watchdog};
+use super::service::{Clock, MemoryService};
+use super::stats::StatsWriter;
+use super::stop::Stop;
+use crate::capture::{SourceHealth, SourceState};
+use crate::config::Config;
+use crate::models::{Catalogue, ModelError};
+use crate::mqtt::{self, MqttError, Publisher};
+
+/// How often `stats` is published.
+const STATS_EVERY: Duration = Duration::from_secs(10);
+/// How often the daemon looks after itself.
+const TICK: Duration = Duration::from_millis(500);
+/// The first pause after a session failed; each further one is twice as long …
+const FIRST_PAUSE: Duration = Duration::from_secs(5);
+/// … up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// What keeps the daemon from starting.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Memory or models.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// The manifest of models.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The broker.
+    #[error(transparent)]
+    Mqtt(#[from] MqttError),
+    /// The system gives no thread or no signals.
+    #[error("starting the daemon: {0}")]
+    System(#[from] std::io::Error),
+}
+
+/// Everything that runs beside ingest.
+pub struct Daemon {
+    settings: SessionSettings,
+    announcer: Announcer,
+    service: Arc<MemoryService>,
+    runtime: tokio::runtime::Runtime,
+    session: mqtt::Session,
+    stop: Stop,
+    capture: Pulse,
+    degraded: Vec<String>,
+    quit: Sender<()>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Daemon {
+    /// Opens the memory, starts the broker (where it is embedded) and answers from then on. `told` gets every
+    /// report of a session, too.
+    ///
+    /// # Errors
+    /// When the memory is in use or damaged, a model is damaged, or the broker's port is taken.
+    pub fn start(
+        config: &Config,
+        clock: Clock,
+        told: Option<Sender<Report>>,
+    ) -> Result<Self, ServeError> {
+        let stop = Stop::default();
+        let pace = match &clock {
+            Clock::Replay(pace) => pace.clone(),
+            Clock::Wall => Pace::new(None, false),
+        };
+        let steered = pace.clone();
+        stop.on_signals(move || steered.command(ingest::Command::Stop))?;
+
+        let knowledge = Knowledge::open(config)?;
+        let (reports, reported) = unbounded();
+        let settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+        let (announcer, meters) = (Announcer::default(), Meters::default());
+        let mut degraded = knowledge.degraded.clone();
+        degraded.extend(settings.perceivers.degraded.iter().cloned());
+        announcer.degraded("models", degraded.clone());
+        let service = Arc::new(MemoryService::new(
+            knowledge.clone(),
+            settings.clone(),
+            clock.clone(),
+            announcer.clone(),
+            meters.clone(),
+        ));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .thread_name("mqtt")
+            .enable_all()
+            .build()?;
+        let handler: Arc<dyn mqtt::Service> = Arc::<MemoryService>::clone(&service);
+        let session = runtime.block_on(mqtt::Session::start(config, handler))?;
+        let publisher = session.publisher();
+        announcer.publish_to(publisher.clone());
+
+        let mut watchdog = Watchdog::new();
+        let (capture, control) = (watchdog.pulse("capture"), watchdog.pulse("control"));
+        let sealing = watchdog.pulse("memory");
+        capture.rest();
+        runtime.spawn(async move {
+            loop {
+                control.beat();
+                tokio::time::sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let describer = Describer {
+            catalogue: catalogue(config)?,
+            settings: settings.clone(),
+            publisher: publisher.clone(),
+        };
+        describer.publish();
+        let (quit, quitting) = bounded(0);
+        let reporter =
+            Reporter { announcer: announcer.clone(), meters: meters.clone(), describer, told };
+        let ticker = Ticker {
+            stats: StatsWriter::new(
+                settings.memory.clone(),
+                settings.gauges.clone(),
+                meters,
+                clock,
+            ),
+            publisher,
+            announcer: announcer.clone(),
+            watchdog,
+            sealing,
+            settings: settings.clone(),
+        };
+        let ticked = quitting.clone();
+        let threads = vec![
+            thread::Builder::new()
+                .name("reports".to_owned())
+                .spawn(move || reporter.run(&reported, &quitting))?,
+            thread::Builder::new().name("upkeep".to_owned()).spawn(move || ticker.run(&ticked))?,
+        ];
+        notify::ready(&announcer.status_line());
+        Ok(Self {
+            settings,
+            announcer,
+            service,
+            runtime,
+            session,
+            stop,
+            capture,
+            degraded,
+            quit,
+            threads,
+        })
+    }
+
+    /// What ingest works with.
+    #[must_use]
+    pub fn settings(&self) -> &SessionSettings {
+        &self.settings
+    }
+
+    /// Asked for by SIGTERM and Ctrl-C.
+    #[must_use]
+    pub fn stop(&self) -> &Stop {
+        &self.stop
+    }
+
+    /// Abilities that are missing, and why.
+    #[must_use]
+    pub fn degraded(&self) -> &[String] {
+        &self.degraded
+    }
+
+    /// Where it can be reached, in words.
+    #[must_use]
+    pub fn address(&self) -> String {
+        let below = self.session.topics().at("ask");
+        match self.session.broker() {
+            Some(broker) => format!("MQTT on {} and {}, topic {below}", broker.v4, broker.v5),
+            None => format!("MQTT through {}, topic {below}", self.settings.config.mqtt.broker),
+        }
+    }
+
+    /// Remembers what the configured cameras and microphones deliver, until stopped. A session that fails is
+    /// tried again; questions are answered meanwhile. Without sources this only waits.
+    pub fn live(&self) {
+        let config = &self.settings.config;
+        if config.camera.is_empty() && config.microphone.is_empty() {
+            self.stop.wait();
+            return;
+        }
+        let mut pause = FIRST_PAUSE;
+        while !self.stop.asked() {
+            let began = Instant::now();
+            let health = |sources: &[SourceHealth]| {
+                self.capture.beat();
+                self.announcer.degraded("ingest", Vec::new());
+                self.announcer.degraded("sources", sources.iter().filter_map(ailing).collect());
+            };
+            let context = LiveContext { stop: self.stop.flag(), health: &health };
+            let ended = ingest::live(&self.settings, &context);
+            self.settings.reports.send(Report::Ended).ok();
+            self.capture.rest();
+            match ended {
+                Ok(end) if end.stopped => return,
+                // The wall clock jumped: a new session.
+                Ok(_) => {}
+                Err(error) => {
+                    if began.elapsed() > LONGEST_PAUSE {
+                        pause = FIRST_PAUSE;
+                    }
+                    tracing::error!(
+                        "remembering stopped: {error}; trying again in {:.0} s",
+                        pause.as_secs_f64()
+                    );
+                    self.announcer.degraded("ingest", vec![format!("remembering: {error}")]);
+                    if self.stop.wait_for(pause) {
+                        return;
+                    }
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+            }
+        }
+    }
+
+    /// Tells what is left to tell, says `stopped` and leaves.
+    pub fn finish(self) {
+        notify::stopping();
+        let Self { service, runtime, session, quit, threads, .. } = self;
+        drop(quit);
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the daemon ended in a panic; please report it");
+            }
+        }
+        runtime.block_on(session.stop());
+        service.flush();
+        runtime.shutdown_timeout(Duration::from_millis(500));
+    }
+}
+
+/// What a source that does not deliver takes away.
+fn ailing(source: &SourceHealth) -> Option<String> {
+    if source.state != SourceState::Waiting {
+        return None;
+    }
+    let why = source.last_error.as_deref().unwrap_or("it delivers nothing");
+    Some(format!("{}: {why}; it is started again", source.id))
+}
+
+/// Keeps `describe` up to date.
+struct Describer {
+    catalogue: Catalogue,
+    settings: SessionSettings,
+    publisher: Publisher,
+}
+
+impl Describer {
+    fn publish(&self) {
+        let SessionSettings { config, perceivers, memory, .. } = &self.settings;
+        self.publisher.describe(&describe(config, &self.catalogue, perceivers, memory));
+    }
+}
+
+/// Publishes what sessions report.
+struct Reporter {
+    announcer: Announcer,
+    meters: Meters,
+    describer: Describer,
+    told: Option<Sender<Report>>,
+}
+
+impl Reporter {
+    fn run(self, reports: &Receiver<Report>, quit: &Receiver<()>) {
+        let memory = self.describer.settings.memory.clone();
+        let mut history = memory.history_from();
+        let mut take = |report: Report| {
+            match &report {
+                Report::Began { session, from: Some(_), .. } => {
+                    self.announcer.session(Some(*session));
+                }
+                Report::Began { .. } => {}
+                Report::Clip(clip) => {
+                    self.meters.count("clips");
+                    self.meters.add("memories", clip.memories as u64);
+                    self.meters.add("frames_dropped", clip.dropped);
+                    self.meters.latency("seal", Duration::from_secs_f64(clip.sealed_secs.max(0.0)));
+                    self.announcer.clip(&memory, clip);
+                    if history.is_none() {
+                        history = memory.history_from();
+                        self.describer.publish();
+                    }
+                }
+                Report::Ended => self.announcer.session_ended(&memory.view()),
+            }
+            if let Some(told) = &self.told {
+                told.send(report).ok();
+            }
+        };
+        loop {
+            select! {
+                recv(reports) -> report => match report {
+                    Ok(report) => take(report),
+                    Err(_) => return,
+                },
+                recv(quit) -> _ => break,
+            }
+        }
+        reports.try_iter().for_each(take);
+    }
+}
+
+/// Looks after the daemon twice a second.
+struct Ticker {
+    stats: StatsWriter,
+    publisher: Publisher,
+    announcer: Announcer,
+    watchdog: Watchdog,
+    sealing: Pulse,
+    settings: SessionSettings,
+}
+
+impl Ticker {
+    fn run(mut self, quit: &Receiver<()>) {
+        let feed_every = Watchdog::interval();
+        let (mut fed, mut told) = (Instant::now(), Instant::now());
+        let mut sealed = None;
+        let mut line = String::new();
+        while quit.recv_timeout(TICK).is_err_and(|error| error.is_timeout()) {
+            let readings = self.settings.gauges.read();
+            if readings.borders == readings.sealed {
+                self.sealing.rest();
+                sealed = None;
+            } else if sealed.replace(readings.sealed) != Some(readings.sealed) {
+                self.sealing.beat();
+            }
+            if feed_every.is_some_and(|every| fed.elapsed() >= every) {
+                fed = Instant::now();
+                self.watchdog.beat();
+            }
+            if told.elapsed() >= STATS_EVERY {
+                told = Instant::now();
+                let stats = self.stats.next(&self.publisher);
+                self.publisher.stats(&stats);
+            }
+            let now = self.announcer.status_line();
+            if now != line {
+                notify::status(&now);
+                line = now;
+            }
+        }
+    }
+}

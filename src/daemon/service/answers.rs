@@ -1,0 +1,122 @@
+//! Keeps the answers that were given, without making anybody wait for the disk.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crossbeam_channel::{Sender, bounded};
+use serde_json::Value;
+
+use crate::ids::AnswerId;
+use crate::memory::{AnswerRow, Memory, MemoryError};
+use crate::time::Timestamp;
+
+/// Answers that may wait to be written.
+const QUEUE: usize = 4096;
+/// Answers found again by their request's id.
+const REMEMBERED_IDS: usize = 4096;
+
+enum Entry {
+    Answer(AnswerRow),
+    /// Everything before it is written once it is answered.
+    Flush(Sender<()>),
+}
+
+/// Gives answers their ids and writes them in a thread of its own.
+pub struct AnswerLog {
+    next: AtomicU64,
+    entries: Sender<Entry>,
+    /// Newest last: the request's own id and the answer's.
+    asked: Mutex<VecDeque<(String, AnswerId)>>,
+    lost: Arc<AtomicU64>,
+}
+
+impl AnswerLog {
+    /// Starts the thread; it ends with the log.
+    #[must_use]
+    pub fn start(memory: Memory) -> Self {
+        let (entries, waiting) = bounded::<Entry>(QUEUE);
+        let next = AtomicU64::new(memory.next_answer_id().0);
+        let lost = Arc::<AtomicU64>::default();
+        let unwritten = Arc::clone(&lost);
+        let write = move || {
+            for entry in waiting {
+                let row = match entry {
+                    Entry::Answer(row) => row,
+                    Entry::Flush(done) => {
+                        done.send(()).ok();
+                        continue;
+                    }
+                };
+                if let Err(error) = memory.keep_answer(&row) {
+                    unwritten.fetch_add(1, Ordering::Relaxed);
+                    tracing::warn!(%error, id = %row.id, "An answer was given and is not kept.");
+                }
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("answers".to_owned()).spawn(write) {
+            tracing::error!(%error, "No thread for answers: they are given and not kept.");
+        }
+        Self { next, entries, asked: Mutex::default(), lost }
+    }
+
+    /// A fresh id.
+    pub(super) fn mint(&self) -> AnswerId {
+        AnswerId(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Keeps an answer; when thousands wait for the disk it is given up and counted.
+    pub(super) fn keep(
+        &self,
+        id: AnswerId,
+        request: Option<&str>,
+        question: &str,
+        document: &Value,
+        asked: Timestamp,
+    ) {
+        if let Some(request) = request {
+            let mut known = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.len() >= REMEMBERED_IDS {
+                known.pop_front();
+            }
+            known.push_back((request.to_owned(), id));
+        }
+        let row =
+            AnswerRow { id, question: question.to_owned(), document: document.to_string(), asked };
+        if self.entries.try_send(Entry::Answer(row)).is_err() {
+            self.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The answer that `word` means: its own id, or the id of the request it replied to.
+    pub(super) fn find(
+        &self,
+        memory: &Memory,
+        word: &str,
+    ) -> Result<Option<AnswerRow>, MemoryError> {
+        self.flush();
+        let by_request = || {
+            let known = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            known.iter().rev().find(|(request, _)| request == word).map(|(_, id)| *id)
+        };
+        match word.parse().ok().or_else(by_request) {
+            Some(id) => memory.answer(id),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits until everything so far is written.
+    pub fn flush(&self) {
+        let (done, written) = bounded(1);
+        if self.entries.send(Entry::Flush(done)).is_ok() {
+            let _ = written.recv();
+        }
+    }
+
+    /// Answers given and not kept.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+}

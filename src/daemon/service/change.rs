@@ -1,0 +1,104 @@
+//! What changes the memory at somebody's word: remember, forget, name.
+
+use serde_json::json;
+
+use super::{MemoryService, told};
+use crate::daemon::assemble::resolver;
+use crate::daemon::queries::find;
+use crate::identify::Undecided;
+use crate::ids::{EntityId, EntityKind, MemoryId};
+use crate::memory::model::MemoryKind;
+use crate::memory::{self, View};
+use crate::mention;
+use crate::mqtt::message::{Forget, Name, Remember};
+use crate::mqtt::{Refusal, Reply};
+use crate::time::Span;
+
+impl MemoryService {
+    pub(super) fn remember(&self, remember: Remember) -> Result<Reply, Refusal> {
+        let Remember { text, start, end, entities, pinned, .. } = remember;
+        let view = self.view();
+        let mut about: Vec<EntityId> =
+            entities.iter().map(|word| find(&view, word)).collect::<Result<_, _>>()?;
+        about.extend(view.named_in(&text));
+        let mentioned = mention::mentions(&text).into_iter().map(|one| one.entity);
+        about.extend(mentioned.filter(|id| view.knows(*id)));
+        let start = start.unwrap_or_else(|| self.now());
+        let mut row = told(MemoryKind::Note, text, Span::new(start, end.unwrap_or(start)), about);
+        row.pinned = pinned;
+        let row = self.note(row)?;
+        Ok(Reply::Document(json!({ "memory": row.id, "entities": row.entities })))
+    }
+
+    pub(super) fn forget(&self, forget: &Forget) -> Result<Reply, Refusal> {
+        let view = self.view();
+        let what = target(&view, forget)?;
+        drop(view);
+        // An answer that waits to be written may speak of what is to be erased.
+        self.flush();
+        let at = self.now();
+        let mut who = self.resolver();
+        let memory = &self.knowledge.memory;
+        let erased = memory.forget(&what, at).map_err(|error| self.failed(&error))?;
+        if !matches!(what, memory::Forget::Memory(_)) {
+            // Galleries and names in RAM go, too; so do percepts that were to be decided later.
+            let perceivers = &self.session.perceivers;
+            *who = resolver(&self.session.config, memory, perceivers, Undecided::default());
+        }
+        if !erased.rewritten.is_empty() {
+            let mut draft = memory.begin(at);
+            let view = memory.view();
+            for id in &erased.rewritten {
+                let Some(row) = view.memory(*id) else { continue };
+                if let Some(vector) = self.session.memorizer.vector(&row.text, who.persons()) {
+                    draft.embed(*id, vector);
+                }
+            }
+            draft.commit().map_err(|error| self.failed(&error))?;
+        }
+        drop(who);
+        Ok(Reply::Document(json!({
+            "rows": erased.rows,
+            "files": erased.files,
+            "rewritten": erased.rewritten,
+        })))
+    }
+
+    pub(super) fn name(&self, name: &Name) -> Result<Reply, Refusal> {
+        let id = find(&self.view(), &name.entity)?;
+        if !matches!(id.kind, EntityKind::Person | EntityKind::Face | EntityKind::Voice) {
+            return Err(Refusal::bad_request(format!("{id} is no person; only persons get names")));
+        }
+        let at = self.now();
+        let row = {
+            let mut who = self.resolver();
+            let mut draft = self.knowledge.memory.begin(at);
+            let row = who.decree_name(id, &name.name, at, &mut draft);
+            draft.commit().map_err(|error| self.failed(&error))?;
+            row
+        };
+        self.announcer.named(&row, at);
+        Ok(Reply::Document(json!({ "entity": row.entity, "name": row.name })))
+    }
+}
+
+/// What a request asks to be forgotten.
+fn target(view: &View, forget: &Forget) -> Result<memory::Forget, Refusal> {
+    match forget {
+        Forget { entity: Some(word), .. } => Ok(memory::Forget::Entity(find(view, word)?)),
+        Forget { memory: Some(word), .. } => {
+            let id: MemoryId =
+                word.trim().parse().map_err(|error| Refusal::bad_request(format!("{error}")))?;
+            if view.memory(id).is_none() && view.retirement(id).is_none() {
+                return Err(Refusal::not_found(format!("there is no {id} in the memory")));
+            }
+            Ok(memory::Forget::Memory(id))
+        }
+        Forget { start: Some(start), end: Some(end), .. } => {
+            Ok(memory::Forget::Span(Span::new(*start, *end)))
+        }
+        _ => Err(Refusal::bad_request(
+            "give exactly one of `entity`, `memory`, or `start` with `end`",
+        )),
+    }
+}

@@ -1,0 +1,24 @@
+//! What "now" is while the daemon runs.
+
+use crate::daemon::ingest::Pace;
+use crate::time::Timestamp;
+
+/// The session's clock.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// Live: the wall clock.
+    Wall,
+    /// A recording's: how far it was played; after its end it stands still.
+    Replay(Pace),
+}
+
+impl Clock {
+    /// Now; `None` before a replay's first item.
+    #[must_use]
+    pub fn now(&self) -> Option<Timestamp> {
+        match self {
+            Self::Wall => Some(Timestamp::wall_clock()),
+            Self::Replay(pace) => Some(pace.position()).filter(|at| *at > Timestamp::EPOCH),
+        }
+    }
+}

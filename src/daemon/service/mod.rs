@@ -1,0 +1,264 @@
+//! What the daemon does with requests that come over MQTT.
+//!
+//! Questions and reading commands read a pinned view and run side by side. What writes takes the
+//! resolver first, then the memory's draft, as the sealer does.
+
+mod answers;
+mod change;
+mod clock;
+mod feedback;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+pub use answers::AnswerLog;
+pub use clock::Clock;
+
+use super::announce::Announcer;
+use super::assemble::Knowledge;
+use super::ingest::{Command, Courtesy, OwnSpeech, Pace, SessionSettings};
+use super::meters::Meters;
+use super::queries;
+use crate::answer::{Effort, Question};
+use crate::identify::Resolver;
+use crate::ids::{EntityId, MemoryId};
+use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::{AsOf, MemoryError, View};
+use crate::mqtt::message::{self, Ask, Query, ReplayCommand, ReplayRate, Speaking};
+use crate::mqtt::{Call, Refusal, Reply, Request, Service};
+use crate::time::{Span, Timestamp};
+
+/// The control plane's hands: answers, reads, writes, steers.
+pub struct MemoryService {
+    knowledge: Knowledge,
+    session: SessionSettings,
+    clock: Clock,
+    announcer: Announcer,
+    answers: AnswerLog,
+    meters: Meters,
+}
+
+impl MemoryService {
+    /// Over an open memory; `session` is what ingest works with, too.
+    #[must_use]
+    pub fn new(
+        knowledge: Knowledge,
+        session: SessionSettings,
+        clock: Clock,
+        announcer: Announcer,
+        meters: Meters,
+    ) -> Self {
+        let answers = AnswerLog::start(knowledge.memory.clone());
+        Self { knowledge, session, clock, announcer, answers, meters }
+    }
+
+    /// Waits until every answer given so far is kept.
+    pub fn flush(&self) {
+        self.answers.flush();
+    }
+
+    fn courtesy(&self) -> &Courtesy {
+        &self.session.courtesy
+    }
+
+    fn resolver(&self) -> MutexGuard<'_, Resolver> {
+        let shared: &Arc<Mutex<Resolver>> = &self.session.resolver;
+        shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The session's clock, else the newest time in the memory, else the wall clock: what a row is recorded at.
+    fn now(&self) -> Timestamp {
+        let newest = || self.knowledge.memory.view().newest_time();
+        self.clock.now().or_else(newest).unwrap_or_else(Timestamp::wall_clock)
+    }
+
+    fn ask(&self, ask: &Ask, call: &Call) -> Result<Reply, Refusal> {
+        let _aside = self.courtesy().question();
+        let memory = &self.knowledge.memory;
+        let as_of = ask.as_of.map(AsOf::from);
+        self.check_history(as_of)?;
+        let clock = self.clock.now();
+        let id = self.answers.mint();
+        let own = id.to_string();
+        let question = Question {
+            id: ask.id.clone().unwrap_or_else(|| own.clone()),
+            text: ask.question.clone(),
+            as_of,
+            now: ask.now,
+            effort: match ask.effort {
+                message::Effort::Fast => Effort::Fast,
+                message::Effort::Deep => Effort::Deep,
+            },
+            deadline_ms: ask.deadline_ms,
+        };
+        let answered = self.knowledge.answerer.answer(memory, &question, clock);
+        let answer = answered.map_err(|error| queries::refusal(&error))?;
+        let used: Vec<MemoryId> = answer.evidence.iter().filter_map(|one| one.memory).collect();
+        let asked = ask.now.or(clock).unwrap_or_else(|| self.now());
+        memory.note_access(&used, asked);
+        let mut document =
+            serde_json::to_value(answer).map_err(|error| Refusal::internal(error.to_string()))?;
+        document["answer_id"] = Value::from(own);
+        self.answers.keep(id, ask.id.as_deref(), &ask.question, &document, asked);
+        let took = call.received.elapsed();
+        self.meters.latency("answer", took);
+        if took > Duration::from_millis(ask.deadline_ms()) {
+            return Err(Refusal::overloaded(format!(
+                "the answer took {} ms, more than the {} allowed; allow more with deadline_ms",
+                took.as_millis(),
+                ask.deadline_ms()
+            )));
+        }
+        Ok(Reply::Document(document))
+    }
+
+    fn query(&self, query: Query) -> Result<Reply, Refusal> {
+        let _aside = self.courtesy().question();
+        if let Some(at) = query.args.get("as_of").filter(|at| !at.is_null()) {
+            let at: message::AsOf = serde_json::from_value(at.clone())
+                .map_err(|error| Refusal::bad_request(format!("`as_of`: {error}")))?;
+            self.check_history(Some(at.into()))?;
+        }
+        let memory = &self.knowledge.memory;
+        queries::query(memory, self.knowledge.text.as_deref(), query.verb, query.args)
+    }
+
+    /// Views are exact from the first commit on.
+    fn check_history(&self, as_of: Option<AsOf>) -> Result<(), Refusal> {
+        match (as_of, self.knowledge.memory.history_from()) {
+            (Some(AsOf::Time(asked)), Some(from)) if asked < from => Err(Refusal::expired(
+                format!("the history begins at {from}; nothing is known as of {asked}"),
+            )),
+            (Some(AsOf::Time(asked)), None) => Err(Refusal::expired(format!(
+                "the memory is empty; nothing is known as of {asked}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// The robot speaks: kept for the turns to come, and as an utterance of its own.
+    fn speaking(&self, speaking: Speaking) -> Result<Reply, Refusal> {
+        let Speaking { start, end, text, .. } = speaking;
+        self.session.inbox.speaking(OwnSpeech { start, end, text: text.clone() });
+        let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
+            return Ok(Reply::Document(json!({})));
+        };
+        let row = told(
+            MemoryKind::Utterance,
+            format!("<{}> said: \"{}\"", EntityId::ROBOT, text.trim()),
+            Span::new(start, end.unwrap_or(start)),
+            vec![EntityId::ROBOT],
+        );
+        let row = self.note(row)?;
+        Ok(Reply::Document(json!({ "memory": row.id })))
+    }
+
+    /// Writes a memory that was told, in a transaction of its own, and says so.
+    fn note(&self, row: MemoryRow) -> Result<MemoryRow, Refusal> {
+        let at = self.now();
+        let row = {
+            let resolver = self.resolver();
+            let mut draft = self.knowledge.memory.begin(at);
+            let row = self.session.memorizer.note(row, resolver.persons(), &mut draft);
+            draft.commit().map_err(|error| self.failed(&error))?;
+            row
+        };
+        self.announcer.memory(&self.view(), &row);
+        Ok(row)
+    }
+
+    fn view(&self) -> View {
+        self.knowledge.memory.view()
+    }
+
+    fn failed(&self, error: &MemoryError) -> Refusal {
+        tracing::warn!(%error, "A request could not be carried out.");
+        queries::refusal(error)
+    }
+
+    fn replay(&self, command: ReplayCommand) -> Result<Reply, Refusal> {
+        let Clock::Replay(pace) = &self.clock else {
+            return Err(Refusal::unavailable(
+                "no recording is being played; start one with `engramd replay REC --serve`",
+            ));
+        };
+        steer(pace, command);
+        Ok(Reply::Document(json!({ "position": pace.position() })))
+    }
+
+    fn carry_out(&self, request: Request, call: &Call) -> Result<Reply, Refusal> {
+        match request {
+            Request::Ask(ask) => self.ask(&ask, call),
+            Request::Query(query) => self.query(query),
+            Request::Remember(remember) => self.remember(remember),
+            Request::Forget(forget) => self.forget(&forget),
+            Request::Name(name) => self.name(&name),
+            Request::Feedback(feedback) => self.feedback(&feedback),
+            Request::Pose(pose) => {
+                self.session.inbox.pose(pose);
+                Ok(Reply::Document(json!({})))
+            }
+            Request::Speaking(speaking) => self.speaking(speaking),
+            Request::Replay(command) => self.replay(command),
+        }
+    }
+}
+
+impl Service for MemoryService {
+    fn handle(&self, request: Request, call: &Call) -> Result<Reply, Refusal> {
+        let what = match &request {
+            Request::Ask(_) => "questions",
+            Request::Query(_) => "queries",
+            Request::Pose(_) => "poses",
+            _ => "commands",
+        };
+        let done = self.carry_out(request, call);
+        self.meters.count(what);
+        if done.is_err() {
+            self.meters.count("refused");
+        }
+        done
+    }
+}
+
+/// Tells a replay what to do.
+fn steer(pace: &Pace, command: ReplayCommand) {
+    let step = |items| {
+        pace.command(Command::Pause);
+        pace.command(Command::Step(items));
+    };
+    match command {
+        ReplayCommand::Pause => pace.command(Command::Pause),
+        ReplayCommand::Resume => pace.command(Command::Resume),
+        ReplayCommand::Rate(ReplayRate::Max) => pace.command(Command::Rate(None)),
+        ReplayCommand::Rate(ReplayRate::Times(rate)) => pace.command(Command::Rate(Some(rate))),
+        ReplayCommand::Seek(to) => pace.command(Command::Seek(to)),
+        ReplayCommand::Step => step(1),
+        ReplayCommand::Burst(frames) => step(u64::from(frames)),
+        ReplayCommand::Stop => pace.command(Command::Stop),
+    }
+}
+
+/// A row that came from outside; its id is minted when it is written.
+fn told(kind: MemoryKind, text: String, span: Span, mut entities: Vec<EntityId>) -> MemoryRow {
+    entities.sort_unstable();
+    entities.dedup();
+    MemoryRow {
+        id: MemoryId(0),
+        kind,
+        text,
+        span,
+        clip: None,
+        entities,
+        fact: None,
+        importance: 0.6,
+        confidence: 1.0,
+        pinned: false,
+        valid_from: span.start,
+        valid_to: None,
+        grounds: Vec::new(),
+        origin: "told".to_owned(),
+    }
+}

@@ -1,0 +1,83 @@
+//! The `stats` document: rates, drops, lags, depths, counts and latencies.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::ingest::{Gauges, Readings};
+use super::meters::Meters;
+use super::service::Clock;
+use crate::ids::EntityKind;
+use crate::memory::Memory;
+use crate::mqtt::Publisher;
+use crate::mqtt::message::{SourceStats, Stats};
+use crate::time::Timestamp;
+
+/// Makes one document after the other; rates are over the time between two.
+pub struct StatsWriter {
+    memory: Memory,
+    gauges: Gauges,
+    meters: Meters,
+    clock: Clock,
+    started: Instant,
+    before: (Instant, Readings),
+}
+
+impl StatsWriter {
+    /// Counts from now on.
+    #[must_use]
+    pub fn new(memory: Memory, gauges: Gauges, meters: Meters, clock: Clock) -> Self {
+        let now = Instant::now();
+        let before = (now, gauges.read());
+        Self { memory, gauges, meters, clock, started: now, before }
+    }
+
+    /// The document of the interval that ends now.
+    pub fn next(&mut self, publisher: &Publisher) -> Stats {
+        let (now, at) = (Instant::now(), Timestamp::wall_clock());
+        let readings = self.gauges.read();
+        let secs = (now - self.before.0).as_secs_f64().max(1e-3);
+        let live = matches!(self.clock, Clock::Wall);
+        let mut sources = BTreeMap::new();
+        let mut queues = BTreeMap::from([
+            ("jobs".to_owned(), readings.jobs),
+            ("clips".to_owned(), readings.borders.saturating_sub(readings.sealed)),
+            ("outbox".to_owned(), publisher.waiting() as u64),
+        ]);
+        for (source, gauge) in &readings.sources {
+            let before = self.before.1.sources.get(source).map_or(0, |before| before.captured);
+            let lag_secs =
+                gauge.newest.filter(|_| live).map_or(0.0, |newest| at.secs_since(newest));
+            let stats = SourceStats {
+                per_sec: gauge.captured.saturating_sub(before) as f64 / secs,
+                captured: gauge.captured,
+                dropped: gauge.dropped,
+                lag_secs,
+            };
+            sources.insert(source.to_string(), stats);
+            queues.insert(format!("source {source}"), gauge.waiting);
+        }
+        let mut counts = self.meters.counts();
+        let view = self.memory.view();
+        let persons = view
+            .entities()
+            .into_iter()
+            .filter(|id| id.kind == EntityKind::Person && view.resolve(*id) == *id)
+            .count();
+        counts.insert("persons".to_owned(), persons as u64);
+        counts.insert("commits".to_owned(), view.seq().0);
+        counts.insert("messages_dropped".to_owned(), publisher.dropped());
+        self.before = (now, readings);
+        Stats {
+            at,
+            uptime_secs: self.started.elapsed().as_secs_f64(),
+            behind_secs: match &self.clock {
+                Clock::Replay(pace) => pace.behind_secs(),
+                Clock::Wall => 0.0,
+            },
+            sources,
+            queues,
+            counts,
+            latency_ms: self.meters.latencies(),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Stopping in good order: the first SIGTERM or Ctrl-C asks for it, the second does not wait.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+/// How long a stop may take before the process just ends; what was committed is safe.
+const STOP_WITHIN: Duration = Duration::from_millis(4500);
+
+#[derive(Debug, Default)]
+struct State {
+    asked: AtomicBool,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+/// Whether the daemon was asked to stop. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<State>);
+
+impl Stop {
+    /// Asks for it.
+    pub fn ask(&self) {
+        let _guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        self.0.asked.store(true, Ordering::Relaxed);
+        self.0.changed.notify_all();
+    }
+
+    /// Whether it was asked for.
+    #[must_use]
+    pub fn asked(&self) -> bool {
+        self.0.asked.load(Ordering::Relaxed)
+    }
+
+    /// The flag itself, for loops that look at it.
+    #[must_use]
+    pub fn flag(&self) -> &AtomicBool {
+        &self.0.asked
+    }
+
+    /// Waits until it is asked for.
+    pub fn wait(&self) {
+        while !self.wait_for(Duration::from_secs(3600)) {}
+    }
+
+    /// Waits until it is asked for, or `most` has passed; whether it was asked for.
+    pub fn wait_for(&self, most: Duration) -> bool {
+        let until = Instant::now() + most;
+        let mut guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        while !self.asked() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.0.changed.wait_timeout(guard, left);
+            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    /// From now on SIGTERM and Ctrl-C ask for it, and then call `also`.
+    ///
+    /// # Errors
+    /// When the signals cannot be listened to.
+    pub fn on_signals(&self, also: impl Fn() + Send + 'static) -> std::io::Result<()> {
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let stop = self.clone();
+        let listen = move || {
+            for signal in signals.forever() {
+                if stop.asked() {
+                    std::process::exit(128 + signal);
+                }
+                stop.ask();
+                also();
+                end_late();
+            }
+        };
+        thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
+    }
+}
+
+/// Ends the process when stopping takes too long.
+fn end_late() {
+    let end = || {
+        thread::sleep(STOP_WITHIN);
+        tracing::error!(
+            "stopping took longer than {:.1} s: the clip in hand is given up",
+            STOP_WITHIN.as_secs_f64()
+        );
+        std::process::exit(3);
+    };
+    // Without that thread the stop takes as long as it takes.
+    thread::Builder::new().name("last-call".to_owned()).spawn(end).ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_waits_is_woken() {
+        let stop = Stop::default();
+        assert!(!stop.wait_for(Duration::from_millis(1)));
+        let other = stop.clone();
+        let waiting = thread::spawn(move || other.wait());
+        stop.ask();
+        assert!(waiting.join().is_ok() && stop.wait_for(Duration::ZERO));
+    }
+}
