@@ -53,8 +53,8 @@ pub fn best(gain: &[Vec<f64>]) -> Vec<Option<usize>> {
         }
     }
     let mut assigned = vec![None; rows];
-    for c in 1..=n {
-        let r = row_of[c] - 1;
+    for (c, row) in row_of.iter().enumerate().skip(1) {
+        let r = row - 1;
         if r < rows && c <= columns && cost(r, c - 1) < 0.0 {
             assigned[r] = Some(c - 1);
         }

@@ -168,13 +168,13 @@ fn runtimes(context: &Context) -> Vec<Finding> {
         "libtorch",
         if tch::Cuda::is_available() { "present, with a GPU" } else { "present, on the CPU" },
     )];
-    findings.push(match loaded(&["libonnxruntime.so.1", "libonnxruntime.so"]) {
+    findings.push(match loaded(&[crate::runtime::onnx::LIBRARY]) {
         Some(name) => Finding::ok("runtimes", "ONNX Runtime", name),
         None => Finding::bad(
             Verdict::Failure,
             "runtimes",
             "ONNX Runtime",
-            "libonnxruntime.so.1 is not found beside this program",
+            format!("{} is not found beside this program", crate::runtime::onnx::LIBRARY),
             "make setup (in a checkout) or make install",
         ),
     });
@@ -251,7 +251,7 @@ fn store(dir: &Path) -> Vec<Finding> {
         existing = parent;
     }
     let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
-    if rustix::fs::access(existing, access).is_err() {
+    if !existing.is_dir() || rustix::fs::access(existing, access).is_err() {
         let found = format!("{shown} cannot be written by this user");
         let cure =
             "run as the daemon's user, name another folder with --data-dir, or change its owner";
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn every_failure_names_its_cure() {
-        let nowhere = store(Path::new("/proc/engram"));
+        let nowhere = store(Path::new("/proc/version/engram"));
         assert_eq!(nowhere[0].verdict, Verdict::Failure);
         let shown = for_people(&nowhere[0], Paint::plain());
         assert!(shown.contains("cannot be written") && shown.contains("→ run as"), "{shown}");

@@ -36,7 +36,7 @@ pub(super) struct ExportArgs {
 pub(super) fn run(args: &ExportArgs, context: &Context) -> anyhow::Result<u8> {
     let memory = Memory::open_read_only(&context.config.store_dir())?;
     if args.hash {
-        print::json(&json!({ "hash": memory.hash() }))?;
+        print::line(json!({ "hash": memory.hash() }))?;
         return Ok(0);
     }
     let view = match args.as_of {

@@ -18,11 +18,12 @@ use crate::mqtt::message::{AsOf, QueryVerb};
   engramd show Ava
   engramd show s1/3                              a clip: who was seen and what was said
   engramd show memory_17
-  engramd show people --out people.jpg           a contact sheet; .html holds more")]
+  engramd show people --out people.jpg           a contact sheet; or .png, .html
+  engramd show graph --out g.svg                 the memory graph; or .dot, .html")]
 pub(super) struct ShowArgs {
-    /// A name or id: Ava, person_4, face_1, s1, s1/3, memory_17, answer_5; or `people`.
+    /// A name or id: Ava, person_4, face_1, s1, s1/3, memory_17, answer_5; `people`, `graph`.
     what: String,
-    /// Write the picture there (people: .jpg, .png or .html).
+    /// Write the picture there (people: .jpg, .png, .html; graph: .svg, .dot, .html).
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// What was known at that time or after that commit (seq:N).
@@ -32,12 +33,14 @@ pub(super) struct ShowArgs {
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> anyhow::Result<u8> {
     let mut reader = Reader::open(context)?;
+    match (args.what.as_str(), &args.out) {
+        ("graph", Some(out)) => return graph(args, out, &mut reader),
+        ("people", _) | (_, None) => {}
+        (what, Some(_)) => bail!("--out is for `show people` and `show graph`; {what} is text"),
+    }
     let arguments = json!({ "what": args.what, "as_of": args.as_of });
     let shown = reader.query(QueryVerb::Show, &arguments)?;
     if let Some(out) = &args.out {
-        if args.what != "people" {
-            bail!("--out is for `show people`; {} is text", args.what);
-        }
         return contact_sheet(&shown, out, &mut reader);
     }
     if context.json {
@@ -45,6 +48,19 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> anyhow::Result<u8> {
     } else {
         print::line(for_people(&shown, &context.config.timezone(), Paint::for_stdout()))?;
     }
+    Ok(0)
+}
+
+fn graph(args: &ShowArgs, out: &Path, reader: &mut Reader) -> anyhow::Result<u8> {
+    let format = out.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
+    if !["svg", "dot", "html"].contains(&format) {
+        bail!("{}: the graph is written as .svg, .dot or .html", out.display());
+    }
+    let arguments = json!({ "what": "graph", "format": format, "as_of": args.as_of });
+    let shown = reader.query(QueryVerb::Show, &arguments)?;
+    std::fs::write(out, print::text(&shown["text"]))
+        .with_context(|| format!("writing the graph {}", out.display()))?;
+    print::line(format!("the memory graph in {}", out.display()))?;
     Ok(0)
 }
 

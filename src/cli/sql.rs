@@ -7,14 +7,17 @@ use super::reader::Reader;
 use super::{Context, print};
 use crate::mqtt::message::QueryVerb;
 
-/// One SELECT on the store, read-only, at most 10,000 rows and 5 seconds.
+/// One SELECT on the store, read-only, at most 10,000 rows and 5 seconds. Times are nanoseconds since 1970.
 ///
-/// There are sessions, clips, tracks, turns, memories, names, memberships and merges as they are known now, with times
-/// as text; the tables below them (session, clip, track, …) hold every version.
+/// Views of what holds now: people (id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs),
+/// sightings (person, face, source, clip, track, start, end, secs), utterances (person, voice, source, clip, turn, start,
+/// end, words), memories (id, kind, text, start, end, clip, entities, importance, confidence), facts (memory, subject,
+/// attribute, value, valid_from, valid_to, confidence), places (id, name), clips (id, session, start, end, frames,
+/// analysed, dropped), answers (id, question, document, asked). The tables below them hold every version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  engramd sql \"SELECT person, sum(speech_secs) FROM turns GROUP BY person\"
-  engramd sql \"SELECT start, text FROM memories WHERE text LIKE '%mug%'\" --json")]
+  engramd sql \"SELECT person, count(*), sum(secs) FROM sightings GROUP BY person\"
+  engramd sql \"SELECT datetime(start / 1e9, 'unixepoch'), text FROM memories WHERE text LIKE '%mug%'\" --json")]
 pub(super) struct SqlArgs {
     /// The SELECT.
     query: String,
@@ -35,7 +38,7 @@ pub(super) fn run(args: &SqlArgs, context: &Context) -> anyhow::Result<u8> {
     let mut table = print::table([]);
     table.set_header(&columns);
     for row in found["rows"].as_array().into_iter().flatten() {
-        table.add_row(columns.iter().map(|column| print::text(&row[column])));
+        table.add_row(row.as_array().into_iter().flatten().map(print::text));
     }
     print::line(&table)?;
     if found["truncated"] == true {

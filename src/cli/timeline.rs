@@ -207,7 +207,8 @@ mod tests {
         assert_eq!(
             shown,
             "2026-03-02 17:30:00 – 17:30:40 (UTC), 40.0 s, 0 clips\n\
-             Ava      seen   █████\n        \x20 spoke   █▒\n\
+             Ava      seen   █████\n\
+             \x20        spoke   █░\n\
              unknown  spoke                ▒\n\
              \x20              ╵17:30:00 ╵17:30:20"
         );

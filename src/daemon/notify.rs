@@ -98,12 +98,12 @@ impl Watchdog {
 
 /// The daemon answers questions.
 pub fn ready(status: &str) {
-    send(&[NotifyState::Ready, NotifyState::Status(status.into())]);
+    send(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
 /// One line for `systemctl status`.
 pub fn status(status: &str) {
-    send(&[NotifyState::Status(status.into())]);
+    send(&[NotifyState::Status(status)]);
 }
 
 /// Starting or stopping takes longer: models load, clips are written.

@@ -146,7 +146,7 @@ pub fn group(
                 let open = alive[a] && alive[b] && !groups[a].aside && !groups[b].aside;
                 let value = likeness[a][b];
                 if open
-                    && value >= thresholds.accept
+                    && value >= thresholds.same_from(groups[a].secs.min(groups[b].secs))
                     && best.is_none_or(|(top, ..)| value > top)
                     && !blocked(&groups[a], &groups[b])
                 {

@@ -10,8 +10,6 @@
 //! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
 
 pub mod cluster;
-#[cfg(test)]
-mod dev;
 pub mod evidence;
 mod faces;
 pub mod gallery;

@@ -5,6 +5,7 @@
 //! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing.
 
 mod facts;
+pub mod media;
 mod presence;
 mod utterances;
 

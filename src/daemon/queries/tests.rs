@@ -192,6 +192,14 @@ fn everything_can_be_shown_by_its_id_or_name() {
     assert_eq!(ava["memories"][0]["text"], "Ava said \"hello there\".");
     let sheet = ask(&memory, QueryVerb::Show, json!({"what": "people"})).unwrap();
     let digest = sheet[0]["chips"][0]["media"].clone();
+    for (format, begins) in [("svg", "<svg"), ("dot", "graph"), ("html", "<!")] {
+        let graph = json!({ "what": "graph", "format": format });
+        let shown = ask(&memory, QueryVerb::Show, graph).unwrap();
+        let text = shown["text"].as_str().unwrap();
+        assert!(text.trim_start().to_lowercase().starts_with(begins), "{format}: {text}");
+    }
+    let graph = ask(&memory, QueryVerb::Show, json!({"what": "graph"})).unwrap();
+    assert!(graph["graph"]["nodes"].as_array().is_some_and(|nodes| !nodes.is_empty()));
     let bytes = json!(["image/jpeg", [255, 216, 1]]);
     assert_eq!(ask(&memory, QueryVerb::Media, json!({ "digest": digest })).unwrap(), bytes);
     assert_eq!(ask(&memory, QueryVerb::Media, json!({"entity": "Ava"})).unwrap(), bytes);
@@ -214,24 +222,20 @@ fn sql_reads_and_does_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let memory = small_memory(dir.path());
     let sql = |query: &str| ask(&memory, QueryVerb::Sql, json!({ "query": query }));
-    let rows = sql("SELECT person, words FROM turns ORDER BY start;").unwrap();
+    let rows = sql("SELECT person, words FROM utterances ORDER BY start").unwrap();
     assert_eq!(rows["columns"], json!(["person", "words"]));
-    assert_eq!(rows["rows"][0], json!({"person": "person_1", "words": "hello there"}));
-    assert_eq!(
-        sql("SELECT start FROM clips").unwrap()["rows"][0]["start"],
-        "2026-03-02T17:30:00.000Z"
-    );
-    for view in
-        ["sessions", "clips", "tracks", "turns", "memories", "names", "memberships", "merges"]
-    {
+    assert_eq!(rows["rows"][0], json!(["person_1", "hello there"]));
+    let views =
+        ["people", "sightings", "utterances", "memories", "facts", "places", "clips", "answers"];
+    for view in views {
         sql(&format!("SELECT * FROM {view}")).unwrap();
     }
-    let limited = json!({"query": "SELECT * FROM tracks", "limit": 2});
+    let limited = json!({"query": "SELECT * FROM sightings", "limit": 2});
     assert_eq!(ask(&memory, QueryVerb::Sql, limited).unwrap()["truncated"], true);
     for bad in [
         "DELETE FROM memory",
         "UPDATE name SET name = 'x'",
-        "DROP VIEW turns",
+        "DROP VIEW utterances",
         "ATTACH 'x.db' AS x",
         "PRAGMA journal_mode = DELETE",
         "SELECT 1; SELECT 2",

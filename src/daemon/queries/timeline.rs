@@ -148,7 +148,7 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
     let mut rows: Vec<Row> = rows
         .into_iter()
         .map(|(person, mut blocks)| {
-            blocks.sort_by(|a, b| (a.start, a.kind).cmp(&(b.start, b.kind)));
+            blocks.sort_by_key(|block| (block.start, block.kind));
             Row { person, name: person.and_then(|id| name_of(view, id)), blocks }
         })
         .collect();

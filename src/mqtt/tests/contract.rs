@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde_json::{Value, json};
 
+use super::schemas;
 use super::support::{Broker, Daemon, TestClient, brokers, run};
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memory::model::MemoryKind;
@@ -68,6 +69,7 @@ fn every_command_is_answered_on_its_topic_by_both_brokers_for_both_protocols() {
                     let mut payload: Value = serde_json::from_str(payload).unwrap();
                     let id = format!("{}{v5}", payload["id"].as_str().unwrap());
                     payload["id"] = id.clone().into();
+                    schemas::check(topic.split('/').next().unwrap(), &payload);
                     client.send(&format!("engram/rob/{topic}"), payload.to_string());
                     let seen = client.next().await;
                     assert_eq!(seen.topic, format!("engram/rob/answer/{id}"), "{topic}");
@@ -77,6 +79,9 @@ fn every_command_is_answered_on_its_topic_by_both_brokers_for_both_protocols() {
                         assert_eq!(reply, json!(["people", {}]));
                     } else {
                         assert_eq!(reply["id"], id, "{reply}");
+                        if topic != "ask" {
+                            schemas::check("done", &reply);
+                        }
                         assert_eq!(reply.get("ok"), (topic != "ask").then_some(&json!(true)));
                     }
                 }
@@ -112,6 +117,7 @@ fn every_bad_request_gets_its_error_and_the_daemon_goes_on() {
                 let seen = client.next().await;
                 assert_eq!(seen.topic, "engram/rob/answer/-");
                 let error = seen.json();
+                schemas::check("error", &error);
                 assert_eq!(error["error"]["code"], code, "{topic} {head}: {error}");
                 assert_eq!(error["error"]["retryable"], false);
                 assert!(error["error"]["message"].as_str().unwrap().len() > 10);
@@ -254,7 +260,8 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
             for topic in ["event/person", "event/speech", "event/memory", "say", "stats"] {
                 let seen = client.next().await;
                 assert_eq!(seen.topic, format!("engram/rob/{topic}"));
-                assert!(!seen.retain && seen.json().is_object());
+                assert!(!seen.retain);
+                schemas::check(&topic.replace('/', "-"), &seen.json());
             }
             publisher.describe(&Describe {
                 robot: "rob".into(),
@@ -277,6 +284,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
             for _ in 0..2 {
                 let seen = late.next().await;
                 assert!(seen.retain, "{}", seen.topic);
+                schemas::check(seen.topic.rsplit('/').next().unwrap(), &seen.json());
             }
         }
     });

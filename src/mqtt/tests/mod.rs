@@ -3,5 +3,6 @@
 
 mod contract;
 mod faults;
+pub(crate) mod schemas;
 mod support;
 mod tools;

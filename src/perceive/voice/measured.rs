@@ -238,8 +238,8 @@ fn speakers_in(labels: &[(f64, f64, String)], start: f64, end: f64) -> BTreeMap<
 fn turns_of_the_composed_recordings() {
     let Some(mut embedder) = ge2e() else { return };
     let settings = VoicePerception::default();
-    let (mut all_same, mut all_other): (BTreeMap<&str, Vec<f32>>, BTreeMap<&str, Vec<f32>>) =
-        Default::default();
+    type Buckets<'a> = BTreeMap<&'a str, Vec<f32>>;
+    let (mut all_same, mut all_other): (Buckets<'_>, Buckets<'_>) = Default::default();
     let verbose = std::env::var_os("VERBOSE").is_some();
     for name in ["living_room_dev", "two_people_dev", "one_person_dev"] {
         let Some(media) = shared(&format!("recordings/{name}.mp4")) else { return };

@@ -1,0 +1,65 @@
+//! The schemas in `docs/mqtt`, one per topic, against what is really sent.
+
+use std::path::Path;
+
+use boon::{Compiler, SchemaIndex, Schemas};
+use serde_json::{Value, json};
+
+/// Panics unless `document` is what `docs/mqtt/<name>.schema.json` says.
+pub(crate) fn check(name: &str, document: &Value) {
+    let mut schemas = Schemas::new();
+    let schema = compile(name, &mut schemas);
+    if let Err(error) = schemas.validate(document, schema) {
+        panic!("{name}: {document}\n{error}");
+    }
+}
+
+fn accepts(name: &str, document: &Value) -> bool {
+    let mut schemas = Schemas::new();
+    let schema = compile(name, &mut schemas);
+    schemas.validate(document, schema).is_ok()
+}
+
+fn compile(name: &str, schemas: &mut Schemas) -> SchemaIndex {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("docs/mqtt/{name}.schema.json"));
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut compiler = Compiler::new();
+    compiler.add_resource(name, serde_json::from_str(&text).unwrap()).unwrap();
+    compiler.compile(name, schemas).unwrap_or_else(|error| panic!("{name}: {error:#}"))
+}
+
+#[test]
+fn the_schemas_and_the_parser_refuse_the_same() {
+    use crate::mqtt::message::parse;
+    use crate::mqtt::topics::Topics;
+    let topics = Topics::new("engram", "rob");
+    for (topic, document) in [
+        ("ask", json!({"question": "Who?", "as_of": {"seq": 3}, "id": "a"})),
+        ("ask", json!({"question": "Who?", "id": "a/b"})),
+        ("ask", json!({"question": ""})),
+        ("ask", json!({"question": "Who?", "asof": 1})),
+        ("ask", json!({"question": "Who?", "deadline_ms": 0})),
+        ("remember", json!({"text": "x", "pinned": true, "entities": ["Ava"]})),
+        ("remember", json!({"txt": "x"})),
+        ("forget", json!({"entity": "a", "memory": "b"})),
+        ("forget", json!({"start": 5_000_000_000_i64})),
+        ("forget", json!({"start": 5_000_000_000_i64, "end": 6_000_000_000_i64})),
+        ("name", json!({"entity": "person_1", "name": "<x>"})),
+        ("feedback", json!({"answer": "answer_1", "verdict": "perhaps"})),
+        ("query", json!({"verb": "people", "args": []})),
+        ("query", json!({"verb": "sql", "args": {"query": "SELECT 1"}})),
+        ("pose", json!({"x": 1, "y": 2, "yaw": 0.5, "frame": "map"})),
+        ("speaking", json!({"start": "2026-03-02T17:30:00Z", "end": null})),
+        ("speaking", json!({"start": "2026-03-02T17:30:00Z"})),
+    ] {
+        let Some(Ok(command)) = topics.command(&format!("engram/rob/{topic}")) else { panic!() };
+        let parsed = parse(command, document.to_string().as_bytes(), true).request;
+        // What the parser takes beyond the schema: null for a field that is left out.
+        let null = document.as_object().unwrap().values().any(Value::is_null);
+        assert_eq!(
+            parsed.is_ok(),
+            accepts(topic, &document) || null,
+            "{topic} {document}: {parsed:?}"
+        );
+    }
+}
