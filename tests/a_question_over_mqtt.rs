@@ -19,12 +19,8 @@ struct Daemon {
 
 impl Daemon {
     fn start(robot: &Robot, args: &[&str]) -> Self {
-        let child = robot
-            .command(args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
+        let child =
+            robot.command(args).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         Self { child }
     }
 
@@ -88,7 +84,8 @@ fn everything_of_the_contract_over_the_embedded_broker() {
     // Before the recording plays: an empty memory says so, and nothing was known then.
     let birth = listener.expect("status", 20, |status| status["state"] == "online");
     assert_eq!(birth["session"], Value::Null);
-    assert_eq!(listener.ask("ask", &json!({"question": "Who was here?"}))["abstained"], true);
+    let mug = json!({"question": "Where is the red mug?"});
+    assert_eq!(listener.ask("ask", &mug)["abstained"], true);
     let early = json!({"question": "Who was here?", "as_of": "2001-01-01T00:00:00Z"});
     assert_eq!(listener.refused("ask", early.to_string()), "expired");
 
@@ -143,7 +140,7 @@ fn questions(listener: &Listener, early: &Value) {
         ("timeline", json!({})),
         ("show", json!({"what": "person_1"})),
         ("recall", json!({"query": "in view"})),
-        ("sql", json!({"query": "SELECT count(*) AS n FROM turns"})),
+        ("sql", json!({"query": "SELECT count(*) AS n FROM memory"})),
     ] {
         let reply = listener.ask("query", &json!({"verb": verb, "args": args}));
         assert!(reply["error"].is_null(), "{verb}: {reply}");
@@ -199,8 +196,16 @@ fn bad_requests(listener: &Listener) {
 /// Debian's tools, MQTT 5 and 3.1.1.
 fn tools(v4: u16, v5: u16) {
     let rr = [
-        "-V", "mqttv5", "-t", "engram/rob/ask", "-e", "engram/rob/answer/rr", "-m",
-        "Who was here?", "-W", "10",
+        "-V",
+        "mqttv5",
+        "-t",
+        "engram/rob/ask",
+        "-e",
+        "engram/rob/answer/rr",
+        "-m",
+        "Who was here?",
+        "-W",
+        "10",
     ];
     let Some(asked) = tool("mosquitto_rr", v5, &rr) else { return };
     let output = asked.wait_with_output().unwrap();
