@@ -108,8 +108,10 @@ fn everything_of_the_contract_over_the_embedded_broker() {
     changes(&listener);
     bad_requests(&listener);
     tools(v4, v5);
-    let stats = listener.expect("stats", 15, |stats| stats["counts"]["questions"].is_u64());
-    assert!(stats["counts"]["clips"].as_u64().unwrap() >= 2, "{stats}");
+    let stats = listener.expect("stats", 15, |stats| {
+        let counts = &stats["counts"];
+        counts["clips"].as_u64() >= Some(2) && counts["questions"].as_u64() > Some(1)
+    });
     assert!(stats["sources"].as_object().unwrap().len() >= 2, "{stats}");
     assert!(stats["latency_ms"]["answer"]["count"].as_u64().unwrap() > 0, "{stats}");
 
