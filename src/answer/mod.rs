@@ -1,3 +1,27 @@
 //! Answering: a question becomes a reply with evidence.
+//!
+//! `question` takes the words apart, `asked` and `persons` look up which times and whom they mean,
+//! `reading` reads one pinned view, and one file per family (`who`, `when`, `said`, `counts`, `presence`,
+//! `facts`) computes the reply. [`Answerer`] puts it together.
 
+mod asked;
+mod builtin;
+mod counts;
+mod document;
+mod evidence;
+mod facts;
+mod matching;
+mod persons;
+mod presence;
 pub mod question;
+mod reading;
+mod reply;
+mod said;
+#[cfg(test)]
+mod tests;
+mod when;
+mod who;
+mod wording;
+
+pub use builtin::Answerer;
+pub use document::{Answer, Effort, Evidence, LatencyMs, Question};

@@ -1,219 +1,11 @@
 //! From the pieces of a question to what it asks.
 
-use super::describe::ordinal;
 use super::pieces::{Piece, Sentence, is_grammar};
+use super::words::{
+    ARRIVED, AUX, LEFT, PRESENT, SAID, SEEN, SPOKE, WH, Words, act, listed, order, strip_openings,
+};
 use super::{Act, Ask, Order, Parsed, Subject};
 use crate::recall::time_expr::When;
-
-/// The words of a question, with `@` for a subject, `#` for a time, `%` for a quotation.
-struct Words<'a> {
-    words: Vec<&'a str>,
-}
-
-impl<'a> Words<'a> {
-    fn of(sentence: &'a Sentence) -> Self {
-        let words = sentence
-            .pieces
-            .iter()
-            .map(|piece| match piece {
-                Piece::Word(word) => word.as_str(),
-                Piece::Subject(_) => "@",
-                Piece::Time(_) => "#",
-                Piece::Quote(_) => "%",
-            })
-            .collect();
-        Self { words }
-    }
-
-    /// Whether the words occur in a row.
-    fn run(&self, run: &str) -> bool {
-        self.find(run).is_some()
-    }
-
-    fn find(&self, run: &str) -> Option<usize> {
-        let run: Vec<&str> = run.split(' ').collect();
-        self.words.windows(run.len()).position(|window| window == run)
-    }
-
-    fn any(&self, words: &[&str]) -> bool {
-        self.words.iter().any(|w| words.contains(w))
-    }
-
-    fn at(&self, index: usize) -> &str {
-        self.words.get(index).copied().unwrap_or("")
-    }
-
-    fn runs(&self, runs: &[&str]) -> bool {
-        runs.iter().any(|run| self.run(run))
-    }
-}
-
-const SPOKE: [&str; 22] = [
-    "speak", "spoke", "spoken", "speaking", "speaks", "talk", "talked", "talking", "talks", "say",
-    "said", "saying", "says", "hear", "heard", "voice", "voices", "speaker", "speakers", "audible",
-    "chatting", "sing",
-];
-const SAID: [&str; 12] = [
-    "say",
-    "said",
-    "saying",
-    "says",
-    "mention",
-    "mentioned",
-    "mentions",
-    "ask",
-    "asked",
-    "told",
-    "tell",
-    "asks",
-];
-const ARRIVED: [&str; 13] = [
-    "arrive", "arrived", "came", "come", "comes", "enter", "entered", "joined", "join", "returned",
-    "return", "arrives", "arriving",
-];
-const LEFT: [&str; 9] =
-    ["leave", "left", "leaving", "leaves", "gone", "went", "disappear", "disappeared", "vanished"];
-const SEEN: [&str; 23] = [
-    "see",
-    "saw",
-    "seen",
-    "sees",
-    "visible",
-    "camera",
-    "view",
-    "sight",
-    "appear",
-    "appeared",
-    "appears",
-    "show",
-    "showed",
-    "shown",
-    "screen",
-    "picture",
-    "watch",
-    "watched",
-    "face",
-    "spot",
-    "spotted",
-    "notice",
-    "appearances",
-];
-const PRESENT: [&str; 15] = [
-    "here", "there", "room", "present", "around", "home", "nearby", "stay", "stayed", "visit",
-    "visited", "place", "front", "scene", "alone",
-];
-const WH: [&str; 9] = ["who", "whom", "whose", "what", "when", "where", "how", "which", "why"];
-const AUX: [&str; 14] = [
-    "is", "are", "was", "were", "did", "do", "does", "has", "have", "had", "can", "could", "am",
-    "will",
-];
-
-/// What the verb of the question tells, the more telling first.
-fn act(words: &Words<'_>) -> Option<Act> {
-    // "left" beside "the" is a side, not a verb.
-    let side = words.runs(&["the left", "the right"]);
-    let showed_up = words.runs(&[
-        "show up",
-        "showed up",
-        "turn up",
-        "turned up",
-        "get here",
-        "got here",
-        "come in",
-        "came in",
-    ]);
-    if words.any(&ARRIVED) && !words.run("come from") || showed_up {
-        return Some(Act::Arrived);
-    }
-    if words.any(&LEFT) && !side {
-        return Some(Act::Left);
-    }
-    if words.any(&SPOKE) {
-        return Some(Act::Spoke);
-    }
-    if words.any(&SEEN) {
-        return Some(Act::Seen);
-    }
-    words.any(&PRESENT).then_some(Act::Present)
-}
-
-fn order(words: &Words<'_>) -> Order {
-    if words.runs(&["the most", "most often", "the longest", "most of"])
-        || words.any(&["most", "longest"])
-    {
-        return Order::Most;
-    }
-    if words.any(&["least", "shortest"]) {
-        return Order::Least;
-    }
-    if words.any(&["first", "earliest", "initially"]) {
-        return Order::First;
-    }
-    if words.any(&["last", "latest", "lately", "recent", "recently", "finally"]) {
-        return Order::Last;
-    }
-    words.words.iter().find_map(|w| ordinal(w)).unwrap_or_default()
-}
-
-/// Cuts greetings and roundabout openings ("could you tell me").
-fn strip_openings(sentence: &mut Sentence) {
-    const OPENINGS: [&str; 26] = [
-        "please",
-        "hey robot",
-        "hi robot",
-        "hello robot",
-        "ok robot",
-        "robot",
-        "hey engram",
-        "engram",
-        "hey",
-        "hi",
-        "hello",
-        "ok",
-        "okay",
-        "so",
-        "and",
-        "well",
-        "can you tell me",
-        "could you tell me",
-        "can you say",
-        "do you know",
-        "do you remember",
-        "do you recall",
-        "i want to know",
-        "i would like to know",
-        "would you know",
-        "would you tell me",
-    ];
-    loop {
-        let words = Words::of(sentence);
-        let opening = OPENINGS.iter().find_map(|opening| {
-            let opening: Vec<&str> = opening.split(' ').collect();
-            let rest = words.words.get(opening.len())?;
-            // "do you know Ava" asks about Ava.
-            let fits = words.words.starts_with(&opening)
-                && (!opening.starts_with(&["do", "you"])
-                    || WH.contains(rest)
-                    || matches!(*rest, "if" | "whether"));
-            fits.then_some(opening.len())
-        });
-        let tell = words.words.len() > 2
-            && words.at(0) == "tell"
-            && words.at(1) == "me"
-            && (WH.contains(&words.at(2)) || matches!(words.at(2), "if" | "whether"));
-        match opening {
-            Some(count) => drop(sentence.pieces.drain(..count)),
-            None if tell => drop(sentence.pieces.drain(..2)),
-            None => break,
-        }
-    }
-    if matches!(sentence.pieces.first(), Some(Piece::Word(w)) if w == "if" || w == "whether") {
-        sentence.pieces.remove(0);
-    }
-    if matches!(sentence.pieces.last(), Some(Piece::Word(w)) if w == "please") {
-        sentence.pieces.pop();
-    }
-}
 
 /// The finished question.
 pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
@@ -229,8 +21,13 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
             && sentence.times.is_empty()
             && (words.any(&["is", "are", "am", "'s"])
                 || words.runs(&["can you see", "do you see", "you see"]));
-    let said_at = words.words.iter().position(|w| SAID.contains(w) || matches!(*w, "about"));
-    let (subjects, topic) = split_topic(&sentence, said_at);
+    let said_at = words.words.iter().position(|w| listed(SAID, w) || matches!(*w, "about"));
+    let (subjects, mut topic) = split_topic(&sentence, said_at);
+    if topic.is_empty() && sentence.quotes.is_empty() && words.any_of(SAID) {
+        // "When was dinner mentioned?"
+        topic = content(&sentence);
+        topic.retain(|word| !is_percept_word(word));
+    }
     let ask = ask(&words, &sentence, present, &topic, &subjects);
     let content = content(&sentence);
     let times = used_times(&sentence);
@@ -278,10 +75,12 @@ fn split_topic(sentence: &Sentence, said_at: Option<usize>) -> (Vec<Subject>, Ve
                     subjects.push(subject.clone());
                 }
             }
-            Piece::Word(word) if said_at.is_some_and(|said| at > said) && !is_grammar(word) => {
-                if !is_frame(word) {
-                    topic.push(word.clone());
-                }
+            Piece::Word(word)
+                if said_at.is_some_and(|said| at > said)
+                    && !is_grammar(word)
+                    && !is_frame(word) =>
+            {
+                topic.push(word.clone());
             }
             _ => {}
         }
@@ -369,6 +168,12 @@ fn ask(
     }
 }
 
+/// Words for being seen, coming and going: no topic of speech.
+fn is_percept_word(word: &str) -> bool {
+    [SPOKE, ARRIVED, LEFT, SEEN, PRESENT].iter().any(|set| listed(set, word))
+        || matches!(word, "total" | "altogether" | "today's" | "earliest" | "latest" | "longest")
+}
+
 /// The word that says what kind of question it is.
 fn lead<'a>(words: &'a Words<'_>) -> &'a str {
     if words.runs(&[
@@ -386,7 +191,7 @@ fn lead<'a>(words: &'a Words<'_>) -> &'a str {
         return "when";
     }
     let first = words.at(0);
-    if WH.contains(&first) {
+    if listed(WH, first) {
         return if matches!(first, "what" | "which")
             && matches!(
                 words.at(1),
@@ -411,11 +216,11 @@ fn lead<'a>(words: &'a Words<'_>) -> &'a str {
             first
         };
     }
-    if AUX.contains(&first) {
+    if listed(AUX, first) {
         return first;
     }
     // "With whom was Ava?", "At the end, who was there?", "Yesterday, what did Ben say?"
-    words.words.iter().find(|w| WH.contains(*w)).copied().unwrap_or(first)
+    words.words.iter().find(|w| listed(WH, w)).copied().unwrap_or(first)
 }
 
 fn never(words: &Words<'_>, persons: bool) -> Option<Ask> {
@@ -426,7 +231,7 @@ fn never(words: &Words<'_>, persons: bool) -> Option<Ask> {
         "seen", "see", "saw", "visible", "camera", "screen", "shown", "picture", "appear",
         "appeared", "appears", "view", "face", "sight", "showed", "seeing",
     ]);
-    let yes_no = AUX.contains(&words.at(0)) || words.at(0) == "@";
+    let yes_no = listed(AUX, words.at(0)) || words.at(0) == "@";
     let only_heard = words.runs(&[
         "only heard",
         "only hear",
@@ -499,16 +304,16 @@ fn never(words: &Words<'_>, persons: bool) -> Option<Ask> {
     if only_heard {
         return Some(Ask::NeverSeen);
     }
-    let ever = words.any(&["ever", "before", "already"]) && yes_no
-        || yes_no
-            && words.runs(&[
-                "have you seen",
-                "have you met",
-                "have you heard",
-                "did you see @",
-                "do you know @",
-                "have you got to know",
-            ]);
+    let asks_ever = words.any(&["ever", "before", "already"])
+        || words.runs(&[
+            "have you seen",
+            "have you met",
+            "have you heard",
+            "did you see @",
+            "do you know @",
+            "have you got to know",
+        ]);
+    let ever = yes_no && asks_ever;
     if ever
         && persons
         && !words.any(&["together"])
@@ -520,7 +325,7 @@ fn never(words: &Words<'_>, persons: bool) -> Option<Ask> {
             return Some(Ask::WhoIs);
         }
         // "Did Ava ever say hello" asks for words.
-        if words.any(&SAID) && words.any(&["say", "said", "mention", "mentioned", "ask"]) {
+        if words.any_of(SAID) && words.any(&["say", "said", "mention", "mentioned", "ask"]) {
             return None;
         }
         let act = if heard && !seen { Act::Spoke } else { Act::Seen };
@@ -605,7 +410,7 @@ fn counts(words: &Words<'_>, verb: Option<Act>) -> Option<Ask> {
 fn often_act(words: &Words<'_>, verb: Option<Act>) -> Act {
     match verb {
         Some(act) => act,
-        None if words.any(&SAID) => Act::Spoke,
+        None if words.any_of(SAID) => Act::Spoke,
         None => Act::Seen,
     }
 }
@@ -650,7 +455,7 @@ fn who(
         "who accompanied",
         "who was @ with",
     ]);
-    if persons && (with || company) && !(words.any(&SAID) && about_topic) {
+    if persons && (with || company) && !(words.any_of(SAID) && about_topic) {
         return Ask::With { talked: false };
     }
     let speaks_of = words.any(&[
@@ -689,14 +494,14 @@ fn who(
     {
         return Ask::WhoIs;
     }
-    if words.runs(&[
-        "do you know",
-        "you know",
-        "have you met",
-        "have you ever met",
-        "have you seen so far",
-    ]) && !persons
-        || words.run("have you seen") && !persons
+    if !persons
+        && (words.runs(&[
+            "do you know",
+            "you know",
+            "have you met",
+            "have you ever met",
+            "have you seen so far",
+        ]) || words.run("have you seen"))
     {
         return Ask::Everybody;
     }
@@ -725,7 +530,7 @@ fn what(
     sentence: &Sentence,
     persons: bool,
 ) -> Ask {
-    if words.any(&SAID) && !words.runs(&["tell me about"])
+    if words.any_of(SAID) && !words.runs(&["tell me about"])
         || words.any(&[
             "talk",
             "talked",
@@ -780,7 +585,7 @@ fn what(
 fn when(words: &Words<'_>, verb: Option<Act>) -> Ask {
     let act = match verb {
         Some(act) => act,
-        None if words.any(&SAID) => Act::Spoke,
+        None if words.any_of(SAID) => Act::Spoke,
         None => Act::Other,
     };
     Ask::When { act, order: order(words), ago: false }
@@ -796,7 +601,7 @@ fn other(
     sentence: &Sentence,
 ) -> Ask {
     let first = words.at(0);
-    if words.runs(&["last time", "first time"]) && !AUX.contains(&first) {
+    if words.runs(&["last time", "first time"]) && !listed(AUX, first) {
         return Ask::When { act: verb.unwrap_or(Act::Present), order: order(words), ago: false };
     }
     if matches!(first, "summarize" | "summarise" | "summary" | "recap")
@@ -806,7 +611,7 @@ fn other(
     }
     if words.runs(&["tell me about @", "about @", "describe @", "profile of @"])
         && persons
-        && !words.any(&SAID[..4])
+        && !words.any_of("say said saying says")
     {
         return Ask::About;
     }
@@ -822,25 +627,25 @@ fn other(
     if matches!(first, "quote" | "repeat") || words.runs(&["@ 's words", "words of @"]) {
         return Ask::SaidWhat { order: order(words) };
     }
-    if AUX.contains(&first) || first == "there" {
+    if listed(AUX, first) || first == "there" {
         let subjects = sentence.pieces.iter().filter(|p| matches!(p, Piece::Subject(i) if matches!(sentence.subjects[*i], Subject::Known { .. } | Subject::Described(_) | Subject::Unknown(_)))).count();
         if subjects >= 2
             && (with || words.any(&["same", "meet", "met"]) || words.run("@ and @"))
-            && !words.any(&SAID)
+            && !words.any_of(SAID)
         {
             return Ask::Together;
         }
         let somebody = sentence.pieces.iter().any(|p| matches!(p, Piece::Subject(_)));
         if present
             && matches!(verb, Some(Act::Present | Act::Seen))
-            && (somebody || words.any(&["nobody", "people"]))
+            && (somebody || words.any(&["nobody", "people", "empty", "room"]))
         {
             return Ask::Now;
         }
         if present && verb == Some(Act::Spoke) && somebody {
             return Ask::Now;
         }
-        if words.any(&SAID) && about_topic || verb == Some(Act::Spoke) {
+        if words.any_of(SAID) && about_topic || verb == Some(Act::Spoke) {
             return Ask::Did { act: Act::Spoke };
         }
         if somebody || words.any(&["room", "nobody", "people", "empty", "person"]) {

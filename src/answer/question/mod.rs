@@ -8,6 +8,7 @@ mod intent;
 mod pieces;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use jiff::tz::TimeZone;
 
@@ -191,4 +192,26 @@ pub fn parse(
     let mut sentence = pieces::Sentence::read(text, times, name);
     describe::find(&mut sentence);
     intent::parsed(sentence)
+}
+
+/// Whether a lower-case word only holds sentences together.
+pub(super) fn is_grammar(word: &str) -> bool {
+    pieces::is_grammar(word)
+}
+
+/// The persons that a few words name, without any question around them.
+pub(super) fn subjects_in(
+    text: &str,
+    zone: &TimeZone,
+    name: &dyn Fn(&str) -> Option<EntityId>,
+) -> Vec<Subject> {
+    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let _ = zone;
+    let mut sentence = pieces::Sentence::read(text, Vec::new(), name);
+    describe::find(&mut sentence);
+    let used = sentence.pieces.iter().filter_map(|piece| match piece {
+        pieces::Piece::Subject(index) => sentence.subjects.get(*index).cloned(),
+        _ => None,
+    });
+    used.collect()
 }

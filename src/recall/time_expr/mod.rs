@@ -2,7 +2,7 @@
 //! "in the last hour", "before Ava left".
 //!
 //! Pure: text in, spans out. What needs the memory (when did Ava leave? when did the recording begin?)
-//! comes out as an anchor that `recall::anchor` resolves.
+//! comes out as an anchor that the answerer looks up.
 
 mod calendar;
 mod clock;

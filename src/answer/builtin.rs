@@ -1,0 +1,240 @@
+//! The built-in answerer: replies computed from rows, with no language model.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::tz::TimeZone;
+
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::{Memory, MemoryError, View};
+use crate::percept::Embedding;
+use crate::text::TextEmbedder;
+use crate::time::Timestamp;
+
+use super::asked;
+use super::document::{Answer, LatencyMs, Question};
+use super::persons::Names;
+use super::question::{self, Ask, Parsed, Subject};
+use super::reading::Reading;
+use super::reply::Reply;
+use super::wording::Wording;
+use super::{counts, facts, presence, said, when, who};
+
+/// Answers questions from a memory; thread-safe, keeps nothing between questions.
+#[derive(Clone)]
+pub struct Answerer {
+    zone: TimeZone,
+    max_evidence: usize,
+    embedder: Option<Arc<dyn TextEmbedder>>,
+}
+
+impl std::fmt::Debug for Answerer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Answerer")
+            .field("zone", &self.zone)
+            .field("max_evidence", &self.max_evidence)
+            .field("embedder", &self.embedder.as_ref().map(|e| e.model()))
+            .finish()
+    }
+}
+
+impl Answerer {
+    /// Times are read and told in `zone`; without an embedder recall goes by words alone. `max_evidence`:
+    /// [`crate::config::sections::Answerer::max_evidence`].
+    #[must_use]
+    pub fn new(
+        zone: TimeZone,
+        max_evidence: usize,
+        embedder: Option<Arc<dyn TextEmbedder>>,
+    ) -> Self {
+        Self { zone, max_evidence: max_evidence.max(1), embedder }
+    }
+
+    /// Answers one question. Its "now" is the question's own, else `clock` (the replay's or the wall clock),
+    /// else the newest time the view knows.
+    ///
+    /// # Errors
+    /// [`MemoryError::Expired`] when `as_of` is outside the history.
+    pub fn answer(
+        &self,
+        memory: &Memory,
+        question: &Question,
+        clock: Option<Timestamp>,
+    ) -> Result<Answer, MemoryError> {
+        let started = Instant::now();
+        let view = match question.as_of {
+            Some(at) => memory.view_as_of(at)?,
+            None => memory.view(),
+        };
+        let live = clock.filter(|_| question.as_of.is_none());
+        let now = question.now.or(live).or_else(|| view.newest_time()).unwrap_or(Timestamp::EPOCH);
+        let present = question.as_of.is_none().then(|| memory.present().now());
+        // Percepts of the open window are younger than a question about an older now.
+        let present = present.filter(|state| state.updated.is_some());
+        let mut embed_ms = 0.0;
+        let wording = Wording { zone: self.zone.clone(), now };
+        let reading = Reading::new(view.clone(), present, wording);
+        let reply = self.reply(reading, &view, &question.text, &mut embed_ms);
+        Ok(self.document(question, &view, reply, embed_ms, started))
+    }
+
+    fn reply(&self, mut reading: Reading, view: &View, text: &str, embed_ms: &mut f64) -> Reply {
+        let names = Names { view, zone: &self.zone };
+        let parsed = question::parse(text, reading.now(), &self.zone, &|name| names.find(name));
+        match asked::spans(&reading, &names, &parsed.times) {
+            Ok(spans) => reading.spans = spans,
+            Err(reply) => return reply,
+        }
+        let mut embed = || -> Option<Embedding> {
+            let started = Instant::now();
+            let head = &text[..text.floor_char_boundary(question::MAX_BYTES)];
+            let vector = self.embedder.as_ref().and_then(|embedder| match embedder.embed(head) {
+                Ok(vector) => Some(vector),
+                Err(error) => {
+                    tracing::warn!(%error, "the question is answered by its words alone");
+                    None
+                }
+            });
+            *embed_ms += started.elapsed().as_secs_f64() * 1e3;
+            vector
+        };
+        dispatch(&reading, &names, &parsed, &mut embed).unwrap_or_else(|reply| reply)
+    }
+
+    fn document(
+        &self,
+        question: &Question,
+        view: &View,
+        mut reply: Reply,
+        embed_ms: f64,
+        started: Instant,
+    ) -> Answer {
+        let total = started.elapsed().as_secs_f64() * 1e3;
+        reply.evidence.truncate(self.max_evidence);
+        reply.entities.retain(|id| id.kind != EntityKind::Robot);
+        Answer {
+            id: question.id.clone(),
+            question: question.text.clone(),
+            answer: reply.text,
+            confidence: reply.confidence,
+            abstained: reply.abstained,
+            engine: "builtin".into(),
+            as_of: view.seq(),
+            rounds: 1,
+            entities: reply.entities,
+            evidence: reply.evidence,
+            latency_ms: LatencyMs { embed: embed_ms, recall: total - embed_ms, model: 0.0, total },
+        }
+    }
+}
+
+/// The persons a question names, in order; the first is its subject.
+fn persons(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Result<Vec<EntityId>, Reply> {
+    let mut found = Vec::new();
+    for subject in &parsed.subjects {
+        match subject {
+            Subject::Anybody | Subject::Robot | Subject::Asker => {}
+            Subject::Described(told) if told.clause == question::Clause::Other => {
+                let known = found.clone();
+                let others: Vec<EntityId> = reading
+                    .seen(None)
+                    .into_iter()
+                    .map(|(id, _)| id)
+                    .filter(|id| !known.contains(id))
+                    .collect();
+                found.extend(others.first().filter(|_| others.len() == 1));
+            }
+            subject => found.push(names.person(reading, subject)?),
+        }
+    }
+    Ok(found)
+}
+
+fn dispatch(
+    reading: &Reading,
+    names: &Names<'_>,
+    parsed: &Parsed,
+    embed: &mut dyn FnMut() -> Option<Embedding>,
+) -> Result<Reply, Reply> {
+    let ids = persons(reading, names, parsed)?;
+    let first = ids.first().copied();
+    let words = || -> Vec<String> {
+        let mut words = parsed.content.clone();
+        words.extend(parsed.quotes.iter().cloned());
+        words
+    };
+    let everything = || {
+        // Names that nobody bears are words to be searched for, too.
+        let mut words = words();
+        words.extend(parsed.topic.iter().filter(|t| !parsed.content.contains(t)).cloned());
+        words
+    };
+    let is_thing = |id: &EntityId| !Reading::is_person(*id);
+    let reply = match &parsed.ask {
+        Ask::Now => who::now(reading, first),
+        Ask::Who { act, order } => who::who(reading, *act, *order, &ids),
+        Ask::WhoSaid => said::who_said(reading, parsed),
+        Ask::SaidWhat { order } => said::said_what(reading, parsed, *order, first),
+        Ask::When { act, order, ago } if first.is_some() || anybody(parsed, *act) => {
+            when::when(reading, parsed, *act, *order, *ago, first)
+        }
+        Ask::When { .. } => facts::search(reading, &everything(), embed().as_ref(), &ids),
+        Ask::HowOften { act } => counts::often(reading, parsed, *act, first),
+        Ask::HowMany { act } => counts::many(reading, *act),
+        Ask::HowLong { act } => counts::long(reading, *act, first),
+        Ask::Where { order } => match first.filter(|id| !is_thing(id)) {
+            Some(id) if parsed.content.is_empty() => facts::where_person(reading, id, *order),
+            _ if parsed.content.is_empty() => {
+                Reply::unknown("I don't know what you are looking for.")
+            }
+            _ => facts::where_thing(reading, &parsed.content, embed().as_ref()),
+        },
+        Ask::With { talked } => match first {
+            Some(id) => presence::with(reading, id, *talked),
+            None => Reply::unknown("I don't know whom you mean."),
+        },
+        Ask::NeverSeen => match first {
+            Some(id) => presence::ever(reading, id, question::Act::Seen),
+            None => presence::list_never_seen(reading),
+        },
+        Ask::NeverSpoke => presence::list_never_spoke(reading),
+        Ask::Ever { act } => match first {
+            Some(id) => presence::ever(reading, id, *act),
+            None => presence::did(reading, parsed, *act, None),
+        },
+        Ask::Did { act } => presence::did(reading, parsed, *act, first),
+        Ask::Together => match ids.as_slice() {
+            [a, b, ..] => presence::together(reading, *a, *b),
+            [a] => presence::with(reading, *a, false),
+            [] => Reply::unknown("I don't know whom you mean."),
+        },
+        Ask::WhoIs => match first {
+            Some(id) => facts::who_is(reading, id),
+            None => Reply::unknown("I don't know whom you mean."),
+        },
+        Ask::About => match first {
+            Some(id) => facts::about(reading, id),
+            None => facts::search(reading, &everything(), embed().as_ref(), &ids),
+        },
+        Ask::Summary => facts::summary(reading, first),
+        Ask::Everybody => facts::everybody(reading),
+        Ask::Search => {
+            let words = everything();
+            match (words.is_empty(), first) {
+                (true, Some(id)) => facts::about(reading, id),
+                (true, None) => Reply::unknown("I don't understand the question."),
+                (false, _) => facts::search(reading, &words, embed().as_ref(), &ids),
+            }
+        }
+    };
+    Ok(reply)
+}
+
+/// Whether "when" without a person can be told from percepts: somebody's speech or presence.
+fn anybody(parsed: &Parsed, act: question::Act) -> bool {
+    match act {
+        question::Act::Spoke => true,
+        question::Act::Other => parsed.content.iter().any(|word| word == "empty"),
+        _ => parsed.content.is_empty() || parsed.content.iter().any(|word| word == "empty"),
+    }
+}

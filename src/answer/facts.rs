@@ -1,0 +1,372 @@
+//! What is true: where things are, who somebody is, what the memories say.
+
+use std::sync::Arc;
+
+use crate::ids::EntityId;
+use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::{Filter, Order as By, stems};
+use crate::percept::Embedding;
+use crate::recall::{Hit, Query, recall};
+
+use super::document::Evidence;
+use super::matching;
+use super::question::Order;
+use super::reading::{GATHERED, Reading, seen_secs};
+use super::reply::Reply;
+use super::who::{told, unrecorded};
+use super::wording::{length, list, sentence, times};
+
+/// Share of the question's words that a memory must have to answer it.
+const MATCHES: f32 = 0.6;
+/// Cosine from which a memory's meaning alone answers.
+const COSINE: f32 = 0.55;
+
+/// "Where was Ava?": camera, side of the picture, place.
+pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Reply {
+    let spans = reading.spans.as_deref();
+    if let Some(spans) = spans
+        && !reading.recorded(spans)
+    {
+        return unrecorded(reading, spans);
+    }
+    let runs = reading.appearances(Some(who), spans);
+    let run = match order {
+        Order::First => runs.first(),
+        _ => runs.iter().max_by_key(|run| run.span.end),
+    };
+    let name = reading.name(who);
+    let Some(run) = run else {
+        return super::presence::absent(reading, who, &told(reading));
+    };
+    let glimpse = run.glimpses.last();
+    let camera = glimpse.map_or_else(String::new, |g| format!(" in the picture of {}", g.source));
+    let side = glimpse.and_then(|g| g.row.as_ref()).and_then(|row| {
+        let mut inside = row
+            .sightings
+            .iter()
+            .filter(|s| spans.is_none_or(|spans| spans.iter().any(|span| span.contains(s.at))));
+        let last = inside.next_back().or_else(|| row.sightings.last())?;
+        Some(format!(" (x {:.0}, y {:.0} px)", last.bbox.centre().x, last.bbox.centre().y))
+    });
+    let place = place(reading, run.span.end);
+    let text = if spans.is_some() {
+        format!(
+            "{name} was{camera}{}{place} {}.",
+            side.unwrap_or_default(),
+            reading.wording.when(run.span)
+        )
+    } else {
+        format!(
+            "I last saw {name}{camera}{}{place} {}.",
+            side.unwrap_or_default(),
+            reading.wording.at(run.span.end)
+        )
+    };
+    Reply::known(text, vec![who], vec![reading.sight_evidence(run)])
+}
+
+/// Where the robot stood then, by its pose.
+fn place(reading: &Reading, at: crate::time::Timestamp) -> String {
+    let around = crate::time::Span::new(at.plus_secs(-5.0), at.plus_secs(1.0));
+    reading.view.poses(around).last().map_or_else(String::new, |row| {
+        format!(", I stood at x {:.1} m, y {:.1} m", row.pose.x, row.pose.y)
+    })
+}
+
+/// "Where is my mug?": the newest location that holds, else what was said about it.
+pub(super) fn where_thing(
+    reading: &Reading,
+    words: &[String],
+    vector: Option<&Embedding>,
+) -> Reply {
+    let wanted = stems(&words.join(" "));
+    let filter = Filter { order: By::NewestFirst, valid_at: None, ..Filter::default() };
+    let located: Vec<Arc<MemoryRow>> = reading
+        .view
+        .lexical(&words.join(" "), 50, &filter)
+        .into_iter()
+        .filter_map(|(id, _)| reading.view.memory(id))
+        .filter(|row| {
+            row.fact.as_ref().is_some_and(|fact| {
+                fact.attribute == "location" && matching::share(&wanted, &fact.subject) >= 0.99
+            })
+        })
+        .filter(|row| row.valid_from <= reading.now())
+        .collect();
+    let spans = reading.spans.as_deref();
+    let at = spans
+        .and_then(super::reading::hull)
+        .map_or(reading.now(), |span| span.end.min(reading.now()));
+    let holding = located
+        .iter()
+        .filter(|row| row.valid_from <= at && row.valid_to.is_none_or(|end| at < end))
+        .max_by_key(|row| (row.valid_from, row.id));
+    if let Some(row) = holding
+        && let Some(fact) = &row.fact
+    {
+        let since = reading.wording.at(row.valid_from);
+        let text = format!(
+            "The {} is at: {} (known since {}; \u{201c}{}\u{201d}).",
+            bare(&fact.subject),
+            fact.value,
+            since.trim_start_matches("at "),
+            reading.rendered(&row.text).trim_end_matches('.')
+        );
+        return Reply::known(
+            text,
+            row.entities.clone(),
+            vec![reading.memory_evidence(row, row.confidence)],
+        );
+    }
+    search(reading, words, vector, &[])
+}
+
+fn bare(subject: &str) -> &str {
+    subject.strip_prefix("the ").unwrap_or(subject)
+}
+
+/// "Who is Ava?", "Who is person 4?"
+pub(super) fn who_is(reading: &Reading, who: EntityId) -> Reply {
+    let (mut text, mut evidence) = profile(reading, who);
+    let ids = reading.view.same_as(who);
+    let also: Vec<String> = ids
+        .iter()
+        .filter(|id| Reading::is_person(**id) && **id != who)
+        .map(|id| id.to_string().replace('_', " "))
+        .collect();
+    if !also.is_empty() {
+        text = format!("{text} Also known as {}.", list(&also));
+    }
+    let names = reading.view.names(who);
+    if let Some(row) = names.first() {
+        let how = match row.source {
+            crate::memory::model::NameSource::Told => "I was told the name",
+            crate::memory::model::NameSource::Said => "I heard the name",
+            crate::memory::model::NameSource::Model => "I concluded the name",
+        };
+        text = format!("{text} {how} {}.", reading.wording.at(row.since));
+    }
+    evidence.truncate(3);
+    Reply::known(text, vec![who], evidence)
+}
+
+fn profile(reading: &Reading, who: EntityId) -> (String, Vec<Evidence>) {
+    let runs = reading.appearances(Some(who), None);
+    let turns = reading.spoken(Some(who), None);
+    let name = reading.name(who);
+    let named = !reading.view.names(who).is_empty();
+    let id = who.to_string().replace('_', " ");
+    let mut parts = vec![if named {
+        format!("{name} is {id}.")
+    } else {
+        format!("{} has no name yet.", sentence(&id))
+    }];
+    if let (Some(first), Some(last)) = (runs.first(), runs.iter().max_by_key(|run| run.span.end)) {
+        let glimpses: Vec<_> = runs.iter().flat_map(|run| run.glimpses.clone()).collect();
+        parts.push(format!(
+            "I saw {name} {}, for {} in all, first {} and last {}.",
+            times(runs.len()),
+            length(seen_secs(&glimpses, None)),
+            reading.wording.at(first.span.start),
+            reading.wording.at(last.span.end)
+        ));
+    } else {
+        parts.push(format!("I have never seen {name}."));
+    }
+    if let Some(first) = turns.first() {
+        let secs: f64 = turns.iter().map(|turn| turn.speech_secs).sum();
+        parts.push(format!(
+            "{} spoke for {} in all, first {}.",
+            sentence(&name),
+            length(secs),
+            reading.wording.at(first.span.start)
+        ));
+    } else if !runs.is_empty() {
+        parts.push(format!("I have not heard {name} speak."));
+    }
+    let mut evidence: Vec<Evidence> =
+        runs.first().map(|run| reading.sight_evidence(run)).into_iter().collect();
+    evidence.extend(runs.last().filter(|_| runs.len() > 1).map(|run| reading.sight_evidence(run)));
+    evidence.extend(turns.first().map(|s| reading.speech_evidence(s, s.confidence)));
+    (parts.join(" "), evidence)
+}
+
+/// "Tell me about Ava."
+pub(super) fn about(reading: &Reading, who: EntityId) -> Reply {
+    let (mut text, mut evidence) = profile(reading, who);
+    let kinds =
+        vec![MemoryKind::Semantic, MemoryKind::Reflection, MemoryKind::Note, MemoryKind::Summary];
+    let filter = Filter {
+        entities: vec![who],
+        kinds,
+        valid_at: Some(reading.now()),
+        order: By::NewestFirst,
+        limit: Some(5),
+        ..Filter::default()
+    };
+    for row in reading.view.memories(&filter) {
+        let sentence = reading.rendered(&row.text);
+        text = format!("{text} {sentence}");
+        evidence.push(reading.memory_evidence(&row, row.confidence));
+    }
+    let with = super::presence::companions(reading, who, None);
+    if !with.is_empty() {
+        let names: Vec<String> = with.iter().take(4).map(|c| reading.name(c.who)).collect();
+        text = format!("{text} {} was seen with {}.", sentence(&reading.name(who)), list(&names));
+    }
+    Reply::known(text, vec![who], evidence)
+}
+
+/// "Who do you know?"
+pub(super) fn everybody(reading: &Reading) -> Reply {
+    let persons: Vec<EntityId> = reading
+        .view
+        .persons()
+        .into_iter()
+        .map(|row| row.id)
+        .filter(|id| Reading::is_person(*id))
+        .collect();
+    if persons.is_empty() {
+        return Reply::none("I know nobody yet.".into());
+    }
+    let names: Vec<String> = persons.iter().map(|id| reading.introduce(*id)).collect();
+    let runs = reading.appearances(None, None);
+    let turns = reading.spoken(None, None);
+    let evidence = persons
+        .iter()
+        .filter_map(|id| {
+            runs.iter().find(|run| run.who == *id).map(|run| reading.sight_evidence(run)).or_else(
+                || {
+                    turns
+                        .iter()
+                        .find(|s| s.who == Some(*id))
+                        .map(|s| reading.speech_evidence(s, s.confidence))
+                },
+            )
+        })
+        .collect();
+    let count =
+        if persons.len() == 1 { "1 person".into() } else { format!("{} people", persons.len()) };
+    Reply::known(format!("I know {count}: {}.", list(&names)), persons, evidence)
+}
+
+/// What the memories say: the best one quoted, if it holds enough of the question.
+pub(super) fn search(
+    reading: &Reading,
+    words: &[String],
+    vector: Option<&Embedding>,
+    who: &[EntityId],
+) -> Reply {
+    let wanted = stems(&words.join(" "));
+    let query = Query {
+        text: words.join(" "),
+        vector: vector.cloned(),
+        span: reading.spans.as_deref().and_then(super::reading::hull),
+        entities: who.to_vec(),
+        strict: reading.spans.is_some() || !who.is_empty(),
+        k: 12,
+        ..Query::default()
+    };
+    let fit = |hit: &Hit| -> f32 {
+        if hit.memory.span.start > reading.now() {
+            return 0.0;
+        }
+        let text = reading.rendered(&hit.memory.text);
+        let share = if wanted.is_empty() { 0.0 } else { matching::share(&wanted, &text) };
+        let meaning = vector
+            .zip(reading.view.embedding(hit.memory.id))
+            .and_then(|(a, b)| a.cosine(&b))
+            .map_or(0.0, |cosine| if cosine >= COSINE { cosine } else { 0.0 });
+        let told = match hit.memory.kind {
+            MemoryKind::Note | MemoryKind::Semantic => 0.05,
+            MemoryKind::Lesson => -1.0,
+            _ => 0.0,
+        };
+        let score = if share >= MATCHES { share.max(meaning) } else { meaning };
+        if score > 0.0 { (score + told).min(1.0) } else { 0.0 }
+    };
+    let mut hits: Vec<(Hit, f32)> = recall(&reading.view, &query)
+        .into_iter()
+        .map(|hit| {
+            let f = fit(&hit);
+            (hit, f)
+        })
+        .filter(|(_, f)| *f > 0.0)
+        .collect();
+    hits.sort_by(|a, b| {
+        b.1.total_cmp(&a.1).then(b.0.memory.span.start.cmp(&a.0.memory.span.start))
+    });
+    let Some((best, score)) = hits.first() else {
+        return Reply::unknown("I don't know: I remember nothing that answers this.");
+    };
+    let text = tell(reading, &best.memory);
+    let evidence: Vec<Evidence> =
+        hits.iter().take(5).map(|(hit, f)| reading.memory_evidence(&hit.memory, *f)).collect();
+    let ids: Vec<EntityId> = evidence.first().map(|e| e.entities.clone()).unwrap_or_default();
+    Reply { confidence: (score * 0.8).clamp(0.05, 0.9), ..Reply::known(text, ids, evidence) }
+}
+
+/// A memory told as an answer.
+fn tell(reading: &Reading, row: &MemoryRow) -> String {
+    let text = reading.rendered(&row.text);
+    match row.kind {
+        MemoryKind::Note => {
+            format!("I was told {}: \u{201c}{text}\u{201d}", reading.wording.at(row.span.start))
+        }
+        MemoryKind::Utterance => {
+            format!("{}: {text}", sentence(&reading.wording.at(row.span.start)))
+        }
+        MemoryKind::Episodic => format!("{}: {text}", sentence(&reading.wording.when(row.span))),
+        _ => text,
+    }
+}
+
+/// "What happened …?"
+pub(super) fn summary(reading: &Reading, who: Option<EntityId>) -> Reply {
+    let session = reading.session();
+    let spans: Vec<crate::time::Span> = match &reading.spans {
+        Some(spans) => spans.clone(),
+        None => session.into_iter().collect(),
+    };
+    if !reading.recorded(&spans) {
+        return unrecorded(reading, &spans);
+    }
+    let then = told(reading);
+    let runs = reading.appearances(who, Some(&spans));
+    let turns = reading.spoken(who, Some(&spans));
+    let mut ids: Vec<EntityId> = Vec::new();
+    for id in runs.iter().map(|run| run.who).chain(turns.iter().filter_map(|s| s.who)) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let seen: Vec<EntityId> =
+        ids.iter().copied().filter(|id| runs.iter().any(|run| run.who == *id)).collect();
+    let heard: Vec<EntityId> = ids.iter().copied().filter(|id| !seen.contains(id)).collect();
+    let names =
+        |ids: &[EntityId]| list(&ids.iter().map(|id| reading.introduce(*id)).collect::<Vec<_>>());
+    let mut parts = Vec::new();
+    parts.push(if seen.is_empty() {
+        format!("I saw nobody{then}.")
+    } else {
+        format!("I saw {}{then}.", names(&seen))
+    });
+    if !heard.is_empty() {
+        parts.push(format!("I heard {}, out of view.", names(&heard)));
+    }
+    let worded: Vec<_> = turns.iter().filter(|s| s.words.is_some()).collect();
+    parts.extend(worded.iter().take(5).map(|s| super::said::quoted(reading, s, false)));
+    if worded.len() > 5 {
+        parts.push(format!("And {} more remarks.", worded.len() - 5));
+    }
+    let kinds = vec![MemoryKind::Summary, MemoryKind::Note, MemoryKind::Reflection];
+    let filter =
+        Filter { span: super::reading::hull(&spans), kinds, limit: Some(3), ..Filter::default() };
+    let told = reading.view.memories(&filter);
+    parts.extend(told.iter().map(|row| tell(reading, row)));
+    let mut evidence: Vec<Evidence> =
+        runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
+    evidence.extend(turns.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)));
+    evidence.extend(told.iter().map(|row| reading.memory_evidence(row, row.confidence)));
+    Reply::known(parts.join(" "), ids, evidence)
+}

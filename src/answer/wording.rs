@@ -1,0 +1,123 @@
+//! Times, lengths and lists in words.
+
+use jiff::tz::TimeZone;
+
+use crate::time::{Span, Timestamp};
+
+/// Words for times in the robot's zone, as seen from now.
+#[derive(Clone, Debug)]
+pub(super) struct Wording {
+    pub(super) zone: TimeZone,
+    pub(super) now: Timestamp,
+}
+
+impl Wording {
+    /// "17:30:05".
+    pub(super) fn clock(&self, at: Timestamp) -> String {
+        at.to_jiff().to_zoned(self.zone.clone()).strftime("%H:%M:%S").to_string()
+    }
+
+    /// "", "yesterday ", "on 28 February 2026 ".
+    fn day(&self, at: Timestamp) -> String {
+        let date = at.to_jiff().to_zoned(self.zone.clone()).date();
+        let today = self.now.to_jiff().to_zoned(self.zone.clone()).date();
+        if date == today {
+            String::new()
+        } else if today.yesterday().is_ok_and(|yesterday| yesterday == date) {
+            "yesterday ".into()
+        } else {
+            format!("on {} ", date.strftime("%-d %B %Y"))
+        }
+    }
+
+    /// "at 17:30:05", "yesterday at 17:30:05", "on 28 February 2026 at 17:30:05".
+    pub(super) fn at(&self, at: Timestamp) -> String {
+        format!("{}at {}", self.day(at), self.clock(at))
+    }
+
+    /// "from 17:30:05 to 17:30:12".
+    pub(super) fn stretch(&self, span: Span) -> String {
+        format!(
+            "{}from {} to {}",
+            self.day(span.start),
+            self.clock(span.start),
+            self.clock(span.end)
+        )
+    }
+
+    /// A short time as a moment, a long one as a stretch.
+    pub(super) fn when(&self, span: Span) -> String {
+        if span.secs() < 1.5 { self.at(span.start) } else { self.stretch(span) }
+    }
+
+    /// "12 minutes ago".
+    pub(super) fn ago(&self, at: Timestamp) -> String {
+        let secs = self.now.secs_since(at);
+        if secs < 1.0 { "just now".into() } else { format!("{} ago", length(secs)) }
+    }
+}
+
+/// "9.9 seconds", "1 minute 12 seconds", "2 hours 5 minutes", "3 days".
+pub(super) fn length(secs: f64) -> String {
+    let unit = |n: i64, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+    if secs < 59.95 {
+        let tenths = (secs * 10.0).round() / 10.0;
+        return if tenths == 1.0 { "1 second".into() } else { format!("{tenths} seconds") };
+    }
+    let whole = secs.round() as i64;
+    let pair = |big: i64, big_word: &str, small: i64, small_word: &str| {
+        if small == 0 {
+            unit(big, big_word)
+        } else {
+            format!("{} {}", unit(big, big_word), unit(small, small_word))
+        }
+    };
+    match whole {
+        ..3_600 => pair(whole / 60, "minute", whole % 60, "second"),
+        3_600..86_400 => pair(whole / 3_600, "hour", whole % 3_600 / 60, "minute"),
+        _ => pair(whole / 86_400, "day", whole % 86_400 / 3_600, "hour"),
+    }
+}
+
+/// "a", "a and b", "a, b and c".
+pub(super) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [head @ .., last] => format!("{} and {last}", head.join(", ")),
+    }
+}
+
+/// "once", "twice", "5 times".
+pub(super) fn times(count: usize) -> String {
+    match count {
+        1 => "once".into(),
+        2 => "twice".into(),
+        n => format!("{n} times"),
+    }
+}
+
+/// First letter upper case.
+pub(super) fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_read_as_a_person_says_them() {
+        let now = Timestamp::parse("2026-03-02T17:33:20Z").unwrap();
+        let wording = Wording { zone: TimeZone::get("Europe/Berlin").unwrap(), now };
+        assert_eq!(wording.at(now.plus_secs(-60.0)), "at 18:32:20");
+        assert_eq!(wording.at(now.plus_secs(-86_400.0)), "yesterday at 18:33:20");
+        assert_eq!(wording.at(now.plus_secs(-400_000.0)), "on 26 February 2026 at 03:26:40");
+        assert_eq!(wording.ago(now.plus_secs(-75.0)), "1 minute 15 seconds ago");
+        assert_eq!(length(9.94), "9.9 seconds");
+        assert_eq!(length(3_600.0), "1 hour");
+        assert_eq!(list(&["a".into(), "b".into(), "c".into()]), "a, b and c");
+    }
+}
