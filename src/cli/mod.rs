@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand.
 
+pub mod bench;
 pub mod replay;
 
 use std::path::PathBuf;
@@ -26,6 +27,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Replay(replay::ReplayArgs),
+    Bench(bench::BenchArgs),
     Export {
         #[arg(long)]
         hash: bool,
@@ -62,6 +64,7 @@ pub fn main() -> ExitCode {
 fn run(command: Command, config: &Config, json: bool) -> anyhow::Result<u8> {
     match command {
         Command::Replay(args) => return replay::run(&args, config, json),
+        Command::Bench(args) => return bench::run(&args, config, json),
         Command::Export { hash, percepts } => {
             let memory = crate::memory::Memory::open_read_only(&config.store_dir())?;
             if hash {

@@ -23,12 +23,14 @@ mod present;
 mod report;
 mod seal;
 mod session;
+mod stages;
 
 pub use pace::{Command, Pace};
 pub use perceivers::{PerceiverSet, Perceivers};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};
+pub use stages::{Stage, StageTimes};
 
 use crate::media::Pose;
 use crate::time::Timestamp;

@@ -13,6 +13,7 @@ use super::pool::{JobQueue, take};
 use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
 use super::session::IngestError;
+use super::stages::{Stage, StageTimes};
 use super::{Border, DispatchPart, Part};
 use crate::identify::Resolver;
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
@@ -47,6 +48,7 @@ pub(super) struct Sealer {
     /// None until the first clip's transaction opens it.
     pub(super) session: Option<SessionId>,
     pub(super) clips: u64,
+    pub(super) stages: Arc<StageTimes>,
 }
 
 impl Sealer {
@@ -95,19 +97,24 @@ impl Sealer {
         let shared = Arc::clone(&self.resolver);
         let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let before = self.memory.view();
-        let mut identified = resolver.resolve(&percepts, &mut draft);
-        if border.last {
-            identified.append(resolver.finish(&mut draft));
-        }
+        let stages = Arc::clone(&self.stages);
+        let identified = stages.time(Stage::Identify, || {
+            let mut identified = resolver.resolve(&percepts, &mut draft);
+            if border.last {
+                identified.append(resolver.finish(&mut draft));
+            }
+            identified
+        });
         keep_clip(&percepts, &mut draft);
         let persons = resolver.persons();
-        let memories =
-            self.memorizer.memorize(&percepts, &identified, persons, &before, &mut draft);
+        let memories = stages.time(Stage::Memorize, || {
+            self.memorizer.memorize(&percepts, &identified, persons, &before, &mut draft)
+        });
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
-        if let Err(error) = draft.commit() {
+        if let Err(error) = stages.time(Stage::Commit, || draft.commit()) {
             // The resolver has learned what was not kept: it starts again from the rows.
             return Err(error.into());
         }

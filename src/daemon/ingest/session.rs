@@ -154,7 +154,10 @@ pub fn replay(
         damaged: damage.total(),
         already_remembered: false,
         stopped,
-        damage: damage.iter().map(|(cause, tally)| format!("{cause}, {} times, first {}", tally.count, tally.first)).collect(),
+        damage: damage
+            .iter()
+            .map(|(cause, tally)| format!("{cause}, {} times, first {}", tally.count, tally.first))
+            .collect(),
     })
 }
 
@@ -236,6 +239,7 @@ impl Session {
                 consumed: done,
                 jobs: pool.queue(),
                 present: present.clone(),
+                stages: Arc::clone(&settings.perceivers.stages),
             };
             stages.push(stage.start(taken, parts.clone())?);
             microphone_steps.insert(source.clone(), steps);
@@ -255,6 +259,7 @@ impl Session {
             recording,
             session: state.session,
             clips: 0,
+            stages: Arc::clone(&settings.perceivers.stages),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())
