@@ -1,0 +1,192 @@
+//! Brokers and listeners: Debian's Mosquitto on a port of its own, and a client that collects everything.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{Packet, PublishProperties};
+use rumqttc::v5::{Client, Event, MqttOptions};
+use serde_json::Value;
+
+/// A port that nobody listens on.
+pub fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Waits until `look` gives something.
+pub fn wait_for<T>(what: &str, secs: u64, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(secs);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "waited {secs} s for {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// A Mosquitto; ends with the test.
+pub struct Mosquitto {
+    child: Child,
+    pub port: u16,
+    _dir: tempfile::TempDir,
+}
+
+impl Mosquitto {
+    /// `None`, with a line that says so, where it is not installed.
+    pub fn start() -> Option<Self> {
+        let programs = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto"];
+        let Some(program) = programs.into_iter().find(|path| Path::new(path).exists()) else {
+            println!("SKIPPED: mosquitto is not installed (apt-get install mosquitto)");
+            return None;
+        };
+        let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
+        let config = dir.path().join("mosquitto.conf");
+        let text = format!(
+            "listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_dest none\n"
+        );
+        std::fs::write(&config, text).unwrap();
+        let child = Command::new(program)
+            .arg("-c")
+            .arg(&config)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        wait_for("mosquitto", 10, || TcpStream::connect(("127.0.0.1", port)).ok());
+        Some(Self { child, port, _dir: dir })
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs one of Debian's MQTT tools; `None`, with a line that says so, where it is not installed.
+pub fn tool(name: &str, port: u16, args: &[&str]) -> Option<Child> {
+    let started = Command::new(name)
+        .args(["-h", "127.0.0.1", "-p", &port.to_string(), "-q", "1"])
+        .args(args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    if started.is_err() {
+        println!("SKIPPED: {name} is not installed (apt-get install mosquitto-clients)");
+    }
+    started.ok()
+}
+
+/// A message as it came.
+#[derive(Clone, Debug)]
+pub struct Message {
+    /// Below `engram/rob/`.
+    pub topic: String,
+    pub payload: Vec<u8>,
+    pub correlation: Option<Vec<u8>>,
+}
+
+impl Message {
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.payload).unwrap_or_else(|error| {
+            panic!("{}: {error}: {}", self.topic, String::from_utf8_lossy(&self.payload))
+        })
+    }
+}
+
+/// Subscribed to everything of the robot `rob`, by MQTT 5.
+pub struct Listener {
+    client: Client,
+    seen: Arc<Mutex<Vec<Message>>>,
+    asked: Mutex<u32>,
+}
+
+impl Listener {
+    /// Connects as soon as somebody listens there.
+    pub fn connect(port: u16) -> Self {
+        wait_for("the broker", 60, || TcpStream::connect(("127.0.0.1", port)).ok());
+        let mut options = MqttOptions::new(format!("listener-{port}"), "127.0.0.1", port);
+        options.set_max_packet_size(Some(16 * 1024 * 1024));
+        let (client, mut connection) = Client::new(options, 64);
+        client.subscribe("engram/rob/#", QoS::AtLeastOnce).unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let put = Arc::clone(&seen);
+        thread::spawn(move || {
+            for event in connection.iter() {
+                match event {
+                    Ok(Event::Incoming(Packet::Publish(publish))) => {
+                        let topic = String::from_utf8_lossy(&publish.topic).into_owned();
+                        let correlation = publish.properties.and_then(|all| all.correlation_data);
+                        put.lock().unwrap().push(Message {
+                            topic: topic.trim_start_matches("engram/rob/").to_owned(),
+                            payload: publish.payload.to_vec(),
+                            correlation: correlation.map(|data| data.to_vec()),
+                        });
+                    }
+                    Ok(_) => {}
+                    Err(_) => return,
+                }
+            }
+        });
+        Self { client, seen, asked: Mutex::new(0) }
+    }
+
+    /// Everything on a topic so far.
+    pub fn on(&self, topic: &str) -> Vec<Message> {
+        let seen = self.seen.lock().unwrap();
+        seen.iter().filter(|message| message.topic == topic).cloned().collect()
+    }
+
+    /// Waits for a document on a topic that does.
+    pub fn expect(&self, topic: &str, secs: u64, fits: impl Fn(&Value) -> bool) -> Value {
+        wait_for(topic, secs, || {
+            self.on(topic).iter().map(Message::json).find(|document| fits(document))
+        })
+    }
+
+    /// Sends a payload without asking for a reply.
+    pub fn send(&self, topic: &str, payload: &[u8]) {
+        let topic = format!("engram/rob/{topic}");
+        self.client.publish(topic, QoS::AtLeastOnce, false, payload.to_vec()).unwrap();
+    }
+
+    /// A v5 request and its reply, by response topic and correlation data.
+    pub fn request(&self, topic: &str, payload: impl Into<Vec<u8>>) -> Message {
+        let correlation = {
+            let mut asked = self.asked.lock().unwrap();
+            *asked += 1;
+            asked.to_be_bytes().to_vec()
+        };
+        let properties = PublishProperties {
+            response_topic: Some("engram/rob/answer/listener".to_owned()),
+            correlation_data: Some(correlation.clone().into()),
+            ..PublishProperties::default()
+        };
+        let topic = format!("engram/rob/{topic}");
+        let payload: Vec<u8> = payload.into();
+        self.client
+            .publish_with_properties(&topic, QoS::AtLeastOnce, false, payload, properties)
+            .unwrap();
+        wait_for(&format!("the reply on {topic}"), 20, || {
+            let replies = self.on("answer/listener");
+            replies.into_iter().find(|one| one.correlation.as_ref() == Some(&correlation))
+        })
+    }
+
+    /// As [`Self::request`], with a JSON document both ways.
+    pub fn ask(&self, topic: &str, document: &Value) -> Value {
+        self.request(topic, document.to_string()).json()
+    }
+
+    /// The code of the refusal that a payload gets.
+    pub fn refused(&self, topic: &str, payload: impl Into<Vec<u8>>) -> String {
+        let reply = self.request(topic, payload).json();
+        reply["error"]["code"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned()
+    }
+}
