@@ -6,7 +6,7 @@ help:
 	@echo "make setup       bring what building and running need: packages, libraries, models, the demo recording"
 	@echo "make demo        replay the demo recording into a memory and ask it (VIDEO=file, CAMERA=/dev/video0, SET=edge)"
 	@echo "make test        form, lints and tests"
-	@echo "make prove       all tests on the release build, the slow ones too"
+	@echo "make prove       what is too long for make test, in parts that resume and add up"
 	@echo "make bench       the benchmarks"
 	@echo "make build       the release build: target/release/engramd"
 	@echo "make install     put it into place (DESTDIR=, PREFIX=/usr)"
@@ -26,7 +26,7 @@ test:
 	@scripts/test.sh
 
 prove: setup
-	cargo test --locked --release -- --include-ignored
+	@scripts/prove.sh
 
 bench: setup
 	cargo bench --locked

@@ -34,6 +34,7 @@ done
     die "a model file is damaged: engramd models verify"
 put 644 "$prefix/share/doc/engram" config/engram.toml README.md LICENSE
 put 644 "$prefix/lib/systemd/system" systemd/*.service systemd/*.socket
+put 644 "$prefix/share/doc/engram/examples/engramd.service.d" systemd/engramd.service.d/*.conf
 put 644 "$prefix/lib/sysusers.d" systemd/sysusers.d/*.conf
 put 644 "$prefix/lib/tmpfiles.d" systemd/tmpfiles.d/*.conf
 put 644 "$prefix/lib/udev/rules.d" systemd/*.rules systemd/udev/*.rules

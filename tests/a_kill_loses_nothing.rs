@@ -37,9 +37,10 @@ fn a_killed_replay_resumes_into_the_same_memory() {
     let whole = settings(Robot::new("edge"));
     whole.replay(&recording, &[]);
     let path = recording.to_str().unwrap();
-    let rounds: usize =
-        std::env::var("ENGRAM_KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(3);
-    for round in 0..rounds {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
+    let from = number("ENGRAM_KILLS_FROM").unwrap_or(0);
+    let rounds = number("ENGRAM_KILLS").unwrap_or(3);
+    for round in from..from + rounds {
         let robot = settings(Robot::new("edge"));
         // Spread over the recording; different places within a clip.
         let told = killed(&robot, path, 1 + round % 4, 37 * (round as u64 % 7));

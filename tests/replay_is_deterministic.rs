@@ -24,3 +24,20 @@ fn one_hash_at_four_times_and_at_full_speed() {
     let fast = hash_of("recordings/one_person_dev.mp4", "open", &["--rate", "max"], &[]);
     assert_eq!(slow, fast);
 }
+
+/// Run by `make prove` for every labelled recording and both sets, with words.
+#[test]
+#[ignore = "long; make prove runs it"]
+fn any_recording_at_any_rate_with_any_workers() {
+    let named = |name: &str, default: &str| std::env::var(name).unwrap_or(default.to_owned());
+    let recording = format!("recordings/{}.mp4", named("ENGRAM_RECORDING", "one_person_dev"));
+    let set = named("ENGRAM_SET", "edge");
+    need!(&recording);
+    let words = "transcriber.kind=\"auto\"";
+    let once = hash_of(&recording, &set, &[], &["pipeline.workers=1", words]);
+    for (rate, workers) in [("max", 2), ("max", 3), ("4", 2)] {
+        let workers = format!("pipeline.workers={workers}");
+        let again = hash_of(&recording, &set, &["--rate", rate], &[&workers, words]);
+        assert_eq!(once, again, "rate {rate}, {workers}");
+    }
+}

@@ -1,6 +1,21 @@
 //! Measuring engram against labelled recordings and folders: the figures of `engramd bench`.
+//!
+//! Every figure comes of the code that runs in the daemon: recordings are replayed into a store of their
+//! own, embedders are those of the configured set, recall reads a real store. All randomness has a fixed
+//! seed.
 
+pub mod answers;
 pub mod assignment;
 pub mod diarization;
+mod error;
 pub mod labels;
+pub mod locomo;
+pub mod memory;
 pub mod perception;
+pub mod random;
+pub mod rehearsal;
+pub mod sound;
+pub mod vad;
+pub mod verify;
+
+pub use error::BenchError;

@@ -4,6 +4,7 @@
 //! 0 done, 1 error, 2 wrong usage, 3 done, but input was damaged or data was lost.
 
 mod ask;
+mod bench;
 mod change;
 mod check;
 mod config;
@@ -106,6 +107,8 @@ enum Command {
     Config(config::ConfigArgs),
     /// Write the memory, its percepts or its hash as text.
     Export(export::ExportArgs),
+    /// Measure: speed, recognition, memory, answers.
+    Bench(bench::BenchArgs),
 }
 
 /// What every command is given.
@@ -177,6 +180,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Check(args) => check::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),
         Command::Export(args) => export::run(&args, &context),
+        Command::Bench(args) => bench::run(&args, &context.config, context.json),
     }
 }
 

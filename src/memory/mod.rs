@@ -278,6 +278,12 @@ impl Memory {
         self.0.folder.read(digest)
     }
 
+    /// Waits until the vector index stands over everything that was committed. Recall is right without it,
+    /// and quicker with it.
+    pub fn settle_index(&self) {
+        self.tables().index.settle();
+    }
+
     /// The open window's percepts.
     #[must_use]
     pub fn present(&self) -> &Present {

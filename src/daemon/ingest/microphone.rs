@@ -4,6 +4,7 @@
 //! which turns ended before it. What it read beyond the border is part of the checkpoint.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
+use super::stages::{Stage, StageTimes};
 use super::{Border, Part};
 use crate::ids::SourceId;
 use crate::media::Block;
@@ -56,6 +58,7 @@ pub(super) struct MicrophoneStage {
     pub(super) consumed: Timestamp,
     pub(super) jobs: JobQueue,
     pub(super) present: PresentBoard,
+    pub(super) stages: Arc<StageTimes>,
 }
 
 struct Underway {
@@ -106,7 +109,9 @@ impl MicrophoneStage {
             let (found, flushed) = match step {
                 Step::Block(block) => {
                     self.consumed = block.end();
-                    (self.finder.push(&block), false)
+                    let finder = &mut self.finder;
+                    let found = self.stages.time(Stage::VoiceActivity, || finder.push(&block));
+                    (found, false)
                 }
                 Step::Border(border) => {
                     let silent = border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;

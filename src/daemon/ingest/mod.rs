@@ -26,6 +26,7 @@ mod present;
 mod report;
 mod seal;
 mod session;
+mod stages;
 
 pub use gauges::{Gauges, Readings, SourceGauge};
 pub use inbox::{Inbox, OwnSpeech};
@@ -35,6 +36,7 @@ pub use perceivers::{PerceiverSet, Perceivers};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};
+pub use stages::{Stage, StageTimes};
 
 use crate::media::Pose;
 use crate::time::Timestamp;

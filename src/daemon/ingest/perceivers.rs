@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use image::RgbImage;
 use image::codecs::jpeg::JpegEncoder;
 
+use super::stages::{Stage, StageTimes};
 use crate::capture::picture::to_rgb;
 use crate::config::Config;
+use crate::config::sections::FacePerception;
 use crate::ids::{SourceId, TurnId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
@@ -50,6 +53,8 @@ pub struct PerceiverSet {
     pub recogniser: Option<String>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
+    /// Where the time goes; shared with everything that is loaded from this set.
+    pub stages: Arc<StageTimes>,
 }
 
 impl PerceiverSet {
@@ -93,6 +98,7 @@ impl PerceiverSet {
             voice_activity,
             recogniser,
             degraded,
+            stages: Arc::default(),
         };
         Ok(set)
     }
@@ -113,8 +119,7 @@ impl PerceiverSet {
         source: &SourceId,
         state: Option<TurnFinderState>,
     ) -> Result<Option<TurnFinder>, PerceiveError> {
-        let Some(file) = &self.voice_activity else { return Ok(None) };
-        let activity: Box<dyn VoiceActivity> = Box::new(SileroVad::open(&file.path)?);
+        let Some(activity) = self.voice_activity()? else { return Ok(None) };
         let settings = self.config.voice.clone();
         Ok(Some(match state {
             Some(state) => TurnFinder::resume(settings, activity, state),
@@ -127,11 +132,8 @@ impl PerceiverSet {
     /// # Errors
     /// When a model cannot be opened.
     pub fn load(&self) -> Result<Perceivers, PerceiveError> {
-        let faces = match &self.faces {
-            Some(models) => Some(FaceAnalyser::new(models, &self.config.face, INTRA_OP_THREADS)?),
-            None => None,
-        };
-        let voice = self.speaker_embedder.as_ref().map(open_embedder).transpose()?;
+        let faces = self.face_analyser(&self.config.face)?;
+        let voice = self.speaker_embedder()?;
         let splitter = match (&self.speaker_embedder, &self.change_finder) {
             (Some(main), Some(finder)) if main.hash != finder.hash => Some(open_embedder(finder)?),
             _ => None,
@@ -140,7 +142,37 @@ impl PerceiverSet {
         let split =
             SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
         let min_embed_secs = self.config.voice.min_embed_secs;
-        Ok(Perceivers { faces, voice, splitter, words, split, min_embed_secs })
+        let stages = Arc::clone(&self.stages);
+        Ok(Perceivers { faces, voice, splitter, words, split, min_embed_secs, stages })
+    }
+
+    /// Detector and embedder of faces, alone; `None` without a detector.
+    ///
+    /// # Errors
+    /// When a model cannot be opened.
+    pub fn face_analyser(
+        &self,
+        settings: &FacePerception,
+    ) -> Result<Option<FaceAnalyser>, PerceiveError> {
+        let Some(models) = &self.faces else { return Ok(None) };
+        Ok(Some(FaceAnalyser::new(models, settings, INTRA_OP_THREADS)?))
+    }
+
+    /// The speaker embedder, alone; `None` where its model is missing.
+    ///
+    /// # Errors
+    /// When the model cannot be opened.
+    pub fn speaker_embedder(&self) -> Result<Option<Box<dyn SpeakerEmbedder>>, PerceiveError> {
+        self.speaker_embedder.as_ref().map(open_embedder).transpose()
+    }
+
+    /// The voice activity model, alone; `None` where it is missing.
+    ///
+    /// # Errors
+    /// When the model cannot be opened.
+    pub fn voice_activity(&self) -> Result<Option<Box<dyn VoiceActivity>>, PerceiveError> {
+        let Some(file) = &self.voice_activity else { return Ok(None) };
+        Ok(Some(Box::new(SileroVad::open(&file.path)?)))
     }
 }
 
@@ -186,6 +218,7 @@ pub struct Perceivers {
     split: SplitSettings,
     words: Option<Box<dyn Transcriber>>,
     min_embed_secs: f64,
+    stages: Arc<StageTimes>,
 }
 
 impl Perceivers {
@@ -194,20 +227,12 @@ impl Perceivers {
     /// # Errors
     /// When the picture cannot be decoded or a model cannot run.
     pub fn faces(&mut self, frame: &Frame) -> Result<Analysed, PerceiveError> {
-        let picture = to_rgb(frame)?;
+        let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame))?;
         let thumbnail = Thumbnail::of(&picture);
-        let jpeg: Arc<[u8]> = match &frame.picture {
-            Picture::Encoded(bytes) if bytes.starts_with(&[0xFF, 0xD8]) => Arc::clone(bytes),
-            _ => {
-                let mut bytes = Vec::new();
-                JpegEncoder::new_with_quality(&mut bytes, FRAME_QUALITY)
-                    .encode_image(&picture)
-                    .map_err(crate::perceive::face::PerceiveError::from)?;
-                bytes.into()
-            }
-        };
         let mut faces = match &mut self.faces {
-            Some(analyser) => analyser.analyse(&frame.source, frame.at, &picture)?,
+            Some(analyser) => self
+                .stages
+                .time(Stage::Faces, || analyser.analyse(&frame.source, frame.at, &picture))?,
             None => FrameFaces {
                 source: frame.source.clone(),
                 at: frame.at,
@@ -227,6 +252,11 @@ impl Perceivers {
     /// # Errors
     /// When the embedder cannot run.
     pub fn voice(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
+        let stages = Arc::clone(&self.stages);
+        stages.time(Stage::Voice, || self.split_and_embed(raw))
+    }
+
+    fn split_and_embed(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
         let parts = match self.splitter.as_mut().or(self.voice.as_mut()) {
             Some(finder) => split_by_speaker(raw.clone(), finder.as_mut(), &self.split)?,
             None => vec![raw.clone()],
@@ -247,6 +277,24 @@ impl Perceivers {
     /// When the recogniser fails.
     pub fn words(&mut self, turn: &SpeechTurn) -> Result<Option<Transcript>, PerceiveError> {
         let Some(recogniser) = &mut self.words else { return Ok(None) };
-        Ok(Some(recogniser.transcribe(&turn.sound, turn.span.start)?))
+        let words = self
+            .stages
+            .time(Stage::Words, || recogniser.transcribe(&turn.sound, turn.span.start))?;
+        Ok(Some(words))
     }
+}
+
+/// The frame's pixels, and the JPEG that the window keeps.
+fn pixels(frame: &Frame) -> Result<(RgbImage, Arc<[u8]>), PerceiveError> {
+    let picture = to_rgb(frame)?;
+    if let Picture::Encoded(bytes) = &frame.picture
+        && bytes.starts_with(&[0xFF, 0xD8])
+    {
+        return Ok((picture, Arc::clone(bytes)));
+    }
+    let mut bytes = Vec::new();
+    JpegEncoder::new_with_quality(&mut bytes, FRAME_QUALITY)
+        .encode_image(&picture)
+        .map_err(crate::perceive::face::PerceiveError::from)?;
+    Ok((picture, bytes.into()))
 }

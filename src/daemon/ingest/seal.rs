@@ -14,6 +14,7 @@ use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
 use super::session::IngestError;
+use super::stages::{Stage, StageTimes};
 use super::{Border, DispatchPart, Gauges, Part};
 use crate::identify::Resolver;
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
@@ -51,6 +52,7 @@ pub(super) struct Sealer {
     pub(super) gauges: Gauges,
     /// Live sessions: set when the daemon stops. None: every word is waited for.
     pub(super) stopping: Option<Arc<AtomicBool>>,
+    pub(super) stages: Arc<StageTimes>,
 }
 
 /// How long a live clip waits for the words of its turns.
@@ -105,19 +107,24 @@ impl Sealer {
         let percepts = self.percepts(clip, border, &dispatch, &mut cameras, turns);
 
         let before = self.memory.view();
-        let mut identified = resolver.resolve(&percepts, &mut draft);
-        if border.last {
-            identified.append(resolver.finish(&mut draft));
-        }
+        let stages = Arc::clone(&self.stages);
+        let identified = stages.time(Stage::Identify, || {
+            let mut identified = resolver.resolve(&percepts, &mut draft);
+            if border.last {
+                identified.append(resolver.finish(&mut draft));
+            }
+            identified
+        });
         keep_clip(&percepts, &mut draft);
         let persons = resolver.persons();
-        let memories =
-            self.memorizer.memorize(&percepts, &identified, persons, &before, &mut draft);
+        let memories = stages.time(Stage::Memorize, || {
+            self.memorizer.memorize(&percepts, &identified, persons, &before, &mut draft)
+        });
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
-        if let Err(error) = draft.commit() {
+        if let Err(error) = stages.time(Stage::Commit, || draft.commit()) {
             // The resolver has learned what was not kept: it starts again from the rows.
             return Err(error.into());
         }

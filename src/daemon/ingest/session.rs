@@ -242,6 +242,7 @@ impl Session {
                 consumed: done,
                 jobs: pool.queue(),
                 present: present.clone(),
+                stages: Arc::clone(&settings.perceivers.stages),
             };
             stages.push(stage.start(taken, parts.clone())?);
             microphone_steps.insert(source.clone(), steps);
@@ -263,6 +264,7 @@ impl Session {
             clips: 0,
             gauges: settings.gauges.clone(),
             stopping: stopping.clone(),
+            stages: Arc::clone(&settings.perceivers.stages),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# What is too long for `make test`, in parts of at most 9 minutes. A part that held is not run again for the
+# same commit: stop whenever you like, run again, and the parts add up. `scripts/prove.sh --list` names them.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+limit=540
+promise() { echo "cargo test --locked --release --test promises -- --exact --nocapture $1"; }
+kills=a_kill_loses_nothing::a_killed_replay_resumes_into_the_same_memory
+
+# name | command
+parts=("build|cargo test --locked --release --test promises --no-run")
+for from in 0 5 10 15; do
+    parts+=("kill -9, rounds $from to $((from + 4))|ENGRAM_KILLS=5 ENGRAM_KILLS_FROM=$from $(promise $kills)")
+done
+for recording in living_room_dev two_people_dev one_person_dev; do
+    for set in edge open; do
+        parts+=("one memory of $recording with $set|ENGRAM_RECORDING=$recording ENGRAM_SET=$set $(promise replay_is_deterministic::any_recording_at_any_rate_with_any_workers) --ignored")
+    done
+done
+parts+=("voices, measured|cargo test --locked --release --lib -- voice::measured --ignored --nocapture --test-threads 1")
+
+if [ "${1:-}" = --list ]; then
+    printf '%s\n' "${parts[@]%%|*}"
+    exit
+fi
+
+revision=$(git rev-parse HEAD 2> /dev/null || echo none)
+git diff --quiet HEAD 2> /dev/null || revision=$revision-changed
+stamps=target/prove/$revision
+mkdir -p "$stamps"
+failed=()
+number=0
+for part in "${parts[@]}"; do
+    name=${part%%|*}
+    command=${part#*|}
+    number=$((number + 1))
+    stamp=$stamps/$number
+    if [ -e "$stamp.held" ]; then
+        say "$number/${#parts[@]} $name: held before"
+        continue
+    fi
+    say "$number/${#parts[@]} $name"
+    if timeout "$limit" bash -c "$command" > "$stamp.log" 2>&1; then
+        touch "$stamp.held"
+    else
+        status=$?
+        failed+=("$name")
+        tail -15 "$stamp.log" >&2
+        [ "$status" = 124 ] && warn "$name took longer than $limit s"
+    fi
+done
+held=$(find "$stamps" -name '*.held' | wc -l)
+say "$held of ${#parts[@]} parts held (logs in $stamps)"
+[ ${#failed[@]} = 0 ] || die "failed: ${failed[*]}"

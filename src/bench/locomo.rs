@@ -1,0 +1,421 @@
+//! LoCoMo (Maharana et al. 2024, arXiv 2402.17753): long conversations with questions and their evidence.
+//! `bench locomo` asks recall for the evidence; `bench memory` takes its texts and questions from here.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::BenchError;
+use super::error::read_text;
+use super::rehearsal::answerer;
+use crate::answer::Question;
+use crate::config::Config;
+use crate::daemon::assemble::Knowledge;
+use crate::ids::{ClipId, EntityKind, MemoryId};
+use crate::memory::model::{Clip, MemoryKind, MemoryRow, NameRow, NameSource};
+use crate::recall::{Query, recall};
+use crate::time::{Span, Timestamp};
+
+/// How long a turn is taken to last, seconds; the file tells only when a session began.
+const TURN_SECS: f64 = 20.0;
+/// The cut-offs of evidence recall.
+const CUTS: [usize; 4] = [1, 5, 10, 20];
+/// The category whose questions rest on a wrong premise.
+const WRONG_PREMISE: u8 = 5;
+
+/// One conversation of the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conversation {
+    /// Its name.
+    pub id: String,
+    /// Its sittings, in order.
+    pub sittings: Vec<Vec<Turn>>,
+    /// What is asked about it.
+    pub questions: Vec<Asked>,
+}
+
+/// One thing somebody said.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turn {
+    /// `D<sitting>:<turn>`.
+    pub id: String,
+    /// Who.
+    pub speaker: String,
+    /// What, and what picture was shared with it.
+    pub text: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Turn {
+    /// The turn as a memory's sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("{}: {}", self.speaker, self.text)
+    }
+}
+
+/// One question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The words.
+    pub text: String,
+    /// The turns that hold the answer, as far as they exist.
+    pub evidence: BTreeSet<String>,
+    /// 1 several hops, 2 time, 3 open, 4 one hop, 5 wrong premise.
+    pub category: u8,
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// When it cannot be read or has another form.
+pub fn read(path: &Path) -> Result<Vec<Conversation>, BenchError> {
+    parse(&read_text(path)?).map_err(|reason| BenchError::Form { path: path.to_owned(), reason })
+}
+
+fn parse(text: &str) -> Result<Vec<Conversation>, String> {
+    #[derive(Deserialize)]
+    struct Sample {
+        sample_id: String,
+        conversation: Map<String, Value>,
+        qa: Vec<Qa>,
+    }
+    #[derive(Deserialize)]
+    struct Qa {
+        question: String,
+        #[serde(default)]
+        evidence: Vec<String>,
+        category: u8,
+    }
+    #[derive(Deserialize)]
+    struct Said {
+        dia_id: String,
+        speaker: String,
+        text: String,
+        blip_caption: Option<String>,
+    }
+    let samples: Vec<Sample> =
+        serde_json::from_str(text).map_err(|error| format!("it is no LoCoMo file: {error}"))?;
+    let mut conversations = Vec::new();
+    for sample in samples {
+        let mut sittings: BTreeMap<u32, Vec<Turn>> = BTreeMap::new();
+        for (key, value) in &sample.conversation {
+            let Some(number) = key.strip_prefix("session_").and_then(|n| n.parse().ok()) else {
+                continue;
+            };
+            let date = sample.conversation.get(&format!("{key}_date_time")).and_then(Value::as_str);
+            let start = date.and_then(read_date).ok_or_else(|| {
+                format!(
+                    "{key} of {} has no date such as \"1:56 pm on 8 May, 2023\"",
+                    sample.sample_id
+                )
+            })?;
+            let said: Vec<Said> = serde_json::from_value(value.clone())
+                .map_err(|error| format!("{key} of {}: {error}", sample.sample_id))?;
+            let turns = said.into_iter().enumerate().map(|(index, said)| Turn {
+                id: said.dia_id,
+                speaker: said.speaker,
+                text: match said.blip_caption {
+                    Some(caption) => format!("{} [shares {caption}]", said.text),
+                    None => said.text,
+                },
+                at: start.plus_secs(index as f64 * TURN_SECS),
+            });
+            sittings.insert(number, turns.collect());
+        }
+        let known: BTreeSet<&str> =
+            sittings.values().flatten().map(|turn| turn.id.as_str()).collect();
+        let questions = sample
+            .qa
+            .into_iter()
+            .map(|qa| Asked {
+                // Some entries hold several ids: "D8:6; D9:17".
+                evidence: qa
+                    .evidence
+                    .iter()
+                    .flat_map(|ids| ids.split([';', ',', ' ']))
+                    .map(str::trim)
+                    .filter(|id| known.contains(id))
+                    .map(str::to_owned)
+                    .collect(),
+                text: qa.question,
+                category: qa.category,
+            })
+            .collect();
+        conversations.push(Conversation {
+            id: sample.sample_id,
+            sittings: sittings.into_values().collect(),
+            questions,
+        });
+    }
+    Ok(conversations)
+}
+
+/// `1:56 pm on 8 May, 2023`, taken as UTC.
+fn read_date(text: &str) -> Option<Timestamp> {
+    let civil = jiff::civil::DateTime::strptime("%I:%M %p on %d %B, %Y", text.trim()).ok()?;
+    let zoned = civil.to_zoned(jiff::tz::TimeZone::UTC).ok()?;
+    Some(Timestamp::from_jiff(zoned.timestamp()))
+}
+
+/// `bench locomo`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LocomoScores {
+    /// Questions of categories 1–4 whose evidence is in the file.
+    pub questions: usize,
+    /// Share of a question's evidence among the first k hits, averaged over the questions, by k.
+    pub evidence_recall: BTreeMap<String, f64>,
+    /// Evidence recall at 10 by category.
+    pub at_10_by_category: BTreeMap<u8, f64>,
+    /// Share of a question's evidence among the first five that the answer rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_evidence_at_5: Option<f64>,
+    /// Of the questions with a wrong premise, those that were not answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub abstained_wrong_premise: Option<f64>,
+    /// Of the others, those that were answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answered_others: Option<f64>,
+}
+
+/// A conversation in a store of its own.
+struct Remembered {
+    knowledge: Knowledge,
+    turns: BTreeMap<MemoryId, String>,
+    _store: tempfile::TempDir,
+}
+
+/// Remembers every conversation and asks its questions.
+///
+/// # Errors
+/// When the file, the sentence embedder or a store fails.
+pub fn measure(config: &Config, file: &Path, answer: bool) -> Result<LocomoScores, BenchError> {
+    let mut tally = Tally::default();
+    for conversation in read(file)? {
+        let remembered = remember(config, &conversation)?;
+        for asked in &conversation.questions {
+            if asked.category != WRONG_PREMISE && !asked.evidence.is_empty() {
+                let hits = recalled(&remembered, asked)?;
+                for (cut, sum) in CUTS.iter().zip(&mut tally.found) {
+                    *sum += share(&asked.evidence, hits.iter().take(*cut));
+                }
+                let category = tally.by_category.entry(asked.category).or_default();
+                category.0 += share(&asked.evidence, hits.iter().take(10));
+                category.1 += 1;
+                tally.questions += 1;
+            }
+            if answer {
+                tally.answer(&remembered, asked)?;
+            }
+        }
+    }
+    if tally.questions == 0 {
+        let reason = "no question of categories 1 to 4 has its evidence in it".to_owned();
+        return Err(BenchError::TooLittle { path: file.to_owned(), reason });
+    }
+    Ok(tally.scores(answer))
+}
+
+#[derive(Default)]
+struct Tally {
+    questions: usize,
+    found: [f64; CUTS.len()],
+    by_category: BTreeMap<u8, (f64, usize)>,
+    answer_evidence: f64,
+    wrong_premise: (usize, usize),
+    others: (usize, usize),
+}
+
+impl Tally {
+    fn answer(&mut self, remembered: &Remembered, asked: &Asked) -> Result<(), BenchError> {
+        let knowledge = &remembered.knowledge;
+        let question = Question { text: asked.text.clone(), ..Question::default() };
+        let reply = answerer(knowledge).answer(&knowledge.memory, &question, None)?;
+        if asked.category == WRONG_PREMISE {
+            self.wrong_premise.0 += usize::from(reply.abstained);
+            self.wrong_premise.1 += 1;
+            return Ok(());
+        }
+        self.others.0 += usize::from(!reply.abstained);
+        self.others.1 += 1;
+        if !asked.evidence.is_empty() {
+            let rests_on = reply
+                .evidence
+                .iter()
+                .take(5)
+                .filter_map(|evidence| remembered.turns.get(&evidence.memory?));
+            self.answer_evidence += share(&asked.evidence, rests_on);
+        }
+        Ok(())
+    }
+
+    fn scores(self, answer: bool) -> LocomoScores {
+        let count = self.questions.max(1) as f64;
+        let part =
+            |(some, all): (usize, usize)| (answer && all > 0).then(|| some as f64 / all as f64);
+        LocomoScores {
+            questions: self.questions,
+            evidence_recall: CUTS
+                .iter()
+                .zip(self.found)
+                .map(|(cut, sum)| (cut.to_string(), sum / count))
+                .collect(),
+            at_10_by_category: self
+                .by_category
+                .into_iter()
+                .map(|(category, (sum, count))| (category, sum / count as f64))
+                .collect(),
+            answer_evidence_at_5: answer.then(|| self.answer_evidence / count),
+            abstained_wrong_premise: part(self.wrong_premise),
+            answered_others: part(self.others),
+        }
+    }
+}
+
+fn share<'a>(evidence: &BTreeSet<String>, found: impl Iterator<Item = &'a String>) -> f64 {
+    let found: BTreeSet<&String> = found.collect();
+    evidence.iter().filter(|id| found.contains(id)).count() as f64 / evidence.len().max(1) as f64
+}
+
+/// The turns that recall finds for the question's words and vector and whom it names, best first.
+fn recalled(remembered: &Remembered, asked: &Asked) -> Result<Vec<String>, BenchError> {
+    let knowledge = &remembered.knowledge;
+    let view = knowledge.memory.view();
+    let vector = match &knowledge.text {
+        Some(text) => Some(text.embed(&asked.text)?),
+        None => None,
+    };
+    let query = Query {
+        text: asked.text.clone(),
+        vector,
+        entities: view.named_in(&asked.text),
+        k: CUTS[CUTS.len() - 1],
+        ..Query::default()
+    };
+    let hits = recall(&view, &query);
+    Ok(hits.iter().filter_map(|hit| remembered.turns.get(&hit.memory.id).cloned()).collect())
+}
+
+/// One session of the store per conversation, one clip per sitting, one utterance per turn.
+fn remember(config: &Config, conversation: &Conversation) -> Result<Remembered, BenchError> {
+    let store = tempfile::Builder::new()
+        .prefix("engram-bench-")
+        .tempdir()
+        .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })?;
+    let mut config = config.clone();
+    config.store.dir = Some(store.path().to_owned());
+    // Dates of the file have no zone.
+    config.robot.timezone = Some("UTC".into());
+    let knowledge = Knowledge::open(&config)?;
+    let mut turns = BTreeMap::new();
+    let mut persons = BTreeMap::new();
+    let mut session = None;
+    for (index, sitting) in conversation.sittings.iter().enumerate() {
+        let (Some(first), Some(last)) = (sitting.first(), sitting.last()) else { continue };
+        let span = Span::new(first.at, last.at.plus_secs(TURN_SECS));
+        let mut draft = knowledge.memory.begin(span.end);
+        let session =
+            *session.get_or_insert_with(|| draft.new_session(first.at, span.secs(), None));
+        let clip = ClipId { session, index: index as u32 };
+        draft.clip(Clip {
+            id: clip,
+            span,
+            frames: 0,
+            analysed: 0,
+            dropped: 0,
+            key_frames: Vec::new(),
+        });
+        for turn in sitting {
+            let person = *persons.entry(turn.speaker.clone()).or_insert_with(|| {
+                let person = draft.new_entity(EntityKind::Person);
+                draft.name(NameRow {
+                    entity: person,
+                    name: turn.speaker.clone(),
+                    since: turn.at,
+                    source: NameSource::Told,
+                    turn: None,
+                });
+                person
+            });
+            let id = draft.new_memory_id();
+            let vector = match &knowledge.text {
+                Some(text) => Some(text.embed(&turn.sentence())?),
+                None => None,
+            };
+            draft.memory(utterance(id, turn.sentence(), turn.at, clip, person), vector);
+            turns.insert(id, turn.id.clone());
+        }
+        draft.commit()?;
+    }
+    Ok(Remembered { knowledge, turns, _store: store })
+}
+
+/// A memory that somebody said something.
+pub(super) fn utterance(
+    id: MemoryId,
+    text: String,
+    at: Timestamp,
+    clip: ClipId,
+    speaker: crate::ids::EntityId,
+) -> MemoryRow {
+    MemoryRow {
+        id,
+        kind: MemoryKind::Utterance,
+        text,
+        span: Span::new(at, at.plus_secs(TURN_SECS)),
+        clip: Some(clip),
+        entities: vec![speaker],
+        fact: None,
+        importance: 0.5,
+        confidence: 1.0,
+        pinned: false,
+        valid_from: at,
+        valid_to: None,
+        grounds: Vec::new(),
+        origin: "builtin".into(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"[{"sample_id": "conv-1", "conversation": {
+        "speaker_a": "Ava", "speaker_b": "Ben",
+        "session_2_date_time": "12:09 am on 13 September, 2023",
+        "session_2": [{"speaker": "Ben", "dia_id": "D2:1", "text": "Look.", "blip_caption": "a photo of a dog"}],
+        "session_1_date_time": "1:56 pm on 8 May, 2023",
+        "session_1": [{"speaker": "Ava", "dia_id": "D1:1", "text": "Hey!"}, {"speaker": "Ben", "dia_id": "D1:2", "text": "Hi."}]},
+        "qa": [{"question": "Who?", "answer": 3, "evidence": ["D1:2; D2:1", "D9:9"], "category": 1},
+               {"question": "Why?", "adversarial_answer": "x", "evidence": [], "category": 5}]}]"#;
+
+    #[test]
+    fn conversations_are_read_in_the_order_of_their_sittings() {
+        let read = parse(FILE).unwrap();
+        let [conversation] = read.as_slice() else { panic!("{read:?}") };
+        let ids: Vec<&str> =
+            conversation.sittings.iter().flatten().map(|t| t.id.as_str()).collect();
+        assert_eq!(ids, ["D1:1", "D1:2", "D2:1"]);
+        let last = &conversation.sittings[1][0];
+        assert_eq!(last.sentence(), "Ben: Look. [shares a photo of a dog]");
+        assert_eq!(last.at, Timestamp::parse("2023-09-13T00:09:00Z").unwrap());
+        assert_eq!(
+            conversation.sittings[0][1].at,
+            Timestamp::parse("2023-05-08T13:56:20Z").unwrap()
+        );
+        let evidence: Vec<&String> = conversation.questions[0].evidence.iter().collect();
+        assert_eq!(evidence, ["D1:2", "D2:1"]);
+        assert!(parse("{}").is_err());
+    }
+
+    #[test]
+    fn share_of_evidence_counts_each_turn_once() {
+        let evidence = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
+        let found = ["b".to_owned(), "b".to_owned(), "c".to_owned()];
+        assert_eq!(share(&evidence, found.iter()), 0.5);
+    }
+}

@@ -1,0 +1,185 @@
+//! A recording replayed into a store of its own, gone afterwards: what perception and answers are
+//! measured on.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use crossbeam_channel::unbounded;
+use serde::Serialize;
+use tempfile::TempDir;
+
+use super::BenchError;
+use super::labels::Labels;
+use super::perception::{self, PerceptLine, PerceptionScores};
+use crate::capture::{Recording, ReplayOptions};
+use crate::config::Config;
+use crate::config::sections::TranscriberKind;
+use crate::daemon::assemble::{Knowledge, session_settings};
+use crate::daemon::ingest::{self, Courtesy, Pace, Report, SessionEnd};
+use crate::identify::MatchThresholds;
+use crate::ids::TurnId;
+use crate::memory::{self, PerceptFilter};
+use crate::percept::Embedding;
+use crate::time::Timestamp;
+
+/// A replayed recording.
+pub struct Rehearsal {
+    /// The memory of it, and what reads it.
+    pub knowledge: Knowledge,
+    /// When the recording begins.
+    pub start: Timestamp,
+    /// How the replay went.
+    pub end: SessionEnd,
+    /// Milliseconds by stage, summed over threads.
+    pub stages_ms: BTreeMap<&'static str, f64>,
+    /// Abilities that were missing.
+    pub degraded: Vec<String>,
+    /// The turns' embeddings.
+    voices: BTreeMap<TurnId, Option<Embedding>>,
+    /// From which cosine on two turns are one voice.
+    accept: f32,
+    // Last: the store outlives whoever has it open.
+    _store: TempDir,
+}
+
+/// Replays as fast as the machine can, with or without words.
+///
+/// # Errors
+/// When the recording, a model or the temporary store fails.
+pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, BenchError> {
+    let store = tempfile::Builder::new()
+        .prefix("engram-bench-")
+        .tempdir()
+        .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })?;
+    let mut config = config.clone();
+    config.store.dir = Some(store.path().to_owned());
+    if !words {
+        config.transcriber.kind = TranscriberKind::None;
+    }
+    let recording = Recording::open(path, &ReplayOptions::default())?;
+    let knowledge = Knowledge::open(&config)?;
+    let (reports, told) = unbounded();
+    let settings =
+        session_settings(&knowledge, Pace::new(None, false), Courtesy::default(), reports)?;
+    let end = ingest::replay(&settings, &recording, false)?;
+    let mut voices = BTreeMap::new();
+    for report in told.try_iter() {
+        if let Report::Clip(clip) = report {
+            voices.extend(clip.spoken.into_iter().map(|turn| (turn.id, turn.embedding)));
+        }
+    }
+    let embedder = settings.perceivers.speaker_embedder.as_ref();
+    let calibrated = embedder.and_then(|file| file.thresholds.as_ref());
+    Ok(Rehearsal {
+        start: recording.start(),
+        end,
+        stages_ms: settings.perceivers.stages.millis(),
+        degraded: settings.perceivers.degraded.iter().chain(&knowledge.degraded).cloned().collect(),
+        voices,
+        accept: calibrated.map_or(MatchThresholds::GE2E.accept, |known| known.accept),
+        knowledge,
+        _store: store,
+    })
+}
+
+impl Rehearsal {
+    /// The lines that `export --percepts` writes, read back.
+    ///
+    /// # Errors
+    /// When a line cannot be read: the export and the scorer disagree.
+    pub fn lines(&self) -> Result<Vec<PerceptLine>, BenchError> {
+        let store = || self.knowledge.memory.dir().to_owned();
+        let mut text = Vec::new();
+        let view = self.knowledge.memory.view();
+        view.export_percepts(&PerceptFilter::default(), &mut text)
+            .map_err(|source| BenchError::Io { path: store(), source })?;
+        let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        lines
+            .map(|line| {
+                serde_json::from_slice(line)
+                    .map_err(|e| BenchError::Form { path: store(), reason: e.to_string() })
+            })
+            .collect()
+    }
+
+    /// Scores the percepts.
+    ///
+    /// # Errors
+    /// As [`Self::lines`].
+    pub fn score(&self, labels: &Labels) -> Result<PerceptionScores, BenchError> {
+        let lines = self.knowledge.memory.view().percept_lines(&PerceptFilter::default());
+        let of_turns: Vec<Option<Embedding>> = lines
+            .iter()
+            .filter_map(|line| match line {
+                memory::PerceptLine::Turn { turn, .. } => {
+                    Some(self.voices.get(turn).cloned().flatten())
+                }
+                memory::PerceptLine::Face { .. } => None,
+            })
+            .collect();
+        let linkage = Some((of_turns.as_slice(), self.accept));
+        Ok(perception::score(&self.lines()?, labels, Some(self.start), linkage))
+    }
+}
+
+/// `bench perception`.
+#[derive(Clone, Debug, Serialize)]
+pub struct PerceptionReport {
+    /// Who was found, and where.
+    #[serde(flatten)]
+    pub scores: PerceptionScores,
+    /// Processing time per time of the recording, all perception but words.
+    pub real_time_factor: f64,
+    /// The same with words; null where it was not measured.
+    pub real_time_factor_words: Option<f64>,
+    /// Milliseconds by stage, summed over threads, of the last replay.
+    pub stages_ms: BTreeMap<&'static str, f64>,
+    /// Length of the recording, seconds.
+    pub media_secs: f64,
+    /// First frame read to last commit, seconds, without words.
+    pub wall_secs: f64,
+    /// Loading models, seconds.
+    pub load_secs: f64,
+    /// Which model set.
+    pub set: String,
+}
+
+/// Replays the recording once, and with `words` once more with them, and scores the first replay.
+///
+/// # Errors
+/// When the recording, a model or the temporary store fails.
+pub fn perception(
+    config: &Config,
+    recording: &Path,
+    labels: &Labels,
+    words: bool,
+) -> Result<PerceptionReport, BenchError> {
+    let quiet = rehearse(config, recording, false)?;
+    for missing in &quiet.degraded {
+        tracing::warn!("without {missing}");
+    }
+    let scores = quiet.score(labels)?;
+    let factor = |end: &SessionEnd| end.wall_secs / end.media_secs.max(1e-9);
+    let spoken = words.then(|| rehearse(config, recording, true)).transpose()?;
+    Ok(PerceptionReport {
+        scores,
+        real_time_factor: factor(&quiet.end),
+        real_time_factor_words: spoken.as_ref().map(|spoken| factor(&spoken.end)),
+        stages_ms: spoken.as_ref().unwrap_or(&quiet).stages_ms.clone(),
+        media_secs: quiet.end.media_secs,
+        wall_secs: quiet.end.wall_secs,
+        load_secs: quiet.end.load_secs,
+        set: format!("{:?}", config.models.set).to_lowercase(),
+    })
+}
+
+/// The answerer over a rehearsed memory.
+#[must_use]
+pub fn answerer(knowledge: &Knowledge) -> crate::answer::Answerer {
+    crate::answer::Answerer::new(
+        knowledge.config.timezone(),
+        knowledge.config.answerer.max_evidence,
+        knowledge.text.as_ref().map(Arc::clone),
+    )
+}

@@ -1,0 +1,300 @@
+//! Same or other: how well the embedders tell people apart: `bench verify`.
+//!
+//! A folder of folders, one per identity. Every pair of samples is compared once. A sample in which no
+//! face or too little sound is found takes part in no pair and is counted.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::error::entries;
+use super::random::SplitMix64;
+use super::{BenchError, sound};
+use crate::config::Config;
+use crate::config::sections::FacePerception;
+use crate::daemon::assemble::catalogue;
+use crate::daemon::ingest::PerceiverSet;
+use crate::ids::SourceId;
+use crate::media::{Frame, Picture, SAMPLE_RATE};
+use crate::percept::Embedding;
+use crate::time::Timestamp;
+
+/// Draws of identities for the confidence interval.
+const ROUNDS: usize = 1000;
+/// Pairs that all draws together look at, at most.
+const MOST_WORK: usize = 4_000_000_000;
+const SEED: u64 = 20_260_302;
+
+/// `bench verify`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Verification {
+    /// Equal error rate: false accepts and false rejects are as frequent.
+    pub eer: f64,
+    /// 95 % confidence interval of it, by drawing identities with replacement; null with fewer than three.
+    pub eer_ci95: Option<[f64; 2]>,
+    /// Cosine at which it is reached.
+    pub threshold: f32,
+    /// Pairs compared.
+    pub pairs: usize,
+    /// True accepts when at most one in a thousand other pairs is accepted.
+    pub tar_at_far_1e3: f64,
+    /// Pairs of one identity.
+    pub same_pairs: usize,
+    /// Folders.
+    pub identities: usize,
+    /// Samples compared.
+    pub samples: usize,
+    /// Samples without a usable face or sound.
+    pub skipped: usize,
+    /// Name of the embedder.
+    pub model: String,
+}
+
+/// One sample of one identity.
+struct Sample {
+    identity: usize,
+    embedding: Embedding,
+}
+
+/// Two samples compared.
+#[derive(Clone, Copy, Debug)]
+struct Pair {
+    cosine: f32,
+    a: u32,
+    b: u32,
+}
+
+/// Verifies faces: the largest face of each picture, whatever its quality.
+///
+/// # Errors
+/// When the folder cannot be read, is too small, or the set has no face models.
+pub fn faces(config: &Config, dir: &Path) -> Result<Verification, BenchError> {
+    let set = PerceiverSet::choose(config, &catalogue(config)?)?;
+    let settings = FacePerception { min_quality: 0.0, ..config.face.clone() };
+    let no_model = || BenchError::NoModel { job: "faces", reasons: set.degraded.join("; ") };
+    let file = set.face_embedder.as_ref().ok_or_else(no_model)?;
+    let mut analyser = set.face_analyser(&settings)?.ok_or_else(no_model)?;
+    let source = SourceId::new("photo");
+    compare(dir, &file.name, |path| {
+        let bytes = std::fs::read(path)
+            .map_err(|error| BenchError::Io { path: path.to_owned(), source: error })?;
+        let frame = Frame {
+            source: source.clone(),
+            at: Timestamp::EPOCH,
+            number: 0,
+            width: 0,
+            height: 0,
+            picture: Picture::Encoded(Arc::from(bytes)),
+        };
+        let picture = crate::capture::picture::to_rgb(&frame)?;
+        let found = analyser.analyse(&source, frame.at, &picture)?;
+        let largest =
+            found.faces.into_iter().max_by(|a, b| a.bbox.area().total_cmp(&b.bbox.area()));
+        Ok(largest.and_then(|face| face.embedding))
+    })
+}
+
+/// Verifies voices: each whole utterance, or its middle `secs` seconds.
+///
+/// # Errors
+/// When the folder cannot be read, is too small, or the set has no speaker embedder.
+pub fn voices(config: &Config, dir: &Path, secs: Option<f64>) -> Result<Verification, BenchError> {
+    let set = PerceiverSet::choose(config, &catalogue(config)?)?;
+    let no_model = || BenchError::NoModel { job: "voices", reasons: set.degraded.join("; ") };
+    let file = set.speaker_embedder.as_ref().ok_or_else(no_model)?;
+    let mut embedder = set.speaker_embedder()?.ok_or_else(no_model)?;
+    compare(dir, &file.name, |path| {
+        let sound = sound::read(path)?;
+        let middle = middle(&sound, secs);
+        if (middle.len() as f64) < embedder.min_secs() * f64::from(SAMPLE_RATE) {
+            return Ok(None);
+        }
+        Ok(Some(embedder.embed(middle)?))
+    })
+}
+
+fn middle(sound: &[f32], secs: Option<f64>) -> &[f32] {
+    let Some(secs) = secs else { return sound };
+    let length = ((secs.max(0.0) * f64::from(SAMPLE_RATE)) as usize).min(sound.len());
+    let from = (sound.len() - length) / 2;
+    &sound[from..from + length]
+}
+
+fn compare(
+    dir: &Path,
+    model: &str,
+    mut embed: impl FnMut(&Path) -> Result<Option<Embedding>, BenchError>,
+) -> Result<Verification, BenchError> {
+    let folders: Vec<PathBuf> = entries(dir)?.into_iter().filter(|path| path.is_dir()).collect();
+    let (mut samples, mut skipped) = (Vec::new(), 0);
+    for (identity, folder) in folders.iter().enumerate() {
+        for path in entries(folder)?.into_iter().filter(|path| path.is_file()) {
+            match embed(&path) {
+                Ok(Some(embedding)) => samples.push(Sample { identity, embedding }),
+                Ok(None) => {
+                    skipped += 1;
+                    tracing::warn!(path = %path.display(), "Nothing to compare in this sample.");
+                }
+                // A note or a picture of another kind in the folder is no reason to stop.
+                Err(BenchError::Capture(error)) => {
+                    skipped += 1;
+                    tracing::warn!(path = %path.display(), %error, "A sample cannot be read.");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let mut pairs = all_pairs(&samples);
+    let Some((all, ci)) = rates(&mut pairs, folders.len()) else {
+        let reason = "it wants a folder per identity, two or more, and two samples in one of them";
+        return Err(BenchError::TooLittle { path: dir.to_owned(), reason: reason.into() });
+    };
+    Ok(Verification {
+        eer: all.eer,
+        eer_ci95: ci,
+        threshold: all.threshold,
+        pairs: pairs.len(),
+        tar_at_far_1e3: all.tar_at_far_1e3,
+        same_pairs: pairs.iter().filter(|pair| pair.a == pair.b).count(),
+        identities: folders.len(),
+        samples: samples.len(),
+        skipped,
+        model: model.to_owned(),
+    })
+}
+
+fn all_pairs(samples: &[Sample]) -> Vec<Pair> {
+    let mut pairs = Vec::with_capacity(samples.len() * samples.len().saturating_sub(1) / 2);
+    for (index, x) in samples.iter().enumerate() {
+        for y in &samples[index + 1..] {
+            if let Some(cosine) = x.embedding.cosine(&y.embedding) {
+                pairs.push(Pair { cosine, a: x.identity as u32, b: y.identity as u32 });
+            }
+        }
+    }
+    pairs
+}
+
+/// Where false accepts and false rejects meet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct OperatingPoint {
+    eer: f64,
+    threshold: f32,
+    tar_at_far_1e3: f64,
+}
+
+/// The rates over all pairs and the interval; `None` where one of both sides is empty. Sorts the pairs.
+fn rates(pairs: &mut [Pair], identities: usize) -> Option<(OperatingPoint, Option<[f64; 2]>)> {
+    pairs.sort_by(|x, y| y.cosine.total_cmp(&x.cosine).then((x.a, x.b).cmp(&(y.a, y.b))));
+    let all = operating_point(pairs, |_| 1.0)?;
+    if identities < 3 {
+        return Some((all, None));
+    }
+    let mut random = SplitMix64::new(SEED);
+    let mut drawn: Vec<f64> = Vec::new();
+    for _ in 0..ROUNDS.min(MOST_WORK / pairs.len().max(1)) {
+        let mut times = vec![0.0_f64; identities];
+        for _ in 0..identities {
+            times[random.below(identities)] += 1.0;
+        }
+        // An identity drawn twice is the same one twice: its copies make no pairs of two identities.
+        let weight = |pair: &Pair| match (pair.a as usize, pair.b as usize) {
+            (a, b) if a == b => times[a],
+            (a, b) => times[a] * times[b],
+        };
+        drawn.extend(operating_point(pairs, weight).map(|point| point.eer));
+    }
+    drawn.sort_by(f64::total_cmp);
+    let at =
+        |share: f64| drawn.get((share * drawn.len().saturating_sub(1) as f64).round() as usize);
+    let ci = at(0.025).zip(at(0.975)).map(|(low, high)| [*low, *high]);
+    Some((all, ci))
+}
+
+/// Lowers the threshold over pairs sorted by falling cosine.
+fn operating_point(pairs: &[Pair], weight: impl Fn(&Pair) -> f64) -> Option<OperatingPoint> {
+    let (mut same, mut other) = (0.0, 0.0);
+    for pair in pairs {
+        *if pair.a == pair.b { &mut same } else { &mut other } += weight(pair);
+    }
+    if same <= 0.0 || other <= 0.0 {
+        return None;
+    }
+    let (mut accepted, mut wrongly) = (0.0, 0.0);
+    let mut best: Option<(f64, OperatingPoint)> = None;
+    let mut tar = 0.0_f64;
+    for alike in pairs.chunk_by(|x, y| x.cosine == y.cosine) {
+        for pair in alike {
+            *if pair.a == pair.b { &mut accepted } else { &mut wrongly } += weight(pair);
+        }
+        let (rejects, accepts) = (1.0 - accepted / same, wrongly / other);
+        if accepts <= 1e-3 {
+            tar = tar.max(1.0 - rejects);
+        }
+        let gap = (rejects - accepts).abs();
+        if best.is_none_or(|(least, _)| gap < least) {
+            let eer = 0.5 * (rejects + accepts);
+            let point = OperatingPoint { eer, threshold: alike[0].cosine, tar_at_far_1e3: 0.0 };
+            best = Some((gap, point));
+        }
+    }
+    best.map(|(_, point)| OperatingPoint { tar_at_far_1e3: tar, ..point })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn pair(cosine: f32, a: u32, b: u32) -> Pair {
+        Pair { cosine, a, b }
+    }
+
+    #[test]
+    fn error_rates_are_those_of_the_definition() {
+        // same: 0.9 0.8 0.7 0.4; other: 0.5 0.3 0.2 0.1: one of four on each side at 0.5
+        let mut pairs = vec![
+            pair(0.4, 0, 0),
+            pair(0.9, 0, 0),
+            pair(0.8, 1, 1),
+            pair(0.7, 1, 1),
+            pair(0.5, 0, 1),
+            pair(0.3, 0, 1),
+            pair(0.2, 0, 1),
+            pair(0.1, 0, 1),
+        ];
+        let (point, ci) = rates(&mut pairs, 2).unwrap();
+        assert!((point.eer - 0.25).abs() < 1e-9, "{point:?}");
+        assert_eq!(point.threshold, 0.5);
+        assert!((point.tar_at_far_1e3 - 0.75).abs() < 1e-9);
+        assert_eq!(ci, None);
+        assert!(rates(&mut [pair(0.4, 0, 0)], 1).is_none());
+    }
+
+    #[test]
+    fn the_interval_holds_the_rate_and_is_the_same_every_time() {
+        let mut random = SplitMix64::new(3);
+        let mut pairs = Vec::new();
+        for a in 0..8_u32 {
+            for b in a..8 {
+                for _ in 0..10 {
+                    let centre = if a == b { 0.6 } else { 0.3 };
+                    pairs.push(pair(centre + 0.15 * random.gaussian(), a, b));
+                }
+            }
+        }
+        let (point, ci) = rates(&mut pairs, 8).unwrap();
+        let [low, high] = ci.unwrap();
+        assert!(low <= point.eer && point.eer <= high && high - low < 0.2, "{point:?} {ci:?}");
+        assert_eq!(rates(&mut pairs, 8).unwrap(), (point, ci));
+    }
+
+    #[test]
+    fn the_middle_of_a_sound_is_taken() {
+        let sound: Vec<f32> = (0..48_000).map(|n| n as f32).collect();
+        assert_eq!(middle(&sound, Some(1.0))[0], 16_000.0);
+        assert_eq!(middle(&sound, Some(9.0)).len(), 48_000);
+        assert_eq!(middle(&sound, None).len(), 48_000);
+    }
+}
