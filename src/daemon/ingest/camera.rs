@@ -145,6 +145,8 @@ fn choose_key_frames(frames: Vec<KeyFrame>, tracks: &[FaceTrack], most: usize) -
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]

@@ -10,7 +10,7 @@ pub mod eres2netv2;
 pub mod fbank;
 mod ge2e;
 #[cfg(test)]
-mod measured;
+pub(crate) mod measured;
 mod mel;
 pub mod parity;
 mod segmenter;
