@@ -31,13 +31,13 @@ impl Identity {
     /// Seconds in view.
     #[must_use]
     pub fn visible_secs(&self) -> f64 {
-        self.visible.iter().map(|(start, end, _)| end - start).sum()
+        self.visible.iter().fold(0.0, |sum, (start, end, _)| sum + end - start)
     }
 
     /// Seconds of speech.
     #[must_use]
     pub fn speaking_secs(&self) -> f64 {
-        self.speaking.iter().map(|(start, end)| end - start).sum()
+        self.speaking.iter().fold(0.0, |sum, (start, end)| sum + end - start)
     }
 }
 

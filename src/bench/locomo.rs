@@ -167,7 +167,7 @@ pub struct LocomoScores {
     /// Questions of categories 1–4 whose evidence is in the file.
     pub questions: usize,
     /// Share of a question's evidence among the first k hits, averaged over the questions, by k.
-    pub evidence_recall: BTreeMap<String, f64>,
+    pub evidence_recall: BTreeMap<usize, f64>,
     /// Evidence recall at 10 by category.
     pub at_10_by_category: BTreeMap<u8, f64>,
     /// Share of a question's evidence among the first five that the answer rests on.
@@ -261,7 +261,7 @@ impl Tally {
             evidence_recall: CUTS
                 .iter()
                 .zip(self.found)
-                .map(|(cut, sum)| (cut.to_string(), sum / count))
+                .map(|(cut, sum)| (*cut, sum / count))
                 .collect(),
             at_10_by_category: self
                 .by_category
