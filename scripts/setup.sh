@@ -71,7 +71,8 @@ mirror=()
 [ -d ../shared/models ] && mirror=(--mirror ../shared/models)
 # A file that cannot be had is named and costs one ability, not the set-up.
 "$engramd" models fetch --set open --set edge --as-far-as-possible --dir target/models "${mirror[@]}" \
-    2>&1 | grep -v ': present$' || true
+    > target/.setup/fetch.log 2>&1 || { cat target/.setup/fetch.log >&2; die "the models could not be fetched"; }
+grep -v ': present$' target/.setup/fetch.log || true
 "$engramd" models verify --dir target/models > target/.setup/verify.log ||
     { cat target/.setup/verify.log >&2; die "a model file is damaged; remove it and run this again"; }
 

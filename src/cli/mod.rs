@@ -147,7 +147,10 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<u8> {
-    let Cli { global, command } = cli;
+    let Cli { mut global, mut command } = cli;
+    if let Command::Models(args) = &mut command {
+        args.adopt_sets(&mut global.overrides);
+    }
     let source = Source {
         file: global.config,
         overrides: global.overrides,
@@ -205,6 +208,7 @@ fn is_wrong_usage(error: &anyhow::Error) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use clap::CommandFactory;
 
@@ -218,6 +222,16 @@ mod tests {
             let teaches = help.contains("Examples:") || command.has_subcommands();
             assert!(teaches, "{} has no examples", command.get_name());
         }
+    }
+
+    #[test]
+    fn sets_of_models_and_overrides_share_an_option() {
+        let words = ["engramd", "models", "fetch", "--set", "edge", "--set", "models.mirror=/x"];
+        let mut cli = Cli::try_parse_from(words).unwrap();
+        let Command::Models(args) = &mut cli.command else { panic!() };
+        args.adopt_sets(&mut cli.global.overrides);
+        assert_eq!(cli.global.overrides, ["models.mirror=/x"]);
+        assert!(format!("{args:?}").contains("Edge"), "{args:?}");
     }
 
     #[test]
