@@ -72,6 +72,10 @@ impl Answerer {
         // Percepts of the open window are younger than a question about an older now.
         let present = present.filter(|state| state.updated.is_some());
         let mut embed_ms = 0.0;
+        if view.newest_time().is_none() && present.is_none() {
+            let empty = Reply::unknown("I don't know: my memory is empty.");
+            return Ok(self.document(question, &view, empty, embed_ms, started));
+        }
         let wording = Wording { zone: self.zone.clone(), now };
         let reading = Reading::new(view.clone(), present, wording);
         let reply = self.reply(reading, &view, &question.text, &mut embed_ms);

@@ -1,4 +1,5 @@
-//! `engramd remember | forget | name | feedback`: what changes the memory, done by the daemon.
+//! `engramd remember | forget | name | feedback`: what changes the memory, done by the daemon, or in the store
+//! itself with `--data-dir`.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};

@@ -122,6 +122,8 @@ pub struct Context {
     pub json: bool,
     /// `--data-dir`: read the store there.
     pub data_dir: Option<PathBuf>,
+    /// Where the configuration came from, to be read again.
+    pub source: Source,
 }
 
 /// Runs the command line.
@@ -162,6 +164,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         config_file: file,
         json: global.json,
         data_dir: global.data_dir,
+        source,
     };
     match command {
         Command::Run(args) => run::run(&args, &context),

@@ -1,6 +1,5 @@
 //! Where a reading command reads: the running daemon, or the store itself.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,13 +9,13 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::answer::Answerer;
 use crate::config::Config;
+use crate::daemon::assemble::{AssembleError, Knowledge};
 use crate::daemon::queries;
-use crate::memory::Memory;
-use crate::models::{Catalogue, Job};
-use crate::mqtt::Reply;
+use crate::daemon::service::MemoryService;
+use crate::memory::{Memory, MemoryError};
 use crate::mqtt::client::DaemonClient;
-use crate::mqtt::message::{Ask, QueryVerb};
-use crate::text::{MiniLm, TextEmbedder};
+use crate::mqtt::message::{self, Ask, QueryVerb};
+use crate::mqtt::{Call, Command, Reply, Service as _};
 
 /// How long a reading command waits for the daemon.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -30,48 +29,31 @@ pub(super) enum Reader {
 /// A store read without its daemon.
 pub(super) struct Store {
     memory: Memory,
-    /// `None` where its model is missing: recall goes by words alone.
-    embedder: Option<Arc<dyn TextEmbedder>>,
-}
-
-impl Store {
-    fn open(dir: &Path) -> anyhow::Result<Self> {
-        Ok(Self { memory: Memory::open_read_only(dir)?, embedder: None })
-    }
-
-    /// With the sentence embedder of the model set, which takes a moment to load.
-    fn open_with_embedder(dir: &Path, config: &Config) -> anyhow::Result<Self> {
-        let models = &config.models;
-        let catalogue = Catalogue::open(models.dir.as_deref(), models.mirror.as_deref())?;
-        let embedder: Option<Arc<dyn TextEmbedder>> =
-            match catalogue.choose(models.set, Job::TextEmbedder) {
-                Ok(file) => {
-                    Some(Arc::new(MiniLm::open(file.part("model")?, file.part("tokenizer")?, 1)?))
-                }
-                Err(error) => {
-                    eprintln!("engramd: recall goes by words alone: {error}");
-                    None
-                }
-            };
-        Ok(Self { embedder, ..Self::open(dir)? })
-    }
+    /// What recall and answers need, which takes a moment to load; only where a command asks for it.
+    knowledge: Option<Knowledge>,
 }
 
 impl Reader {
     /// The store where `--data-dir` is given, else the daemon.
     pub(super) fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(match &context.data_dir {
-            Some(dir) => Self::Store(Store::open(dir)?),
+            Some(dir) => {
+                Self::Store(Store { memory: Memory::open_read_only(dir)?, knowledge: None })
+            }
             None => Self::Daemon(Box::new(DaemonClient::connect(&context.config)?)),
         })
     }
 
     /// As [`Self::open`], able to recall by meaning.
     pub(super) fn open_for_recall(context: &Context) -> anyhow::Result<Self> {
-        Ok(match &context.data_dir {
-            Some(dir) => Self::Store(Store::open_with_embedder(dir, &context.config)?),
-            None => Self::Daemon(Box::new(DaemonClient::connect(&context.config)?)),
-        })
+        if context.data_dir.is_none() {
+            return Self::open(context);
+        }
+        let knowledge = Knowledge::open_read_only(&context.config)?;
+        for missing in &knowledge.degraded {
+            eprintln!("engramd: without {missing}");
+        }
+        Ok(Self::Store(Store { memory: knowledge.memory.clone(), knowledge: Some(knowledge) }))
     }
 
     /// The answer to a question; `timeout`: how long the daemon may take.
@@ -85,10 +67,15 @@ impl Reader {
             Self::Daemon(client) => {
                 Ok(client.request("ask", &serde_json::to_value(ask)?, timeout)?)
             }
-            Self::Store(store) => {
-                let most = config.answerer.max_evidence;
-                let answerer = Answerer::new(config.timezone(), most, store.embedder.clone());
-                Ok(queries::answer(&store.memory, &answerer, ask, None)?)
+            Self::Store(Store { memory, knowledge }) => {
+                let answerer = match knowledge {
+                    Some(knowledge) => Arc::clone(&knowledge.answerer),
+                    None => {
+                        let most = config.answerer.max_evidence;
+                        Arc::new(Answerer::new(config.timezone(), most, None))
+                    }
+                };
+                Ok(queries::answer(memory, &answerer, ask, None)?)
             }
         }
     }
@@ -100,8 +87,9 @@ impl Reader {
                 let payload = json!({ "verb": verb, "args": args });
                 Ok(client.request("query", &payload, TIMEOUT)?)
             }
-            Self::Store(Store { memory, embedder }) => {
-                match queries::query(memory, embedder.as_deref(), verb, args.clone())? {
+            Self::Store(Store { memory, knowledge }) => {
+                let embedder = knowledge.as_ref().and_then(|knowledge| knowledge.text.as_deref());
+                match queries::query(memory, embedder, verb, args.clone())? {
                     Reply::Document(document) => Ok(document),
                     Reply::Bytes { .. } => anyhow::bail!("{} gives bytes", verb.word()),
                 }
@@ -127,8 +115,32 @@ impl Reader {
     }
 }
 
-/// Sends a request that changes something, and gives its reply.
+/// Carries out a request that changes something: by the daemon, or in the store itself where `--data-dir` is given
+/// and no daemon has it open. Gives the reply.
 pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {
-    let mut client = DaemonClient::connect(&context.config)?;
-    client.request(topic, payload, TIMEOUT).with_context(|| format!("{topic} was not done"))
+    let done = match (&context.data_dir, Command::at(topic)) {
+        (Some(_), Some(Ok(command))) => match MemoryService::over_store(&context.config) {
+            Ok(service) => in_store(&service, command, payload),
+            Err(AssembleError::Memory(MemoryError::Locked { .. })) => {
+                by_daemon(context, topic, payload)
+            }
+            Err(error) => Err(error.into()),
+        },
+        _ => by_daemon(context, topic, payload),
+    };
+    done.with_context(|| format!("{topic} was not done"))
+}
+
+fn by_daemon(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {
+    Ok(DaemonClient::connect(&context.config)?.request(topic, payload, TIMEOUT)?)
+}
+
+fn in_store(service: &MemoryService, command: Command, payload: &Value) -> anyhow::Result<Value> {
+    let request = message::parse(command, &serde_json::to_vec(payload)?, true).request?;
+    let reply = service.handle(request, &Call::local())?;
+    service.flush();
+    match reply {
+        Reply::Document(document) => Ok(document),
+        Reply::Bytes { .. } => anyhow::bail!("the reply is no document"),
+    }
 }

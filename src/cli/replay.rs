@@ -274,6 +274,8 @@ fn show(told: &Receiver<Report>, json: bool) {
                 writeln!(stdout(), "{line}").ok();
             }
             Report::Clip(clip) => tell_clip(bar.as_ref(), &clip),
+            // A replay waits for its words; a full disk is in the log.
+            Report::Words(_) | Report::DiskFull(_) => {}
             Report::Ended => break,
         }
     }

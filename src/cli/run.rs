@@ -3,12 +3,14 @@
 use clap::Args;
 
 use super::Context;
+use crate::config::Config;
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;
 
 /// Remember what the configured cameras and microphones deliver, and answer questions over MQTT.
 ///
-/// Without cameras and microphones it only answers. Runs until SIGTERM or Ctrl-C.
+/// Without cameras and microphones it only answers. Runs until SIGTERM or Ctrl-C. SIGHUP reads the configuration
+/// again: changed sources, window, perception and identity begin a new session, the rest waits for the next start.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd run                                    as the configuration says
@@ -22,7 +24,7 @@ pub(super) fn run(_: &RunArgs, context: &Context) -> anyhow::Result<u8> {
         eprintln!("warning: without {missing}");
     }
     eprintln!("answering: {}", daemon.address());
-    daemon.live();
+    daemon.live(&|| Ok(Config::load(&context.source)?.config.resolved()));
     daemon.finish();
     Ok(0)
 }

@@ -3,14 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::ingest::ClipReport;
+use super::ingest::{ClipReport, LateWords};
 use super::queries::name_of;
+use crate::identify::IdentifiedClip;
 use crate::ids::{EntityId, SessionId};
 use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{Memory, View};
 use crate::mention;
 use crate::mqtt::Publisher;
 use crate::mqtt::message::{MemoryEvent, PersonEvent, PersonEventKind, SpeechEvent};
+use crate::percept::SpeechTurn;
 use crate::time::Timestamp;
 
 /// What is known of persons between two clips, and what `status` said last.
@@ -124,16 +126,28 @@ impl Announcer {
                 self.person(&view, PersonEventKind::Left, person, at, Some(source));
             }
         }
-        self.speech(&view, clip);
+        self.speech(&view, &clip.spoken, &clip.identified);
         for row in &clip.memory_rows {
             self.memory(&view, row);
         }
     }
 
-    fn speech(&self, view: &View, clip: &ClipReport) {
+    /// Words of a clip that was announced without them.
+    pub fn words(&self, memory: &Memory, late: &LateWords) {
+        let view = memory.view();
+        for name in &late.identified.names {
+            self.named(name, name.since);
+        }
+        self.speech(&view, std::slice::from_ref(&late.turn), &late.identified);
+        for row in &late.memory_rows {
+            self.memory(&view, row);
+        }
+    }
+
+    fn speech(&self, view: &View, spoken: &[SpeechTurn], identified: &IdentifiedClip) {
         let Some(publisher) = self.publisher() else { return };
-        for turn in &clip.spoken {
-            let person = clip.identified.person_of_turn(turn.id).map(|id| view.resolve(id));
+        for turn in spoken {
+            let person = identified.person_of_turn(turn.id).map(|id| view.resolve(id));
             let words = turn.words.as_ref().map(|words| words.text.clone());
             publisher.event_speech(&SpeechEvent {
                 turn: turn.id.to_string(),

@@ -125,6 +125,7 @@ pub fn session_settings(
         reports,
         gauges: Gauges::default(),
         inbox: Inbox::default(),
+        patience: None,
     })
 }
 

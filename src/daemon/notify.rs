@@ -101,6 +101,14 @@ pub fn ready(status: &str) {
     send(&[NotifyState::Ready, NotifyState::Status(status)]);
 }
 
+/// The configuration is being read again; [`ready`] ends it.
+pub fn reloading() {
+    match NotifyState::monotonic_usec_now() {
+        Ok(now) => send(&[NotifyState::Reloading, now]),
+        Err(error) => tracing::debug!("telling systemd of a reload: {error}"),
+    }
+}
+
 /// One line for `systemctl status`.
 pub fn status(status: &str) {
     send(&[NotifyState::Status(status)]);

@@ -1,6 +1,7 @@
 //! The running daemon: broker and memory first, so that it answers at once; then whatever is to be
 //! remembered; in the end everything in good order.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -10,14 +11,15 @@ use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, catalogue, session_settings};
 use super::describe::describe;
-use super::ingest::{self, Courtesy, LiveContext, Pace, Report, SessionSettings};
+use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
 use super::meters::Meters;
 use super::notify::{self, Pulse, Watchdog};
+use super::reload::{self, Change};
 use super::service::{Clock, MemoryService};
 use super::stats::StatsWriter;
 use super::stop::Stop;
 use crate::capture::{SourceHealth, SourceState};
-use crate::config::Config;
+use crate::config::{Config, ConfigError};
 use crate::models::{Catalogue, ModelError};
 use crate::mqtt::{self, MqttError, Publisher};
 
@@ -57,6 +59,8 @@ pub struct Daemon {
     stop: Stop,
     capture: Pulse,
     degraded: Vec<String>,
+    /// Of these, what does not depend on a session.
+    knowledge_degraded: Vec<String>,
     quit: Sender<()>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -82,7 +86,8 @@ impl Daemon {
 
         let knowledge = Knowledge::open(config)?;
         let (reports, reported) = unbounded();
-        let settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+        let mut settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+        settings.patience = Some(stop.clone());
         let (announcer, meters) = (Announcer::default(), Meters::default());
         let mut degraded = knowledge.degraded.clone();
         degraded.extend(settings.perceivers.degraded.iter().cloned());
@@ -153,6 +158,7 @@ impl Daemon {
             stop,
             capture,
             degraded,
+            knowledge_degraded: knowledge.degraded,
             quit,
             threads,
         })
@@ -188,27 +194,33 @@ impl Daemon {
 
     /// Remembers what the configured cameras and microphones deliver, until stopped. A session that fails is
     /// tried again; questions are answered meanwhile. Without sources this only waits.
-    pub fn live(&self) {
-        let config = &self.settings.config;
-        if config.camera.is_empty() && config.microphone.is_empty() {
-            self.stop.wait();
-            return;
-        }
+    ///
+    /// On SIGHUP the configuration is read again by `load`: what concerns a session begins a new one, the rest
+    /// is named and waits for the next start; a wrong one is reported, and the old one stays.
+    pub fn live(&self, load: &dyn Fn() -> Result<Config, ConfigError>) {
+        let settings = RefCell::new(self.settings.clone());
         let mut pause = FIRST_PAUSE;
         while !self.stop.asked() {
+            let current = settings.borrow().clone();
+            let changed = || self.stop.take_reload() && self.reload(load, &settings);
+            if current.config.camera.is_empty() && current.config.microphone.is_empty() {
+                while !self.stop.wait_for(TICK) && !changed() {}
+                continue;
+            }
             let began = Instant::now();
             let health = |sources: &[SourceHealth]| {
                 self.capture.beat();
                 self.announcer.degraded("ingest", Vec::new());
                 self.announcer.degraded("sources", sources.iter().filter_map(ailing).collect());
             };
-            let context = LiveContext { stop: self.stop.flag(), health: &health };
-            let ended = ingest::live(&self.settings, &context);
+            let context =
+                LiveContext { stop: self.stop.flag(), health: &health, changed: &changed };
+            let ended = ingest::live(&current, &context);
             self.settings.reports.send(Report::Ended).ok();
             self.capture.rest();
             match ended {
                 Ok(end) if end.stopped => return,
-                // The wall clock jumped: a new session.
+                // The wall clock jumped, or the configuration is another: a new session.
                 Ok(_) => {}
                 Err(error) => {
                     if began.elapsed() > LONGEST_PAUSE {
@@ -224,6 +236,65 @@ impl Daemon {
                     }
                     pause = (pause * 2).min(LONGEST_PAUSE);
                 }
+            }
+        }
+    }
+
+    /// Reads the configuration again; true when a new session is due, with `settings` as it will be.
+    fn reload(
+        &self,
+        load: &dyn Fn() -> Result<Config, ConfigError>,
+        settings: &RefCell<SessionSettings>,
+    ) -> bool {
+        notify::reloading();
+        let due = self.take_over(load, &mut settings.borrow_mut());
+        notify::ready(&self.announcer.status_line());
+        due
+    }
+
+    fn take_over(
+        &self,
+        load: &dyn Fn() -> Result<Config, ConfigError>,
+        settings: &mut SessionSettings,
+    ) -> bool {
+        let new = match load() {
+            Ok(new) => new,
+            Err(error) => {
+                tracing::error!("the changed configuration is wrong, the old one stays: {error}");
+                self.announcer.degraded("reload", vec![format!("reload: {error}")]);
+                return false;
+            }
+        };
+        self.announcer.degraded("reload", Vec::new());
+        let (taken, later) = match reload::change(&settings.config, &new) {
+            Change::None => {
+                tracing::info!("the configuration is what it was");
+                return false;
+            }
+            Change::Later(later) => (None, later),
+            Change::Session(taken, later) => (Some(taken), later),
+        };
+        if !later.is_empty() {
+            tracing::warn!("these changes wait for the next start: {}", later.join(", "));
+        }
+        let Some(taken) = taken else { return false };
+        let models = catalogue(&taken).map_err(AssembleError::from);
+        let chosen = models.and_then(|models| Ok(PerceiverSet::choose(&taken, &models)?));
+        match chosen {
+            Ok(perceivers) => {
+                let mut missing = self.knowledge_degraded.clone();
+                missing.extend(perceivers.degraded.iter().cloned());
+                self.announcer.degraded("models", missing);
+                settings.perceivers = Arc::new(perceivers);
+                settings.config = Arc::new(*taken);
+                self.service.reconfigure(settings.clone());
+                tracing::info!("the changed configuration is taken: a new session begins");
+                true
+            }
+            Err(error) => {
+                tracing::error!("the changed configuration cannot run, the old one stays: {error}");
+                self.announcer.degraded("reload", vec![format!("reload: {error}")]);
+                false
             }
         }
     }
@@ -296,6 +367,10 @@ impl Reporter {
                         self.describer.publish();
                     }
                 }
+                Report::DiskFull(why) => {
+                    self.announcer.degraded("disk", why.iter().cloned().collect());
+                }
+                Report::Words(words) => self.announcer.words(&memory, words),
                 Report::Ended => self.announcer.session_ended(&memory.view()),
             }
             if let Some(told) = &self.told {
@@ -333,7 +408,7 @@ impl Ticker {
         let mut line = String::new();
         while quit.recv_timeout(TICK).is_err_and(|error| error.is_timeout()) {
             let readings = self.settings.gauges.read();
-            if readings.borders == readings.sealed {
+            if readings.borders == readings.sealed || readings.disk_full {
                 self.sealing.rest();
                 sealed = None;
             } else if sealed.replace(readings.sealed) != Some(readings.sealed) {

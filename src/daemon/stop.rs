@@ -1,11 +1,12 @@
-//! Stopping in good order: the first SIGTERM or Ctrl-C asks for it, the second does not wait.
+//! Signals: the first SIGTERM or Ctrl-C asks for a stop in good order, the second does not wait; SIGHUP asks for
+//! the configuration to be read again.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 /// How long a stop may take before the process just ends; what was committed is safe.
@@ -14,6 +15,7 @@ const STOP_WITHIN: Duration = Duration::from_millis(4500);
 #[derive(Debug, Default)]
 struct State {
     asked: AtomicBool,
+    reload: AtomicBool,
     lock: Mutex<()>,
     changed: Condvar,
 }
@@ -62,15 +64,25 @@ impl Stop {
         true
     }
 
-    /// From now on SIGTERM and Ctrl-C ask for it, and then call `also`.
+    /// Whether SIGHUP came since the last look.
+    #[must_use]
+    pub fn take_reload(&self) -> bool {
+        self.0.reload.swap(false, Ordering::Relaxed)
+    }
+
+    /// From now on SIGTERM and Ctrl-C ask for it, and then call `also`; SIGHUP is noted.
     ///
     /// # Errors
     /// When the signals cannot be listened to.
     pub fn on_signals(&self, also: impl Fn() + Send + 'static) -> std::io::Result<()> {
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
         let stop = self.clone();
         let listen = move || {
             for signal in signals.forever() {
+                if signal == SIGHUP {
+                    stop.0.reload.store(true, Ordering::Relaxed);
+                    continue;
+                }
                 if stop.asked() {
                     std::process::exit(128 + signal);
                 }

@@ -34,7 +34,7 @@ pub use ledger::{IdentityRows, Ledger, Undecided};
 pub use persons::Persons;
 pub use rows::identity_rows;
 pub use thresholds::MatchThresholds;
-pub use wav::wav;
+pub use wav::{snippet, wav};
 
 pub(crate) use ledger::pinned::file;
 
@@ -254,6 +254,9 @@ impl Resolver {
         self.undecided.faces.extend(face_of.iter().map(|(track, id)| (clip.clip, *track, *id)));
         for turn in &turns {
             let given = voices.given.get(&turn.id).map(|(given, sure, _)| (voice(*given), *sure));
+            let snippet = snippet(turn);
+            let sound = snippet.as_ref().map(|file| file.digest.clone());
+            snippet.into_iter().for_each(|file| ledger.media(file));
             ledger.turn(TurnRow {
                 clip: clip.clip,
                 turn: turn.id,
@@ -263,7 +266,7 @@ impl Resolver {
                 voice: given.map(|(id, _)| id),
                 confidence: given.map_or(0.0, |(_, sure)| sure),
                 words: turn.words.clone(),
-                sound: None,
+                sound,
             });
         }
         for (turn, given, confidence, _) in &voices.late {

@@ -5,7 +5,6 @@
 //! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing.
 
 mod facts;
-pub mod media;
 mod presence;
 mod utterances;
 
@@ -57,6 +56,15 @@ struct Scene<'a> {
     before: &'a View,
 }
 
+/// What was said, the names heard in it and the facts stated.
+fn said(scene: &Scene<'_>, draft: &mut Draft) -> Vec<Sentence> {
+    let mut sentences = utterances::sentences(scene);
+    sentences.extend(facts::of_names(scene.identified));
+    let stated = facts::of_utterances(scene);
+    sentences.extend(facts::settle(stated, scene.before, draft));
+    sentences
+}
+
 impl Memorizer {
     /// With the sentence embedder that recall uses; without one, memories are found by words alone.
     #[must_use]
@@ -77,10 +85,37 @@ impl Memorizer {
     ) -> Vec<MemoryRow> {
         let scene = Scene { percepts, identified, persons, before };
         let mut sentences = presence::sentences(&scene);
-        sentences.extend(utterances::sentences(&scene));
-        sentences.extend(facts::of_names(identified));
-        let stated = facts::of_utterances(&scene);
-        sentences.extend(facts::settle(stated, before, draft));
+        sentences.extend(said(&scene, draft));
+        let mut written = self.write_all(sentences, percepts.clip, persons, draft);
+        for utterance in utterances::late(&scene) {
+            self.put(&utterance, persons, draft);
+            written.push(utterance);
+        }
+        written
+    }
+
+    /// Writes what follows from the words of a clip's turns alone, for words that came after it was sealed.
+    pub fn words(
+        &self,
+        percepts: &ClipPercepts,
+        identified: &IdentifiedClip,
+        persons: &Persons,
+        before: &View,
+        draft: &mut Draft,
+    ) -> Vec<MemoryRow> {
+        let scene = Scene { percepts, identified, persons, before };
+        let sentences = said(&scene, draft);
+        self.write_all(sentences, percepts.clip, persons, draft)
+    }
+
+    /// In canonical order.
+    fn write_all(
+        &self,
+        mut sentences: Vec<Sentence>,
+        clip: ClipId,
+        persons: &Persons,
+        draft: &mut Draft,
+    ) -> Vec<MemoryRow> {
         sentences.sort_by(|a, b| {
             (a.span.start, a.kind, a.span.end, &a.text).cmp(&(
                 b.span.start,
@@ -89,15 +124,10 @@ impl Memorizer {
                 &b.text,
             ))
         });
-        let mut written: Vec<MemoryRow> = sentences
+        sentences
             .into_iter()
-            .map(|sentence| self.write(sentence, Some(percepts.clip), persons, draft))
-            .collect();
-        for utterance in utterances::late(&scene) {
-            self.put(&utterance, persons, draft);
-            written.push(utterance);
-        }
-        written
+            .map(|sentence| self.write(sentence, Some(clip), persons, draft))
+            .collect()
     }
 
     /// Writes a sentence that was told from outside; `row.id` is minted here.

@@ -48,7 +48,7 @@ pub use error::MqttError;
 pub use message::{Refusal, RefusalCode, Request};
 pub use publisher::Publisher;
 pub use session::Session;
-pub use topics::Topics;
+pub use topics::{Command, Topics};
 
 /// The greatest packet that is taken: large enough that an oversized question still gets its `too_large`.
 pub const MAX_PACKET_BYTES: usize = 8 * 1024 * 1024;

@@ -36,6 +36,30 @@ pub enum Command {
 const COMMAND_FILTERS: [&str; 9] =
     ["ask", "remember", "forget", "name", "feedback", "query", "pose", "speaking", "replay/+"];
 
+impl Command {
+    /// The command of a topic below the robot's; `Err` holds the unknown verb of `replay/<verb>`, `None`: no command.
+    #[must_use]
+    pub fn at(below: &str) -> Option<Result<Self, String>> {
+        Some(Ok(match below {
+            "ask" => Self::Ask,
+            "remember" => Self::Remember,
+            "forget" => Self::Forget,
+            "name" => Self::Name,
+            "feedback" => Self::Feedback,
+            "query" => Self::Query,
+            "pose" => Self::Pose,
+            "speaking" => Self::Speaking,
+            _ => {
+                let verb = below.strip_prefix("replay/")?;
+                match ReplayVerb::from_word(verb) {
+                    Some(verb) => Self::Replay(verb),
+                    None => return Some(Err(verb.to_owned())),
+                }
+            }
+        }))
+    }
+}
+
 impl Topics {
     /// Topics of `robot` below `prefix`.
     #[must_use]
@@ -58,24 +82,7 @@ impl Topics {
     /// The command that a topic means; `Err` holds the unknown verb of `replay/<verb>`, `None`: not one of ours.
     #[must_use]
     pub fn command(&self, topic: &str) -> Option<Result<Command, String>> {
-        let below = topic.strip_prefix(&self.base)?;
-        Some(Ok(match below {
-            "ask" => Command::Ask,
-            "remember" => Command::Remember,
-            "forget" => Command::Forget,
-            "name" => Command::Name,
-            "feedback" => Command::Feedback,
-            "query" => Command::Query,
-            "pose" => Command::Pose,
-            "speaking" => Command::Speaking,
-            _ => {
-                let verb = below.strip_prefix("replay/")?;
-                match ReplayVerb::from_word(verb) {
-                    Some(verb) => Command::Replay(verb),
-                    None => return Some(Err(verb.to_owned())),
-                }
-            }
-        }))
+        Command::at(topic.strip_prefix(&self.base)?)
     }
 
     /// Where the reply to a request with that id goes; `-` stands for none.

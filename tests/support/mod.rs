@@ -1,6 +1,7 @@
 //! What every promise's test needs: the shared recordings, the binary, a scratch folder.
 
 pub mod broker;
+pub mod daemon;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -63,6 +63,8 @@ pub struct SourceHealth {
 /// One channel out of a source, with the item that is next in it.
 struct Feed {
     source: SourceId,
+    /// It yields frames, else sound.
+    frames: bool,
     receiver: Receiver<Item>,
     head: Option<Item>,
     /// Everything before this has been seen.
@@ -127,16 +129,17 @@ impl LiveSources {
             // A camera's own sound comes under a name of its own.
             let (frames, sound) = source.yields();
             let sound_id = if frames { SourceId::new(&format!("{id}.audio")) } else { id.clone() };
-            let mut lane = |there: bool, name: &SourceId, capacity: usize| {
+            let mut lane = |there: bool, name: &SourceId, frames: bool| {
+                let capacity = if frames { window.frame_queue } else { window.sound_queue };
                 let (lane, receiver) = Lane::new(name.clone(), capacity);
                 if there {
                     let (source, head, reached) = (name.clone(), None, None);
-                    feeds.push(Feed { source, receiver, head, reached, heard: now });
+                    feeds.push(Feed { source, frames, receiver, head, reached, heard: now });
                 }
                 lane
             };
-            let frames = lane(frames, &id, window.frame_queue);
-            let sound = lane(sound, &sound_id, window.sound_queue);
+            let frames = lane(frames, &id, true);
+            let sound = lane(sound, &sound_id, false);
             supervised.push(Supervised::start(source, frames, sound, pace));
         }
         Ok(Self {
@@ -149,10 +152,21 @@ impl LiveSources {
         })
     }
 
-    /// Names under which frames and sound arrive, in the order of the configuration.
+    /// Names under which frames arrive, in the order of the configuration.
     #[must_use]
-    pub fn sources(&self) -> Vec<SourceId> {
-        self.feeds.iter().map(|feed| feed.source.clone()).collect()
+    pub fn cameras(&self) -> Vec<SourceId> {
+        self.names(true)
+    }
+
+    /// Names under which sound arrives, in the order of the configuration.
+    #[must_use]
+    pub fn microphones(&self) -> Vec<SourceId> {
+        self.names(false)
+    }
+
+    fn names(&self, frames: bool) -> Vec<SourceId> {
+        let kind = self.feeds.iter().filter(|feed| feed.frames == frames);
+        kind.map(|feed| feed.source.clone()).collect()
     }
 
     /// The next item in event time order; `None` when none was due within `timeout`.

@@ -32,6 +32,8 @@ pub struct Readings {
     pub borders: u64,
     /// Of these, sealed or given up.
     pub sealed: u64,
+    /// Sealing waits for space on the disk.
+    pub disk_full: bool,
 }
 
 /// Shared between a session and whoever looks on. Cheap to clone.
@@ -78,10 +80,16 @@ impl Gauges {
         self.lock().sealed += 1;
     }
 
+    /// Whether sealing waits for space on the disk.
+    pub(super) fn disk_full(&self, full: bool) {
+        self.lock().disk_full = full;
+    }
+
     /// The session is over: nothing waits any more.
     pub(super) fn rest(&self) {
         let mut readings = self.lock();
         readings.jobs = 0;
+        readings.disk_full = false;
         readings.sealed = readings.borders;
         for gauge in readings.sources.values_mut() {
             gauge.waiting = 0;

@@ -25,10 +25,12 @@ pub struct LiveContext<'a> {
     pub stop: &'a AtomicBool,
     /// Told every second how the sources are.
     pub health: &'a dyn Fn(&[SourceHealth]),
+    /// Asked every second: whether a new session is due because the configuration has changed.
+    pub changed: &'a dyn Fn() -> bool,
 }
 
-/// Remembers what the configured cameras and microphones deliver, until it is stopped or the wall clock
-/// jumps (then [`SessionEnd::stopped`] is false and a new session is due).
+/// Remembers what the configured cameras and microphones deliver, until it is stopped, or the wall clock
+/// jumps or the configuration changes (then [`SessionEnd::stopped`] is false and a new session is due).
 ///
 /// # Errors
 /// When no source can be started, or a model or the store fails; clips committed before that stay.
@@ -39,8 +41,7 @@ pub fn live(
     let began = Instant::now();
     let config = Arc::clone(&settings.config);
     let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
-    let is_camera = |id: &SourceId| config.camera.iter().any(|camera| camera.id == id.as_str());
-    let (cameras, microphones) = sources.sources().into_iter().partition(is_camera);
+    let (cameras, microphones) = (sources.cameras(), sources.microphones());
     {
         // As the rows say: a session before this one may have learned what was not kept.
         let mut who = settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,14 +62,17 @@ pub fn live(
     let load_secs = began.elapsed().as_secs_f64();
     let playing = Instant::now();
     let mut drops = Drops::default();
-    let stopped = feed(&mut running.dispatcher, &mut sources, context, &mut drops);
-    let jumped = sources.clock_jump_secs();
-    if let Some(secs) = jumped {
-        tracing::warn!("the wall clock jumped by {secs:.1} s: a new session begins");
-    }
-    if stopped {
-        running.words_may_be_late();
-        drain(&mut running.dispatcher, &mut sources);
+    let why = feed(&mut running.dispatcher, &mut sources, context, &mut drops);
+    match why {
+        Why::Stopped => {
+            running.words_may_be_late();
+            drain(&mut running.dispatcher, &mut sources);
+        }
+        Why::ClockJumped(secs) => {
+            tracing::warn!("the wall clock jumped by {secs:.1} s: a new session begins");
+        }
+        Why::Changed => drain(&mut running.dispatcher, &mut sources),
+        Why::Fault => {}
     }
     drop(sources);
     // The sealer's own fault, if it met one, comes out of `finish`.
@@ -84,7 +88,7 @@ pub fn live(
         wall_secs: playing.elapsed().as_secs_f64(),
         media_secs,
         dropped: drops.frames,
-        stopped: stopped || jumped.is_none(),
+        stopped: why == Why::Stopped,
         ..SessionEnd::default()
     })
 }
@@ -110,35 +114,51 @@ impl Drops {
     }
 }
 
-/// Hands on what comes; true when told to stop, false when the clock jumped or the stages are gone.
+/// What ends a live session.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Why {
+    /// It was told to.
+    Stopped,
+    /// By so many seconds.
+    ClockJumped(f64),
+    /// The configuration is another.
+    Changed,
+    /// The stages are gone; why, comes out of the sealer.
+    Fault,
+}
+
+/// Hands on what comes, until the session ends.
 fn feed(
     dispatcher: &mut Dispatcher,
     sources: &mut LiveSources,
     context: &LiveContext<'_>,
     drops: &mut Drops,
-) -> bool {
+) -> Why {
     let mut told = Instant::now();
     (context.health)(&sources.health());
     loop {
         if context.stop.load(Ordering::Relaxed) {
-            return true;
+            return Why::Stopped;
         }
         if let Some(item) = sources.next(LOOK)
             && !matches!(dispatcher.item(item), Ok(true))
         {
-            return false;
+            return Why::Fault;
         }
         // Borders come with the watermark, so a silent camera seals its clips, too.
         if let Err(StagesGone) = dispatcher.borders_until(sources.watermark()) {
-            return false;
+            return Why::Fault;
         }
         if told.elapsed() >= HEALTH_EVERY {
             told = Instant::now();
             let health = sources.health();
             drops.count(&health, dispatcher);
             (context.health)(&health);
-            if sources.clock_jump_secs().is_some() {
-                return false;
+            if let Some(secs) = sources.clock_jump_secs() {
+                return Why::ClockJumped(secs);
+            }
+            if (context.changed)() {
+                return Why::Changed;
             }
         }
     }

@@ -14,9 +14,11 @@
 
 mod camera;
 mod checkpoint;
+mod disk;
 mod dispatch;
 mod gauges;
 mod inbox;
+mod late;
 mod live;
 mod microphone;
 mod pace;
@@ -30,9 +32,10 @@ mod stages;
 
 pub use gauges::{Gauges, Readings, SourceGauge};
 pub use inbox::{Inbox, OwnSpeech};
+pub use late::LateWords;
 pub use live::{LiveContext, live};
 pub use pace::{Command, Pace};
-pub use perceivers::{PerceiverSet, Perceivers};
+pub use perceivers::{PerceiverSet, Perceivers, Recogniser};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};

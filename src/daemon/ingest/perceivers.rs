@@ -138,12 +138,22 @@ impl PerceiverSet {
             (Some(main), Some(finder)) if main.hash != finder.hash => Some(open_embedder(finder)?),
             _ => None,
         };
-        let words = speech::open(&self.config.transcriber)?.transcriber;
         let split =
             SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
         let min_embed_secs = self.config.voice.min_embed_secs;
         let stages = Arc::clone(&self.stages);
-        Ok(Perceivers { faces, voice, splitter, words, split, min_embed_secs, stages })
+        Ok(Perceivers { faces, voice, splitter, split, min_embed_secs, stages })
+    }
+
+    /// Loads a recogniser of words; `None` when none runs.
+    ///
+    /// # Errors
+    /// When its model cannot be opened.
+    pub fn recogniser(&self) -> Result<Option<Recogniser>, PerceiveError> {
+        let Some(transcriber) = speech::open(&self.config.transcriber)?.transcriber else {
+            return Ok(None);
+        };
+        Ok(Some(Recogniser { transcriber, stages: Arc::clone(&self.stages) }))
     }
 
     /// Detector and embedder of faces, alone; `None` without a detector.
@@ -216,7 +226,6 @@ pub struct Perceivers {
     /// Looks for changes of voice, where `voice` is too slow for that.
     splitter: Option<Box<dyn SpeakerEmbedder>>,
     split: SplitSettings,
-    words: Option<Box<dyn Transcriber>>,
     min_embed_secs: f64,
     stages: Arc<StageTimes>,
 }
@@ -270,17 +279,22 @@ impl Perceivers {
         }
         Ok(turns)
     }
+}
 
-    /// Recognises a turn's words; `None` when no recogniser runs.
+/// Turns speech into words.
+pub struct Recogniser {
+    transcriber: Box<dyn Transcriber>,
+    stages: Arc<StageTimes>,
+}
+
+impl Recogniser {
+    /// Recognises a turn's words.
     ///
     /// # Errors
     /// When the recogniser fails.
-    pub fn words(&mut self, turn: &SpeechTurn) -> Result<Option<Transcript>, PerceiveError> {
-        let Some(recogniser) = &mut self.words else { return Ok(None) };
-        let words = self
-            .stages
-            .time(Stage::Words, || recogniser.transcribe(&turn.sound, turn.span.start))?;
-        Ok(Some(words))
+    pub fn words(&mut self, turn: &SpeechTurn) -> Result<Transcript, PerceiveError> {
+        let Self { transcriber, stages } = self;
+        Ok(stages.time(Stage::Words, || transcriber.transcribe(&turn.sound, turn.span.start))?)
     }
 }
 

@@ -1,15 +1,16 @@
 //! The perception workers: pure jobs, any worker, any order; each answers on a channel of its own.
 //!
-//! A job's result depends on the job alone, so the number of workers cannot be seen in the memory.
+//! A job's result depends on the job alone, so the number of workers cannot be seen in the memory. Words have
+//! workers and a queue of their own: a slow recogniser falls behind there and holds up no face.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::perceivers::{Analysed, PerceiverSet, Perceivers};
+use super::perceivers::{Analysed, PerceiverSet, Perceivers, Recogniser};
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::voice::RawTurn;
@@ -21,8 +22,13 @@ pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 enum Job {
     Faces(Frame, Sender<Result<Analysed, PerceiveError>>),
     Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
-    Words(SpeechTurn, Sender<Result<Option<Transcript>, PerceiveError>>),
 }
+
+/// A turn whose words are wanted.
+type WordsJob = (SpeechTurn, Sender<Result<Transcript, PerceiveError>>);
+
+/// Turns that may wait for their words.
+const WORDS_QUEUE: usize = 64;
 
 /// How many questions are being answered: workers step aside for them.
 #[derive(Clone, Debug, Default)]
@@ -59,9 +65,15 @@ impl Drop for CourtesyGuard {
 
 /// The workers and the queue to them.
 pub struct Pool {
-    jobs: Sender<Job>,
+    queue: JobQueue,
     workers: Vec<JoinHandle<()>>,
+    recognisers: Vec<JoinHandle<()>>,
+    /// Nobody waits for words any more.
+    done: Arc<AtomicBool>,
 }
+
+/// How long the end waits for a recogniser in the middle of a turn.
+const LAST_TURN_WAIT: Duration = Duration::from_millis(200);
 
 impl Pool {
     /// Starts `workers` threads, each with models of its own.
@@ -84,21 +96,46 @@ impl Pool {
                 .map_err(PerceiveError::Thread)?;
             threads.push(thread);
         }
-        Ok(Self { jobs, workers: threads })
+        let (wanted, queue) = bounded::<WordsJob>(WORDS_QUEUE);
+        let (mut words, mut recognisers) = (None, Vec::new());
+        let done = Arc::<AtomicBool>::default();
+        for number in 0..workers.max(1) {
+            let Some(recogniser) = set.recogniser()? else { break };
+            let (queue, courtesy, done) = (queue.clone(), courtesy.clone(), Arc::clone(&done));
+            let thread = thread::Builder::new()
+                .name(format!("words-{number}"))
+                .spawn(move || recognise(recogniser, &queue, &courtesy, &done))
+                .map_err(PerceiveError::Thread)?;
+            recognisers.push(thread);
+            words = Some(wanted.clone());
+        }
+        let queue = JobQueue { jobs, words };
+        Ok(Self { queue, workers: threads, recognisers, done })
     }
 
     /// A handle that puts jobs into the queue; waits when the workers are behind.
     #[must_use]
     pub fn queue(&self) -> JobQueue {
-        JobQueue { jobs: self.jobs.clone() }
+        self.queue.clone()
     }
 
     /// Ends the workers once the last queue handle is gone and the queue is empty.
     pub fn finish(self) {
-        drop(self.jobs);
+        drop(self.queue);
         for worker in self.workers {
             if worker.join().is_err() {
                 tracing::error!("A perception worker ended in a panic; its job was lost.");
+            }
+        }
+        self.done.store(true, Ordering::Relaxed);
+        let asked = Instant::now();
+        for recogniser in self.recognisers {
+            while !recogniser.is_finished() && asked.elapsed() < LAST_TURN_WAIT {
+                thread::sleep(Duration::from_millis(2));
+            }
+            // One that waits for a server that hangs is left behind; it holds nothing of the memory.
+            if recogniser.is_finished() && recogniser.join().is_err() {
+                tracing::error!("A recogniser of words ended in a panic; its turn has none.");
             }
         }
     }
@@ -108,6 +145,8 @@ impl Pool {
 #[derive(Clone)]
 pub struct JobQueue {
     jobs: Sender<Job>,
+    /// None: no recogniser runs.
+    words: Option<Sender<WordsJob>>,
 }
 
 impl JobQueue {
@@ -136,10 +175,21 @@ impl JobQueue {
         self.put(|reply| Job::Voice(turn, reply))
     }
 
-    /// Recognises a turn's words; `None` when no recogniser runs.
+    /// Recognises a turn's words, after those asked for before; `None` when no recogniser runs, or when so many
+    /// wait that there is no place in the queue (with `wait`: waits for a place).
     #[must_use]
-    pub fn words(&self, turn: SpeechTurn) -> Pending<Option<Transcript>> {
-        self.put(|reply| Job::Words(turn, reply))
+    pub fn words(&self, turn: SpeechTurn, wait: bool) -> Option<Pending<Transcript>> {
+        let words = self.words.as_ref()?;
+        let (reply, pending) = bounded(1);
+        let turn_id = turn.id;
+        if wait {
+            // A closed queue drops `reply`, and the receiver sees a disconnected channel.
+            words.send((turn, reply)).ok();
+        } else if words.try_send((turn, reply)).is_err() {
+            tracing::warn!(turn = %turn_id, "A turn stays without words: too many wait for theirs.");
+            return None;
+        }
+        Some(pending)
     }
 }
 
@@ -158,7 +208,21 @@ fn work(mut perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy) 
         match job {
             Job::Faces(frame, reply) => reply.send(perceivers.faces(&frame)).ok(),
             Job::Voice(turn, reply) => reply.send(perceivers.voice(&turn)).ok(),
-            Job::Words(turn, reply) => reply.send(perceivers.words(&turn)).ok(),
         };
+    }
+}
+
+fn recognise(
+    mut recogniser: Recogniser,
+    queue: &Receiver<WordsJob>,
+    courtesy: &Courtesy,
+    done: &AtomicBool,
+) {
+    while let Ok((turn, reply)) = queue.recv() {
+        if done.load(Ordering::Relaxed) {
+            continue;
+        }
+        courtesy.step_aside();
+        reply.send(recogniser.words(&turn)).ok();
     }
 }

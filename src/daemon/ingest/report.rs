@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::late::LateWords;
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, SessionId};
 use crate::memory::model::MemoryRow;
@@ -55,6 +56,10 @@ pub enum Report {
     },
     /// A clip is committed.
     Clip(Box<ClipReport>),
+    /// Words came after their clip was committed, and are committed now.
+    Words(Box<LateWords>),
+    /// The disk is full, and why it matters: nothing is remembered until there is space. None: it goes on.
+    DiskFull(Option<String>),
     /// Nothing more comes of this session.
     Ended,
 }

@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 
 use super::camera::CameraPart;
 use super::checkpoint::{Checkpoint, PerceptIds};
+use super::disk::Patience;
+use super::late::{self, LateQueue};
 use super::microphone::MicrophonePart;
 use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
@@ -20,9 +22,9 @@ use crate::identify::Resolver;
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
-use crate::memory::{Draft, Memory};
+use crate::memory::{Draft, Memory, MemoryError};
 use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn, Transcript};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
 #[derive(Default)]
@@ -53,18 +55,32 @@ pub(super) struct Sealer {
     /// Live sessions: set when the daemon stops. None: every word is waited for.
     pub(super) stopping: Option<Arc<AtomicBool>>,
     pub(super) stages: Arc<StageTimes>,
+    /// Live: words that were not there in time.
+    pub(super) late: LateQueue,
+    pub(super) patience: Patience,
+    /// The session's clock: end of the newest sealed clip.
+    pub(super) recorded: Timestamp,
 }
 
+/// A turn, and what will bring its words where they were not there in time.
+type Heard = (SpeechTurn, Option<Pending<Transcript>>);
+
+/// How often late words are looked for while no part comes.
+const LATE_EVERY: Duration = Duration::from_millis(200);
 /// How long a live clip waits for the words of its turns.
 const WORDS_WAIT: Duration = Duration::from_secs(3);
 /// The same when the daemon stops.
-const LAST_WORDS_WAIT: Duration = Duration::from_secs(1);
+const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
 
 impl Sealer {
     /// Commits clips in order until every stage is gone; gives back how many.
     pub(super) fn run(mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
         let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
-        while let Ok(part) = parts.recv() {
+        loop {
+            let part = match self.next_part(parts)? {
+                Some(part) => part,
+                None => break,
+            };
             match part {
                 Part::Dispatch(border, part) => {
                     let slot = slots.entry(border).or_default();
@@ -92,10 +108,46 @@ impl Sealer {
         Ok(self.clips)
     }
 
+    /// The next part; late words are committed while none comes. None: every stage is gone.
+    fn next_part(&mut self, parts: &Receiver<Part>) -> Result<Option<Part>, IngestError> {
+        loop {
+            self.commit_late()?;
+            if self.late.is_empty() {
+                return Ok(parts.recv().ok());
+            }
+            match parts.recv_timeout(LATE_EVERY) {
+                Ok(part) => return Ok(Some(part)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    tracing::warn!(
+                        "{} turns stay without words: the session ends.",
+                        self.late.len()
+                    );
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// Commits the late words that are there by now.
+    fn commit_late(&mut self) -> Result<(), IngestError> {
+        while let Some(turn) = self.late.next_ready() {
+            let shared = Arc::clone(&self.resolver);
+            let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let into = (&self.memory, &self.memorizer);
+            if let Some(words) = late::commit(into, &mut resolver, turn, self.recorded)? {
+                drop(resolver);
+                self.reports.send(Report::Words(Box::new(words))).ok();
+            }
+        }
+        Ok(())
+    }
+
     fn seal(&mut self, border: Border, slot: Slot) -> Result<(), IngestError> {
         let Slot { dispatch, mut cameras, microphones, since } = slot;
         let dispatch = *dispatch.unwrap_or_default();
-        let turns = self.turns(border, &microphones);
+        let heard = self.turns(border, &microphones);
+        self.patience.room(self.memory.dir());
         // Whoever writes takes the resolver first, then the right to write.
         let shared = Arc::clone(&self.resolver);
         let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -104,7 +156,7 @@ impl Sealer {
             draft.new_session(dispatch.t0, self.clip_secs, self.recording.clone())
         });
         let clip = ClipId { session, index: border.index };
-        let percepts = self.percepts(clip, border, &dispatch, &mut cameras, turns);
+        let (percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
 
         let before = self.memory.view();
         let stages = Arc::clone(&self.stages);
@@ -124,11 +176,18 @@ impl Sealer {
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
-        if let Err(error) = stages.time(Stage::Commit, || draft.commit()) {
+        let (patience, store) = (&mut self.patience, self.memory.dir());
+        let again = |error: &MemoryError| patience.again(store, error);
+        if let Err(error) = stages.time(Stage::Commit, || draft.commit_retrying(again)) {
             // The resolver has learned what was not kept: it starts again from the rows.
             return Err(error.into());
         }
         drop(resolver);
+        self.patience.committed();
+        for (turn, words) in late {
+            self.late.expect(clip, turn, words);
+        }
+        self.recorded = border.end;
         self.clips += 1;
         self.gauges.sealed();
         self.present.sealed(border.end);
@@ -156,7 +215,7 @@ impl Sealer {
         &mut self,
         border: Border,
         parts: &BTreeMap<usize, Box<MicrophonePart>>,
-    ) -> Vec<SpeechTurn> {
+    ) -> Vec<Heard> {
         let mut ended = Vec::new();
         self.ids.carried.resize(self.microphones.len(), Vec::new());
         for (index, part) in parts {
@@ -175,25 +234,35 @@ impl Sealer {
             self.ids.carried[*index] = later;
             ended.extend(now);
         }
-        let words: Vec<_> = ended.iter().map(|turn| self.jobs.words(turn.clone())).collect();
+        let wait = self.stopping.is_none();
+        let heard: Vec<Heard> =
+            ended.into_iter().map(|turn| (turn.clone(), self.jobs.words(turn, wait))).collect();
         let asked = Instant::now();
-        for (turn, pending) in ended.iter_mut().zip(&words) {
-            if !self.words_in_time(pending, asked) {
-                tracing::warn!(source = %turn.source, "The words of a turn were not there in time.");
-                continue;
-            }
-            match take(pending) {
-                Ok(words) => turn.words = words,
-                Err(error) => {
-                    tracing::warn!(source = %turn.source, %error, "The words of a turn are missing.");
-                }
+        heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect()
+    }
+
+    /// The turn with its words, or with what will bring them.
+    fn with_words(
+        &self,
+        mut turn: SpeechTurn,
+        words: Option<Pending<Transcript>>,
+        asked: Instant,
+    ) -> Heard {
+        let Some(pending) = words else { return (turn, None) };
+        if !self.words_in_time(&pending, asked) {
+            return (turn, Some(pending));
+        }
+        match take(&pending) {
+            Ok(words) => turn.words = Some(words),
+            Err(error) => {
+                tracing::warn!(source = %turn.source, %error, "The words of a turn are missing.");
             }
         }
-        ended
+        (turn, None)
     }
 
     /// Waits for words as long as this session may; a replay waits for all.
-    fn words_in_time(&self, pending: &Pending<Option<Transcript>>, asked: Instant) -> bool {
+    fn words_in_time(&self, pending: &Pending<Transcript>, asked: Instant) -> bool {
         let Some(stopping) = &self.stopping else { return true };
         while pending.is_empty() {
             let most = if stopping.load(Ordering::Relaxed) { LAST_WORDS_WAIT } else { WORDS_WAIT };
@@ -212,8 +281,8 @@ impl Sealer {
         border: Border,
         dispatch: &DispatchPart,
         cameras: &mut BTreeMap<usize, Box<CameraPart>>,
-        mut turns: Vec<SpeechTurn>,
-    ) -> ClipPercepts {
+        mut heard: Vec<Heard>,
+    ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
         let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
         let mut key_frames = Vec::new();
         let mut looked = Vec::new();
@@ -228,12 +297,17 @@ impl Sealer {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
         let tracks = tracks.into_iter().map(|(camera, track)| self.number(camera, track)).collect();
-        turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
-        for turn in &mut turns {
+        heard.sort_by(|(a, _), (b, _)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let (mut turns, mut late) = (Vec::new(), Vec::new());
+        for (mut turn, words) in heard {
             self.ids.next_turn += 1;
             turn.id = TurnId(self.ids.next_turn);
+            late.extend(words.map(|words| (turn.clone(), words)));
+            turns.push(turn);
         }
-        ClipPercepts {
+        let percepts = ClipPercepts {
             clip,
             span: Span::new(border.start, border.end),
             tracks,
@@ -247,7 +321,8 @@ impl Sealer {
                 faces,
             },
             looked,
-        }
+        };
+        (percepts, late)
     }
 
     fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {

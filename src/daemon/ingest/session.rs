@@ -11,7 +11,9 @@ use crossbeam_channel::{Sender, bounded, unbounded};
 
 use super::camera::{CameraStage, CameraState};
 use super::checkpoint::{Checkpoint, CheckpointError, PerceptIds};
+use super::disk::Patience;
 use super::dispatch::{Dispatcher, Progress, StagesGone};
+use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
 use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
@@ -20,6 +22,7 @@ use super::seal::Sealer;
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::Config;
+use crate::daemon::Stop;
 use crate::daemon::assemble::resolver;
 use crate::identify::Resolver;
 use crate::ids::{SessionId, SourceId};
@@ -73,6 +76,8 @@ pub struct SessionSettings {
     pub gauges: Gauges,
     /// Poses and own speech told from outside.
     pub inbox: Inbox,
+    /// A full disk is waited out until this stop; `None`: it is an error at once.
+    pub patience: Option<Stop>,
 }
 
 /// One run from feed to memory.
@@ -265,6 +270,14 @@ impl Session {
             gauges: settings.gauges.clone(),
             stopping: stopping.clone(),
             stages: Arc::clone(&settings.perceivers.stages),
+            late: LateQueue::default(),
+            patience: Patience {
+                stop: settings.patience.clone(),
+                reports: settings.reports.clone(),
+                gauges: settings.gauges.clone(),
+                told: false,
+            },
+            recorded: Timestamp::default(),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())

@@ -42,15 +42,17 @@ impl MemoryService {
         let erased = memory.forget(&what, at).map_err(|error| self.failed(&error))?;
         if !matches!(what, memory::Forget::Memory(_)) {
             // Galleries and names in RAM go, too; so do percepts that were to be decided later.
-            let perceivers = &self.session.perceivers;
-            *who = resolver(&self.session.config, memory, perceivers, Undecided::default());
+            let session = self.session.load();
+            let undecided = Undecided::default();
+            *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
         if !erased.rewritten.is_empty() {
             let mut draft = memory.begin(at);
             let view = memory.view();
             for id in &erased.rewritten {
                 let Some(row) = view.memory(*id) else { continue };
-                if let Some(vector) = self.session.memorizer.vector(&row.text, who.persons()) {
+                if let Some(vector) = self.session.load().memorizer.vector(&row.text, who.persons())
+                {
                     draft.embed(*id, vector);
                 }
             }

@@ -11,17 +11,20 @@ mod feedback;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
+use crossbeam_channel::unbounded;
 use serde_json::{Value, json};
 
 pub use answers::AnswerLog;
 pub use clock::Clock;
 
 use super::announce::Announcer;
-use super::assemble::Knowledge;
+use super::assemble::{AssembleError, Knowledge, session_settings};
 use super::ingest::{Command, Courtesy, OwnSpeech, Pace, SessionSettings};
 use super::meters::Meters;
 use super::queries;
 use crate::answer::{Effort, Question};
+use crate::config::Config;
 use crate::identify::Resolver;
 use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
@@ -33,11 +36,13 @@ use crate::time::{Span, Timestamp};
 /// The control plane's hands: answers, reads, writes, steers.
 pub struct MemoryService {
     knowledge: Knowledge,
-    session: SessionSettings,
+    session: ArcSwap<SessionSettings>,
     clock: Clock,
     announcer: Announcer,
     answers: AnswerLog,
     meters: Meters,
+    resolver: Arc<Mutex<Resolver>>,
+    courtesy: Courtesy,
 }
 
 impl MemoryService {
@@ -51,7 +56,28 @@ impl MemoryService {
         meters: Meters,
     ) -> Self {
         let answers = AnswerLog::start(knowledge.memory.clone());
-        Self { knowledge, session, clock, announcer, answers, meters }
+        let (resolver, courtesy) = (Arc::clone(&session.resolver), session.courtesy.clone());
+        let session = ArcSwap::from_pointee(session);
+        Self { knowledge, session, clock, announcer, answers, meters, resolver, courtesy }
+    }
+
+    /// Over a store that no daemon has open, for one command; nothing is published.
+    ///
+    /// # Errors
+    /// When the store is in use or damaged, or a model file is damaged.
+    pub fn over_store(config: &Config) -> Result<Self, AssembleError> {
+        let knowledge = Knowledge::open(config)?;
+        let pace = Pace::new(None, false);
+        let (reports, _) = unbounded();
+        let session = session_settings(&knowledge, pace.clone(), Courtesy::default(), reports)?;
+        let (announcer, meters) = (Announcer::default(), Meters::default());
+        // No session: now is the newest time in the store.
+        Ok(Self::new(knowledge, session, Clock::Replay(pace), announcer, meters))
+    }
+
+    /// Ingest works with another configuration from now on.
+    pub fn reconfigure(&self, session: SessionSettings) {
+        self.session.store(Arc::new(session));
     }
 
     /// Waits until every answer given so far is kept.
@@ -59,13 +85,8 @@ impl MemoryService {
         self.answers.flush();
     }
 
-    fn courtesy(&self) -> &Courtesy {
-        &self.session.courtesy
-    }
-
     fn resolver(&self) -> MutexGuard<'_, Resolver> {
-        let shared: &Arc<Mutex<Resolver>> = &self.session.resolver;
-        shared.lock().unwrap_or_else(PoisonError::into_inner)
+        self.resolver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The session's clock, else the newest time in the memory, else the wall clock: what a row is recorded at.
@@ -75,7 +96,7 @@ impl MemoryService {
     }
 
     fn ask(&self, ask: &Ask, call: &Call) -> Result<Reply, Refusal> {
-        let _aside = self.courtesy().question();
+        let _aside = self.courtesy.question();
         let memory = &self.knowledge.memory;
         let as_of = ask.as_of.map(AsOf::from);
         self.check_history(as_of)?;
@@ -115,7 +136,7 @@ impl MemoryService {
     }
 
     fn query(&self, query: Query) -> Result<Reply, Refusal> {
-        let _aside = self.courtesy().question();
+        let _aside = self.courtesy.question();
         if let Some(at) = query.args.get("as_of").filter(|at| !at.is_null()) {
             let at: message::AsOf = serde_json::from_value(at.clone())
                 .map_err(|error| Refusal::bad_request(format!("`as_of`: {error}")))?;
@@ -141,7 +162,7 @@ impl MemoryService {
     /// The robot speaks: kept for the turns to come, and as an utterance of its own.
     fn speaking(&self, speaking: Speaking) -> Result<Reply, Refusal> {
         let Speaking { start, end, text, .. } = speaking;
-        self.session.inbox.speaking(OwnSpeech { start, end, text: text.clone() });
+        self.session.load().inbox.speaking(OwnSpeech { start, end, text: text.clone() });
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return Ok(Reply::Document(json!({})));
         };
@@ -161,7 +182,7 @@ impl MemoryService {
         let row = {
             let resolver = self.resolver();
             let mut draft = self.knowledge.memory.begin(at);
-            let row = self.session.memorizer.note(row, resolver.persons(), &mut draft);
+            let row = self.session.load().memorizer.note(row, resolver.persons(), &mut draft);
             draft.commit().map_err(|error| self.failed(&error))?;
             row
         };
@@ -197,7 +218,7 @@ impl MemoryService {
             Request::Name(name) => self.name(&name),
             Request::Feedback(feedback) => self.feedback(&feedback),
             Request::Pose(pose) => {
-                self.session.inbox.pose(pose);
+                self.session.load().inbox.pose(pose);
                 Ok(Reply::Document(json!({})))
             }
             Request::Speaking(speaking) => self.speaking(speaking),

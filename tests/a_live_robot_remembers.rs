@@ -1,0 +1,139 @@
+//! Live sources: sealed by the watermark, stopped in good order, words and settings that come later.
+
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::broker::Listener;
+use crate::support::daemon::{Daemon, embedded};
+use crate::support::{Robot, need};
+
+/// Writes the robot's configuration; gives back its path.
+fn configure(robot: &Robot, text: &str) -> PathBuf {
+    let file = robot.dir.path().join("engram.toml");
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+/// Reads one whole HTTP request.
+fn read_request(stream: &mut TcpStream) {
+    let (mut bytes, mut chunk) = (Vec::new(), [0; 65_536]);
+    loop {
+        let read = stream.read(&mut chunk).unwrap();
+        bytes.extend_from_slice(&chunk[..read]);
+        let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
+        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+        if bytes.len() >= end + 4 + length.map_or(0, |length| length.parse().unwrap()) {
+            return;
+        }
+    }
+}
+
+/// A recogniser that takes its time: every turn says the same, after `delay`.
+fn slow_recogniser(delay: Duration) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            thread::spawn(move || {
+                read_request(&mut stream);
+                thread::sleep(delay);
+                let body =
+                    r#"{"text":"I put the green parcel on the shelf.","language":"english"}"#;
+                let head = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                    body.len()
+                );
+                stream.write_all((head + body).as_bytes()).ok();
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn words_that_come_after_the_clip_was_sealed_are_remembered() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let (robot, _, v5) = embedded();
+    let server = slow_recogniser(Duration::from_secs(6));
+    let robot = robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"));
+    let config = configure(
+        &robot,
+        &format!(
+            "[window]\nclip_secs = 5.0\n\n[[camera]]\nid = \"front\"\npipeline = \"\"\"\n\
+             filesrc location={} ! decodebin name=file  file. ! queue ! audioconvert ! audioresample !\n\
+             audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved ! identity sync=true !\n\
+             appsink name=audio\n\"\"\"\n",
+            recording.display()
+        ),
+    );
+    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
+    let listener = Listener::connect(v5);
+    let told = listener.expect("event/speech", 60, |told| told["text"].is_string());
+    let said = "I put the green parcel on the shelf.";
+    assert_eq!(told["text"], said);
+    // The same turn was told before, without its words: its clip did not wait.
+    let before = listener.on("event/speech");
+    let first = before.iter().map(|message| message.json()).find(|one| one["turn"] == told["turn"]);
+    assert_eq!(first.unwrap()["text"], Value::Null);
+    listener.expect("event/memory", 5, |memory| memory["kind"] == "utterance");
+    let parcel = listener.ask("ask", &json!({"question": "Where is the green parcel?"}));
+    assert!(parcel["answer"].as_str().unwrap().contains("on the shelf"), "{parcel}");
+    let (code, took) = daemon.terminate();
+    assert_eq!(code, Some(0), "{took:?}");
+}
+
+#[test]
+fn a_live_session_seals_its_open_window_when_it_is_stopped() {
+    let (robot, _, v5) = embedded();
+    let file = robot.dir.path().join("engram.toml");
+    let text = "[window]\nclip_secs = 5.0\n\n[[camera]]\nid = \"front\"\npipeline = \"test\"\n";
+    std::fs::write(&file, text).unwrap();
+    let config = ["--config", file.to_str().unwrap()];
+    let daemon = Daemon::start(&robot, &["run", config[0], config[1]]);
+    let listener = Listener::connect(v5);
+    let status = listener.expect("status", 60, |status| status["session"] == "s1");
+    assert_eq!(status["state"], "online");
+    thread::sleep(Duration::from_secs(2));
+    let (code, took) = daemon.terminate();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let timeline = robot.json(&["timeline", "--json"]);
+    let clips = timeline["clips"].as_array().unwrap();
+    assert!(clips.len() >= 2, "{timeline}");
+}
+
+#[test]
+fn a_changed_configuration_is_taken_while_running_and_a_wrong_one_is_not() {
+    let (robot, _, v5) = embedded();
+    let config = configure(&robot, "[window]\nclip_secs = 5.0\n");
+    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
+    let listener = Listener::connect(v5);
+    listener.expect("status", 60, |status| status["state"] == "online");
+
+    let camera = "[window]\nclip_secs = 5.0\n\n[[camera]]\nid = \"front\"\npipeline = \"test\"\n";
+    configure(&robot, camera);
+    daemon.signal("-HUP");
+    listener.expect("status", 20, |status| status["session"] == "s1");
+
+    configure(&robot, "[window]\nclip_sec = 5.0\n");
+    daemon.signal("-HUP");
+    let wrong = listener.expect("status", 20, |status| status["degraded"][0].is_string());
+    assert!(wrong["degraded"].to_string().contains("clip_secs"), "{wrong}");
+    assert_eq!(wrong["session"], "s1", "the session goes on");
+
+    configure(&robot, "[window]\nclip_secs = 5.0\n");
+    daemon.signal("-HUP");
+    listener.expect("status", 20, |status| {
+        status["session"].is_null() && status["degraded"].as_array().is_some_and(Vec::is_empty)
+    });
+    assert_eq!(daemon.terminate().0, Some(0));
+    let clips = robot.json(&["timeline", "--json"]);
+    assert!(!clips["clips"].as_array().unwrap().is_empty(), "the window was sealed: {clips}");
+}
