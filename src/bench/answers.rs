@@ -17,7 +17,8 @@ use super::rehearsal::{answerer, rehearse};
 use crate::answer::{Answer, Question};
 use crate::config::Config;
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::View;
+use crate::memory::model::{NameRow, NameSource};
+use crate::memory::{Memory, View};
 use crate::time::{Span, Timestamp};
 
 /// A true time may be missed by so much, seconds.
@@ -32,6 +33,9 @@ struct Asked {
     #[serde(default)]
     truth: Truth,
     answerable: bool,
+    /// Names told before the first question is asked: name → identity of the labels, or id.
+    #[serde(default)]
+    names: BTreeMap<String, String>,
 }
 
 /// What a right reply tells; what is absent does not matter.
@@ -105,6 +109,7 @@ pub fn measure(
     let rehearsal = rehearse(config, recording, true)?;
     let scores = labels.map(|labels| rehearsal.score(labels)).transpose()?;
     let memory = &rehearsal.knowledge.memory;
+    tell_names(memory, scores.as_ref(), &asked)?;
     let view = memory.view();
     let who = People { view: &view, scores: scores.as_ref() };
     let answerer = answerer(&rehearsal.knowledge);
@@ -131,6 +136,34 @@ pub fn measure(
     }
     out.invented_persons = scores.is_some().then_some(invented.len());
     Ok(out)
+}
+
+/// Names the persons as the questions want them; who was not found keeps no name.
+fn tell_names(
+    memory: &Memory,
+    scores: Option<&PerceptionScores>,
+    asked: &[Asked],
+) -> Result<(), BenchError> {
+    let view = memory.view();
+    let who = People { view: &view, scores };
+    let since = view.newest_time().unwrap_or(Timestamp::EPOCH);
+    let mut draft = memory.begin(since);
+    for (name, identity) in asked.iter().flat_map(|asked| &asked.names) {
+        match who.find(identity) {
+            Some(entity) => draft.name(NameRow {
+                entity,
+                name: name.clone(),
+                since,
+                source: NameSource::Told,
+                turn: None,
+            }),
+            None => tracing::warn!("nobody was found for {identity}: {name} is not told"),
+        }
+    }
+    if !draft.is_empty() {
+        draft.commit()?;
+    }
+    Ok(())
 }
 
 /// Who is who between labels and memory.
