@@ -76,11 +76,7 @@ impl Sealer {
     /// Commits clips in order until every stage is gone; gives back how many.
     pub(super) fn run(mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
         let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
-        loop {
-            let part = match self.next_part(parts)? {
-                Some(part) => part,
-                None => break,
-            };
+        while let Some(part) = self.next_part(parts)? {
             match part {
                 Part::Dispatch(border, part) => {
                     let slot = slots.entry(border).or_default();
