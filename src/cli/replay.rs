@@ -158,7 +158,7 @@ fn refine_the_rest(refiner: Refiner, at_once: bool, interrupts: &AtomicU32) {
     let (left, why) = refiner.drain(enough);
     refiner.stop();
     if left > 0 {
-        let why = why.map_or_else(|| "it was stopped".to_owned(), |why| why);
+        let why = why.unwrap_or_else(|| "it was stopped".to_owned());
         eprintln!(
             "warning: {left} clips wait in the spool for the memorizing model ({why}); they have their built-in \
              memories, and the daemon goes on with them"
