@@ -14,10 +14,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
-use crate::daemon::assemble::{Knowledge, session_settings};
+use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
     self, ClipReport, Command, Courtesy, Pace, Report, SessionEnd, SessionSettings,
 };
+use crate::daemon::refine::Refiner;
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;
 use crate::time::{Span, Timestamp};
@@ -132,13 +133,37 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
     for missing in settings.perceivers.degraded.iter().chain(&knowledge.degraded) {
         eprintln!("warning: without {missing}");
     }
+    let model = model_memorizer(config)?.map(|(model, _)| model);
+    let refiner = Refiner::start_unwatched(&settings, model)?;
     thread::sleep(Duration::from_secs_f64(args.delay.max(0.0)));
-    let played = play(args, &settings, &recordings, &told, json)?;
+    let played = play(args, &settings, &recordings, &told, json);
+    if let Some(refiner) = refiner {
+        refine_the_rest(
+            refiner,
+            played.is_err() || interrupts.load(Ordering::Relaxed) > 0,
+            &interrupts,
+        );
+    }
+    let played = played?;
     Ok(match played {
         Played { stopped: true, .. } if interrupts.load(Ordering::Relaxed) > 0 => 130,
         Played { stopped: false, damaged: true } => 3,
         _ => 0,
     })
+}
+
+/// Lets the memorizing model work off what the recordings left in the spool.
+fn refine_the_rest(refiner: Refiner, at_once: bool, interrupts: &AtomicU32) {
+    let enough = || at_once || interrupts.load(Ordering::Relaxed) > 0;
+    let (left, why) = refiner.drain(enough);
+    refiner.stop();
+    if left > 0 {
+        let why = why.unwrap_or_else(|| "it was stopped".to_owned());
+        eprintln!(
+            "warning: {left} clips wait in the spool for the memorizing model ({why}); they have their built-in \
+             memories, and the daemon goes on with them"
+        );
+    }
 }
 
 /// Plays the recordings and answers questions, during it and after it, until SIGTERM or Ctrl-C.

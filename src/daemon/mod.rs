@@ -7,6 +7,7 @@ pub mod ingest;
 pub mod meters;
 pub mod notify;
 pub mod queries;
+pub mod refine;
 mod reload;
 pub mod serve;
 pub mod service;

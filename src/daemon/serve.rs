@@ -9,14 +9,15 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::announce::Announcer;
-use super::assemble::{AssembleError, Knowledge, catalogue, session_settings};
+use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
 use super::describe::describe;
 use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
 use super::meters::Meters;
 use super::notify::{self, Pulse, Watchdog};
+use super::refine::Refiner;
 use super::reload::{self, Change};
 use super::service::{Clock, MemoryService};
-use super::stats::StatsWriter;
+use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
@@ -63,6 +64,7 @@ pub struct Daemon {
     knowledge_degraded: Vec<String>,
     quit: Sender<()>,
     threads: Vec<JoinHandle<()>>,
+    refiner: Option<Refiner>,
 }
 
 impl Daemon {
@@ -99,6 +101,10 @@ impl Daemon {
             announcer.clone(),
             meters.clone(),
         ));
+        let mut tallies = knowledge.tallies.clone();
+        let (memorizer, tally) = model_memorizer(config)?.unzip();
+        tallies.extend(tally);
+        let refiner = Refiner::start(&settings, memorizer, announcer.clone(), meters.clone())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("mqtt")
@@ -134,6 +140,7 @@ impl Daemon {
                 settings.gauges.clone(),
                 meters,
                 clock,
+                Models { tallies, spool: settings.spool.clone() },
             ),
             publisher,
             announcer: announcer.clone(),
@@ -161,6 +168,7 @@ impl Daemon {
             knowledge_degraded: knowledge.degraded,
             quit,
             threads,
+            refiner,
         })
     }
 
@@ -302,13 +310,17 @@ impl Daemon {
     /// Tells what is left to tell, says `stopped` and leaves.
     pub fn finish(self) {
         notify::stopping();
-        let Self { service, runtime, session, quit, threads, .. } = self;
+        let Self { service, runtime, session, quit, threads, refiner, .. } = self;
+        if let Some(refiner) = refiner {
+            refiner.stop();
+        }
         drop(quit);
         for thread in threads {
             if thread.join().is_err() {
                 tracing::error!("a thread of the daemon ended in a panic; please report it");
             }
         }
+        service.hurry();
         runtime.block_on(session.stop());
         service.flush();
         runtime.shutdown_timeout(Duration::from_millis(500));

@@ -86,6 +86,13 @@ impl Evidence {
         self.changed.insert((voice, voice));
     }
 
+    /// A model believes that both are one person, which weighs as much as that many seconds.
+    pub(super) fn believed(&mut self, face: EntityId, voice: EntityId, secs: f64) {
+        let absent = Signed { support_secs: 0.0, against_secs: self.heard_secs(voice) };
+        self.pairs.entry((face, voice)).or_insert(absent).support_secs += secs;
+        self.changed.insert((face, voice));
+    }
+
     /// Both faces were seen at once for that long.
     pub(super) fn together(&mut self, a: EntityId, b: EntityId, secs: f64) {
         let key = (a.min(b), a.max(b));

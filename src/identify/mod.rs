@@ -363,6 +363,33 @@ impl Resolver {
         out.names
     }
 
+    /// A model concluded that a face and a voice are one person: evidence that weighs as much as `secs` seconds of
+    /// speech under that face, never a verdict. The next clip's assignment takes it into account.
+    pub fn believe(&mut self, face: EntityId, voice: EntityId, secs: f64, ledger: &mut dyn Ledger) {
+        if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice && secs > 0.0 {
+            self.evidence.believed(face, voice, secs);
+            self.evidence.write(ledger);
+        }
+    }
+
+    /// A model concluded a name from what was said. It is kept for those who have none; gives back the row.
+    pub fn conclude_name(
+        &mut self,
+        entity: EntityId,
+        name: &str,
+        at: Timestamp,
+        ledger: &mut dyn Ledger,
+    ) -> Option<NameRow> {
+        let entity = self.persons.person_of(entity).unwrap_or(self.persons.resolve(entity));
+        if entity.kind != EntityKind::Person || self.persons.name(entity).is_some() {
+            return None;
+        }
+        let (name, source) = (name.to_owned(), NameSource::Model);
+        let row = NameRow { entity, name, since: at, source, turn: None };
+        self.persons.name_it(row.clone(), ledger);
+        Some(row)
+    }
+
     /// The session is over: what is still open gets the likeliest answer or stays without one.
     pub fn finish(&mut self, ledger: &mut dyn Ledger) -> IdentifiedClip {
         let mut out = IdentifiedClip::default();

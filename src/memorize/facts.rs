@@ -13,7 +13,7 @@ use crate::memory::{Draft, Filter, View};
 use crate::time::Span;
 
 /// Attributes that hold one value at a time.
-const SINGLE_VALUED: [&str; 4] = ["location", "name", "home", "job"];
+pub(super) const SINGLE_VALUED: [&str; 4] = ["location", "name", "home", "job"];
 /// Words that end the name of a thing or a place in running speech.
 const STOPS: [&str; 20] = [
     "and", "but", "because", "so", "then", "if", "when", "while", "that", "which", "who", "please",

@@ -2,9 +2,11 @@
 //!
 //! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
 //! view and for how long, who was heard, what was said, and the few facts that people state plainly.
-//! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing.
+//! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing. Where a multimodal
+//! model memorizes ([`model`]), its memories come later and refine these.
 
 mod facts;
+pub mod model;
 mod presence;
 mod utterances;
 

@@ -18,9 +18,10 @@ use super::report::{ClipReport, Report};
 use super::session::IngestError;
 use super::stages::{Stage, StageTimes};
 use super::{Border, DispatchPart, Gauges, Part};
-use crate::identify::Resolver;
+use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
+use crate::memorize::model::{Spool, SpooledClip};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
 use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn, Transcript};
@@ -40,6 +41,9 @@ pub(super) struct Sealer {
     pub(super) memory: Memory,
     pub(super) resolver: Arc<Mutex<Resolver>>,
     pub(super) memorizer: Memorizer,
+    /// Where clips wait for a multimodal model, and whether their sound does.
+    pub(super) spool: Option<Spool>,
+    pub(super) spool_sound: bool,
     pub(super) jobs: JobQueue,
     pub(super) present: PresentBoard,
     pub(super) reports: Sender<Report>,
@@ -176,6 +180,7 @@ impl Sealer {
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
+        self.spool(&percepts, &identified, resolver.persons());
         let (patience, store) = (&mut self.patience, self.memory.dir());
         let again = |error: &MemoryError| patience.again(store, error);
         if let Err(error) = stages.time(Stage::Commit, || draft.commit_retrying(again)) {
@@ -183,6 +188,9 @@ impl Sealer {
             return Err(error.into());
         }
         drop(resolver);
+        if let Some(spool) = &self.spool {
+            spool.release(clip);
+        }
         self.patience.committed();
         for (turn, words) in late {
             self.late.expect(clip, turn, words);
@@ -208,6 +216,17 @@ impl Sealer {
         // Nobody listening is no fault: the clip is committed.
         self.reports.send(Report::Clip(Box::new(report))).ok();
         Ok(())
+    }
+
+    /// Puts the clip in line for the multimodal model; it may have it once the clip is committed.
+    fn spool(&self, percepts: &ClipPercepts, identified: &IdentifiedClip, persons: &Persons) {
+        let Some(spool) = &self.spool else { return };
+        let Some(clip) = SpooledClip::of(percepts, identified, persons, self.spool_sound) else {
+            return;
+        };
+        if let Err(error) = spool.put(&clip) {
+            tracing::warn!(%error, clip = %percepts.clip, "A clip cannot wait for the memorizing model; it keeps its built-in memories. Free space in spool/ of the store.");
+        }
     }
 
     /// Turns that end in this clip, with their words, without ids; later ones are carried over.

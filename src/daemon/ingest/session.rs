@@ -27,6 +27,7 @@ use crate::daemon::assemble::resolver;
 use crate::identify::Resolver;
 use crate::ids::{SessionId, SourceId};
 use crate::memorize::Memorizer;
+use crate::memorize::model::Spool;
 use crate::memory::{Memory, MemoryError, model};
 use crate::perceive::PerceiveError;
 use crate::perceive::face::TrackerSettings;
@@ -78,6 +79,8 @@ pub struct SessionSettings {
     pub inbox: Inbox,
     /// A full disk is waited out until this stop; `None`: it is an error at once.
     pub patience: Option<Stop>,
+    /// Where clips wait for a multimodal model; `None` where none memorizes.
+    pub spool: Option<Spool>,
 }
 
 /// One run from feed to memory.
@@ -257,6 +260,8 @@ impl Session {
             memory: settings.memory.clone(),
             resolver: Arc::clone(&settings.resolver),
             memorizer: settings.memorizer.clone(),
+            spool: settings.spool.clone(),
+            spool_sound: config.memorizer.sound,
             jobs: pool.queue(),
             present: present.clone(),
             reports: settings.reports.clone(),

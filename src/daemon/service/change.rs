@@ -7,6 +7,7 @@ use crate::daemon::assemble::resolver;
 use crate::daemon::queries::find;
 use crate::identify::Undecided;
 use crate::ids::{EntityId, EntityKind, MemoryId};
+use crate::memorize::model::Spool;
 use crate::memory::model::MemoryKind;
 use crate::memory::{self, View};
 use crate::mention;
@@ -39,6 +40,7 @@ impl MemoryService {
         let at = self.now();
         let mut who = self.resolver();
         let memory = &self.knowledge.memory;
+        self.forget_spooled(&what);
         let erased = memory.forget(&what, at).map_err(|error| self.failed(&error))?;
         if !matches!(what, memory::Forget::Memory(_)) {
             // Galleries and names in RAM go, too; so do percepts that were to be decided later.
@@ -64,6 +66,46 @@ impl MemoryService {
             "files": erased.files,
             "rewritten": erased.rewritten,
         })))
+    }
+
+    /// Clips that wait for a memorizing model must not bring back what is erased.
+    fn forget_spooled(&self, what: &memory::Forget) {
+        let dir = self.knowledge.memory.dir().join("spool");
+        let mut spool = self.session.load().spool.clone();
+        if spool.is_none() && dir.is_dir() {
+            // No model memorizes any more, and clips of that time are still there.
+            spool = match Spool::open(&dir, u64::MAX) {
+                Ok(spool) => Some(spool),
+                Err(error) => {
+                    tracing::warn!(%error, dir = %dir.display(), "The spool cannot be searched for what is to be forgotten; delete the folder.");
+                    None
+                }
+            };
+        }
+        let Some(spool) = spool else { return };
+        let view = self.view();
+        match what {
+            memory::Forget::Entity(id) => {
+                let who = view.resolve(*id);
+                let names: Vec<String> =
+                    view.names(who).iter().map(|row| row.name.to_lowercase()).collect();
+                let speaks_of = |words: &str| {
+                    let words = words.to_lowercase();
+                    names.iter().any(|name| words.contains(name))
+                };
+                spool.erase(|clip| {
+                    clip.given().iter().any(|id| view.resolve(*id) == who)
+                        || clip.turns.iter().any(|turn| speaks_of(&turn.words))
+                });
+            }
+            memory::Forget::Span(span) => {
+                spool.erase(|clip| clip.span.start < span.end && span.start < clip.span.end);
+            }
+            memory::Forget::Memory(id) => {
+                let of = view.memory(*id).and_then(|row| row.clip);
+                spool.erase(|clip| Some(clip.clip) == of);
+            }
+        }
     }
 
     pub(super) fn name(&self, name: &Name) -> Result<Reply, Refusal> {
