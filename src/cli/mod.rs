@@ -10,6 +10,7 @@ mod check;
 mod config;
 mod doctor;
 mod export;
+mod import;
 mod log;
 mod people;
 mod print;
@@ -107,6 +108,7 @@ enum Command {
     Config(config::ConfigArgs),
     /// Write the memory, its percepts or its hash as text.
     Export(export::ExportArgs),
+    Import(import::ImportArgs),
     /// Measure: speed, recognition, memory, answers.
     Bench(bench::BenchArgs),
 }
@@ -186,6 +188,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Check(args) => check::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),
         Command::Export(args) => export::run(&args, &context),
+        Command::Import(args) => import::run(&args, &context),
         Command::Bench(args) => bench::run(&args, &context.config, context.json),
     }
 }

@@ -136,6 +136,12 @@ pub fn replay(
         }
         if !point.checkpoint.is_empty() {
             session.resume = Some((point.session, Checkpoint::from_bytes(&point.checkpoint)?));
+        } else if let Some(bare) = Checkpoint::after_erasing(
+            &settings.memory.view(),
+            &point,
+            settings.config.window.analyse_fps,
+        ) {
+            session.resume = Some((point.session, bare));
         }
     }
     let undecided = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.undecided.clone());
@@ -230,13 +236,15 @@ impl Session {
             stages.push(stage.start(taken, parts.clone())?);
             camera_steps.insert(source.clone(), steps);
         }
+        let nothing = Timestamp::from_nanos(i64::MIN);
+        let done_before = state.progress.as_ref().map_or(nothing, |progress| progress.done_before);
         let mut microphone_steps = BTreeMap::new();
         let mut consumed = BTreeMap::new();
         let mut heard = Vec::new();
         for (source, state) in microphones.iter().zip(state.microphones) {
             let (finder, ahead, done) = match state {
                 Some(state) => (Some(state.finder), state.ahead, state.consumed),
-                None => (None, Vec::new(), Timestamp::from_nanos(i64::MIN)),
+                None => (None, Vec::new(), done_before),
             };
             // Without a voice activity model nobody listens.
             let Some(finder) = settings.perceivers.turn_finder(source, finder)? else { continue };
@@ -322,10 +330,10 @@ impl States {
         resume: Option<(SessionId, Checkpoint)>,
     ) -> Result<Self, IngestError> {
         let config = &settings.config;
+        let gates = settings.perceivers.gates();
+        let tracker = TrackerSettings::new(&config.face, config.window.analyse_fps, gates);
+        let fresh = |source: &SourceId| CameraState::new(source.clone(), tracker.clone());
         let Some((session, checkpoint)) = resume else {
-            let gates = settings.perceivers.gates();
-            let tracker = TrackerSettings::new(&config.face, config.window.analyse_fps, gates);
-            let fresh = |source: &SourceId| CameraState::new(source.clone(), tracker.clone());
             return Ok(Self {
                 cameras: cameras.iter().map(fresh).collect(),
                 microphones: microphones.iter().map(|_| None).collect(),
@@ -334,13 +342,16 @@ impl States {
                 session: None,
             });
         };
+        // Erasing leaves a checkpoint without states: every source begins anew at the border.
+        let erased = checkpoint.cameras.is_empty() && checkpoint.microphones.is_empty();
         let mut cameras_then: BTreeMap<SourceId, CameraState> =
             checkpoint.cameras.into_iter().collect();
         let mut microphones_then: BTreeMap<SourceId, MicrophoneState> =
             checkpoint.microphones.into_iter().collect();
         let mut restored = Vec::new();
         for source in cameras {
-            restored.push(cameras_then.remove(source).ok_or(CheckpointError::Sources)?);
+            let then = cameras_then.remove(source).or_else(|| erased.then(|| fresh(source)));
+            restored.push(then.ok_or(CheckpointError::Sources)?);
         }
         let mut heard = Vec::new();
         for source in microphones {
