@@ -1,13 +1,13 @@
 //! The MCAP container (<https://mcap.dev/spec>): chunked or not, any compression, with or without summary,
 //! damaged or whole.
 //!
-//! [`Index::of`] walks over the top-level records once without unpacking; [`Reader`] unpacks chunk by
-//! chunk in order of their first message and hands out messages in log-time order. A summary is a
-//! convenience here, never a condition.
+//! [`Index::of`] walks over the top-level records once without unpacking; [`segments`](super::segments)
+//! has the chunks unpacked in order of their first message. A summary is a convenience here, never a
+//! condition.
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,15 +15,14 @@ use mcap::records::{Record, op};
 use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
 use mcap::{MAGIC, McapError};
 
-use super::{BagReader, Connection, Found, Message};
+use super::segments::{
+    MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
+};
+use super::{BagReader, Connection, Container};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
-use crate::time::{Span, Timestamp};
+use crate::time::Span;
 
-/// A chunk may unpack to this much, a record be this long; more is damage, not memory.
-const MAX_CHUNK_BYTES: u64 = 512 << 20;
-/// Unpacked messages that wait for an overlapping chunk may take this much; then the oldest goes out.
-const MAX_WAITING_BYTES: usize = 256 << 20;
 /// Messages outside chunks are read in runs of about this size.
 const RUN_BYTES: u64 = 4 << 20;
 /// Opcode and length before each record.
@@ -47,18 +46,12 @@ pub fn is_mcap(path: &Path) -> Result<bool, CaptureError> {
     Ok(false)
 }
 
-fn open(path: &Path) -> Result<File, CaptureError> {
-    File::open(path).map_err(|source| CaptureError::Io { path: path.to_owned(), source })
-}
-
-/// A stretch of the file that is read at once: a chunk record, or a run of records outside chunks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Segment {
-    /// Log time of its earliest message, nanoseconds.
-    first: u64,
-    offset: u64,
-    length: u64,
-    chunk: bool,
+/// Name, language and text of a type.
+#[derive(Debug)]
+struct Schema {
+    name: String,
+    encoding: String,
+    text: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -74,10 +67,8 @@ pub struct Index {
     path: PathBuf,
     segments: Vec<Segment>,
     channels: BTreeMap<u16, Arc<Connection>>,
-    /// From the first to the last message, log time.
-    pub span: Option<Span>,
-    /// What was found broken on the way.
-    pub damage: Vec<(Cause, String)>,
+    span: Option<Span>,
+    damage: Vec<(Cause, String)>,
 }
 
 impl Index {
@@ -96,32 +87,79 @@ impl Index {
         }
         walk.segments.sort();
         let channels = walk.connections();
-        let span = (walk.first <= walk.last).then(|| {
-            Span::new(
-                Timestamp::from_nanos(i64::try_from(walk.first).unwrap_or(i64::MAX)),
-                Timestamp::from_nanos(i64::try_from(walk.last).unwrap_or(i64::MAX)),
-            )
-        });
+        let span = span(walk.first, walk.last);
         let damage = walk.damage;
         Ok(Self { path: path.to_owned(), segments: walk.segments, channels, span, damage })
     }
+}
 
-    /// Where the file lies.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+impl Container for Arc<Index> {
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        self.channels.values().map(Arc::clone).collect()
+    }
+
+    fn span(&self) -> Option<Span> {
+        self.span
+    }
+
+    fn damage(&self) -> &[(Cause, String)] {
+        &self.damage
+    }
+
+    fn reader(
+        &self,
+        wanted: &dyn Fn(&Connection) -> bool,
+    ) -> Result<Box<dyn BagReader>, CaptureError> {
+        Ok(Box::new(Reader::new(Arc::clone(self), wanted)?))
+    }
+}
+
+impl Segmented for Index {
+    fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Every topic that is declared.
-    pub fn connections(&self) -> impl Iterator<Item = &Arc<Connection>> {
-        self.channels.values()
+    fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    fn connections(&self) -> Vec<(u32, Arc<Connection>)> {
+        self.channels.iter().map(|(id, channel)| (u32::from(*id), Arc::clone(channel))).collect()
+    }
+
+    fn damage(&self) -> &[(Cause, String)] {
+        &self.damage
+    }
+
+    fn unpack(&self, segment: Segment, bytes: &[u8], each: &mut dyn FnMut(Piece<'_>)) {
+        let result = unpack(bytes, |opcode, body| {
+            if opcode != op::MESSAGE {
+                return;
+            }
+            if let Ok(Record::Message { header, data }) = mcap::parse_record(opcode, body) {
+                let (connection, log_time) = (u32::from(header.channel_id), header.log_time);
+                each(Piece::Message { connection, log_time, data: &data });
+            } else {
+                let place = format!("a message in the chunk at byte {}", segment.offset);
+                each(Piece::Damaged(Cause::BadMessage, place));
+            }
+        });
+        if let Err(error) = result {
+            let cause = match &error {
+                McapError::BadChunkCrc { .. } => Cause::BadCrc,
+                McapError::ChunkTooLarge(_) | McapError::RecordTooLarge { .. } => Cause::HugeChunk,
+                _ => Cause::BadChunk,
+            };
+            let place = format!("the chunk at byte {}: {error}", segment.offset);
+            each(Piece::Damaged(cause, place));
+        }
     }
 }
 
 /// What the walk over the file has gathered so far.
 struct Walk {
     segments: Vec<Segment>,
-    schemas: BTreeMap<u16, String>,
+    schemas: BTreeMap<u16, Schema>,
     channels: BTreeMap<u16, Declared>,
     first: u64,
     last: u64,
@@ -149,27 +187,27 @@ impl Walk {
         let mut after_data = false;
         loop {
             let Some((opcode, length)) = record_head(file, offset, size)? else {
-                self.damage.push((
-                    Cause::Truncated,
-                    format!("the file ends at byte {size} in the middle of the record at {offset}"),
-                ));
-                return Ok(());
+                let place =
+                    format!("the file ends at byte {size} in the middle of the record at {offset}");
+                note(&mut self.damage, Cause::Truncated, place);
+                return self.cut_chunk(file, offset, size);
             };
             let next = offset + RECORD_HEAD + length;
             match opcode {
                 op::SCHEMA | op::CHANNEL => {
                     let body = read_at(file, offset + RECORD_HEAD, length.min(1 << 26))?;
                     if let Err(reason) = self.declare(opcode, &body) {
-                        self.damage.push((Cause::BadMessage, format!("{reason} at {offset}")));
+                        note(&mut self.damage, Cause::BadMessage, format!("{reason} at {offset}"));
                     }
                 }
                 op::MESSAGE => {
                     let head = read_at(file, offset + RECORD_HEAD, length.min(22))?;
                     match message_log_time(&head) {
                         Some(time) => self.message(offset, next, time),
-                        None => self
-                            .damage
-                            .push((Cause::BadMessage, format!("short message at {offset}"))),
+                        None => {
+                            let place = format!("short message at {offset}");
+                            note(&mut self.damage, Cause::BadMessage, place);
+                        }
                     }
                 }
                 op::CHUNK => self.chunk(file, offset, length)?,
@@ -180,13 +218,22 @@ impl Walk {
                 }
                 0 => {
                     let place = format!("no record begins at byte {offset}");
-                    self.damage.push((Cause::Truncated, place));
+                    note(&mut self.damage, Cause::Truncated, place);
                     return Ok(());
                 }
                 _ => {}
             }
             offset = next;
         }
+    }
+
+    /// The file ends inside a chunk: what is there of it unpacks as far as it reaches.
+    fn cut_chunk(&mut self, file: &mut File, offset: u64, size: u64) -> std::io::Result<()> {
+        let head = read_at(file, offset, RECORD_HEAD)?;
+        if head.len() as u64 == RECORD_HEAD && head.first() == Some(&op::CHUNK) {
+            self.chunk(file, offset, size - offset - RECORD_HEAD)?;
+        }
+        Ok(())
     }
 
     /// A message outside chunks joins the run before it, if that is not too long.
@@ -212,14 +259,14 @@ impl Walk {
             head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
         };
         let (Some(first), Some(last), Some(unpacked)) = (number(0), number(8), number(16)) else {
-            self.damage.push((Cause::BadChunk, format!("short chunk at byte {offset}")));
+            note(&mut self.damage, Cause::BadChunk, format!("short chunk at byte {offset}"));
             return Ok(());
         };
         if unpacked > MAX_CHUNK_BYTES || length > MAX_CHUNK_BYTES {
             let place = format!(
                 "the chunk at byte {offset} unpacks to {unpacked} bytes, the cap is {MAX_CHUNK_BYTES}"
             );
-            self.damage.push((Cause::HugeChunk, place));
+            note(&mut self.damage, Cause::HugeChunk, place);
             return Ok(());
         }
         if unpacked > 0 {
@@ -249,8 +296,10 @@ impl Walk {
     /// Takes note of a schema or channel; the first declaration of an id counts.
     fn declare(&mut self, opcode: u8, body: &[u8]) -> Result<(), String> {
         match mcap::parse_record(opcode, body).map_err(|error| error.to_string())? {
-            Record::Schema { header, .. } => {
-                self.schemas.entry(header.id).or_insert(header.name);
+            Record::Schema { header, data } => {
+                let (name, encoding) = (header.name, header.encoding);
+                let text = data.into_owned();
+                self.schemas.entry(header.id).or_insert(Schema { name, encoding, text });
             }
             Record::Channel(channel) => {
                 self.channels.entry(channel.id).or_insert(Declared {
@@ -270,16 +319,15 @@ impl Walk {
             let schema = self.schemas.get(&channel.schema);
             if schema.is_none() && channel.schema != 0 {
                 let place = format!("topic {} has no schema {}", channel.topic, channel.schema);
-                self.damage.push((Cause::UnknownSchema, place));
+                note(&mut self.damage, Cause::UnknownSchema, place);
             }
-            connections.insert(
-                *id,
-                Arc::new(Connection {
-                    topic: channel.topic.as_str().into(),
-                    schema: schema.map_or("", String::as_str).into(),
-                    encoding: channel.encoding.as_str().into(),
-                }),
-            );
+            let (name, definition) = schema.map_or(("", None), |schema| {
+                (schema.name.as_str(), Some((schema.encoding.as_str(), schema.text.as_slice())))
+            });
+            let (connection, flaw) =
+                Connection::new(&channel.topic, name, &channel.encoding, definition);
+            self.damage.extend(flaw);
+            connections.insert(*id, Arc::new(connection));
         }
         connections
     }
@@ -306,13 +354,6 @@ fn record_head(file: &mut File, offset: u64, size: u64) -> std::io::Result<Optio
     Ok(whole.then_some((*opcode, length)))
 }
 
-fn read_at(file: &mut File, offset: u64, length: u64) -> std::io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(length).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 /// Hands out the records of a chunk (given as a whole record, with opcode and length) or of a run.
 ///
 /// Records before the first error are handed out; a wrong CRC is told only after all of them.
@@ -336,125 +377,4 @@ fn unpack(records: &[u8], mut each: impl FnMut(u8, &[u8])) -> Result<(), McapErr
         }
     }
     Ok(())
-}
-
-/// A message that waits for its turn.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
-    /// Log time, then the order in which they were read; reversed, because the heap's top is its greatest.
-    turn: std::cmp::Reverse<(u64, u64)>,
-    channel: u16,
-    data: Vec<u8>,
-}
-
-/// Messages in log-time order.
-pub struct Reader {
-    index: Arc<Index>,
-    file: File,
-    wanted: BTreeMap<u16, bool>,
-    next_segment: usize,
-    read: u64,
-    waiting: BinaryHeap<Waiting>,
-    waiting_bytes: usize,
-    damage: std::collections::VecDeque<(Cause, String)>,
-}
-
-impl Reader {
-    /// For the connections for which `wanted` holds.
-    ///
-    /// # Errors
-    /// When the file cannot be opened again.
-    pub fn new(
-        index: Arc<Index>,
-        wanted: impl Fn(&Connection) -> bool,
-    ) -> Result<Self, CaptureError> {
-        Ok(Self {
-            file: open(&index.path)?,
-            wanted: index.channels.iter().map(|(id, c)| (*id, wanted(c))).collect(),
-            next_segment: 0,
-            read: 0,
-            waiting: BinaryHeap::new(),
-            waiting_bytes: 0,
-            damage: index.damage.clone().into(),
-            index,
-        })
-    }
-
-    /// Unpacks the next segment into `waiting`.
-    fn load(&mut self, segment: Segment) {
-        let record = match read_at(&mut self.file, segment.offset, segment.length) {
-            Ok(record) => record,
-            Err(error) => {
-                let place = format!("reading at byte {}: {error}", segment.offset);
-                self.damage.push_back((Cause::Truncated, place));
-                return;
-            }
-        };
-        let (wanted, waiting, damage) = (&self.wanted, &mut self.waiting, &mut self.damage);
-        let (read, bytes) = (&mut self.read, &mut self.waiting_bytes);
-        let result = unpack(&record, |opcode, body| {
-            if opcode != op::MESSAGE {
-                return;
-            }
-            let Ok(Record::Message { header, data }) = mcap::parse_record(opcode, body) else {
-                let place = format!("a message in the chunk at byte {}", segment.offset);
-                damage.push_back((Cause::BadMessage, place));
-                return;
-            };
-            match wanted.get(&header.channel_id) {
-                Some(true) => {
-                    *bytes += data.len();
-                    waiting.push(Waiting {
-                        turn: std::cmp::Reverse((header.log_time, *read)),
-                        channel: header.channel_id,
-                        data: data.into_owned(),
-                    });
-                    *read += 1;
-                }
-                Some(false) => {}
-                None => {
-                    let place = format!("a message of undeclared channel {}", header.channel_id);
-                    damage.push_back((Cause::UnknownSchema, place));
-                }
-            }
-        });
-        if let Err(error) = result {
-            let cause = match &error {
-                McapError::BadChunkCrc { .. } => Cause::BadCrc,
-                McapError::ChunkTooLarge(_) | McapError::RecordTooLarge { .. } => Cause::HugeChunk,
-                _ => Cause::BadChunk,
-            };
-            self.damage
-                .push_back((cause, format!("the chunk at byte {}: {error}", segment.offset)));
-        }
-    }
-}
-
-impl BagReader for Reader {
-    fn next(&mut self) -> Option<Found> {
-        loop {
-            if let Some((cause, place)) = self.damage.pop_front() {
-                return Some(Found::Damaged(cause, place));
-            }
-            let following = self.index.segments.get(self.next_segment).copied();
-            let ready = self.waiting.peek().is_some_and(|first| {
-                following.is_none_or(|segment| first.turn.0.0 < segment.first)
-                    || self.waiting_bytes > MAX_WAITING_BYTES
-            });
-            if ready {
-                let first = self.waiting.pop()?;
-                self.waiting_bytes -= first.data.len();
-                let connection = Arc::clone(self.index.channels.get(&first.channel)?);
-                let log_time = i64::try_from(first.turn.0.0).unwrap_or(i64::MAX);
-                return Some(Found::Message(Message {
-                    connection,
-                    log_time: Timestamp::from_nanos(log_time),
-                    data: first.data,
-                }));
-            }
-            let segment = following?;
-            self.next_segment += 1;
-            self.load(segment);
-        }
-    }
 }
