@@ -6,6 +6,7 @@ mod a_bag_is_as_good_as_a_video;
 mod a_kill_loses_nothing;
 mod a_live_robot_remembers;
 mod a_question_over_mqtt;
+mod a_recorder_can_be_killed;
 mod a_store_without_its_daemon;
 mod bad_input_is_refused_clearly;
 mod recordings_are_understood;

@@ -7,10 +7,11 @@ pub mod ingest;
 pub mod meters;
 pub mod notify;
 pub mod queries;
+pub mod record;
 mod reload;
 pub mod serve;
 pub mod service;
 mod stats;
-mod stop;
+pub mod stop;
 
 pub use stop::Stop;
