@@ -116,9 +116,11 @@ impl Writing {
         items: &Receiver<Item>,
         beside: Option<BesideMedia>,
     ) -> (Result<Recorded, RecordError>, Option<String>) {
+        // What is not there, or gone, is never ready.
+        let (silence, no_poses) = (never(), never());
         let (mut reports, mut poses, memory) = match beside {
-            Some(beside) => (beside.reports, beside.poses, Some(beside.memory)),
-            None => (never(), never(), None),
+            Some(beside) => (Some(beside.reports), Some(beside.poses), Some(beside.memory)),
+            None => (None, None, None),
         };
         loop {
             select! {
@@ -126,13 +128,13 @@ impl Writing {
                     Ok(item) => { let result = self.writer.item(&item); self.note(result); }
                     Err(_) => break,
                 },
-                recv(poses) -> pose => match pose {
+                recv(poses.as_ref().unwrap_or(&no_poses)) -> pose => match pose {
                     Ok(pose) => self.pose(pose),
-                    Err(_) => poses = never(),
+                    Err(_) => poses = None,
                 },
-                recv(reports) -> report => match report {
+                recv(reports.as_ref().unwrap_or(&silence)) -> report => match report {
                     Ok(report) => self.report(&report, memory.as_ref()),
-                    Err(_) => reports = never(),
+                    Err(_) => reports = None,
                 },
                 default(LOOK) => {}
             }
@@ -140,8 +142,8 @@ impl Writing {
             self.note(result);
         }
         // The last clips are sealed when the sources are gone.
-        poses.try_iter().for_each(|pose| self.pose(pose));
-        for report in reports.iter() {
+        poses.iter().flat_map(Receiver::try_iter).for_each(|pose| self.pose(pose));
+        for report in reports.iter().flat_map(Receiver::iter) {
             self.report(&report, memory.as_ref());
         }
         let Self { writer, fault } = self;

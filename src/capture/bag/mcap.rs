@@ -7,13 +7,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mcap::MAGIC;
 use mcap::records::{Record, op};
-use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
-use mcap::{MAGIC, McapError};
 
 use super::segments::{
     MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
@@ -144,13 +143,8 @@ impl Segmented for Index {
                 each(Piece::Damaged(Cause::BadMessage, place));
             }
         });
-        if let Err(error) = result {
-            let cause = match &error {
-                McapError::BadChunkCrc { .. } => Cause::BadCrc,
-                McapError::ChunkTooLarge(_) | McapError::RecordTooLarge { .. } => Cause::HugeChunk,
-                _ => Cause::BadChunk,
-            };
-            let place = format!("the chunk at byte {}: {error}", segment.offset);
+        if let Err((cause, why)) = result {
+            let place = format!("the chunk at byte {}: {why}", segment.offset);
             each(Piece::Damaged(cause, place));
         }
     }
@@ -200,6 +194,10 @@ impl Walk {
                         note(&mut self.damage, Cause::BadMessage, format!("{reason} at {offset}"));
                     }
                 }
+                op::MESSAGE if length > MAX_CHUNK_BYTES => {
+                    let place = format!("a message of {length} bytes at {offset}");
+                    note(&mut self.damage, Cause::HugeChunk, place);
+                }
                 op::MESSAGE => {
                     let head = read_at(file, offset + RECORD_HEAD, length.min(22))?;
                     match message_log_time(&head) {
@@ -241,7 +239,9 @@ impl Walk {
         self.first = self.first.min(time);
         self.last = self.last.max(time);
         match self.segments.last_mut() {
-            Some(run) if !run.chunk && run.length < RUN_BYTES => {
+            Some(run)
+                if !run.chunk && run.length < RUN_BYTES && run.offset + run.length == offset =>
+            {
                 run.first = run.first.min(time);
                 run.length = next - run.offset;
             }
@@ -354,27 +354,84 @@ fn record_head(file: &mut File, offset: u64, size: u64) -> std::io::Result<Optio
     Ok(whole.then_some((*opcode, length)))
 }
 
-/// Hands out the records of a chunk (given as a whole record, with opcode and length) or of a run.
+/// What is wrong with a segment.
+type Flaw = (Cause, String);
+
+/// Hands out the records of a chunk (given as a whole record, with opcode and length, perhaps cut) or of a
+/// run. (The crate's own reader panics on chunks whose sizes contradict each other.)
 ///
-/// Records before the first error are handed out; a wrong CRC is told only after all of them.
-fn unpack(records: &[u8], mut each: impl FnMut(u8, &[u8])) -> Result<(), McapError> {
-    let options = LinearReaderOptions::default()
-        .with_skip_start_magic(true)
-        .with_skip_end_magic(true)
-        .with_validate_chunk_crcs(true)
-        .with_record_length_limit(MAX_CHUNK_BYTES as usize);
-    let mut reader = LinearReader::new_with_options(options);
-    let mut rest = records;
-    while let Some(event) = reader.next_event() {
-        match event? {
-            LinearReadEvent::ReadRequest(wanted) => {
-                let (now, later) = rest.split_at(wanted.min(rest.len()));
-                reader.insert(now.len()).copy_from_slice(now);
-                reader.notify_read(now.len());
-                rest = later;
-            }
-            LinearReadEvent::Record { opcode, data } => each(opcode, data),
+/// # Errors
+/// Where the records end before the bytes do; those before it were handed out. A wrong CRC is told only
+/// after all of them.
+fn unpack(bytes: &[u8], mut each: impl FnMut(u8, &[u8])) -> Result<(), Flaw> {
+    if bytes.first() != Some(&op::CHUNK) {
+        return records(bytes, &mut each);
+    }
+    let broken = |what: &str| (Cause::BadChunk, what.to_owned());
+    let body = bytes.get(RECORD_HEAD as usize..).unwrap_or_default();
+    // Two times, size, CRC, name of the compression, packed size.
+    let (fixed, rest) = body.split_at_checked(32).ok_or_else(|| broken("it ends in its header"))?;
+    let number = |at: usize| {
+        fixed.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+    };
+    let size = number(16);
+    if size > MAX_CHUNK_BYTES {
+        return Err((Cause::HugeChunk, format!("it unpacks to {size} bytes")));
+    }
+    let word = |at: usize| {
+        fixed.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+    };
+    let (crc, name_bytes) = (word(24), word(28) as usize);
+    let (name, rest) =
+        rest.split_at_checked(name_bytes).ok_or_else(|| broken("it ends in its header"))?;
+    let packed = rest.get(8..).ok_or_else(|| broken("it ends in its header"))?;
+    let (unpacked, result) = decompress(name, packed, size);
+    let parsed = records(&unpacked, &mut each);
+    result.map_err(|why| (Cause::BadChunk, why)).and(parsed)?;
+    // 0: the writer did not count it.
+    if crc != 0 && crc32fast::hash(&unpacked) != crc {
+        return Err((Cause::BadCrc, "its CRC is wrong".to_owned()));
+    }
+    Ok(())
+}
+
+/// Unpacks a chunk's records; what came out before an error is kept.
+fn decompress(name: &[u8], packed: &[u8], size: u64) -> (Vec<u8>, Result<(), String>) {
+    let mut unpacked = Vec::new();
+    let mut take = |mut reader: &mut dyn Read| (&mut reader).take(size).read_to_end(&mut unpacked);
+    let result = match name {
+        b"" => take(&mut &packed[..]),
+        b"zstd" => zstd::Decoder::with_buffer(packed).and_then(|mut reader| take(&mut reader)),
+        b"lz4" => lz4::Decoder::new(packed).and_then(|mut reader| take(&mut reader)),
+        other => {
+            let name = String::from_utf8_lossy(other).into_owned();
+            return (unpacked, Err(format!("compression {name:?} is not known")));
         }
+    };
+    let result = match result {
+        Err(error) => Err(error.to_string()),
+        Ok(read) if read as u64 != size => Err(format!("it unpacks to {read} bytes, not {size}")),
+        Ok(_) => Ok(()),
+    };
+    (unpacked, result)
+}
+
+/// Hands out records that lie one behind the other.
+fn records(bytes: &[u8], each: &mut dyn FnMut(u8, &[u8])) -> Result<(), Flaw> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let record = rest.split_first_chunk::<9>().and_then(|(head, after)| {
+            let [opcode, length @ ..] = head;
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+            after.split_at_checked(length).map(|(body, after)| (*opcode, body, after))
+        });
+        let Some((opcode, body, after)) = record else {
+            let at = bytes.len() - rest.len();
+            let why = format!("no whole record at byte {at} of {}", bytes.len());
+            return Err((Cause::BadChunk, why));
+        };
+        each(opcode, body);
+        rest = after;
     }
     Ok(())
 }

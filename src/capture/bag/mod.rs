@@ -16,6 +16,7 @@ pub mod exercise;
 mod frames;
 mod mcap;
 pub mod message;
+mod plausible;
 mod play;
 pub mod raw_image;
 mod rosbag1;

@@ -11,6 +11,7 @@ use std::thread::JoinHandle;
 use super::codec::{Shown, SoundStream, VideoStream};
 use super::frames::FrameTree;
 use super::message::{Decoded, Refused};
+use super::plausible::Plausible;
 use super::sound::SoundFormats;
 use super::{Bag, BagReader, Found, Kind, Message};
 use crate::capture::blocks::Blocks;
@@ -47,7 +48,7 @@ pub(super) fn start(
     })?;
     let recorded = bag.start().unwrap_or(start);
     let player = Player {
-        reader,
+        reader: Box::new(Plausible::of(reader)),
         outlet: playback.outlet(CHANNEL_ITEMS),
         options: options.clone(),
         formats: bag.formats.clone(),

@@ -336,6 +336,10 @@ impl Walk {
                     let data = read_at(file, place.data_offset, u64::from(place.data_bytes))?;
                     self.declare(&header, &data);
                 }
+                Some(op::MESSAGE) if u64::from(place.data_bytes) > MAX_CHUNK_BYTES => {
+                    let why = format!("a message of {} bytes at {offset}", place.data_bytes);
+                    note(&mut self.damage, Cause::HugeChunk, why);
+                }
                 Some(op::MESSAGE) => match header.time("time") {
                     Some(time) => self.message(offset, next, time),
                     None => {

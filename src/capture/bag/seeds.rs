@@ -269,7 +269,11 @@ pub(super) fn definitions() -> Vec<Vec<u8>> {
     .concat();
     vec![
         put(0, text.as_bytes(), &image.cdr),
-        put(1, text.replace("builtin_interfaces/Time", "time").as_bytes(), &image.ros1),
+        put(
+            1,
+            text.replace("builtin_interfaces/Time stamp", "uint32 seq\ntime stamp").as_bytes(),
+            &image.ros1,
+        ),
         put(2, &set, &message),
     ]
 }

@@ -24,6 +24,8 @@ use crate::time::{Span, Timestamp};
 const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Topics that a bag may have.
 const MAX_TOPICS: usize = 100_000;
+/// A row takes more than this; a tree that yields more rows than fit in its file runs in circles.
+const MIN_ROW_BYTES: u64 = 4;
 /// The tables' only queries.
 const TOPICS: &str = "SELECT id, name, type, serialization_format FROM topics ORDER BY id";
 const DEFINITIONS: &str =
@@ -90,7 +92,9 @@ impl Index {
         let mut damage = Vec::new();
         let definitions = definitions(&database);
         let connections = topics(&database, &definitions, &mut damage);
-        let entries = order(&database, &connections, &mut damage);
+        let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
+        let most = usize::try_from(bytes / MIN_ROW_BYTES).unwrap_or(usize::MAX);
+        let entries = order(&database, &connections, most, &mut damage);
         Ok(Self { file, packed, connections, entries, damage, _copy: copy })
     }
 }
@@ -198,10 +202,12 @@ fn definitions(database: &Database) -> BTreeMap<String, (String, String)> {
     let mut definitions = BTreeMap::new();
     let Ok(mut statement) = database.prepare(DEFINITIONS) else { return definitions };
     let Ok(mut rows) = statement.query([]) else { return definitions };
+    let mut seen = 0;
     while let Ok(Some(row)) = rows.next() {
         let column = |n| row.get_ref(n).map(text).unwrap_or_default();
         definitions.entry(column(0)).or_insert((column(1), column(2)));
-        if definitions.len() >= MAX_TOPICS {
+        seen += 1;
+        if seen >= MAX_TOPICS {
             break;
         }
     }
@@ -217,7 +223,12 @@ fn topics(
     let mut read = || -> rusqlite::Result<()> {
         let mut statement = database.prepare(TOPICS)?;
         let mut rows = statement.query([])?;
+        let mut seen = 0;
         while let Some(row) = rows.next()? {
+            seen += 1;
+            if seen > MAX_TOPICS {
+                break;
+            }
             let Some(id) = integer(row.get_ref(0)?) else { continue };
             let (name, kind) = (text(row.get_ref(1)?), text(row.get_ref(2)?));
             let encoding = text(row.get_ref(3)?);
@@ -230,9 +241,6 @@ fn topics(
                 note(damage, cause, place);
             }
             connections.insert(id, Arc::new(connection));
-            if connections.len() >= MAX_TOPICS {
-                break;
-            }
         }
         Ok(())
     };
@@ -246,16 +254,21 @@ fn topics(
 fn order(
     database: &Database,
     connections: &BTreeMap<i64, Arc<Connection>>,
+    most: usize,
     damage: &mut Vec<(Cause, String)>,
 ) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
-    let (mut after, mut leap) = (i64::MIN, 1_i64);
+    let (mut after, mut leap, mut seen) = (i64::MIN, 1_i64, 0_usize);
     loop {
         let mut read = || -> rusqlite::Result<()> {
             let mut statement = database.prepare_cached(ORDER)?;
             let mut rows = statement.query([after])?;
             while let Some(row) = rows.next()? {
-                let row_id = row.get(0)?;
+                let row_id: i64 = row.get(0)?;
+                seen += 1;
+                if row_id <= after || seen > most {
+                    return Err(rusqlite::Error::InvalidQuery); // the tree is broken
+                }
                 (after, leap) = (row_id, 1);
                 let (topic, timestamp) = (integer(row.get_ref(1)?), integer(row.get_ref(2)?));
                 match (topic, timestamp) {
@@ -277,7 +290,7 @@ fn order(
         }
         let next = if after == i64::MIN { 0 } else { after.saturating_add(leap) };
         leap = leap.saturating_mul(2);
-        if leap > 1 << 40 || after == next {
+        if leap > 1 << 40 || after == next || seen > most {
             break;
         }
         after = next;
