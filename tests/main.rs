@@ -7,6 +7,7 @@ mod a_kill_loses_nothing;
 mod a_language_model_may_fail;
 mod a_live_robot_remembers;
 mod a_question_over_mqtt;
+mod a_recorder_can_be_killed;
 mod a_store_without_its_daemon;
 mod bad_input_is_refused_clearly;
 mod recordings_are_understood;

@@ -11,11 +11,13 @@ mod config;
 mod doctor;
 mod export;
 mod import;
+mod keys;
 mod log;
 mod people;
 mod print;
 mod reader;
 mod recall;
+mod record;
 pub mod replay;
 mod run;
 mod sheet;
@@ -78,6 +80,8 @@ enum Command {
     Run(run::RunArgs),
     /// Remember recordings: bags, videos, sound.
     Replay(replay::ReplayArgs),
+    /// Write cameras and microphones into a bag, and remember it meanwhile.
+    Record(record::RecordArgs),
     /// Ask a question.
     Ask(ask::AskArgs),
     /// Find memories for a text.
@@ -171,6 +175,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
     match command {
         Command::Run(args) => run::run(&args, &context),
         Command::Replay(args) => replay::run(&args, &context.config, context.json),
+        Command::Record(args) => record::run(&args, &context),
         Command::Ask(args) => ask::run(&args, &context),
         Command::Recall(args) => recall::run(&args, &context),
         Command::Remember(args) => change::remember(args, &context),

@@ -7,11 +7,12 @@ pub mod ingest;
 pub mod meters;
 pub mod notify;
 pub mod queries;
+pub mod record;
 pub mod refine;
 mod reload;
 pub mod serve;
 pub mod service;
 mod stats;
-mod stop;
+pub mod stop;
 
 pub use stop::Stop;

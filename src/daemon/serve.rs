@@ -21,6 +21,7 @@ use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
+use crate::media::Item;
 use crate::models::{Catalogue, ModelError};
 use crate::mqtt::{self, MqttError, Publisher};
 
@@ -206,6 +207,11 @@ impl Daemon {
     /// On SIGHUP the configuration is read again by `load`: what concerns a session begins a new one, the rest
     /// is named and waits for the next start; a wrong one is reported, and the old one stays.
     pub fn live(&self, load: &dyn Fn() -> Result<Config, ConfigError>) {
+        self.live_with(load, &|_| {});
+    }
+
+    /// As [`live`](Self::live); `tap` is told of every item and must not wait.
+    pub fn live_with(&self, load: &dyn Fn() -> Result<Config, ConfigError>, tap: &dyn Fn(&Item)) {
         let settings = RefCell::new(self.settings.clone());
         let mut pause = FIRST_PAUSE;
         while !self.stop.asked() {
@@ -222,7 +228,7 @@ impl Daemon {
                 self.announcer.degraded("sources", sources.iter().filter_map(ailing).collect());
             };
             let context =
-                LiveContext { stop: self.stop.flag(), health: &health, changed: &changed };
+                LiveContext { stop: self.stop.flag(), health: &health, changed: &changed, tap };
             let ended = ingest::live(&current, &context);
             self.settings.reports.send(Report::Ended).ok();
             self.capture.rest();

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
 use crate::media::Pose;
 use crate::time::Timestamp;
 
@@ -26,6 +28,8 @@ pub struct OwnSpeech {
 struct Kept {
     poses: VecDeque<Pose>,
     speech: VecDeque<OwnSpeech>,
+    /// Who writes the poses down, too.
+    listener: Option<Sender<Pose>>,
 }
 
 /// Shared between the control plane and the session. Cheap to clone.
@@ -37,11 +41,22 @@ impl Inbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Every pose from now on, as it is told; the last who asks gets them.
+    #[must_use]
+    pub fn listen(&self) -> Receiver<Pose> {
+        let (told, poses) = unbounded();
+        self.lock().listener = Some(told);
+        poses
+    }
+
     /// Keeps a pose for the clip that covers it; of too many the oldest goes.
     pub fn pose(&self, pose: Pose) {
         let mut kept = self.lock();
         if kept.poses.len() >= MAX_POSES {
             kept.poses.pop_front();
+        }
+        if let Some(listener) = &kept.listener {
+            listener.send(pose.clone()).ok();
         }
         kept.poses.push_back(pose);
     }

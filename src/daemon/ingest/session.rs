@@ -17,7 +17,7 @@ use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
 use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
-use super::report::{Report, SessionEnd};
+use super::report::{Losses, Report, SessionEnd};
 use super::seal::Sealer;
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
@@ -102,6 +102,7 @@ pub(super) struct Running {
     sealer: thread::JoinHandle<Result<u64, IngestError>>,
     present: PresentBoard,
     stopping: Option<Arc<AtomicBool>>,
+    losses: Losses,
 }
 
 /// Remembers a recording; goes on where an interrupted replay of it stopped.
@@ -164,10 +165,12 @@ pub fn replay(
     let mut playback = recording.play()?;
     let stopped = feed_recording(&mut running.dispatcher, &mut playback)?;
     let media_secs = running.media_secs();
+    let losses = running.losses.clone();
     let clips = running.finish();
     settings.gauges.rest();
     let clips = clips?;
-    let damage = playback.damage();
+    let mut damage = playback.damage().clone();
+    damage.merge(&losses.so_far());
     Ok(SessionEnd {
         done: true,
         clips,
@@ -222,6 +225,7 @@ impl Session {
         let (parts, gathered) = unbounded();
         let mut state = States::new(&settings, &cameras, &microphones, resume)?;
 
+        let losses = Losses::default();
         let mut stages = Vec::new();
         let mut camera_steps = BTreeMap::new();
         for (index, source) in cameras.iter().enumerate() {
@@ -232,6 +236,7 @@ impl Session {
                 state: state.cameras.remove(0),
                 key_frames: config.window.key_frames,
                 present: present.clone(),
+                losses: losses.clone(),
             };
             stages.push(stage.start(taken, parts.clone())?);
             camera_steps.insert(source.clone(), steps);
@@ -309,7 +314,7 @@ impl Session {
             progress: state.progress,
             consumed,
         };
-        Ok(Running { dispatcher, pool, stages, sealer, present, stopping })
+        Ok(Running { dispatcher, pool, stages, sealer, present, stopping, losses })
     }
 }
 
@@ -394,7 +399,7 @@ impl Running {
 
     /// Lets every stage come to its end and waits for the last commit.
     pub(super) fn finish(self) -> Result<u64, IngestError> {
-        let Self { dispatcher, pool, stages, sealer, present, stopping: _ } = self;
+        let Self { dispatcher, pool, stages, sealer, present, .. } = self;
         drop(dispatcher);
         let mut panicked = false;
         for stage in stages {

@@ -236,6 +236,15 @@ impl MemoryService {
                 "no recording is being played; start one with `engramd replay REC --serve`",
             ));
         };
+        if let ReplayCommand::Seek(to) = &command
+            && *to < pace.position()
+        {
+            return Err(Refusal::bad_request(format!(
+                "the replay is at {} and cannot go back: what was played is remembered; to remember it once \
+                 more: engramd replay REC --again --start-offset S",
+                pace.position()
+            )));
+        }
         steer(pace, command);
         Ok(Reply::Document(json!({ "position": pace.position() })))
     }
