@@ -143,17 +143,13 @@ pub fn resolver(
         &identity_rows(&memory.view()),
         undecided,
         &config.identify,
-        thresholds(faces, MatchThresholds::MOBILEFACENET),
-        thresholds(voices, MatchThresholds::GE2E),
+        thresholds(faces),
+        thresholds(voices),
     )
 }
 
-/// A model's calibrated thresholds, else what is known of a model of that kind.
-fn thresholds(file: Option<&ModelFile>, fallback: MatchThresholds) -> MatchThresholds {
-    file.and_then(|file| file.thresholds.as_ref()).map_or(fallback, |calibrated| MatchThresholds {
-        accept: calibrated.accept,
-        maybe: calibrated.maybe,
-        margin: calibrated.margin,
-        merge: calibrated.merge,
-    })
+/// A model's calibrated thresholds.
+fn thresholds(file: Option<&ModelFile>) -> MatchThresholds {
+    let calibrated = file.and_then(|file| file.thresholds.as_ref());
+    calibrated.map_or(MatchThresholds::UNKNOWN, MatchThresholds::from)
 }

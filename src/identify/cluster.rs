@@ -288,6 +288,7 @@ fn join(group: &mut Group, index: usize, item: &Item) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identify::testing::calibrated;
     use crate::ids::ModelHash;
     use crate::percept::Embedding;
 
@@ -299,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_mixed_turn_does_not_bridge_two_voices() {
-        let t = MatchThresholds::GE2E;
+        let t = calibrated("ge2e");
         let items = [
             item(&[1.0, 0.0, 0.1], 4.0),
             item(&[0.95, 0.05, 0.0], 3.0),
@@ -316,7 +317,7 @@ mod tests {
 
     #[test]
     fn percepts_seen_at_once_stay_apart_and_short_ones_found_nothing() {
-        let t = MatchThresholds::GE2E;
+        let t = calibrated("ge2e");
         let items = [item(&[1.0, 0.0], 4.0), item(&[1.0, 0.02], 3.0), item(&[0.0, 1.0], 0.8)];
         let outcomes = group(&items, &[], &|a, b| a != b, &t, 1.5);
         assert!(matches!(outcomes[0], Outcome::New { .. }));

@@ -1,7 +1,7 @@
 //! Promises of the resolver, held on made-up percepts.
 
 use super::ledger::IdentityRows;
-use super::testing::TestLedger;
+use super::testing::{TestLedger, calibrated};
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SessionId};
@@ -92,7 +92,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
 
 fn resolver(rows: &IdentityRows, undecided: Undecided) -> Resolver {
     let settings = Identify::default();
-    let (faces, voices) = (MatchThresholds::MOBILEFACENET, MatchThresholds::GE2E);
+    let (faces, voices) = (calibrated("mobilefacenet"), calibrated("ge2e"));
     Resolver::from_rows(rows, undecided, &settings, faces, voices)
 }
 

@@ -76,6 +76,14 @@ impl PerceiverSet {
         let face_embedder = choose(Job::FaceEmbedder, "telling faces apart")?;
         let voice_activity = choose(Job::VoiceActivity, "speech")?;
         let speaker_embedder = choose(Job::SpeakerEmbedder, "telling voices apart")?;
+        for (model, ability) in [(&face_embedder, "faces"), (&speaker_embedder, "voices")] {
+            if let Some(model) = model.as_ref().filter(|model| model.thresholds.is_none()) {
+                degraded.push(format!(
+                    "telling {ability} apart: there are no thresholds for {}; measure them with `engramd bench verify {ability}`",
+                    model.name
+                ));
+            }
+        }
         let faces = match &detector {
             Some(detector) => Some(FaceModels {
                 detector: detector_files(detector)?,
