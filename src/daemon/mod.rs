@@ -6,6 +6,7 @@ pub mod describe;
 pub mod ingest;
 pub mod meters;
 pub mod notify;
+pub mod overrule;
 pub mod queries;
 mod reload;
 pub mod serve;

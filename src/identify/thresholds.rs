@@ -15,18 +15,22 @@ pub struct MatchThresholds {
     pub margin: f32,
     /// From here on two galleries are taken for one.
     pub merge: f32,
+    /// Whether more seconds say more: a longer turn has more of the voice's sounds in it; a longer look at a
+    /// face is the same view again.
+    pub seconds_count: bool,
 }
 
 impl From<&Thresholds> for MatchThresholds {
     fn from(calibrated: &Thresholds) -> Self {
         let Thresholds { accept, maybe, margin, merge, .. } = *calibrated;
-        Self { accept, maybe, margin, merge }
+        Self { accept, maybe, margin, merge, seconds_count: true }
     }
 }
 
 impl MatchThresholds {
     /// For a model that nobody calibrated, or none at all: no likeness says anything, so all stays open.
-    pub const UNKNOWN: Self = Self { accept: 1.0, maybe: -1.0, margin: 2.0, merge: 1.0 };
+    pub const UNKNOWN: Self =
+        Self { accept: 1.0, maybe: -1.0, margin: 2.0, merge: 1.0, seconds_count: false };
 
     /// The same operating points moved so that `accept` is the given cosine.
     #[must_use]
@@ -35,28 +39,43 @@ impl MatchThresholds {
         Self { accept, maybe: self.maybe + by, merge: (self.merge + by).min(0.98), ..self }
     }
 
+    /// The same for what seconds say nothing about: views of a face.
+    #[must_use]
+    pub fn of_views(self) -> Self {
+        Self { seconds_count: false, ..self }
+    }
+
     /// From which cosine two things are one, when the lesser rests on that many seconds.
     ///
     /// The more was heard or seen, the less chance is in the score: what is the same scores higher. From
     /// `accept` at 2 s it rises by two fifths of the way to `merge` at 8 s.
     #[must_use]
     pub fn same_from(self, secs: f64) -> f32 {
-        self.accept + 0.4 * evidence(secs) * (self.merge - self.accept)
+        self.accept + 0.4 * self.evidence(secs) * (self.merge - self.accept)
     }
 
     /// Below which cosine something is nobody known, when the lesser rests on that many seconds.
     ///
     /// The undecided band narrows for the same reason: from `maybe` at 2 s to three quarters of the way to
-    /// [`Self::same_from`] at 8 s.
+    /// [`Self::same_from`] at 8 s. Less than 4 s must be clearly unlike: a known voice through a door is
+    /// easily half a step below `maybe`.
     #[must_use]
     pub fn nobody_below(self, secs: f64) -> f32 {
-        self.maybe + 0.75 * evidence(secs) * (self.same_from(secs) - self.maybe)
+        let short =
+            if self.seconds_count { ((4.0 - secs) / 2.5).clamp(0.0, 1.0) as f32 } else { 0.0 };
+        let narrowed = 0.75 * self.evidence(secs) * (self.same_from(secs) - self.maybe);
+        self.maybe + narrowed - short * (self.accept - self.maybe)
     }
 
     /// From which cosine two samples show the same view: one of them is enough for a gallery.
     #[must_use]
     pub fn same_view(self) -> f32 {
         0.5 * (1.0 + self.merge)
+    }
+
+    /// How far chance is averaged out, 0 at 2 s to 1 at 8 s.
+    fn evidence(self, secs: f64) -> f32 {
+        if self.seconds_count { ((secs - 2.0) / 6.0).clamp(0.0, 1.0) as f32 } else { 0.0 }
     }
 
     /// A score as confidence, 0–1: 0.4 at `maybe`, 0.7 at `accept`, 0.95 at `merge`.
@@ -74,11 +93,6 @@ impl MatchThresholds {
     }
 }
 
-/// How far chance is averaged out, 0 at 2 s to 1 at 8 s.
-fn evidence(secs: f64) -> f32 {
-    ((secs - 2.0) / 6.0).clamp(0.0, 1.0) as f32
-}
-
 #[cfg(test)]
 mod tests {
     use crate::identify::testing::calibrated;
@@ -89,6 +103,9 @@ mod tests {
         assert!(t.nobody_below(1.0) <= t.nobody_below(4.0));
         assert!(t.nobody_below(100.0) < t.same_from(100.0));
         assert!(t.same_from(100.0) < t.merge);
+        let views = t.of_views();
+        assert_eq!(views.nobody_below(1.0), views.nobody_below(60.0), "a long look is one view");
+        assert_eq!(views.same_from(60.0), views.accept);
         let mut last = -1.0;
         for step in 0..=100 {
             let now = t.confidence(step as f32 / 100.0);

@@ -17,7 +17,7 @@ use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
 use super::session::IngestError;
 use super::stages::{Stage, StageTimes};
-use super::{Border, DispatchPart, Gauges, Part};
+use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::Resolver;
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
@@ -60,6 +60,8 @@ pub(super) struct Sealer {
     pub(super) patience: Patience,
     /// The session's clock: end of the newest sealed clip.
     pub(super) recorded: Timestamp,
+    /// When the robot itself spoke.
+    pub(super) inbox: Inbox,
 }
 
 /// A turn, and what will bring its words where they were not there in time.
@@ -229,16 +231,35 @@ impl Sealer {
                     }
                 }
             }
+            turns.sort_by_key(|turn| turn.span.start);
             let (now, later): (Vec<_>, Vec<_>) =
                 turns.into_iter().partition(|turn| border.last || turn.span.end <= border.end);
             self.ids.carried[*index] = later;
-            ended.extend(now);
+            // Nothing is lost without the second hearing: the turns stay as they were.
+            let again = self.jobs.again(now.clone());
+            match take(&again) {
+                Ok(heard) => ended.extend(heard),
+                Err(error) => {
+                    let source = &self.microphones[*index];
+                    tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
+                    ended.extend(now);
+                }
+            }
+        }
+        for turn in ended.iter_mut().filter(|turn| self.inbox.is_own(turn.span)) {
+            turn.own = true;
+            turn.embedding = None;
         }
         let wait = self.stopping.is_none();
         let heard: Vec<Heard> =
-            ended.into_iter().map(|turn| (turn.clone(), self.jobs.words(turn, wait))).collect();
+            ended.into_iter().map(|turn| (turn.clone(), self.wanted(turn, wait))).collect();
         let asked = Instant::now();
         heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect()
+    }
+
+    /// Asks for a turn's words; the robot's own are known to whoever made it speak.
+    fn wanted(&self, turn: SpeechTurn, wait: bool) -> Option<Pending<Transcript>> {
+        if turn.own { None } else { self.jobs.words(turn, wait) }
     }
 
     /// The turn with its words, or with what will bring them.
