@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::ingest::{Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
+use super::relearn::{Relearned, relearn};
 use crate::answer::Answerer;
 use crate::config::Config;
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
@@ -112,7 +113,16 @@ pub fn session_settings(
     reports: crossbeam_channel::Sender<Report>,
 ) -> Result<SessionSettings, AssembleError> {
     let config = Arc::clone(&knowledge.config);
-    let perceivers = Arc::new(PerceiverSet::choose(&config, &catalogue(&config)?)?);
+    let mut perceivers = PerceiverSet::choose(&config, &catalogue(&config)?)?;
+    let Relearned { unmatchable, .. } = relearn(&knowledge.memory, &perceivers)?;
+    if !unmatchable.is_empty() {
+        let who: Vec<String> = unmatchable.iter().map(ToString::to_string).collect();
+        perceivers.degraded.push(format!(
+            "telling people apart: of {} nothing was kept that the present models could learn from; they stay, and are met anew",
+            who.join(", ")
+        ));
+    }
+    let perceivers = Arc::new(perceivers);
     let resolver = resolver(&config, &knowledge.memory, &perceivers, Undecided::default());
     Ok(SessionSettings {
         config,

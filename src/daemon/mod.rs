@@ -9,6 +9,7 @@ pub mod notify;
 pub mod overrule;
 pub mod queries;
 mod reload;
+pub mod relearn;
 pub mod serve;
 pub mod service;
 mod stats;
