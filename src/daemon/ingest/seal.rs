@@ -23,6 +23,7 @@ use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
+use crate::perceive::voice::heard_once;
 use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn, Transcript};
 use crate::time::{Span, Timestamp};
 
@@ -246,6 +247,7 @@ impl Sealer {
                 }
             }
         }
+        let mut ended = heard_once(ended);
         for turn in ended.iter_mut().filter(|turn| self.inbox.is_own(turn.span)) {
             turn.own = true;
             turn.embedding = None;

@@ -18,6 +18,7 @@ pub mod parity;
 mod segmenter;
 mod split;
 mod turns;
+mod twice;
 mod vad;
 
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ pub use parity::{Parity, parity};
 pub use segmenter::{Segmenter, Stretch};
 pub use split::{SplitSettings, split_by_speaker};
 pub use turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
+pub use twice::heard_once;
 pub use vad::{SileroVad, VadState, VoiceActivity};
 
 use crate::ids::ModelHash;
