@@ -23,7 +23,7 @@ use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
-use crate::perceive::voice::heard_once;
+use crate::perceive::voice::{JointSettings, heard_once, is_poor};
 use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn, Transcript};
 use crate::time::{Span, Timestamp};
 
@@ -236,16 +236,7 @@ impl Sealer {
             let (now, later): (Vec<_>, Vec<_>) =
                 turns.into_iter().partition(|turn| border.last || turn.span.end <= border.end);
             self.ids.carried[*index] = later;
-            // Nothing is lost without the second hearing: the turns stay as they were.
-            let again = self.jobs.again(now.clone());
-            match take(&again) {
-                Ok(heard) => ended.extend(heard),
-                Err(error) => {
-                    let source = &self.microphones[*index];
-                    tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
-                    ended.extend(now);
-                }
-            }
+            ended.extend(self.heard_again(*index, now));
         }
         let mut ended = heard_once(ended);
         for turn in ended.iter_mut().filter(|turn| self.inbox.is_own(turn.span)) {
@@ -282,6 +273,22 @@ impl Sealer {
             }
         }
         (turn, None)
+    }
+
+    /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike.
+    fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
+        if !is_poor(&turns, &JointSettings::default()) {
+            return turns;
+        }
+        match take(&self.jobs.again(turns.clone())) {
+            Ok(heard) => heard,
+            // Nothing is lost without the second hearing: the turns stay as they were.
+            Err(error) => {
+                let source = &self.microphones[microphone];
+                tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
+                turns
+            }
+        }
     }
 
     /// Waits for words as long as this session may; a replay waits for all.

@@ -111,8 +111,9 @@ pub fn part_jointly(
     Ok(parted)
 }
 
-/// Whether the speech comes over a narrow band or from far.
-fn is_poor(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
+/// Whether the speech comes over a narrow band or from far, and there is enough of it to hear it again.
+#[must_use]
+pub fn is_poor(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
     let spoken: f64 = turns.iter().map(|turn| turn.speech_secs).sum();
     if spoken < 2.0 * settings.min_voice_secs {
         return false;

@@ -25,7 +25,7 @@ use std::path::PathBuf;
 
 pub use eres2netv2::{Eres2NetV2, Variant};
 pub use ge2e::Ge2e;
-pub use joint::{JointSettings, part_jointly};
+pub use joint::{JointSettings, is_poor, part_jointly};
 pub use parity::{Parity, parity};
 pub use segmenter::{Segmenter, Stretch};
 pub use split::{SplitSettings, split_by_speaker};
