@@ -404,8 +404,8 @@ mod tests {
         for (hertz, secs) in tones {
             for n in 0..(secs * 16_000.0) as usize {
                 let t = n as f32 / 16_000.0;
-                let warble = 1.0 + 0.1 * (t * 9.0).sin();
-                sound.push(level * (std::f32::consts::TAU * hertz * warble * t).sin());
+                let warble = 2.0 * (t * 9.0).sin();
+                sound.push(level * (std::f32::consts::TAU * hertz * t + warble).sin());
             }
         }
         let at = |secs| Timestamp::EPOCH.plus_secs(secs);
