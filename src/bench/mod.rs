@@ -6,6 +6,7 @@
 
 pub mod answers;
 pub mod assignment;
+pub mod calibration;
 pub mod diarization;
 mod error;
 pub mod judge;

@@ -78,7 +78,7 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
         stages_ms: settings.perceivers.stages.millis(),
         degraded: settings.perceivers.degraded.iter().chain(&knowledge.degraded).cloned().collect(),
         voices,
-        accept: calibrated.map_or(MatchThresholds::GE2E.accept, |known| known.accept),
+        accept: calibrated.map_or(MatchThresholds::UNKNOWN, MatchThresholds::from).accept,
         knowledge,
         _store: store,
     })

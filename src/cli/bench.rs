@@ -188,10 +188,10 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             show(&rehearsal::perception(config, recording, &labels, *words)?, json)
         }
         Measure::Verify { modality: Modality::Faces, dir, .. } => {
-            show(&verify::faces(config, dir)?, json)
+            show(&verify::faces(config, dir)?.verification, json)
         }
         Measure::Verify { modality: Modality::Voices, dir, secs } => {
-            show(&verify::voices(config, dir, *secs)?, json)
+            show(&verify::voices(config, dir, *secs)?.verification, json)
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),

@@ -5,6 +5,7 @@
 
 mod ask;
 mod bench;
+mod calibrate;
 mod change;
 mod check;
 mod config;
@@ -104,6 +105,8 @@ enum Command {
     Sql(sql::SqlArgs),
     /// Model files: what there is, what is here, bring what is missing.
     Models(ModelsArgs),
+    /// Measure matching thresholds on a labelled folder.
+    Calibrate(calibrate::CalibrateArgs),
     /// What is missing on this machine, and what brings it.
     Doctor(doctor::DoctorArgs),
     /// Look at everything in a store for damage.
@@ -189,6 +192,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Models(args) => {
             Ok(crate::models::command::run(&args, &context.config.models, context.json)?)
         }
+        Command::Calibrate(args) => calibrate::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::ingest::{Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
+use super::relearn::{Relearned, relearn};
 use crate::answer::{Answerer, Rounds};
 use crate::config::{Config, Engine};
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
@@ -151,7 +152,16 @@ pub fn session_settings(
     reports: crossbeam_channel::Sender<Report>,
 ) -> Result<SessionSettings, AssembleError> {
     let config = Arc::clone(&knowledge.config);
-    let perceivers = Arc::new(PerceiverSet::choose(&config, &catalogue(&config)?)?);
+    let mut perceivers = PerceiverSet::choose(&config, &catalogue(&config)?)?;
+    let Relearned { unmatchable, .. } = relearn(&knowledge.memory, &perceivers)?;
+    if !unmatchable.is_empty() {
+        let who: Vec<String> = unmatchable.iter().map(ToString::to_string).collect();
+        perceivers.degraded.push(format!(
+            "telling people apart: of {} nothing was kept that the present models could learn from; they stay, and are met anew",
+            who.join(", ")
+        ));
+    }
+    let perceivers = Arc::new(perceivers);
     let resolver = resolver(&config, &knowledge.memory, &perceivers, Undecided::default());
     Ok(SessionSettings {
         config,
@@ -211,17 +221,13 @@ pub fn resolver(
         &identity_rows(&memory.view()),
         undecided,
         &config.identify,
-        thresholds(faces, MatchThresholds::MOBILEFACENET),
-        thresholds(voices, MatchThresholds::GE2E),
+        thresholds(faces),
+        thresholds(voices),
     )
 }
 
-/// A model's calibrated thresholds, else what is known of a model of that kind.
-fn thresholds(file: Option<&ModelFile>, fallback: MatchThresholds) -> MatchThresholds {
-    file.and_then(|file| file.thresholds.as_ref()).map_or(fallback, |calibrated| MatchThresholds {
-        accept: calibrated.accept,
-        maybe: calibrated.maybe,
-        margin: calibrated.margin,
-        merge: calibrated.merge,
-    })
+/// A model's calibrated thresholds.
+fn thresholds(file: Option<&ModelFile>) -> MatchThresholds {
+    let calibrated = file.and_then(|file| file.thresholds.as_ref());
+    calibrated.map_or(MatchThresholds::UNKNOWN, MatchThresholds::from)
 }

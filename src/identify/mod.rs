@@ -178,7 +178,7 @@ impl Resolver {
             .collect();
         Self {
             settings: settings.clone(),
-            faces: settings.face_accept.map_or(faces, |at| faces.with_accept(at)),
+            faces: settings.face_accept.map_or(faces, |at| faces.with_accept(at)).of_views(),
             voices: settings.voice_accept.map_or(voices, |at| voices.with_accept(at)),
             galleries,
             persons: Persons::from_rows(rows),
@@ -254,6 +254,7 @@ impl Resolver {
         self.undecided.faces.extend(face_of.iter().map(|(track, id)| (clip.clip, *track, *id)));
         for turn in &turns {
             let given = voices.given.get(&turn.id).map(|(given, sure, _)| (voice(*given), *sure));
+            let given = if turn.own { Some((EntityId::ROBOT, 1.0)) } else { given };
             let snippet = snippet(turn);
             let sound = snippet.as_ref().map(|file| file.digest.clone());
             snippet.into_iter().for_each(|file| ledger.media(file));
@@ -295,6 +296,9 @@ impl Resolver {
 
         // evidence
         self.count_together(&tracks, &face_of);
+        let voice_of: BTreeMap<TurnId, EntityId> =
+            voices.given.iter().map(|(turn, (given, ..))| (*turn, voice(*given))).collect();
+        self.count_apart(&turns, &voice_of);
         let heard: Vec<_> = self.heard_in_clip(clip, &turns, &voices, &voice);
         self.undecided.tracks = faces.open;
         for open in &mut self.undecided.tracks {

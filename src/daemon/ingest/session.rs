@@ -296,6 +296,7 @@ impl Session {
                 told: false,
             },
             recorded: Timestamp::default(),
+            inbox: settings.inbox.clone(),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::{MemoryService, told};
 use crate::daemon::assemble::resolver;
+use crate::daemon::overrule::overrule;
 use crate::daemon::queries::find;
 use crate::identify::Undecided;
 use crate::ids::{EntityId, EntityKind, MemoryId};
@@ -11,7 +12,7 @@ use crate::memorize::model::Spool;
 use crate::memory::model::MemoryKind;
 use crate::memory::{self, View};
 use crate::mention;
-use crate::mqtt::message::{Forget, Name, Remember};
+use crate::mqtt::message::{Forget, Name, People, Remember};
 use crate::mqtt::{Refusal, Reply};
 use crate::time::Span;
 
@@ -123,6 +124,20 @@ impl MemoryService {
         };
         self.announcer.named(&row, at);
         Ok(Reply::Document(json!({ "entity": row.entity, "name": row.name })))
+    }
+
+    pub(super) fn people(&self, people: &People) -> Result<Reply, Refusal> {
+        let at = self.now();
+        let mut who = self.resolver();
+        let memory = &self.knowledge.memory;
+        let done = overrule(memory, &mut who, people, at).map(Reply::Document);
+        if done.is_err() {
+            // What the resolver took in and the store did not is forgotten.
+            let undecided = who.undecided().clone();
+            let session = self.session.load();
+            *who = resolver(&session.config, memory, &session.perceivers, undecided);
+        }
+        done
     }
 }
 

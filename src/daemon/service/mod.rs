@@ -256,6 +256,7 @@ impl MemoryService {
             Request::Remember(remember) => self.remember(remember),
             Request::Forget(forget) => self.forget(&forget),
             Request::Name(name) => self.name(&name),
+            Request::People(people) => self.people(&people),
             Request::Feedback(feedback) => self.feedback(&feedback),
             Request::Pose(pose) => {
                 self.session.load().inbox.pose(pose);

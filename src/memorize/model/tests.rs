@@ -81,8 +81,8 @@ impl Home {
             &rows,
             Undecided::default(),
             &Identify::default(),
-            MatchThresholds::MOBILEFACENET,
-            MatchThresholds::GE2E,
+            MatchThresholds::UNKNOWN,
+            MatchThresholds::UNKNOWN,
         );
         let clip = SpooledClip {
             clip,
