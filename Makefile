@@ -1,11 +1,12 @@
 # Everything starts here. Each step does what is still missing, and nothing twice.
 
-.PHONY: help setup build demo test prove install bench clean-data
+.PHONY: help setup build demo test test-llm prove install bench clean-data
 
 help:
 	@echo "make setup       bring what building and running need: packages, libraries, models, the demo recording"
 	@echo "make demo        replay the demo recording into a memory and ask it (VIDEO=file, CAMERA=/dev/video0, SET=edge)"
 	@echo "make test        form, lints and tests"
+	@echo "make test-llm    a real language model server (llama.cpp, built from source once: minutes) with a tiny random model"
 	@echo "make prove       what is too long for make test, in parts that resume and add up"
 	@echo "make bench       the benchmarks"
 	@echo "make build       the release build: target/release/engramd"
@@ -24,6 +25,9 @@ demo: setup
 test:
 	@scripts/setup.sh dev
 	@scripts/test.sh
+
+test-llm:
+	@scripts/test_llm.sh
 
 prove: setup
 	@scripts/prove.sh

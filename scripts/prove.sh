@@ -18,6 +18,14 @@ for recording in living_room_dev two_people_dev one_person_dev; do
         parts+=("one memory of $recording with $set|ENGRAM_RECORDING=$recording ENGRAM_SET=$set $(promise replay_is_deterministic::any_recording_at_any_rate_with_any_workers) --ignored")
     done
 done
+# Seeded mutations of bags, messages and definitions: each run goes on where the one before stopped.
+mutated() { echo "ENGRAM_MUTATIONS=$2 ENGRAM_MUTATIONS_STATE=$PWD/target/prove/mutations cargo test --locked --release --lib -- --exact capture::bag::mutations::$1"; }
+parts+=("3,000,000 mutated messages|$(mutated mutated_messages_never_panic 3000000)")
+parts+=("3,000,000 mutated definitions|$(mutated mutated_definitions_never_panic 3000000)")
+parts+=("2,000,000 mutated pictures|$(mutated mutated_pixels_never_panic 2000000)")
+for format in mcap rosbag1 sqlite; do
+    parts+=("700,000 mutated bags, $format|$(mutated mutated_${format}_never_panics 700000)")
+done
 parts+=("voices, measured|cargo test --locked --release --lib -- voice::measured --ignored --nocapture --test-threads 1")
 
 if [ "${1:-}" = --list ]; then

@@ -168,6 +168,11 @@ pub struct SpeechTurn {
     pub words: Option<Transcript>,
     /// Two voices at once in part of the turn.
     pub overlapped: bool,
+    /// Which of the voices that hearing the whole clip again told apart, per microphone and clip; turns of
+    /// different numbers are different people's. `None` where each turn stands for itself.
+    pub distinct: Option<u8>,
+    /// The robot's own speech: it belongs to `self` and tells of nobody.
+    pub own: bool,
     /// The sound, 16 kHz mono, for snippets and re-embedding.
     pub sound: Arc<[f32]>,
 }

@@ -82,7 +82,7 @@ impl Timestamp {
     /// Seconds from `earlier` to `self`, negative when `self` is before it.
     #[must_use]
     pub fn secs_since(self, earlier: Self) -> f64 {
-        (self.0 - earlier.0) as f64 * 1e-9
+        self.0.saturating_sub(earlier.0) as f64 * 1e-9
     }
 
     /// This time moved by a signed number of seconds (rounded to the nanosecond).

@@ -4,9 +4,12 @@
 
 mod a_bag_is_as_good_as_a_video;
 mod a_kill_loses_nothing;
+mod a_language_model_may_fail;
 mod a_live_robot_remembers;
 mod a_question_over_mqtt;
+mod a_recorder_can_be_killed;
 mod a_store_without_its_daemon;
+mod another_model_keeps_everybody;
 mod bad_input_is_refused_clearly;
 mod recordings_are_understood;
 mod replay_is_deterministic;

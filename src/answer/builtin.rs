@@ -6,7 +6,7 @@ use std::time::Instant;
 use jiff::tz::TimeZone;
 
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::{Memory, MemoryError, View};
+use crate::memory::{Memory, MemoryError, PresentState, View};
 use crate::percept::Embedding;
 use crate::text::TextEmbedder;
 use crate::time::Timestamp;
@@ -17,15 +17,24 @@ use super::persons::Names;
 use super::question::{self, Ask, Parsed, Subject};
 use super::reading::Reading;
 use super::reply::Reply;
+use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
 use super::{counts, facts, presence, said, when, who};
 
 /// Answers questions from a memory; thread-safe, keeps nothing between questions.
 #[derive(Clone)]
 pub struct Answerer {
-    zone: TimeZone,
-    max_evidence: usize,
+    pub(super) zone: TimeZone,
+    pub(super) max_evidence: usize,
     embedder: Option<Arc<dyn TextEmbedder>>,
+    rounds: Option<Arc<Rounds>>,
+}
+
+/// What one question reads, from its first to its last step.
+pub(super) struct Pinned {
+    pub(super) view: View,
+    present: Option<Arc<PresentState>>,
+    pub(super) now: Timestamp,
 }
 
 impl std::fmt::Debug for Answerer {
@@ -34,6 +43,7 @@ impl std::fmt::Debug for Answerer {
             .field("zone", &self.zone)
             .field("max_evidence", &self.max_evidence)
             .field("embedder", &self.embedder.as_ref().map(|e| e.model()))
+            .field("model", &self.rounds.as_ref().map(|rounds| rounds.engine()))
             .finish()
     }
 }
@@ -47,7 +57,32 @@ impl Answerer {
         max_evidence: usize,
         embedder: Option<Arc<dyn TextEmbedder>>,
     ) -> Self {
-        Self { zone, max_evidence: max_evidence.max(1), embedder }
+        Self { zone, max_evidence: max_evidence.max(1), embedder, rounds: None }
+    }
+
+    /// From now on a language model answers in rounds where that is asked for ([`Self::respond`]).
+    #[must_use]
+    pub fn with_model(mut self, rounds: Rounds) -> Self {
+        self.rounds = Some(Arc::new(rounds));
+        self
+    }
+
+    /// Answers one question, by the language model where there is one and the question is worth it, else as
+    /// [`Self::answer`]. Whatever the model does, there is an answer when the errand's time is over.
+    ///
+    /// # Errors
+    /// [`MemoryError::Expired`] when `as_of` is outside the history.
+    pub fn respond(
+        &self,
+        memory: &Memory,
+        question: &Question,
+        clock: Option<Timestamp>,
+        errand: &Errand<'_>,
+    ) -> Result<Answer, MemoryError> {
+        match self.rounds.as_deref().filter(|rounds| rounds.takes(question.effort)) {
+            Some(rounds) => rounds.answer(self, memory, question, clock, errand),
+            None => self.answer(memory, question, clock),
+        }
     }
 
     /// Answers one question. Its "now" is the question's own, else `clock` (the replay's or the wall clock),
@@ -62,6 +97,16 @@ impl Answerer {
         clock: Option<Timestamp>,
     ) -> Result<Answer, MemoryError> {
         let started = Instant::now();
+        let pinned = self.pin(memory, question, clock)?;
+        Ok(self.answer_pinned(&pinned, question, started))
+    }
+
+    pub(super) fn pin(
+        &self,
+        memory: &Memory,
+        question: &Question,
+        clock: Option<Timestamp>,
+    ) -> Result<Pinned, MemoryError> {
         let view = match question.as_of {
             Some(at) => memory.view_as_of(at)?,
             None => memory.view(),
@@ -71,15 +116,41 @@ impl Answerer {
         let present = question.as_of.is_none().then(|| memory.present().now());
         // Percepts of the open window are younger than a question about an older now.
         let present = present.filter(|state| state.updated.is_some());
+        Ok(Pinned { view, present, now })
+    }
+
+    /// A reading of what is pinned, without times of its own.
+    pub(super) fn reading(&self, pinned: &Pinned) -> Reading {
+        let wording = Wording { zone: self.zone.clone(), now: pinned.now };
+        Reading::new(pinned.view.clone(), pinned.present.clone(), wording)
+    }
+
+    pub(super) fn answer_pinned(
+        &self,
+        pinned: &Pinned,
+        question: &Question,
+        started: Instant,
+    ) -> Answer {
         let mut embed_ms = 0.0;
-        if view.newest_time().is_none() && present.is_none() {
+        if pinned.view.newest_time().is_none() && pinned.present.is_none() {
             let empty = Reply::unknown("I don't know: my memory is empty.");
-            return Ok(self.document(question, &view, empty, embed_ms, started));
+            return self.document(question, &pinned.view, empty, embed_ms, started);
         }
-        let wording = Wording { zone: self.zone.clone(), now };
-        let reading = Reading::new(view.clone(), present, wording);
-        let reply = self.reply(reading, &view, &question.text, &mut embed_ms);
-        Ok(self.document(question, &view, reply, embed_ms, started))
+        let reading = self.reading(pinned);
+        let reply = self.reply(reading, &pinned.view, &question.text, &mut embed_ms);
+        self.document(question, &pinned.view, reply, embed_ms, started)
+    }
+
+    /// The vector of a text; a failing embedder costs the vector, not the answer.
+    pub(super) fn embed(&self, text: &str) -> Option<Embedding> {
+        let head = &text[..text.floor_char_boundary(question::MAX_BYTES)];
+        self.embedder.as_ref().and_then(|embedder| match embedder.embed(head) {
+            Ok(vector) => Some(vector),
+            Err(error) => {
+                tracing::warn!(%error, "the question is answered by its words alone");
+                None
+            }
+        })
     }
 
     fn reply(&self, mut reading: Reading, view: &View, text: &str, embed_ms: &mut f64) -> Reply {
@@ -91,14 +162,7 @@ impl Answerer {
         }
         let mut embed = || -> Option<Embedding> {
             let started = Instant::now();
-            let head = &text[..text.floor_char_boundary(question::MAX_BYTES)];
-            let vector = self.embedder.as_ref().and_then(|embedder| match embedder.embed(head) {
-                Ok(vector) => Some(vector),
-                Err(error) => {
-                    tracing::warn!(%error, "the question is answered by its words alone");
-                    None
-                }
-            });
+            let vector = self.embed(text);
             *embed_ms += started.elapsed().as_secs_f64() * 1e3;
             vector
         };
@@ -128,6 +192,8 @@ impl Answerer {
             entities: reply.entities,
             evidence: reply.evidence,
             latency_ms: LatencyMs { embed: embed_ms, recall: total - embed_ms, model: 0.0, total },
+            note: None,
+            cost: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClipId, EntityId, MemoryId, Seq};
+use crate::llm::Usage;
 use crate::memory::AsOf;
 use crate::time::Timestamp;
 
@@ -105,4 +106,22 @@ pub struct Answer {
     pub evidence: Vec<Evidence>,
     /// Where the time went.
     pub latency_ms: LatencyMs,
+    /// What kept the answer from being what was asked for: the model failed, the time was short, a claim
+    /// without evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What the language model cost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
+}
+
+/// What a language model cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Requests.
+    pub requests: u32,
+    /// Requests that had to be sent again.
+    pub retries: u32,
+    /// Tokens read and written.
+    pub tokens: Usage,
 }

@@ -2,7 +2,8 @@
 //!
 //! `question` takes the words apart, `asked` and `persons` look up which times and whom they mean,
 //! `reading` reads one pinned view, and one file per family (`who`, `when`, `said`, `counts`, `presence`,
-//! `facts`) computes the reply. [`Answerer`] puts it together.
+//! `facts`) computes the reply. [`Answerer`] puts it together. `rounds` lets a language model think, recall and
+//! reply; whatever it does, the built-in reply stands behind it.
 
 mod asked;
 mod builtin;
@@ -16,6 +17,7 @@ mod presence;
 pub mod question;
 mod reading;
 mod reply;
+mod rounds;
 mod said;
 #[cfg(test)]
 mod tests;
@@ -24,4 +26,5 @@ mod who;
 mod wording;
 
 pub use builtin::Answerer;
-pub use document::{Answer, Effort, Evidence, LatencyMs, Question};
+pub use document::{Answer, Cost, Effort, Evidence, LatencyMs, Question};
+pub use rounds::{Errand, Rounds};

@@ -13,7 +13,7 @@ use super::BenchError;
 use super::error::read_text;
 use super::labels::Labels;
 use super::perception::PerceptionScores;
-use super::rehearsal::{answerer, rehearse};
+use super::rehearsal::{rehearse, reply};
 use crate::answer::{Answer, Question};
 use crate::config::Config;
 use crate::ids::{EntityId, EntityKind};
@@ -112,12 +112,11 @@ pub fn measure(
     tell_names(memory, scores.as_ref(), &asked)?;
     let view = memory.view();
     let who = People { view: &view, scores: scores.as_ref() };
-    let answerer = answerer(&rehearsal.knowledge);
     let mut out = AnswerScores::default();
     let mut invented = BTreeSet::new();
     for asked in &asked {
         let question = Question { text: asked.question.clone(), ..Question::default() };
-        let reply = answerer.answer(memory, &question, None)?;
+        let reply = reply(&rehearsal.knowledge, question)?;
         let verdict = judge(asked, &reply, &who, rehearsal.start);
         let by_type = out.by_type.entry(asked.kind.clone()).or_default();
         for (all, of_type, counts) in [

@@ -6,6 +6,7 @@ use super::labels::LabelError;
 use crate::capture::CaptureError;
 use crate::daemon::assemble::AssembleError;
 use crate::daemon::ingest::IngestError;
+use crate::llm::{LlmError, PromptError};
 use crate::memory::MemoryError;
 use crate::models::ModelError;
 use crate::perceive::{PerceiveError, face, voice};
@@ -51,6 +52,12 @@ pub enum BenchError {
     /// The second process that measures a cold start.
     #[error("measuring a cold start: {0}")]
     Child(String),
+    /// The judge.
+    #[error("judging answers: {0}")]
+    Judge(#[from] LlmError),
+    /// A prompt.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
     /// Labels.
     #[error(transparent)]
     Label(#[from] LabelError),

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 
 use super::BenchError;
 use super::error::read_text;
-use super::rehearsal::answerer;
+use super::judge::{Judge, token_f1};
+use super::rehearsal::reply;
 use crate::answer::Question;
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
@@ -66,6 +67,8 @@ pub struct Asked {
     pub evidence: BTreeSet<String>,
     /// 1 several hops, 2 time, 3 open, 4 one hop, 5 wrong premise.
     pub category: u8,
+    /// The true answer; `None` where the premise is wrong.
+    pub answer: Option<String>,
 }
 
 /// Reads the file.
@@ -89,6 +92,9 @@ fn parse(text: &str) -> Result<Vec<Conversation>, String> {
         #[serde(default)]
         evidence: Vec<String>,
         category: u8,
+        /// Words or a number.
+        #[serde(default)]
+        answer: Value,
     }
     #[derive(Deserialize)]
     struct Said {
@@ -143,6 +149,11 @@ fn parse(text: &str) -> Result<Vec<Conversation>, String> {
                     .collect(),
                 text: qa.question,
                 category: qa.category,
+                answer: match qa.answer {
+                    Value::Null => None,
+                    Value::String(text) => Some(text),
+                    other => Some(other.to_string()),
+                },
             })
             .collect();
         conversations.push(Conversation {
@@ -179,6 +190,15 @@ pub struct LocomoScores {
     /// Of the others, those that were answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answered_others: Option<f64>,
+    /// Token F1 of the replies to the others against their true answers; an abstention counts 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer_f1: Option<f64>,
+    /// Share of the replies to the others that the judge lets pass; errors of the judge count against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judged_right: Option<f64>,
+    /// Replies that the judge could not be asked about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub judge_errors: Option<usize>,
 }
 
 /// A conversation in a store of its own.
@@ -192,7 +212,12 @@ struct Remembered {
 ///
 /// # Errors
 /// When the file, the sentence embedder or a store fails.
-pub fn measure(config: &Config, file: &Path, answer: bool) -> Result<LocomoScores, BenchError> {
+pub fn measure(
+    config: &Config,
+    file: &Path,
+    answer: bool,
+    judge: Option<&Judge>,
+) -> Result<LocomoScores, BenchError> {
     let mut tally = Tally::default();
     for conversation in read(file)? {
         let remembered = remember(config, &conversation)?;
@@ -208,7 +233,7 @@ pub fn measure(config: &Config, file: &Path, answer: bool) -> Result<LocomoScore
                 tally.questions += 1;
             }
             if answer {
-                tally.answer(&remembered, asked)?;
+                tally.answer(&remembered, asked, judge)?;
             }
         }
     }
@@ -216,7 +241,7 @@ pub fn measure(config: &Config, file: &Path, answer: bool) -> Result<LocomoScore
         let reason = "no question of categories 1 to 4 has its evidence in it".to_owned();
         return Err(BenchError::TooLittle { path: file.to_owned(), reason });
     }
-    Ok(tally.scores(answer))
+    Ok(tally.scores(answer, judge.is_some()))
 }
 
 #[derive(Default)]
@@ -227,13 +252,21 @@ struct Tally {
     answer_evidence: f64,
     wrong_premise: (usize, usize),
     others: (usize, usize),
+    f1: f64,
+    judged_right: usize,
+    judge_errors: usize,
 }
 
 impl Tally {
-    fn answer(&mut self, remembered: &Remembered, asked: &Asked) -> Result<(), BenchError> {
+    fn answer(
+        &mut self,
+        remembered: &Remembered,
+        asked: &Asked,
+        judge: Option<&Judge>,
+    ) -> Result<(), BenchError> {
         let knowledge = &remembered.knowledge;
         let question = Question { text: asked.text.clone(), ..Question::default() };
-        let reply = answerer(knowledge).answer(&knowledge.memory, &question, None)?;
+        let reply = reply(knowledge, question)?;
         if asked.category == WRONG_PREMISE {
             self.wrong_premise.0 += usize::from(reply.abstained);
             self.wrong_premise.1 += 1;
@@ -241,6 +274,17 @@ impl Tally {
         }
         self.others.0 += usize::from(!reply.abstained);
         self.others.1 += 1;
+        if let Some(truth) = asked.answer.as_ref().filter(|_| !reply.abstained) {
+            self.f1 += token_f1(&reply.answer, truth);
+            match judge.map(|judge| judge.entails(&asked.text, truth, &reply.answer)) {
+                Some(Ok(right)) => self.judged_right += usize::from(right),
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "an answer was not judged");
+                    self.judge_errors += 1;
+                }
+                None => {}
+            }
+        }
         if !asked.evidence.is_empty() {
             let rests_on = reply
                 .evidence
@@ -252,7 +296,7 @@ impl Tally {
         Ok(())
     }
 
-    fn scores(self, answer: bool) -> LocomoScores {
+    fn scores(self, answer: bool, judged: bool) -> LocomoScores {
         let count = self.questions.max(1) as f64;
         let part =
             |(some, all): (usize, usize)| (answer && all > 0).then(|| some as f64 / all as f64);
@@ -271,6 +315,9 @@ impl Tally {
             answer_evidence_at_5: answer.then(|| self.answer_evidence / count),
             abstained_wrong_premise: part(self.wrong_premise),
             answered_others: part(self.others),
+            answer_f1: answer.then(|| self.f1 / self.others.1.max(1) as f64),
+            judged_right: part((self.judged_right, self.others.1)).filter(|_| judged),
+            judge_errors: judged.then_some(self.judge_errors),
         }
     }
 }

@@ -80,8 +80,6 @@ pub struct MemoryFigures {
     pub start_secs: f64,
     /// Its anonymous memory (RssAnon) after 50 recalls over a built index; null where the system tells none.
     pub anon_mb: Option<f64>,
-    /// From the fresh process' start until the vector index stood.
-    pub index_ready_secs: f64,
     /// Size of the store's folder, MB.
     pub store_mb: f64,
 }
@@ -91,8 +89,6 @@ pub struct MemoryFigures {
 pub struct ColdStart {
     /// From its start to its first recall.
     pub start_secs: f64,
-    /// Until the vector index stood.
-    pub index_ready_secs: f64,
     /// RssAnon, MB.
     pub anon_mb: Option<f64>,
 }
@@ -121,15 +117,12 @@ pub fn measure(config: &Config, count: usize, corpus: &Path) -> Result<MemoryFig
     let mut figures = fill(memory, &corpus, count)?;
     figures.memories = count;
     figures.embed_ms = corpus.embed_ms;
-    eprintln!("waiting for the vector index");
-    memory.settle_index();
     query(memory, &corpus, &mut figures);
     figures.store_mb = folder_bytes(store.path()) as f64 * 1e-6;
     // The fresh process opens the store beside no other.
     drop(knowledge);
     let cold = in_a_fresh_process(&config, store.path())?;
     figures.start_secs = cold.start_secs;
-    figures.index_ready_secs = cold.index_ready_secs;
     figures.anon_mb = cold.anon_mb;
     Ok(figures)
 }
@@ -409,12 +402,10 @@ pub fn cold_start(config: &Config) -> Result<ColdStart, BenchError> {
     };
     ask("What did they talk about?")?;
     let start_secs = begun.elapsed().as_secs_f64();
-    knowledge.memory.settle_index();
-    let index_ready_secs = begun.elapsed().as_secs_f64();
     for number in 0..50 {
         ask(&format!("What happened on day {number}?"))?;
     }
-    Ok(ColdStart { start_secs, index_ready_secs, anon_mb: rss_anon_mb() })
+    Ok(ColdStart { start_secs, anon_mb: rss_anon_mb() })
 }
 
 /// Anonymous resident memory of this process, MB (10⁶ bytes); `None` where `/proc` does not tell.

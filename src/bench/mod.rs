@@ -6,10 +6,13 @@
 
 pub mod answers;
 pub mod assignment;
+pub mod calibration;
 pub mod diarization;
 mod error;
+pub mod judge;
 pub mod labels;
 pub mod locomo;
+pub mod m3_bench;
 pub mod memory;
 pub mod perception;
 pub mod random;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use crossbeam_channel::unbounded;
 use serde::Serialize;
@@ -12,14 +11,16 @@ use tempfile::TempDir;
 use super::BenchError;
 use super::labels::Labels;
 use super::perception::{self, PerceptLine, PerceptionScores};
+use crate::answer::{Answer, Effort, Errand, Question};
 use crate::capture::{Recording, ReplayOptions};
-use crate::config::Config;
 use crate::config::sections::TranscriberKind;
-use crate::daemon::assemble::{Knowledge, session_settings};
-use crate::daemon::ingest::{self, Courtesy, Pace, Report, SessionEnd};
+use crate::config::{Config, Engine};
+use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
+use crate::daemon::ingest::{self, Courtesy, Pace, Report, SessionEnd, SessionSettings};
+use crate::daemon::refine::Refiner;
 use crate::identify::MatchThresholds;
 use crate::ids::TurnId;
-use crate::memory::{self, PerceptFilter};
+use crate::memory::{self, MemoryError, PerceptFilter};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
 
@@ -62,7 +63,7 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
     let (reports, told) = unbounded();
     let settings =
         session_settings(&knowledge, Pace::new(None, false), Courtesy::default(), reports)?;
-    let end = ingest::replay(&settings, &recording, false)?;
+    let end = remember(&settings, &recording)?;
     let mut voices = BTreeMap::new();
     for report in told.try_iter() {
         if let Report::Clip(clip) = report {
@@ -77,10 +78,33 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
         stages_ms: settings.perceivers.stages.millis(),
         degraded: settings.perceivers.degraded.iter().chain(&knowledge.degraded).cloned().collect(),
         voices,
-        accept: calibrated.map_or(MatchThresholds::GE2E.accept, |known| known.accept),
+        accept: calibrated.map_or(MatchThresholds::UNKNOWN, MatchThresholds::from).accept,
         knowledge,
         _store: store,
     })
+}
+
+/// Replays a recording to its end, the memorizing model's share in it.
+///
+/// # Errors
+/// When the recording, a model or the store fails.
+pub fn remember(
+    settings: &SessionSettings,
+    recording: &Recording,
+) -> Result<SessionEnd, BenchError> {
+    let model = model_memorizer(&settings.config)?.map(|(model, _)| model);
+    let refiner = Refiner::start_unwatched(settings, model)
+        .map_err(|source| BenchError::Io { path: settings.memory.dir().to_owned(), source })?;
+    let end = ingest::replay(settings, recording, false);
+    if let Some(refiner) = refiner {
+        let (left, why) = refiner.drain(|| false);
+        refiner.stop();
+        if left > 0 {
+            let why = why.unwrap_or_default();
+            tracing::warn!(left, why, "Clips were not memorized by the model.");
+        }
+    }
+    Ok(end?)
 }
 
 impl Rehearsal {
@@ -174,12 +198,15 @@ pub fn perception(
     })
 }
 
-/// The answerer over a rehearsed memory.
-#[must_use]
-pub fn answerer(knowledge: &Knowledge) -> crate::answer::Answerer {
-    crate::answer::Answerer::new(
-        knowledge.config.timezone(),
-        knowledge.config.answerer.max_evidence,
-        knowledge.text.as_ref().map(Arc::clone),
-    )
+/// A rehearsed memory's answer, by whom the configuration says: the built-in answerer, or the language model in
+/// all its rounds.
+///
+/// # Errors
+/// As [`crate::answer::Answerer::respond`].
+pub fn reply(knowledge: &Knowledge, question: Question) -> Result<Answer, MemoryError> {
+    let modelled = knowledge.config.answerer.kind == Engine::Model;
+    let effort = if modelled { Effort::Deep } else { Effort::Fast };
+    let question = Question { effort, ..question };
+    let errand = Errand::of(&question);
+    knowledge.answerer.respond(&knowledge.memory, &question, None, &errand)
 }

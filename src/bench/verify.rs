@@ -15,8 +15,9 @@ use crate::config::Config;
 use crate::config::sections::FacePerception;
 use crate::daemon::assemble::catalogue;
 use crate::daemon::ingest::PerceiverSet;
-use crate::ids::SourceId;
+use crate::ids::{ModelHash, SourceId};
 use crate::media::{Frame, Picture, SAMPLE_RATE};
+use crate::models::ModelFile;
 use crate::percept::Embedding;
 use crate::time::Timestamp;
 
@@ -51,6 +52,17 @@ pub struct Verification {
     pub model: String,
 }
 
+/// Every pair of samples of a folder, with the figures that come of them.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The figures.
+    pub verification: Verification,
+    /// Cosine of each pair, falling, and whether both are one identity's.
+    pub scores: Vec<(f32, bool)>,
+    /// Which weights.
+    pub hash: ModelHash,
+}
+
 /// One sample of one identity.
 struct Sample {
     identity: usize,
@@ -69,14 +81,14 @@ struct Pair {
 ///
 /// # Errors
 /// When the folder cannot be read, is too small, or the set has no face models.
-pub fn faces(config: &Config, dir: &Path) -> Result<Verification, BenchError> {
+pub fn faces(config: &Config, dir: &Path) -> Result<Compared, BenchError> {
     let set = PerceiverSet::choose(config, &catalogue(config)?)?;
     let settings = FacePerception { min_quality: 0.0, ..config.face.clone() };
     let no_model = || BenchError::NoModel { job: "faces", reasons: set.degraded.join("; ") };
     let file = set.face_embedder.as_ref().ok_or_else(no_model)?;
     let mut analyser = set.face_analyser(&settings)?.ok_or_else(no_model)?;
     let source = SourceId::new("photo");
-    compare(dir, &file.name, |path| {
+    compare(dir, file, |path| {
         let bytes = std::fs::read(path)
             .map_err(|error| BenchError::Io { path: path.to_owned(), source: error })?;
         let frame = Frame {
@@ -99,12 +111,12 @@ pub fn faces(config: &Config, dir: &Path) -> Result<Verification, BenchError> {
 ///
 /// # Errors
 /// When the folder cannot be read, is too small, or the set has no speaker embedder.
-pub fn voices(config: &Config, dir: &Path, secs: Option<f64>) -> Result<Verification, BenchError> {
+pub fn voices(config: &Config, dir: &Path, secs: Option<f64>) -> Result<Compared, BenchError> {
     let set = PerceiverSet::choose(config, &catalogue(config)?)?;
     let no_model = || BenchError::NoModel { job: "voices", reasons: set.degraded.join("; ") };
     let file = set.speaker_embedder.as_ref().ok_or_else(no_model)?;
     let mut embedder = set.speaker_embedder()?.ok_or_else(no_model)?;
-    compare(dir, &file.name, |path| {
+    compare(dir, file, |path| {
         let sound = sound::read(path)?;
         let middle = middle(&sound, secs);
         if (middle.len() as f64) < embedder.min_secs() * f64::from(SAMPLE_RATE) {
@@ -123,9 +135,9 @@ fn middle(sound: &[f32], secs: Option<f64>) -> &[f32] {
 
 fn compare(
     dir: &Path,
-    model: &str,
+    model: &ModelFile,
     mut embed: impl FnMut(&Path) -> Result<Option<Embedding>, BenchError>,
-) -> Result<Verification, BenchError> {
+) -> Result<Compared, BenchError> {
     let folders: Vec<PathBuf> = entries(dir)?.into_iter().filter(|path| path.is_dir()).collect();
     let (mut samples, mut skipped) = (Vec::new(), 0);
     for (identity, folder) in folders.iter().enumerate() {
@@ -150,7 +162,7 @@ fn compare(
         let reason = "it wants a folder per identity, two or more, and two samples in one of them";
         return Err(BenchError::TooLittle { path: dir.to_owned(), reason: reason.into() });
     };
-    Ok(Verification {
+    let verification = Verification {
         eer: all.eer,
         eer_ci95: ci,
         threshold: all.threshold,
@@ -160,8 +172,10 @@ fn compare(
         identities: folders.len(),
         samples: samples.len(),
         skipped,
-        model: model.to_owned(),
-    })
+        model: model.name.clone(),
+    };
+    let scores = pairs.iter().map(|pair| (pair.cosine, pair.a == pair.b)).collect();
+    Ok(Compared { verification, scores, hash: model.hash })
 }
 
 fn all_pairs(samples: &[Sample]) -> Vec<Pair> {

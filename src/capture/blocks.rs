@@ -40,12 +40,12 @@ impl Blocks {
         let mut overlapped = 0;
         match self.end_nanos() {
             None => self.at = Some(stamp),
-            Some(expected) if stamp - expected > TOLERANCE_NANOS => {
+            Some(expected) if stamp.saturating_sub(expected) > TOLERANCE_NANOS => {
                 self.flush(out);
                 self.at = Some(stamp);
             }
-            Some(expected) if expected - stamp > TOLERANCE_NANOS => {
-                let before = (expected - stamp) / SAMPLE_NANOS;
+            Some(expected) if expected.saturating_sub(stamp) > TOLERANCE_NANOS => {
+                let before = expected.saturating_sub(stamp) / SAMPLE_NANOS;
                 overlapped = usize::try_from(before).unwrap_or(usize::MAX).min(samples.len());
                 samples = &samples[overlapped..];
             }
@@ -82,12 +82,12 @@ impl Blocks {
     }
 
     fn end_nanos(&self) -> Option<i64> {
-        self.at.map(|at| at + self.pending.len() as i64 * SAMPLE_NANOS)
+        self.at.map(|at| at.saturating_add(self.pending.len() as i64 * SAMPLE_NANOS))
     }
 
     fn emit(&mut self, range: std::ops::Range<usize>, out: &mut Vec<Block>) {
         let at = self.at.unwrap_or_default();
-        self.at = Some(at + range.len() as i64 * SAMPLE_NANOS);
+        self.at = Some(at.saturating_add(range.len() as i64 * SAMPLE_NANOS));
         out.push(Block {
             source: self.source.clone(),
             at: Timestamp::from_nanos(at),

@@ -67,6 +67,14 @@ impl Damage {
             .or_insert_with(|| Tally { count: 1, first: place.into() });
     }
 
+    /// Adds everything that another part of the way has counted.
+    pub fn merge(&mut self, other: &Self) {
+        for (cause, tally) in &other.0 {
+            let own = self.0.entry(*cause);
+            own.and_modify(|own| own.count += tally.count).or_insert_with(|| tally.clone());
+        }
+    }
+
     /// Nothing was lost.
     #[must_use]
     pub fn is_empty(&self) -> bool {

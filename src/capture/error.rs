@@ -21,25 +21,13 @@ pub enum CaptureError {
     },
     /// Neither a bag nor anything that GStreamer decodes.
     #[error(
-        "opening {path}: {reason}; a recording is an .mcap bag or a video or sound file that GStreamer decodes"
+        "opening {path}: {reason}; a recording is a bag (.bag, .db3, .mcap, a rosbag2 folder) or a video or sound file that GStreamer decodes"
     )]
     Unreadable {
         /// Which file.
         path: PathBuf,
         /// What the parser or decoder said.
         reason: String,
-    },
-    /// A bag format that is known, but cannot be read yet.
-    #[error(
-        "opening {path}: {format} bags cannot be read yet, only .mcap; convert it first (`{cure}`)"
-    )]
-    UnsupportedBag {
-        /// Which file.
-        path: PathBuf,
-        /// Name of the format.
-        format: &'static str,
-        /// A command that converts it.
-        cure: &'static str,
     },
     /// No picture, no sound, no pose in the selected topics.
     #[error("opening {path}: nothing to see or hear: {reason}")]

@@ -68,13 +68,52 @@ enum Container {
     Bag(Bag),
 }
 
+impl Container {
+    fn open(path: &Path) -> Result<Self, CaptureError> {
+        Ok(match Bag::open(path)? {
+            Some(bag) => Self::Bag(bag),
+            None => Self::Media(gst::probe(path)?),
+        })
+    }
+
+    /// When it says that it began.
+    fn start(&self) -> Option<Timestamp> {
+        match self {
+            Self::Media(media) => media.created,
+            Self::Bag(bag) => bag.start(),
+        }
+    }
+
+    fn duration_secs(&self) -> Option<f64> {
+        match self {
+            Self::Media(media) => media.duration_secs,
+            Self::Bag(bag) => bag.duration_secs(),
+        }
+    }
+
+    fn topics(&self, options: &ReplayOptions) -> Vec<bag::Topic> {
+        match self {
+            Self::Media(media) => media.topics(),
+            Self::Bag(bag) => bag.topics(&options.topics),
+        }
+    }
+}
+
+/// One of the files or folders that are played together.
+#[derive(Debug)]
+struct Part {
+    container: Container,
+    /// Capture time of its beginning.
+    start: Timestamp,
+}
+
 /// A recording, opened and looked into; nothing plays yet.
 #[derive(Debug)]
 pub struct Recording {
     path: PathBuf,
     options: ReplayOptions,
     sha256: String,
-    container: Container,
+    parts: Vec<Part>,
     start: Timestamp,
     start_is_guess: bool,
     cameras: Vec<SourceId>,
@@ -83,32 +122,52 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Opens an `.mcap` bag or any file that GStreamer decodes and finds out what is in it.
+    /// Opens a bag (rosbag1 `.bag`, rosbag2 folder or `.db3`, `.mcap`) or any file that GStreamer decodes and finds out what is in it.
     ///
     /// # Errors
     /// When the file cannot be read, is empty, corrupt or of an unknown kind, when a decoder is not
     /// installed, when the options contradict each other or nothing of it is selected.
     pub fn open(path: &Path, options: &ReplayOptions) -> Result<Self, CaptureError> {
+        Self::open_together(std::slice::from_ref(&path.to_owned()), options)
+    }
+
+    /// Opens several bags or files that are one recording: they are played in the order of their capture
+    /// times. Each must say when it began, unless there is only one.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and when one of several does not say when it began.
+    pub fn open_together(paths: &[PathBuf], options: &ReplayOptions) -> Result<Self, CaptureError> {
         options.check()?;
-        bag::refuse_unsupported(path)?;
-        let sha256 = hash(path)?;
-        let (container, recorded_start, mut topics) = if bag::mcap::is_mcap(path)? {
-            let bag = Bag::open(path)?;
-            let (start, topics) = (bag.start(), bag.topics());
-            (Container::Bag(bag), start, topics)
-        } else {
-            let media = gst::probe(path)?;
-            let (start, topics) = (media.created, media.topics());
-            (Container::Media(media), start, topics)
+        let Some(path) = paths.first() else {
+            return Err(CaptureError::BadOptions("no recording is named".to_owned()));
         };
+        let (mut containers, mut hashes) = (Vec::new(), Vec::new());
+        for path in paths {
+            hashes.push(hash(path)?);
+            containers.push(Container::open(path)?);
+        }
+        let sha256 = match hashes.as_slice() {
+            [one] => one.clone(),
+            all => hex::encode(Sha256::digest(all.join("\n"))),
+        };
+        let undated = containers.iter().zip(paths).find(|(one, _)| one.start().is_none());
+        if let (Some((_, path)), 2..) = (undated, paths.len()) {
+            let text = format!("{} does not say when it began; play it by itself", path.display());
+            return Err(CaptureError::BadOptions(text));
+        }
+        let recorded_start = containers.iter().filter_map(Container::start).min();
+        let mut topics: Vec<_> =
+            containers.iter().flat_map(|container| container.topics(options)).collect();
+        topics.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
+        topics.dedup();
         let there = topics.clone();
         topics.retain(|topic| options.selects(&topic.name));
         if topics.is_empty() {
             let names: Vec<_> = there.iter().map(|topic| topic.name.as_str()).collect();
-            let reason = match (&container, names.is_empty()) {
+            let reason = match (containers.first(), names.is_empty()) {
                 (_, false) => format!("the selected topics are not among {}", names.join(", ")),
-                (Container::Media(_), true) => "it has neither pictures nor sound".to_owned(),
-                (Container::Bag(bag), true) => bag.why_nothing_plays(),
+                (Some(Container::Bag(bag)), true) => bag.why_nothing_plays(),
+                _ => "it has neither pictures nor sound".to_owned(),
             };
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }
@@ -126,16 +185,25 @@ impl Recording {
         if start.is_none() {
             tracing::warn!(path = %path.display(), "no start time in the recording; taking 1970-01-01 (give --start-time)");
         }
+        let first = start.unwrap_or(Timestamp::EPOCH);
+        let behind = |container: &Container| {
+            let own = container.start().or(recorded_start).zip(recorded_start);
+            own.map_or(0, |(own, earliest)| own.as_nanos().saturating_sub(earliest.as_nanos()))
+        };
+        let parts = containers.into_iter().map(|container| {
+            let nanos = first.as_nanos().saturating_add(behind(&container));
+            Part { container, start: Timestamp::from_nanos(nanos) }
+        });
         Ok(Self {
             path: path.to_owned(),
             options: options.clone(),
             sha256,
-            start: start.unwrap_or(Timestamp::EPOCH),
+            parts: parts.collect(),
+            start: first,
             start_is_guess: start.is_none(),
             cameras: of_kind(bag::Kind::Camera),
             microphones: of_kind(bag::Kind::Microphone),
             topics: topics.into_iter().map(|topic| topic.name).collect(),
-            container,
         })
     }
 
@@ -189,10 +257,10 @@ impl Recording {
     /// Seconds that will be played, as far as the container tells.
     #[must_use]
     pub fn duration_secs(&self) -> Option<f64> {
-        let whole = match &self.container {
-            Container::Media(media) => media.duration_secs,
-            Container::Bag(bag) => bag.duration_secs(),
-        };
+        let whole = self.parts.iter().try_fold(0.0_f64, |longest, part| {
+            let end = part.start.plus_secs(part.container.duration_secs()?);
+            Some(longest.max(end.secs_since(self.start)))
+        });
         let mut left = whole.map(|secs| (secs - self.options.start_offset_secs).max(0.0));
         for cap in [
             self.options.duration_secs,
@@ -238,11 +306,16 @@ impl Recording {
         // Header stamps may lie a little before the first log time: cut only where a cut was asked for.
         let cut = self.options.start_offset_secs > 0.0;
         let first = if cut { self.first() } else { Timestamp::from_nanos(i64::MIN) };
-        let playback = Playback::new(&self.path, first, self.end());
-        match &self.container {
-            Container::Media(media) => media.play(&self.options, self.start, playback),
-            Container::Bag(bag) => bag.play(&self.options, self.start, playback),
+        let mut playback = Playback::new(&self.path, first, self.end());
+        for part in &self.parts {
+            playback = match &part.container {
+                Container::Media(media) => media.play(&self.options, part.start, playback)?,
+                Container::Bag(bag) => {
+                    bag.play(&self.topics, &self.options, part.start, playback)?
+                }
+            };
         }
+        Ok(playback)
     }
 }
 

@@ -77,6 +77,9 @@ fn for_people(answer: &Value, zone: &TimeZone, paint: Paint) -> String {
     let engine = print::text(&answer["engine"]);
     let about = format!("{how}, {engine}{}", total.unwrap_or_default());
     let mut out = format!("{}\n{}", paint.bold(&print::text(&answer["answer"])), paint.dim(&about));
+    if let Some(note) = answer["note"].as_str() {
+        out.push_str(&format!("\n{}", paint.dim(note)));
+    }
     let evidence = answer["evidence"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !evidence.is_empty() {
         let mut table = print::table(["when", "what", "clip", "memory", "score"]);

@@ -9,9 +9,10 @@ use comfy_table::Table;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
-use crate::bench::{answers, locomo, memory, rehearsal, vad, verify};
-use crate::config::Config;
+use crate::bench::{answers, locomo, m3_bench, memory, rehearsal, vad, verify};
+use crate::config::{Config, Llm};
 use crate::perceive::voice::parity;
 
 /// Measure perception, memory and answers against labelled material.
@@ -22,6 +23,7 @@ use crate::perceive::voice::parity;
 #[command(after_help = "Examples:
   engramd bench perception home.mp4 --labels home.json
   engramd --set models.set=edge bench verify faces photos/
+  engramd bench m3-bench --annotations robot.json --videos videos/ --judge-model gpt-4o
   engramd --json bench memory --memories 100000 --corpus locomo.json")]
 pub struct BenchArgs {
     #[command(subcommand)]
@@ -79,9 +81,28 @@ enum Measure {
     Locomo {
         /// The conversations.
         file: PathBuf,
-        /// Answer the questions too.
+        /// Answer the questions too: by whom `answerer.kind` says.
         #[arg(long)]
         answer: bool,
+        #[command(flatten)]
+        judge: JudgeArgs,
+    },
+    /// M3-Bench: ingest or open each video's memory, ask before the question's clip and at its time, judge.
+    ///
+    /// Goes on where it stopped: replies are kept in `<memories>/results.jsonl`, memories beside it.
+    #[command(name = "m3-bench")]
+    M3Bench {
+        /// The published annotations (robot.json, web.json).
+        #[arg(long, value_name = "FILE")]
+        annotations: PathBuf,
+        /// The videos, named as in the annotations; those without a memory yet are remembered first.
+        #[arg(long, value_name = "DIR")]
+        videos: Option<PathBuf>,
+        /// Where each video's memory lies, or is made [default: `m3-bench` in the current folder].
+        #[arg(long, value_name = "DIR")]
+        memories: Option<PathBuf>,
+        #[command(flatten)]
+        judge: JudgeArgs,
     },
     /// Questions about a recording.
     Answers {
@@ -98,6 +119,43 @@ enum Measure {
     /// Opens the store as a fresh process does (`bench memory` starts it).
     #[command(hide = true)]
     Start,
+}
+
+/// Who judges answers: any OpenAI-compatible server.
+#[derive(Debug, Args)]
+struct JudgeArgs {
+    /// The judge's server, http://host:port/v1 [default: llm.base_url, where --judge-model is given]
+    #[arg(long, value_name = "URL")]
+    judge_url: Option<String>,
+    /// The judging model.
+    #[arg(long, value_name = "NAME")]
+    judge_model: Option<String>,
+    /// File that holds its key.
+    #[arg(long, value_name = "FILE")]
+    judge_key_file: Option<PathBuf>,
+}
+
+impl JudgeArgs {
+    fn judge(&self, config: &Config) -> anyhow::Result<Option<Judge>> {
+        let Some(model) = &self.judge_model else {
+            anyhow::ensure!(
+                self.judge_url.is_none() && self.judge_key_file.is_none(),
+                "--judge-url and --judge-key-file need --judge-model"
+            );
+            return Ok(None);
+        };
+        let own = self.judge_url.is_some();
+        let llm = Llm {
+            base_url: self.judge_url.clone().or_else(|| config.llm.base_url.clone()),
+            model: Some(model.clone()),
+            api_key_file: self
+                .judge_key_file
+                .clone()
+                .or_else(|| config.llm.api_key_file.clone().filter(|_| !own)),
+            ..config.llm.clone()
+        };
+        Ok(Some(Judge::new(&llm, &config.store_dir())?))
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -130,17 +188,27 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             show(&rehearsal::perception(config, recording, &labels, *words)?, json)
         }
         Measure::Verify { modality: Modality::Faces, dir, .. } => {
-            show(&verify::faces(config, dir)?, json)
+            show(&verify::faces(config, dir)?.verification, json)
         }
         Measure::Verify { modality: Modality::Voices, dir, secs } => {
-            show(&verify::voices(config, dir, *secs)?, json)
+            show(&verify::voices(config, dir, *secs)?.verification, json)
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),
         Measure::Memory { memories, corpus } => {
             show(&memory::measure(config, *memories, corpus)?, json)
         }
-        Measure::Locomo { file, answer } => show(&locomo::measure(config, file, *answer)?, json),
+        Measure::Locomo { file, answer, judge } => {
+            let judge = judge.judge(config)?;
+            anyhow::ensure!(*answer || judge.is_none(), "--judge-model needs --answer");
+            show(&locomo::measure(config, file, *answer, judge.as_ref())?, json)
+        }
+        Measure::M3Bench { annotations, videos, memories, judge } => {
+            let judge = judge.judge(config)?.context("M3-Bench needs a judge: --judge-model")?;
+            let memories = memories.clone().unwrap_or_else(|| PathBuf::from("m3-bench"));
+            let run = m3_bench::Run { annotations, videos: videos.as_deref(), memories: &memories };
+            show(&m3_bench::measure(config, &run, &judge)?, json)
+        }
         Measure::Answers { recording, questions, labels } => {
             let beside = recording.with_extension("json");
             let labels = match labels {

@@ -5,16 +5,20 @@
 
 mod ask;
 mod bench;
+mod calibrate;
 mod change;
 mod check;
 mod config;
 mod doctor;
 mod export;
+mod import;
+mod keys;
 mod log;
 mod people;
 mod print;
 mod reader;
 mod recall;
+mod record;
 pub mod replay;
 mod run;
 mod sheet;
@@ -77,6 +81,8 @@ enum Command {
     Run(run::RunArgs),
     /// Remember recordings: bags, videos, sound.
     Replay(replay::ReplayArgs),
+    /// Write cameras and microphones into a bag, and remember it meanwhile.
+    Record(record::RecordArgs),
     /// Ask a question.
     Ask(ask::AskArgs),
     /// Find memories for a text.
@@ -99,6 +105,8 @@ enum Command {
     Sql(sql::SqlArgs),
     /// Model files: what there is, what is here, bring what is missing.
     Models(ModelsArgs),
+    /// Measure matching thresholds on a labelled folder.
+    Calibrate(calibrate::CalibrateArgs),
     /// What is missing on this machine, and what brings it.
     Doctor(doctor::DoctorArgs),
     /// Look at everything in a store for damage.
@@ -107,6 +115,7 @@ enum Command {
     Config(config::ConfigArgs),
     /// Write the memory, its percepts or its hash as text.
     Export(export::ExportArgs),
+    Import(import::ImportArgs),
     /// Measure: speed, recognition, memory, answers.
     Bench(bench::BenchArgs),
 }
@@ -169,6 +178,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
     match command {
         Command::Run(args) => run::run(&args, &context),
         Command::Replay(args) => replay::run(&args, &context.config, context.json),
+        Command::Record(args) => record::run(&args, &context),
         Command::Ask(args) => ask::run(&args, &context),
         Command::Recall(args) => recall::run(&args, &context),
         Command::Remember(args) => change::remember(args, &context),
@@ -182,10 +192,12 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Models(args) => {
             Ok(crate::models::command::run(&args, &context.config.models, context.json)?)
         }
+        Command::Calibrate(args) => calibrate::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),
         Command::Export(args) => export::run(&args, &context),
+        Command::Import(args) => import::run(&args, &context),
         Command::Bench(args) => bench::run(&args, &context.config, context.json),
     }
 }

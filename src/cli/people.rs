@@ -1,34 +1,72 @@
-//! `engramd people`: who is known.
+//! `engramd people`: who is known, why, and the user's own word on it.
 
-use clap::Args;
-use serde_json::json;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 
-use super::reader::Reader;
+use super::reader::{self, Reader};
 use super::{Context, print};
+use crate::daemon::overrule::overrule;
+use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
 use crate::memory::model::PersonProfile;
-use crate::mqtt::message::{AsOf, QueryVerb};
+use crate::memory::{Memory, StoreOptions};
+use crate::mqtt::message::{AsOf, People, QueryVerb};
+use crate::time::Timestamp;
 
 /// Who is known: names, faces, voices, when seen and how long.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:
   engramd people
   engramd people --named --json
-  engramd people --as-of 2026-03-02T18:00:00Z --data-dir /var/lib/engram")]
+  engramd people --why person_4
+  engramd people merge person_4 Ava
+  engramd people split voice_3
+  engramd people --as-of 2026-03-02T18:00:00Z --data-dir /var/lib/engram"
+)]
 pub(super) struct PeopleArgs {
+    #[command(subcommand)]
+    change: Option<Change>,
     /// Only those with a name.
     #[arg(long)]
     named: bool,
+    /// Why the faces and voices of this one are taken for one person.
+    #[arg(long, value_name = "WHO", conflicts_with = "named")]
+    why: Option<String>,
     /// What was known at that time or after that commit (seq:N).
     #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
     as_of: Option<AsOf>,
 }
 
+/// Overrules what the evidence says. It sticks.
+#[derive(Debug, Subcommand)]
+enum Change {
+    /// These are one person; the named one's id stays, else the oldest.
+    Merge {
+        /// Names or ids.
+        #[arg(required = true, num_args = 2.., value_name = "WHO")]
+        who: Vec<String>,
+    },
+    /// These faces and voices, or people that were merged into another, are somebody else.
+    Split {
+        /// `face_N`, `voice_N`, or a `person_N` that was merged into another.
+        #[arg(required = true, value_name = "ID")]
+        ids: Vec<String>,
+    },
+}
+
 pub(super) fn run(args: &PeopleArgs, context: &Context) -> anyhow::Result<u8> {
-    let arguments = json!({ "named": args.named, "as_of": args.as_of });
+    if let Some(change) = &args.change {
+        return overruled(change, context);
+    }
+    let arguments = json!({ "named": args.named, "why": args.why, "as_of": args.as_of });
     let people = Reader::open(context)?.query(QueryVerb::People, &arguments)?;
     if context.json {
         print::json(&people)?;
         return Ok(0);
+    }
+    if args.why.is_some() {
+        return reasons(&people);
     }
     let people: Vec<PersonProfile> = serde_json::from_value(people)?;
     if people.is_empty() {
@@ -62,5 +100,70 @@ pub(super) fn run(args: &PeopleArgs, context: &Context) -> anyhow::Result<u8> {
         ]);
     }
     print::line(table)?;
+    Ok(0)
+}
+
+/// `people --why`, for people.
+fn reasons(document: &Value) -> anyhow::Result<u8> {
+    let text = |value: &Value| print::text(value);
+    let rows = |key: &str| document[key].as_array().cloned().unwrap_or_default();
+    let said = |row: &Value| if row["decreed"] == true { " (the user's word)" } else { "" };
+    let name = document["name"].as_str().map(|name| format!(", {name}")).unwrap_or_default();
+    print::line(format!("{}{name}", text(&document["id"])))?;
+    for row in rows("names") {
+        print::line(format!("  name {}: {}", text(&row["name"]), text(&row["source"])))?;
+    }
+    for row in rows("parts") {
+        let (part, reason) = (text(&row["part"]), text(&row["reason"]));
+        let exemplars = text(&row["exemplars"]);
+        print::line(format!("  {part}{}: {reason}; {exemplars} exemplars", said(&row)))?;
+    }
+    for row in rows("merges") {
+        let (from, into) = (text(&row["from"]), text(&row["into"]));
+        print::line(format!("  {from} is {into}{}: {}", said(&row), text(&row["reason"])))?;
+    }
+    let secs = |value: &Value| format!("{:.1} s", value.as_f64().unwrap_or(0.0));
+    for row in rows("links") {
+        let (face, voice) = (text(&row["face"]), text(&row["voice"]));
+        let (support, against) = (secs(&row["support_secs"]), secs(&row["against_secs"]));
+        let verdict = if row["same_person"] == true { "one" } else { "not one" };
+        print::line(format!("  {face} and {voice} ({verdict}): {support} for, {against} against"))?;
+    }
+    for row in rows("different") {
+        let (a, b) = (text(&row["a"]), text(&row["b"]));
+        print::line(format!("  {a} and {b} were there at once for {}", secs(&row["secs"])))?;
+    }
+    Ok(0)
+}
+
+fn overruled(change: &Change, context: &Context) -> anyhow::Result<u8> {
+    let request = match change {
+        Change::Merge { who } => People { id: None, merge: who.clone(), split: vec![] },
+        Change::Split { ids } => People { id: None, merge: vec![], split: ids.clone() },
+    };
+    let done = match &context.data_dir {
+        Some(dir) => {
+            let memory = Memory::open(dir, &StoreOptions::default())?;
+            let view = memory.view();
+            let at = view.newest_time().unwrap_or_else(Timestamp::wall_clock);
+            // Nothing is compared here: the thresholds do not matter.
+            let unknown = MatchThresholds::UNKNOWN;
+            let rows = identity_rows(&view);
+            let settings = &context.config.identify;
+            let undecided = Undecided::default();
+            let mut who = Resolver::from_rows(&rows, undecided, settings, unknown, unknown);
+            overrule(&memory, &mut who, &request, at)?
+        }
+        None => reader::command(context, "people", &serde_json::to_value(&request)?)?,
+    };
+    if context.json {
+        print::json(&done)?;
+    } else if let Some(into) = done.get("into") {
+        print::line(format!("they are {}", print::text(into)))?;
+    } else {
+        let persons = done["persons"].as_array().cloned().unwrap_or_default();
+        let persons: Vec<String> = persons.iter().map(print::text).collect();
+        print::line(format!("somebody else: {}", persons.join(", ")))?;
+    }
     Ok(0)
 }

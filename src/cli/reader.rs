@@ -7,9 +7,8 @@ use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use super::Context;
-use crate::answer::Answerer;
 use crate::config::Config;
-use crate::daemon::assemble::{AssembleError, Knowledge};
+use crate::daemon::assemble::{AssembleError, Knowledge, answerer};
 use crate::daemon::queries;
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
@@ -68,14 +67,11 @@ impl Reader {
                 Ok(client.request("ask", &serde_json::to_value(ask)?, timeout)?)
             }
             Self::Store(Store { memory, knowledge }) => {
-                let answerer = match knowledge {
+                let chosen = match knowledge {
                     Some(knowledge) => Arc::clone(&knowledge.answerer),
-                    None => {
-                        let most = config.answerer.max_evidence;
-                        Arc::new(Answerer::new(config.timezone(), most, None))
-                    }
+                    None => Arc::new(answerer(config, None)?.0),
                 };
-                Ok(queries::answer(memory, &answerer, ask, None)?)
+                Ok(queries::answer(memory, &chosen, ask, None)?)
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `engramd replay`: remember a recording.
 
-use std::io::{IsTerminal as _, Write as _, stdout};
+use std::io::{IsTerminal as _, Write as _, stdin, stdout};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,32 +9,40 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use crossbeam_channel::{Receiver, unbounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::keys::Keys;
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
-use crate::daemon::assemble::{Knowledge, session_settings};
+use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
     self, ClipReport, Command, Courtesy, Pace, Report, SessionEnd, SessionSettings,
 };
+use crate::daemon::refine::Refiner;
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;
 use crate::time::{Span, Timestamp};
 
-/// Remember recordings: bags (.mcap) and any file that GStreamer decodes.
+/// Remember recordings: bags (.mcap, .bag, .db3, rosbag2 folders) and any file that GStreamer decodes.
 ///
-/// An interrupted replay goes on where it stopped; a finished one is not remembered twice.
+/// An interrupted replay goes on where it stopped; a finished one is not remembered twice. In a terminal, keys
+/// steer it: space pauses, → steps, ↑ ↓ m set the rate, f goes 30 s further on, q stops.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd replay home.mp4                        remember a video, as fast as the machine can
   engramd replay run.mcap --rate 1 --serve       play it in real time and answer questions meanwhile
+  engramd replay night/                          a rosbag2 folder; also run.bag and run_0.db3
+  engramd replay left.bag right.bag --together  two bags of one run, in the order of their times
   engramd replay run.mcap --topics /camera/image_raw/compressed,/audio/audio
   engramd replay clip.mp4 --start-time 2026-03-02T17:30:00Z")]
 pub struct ReplayArgs {
     /// Recordings, remembered one after the other.
     #[arg(required = true, value_name = "REC")]
     pub recordings: Vec<PathBuf>,
+    /// Play all of them at once, in the order of their times, as one recording.
+    #[arg(long)]
+    pub together: bool,
     /// How many times faster than real time, or `max`.
     #[arg(long, default_value = "max", value_parser = parse_rate)]
     pub rate: Rate,
@@ -62,8 +70,8 @@ pub struct ReplayArgs {
     /// Name a topic differently: `/camera:=/front`.
     #[arg(long, value_parser = parse_remap, value_name = "A:=B")]
     pub remap: Vec<(String, String)>,
-    /// Wait for `resume` (MQTT `replay/resume`) before the first frame; needs `--serve`.
-    #[arg(long, requires = "serve")]
+    /// Wait for `resume` (space, or MQTT `replay/resume`) before the first frame; needs `--serve` or a terminal.
+    #[arg(long)]
     pub start_paused: bool,
     /// Wait so many seconds before the first frame.
     #[arg(long, value_name = "S", default_value_t = 0.0)]
@@ -74,6 +82,9 @@ pub struct ReplayArgs {
     /// Answer questions over MQTT during the replay and after it.
     #[arg(long)]
     pub serve: bool,
+    /// Leave the terminal alone: no keys.
+    #[arg(long)]
+    pub no_keys: bool,
 }
 
 /// `--rate`.
@@ -116,7 +127,7 @@ impl ReplayArgs {
 /// # Errors
 /// When a recording cannot be opened, or a model or the store fails.
 pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8> {
-    if args.repeat && !args.serve && args.recordings.len() > 1 {
+    if args.repeat && !args.serve && !args.together && args.recordings.len() > 1 {
         bail!("--loop plays one recording; name one");
     }
     // Look at all of them before hours are spent on the first.
@@ -125,20 +136,47 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
         return serve(args, config, &recordings, json);
     }
     let knowledge = Knowledge::open(config)?;
-    let pace = Pace::new(args.rate.0, false);
+    if args.start_paused && (args.no_keys || !stdin().is_terminal()) {
+        bail!("--start-paused waits for a key or for MQTT: add --serve, or run it in a terminal");
+    }
+    let pace = Pace::new(args.rate.0, args.start_paused);
     let interrupts = stop_on_interrupt(&pace)?;
     let (reports, told) = unbounded();
     let settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
     for missing in settings.perceivers.degraded.iter().chain(&knowledge.degraded) {
         eprintln!("warning: without {missing}");
     }
+    let model = model_memorizer(config)?.map(|(model, _)| model);
+    let refiner = Refiner::start_unwatched(&settings, model)?;
     thread::sleep(Duration::from_secs_f64(args.delay.max(0.0)));
-    let played = play(args, &settings, &recordings, &told, json)?;
+    let played = play(args, &settings, &recordings, &told, json);
+    if let Some(refiner) = refiner {
+        refine_the_rest(
+            refiner,
+            played.is_err() || interrupts.load(Ordering::Relaxed) > 0,
+            &interrupts,
+        );
+    }
+    let played = played?;
     Ok(match played {
         Played { stopped: true, .. } if interrupts.load(Ordering::Relaxed) > 0 => 130,
         Played { stopped: false, damaged: true } => 3,
         _ => 0,
     })
+}
+
+/// Lets the memorizing model work off what the recordings left in the spool.
+fn refine_the_rest(refiner: Refiner, at_once: bool, interrupts: &AtomicU32) {
+    let enough = || at_once || interrupts.load(Ordering::Relaxed) > 0;
+    let (left, why) = refiner.drain(enough);
+    refiner.stop();
+    if left > 0 {
+        let why = why.unwrap_or_else(|| "it was stopped".to_owned());
+        eprintln!(
+            "warning: {left} clips wait in the spool for the memorizing model ({why}); they have their built-in \
+             memories, and the daemon goes on with them"
+        );
+    }
 }
 
 /// Plays the recordings and answers questions, during it and after it, until SIGTERM or Ctrl-C.
@@ -185,12 +223,13 @@ fn play(
     json: bool,
 ) -> anyhow::Result<Played> {
     let mut played = Played::default();
+    let _keys = if args.no_keys { None } else { Keys::listen(&settings.pace) };
     for recording in recordings {
         let mut again = args.again;
         loop {
             settings.pace.rewind();
             let end = thread::scope(|scope| {
-                let shower = scope.spawn(|| show(told, json));
+                let shower = scope.spawn(|| show(told, &settings.pace, json));
                 let end = ingest::replay(settings, recording, again);
                 settings.reports.send(Report::Ended).ok();
                 shower.join().ok();
@@ -218,12 +257,15 @@ fn play(
 pub fn open(args: &ReplayArgs) -> anyhow::Result<Vec<Recording>> {
     let options = args.options();
     let mut recordings = Vec::new();
-    for path in &args.recordings {
-        let recording = Recording::open(path, &options)?;
+    let singly = args.recordings.iter().map(std::slice::from_ref);
+    let groups: Vec<&[PathBuf]> =
+        if args.together { vec![args.recordings.as_slice()] } else { singly.collect() };
+    for paths in groups {
+        let recording = Recording::open_together(paths, &options)?;
         if recording.start_is_guess() {
             eprintln!(
                 "warning: {} does not say when it was recorded; counting from {} (--start-time sets it)",
-                path.display(),
+                recording.path().display(),
                 recording.start()
             );
         }
@@ -256,55 +298,78 @@ fn stop_on_interrupt(pace: &Pace) -> anyhow::Result<Arc<AtomicU32>> {
 }
 
 /// Shows the reports of one session: JSON lines, or a progress bar.
-fn show(told: &Receiver<Report>, json: bool) {
-    let mut bar = None;
-    while let Ok(report) = told.recv() {
-        match report {
-            Report::Began { span, from, .. } => {
+fn show(told: &Receiver<Report>, pace: &Pace, json: bool) {
+    let mut bar: Option<Progress> = None;
+    loop {
+        match told.recv_timeout(BAR_EVERY) {
+            Ok(Report::Began { span, from, .. }) => {
                 if let Some(from) = from
                     && !json
                 {
                     eprintln!("going on from {from}");
                 }
-                bar = (!json && stdout().is_terminal()).then(|| progress_bar(span));
+                bar = (!json && stdout().is_terminal()).then(|| Progress::new(span));
             }
-            Report::Clip(clip) if json => {
+            Ok(Report::Clip(clip)) if json => {
                 let line = serde_json::to_string(&*clip).unwrap_or_default();
                 // A reader that left (head, say) is no reason to stop remembering.
                 writeln!(stdout(), "{line}").ok();
             }
-            Report::Clip(clip) => tell_clip(bar.as_ref(), &clip),
+            Ok(Report::Clip(clip)) => tell_clip(bar.as_ref(), &clip),
             // A replay waits for its words; a full disk is in the log.
-            Report::Words(_) | Report::DiskFull(_) => {}
-            Report::Ended => break,
+            Ok(Report::Words(_) | Report::DiskFull(_)) => {}
+            Ok(Report::Ended) | Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Some(bar) = &bar {
+            bar.show(pace);
         }
     }
     if let Some(bar) = bar {
-        bar.finish_and_clear();
+        bar.bar.finish_and_clear();
     }
 }
 
-fn progress_bar(span: Option<Span>) -> ProgressBar {
-    let millis = span.map_or(0, |span| (span.secs() * 1e3) as u64);
-    let bar = ProgressBar::new(millis);
-    let style = ProgressStyle::with_template(
-        "{spinner} {bar:40} {percent:>3} %  {elapsed} of about {duration}  {msg}",
-    );
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+/// How often the progress bar moves.
+const BAR_EVERY: Duration = Duration::from_millis(200);
+
+/// The bar, and where the recording begins.
+struct Progress {
+    bar: ProgressBar,
+    start: Option<Timestamp>,
 }
 
-fn tell_clip(bar: Option<&ProgressBar>, clip: &ClipReport) {
+impl Progress {
+    fn new(span: Option<Span>) -> Self {
+        let bar = ProgressBar::new(span.map_or(0, |span| (span.secs() * 1e3) as u64));
+        let style = ProgressStyle::with_template(
+            "{spinner} {bar:40} {percent:>3} %  {elapsed} of about {duration}  {prefix}  {msg}",
+        );
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.enable_steady_tick(BAR_EVERY);
+        Self { bar, start: span.map(|span| span.start) }
+    }
+
+    /// As far as the recording was let through, at which rate.
+    fn show(&self, pace: &Pace) {
+        if let Some(start) = self.start {
+            self.bar.set_position((pace.position().secs_since(start) * 1e3).max(0.0) as u64);
+        }
+        self.bar.set_prefix(match pace.state() {
+            (_, true) => "paused".to_owned(),
+            (Some(rate), false) => format!("{rate:.2}x"),
+            (None, false) => String::new(),
+        });
+    }
+}
+
+fn tell_clip(bar: Option<&Progress>, clip: &ClipReport) {
     let text = format!(
         "clip {}: {} frames, {} faces, {} turns, {} memories",
         clip.clip, clip.frames, clip.faces, clip.turns, clip.memories
     );
     match bar {
-        Some(bar) => {
-            bar.inc((Span::new(clip.start, clip.end).secs() * 1e3) as u64);
-            bar.set_message(text);
-        }
+        Some(progress) => progress.bar.set_message(text),
         None => {
             writeln!(stdout(), "{text}").ok();
         }

@@ -51,6 +51,16 @@ pub const RANGES: &[Range] = &[
     range("answerer.max_evidence", 1.0, 1000.0, "memories"),
     range("answerer.concurrency", 1.0, 256.0, "questions"),
     range("answerer.queue", 0.0, 100_000.0, "questions"),
+    range("answerer.rounds", 1.0, 20.0, "rounds"),
+    range("answerer.model_queue", 0.0, 100_000.0, "questions"),
+    range("memorizer.pictures", 0.0, 64.0, "pictures"),
+    range("memorizer.timeout_secs", 1.0, 86_400.0, "seconds"),
+    range("memorizer.spool_cap_mb", 1.0, 1_000_000.0, "MB"),
+    range("llm.max_tokens", 16.0, 131_072.0, "tokens"),
+    range("llm.thinking_tokens", 0.0, 131_072.0, "tokens"),
+    range("llm.context_tokens", 1000.0, 10_000_000.0, "tokens"),
+    range("llm.temperature", 0.0, 2.0, "temperature"),
+    range("llm.retries", 0.0, 10.0, "times"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
 ];
 
@@ -149,6 +159,7 @@ fn sources(config: &Config, found: &mut Found) {
 fn engines(config: &Config, found: &mut Found) {
     for (key, url) in [
         ("llm.base_url", &config.llm.base_url),
+        ("memorizer.base_url", &config.memorizer.base_url),
         ("transcriber.base_url", &config.transcriber.base_url),
     ] {
         if let Some(url) = url
@@ -168,15 +179,26 @@ fn engines(config: &Config, found: &mut Found) {
             "`transcriber.kind = \"openai\"` needs `transcriber.base_url`",
         );
     }
-    let wanted =
-        [("memorizer.kind", config.memorizer.kind), ("answerer.kind", config.answerer.kind)];
-    for (key, kind) in wanted {
-        if kind == Engine::Model && (config.llm.base_url.is_none() || config.llm.model.is_none()) {
+    let llm = &config.llm;
+    let memorizer = &config.memorizer;
+    let answers = llm.base_url.is_some() && llm.model.is_some();
+    let memorizes = (memorizer.base_url.is_some() || llm.base_url.is_some())
+        && (memorizer.model.is_some() || llm.model.is_some());
+    for (key, kind, served) in [
+        ("memorizer.kind", memorizer.kind, memorizes),
+        ("answerer.kind", config.answerer.kind, answers),
+    ] {
+        if kind == Engine::Model && !served {
             wrong(found, key, format!("`{key} = \"model\"` needs `llm.base_url` and `llm.model`"));
         }
     }
+    if config.answerer.fast == Engine::Model && config.answerer.kind != Engine::Model {
+        let message = "`answerer.fast = \"model\"` needs `answerer.kind = \"model\"`";
+        wrong(found, "answerer.fast", message);
+    }
     for (key, file) in [
         ("llm.api_key_file", &config.llm.api_key_file),
+        ("memorizer.api_key_file", &config.memorizer.api_key_file),
         ("transcriber.api_key_file", &config.transcriber.api_key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
         ("mqtt.ca_file", &config.mqtt.ca_file),

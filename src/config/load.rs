@@ -264,6 +264,25 @@ mod tests {
     }
 
     #[test]
+    fn the_set_ups_for_language_models_are_configurations() {
+        let page = include_str!("../../docs/language-models.md");
+        let blocks: Vec<&str> = page.split("```toml\n").skip(1).collect();
+        assert_eq!(blocks.len(), 4);
+        for block in blocks {
+            let text =
+                block.split("```").next().unwrap().replace(", api_key_file = \"llm.key\"", "");
+            let config = parse(&text, &[]).unwrap();
+            assert_eq!(config.answerer.kind, crate::config::Engine::Model, "{text}");
+            assert!(text.lines().count() <= 3, "{text}");
+        }
+        for key in ["memorizer", "answerer"] {
+            let message = refused(&format!("[{key}]\nkind = \"model\"\n"), &[]);
+            assert!(message.contains("needs `llm.base_url` and `llm.model`"), "{message}");
+        }
+        assert!(refused("[answerer]\nfast = \"model\"\n", &[]).contains("answerer.kind"));
+    }
+
+    #[test]
     fn an_unknown_key_is_refused_with_its_place_and_the_nearest() {
         let message = refused("[window]\nclip_secs = 10\n  anlyse_fps = 3\n", &[]);
         assert_eq!(

@@ -212,11 +212,38 @@ pub enum Engine {
     Model,
 }
 
+/// What a memorizing model is asked, and how its reply reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MemorizerProfile {
+    /// Any multimodal model: our prompt, a JSON schema that the server enforces where it can.
+    #[default]
+    Engram,
+    /// The wire form of the published memorization model.
+    M3Memorization,
+}
+
 section! {
     /// `[memorizer]`
     Memorizer {
         /// Which.
         kind: Engine = Engine::Builtin,
+        /// Form of request and reply.
+        profile: MemorizerProfile = MemorizerProfile::Engram,
+        /// Server; default: `llm.base_url`.
+        base_url: Option<String> = None,
+        /// Model name; default: `llm.model`.
+        model: Option<String> = None,
+        /// File that holds the API key; default: `llm.api_key_file`.
+        api_key_file: Option<PathBuf> = None,
+        /// Pictures sent with a clip, at most.
+        pictures: usize = 4,
+        /// The clip's sound is sent, too.
+        sound: bool = false,
+        /// One clip may take so long, retries included, seconds.
+        timeout_secs: f64 = 300.0,
+        /// Clips that wait on disk, MB; over it the oldest keep their built-in memories only.
+        spool_cap_mb: u64 = 500,
     }
 }
 
@@ -231,6 +258,12 @@ section! {
         concurrency: usize = 4,
         /// Questions that may wait.
         queue: usize = 256,
+        /// `model`: rounds of thinking and recall for a `deep` question, at most; the last must answer.
+        rounds: usize = 5,
+        /// `model`: who answers `fast` questions; the model has one round for them.
+        fast: Engine = Engine::Builtin,
+        /// `model`: questions for the model that may wait; more are refused as overloaded.
+        model_queue: usize = 32,
     }
 }
 
@@ -256,6 +289,18 @@ section! {
         api_key_file: Option<PathBuf> = None,
         /// Protocol.
         protocol: LlmProtocol = LlmProtocol::Tools,
+        /// The model takes pictures.
+        pictures: bool = true,
+        /// Tokens of one reply, at most.
+        max_tokens: usize = 1024,
+        /// Tokens of thinking before it, at most.
+        thinking_tokens: usize = 2048,
+        /// Tokens of a request, at most, about.
+        context_tokens: usize = 24_000,
+        /// Sampling temperature; default: 0.2, or 0.6 for `m3`.
+        temperature: Option<f64> = None,
+        /// A request that failed is sent again so often.
+        retries: usize = 2,
     }
 }
 

@@ -11,7 +11,7 @@ use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{Memory, View};
 use crate::mention;
 use crate::mqtt::Publisher;
-use crate::mqtt::message::{MemoryEvent, PersonEvent, PersonEventKind, SpeechEvent};
+use crate::mqtt::message::{Acquaintance, MemoryEvent, PersonEvent, PersonEventKind, SpeechEvent};
 use crate::percept::SpeechTurn;
 use crate::time::Timestamp;
 
@@ -90,7 +90,7 @@ impl Announcer {
     pub fn session_ended(&self, view: &View) {
         let gone = std::mem::take(&mut self.lock().here);
         for (person, (at, source)) in gone {
-            self.person(view, PersonEventKind::Left, person, at, Some(source));
+            self.person(view, PersonEventKind::Left, person, at, Some(source), false);
         }
         self.session(None);
     }
@@ -108,14 +108,16 @@ impl Announcer {
             clip.identified.new_persons.iter().map(|id| view.resolve(*id)).collect();
         for (person, (at, source)) in &here.first {
             if fresh.contains(person) {
-                self.person(&view, PersonEventKind::New, *person, *at, Some(source.clone()));
+                self.person(&view, PersonEventKind::New, *person, *at, Some(source.clone()), true);
             }
             if !before.contains_key(person) {
-                self.person(&view, PersonEventKind::Appeared, *person, *at, Some(source.clone()));
+                let fresh = fresh.contains(person);
+                let source = Some(source.clone());
+                self.person(&view, PersonEventKind::Appeared, *person, *at, source, fresh);
             }
         }
         for merge in &clip.identified.merges {
-            self.person(&view, PersonEventKind::Merged, merge.from, clip.end, None);
+            self.person(&view, PersonEventKind::Merged, merge.from, clip.end, None, false);
         }
         for name in &clip.identified.names {
             self.named(name, name.since);
@@ -123,7 +125,7 @@ impl Announcer {
         for (person, (at, source)) in before {
             let person = view.resolve(person);
             if !here.last.contains_key(&person) {
-                self.person(&view, PersonEventKind::Left, person, at, Some(source));
+                self.person(&view, PersonEventKind::Left, person, at, Some(source), false);
             }
         }
         self.speech(&view, &clip.spoken, &clip.identified);
@@ -182,6 +184,7 @@ impl Announcer {
             event: PersonEventKind::Named,
             person: row.entity.to_string(),
             name: Some(row.name.clone()),
+            acquaintance: Acquaintance::Known,
             at,
             source: None,
             provisional: false,
@@ -195,12 +198,20 @@ impl Announcer {
         person: EntityId,
         at: Timestamp,
         source: Option<String>,
+        fresh: bool,
     ) {
         let Some(publisher) = self.publisher() else { return };
+        let name = name_of(view, view.resolve(person));
+        let acquaintance = match (&name, event) {
+            (Some(_), _) => Acquaintance::Known,
+            (None, _) if fresh => Acquaintance::New,
+            (None, _) => Acquaintance::SeenBefore,
+        };
         publisher.event_person(&PersonEvent {
             event,
             person: person.to_string(),
-            name: name_of(view, view.resolve(person)),
+            name,
+            acquaintance,
             at,
             source,
             provisional: false,

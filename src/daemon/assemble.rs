@@ -5,10 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use super::ingest::{Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
-use crate::answer::Answerer;
-use crate::config::Config;
+use super::relearn::{Relearned, relearn};
+use crate::answer::{Answerer, Rounds};
+use crate::config::{Config, Engine};
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+use crate::llm::{LlmError, OpenAiChat, PromptError, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
+use crate::memorize::model::{ModelMemorizer, Spool};
 use crate::memory::{Memory, MemoryError, StoreOptions};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
@@ -29,6 +32,20 @@ pub enum AssembleError {
     /// The sentence embedder.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// The language model.
+    #[error(transparent)]
+    Llm(#[from] LlmError),
+    /// Its prompts.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// Where clips wait for it.
+    #[error("opening the spool of clips in {}: {source}; check the folder's rights", dir.display())]
+    Spool {
+        /// The folder.
+        dir: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
 }
 
 /// The memory with everything that reads it.
@@ -44,6 +61,8 @@ pub struct Knowledge {
     pub text: Option<Arc<dyn TextEmbedder>>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
+    /// What the language models cost.
+    pub tallies: Vec<Tally>,
 }
 
 impl Knowledge {
@@ -76,10 +95,31 @@ impl Knowledge {
             }
             Err(error) => return Err(error.into()),
         };
-        let answerer =
-            Arc::new(Answerer::new(config.timezone(), config.answerer.max_evidence, text.clone()));
-        Ok(Self { config: Arc::new(config.clone()), memory, answerer, text, degraded })
+        let (answerer, tally) = answerer(config, text.clone())?;
+        let answerer = Arc::new(answerer);
+        let tallies = tally.into_iter().collect();
+        Ok(Self { config: Arc::new(config.clone()), memory, answerer, text, degraded, tallies })
     }
+}
+
+/// The answerer that the configuration names, and what its language model costs.
+///
+/// # Errors
+/// When the model's settings, its key or a prompt cannot be used.
+pub fn answerer(
+    config: &Config,
+    text: Option<Arc<dyn TextEmbedder>>,
+) -> Result<(Answerer, Option<Tally>), AssembleError> {
+    let answerer = Answerer::new(config.timezone(), config.answerer.max_evidence, text);
+    if config.answerer.kind == Engine::Builtin {
+        return Ok((answerer, None));
+    }
+    let state_dir = config.store_dir();
+    let chat = OpenAiChat::new(Server::of_answerer(&config.llm, Some(&state_dir))?)?;
+    let tally = chat.tally();
+    let prompts = Prompts::load(Some(&state_dir))?;
+    let rounds = Rounds::new(Arc::new(chat), prompts, &config.answerer, &config.llm);
+    Ok((answerer.with_model(rounds), Some(tally)))
 }
 
 /// The catalogue of models that the configuration names.
@@ -112,7 +152,16 @@ pub fn session_settings(
     reports: crossbeam_channel::Sender<Report>,
 ) -> Result<SessionSettings, AssembleError> {
     let config = Arc::clone(&knowledge.config);
-    let perceivers = Arc::new(PerceiverSet::choose(&config, &catalogue(&config)?)?);
+    let mut perceivers = PerceiverSet::choose(&config, &catalogue(&config)?)?;
+    let Relearned { unmatchable, .. } = relearn(&knowledge.memory, &perceivers)?;
+    if !unmatchable.is_empty() {
+        let who: Vec<String> = unmatchable.iter().map(ToString::to_string).collect();
+        perceivers.degraded.push(format!(
+            "telling people apart: of {} nothing was kept that the present models could learn from; they stay, and are met anew",
+            who.join(", ")
+        ));
+    }
+    let perceivers = Arc::new(perceivers);
     let resolver = resolver(&config, &knowledge.memory, &perceivers, Undecided::default());
     Ok(SessionSettings {
         config,
@@ -126,7 +175,36 @@ pub fn session_settings(
         gauges: Gauges::default(),
         inbox: Inbox::default(),
         patience: None,
+        spool: spool(knowledge)?,
     })
+}
+
+/// Where clips wait for a multimodal model.
+fn spool(knowledge: &Knowledge) -> Result<Option<Spool>, AssembleError> {
+    let memorizer = &knowledge.config.memorizer;
+    if memorizer.kind == Engine::Builtin {
+        return Ok(None);
+    }
+    let dir = knowledge.memory.dir().join("spool");
+    let opened = Spool::open(&dir, memorizer.spool_cap_mb * 1_000_000);
+    opened.map(Some).map_err(|source| AssembleError::Spool { dir, source })
+}
+
+/// The multimodal model that the configuration names, and what it costs; `None` where none memorizes.
+///
+/// # Errors
+/// When the model's settings, its key or a prompt cannot be used.
+pub fn model_memorizer(config: &Config) -> Result<Option<(ModelMemorizer, Tally)>, AssembleError> {
+    if config.memorizer.kind == Engine::Builtin {
+        return Ok(None);
+    }
+    let state_dir = config.store_dir();
+    let server = Server::of_memorizer(&config.memorizer, &config.llm, Some(&state_dir))?;
+    let chat = OpenAiChat::new(server)?;
+    let tally = chat.tally();
+    let prompts = Prompts::load(Some(&state_dir))?;
+    let model = ModelMemorizer::new(Arc::new(chat), prompts, &config.memorizer, &config.llm);
+    Ok(Some((model, tally)))
 }
 
 /// The resolver as the store's rows make it.
@@ -143,17 +221,13 @@ pub fn resolver(
         &identity_rows(&memory.view()),
         undecided,
         &config.identify,
-        thresholds(faces, MatchThresholds::MOBILEFACENET),
-        thresholds(voices, MatchThresholds::GE2E),
+        thresholds(faces),
+        thresholds(voices),
     )
 }
 
-/// A model's calibrated thresholds, else what is known of a model of that kind.
-fn thresholds(file: Option<&ModelFile>, fallback: MatchThresholds) -> MatchThresholds {
-    file.and_then(|file| file.thresholds.as_ref()).map_or(fallback, |calibrated| MatchThresholds {
-        accept: calibrated.accept,
-        maybe: calibrated.maybe,
-        margin: calibrated.margin,
-        merge: calibrated.merge,
-    })
+/// A model's calibrated thresholds.
+fn thresholds(file: Option<&ModelFile>) -> MatchThresholds {
+    let calibrated = file.and_then(|file| file.thresholds.as_ref());
+    calibrated.map_or(MatchThresholds::UNKNOWN, MatchThresholds::from)
 }

@@ -1,7 +1,7 @@
 //! What the daemon can do, and with which models: the `describe` document.
 
 use super::ingest::PerceiverSet;
-use crate::config::{Config, TranscriberKind};
+use crate::config::{Config, Engine, TranscriberKind};
 use crate::memory::Memory;
 use crate::models::{Catalogue, Job};
 use crate::mqtt::message::{Ability, Describe};
@@ -31,6 +31,8 @@ pub fn describe(
             job => ability(config, catalogue, job),
         })
         .collect();
+    let mut abilities: Vec<Ability> = abilities;
+    abilities.extend(language_models(config));
     let timezone = config.timezone();
     Describe {
         robot: config.robot_id(),
@@ -50,6 +52,28 @@ fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
         sha256: file.as_ref().map(|file| file.hash.to_string()),
         licence: file.map(|file| file.licence),
     }
+}
+
+/// Models behind a server, where they are configured.
+fn language_models(config: &Config) -> Vec<Ability> {
+    let (llm, memorizer) = (&config.llm.model, &config.memorizer);
+    let jobs = [
+        ("chat_model", config.answerer.kind, llm),
+        (
+            "memorizer",
+            memorizer.kind,
+            if memorizer.model.is_some() { &memorizer.model } else { llm },
+        ),
+    ];
+    jobs.into_iter()
+        .filter(|(_, kind, _)| *kind == Engine::Model)
+        .map(|(job, _, model)| Ability {
+            job: job.to_owned(),
+            model: model.clone(),
+            sha256: None,
+            licence: None,
+        })
+        .collect()
 }
 
 /// The recogniser is software or a server, not a file of the catalogue.

@@ -6,11 +6,15 @@ pub mod describe;
 pub mod ingest;
 pub mod meters;
 pub mod notify;
+pub mod overrule;
 pub mod queries;
+pub mod record;
+pub mod refine;
+pub mod relearn;
 mod reload;
 pub mod serve;
 pub mod service;
 mod stats;
-mod stop;
+pub mod stop;
 
 pub use stop::Stop;

@@ -9,17 +9,19 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::announce::Announcer;
-use super::assemble::{AssembleError, Knowledge, catalogue, session_settings};
+use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
 use super::describe::describe;
 use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
 use super::meters::Meters;
 use super::notify::{self, Pulse, Watchdog};
+use super::refine::Refiner;
 use super::reload::{self, Change};
 use super::service::{Clock, MemoryService};
-use super::stats::StatsWriter;
+use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
+use crate::media::Item;
 use crate::models::{Catalogue, ModelError};
 use crate::mqtt::{self, MqttError, Publisher};
 
@@ -63,6 +65,7 @@ pub struct Daemon {
     knowledge_degraded: Vec<String>,
     quit: Sender<()>,
     threads: Vec<JoinHandle<()>>,
+    refiner: Option<Refiner>,
 }
 
 impl Daemon {
@@ -99,6 +102,10 @@ impl Daemon {
             announcer.clone(),
             meters.clone(),
         ));
+        let mut tallies = knowledge.tallies.clone();
+        let (memorizer, tally) = model_memorizer(config)?.unzip();
+        tallies.extend(tally);
+        let refiner = Refiner::start(&settings, memorizer, announcer.clone(), meters.clone())?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .thread_name("mqtt")
@@ -134,6 +141,7 @@ impl Daemon {
                 settings.gauges.clone(),
                 meters,
                 clock,
+                Models { tallies, spool: settings.spool.clone() },
             ),
             publisher,
             announcer: announcer.clone(),
@@ -161,6 +169,7 @@ impl Daemon {
             knowledge_degraded: knowledge.degraded,
             quit,
             threads,
+            refiner,
         })
     }
 
@@ -198,6 +207,11 @@ impl Daemon {
     /// On SIGHUP the configuration is read again by `load`: what concerns a session begins a new one, the rest
     /// is named and waits for the next start; a wrong one is reported, and the old one stays.
     pub fn live(&self, load: &dyn Fn() -> Result<Config, ConfigError>) {
+        self.live_with(load, &|_| {});
+    }
+
+    /// As [`live`](Self::live); `tap` is told of every item and must not wait.
+    pub fn live_with(&self, load: &dyn Fn() -> Result<Config, ConfigError>, tap: &dyn Fn(&Item)) {
         let settings = RefCell::new(self.settings.clone());
         let mut pause = FIRST_PAUSE;
         while !self.stop.asked() {
@@ -214,7 +228,7 @@ impl Daemon {
                 self.announcer.degraded("sources", sources.iter().filter_map(ailing).collect());
             };
             let context =
-                LiveContext { stop: self.stop.flag(), health: &health, changed: &changed };
+                LiveContext { stop: self.stop.flag(), health: &health, changed: &changed, tap };
             let ended = ingest::live(&current, &context);
             self.settings.reports.send(Report::Ended).ok();
             self.capture.rest();
@@ -302,13 +316,17 @@ impl Daemon {
     /// Tells what is left to tell, says `stopped` and leaves.
     pub fn finish(self) {
         notify::stopping();
-        let Self { service, runtime, session, quit, threads, .. } = self;
+        let Self { service, runtime, session, quit, threads, refiner, .. } = self;
+        if let Some(refiner) = refiner {
+            refiner.stop();
+        }
         drop(quit);
         for thread in threads {
             if thread.join().is_err() {
                 tracing::error!("a thread of the daemon ended in a panic; please report it");
             }
         }
+        service.hurry();
         runtime.block_on(session.stop());
         service.flush();
         runtime.shutdown_timeout(Duration::from_millis(500));

@@ -7,10 +7,21 @@ use super::ingest::{Gauges, Readings};
 use super::meters::Meters;
 use super::service::Clock;
 use crate::ids::EntityKind;
+use crate::llm::Tally;
+use crate::memorize::model::Spool;
 use crate::memory::Memory;
 use crate::mqtt::Publisher;
 use crate::mqtt::message::{SourceStats, Stats};
 use crate::time::Timestamp;
+
+/// What language models cost, and what waits for them.
+#[derive(Clone, Debug, Default)]
+pub struct Models {
+    /// One per client.
+    pub tallies: Vec<Tally>,
+    /// Clips that wait to be memorized.
+    pub spool: Option<Spool>,
+}
 
 /// Makes one document after the other; rates are over the time between two.
 pub struct StatsWriter {
@@ -18,6 +29,7 @@ pub struct StatsWriter {
     gauges: Gauges,
     meters: Meters,
     clock: Clock,
+    models: Models,
     started: Instant,
     before: (Instant, Readings),
 }
@@ -25,10 +37,16 @@ pub struct StatsWriter {
 impl StatsWriter {
     /// Counts from now on.
     #[must_use]
-    pub fn new(memory: Memory, gauges: Gauges, meters: Meters, clock: Clock) -> Self {
+    pub fn new(
+        memory: Memory,
+        gauges: Gauges,
+        meters: Meters,
+        clock: Clock,
+        models: Models,
+    ) -> Self {
         let now = Instant::now();
         let before = (now, gauges.read());
-        Self { memory, gauges, meters, clock, started: now, before }
+        Self { memory, gauges, meters, clock, models, started: now, before }
     }
 
     /// The document of the interval that ends now.
@@ -66,6 +84,21 @@ impl StatsWriter {
         counts.insert("persons".to_owned(), persons as u64);
         counts.insert("commits".to_owned(), view.seq().0);
         counts.insert("messages_dropped".to_owned(), publisher.dropped());
+        for (what, count) in self.models.tallies.iter().flat_map(Tally::counts) {
+            *counts.entry(what.to_owned()).or_default() += count;
+        }
+        if let Some(spool) = &self.models.spool {
+            let held = spool.counts();
+            queues.insert("spool".to_owned(), held.waiting);
+            queues.insert("spool_bytes".to_owned(), held.bytes);
+            // How far the model's memories lie behind the built-in ones, in event time.
+            let lag = held
+                .oldest
+                .zip(view.newest_time())
+                .map_or(0.0, |(oldest, newest)| newest.secs_since(oldest).max(0.0));
+            queues.insert("spool_lag_secs".to_owned(), lag as u64);
+            counts.insert("spool_dropped".to_owned(), held.dropped);
+        }
         self.before = (now, readings);
         Stats {
             at,

@@ -53,12 +53,15 @@ struct Group {
 
 /// Groups items and galleries; one outcome per item. `apart(a, b)` tells that two items cannot be one.
 ///
+/// What cannot be one and is alike by `twins_below` or more is not yet believed to be two.
+///
 /// `known` are groups of galleries of one entity each (an entity and those merged into it).
 pub fn group(
     items: &[Item],
     known: &[Vec<&Gallery>],
     apart: &dyn Fn(usize, usize) -> bool,
     thresholds: &MatchThresholds,
+    twins_below: f32,
     min_new_secs: f64,
 ) -> Vec<Outcome> {
     let score = |probe: &Probe, gallery: usize| {
@@ -230,7 +233,7 @@ pub fn group(
         let unlike = |other: &Group| {
             let value = alike(candidate, other);
             let limit = if blocked(candidate, other) {
-                thresholds.accept
+                twins_below
             } else {
                 thresholds.nobody_below(candidate.secs.min(other.secs))
             };
@@ -288,6 +291,7 @@ fn join(group: &mut Group, index: usize, item: &Item) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identify::testing::calibrated;
     use crate::ids::ModelHash;
     use crate::percept::Embedding;
 
@@ -299,14 +303,14 @@ mod tests {
 
     #[test]
     fn a_mixed_turn_does_not_bridge_two_voices() {
-        let t = MatchThresholds::GE2E;
+        let t = calibrated("ge2e");
         let items = [
             item(&[1.0, 0.0, 0.1], 4.0),
             item(&[0.95, 0.05, 0.0], 3.0),
             item(&[0.05, 1.0, 0.0], 3.0),
             item(&[0.72, 0.70, 0.0], 5.0), // both voices in one turn
         ];
-        let outcomes = group(&items, &[], &|_, _| false, &t, 1.5);
+        let outcomes = group(&items, &[], &|_, _| false, &t, t.accept, 1.5);
         assert_eq!(outcomes[0], outcomes[1]);
         assert!(matches!(outcomes[0], Outcome::New { .. }), "{outcomes:?}");
         assert!(matches!(outcomes[2], Outcome::New { .. }), "{outcomes:?}");
@@ -316,9 +320,9 @@ mod tests {
 
     #[test]
     fn percepts_seen_at_once_stay_apart_and_short_ones_found_nothing() {
-        let t = MatchThresholds::GE2E;
+        let t = calibrated("ge2e");
         let items = [item(&[1.0, 0.0], 4.0), item(&[1.0, 0.02], 3.0), item(&[0.0, 1.0], 0.8)];
-        let outcomes = group(&items, &[], &|a, b| a != b, &t, 1.5);
+        let outcomes = group(&items, &[], &|a, b| a != b, &t, t.accept, 1.5);
         assert!(matches!(outcomes[0], Outcome::New { .. }));
         assert_eq!(outcomes[1], Outcome::Undecided, "looks like the first, seen beside it");
         assert_eq!(outcomes[2], Outcome::Undecided, "too short");

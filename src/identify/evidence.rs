@@ -4,14 +4,15 @@
 //! number of faces), and against each known face that is not, as long as a camera looked. Counting
 //! co-occurrence alone would link a voice-over to the silent face it is laid over.
 //!
-//! Three kinds of pairs share one row type: (face, voice) as above; (voice, the same voice): seconds it was
+//! Four kinds of pairs share one row type: (face, voice) as above; (voice, the same voice): seconds it was
 //! heard while a camera looked, so that a face that comes late starts with all the absence before it;
-//! (face, face): seconds both were seen at once in one camera, evidence of being two people.
+//! (face, face): seconds both were seen at once in one camera, evidence of being two people; likewise
+//! (voice, another voice): seconds of speech that hearing a whole clip told apart.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ledger::Ledger;
-use crate::ids::EntityId;
+use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::PairEvidence;
 
 /// Seconds for and against.
@@ -54,7 +55,7 @@ impl Evidence {
         self.pairs.get(&(voice, voice)).map_or(0.0, |signed| signed.support_secs)
     }
 
-    /// Seconds both faces were seen at once.
+    /// Seconds both faces were seen at once, or both voices told apart.
     #[must_use]
     pub fn together_secs(&self, a: EntityId, b: EntityId) -> f64 {
         self.pairs.get(&(a.min(b), a.max(b))).map_or(0.0, |signed| signed.against_secs)
@@ -77,7 +78,7 @@ impl Evidence {
             self.changed.insert((*face, voice));
         }
         for (key, pair) in &mut self.pairs {
-            if key.1 == voice && key.0 != voice && !visible.contains(&key.0) {
+            if key.1 == voice && key.0.kind == EntityKind::Face && !visible.contains(&key.0) {
                 pair.against_secs += secs;
                 self.changed.insert(*key);
             }
@@ -86,7 +87,14 @@ impl Evidence {
         self.changed.insert((voice, voice));
     }
 
-    /// Both faces were seen at once for that long.
+    /// A model believes that both are one person, which weighs as much as that many seconds.
+    pub(super) fn believed(&mut self, face: EntityId, voice: EntityId, secs: f64) {
+        let absent = Signed { support_secs: 0.0, against_secs: self.heard_secs(voice) };
+        self.pairs.entry((face, voice)).or_insert(absent).support_secs += secs;
+        self.changed.insert((face, voice));
+    }
+
+    /// Both faces were seen at once for that long, or both voices told apart.
     pub(super) fn together(&mut self, a: EntityId, b: EntityId, secs: f64) {
         let key = (a.min(b), a.max(b));
         self.pairs.entry(key).or_default().against_secs += secs;

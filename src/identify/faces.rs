@@ -92,8 +92,14 @@ impl Resolver {
                 }
             })
             .collect();
-        let outcomes =
-            cluster::group(&items, &known, &beside, &self.faces, self.settings.min_new_face_secs);
+        let outcomes = cluster::group(
+            &items,
+            &known,
+            &beside,
+            &self.faces,
+            self.faces.accept,
+            self.settings.min_new_face_secs,
+        );
 
         let names: Vec<EntityId> = heads.keys().copied().collect();
         let mut faces = Faces {

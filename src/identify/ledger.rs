@@ -99,6 +99,8 @@ pub(super) struct OpenTurn {
     pub speech_secs: f64,
     pub embedding: crate::percept::Embedding,
     pub overlapped: bool,
+    /// See [`crate::percept::SpeechTurn::distinct`].
+    pub distinct: Option<u8>,
     /// Seconds of speech by the set of tracks that were visible during them.
     pub seen: Vec<(f64, Vec<TrackId>)>,
     /// The first seconds of its sound, for the gallery.

@@ -9,7 +9,7 @@ use super::{IdentifiedClip, Resolver, membership};
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Membership, Merge};
 
-/// Faces seen at once for longer than this are two people, whatever their galleries say, seconds.
+/// Faces seen at once, or voices told apart, for longer than this are two people, whatever their galleries say, seconds.
 const TOGETHER_SECS: f64 = 0.5;
 
 impl Resolver {
@@ -60,7 +60,7 @@ impl Resolver {
                     .iter()
                     .flat_map(|f| in_b.iter().map(|g| self.evidence.together_secs(*f, *g)))
                     .sum();
-                if kind == EntityKind::Face && apart > TOGETHER_SECS {
+                if apart > TOGETHER_SECS {
                     continue;
                 }
                 let reason = if likeness >= thresholds.merge {

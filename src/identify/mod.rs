@@ -178,7 +178,7 @@ impl Resolver {
             .collect();
         Self {
             settings: settings.clone(),
-            faces: settings.face_accept.map_or(faces, |at| faces.with_accept(at)),
+            faces: settings.face_accept.map_or(faces, |at| faces.with_accept(at)).of_views(),
             voices: settings.voice_accept.map_or(voices, |at| voices.with_accept(at)),
             galleries,
             persons: Persons::from_rows(rows),
@@ -254,6 +254,7 @@ impl Resolver {
         self.undecided.faces.extend(face_of.iter().map(|(track, id)| (clip.clip, *track, *id)));
         for turn in &turns {
             let given = voices.given.get(&turn.id).map(|(given, sure, _)| (voice(*given), *sure));
+            let given = if turn.own { Some((EntityId::ROBOT, 1.0)) } else { given };
             let snippet = snippet(turn);
             let sound = snippet.as_ref().map(|file| file.digest.clone());
             snippet.into_iter().for_each(|file| ledger.media(file));
@@ -295,6 +296,9 @@ impl Resolver {
 
         // evidence
         self.count_together(&tracks, &face_of);
+        let voice_of: BTreeMap<TurnId, EntityId> =
+            voices.given.iter().map(|(turn, (given, ..))| (*turn, voice(*given))).collect();
+        self.count_apart(&turns, &voice_of);
         let heard: Vec<_> = self.heard_in_clip(clip, &turns, &voices, &voice);
         self.undecided.tracks = faces.open;
         for open in &mut self.undecided.tracks {
@@ -361,6 +365,33 @@ impl Resolver {
         let mut out = IdentifiedClip::default();
         self.hear_name(text, self.persons.resolve(speaker), heard, ledger, &mut out);
         out.names
+    }
+
+    /// A model concluded that a face and a voice are one person: evidence that weighs as much as `secs` seconds of
+    /// speech under that face, never a verdict. The next clip's assignment takes it into account.
+    pub fn believe(&mut self, face: EntityId, voice: EntityId, secs: f64, ledger: &mut dyn Ledger) {
+        if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice && secs > 0.0 {
+            self.evidence.believed(face, voice, secs);
+            self.evidence.write(ledger);
+        }
+    }
+
+    /// A model concluded a name from what was said. It is kept for those who have none; gives back the row.
+    pub fn conclude_name(
+        &mut self,
+        entity: EntityId,
+        name: &str,
+        at: Timestamp,
+        ledger: &mut dyn Ledger,
+    ) -> Option<NameRow> {
+        let entity = self.persons.person_of(entity).unwrap_or(self.persons.resolve(entity));
+        if entity.kind != EntityKind::Person || self.persons.name(entity).is_some() {
+            return None;
+        }
+        let (name, source) = (name.to_owned(), NameSource::Model);
+        let row = NameRow { entity, name, since: at, source, turn: None };
+        self.persons.name_it(row.clone(), ledger);
+        Some(row)
     }
 
     /// The session is over: what is still open gets the likeliest answer or stays without one.

@@ -2,11 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use super::{IdentityRows, Ledger};
+use super::{IdentityRows, Ledger, MatchThresholds};
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
 };
+use crate::models::Thresholds;
+
+/// The thresholds that run: those of the calibration files.
+#[allow(clippy::expect_used)]
+pub(crate) fn calibrated(model: &str) -> MatchThresholds {
+    let file = Thresholds::built_in(model).expect("the file is well formed");
+    MatchThresholds::from(&file.expect("the model is calibrated"))
+}
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TestLedger {

@@ -1,7 +1,7 @@
 //! Promises of the resolver, held on made-up percepts.
 
 use super::ledger::IdentityRows;
-use super::testing::TestLedger;
+use super::testing::{TestLedger, calibrated};
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SessionId};
@@ -68,6 +68,8 @@ fn turn(id: u64, (who, from, to): Heard) -> SpeechTurn {
         embedding: Some(vector(who, id as usize, VOICE_MODEL)),
         words: None,
         overlapped: false,
+        distinct: None,
+        own: false,
         sound: vec![0.1; 1600].into(),
     }
 }
@@ -92,7 +94,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
 
 fn resolver(rows: &IdentityRows, undecided: Undecided) -> Resolver {
     let settings = Identify::default();
-    let (faces, voices) = (MatchThresholds::MOBILEFACENET, MatchThresholds::GE2E);
+    let (faces, voices) = (calibrated("mobilefacenet"), calibrated("ge2e"));
     Resolver::from_rows(rows, undecided, &settings, faces, voices)
 }
 
@@ -217,6 +219,34 @@ fn one_wrong_co_occurrence_does_not_link() {
         person_of_voice(&ledger, &resolver, 100),
         person_of_face(&ledger, &resolver, 1, 100)
     );
+}
+
+#[test]
+fn voices_told_apart_are_two_even_if_alike() {
+    let mut first = clip(0, &[], &[(0, 1.0, 5.0), (0, 5.0, 9.0), (0, 9.0, 12.0)]);
+    for (turn, number) in first.turns.iter_mut().zip([0, 1, 0]) {
+        turn.distinct = Some(number);
+    }
+    let (ledger, resolver) = run(&[first.clone(), clip(1, &[], &[])], true);
+    assert_eq!(persons(&ledger, &resolver).len(), 2);
+    let of = |turn| person_of_voice(&ledger, &resolver, turn);
+    assert_eq!(of(0), of(2));
+    assert_ne!(of(0), of(1));
+    // without the second hearing they are one voice
+    first.turns.iter_mut().for_each(|turn| turn.distinct = None);
+    let (ledger, resolver) = run(&[first], false);
+    assert_eq!(persons(&ledger, &resolver).len(), 1);
+}
+
+#[test]
+fn the_robots_own_speech_leaves_no_person_and_no_name() {
+    let mut first = clip(0, &[(0, 0.0, 10.0, 100.0)], &[(5, 1.0, 6.0)]);
+    first.turns[0].own = true;
+    first.turns[0].embedding = None;
+    let (ledger, resolver) = run(&[first], false);
+    assert_eq!(persons(&ledger, &resolver), BTreeSet::from([id("person_1")]), "the face alone");
+    assert_eq!(ledger.turns[&(SessionId(1), TurnId(0))].voice, Some(EntityId::ROBOT));
+    assert!(ledger.names.is_empty() && ledger.pairs.is_empty());
 }
 
 #[test]

@@ -65,6 +65,7 @@ impl Resolver {
                 speech_secs: turn.speech_secs,
                 embedding,
                 overlapped: turn.overlapped,
+                distinct: turn.distinct,
                 seen: self.seen_during(turn),
                 sound,
             });
@@ -73,23 +74,41 @@ impl Resolver {
         let heads = self.persons.groups(EntityKind::Voice);
         let known: Vec<Vec<&Gallery>> = heads.values().map(|ids| self.galleries_of(ids)).collect();
         let names: Vec<EntityId> = heads.keys().copied().collect();
-        let items: Vec<Item> = open
-            .iter()
-            .map(|turn| Item {
-                probe: Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]),
-                secs: turn.speech_secs,
-                may_found: turn.speech_secs >= FOUNDING_SECS && !turn.overlapped,
+        // turns that were told to be one voice of their clip count together
+        let mut units: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+        for (index, turn) in open.iter().enumerate() {
+            let alone = turn.distinct.is_none().then_some(turn.turn);
+            units.entry((turn.clip, &turn.source, turn.distinct, alone)).or_default().push(index);
+        }
+        let units: Vec<Vec<usize>> = units.into_values().collect();
+        let item = |unit: &Vec<usize>| {
+            let turns: Vec<&OpenTurn> = unit.iter().map(|index| &open[*index]).collect();
+            let good = |t: &&OpenTurn| t.speech_secs >= FOUNDING_SECS && !t.overlapped;
+            let vector = |t: &&OpenTurn| (t.embedding.clone(), t.speech_secs as f32);
+            Item {
+                probe: Probe::new(turns.iter().map(vector).collect()),
+                secs: turns.iter().map(|turn| turn.speech_secs).sum(),
+                may_found: turns.iter().any(good),
                 prior: None,
                 barred: vec![],
-            })
-            .collect();
-        let outcomes = cluster::group(
+            }
+        };
+        let items: Vec<Item> = units.iter().map(item).collect();
+        let apart = |a: usize, b: usize| told_apart(&open[units[a][0]], &open[units[b][0]]);
+        let of_units = cluster::group(
             &items,
             &known,
-            &|_, _| false,
+            &apart,
             &self.voices,
+            f32::INFINITY,
             self.settings.min_new_voice_secs,
         );
+        let mut outcomes = vec![Outcome::Undecided; open.len()];
+        for (unit, outcome) in units.iter().zip(of_units) {
+            for index in unit {
+                outcomes[*index] = outcome;
+            }
+        }
 
         let mut voices = Voices {
             given: BTreeMap::new(),
@@ -145,6 +164,33 @@ impl Resolver {
         voices
     }
 
+    /// Counts for how long voices of this clip were told apart.
+    pub(super) fn count_apart(
+        &mut self,
+        turns: &[&SpeechTurn],
+        voice: &BTreeMap<TurnId, EntityId>,
+    ) {
+        let mut secs: BTreeMap<(&SourceId, u8), BTreeMap<EntityId, f64>> = BTreeMap::new();
+        for turn in turns {
+            if let (Some(number), Some(id)) = (turn.distinct, voice.get(&turn.id)) {
+                let of = secs.entry((&turn.source, number)).or_default();
+                *of.entry(*id).or_default() += turn.speech_secs;
+            }
+        }
+        for ((source, number), these) in &secs {
+            for ((other_source, other), those) in &secs {
+                if source != other_source || number >= other {
+                    continue;
+                }
+                for (a, x) in these {
+                    for (b, y) in those.iter().filter(|(b, _)| *b != a) {
+                        self.evidence.together(*a, *b, x.min(*y));
+                    }
+                }
+            }
+        }
+    }
+
     /// Enters what the cameras showed in this clip; forgets what no turn can reach back to.
     pub(super) fn look(&mut self, clip: &ClipPercepts, tracks: &[&FaceTrack]) {
         let horizon = clip.span.start.plus_secs(-LOOK_BACK_SECS);
@@ -190,6 +236,12 @@ impl Resolver {
         let per_step = turn.speech_secs / steps;
         seen.into_iter().map(|(tracks, count)| (f64::from(count) * per_step, tracks)).collect()
     }
+}
+
+/// Whether hearing their clip again told the two turns apart.
+fn told_apart(a: &OpenTurn, b: &OpenTurn) -> bool {
+    let both = a.distinct.zip(b.distinct);
+    both.is_some_and(|(x, y)| x != y) && a.clip == b.clip && a.source == b.source
 }
 
 /// Whether the track is seen at that time, or just before and just after.

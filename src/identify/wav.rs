@@ -59,6 +59,8 @@ mod tests {
             embedding: None,
             words: None,
             overlapped: false,
+            distinct: None,
+            own: false,
             sound: vec![0.5; 16_000].into(),
         };
         assert_eq!(super::snippet(&turn).map(|file| file.bytes.len()), Some(44 + 32_000));

@@ -4,16 +4,21 @@
 //! value. Same value again: nothing new. Another value of a single-valued slot: the old one ends.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use super::{Scene, Sentence};
+use super::{Scene, Sentence, Verdict};
 use crate::identify::IdentifiedClip;
-use crate::ids::EntityId;
-use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow, NameSource};
+use crate::ids::{EntityId, MemoryId};
+use crate::memory::model::{Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow, NameSource};
 use crate::memory::{Draft, Filter, View};
 use crate::time::Span;
 
 /// Attributes that hold one value at a time.
-const SINGLE_VALUED: [&str; 4] = ["location", "name", "home", "job"];
+pub(super) const SINGLE_VALUED: [&str; 4] = ["location", "name", "home", "job"];
+/// Share of the doubt that one more statement takes away.
+const REINFORCEMENT: f32 = 0.2;
+/// Grounds kept of a fact that is stated over and over.
+const MOST_GROUNDS: usize = 16;
 /// Words that end the name of a thing or a place in running speech.
 const STOPS: [&str; 20] = [
     "and", "but", "because", "so", "then", "if", "when", "while", "that", "which", "who", "please",
@@ -174,56 +179,150 @@ fn liking(words: &[&str], speaker: EntityId) -> Option<Stated> {
     Some(Stated { fact: fact(speaker.to_string(), attribute, value), text })
 }
 
-/// Drops what is known already and ends what is no longer so; gives back what is new.
+/// Judges what was stated against what is known: the same again strengthens what is known, another value of
+/// a single-valued slot ends the old one. Each verdict is kept with its reason. Gives back what is new.
 pub(super) fn settle(stated: Vec<Sentence>, before: &View, draft: &mut Draft) -> Vec<Sentence> {
     if stated.is_empty() {
         return stated;
     }
     let filter =
         Filter { kinds: vec![MemoryKind::Semantic, MemoryKind::Note], ..Filter::default() };
-    let mut slots: BTreeMap<(String, String), Vec<std::sync::Arc<MemoryRow>>> = BTreeMap::new();
+    let mut slots: BTreeMap<(String, String), Vec<Arc<MemoryRow>>> = BTreeMap::new();
     for row in before.memories(&filter) {
         if let Some(fact) = row.fact.as_ref().filter(|_| row.valid_to.is_none()) {
-            slots.entry((fact.subject.clone(), fact.attribute.clone())).or_default().push(row);
+            slots.entry(slot(fact)).or_default().push(row);
         }
     }
     let mut fresh: Vec<Sentence> = Vec::new();
-    for sentence in stated {
+    for mut sentence in stated {
         let Some(fact) = sentence.fact.clone() else { continue };
-        let single = SINGLE_VALUED.contains(&fact.attribute.as_str());
-        let slot = (fact.subject.clone(), fact.attribute.clone());
-        let known = slots.get(&slot).map(Vec::as_slice).unwrap_or_default();
-        let again = |other: &Fact| *other == fact;
-        let in_clip = fresh.iter().rposition(|earlier| {
-            earlier
-                .fact
-                .as_ref()
-                .is_some_and(|f| f.subject == fact.subject && f.attribute == fact.attribute)
-        });
-        if let Some(at) = in_clip {
-            if fresh[at].fact.as_ref().is_some_and(again) {
+        let known = slots.entry(slot(&fact)).or_default();
+        let in_clip = fresh
+            .iter()
+            .rfind(|earlier| earlier.fact.as_ref().is_some_and(|f| slot(f) == slot(&fact)));
+        if let Some(earlier) = in_clip {
+            if earlier.fact.as_ref() == Some(&fact) {
                 continue;
             }
-        } else if known.iter().any(|row| row.fact.as_ref().is_some_and(again)) {
+            sentence.verdict = verdict(FactAction::Add, None, "another value in the same clip");
+        } else if let Some(row) = known.iter_mut().find(|row| row.fact.as_ref() == Some(&fact)) {
+            *row = Arc::new(strengthen(row, &sentence, draft));
             continue;
-        } else if single {
-            for row in known.iter().filter(|row| row.valid_from <= sentence.span.start) {
-                let reason = format!("superseded: {}", sentence.text);
-                if let Err(error) = draft.retire_memory(row.id, Some(sentence.span.start), &reason)
-                {
-                    tracing::warn!(%error, "A superseded fact was not closed.");
+        } else if SINGLE_VALUED.contains(&fact.attribute.as_str()) {
+            sentence.valid_to = known
+                .iter()
+                .map(|row| row.valid_from)
+                .filter(|newer| *newer > sentence.span.start)
+                .min();
+            sentence.verdict = match sentence.valid_to {
+                None => supersede(known, &sentence, draft),
+                Some(_) => {
+                    verdict(FactAction::Add, None, "an earlier value, which came to be known late")
                 }
-            }
+            };
+        } else {
+            let reason = match known.is_empty() {
+                true => "the first value of this attribute",
+                false => "another value of an attribute that may have several",
+            };
+            sentence.verdict = verdict(FactAction::Add, None, reason);
         }
         fresh.push(sentence);
     }
     fresh
 }
 
+fn slot(fact: &Fact) -> (String, String) {
+    (fact.subject.clone(), fact.attribute.clone())
+}
+
+fn verdict(action: FactAction, other: Option<MemoryId>, reason: &str) -> Option<Verdict> {
+    Some(Verdict { action, other, reason: reason.to_owned() })
+}
+
+/// The same was stated again: surer than before, with one more ground.
+fn strengthen(row: &MemoryRow, again: &Sentence, draft: &mut Draft) -> MemoryRow {
+    let mut row = row.clone();
+    row.confidence += (1.0 - row.confidence) * REINFORCEMENT;
+    for ground in &again.grounds {
+        if row.grounds.len() < MOST_GROUNDS && !row.grounds.contains(ground) {
+            row.grounds.push(*ground);
+        }
+    }
+    draft.memory(row.clone(), None);
+    draft.decision(Decision {
+        memory: row.id,
+        at: again.span.start,
+        action: FactAction::None,
+        other: None,
+        reason: "the same value was stated again".to_owned(),
+    });
+    row
+}
+
+/// Ends the values that the new one replaces; which holds is decided by when they were stated.
+fn supersede(known: &[Arc<MemoryRow>], sentence: &Sentence, draft: &mut Draft) -> Option<Verdict> {
+    let mut replaced = None;
+    for row in known.iter().filter(|row| row.valid_from <= sentence.span.start) {
+        let reason = format!("superseded: {}", sentence.text);
+        match draft.retire_memory(row.id, Some(sentence.span.start), &reason) {
+            Ok(()) => {
+                draft.decision(Decision {
+                    memory: row.id,
+                    at: sentence.span.start,
+                    action: FactAction::Retire,
+                    other: None,
+                    reason: "another value of a single-valued attribute was stated".to_owned(),
+                });
+                replaced = Some(row.id);
+            }
+            Err(error) => tracing::warn!(%error, "A superseded fact was not closed."),
+        }
+    }
+    match replaced {
+        Some(old) => verdict(
+            FactAction::Update,
+            Some(old),
+            "another value of a single-valued attribute: it replaces the older one",
+        ),
+        None => verdict(FactAction::Add, None, "the first value of this attribute"),
+    }
+}
+
+/// Judges a note's fact: it is written as it was told in any case.
+pub(super) fn place_taken(fact: &Fact, note: &MemoryRow, draft: &mut Draft) {
+    let mut sentence = Sentence::new(note.kind, note.text.clone(), note.span, note.grounds.clone());
+    sentence.fact = Some(fact.clone());
+    let filter =
+        Filter { kinds: vec![MemoryKind::Semantic, MemoryKind::Note], ..Filter::default() };
+    let mut known = draft.before().memories(&filter);
+    known.retain(|row| {
+        row.valid_to.is_none()
+            && row.fact.as_ref().is_some_and(|f| slot(f) == slot(fact) && f.value != fact.value)
+    });
+    let verdict = match SINGLE_VALUED.contains(&fact.attribute.as_str()) {
+        true => supersede(&known, &sentence, draft),
+        false => verdict(FactAction::Add, None, "told"),
+    };
+    if let Some(Verdict { action, other, reason }) = verdict {
+        draft.decision(Decision { memory: note.id, at: note.span.start, action, other, reason });
+    }
+}
+
+/// The fact that a told sentence states, where it is put plainly: where a thing is.
+pub(super) fn told(text: &str) -> Option<Fact> {
+    stated(text, None).into_iter().next().map(|stated| stated.fact)
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ids::EntityKind;
+    use crate::identify::Persons;
+    use crate::ids::{ClipId, EntityKind, TurnId};
+    use crate::memorize::Memorizer;
+    use crate::memory::{Memory, StoreOptions};
+    use crate::time::Timestamp;
 
     fn facts(text: &str) -> Vec<String> {
         let ava = EntityId::new(EntityKind::Person, 1);
@@ -261,5 +360,62 @@ mod tests {
         ] {
             assert!(facts(text).is_empty(), "{text}: {:?}", facts(text));
         }
+    }
+
+    fn sentence(secs: i64, value: &str, attribute: &str, turn: u64) -> Sentence {
+        let at = Timestamp::from_nanos(secs * 1_000_000_000);
+        let clip = ClipId::default();
+        let text = format!("{attribute} {value}");
+        let grounds = vec![Ground::Turn(clip, TurnId(turn))];
+        let mut sentence = Sentence::new(MemoryKind::Semantic, text, Span::new(at, at), grounds);
+        sentence.fact = Some(fact("mug".into(), attribute, value.into()));
+        sentence.confidence = 0.5;
+        sentence
+    }
+
+    #[test]
+    fn every_verdict_on_a_fact_is_kept_with_its_reason() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let memorizer = Memorizer::new(None);
+        let state = |sentence: Sentence| {
+            let mut draft = memory.begin(sentence.span.end);
+            let persons = Persons::default();
+            let fresh = settle(vec![sentence], &memory.view(), &mut draft);
+            for sentence in fresh {
+                memorizer.write(sentence, None, &persons, &mut draft);
+            }
+            draft.commit().unwrap();
+        };
+        state(sentence(10, "on the table", "location", 1));
+        state(sentence(20, "on the table", "location", 2));
+        state(sentence(30, "in the sink", "location", 3));
+        state(sentence(40, "red", "likes", 4));
+        state(sentence(50, "blue", "likes", 5));
+        let view = memory.view();
+        let actions: Vec<_> =
+            view.decisions().iter().map(|d| (d.memory.0, d.action, d.other.map(|o| o.0))).collect();
+        assert_eq!(
+            actions,
+            [
+                (1, FactAction::Add, None),
+                (1, FactAction::None, None),
+                (1, FactAction::Retire, None),
+                (2, FactAction::Update, Some(1)),
+                (3, FactAction::Add, None),
+                (4, FactAction::Add, None),
+            ]
+        );
+        assert!(view.decisions().iter().all(|decision| !decision.reason.is_empty()));
+        let first = view.memory(MemoryId(1)).unwrap();
+        assert!((first.confidence - 0.6).abs() < 1e-6 && first.grounds.len() == 2);
+        assert_eq!(first.valid_to, Some(Timestamp::from_nanos(30_000_000_000)));
+        let likes = [view.memory(MemoryId(3)).unwrap(), view.memory(MemoryId(4)).unwrap()];
+        assert!(likes.iter().all(|row| row.valid_to.is_none() && row.is_weak()));
+        // What is stated late about an earlier time does not end the newer.
+        state(sentence(25, "on the shelf", "location", 6));
+        assert!(memory.view().memory(MemoryId(2)).unwrap().valid_to.is_none());
+        let late = memory.view().memory(MemoryId(5)).unwrap();
+        assert_eq!(late.valid_to, Some(Timestamp::from_nanos(30_000_000_000)));
     }
 }

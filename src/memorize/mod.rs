@@ -2,22 +2,24 @@
 //!
 //! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
 //! view and for how long, who was heard, what was said, and the few facts that people state plainly.
-//! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing.
+//! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing. Where a multimodal
+//! model memorizes ([`model`]), its memories come later and refine these.
 
 mod facts;
+pub mod model;
 mod presence;
 mod utterances;
 
 use std::sync::Arc;
 
 use crate::identify::{IdentifiedClip, Persons};
-use crate::ids::{ClipId, EntityId, EntityKind};
-use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow};
+use crate::ids::{ClipId, EntityId, EntityKind, MemoryId};
+use crate::memory::model::{Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow};
 use crate::memory::{Draft, View};
 use crate::mention;
 use crate::percept::{ClipPercepts, Embedding};
 use crate::text::{TextEmbedder, for_embedding};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 /// Writes a clip's memories without a language model.
 #[derive(Clone)]
@@ -37,13 +39,36 @@ struct Sentence {
     importance: f32,
     confidence: f32,
     grounds: Vec<Ground>,
+    /// Until when it is true; `None` = still.
+    valid_to: Option<Timestamp>,
+    /// What was decided about the fact.
+    verdict: Option<Verdict>,
+}
+
+/// What to do with a fact that was stated, and why.
+#[derive(Clone, Debug, PartialEq)]
+struct Verdict {
+    action: FactAction,
+    other: Option<MemoryId>,
+    reason: String,
 }
 
 impl Sentence {
     /// An ordinary observation.
     fn new(kind: MemoryKind, text: String, span: Span, grounds: Vec<Ground>) -> Self {
         let (importance, confidence) = (0.3, 0.9);
-        Self { kind, text, span, about: Vec::new(), fact: None, importance, confidence, grounds }
+        Self {
+            kind,
+            text,
+            span,
+            about: Vec::new(),
+            fact: None,
+            importance,
+            confidence,
+            grounds,
+            valid_to: None,
+            verdict: None,
+        }
     }
 }
 
@@ -130,9 +155,16 @@ impl Memorizer {
             .collect()
     }
 
-    /// Writes a sentence that was told from outside; `row.id` is minted here.
+    /// Writes a sentence that was told from outside; `row.id` is minted here. A note that tells plainly where
+    /// a thing is ends what was known of its place.
     pub fn note(&self, mut row: MemoryRow, persons: &Persons, draft: &mut Draft) -> MemoryRow {
         row.id = draft.new_memory_id();
+        if row.kind == MemoryKind::Note && row.fact.is_none() {
+            row.fact = facts::told(&row.text);
+        }
+        if let Some(fact) = &row.fact {
+            facts::place_taken(fact, &row, draft);
+        }
         self.put(&row, persons, draft);
         row
     }
@@ -160,11 +192,14 @@ impl Memorizer {
             confidence: sentence.confidence,
             pinned: false,
             valid_from: sentence.span.start,
-            valid_to: None,
+            valid_to: sentence.valid_to,
             grounds: sentence.grounds,
             origin: "builtin".to_owned(),
         };
         self.put(&row, persons, draft);
+        if let Some(Verdict { action, other, reason }) = sentence.verdict {
+            draft.decision(Decision { memory: row.id, at: row.span.start, action, other, reason });
+        }
         row
     }
 

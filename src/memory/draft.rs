@@ -13,12 +13,13 @@ use crate::time::Timestamp;
 
 use super::error::MemoryError;
 use super::model::{
-    Clip, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector, Merge,
-    NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, TrackRow, TurnRow,
+    Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
+    Merge, NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, TrackRow, TurnRow,
 };
 use super::store;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
+use super::view::View;
 use super::writer::Permit;
 use super::{AccessCounts, Memory, write_access};
 
@@ -154,6 +155,12 @@ impl Draft {
     #[must_use]
     pub fn record_time(&self) -> Timestamp {
         self.recorded
+    }
+
+    /// The memory as it is before this draft.
+    #[must_use]
+    pub fn before(&self) -> View {
+        self.memory.view()
     }
 
     /// True when nothing was put in.
@@ -418,6 +425,11 @@ impl Draft {
         Ok(())
     }
 
+    /// Keeps what was decided about a fact.
+    pub fn decision(&mut self, decision: Decision) {
+        self.batches.decisions.put(decision);
+    }
+
     /// Keeps a media file.
     pub fn media(&mut self, media: Media) {
         let pinned = media.pinned
@@ -481,8 +493,7 @@ impl Draft {
         };
         let Self { memory, tables, counters, permit, media, .. } = self;
         written.show(&tables);
-        tables.lexical.append(&tables.memories.log());
-        tables.index.append(&tables.vectors.log());
+        tables.extend_indexes();
         memory.set_counters(counters);
         tables.publish([commit]);
         drop(permit);

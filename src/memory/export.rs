@@ -71,7 +71,8 @@ impl PerceptLine {
 
 impl View {
     /// Writes every version that the view knows as one JSON line, in canonical order:
-    /// `{"table","seq","retired_seq","recorded","row"}`. An export at a time during ingest equals the
+    /// `{"table","seq","retired_seq","recorded","row"}`, after the commits as
+    /// `{"table":"commits","seq","recorded"}`. An export at a time during ingest equals the
     /// export as of that time afterwards.
     ///
     /// # Errors
@@ -81,6 +82,12 @@ impl View {
             ($($field:ident: $row:ty,)*) => {
                 $(self.export_table::<$row>(&self.tables.$field, out)?;)*
             };
+        }
+        let commits = self.tables.commits.load();
+        for commit in commits.iter().filter(|commit| self.horizon.knows(commit.seq.0)) {
+            let line = json!({"table": "commits", "seq": commit.seq, "recorded": commit.recorded});
+            serde_json::to_writer(&mut *out, &line)?;
+            out.write_all(b"\n")?;
         }
         each_table!(export_tables);
         Ok(())

@@ -18,7 +18,9 @@ use crate::time::{Span, Timestamp};
 use super::Memory;
 use super::error::MemoryError;
 use super::filter::overlaps;
-use super::model::{Clip, Ground, MediaDigest, MemoryKind, MemoryRow, NameSource, TurnRow};
+use super::model::{
+    Clip, Ground, MediaDigest, MemoryKind, MemoryRow, NameSource, Retirement, TurnRow,
+};
 use super::rows::RowError;
 use super::store;
 use super::tables::{Tables, each_table};
@@ -370,7 +372,17 @@ fn sweep_all(db: &Connection, tables: &Tables, reach: &Reach) -> rusqlite::Resul
     let stale: HashSet<MemoryId> = rewritten.iter().copied().collect();
     let gone = |id: &MemoryId| reach.memories.contains(id);
     sweep(db, &tables.vectors, rows, |row| when(gone(&row.memory) || stale.contains(&row.memory)))?;
-    sweep(db, &tables.retirements, rows, |row| when(gone(&row.memory)))?;
+    sweep(db, &tables.retirements, rows, |row| {
+        let reason = reach.strike(&row.reason);
+        match gone(&row.memory) {
+            true => Fate::Delete,
+            false if reason == row.reason => Fate::Keep,
+            false => Fate::Rewrite(Retirement { reason, ..row.clone() }),
+        }
+    })?;
+    sweep(db, &tables.decisions, rows, |row| {
+        when(gone(&row.memory) || row.other.as_ref().is_some_and(gone))
+    })?;
     let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();
     for id in ids {
         db.execute("DELETE FROM access WHERE memory = ?", [id.0 as i64])?;

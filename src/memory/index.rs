@@ -1,58 +1,48 @@
-//! The vector index of memories: sealed HNSW segments and an exactly scanned tail.
+//! The vector index of memories: one-bit codes that are read through, then the candidates exactly.
 //!
-//! Vectors of one model stand in commit order. Once the tail is long enough, a thread builds a segment
-//! over it (and over smaller segments before it, so that there are few); readers go on with what there
-//! was until the new segment is swapped in. A segment is never changed afterwards: what was retired is
-//! left out when reading. Nothing that writes depends on the answers of this index.
+//! Vectors of one model stand in commit order, each with its code ([`super::codes`]). A search reads all codes
+//! (48 bytes each at 384 dimensions), orders the nearest few thousand by a finer estimate and the best of
+//! those by their true cosine. So a vector is searchable with its commit, nothing is built in the
+//! background, what was retired or is filtered out costs nothing, and the same rows give the same answer.
+//! Nothing that writes depends on the answers of this index.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
-use hnsw_rs::anndists::dist::Distance;
-use hnsw_rs::prelude::Hnsw;
-use rayon::prelude::*;
-use tracing::debug;
 
 use crate::ids::{MemoryId, ModelHash};
+use crate::percept::Embedding;
 
+use super::codes::{CodedQuery, Codes};
+use super::idset::IdSet;
 use super::model::MemoryVector;
+use super::simd::dot;
 use super::temporal::{Log, Version};
 
-/// Vectors up to which every one is compared.
-pub(crate) const EXACT_UP_TO: usize = 20_000;
-/// Links of a point per layer.
-const LINKS: usize = 24;
-/// Candidates looked at when a point is linked.
-const EF_BUILD: usize = 160;
-
-/// Cosine distance of unit vectors, `1 - dot`, never negative.
-#[derive(Clone, Copy, Debug, Default)]
-struct UnitCosine;
-
-impl Distance<f32> for UnitCosine {
-    fn eval(&self, a: &[f32], b: &[f32]) -> f32 {
-        (1.0 - dot(a, b)).max(0.0)
-    }
-}
+/// Vectors up to which every one is compared exactly.
+pub(crate) const EXACT_UP_TO: usize = 2_000;
+/// Of the codes, one in so many is looked at again.
+const LOOKED_AT_AGAIN: usize = 50;
+/// And at least so many, …
+const LEAST_AGAIN: usize = 1_500;
+/// … at most so many at first.
+const MOST_AGAIN: usize = 10_000;
+/// True cosines computed beside 3 per hit wanted.
+const EXACTLY: usize = 450;
 
 type Rows = Log<Arc<Version<MemoryVector>>>;
+/// Whether a vector counts.
+type Predicate<'a> = &'a dyn Fn(&Version<MemoryVector>) -> bool;
 
-/// A finished graph over positions `from..to` of a model's rows.
-struct Segment {
-    from: usize,
-    to: usize,
-    graph: Hnsw<'static, f32, UnitCosine>,
-}
-
-/// The vectors of one model.
-#[derive(Default)]
+/// The vectors of one model as they stand; replaced as a whole by the writer.
+#[derive(Clone)]
 struct Space {
-    rows: ArcSwap<Rows>,
-    /// Without gaps from 0, by position.
-    segments: ArcSwap<Vec<Arc<Segment>>>,
-    building: AtomicBool,
+    rows: Rows,
+    memories: Log<MemoryId>,
+    codes: Codes,
+    dimensions: usize,
 }
 
 /// Vectors of all models.
@@ -60,156 +50,154 @@ struct Space {
 pub(crate) struct VectorIndex {
     spaces: ArcSwap<BTreeMap<ModelHash, Arc<Space>>>,
     taken: AtomicUsize,
-    /// Of the building thread, so that tests and shutdown can wait for it.
-    threads: Mutex<Vec<std::thread::JoinHandle<()>>>,
 }
 
 impl VectorIndex {
     /// Takes in the versions that are not in yet.
     pub(crate) fn append(&self, log: &Rows) {
         let from = self.taken.swap(log.len(), Ordering::AcqRel);
-        let mut fresh: BTreeMap<ModelHash, Vec<Arc<Version<MemoryVector>>>> = BTreeMap::new();
-        for at in from..log.len() {
-            if let Some(version) = log.get(at) {
-                fresh.entry(version.row.embedding.model).or_default().push(Arc::clone(version));
-            }
-        }
-        for (model, versions) in fresh {
-            let space = self.space_or_new(model);
-            let mut rows = Rows::clone(&space.rows.load());
-            for version in versions {
-                // A vector of another length is no vector of this model: never compared.
-                rows.push(version);
-            }
-            space.rows.store(Arc::new(rows));
-            self.build_if_due(&space);
-        }
-    }
-
-    fn space_or_new(&self, model: ModelHash) -> Arc<Space> {
-        if let Some(space) = self.spaces.load().get(&model) {
-            return Arc::clone(space);
-        }
-        let mut spaces = BTreeMap::clone(&self.spaces.load());
-        let space = Arc::<Space>::default();
-        spaces.insert(model, Arc::clone(&space));
-        self.spaces.store(Arc::new(spaces));
-        space
-    }
-
-    fn build_if_due(&self, space: &Arc<Space>) {
-        if space.tail() < EXACT_UP_TO || space.building.swap(true, Ordering::AcqRel) {
+        if from >= log.len() {
             return;
         }
-        let space = Arc::clone(space);
-        let thread = std::thread::Builder::new().name("vector-index".to_owned()).spawn(move || {
-            while space.tail() >= EXACT_UP_TO {
-                space.build();
-            }
-            space.building.store(false, Ordering::Release);
-        });
-        let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
-        threads.retain(|thread| !thread.is_finished());
-        match thread {
-            Ok(thread) => threads.push(thread),
-            // Answers stay right without it, only slower.
-            Err(error) => {
-                tracing::warn!(%error, "cannot start the thread that builds the vector index")
-            }
-        }
-    }
-
-    /// Waits until no segment is being built.
-    pub(crate) fn settle(&self) {
-        let threads =
-            std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
-        for thread in threads {
-            if thread.join().is_err() {
-                tracing::error!("Building the vector index ended in a panic; please report it.");
+        let mut spaces = BTreeMap::clone(&self.spaces.load());
+        for version in log.iter_from(from) {
+            let embedding = &version.row.embedding;
+            let dimensions = embedding.values.len();
+            let space = spaces.entry(embedding.model).or_insert_with(|| {
+                Arc::new(Space {
+                    rows: Rows::default(),
+                    memories: Log::default(),
+                    codes: Codes::new(dimensions),
+                    dimensions,
+                })
+            });
+            // A vector of another length is no vector of this model: never compared.
+            if dimensions == space.dimensions {
+                let space = Arc::make_mut(space);
+                space.rows.push(Arc::clone(version));
+                space.memories.push(version.row.memory);
+                space.codes.push(&embedding.values);
             }
         }
+        self.spaces.store(Arc::new(spaces));
     }
 
-    /// How many vectors of that model stand in finished graphs.
-    #[cfg(test)]
-    pub(crate) fn indexed(&self, model: ModelHash) -> usize {
-        self.spaces.load().get(&model).map_or(0, |space| space.covered())
-    }
-
-    /// The `k` most similar memories among those that `keep` lets pass, best first.
+    /// The `k` most similar memories among those in `among` that `keep` lets pass, best first. `shows`, asked
+    /// of every candidate, is to be quick; `keep` is asked of the good ones that it lets pass.
     pub(crate) fn nearest(
         &self,
         model: ModelHash,
         query: &[f32],
         k: usize,
-        keep: &(dyn Fn(&Version<MemoryVector>) -> bool + Sync),
+        among: Option<&IdSet>,
+        (shows, keep): (Predicate<'_>, Predicate<'_>),
     ) -> Vec<(MemoryId, f32)> {
         let Some(space) = self.spaces.load().get(&model).map(Arc::clone) else { return Vec::new() };
-        let rows = space.rows.load_full();
-        let segments = space.segments.load_full();
-        let covered = segments.last().map_or(0, |segment| segment.to);
-        if covered == 0 {
-            return best_of(rows.iter(), query, k, keep);
+        if k == 0 || query.len() != space.dimensions {
+            return Vec::new();
         }
-        // Retired versions stay in the graphs: ask for more than is wanted, and for all if that was too few.
-        let wanted = k * 2 + 16;
-        let mut top = Top::new(k);
-        for segment in segments.iter() {
-            for hit in segment.graph.search(query, wanted, (wanted * 2).max(96)) {
-                if let Some(version) = rows.get(hit.d_id) {
+        let passes = |version: &Version<MemoryVector>| {
+            among.is_none_or(|among| among.contains(version.row.memory))
+                && shows(version)
+                && keep(version)
+        };
+        if space.rows.len() <= EXACT_UP_TO {
+            return best_of(space.rows.iter(), query, k, &passes);
+        }
+        let coded = space.codes.query(query);
+        let distances = space.codes.distances(&coded);
+        let mut again = (distances.len() / LOOKED_AT_AGAIN)
+            .clamp(LEAST_AGAIN, MOST_AGAIN)
+            .max(50 * k)
+            .min(distances.len());
+        loop {
+            let (candidates, everything) = space.near(&distances, again, among);
+            let top = space.exactly(query, &coded, candidates, k, (shows, keep));
+            // Candidates that the reader does not know (retired since, or not yet) may have crowded out
+            // others.
+            if top.0.len() == k || everything {
+                return top.into_hits();
+            }
+            again *= 8;
+        }
+    }
+}
+
+impl Space {
+    /// Positions of the `count` nearest codes (and of those as near as the last) whose memories are in
+    /// `among`; and whether that is all there are.
+    fn near(&self, distances: &[u16], count: usize, among: Option<&IdSet>) -> (Vec<u32>, bool) {
+        let admitted = |at: usize| {
+            among.is_none_or(|among| self.memories.get(at).is_some_and(|id| among.contains(*id)))
+        };
+        let most = distances.iter().copied().max().unwrap_or(0);
+        let mut counts = vec![0_usize; usize::from(most) + 1];
+        match among {
+            None => distances.iter().for_each(|distance| counts[usize::from(*distance)] += 1),
+            Some(among) => {
+                for (distance, id) in distances.iter().zip(self.memories.iter()) {
+                    counts[usize::from(*distance)] += usize::from(among.contains(*id));
+                }
+            }
+        }
+        let mut sum = 0;
+        let mut limit = usize::from(most);
+        for (distance, count_here) in counts.iter().enumerate() {
+            sum += count_here;
+            if sum >= count {
+                limit = distance;
+                break;
+            }
+        }
+        let everything = counts[limit + 1..].iter().all(|count| *count == 0);
+        let mut found = Vec::with_capacity(sum);
+        for (at, distance) in distances.iter().enumerate() {
+            if usize::from(*distance) <= limit && admitted(at) {
+                found.push(at as u32);
+            }
+        }
+        (found, everything)
+    }
+
+    /// The best `k` by true cosine among the candidates that look best.
+    fn exactly(
+        &self,
+        query: &[f32],
+        coded: &CodedQuery,
+        candidates: Vec<u32>,
+        k: usize,
+        (shows, keep): (Predicate<'_>, Predicate<'_>),
+    ) -> Top {
+        let mut ordered: Vec<(f32, u32)> = candidates
+            .into_iter()
+            .map(|at| (self.codes.likeness(coded, at as usize), at))
+            .collect();
+        let wanted = 3 * k + EXACTLY;
+        let by_likeness = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        // Twice as many in order as are wanted: some of them may not pass.
+        let (mut top, mut computed, mut from) = (Top::new(k), 0, 0);
+        while from < ordered.len() && computed < wanted {
+            let to = (from + wanted).min(ordered.len());
+            if to < ordered.len() {
+                ordered[from..].select_nth_unstable_by(to - from - 1, by_likeness);
+            }
+            ordered[from..to].sort_unstable_by(by_likeness);
+            for (_, at) in &ordered[from..to] {
+                let Some(version) = self.rows.get(*at as usize) else { continue };
+                if computed == wanted {
+                    break;
+                }
+                if shows(version) {
+                    computed += 1;
                     let score = dot(&version.row.embedding.values, query);
                     if top.wants(score, version.row.memory) && keep(version) {
                         top.put(score, version.row.memory);
                     }
                 }
             }
+            from = to;
         }
-        if top.0.len() < k.min(rows.len()) {
-            return best_of(rows.iter(), query, k, keep);
-        }
-        for (id, score) in best_of(rows.iter_from(covered), query, k, keep) {
-            top.put(score, id);
-        }
-        top.into_hits()
-    }
-}
-
-impl Space {
-    fn covered(&self) -> usize {
-        self.segments.load().last().map_or(0, |segment| segment.to)
-    }
-
-    fn tail(&self) -> usize {
-        self.rows.load().len() - self.covered()
-    }
-
-    /// Builds the next segment: over the tail and over the segments before it that are not larger.
-    fn build(&self) {
-        let rows = self.rows.load_full();
-        let mut segments = Vec::clone(&self.segments.load());
-        let to = rows.len();
-        let mut from = self.covered();
-        while let Some(last) = segments.last() {
-            if last.to - last.from > to - from {
-                break;
-            }
-            from = last.from;
-            segments.pop();
-        }
-        let dimension = rows.get(from).map_or(0, |version| version.row.embedding.values.len());
-        let graph = Hnsw::new(LINKS, to - from, 16, EF_BUILD, UnitCosine);
-        for at in from..to {
-            // What is retired by now needs no place in the graph: every later view leaves it out.
-            if let Some(version) = rows.get(at)
-                && version.retired_seq().is_none()
-                && version.row.embedding.values.len() == dimension
-            {
-                graph.insert((&version.row.embedding.values, at));
-            }
-        }
-        debug!(from, to, "built a segment of the vector index");
-        segments.push(Arc::new(Segment { from, to, graph }));
-        self.segments.store(Arc::new(segments));
+        top
     }
 }
 
@@ -226,7 +214,7 @@ impl Top {
     }
 
     fn put(&mut self, score: f32, id: MemoryId) {
-        if self.wants(score, id) && !self.0.iter().any(|hit| hit.0 == id) {
+        if self.1 > 0 && self.wants(score, id) && !self.0.iter().any(|hit| hit.0 == id) {
             let at = self.0.partition_point(|hit| before(*hit, (id, score)));
             self.0.insert(at, (id, score));
             self.0.truncate(self.1);
@@ -247,47 +235,25 @@ pub(crate) fn best_of<'a>(
     rows: impl Iterator<Item = &'a Arc<Version<MemoryVector>>>,
     query: &[f32],
     k: usize,
-    keep: &(dyn Fn(&Version<MemoryVector>) -> bool + Sync),
+    keep: Predicate<'_>,
 ) -> Vec<(MemoryId, f32)> {
-    let scan = |rows: &[&Arc<Version<MemoryVector>>]| {
-        let mut top = Top::new(k);
-        for version in rows {
-            let values = &version.row.embedding.values;
-            if values.len() != query.len() {
-                continue;
-            }
-            let score = dot(values, query);
-            if top.wants(score, version.row.memory) && keep(version) {
-                top.put(score, version.row.memory);
-            }
-        }
-        top
-    };
-    let rows: Vec<_> = rows.collect();
-    if k == 0 {
-        return Vec::new();
-    }
-    if rows.len() <= 8192 {
-        return scan(&rows).into_hits();
-    }
-    let parts: Vec<Top> = rows.par_chunks(8192).map(scan).collect();
     let mut top = Top::new(k);
-    for (id, score) in parts.into_iter().flat_map(Top::into_hits) {
-        top.put(score, id);
+    for version in rows {
+        let values = &version.row.embedding.values;
+        if values.len() != query.len() {
+            continue;
+        }
+        let score = dot(values, query);
+        if top.wants(score, version.row.memory) && keep(version) {
+            top.put(score, version.row.memory);
+        }
     }
     top.into_hits()
 }
 
-/// Dot product; running sums side by side, so that it is quick and always the same.
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    const LANES: usize = 16;
-    let (left, right) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f32 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();
-    let mut sums = [0.0_f32; LANES];
-    for (x, y) in left.zip(right) {
-        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
-            *sum += x * y;
-        }
-    }
-    sums.iter().sum::<f32>() + rest
+/// Cosine of two vectors, [-1, 1], in single precision: quick, and as good for ranking. `None` when the models
+/// differ.
+pub(crate) fn likeness(a: &Embedding, b: &Embedding) -> Option<f32> {
+    (a.model == b.model && a.values.len() == b.values.len())
+        .then(|| dot(&a.values, &b.values).clamp(-1.0, 1.0))
 }

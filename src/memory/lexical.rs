@@ -1,7 +1,11 @@
-//! The lexical index: words of memories, ranked by BM25.
+//! The lexical index: words of memories, ranked by BM25 (Robertson & Zaragoza 2009).
+//!
+//! A document is a version of a memory, by its position in the table's log. Function words are left out.
+//! A remark is also worth what the remarks around it say: an answer seldom repeats the words of the
+//! question that was put just before.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
@@ -10,18 +14,39 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::mention;
 
+use super::facets::{Facet, beside};
+use super::idset::IdSet;
 use super::model::MemoryRow;
 use super::temporal::{Log, Version};
 
-/// Term saturation.
-const K1: f64 = 1.2;
-/// Weight of the text's length.
-const B: f64 = 0.75;
+/// Term saturation and weight of the text's length: found on LoCoMo, each conversation by the others.
+const K1: f32 = 0.9;
+const B: f32 = 0.3;
+/// What a match is worth one remark before, one after, and two away.
+const ASIDE: [f32; 3] = [0.5, 0.5, 0.35];
+/// Documents with the best words of their own, whose neighbourhood is looked at.
+const LOOKED_AT: usize = 400;
+/// Stems kept at hand.
+const STEMS_KEPT: usize = 50_000;
+
+/// English function words: everywhere, and telling nothing.
+const FUNCTION_WORDS: &str = " a an the of to in on at by for with from and or but if then than so as is are was \
+    were be been being am do does did done has have had having will would can could shall should may might \
+    must i you he she it we they me him her us them my your his its our their this that these those there \
+    here what which who whom whose when where why how not no nor just about into over after before up down \
+    out off again too very any all some such it's i'm don't didn't that's i've ";
+
+fn is_function_word(word: &str) -> bool {
+    // A word never holds a space, so it is found only as a whole.
+    FUNCTION_WORDS.find(word).is_some_and(|_| FUNCTION_WORDS.contains(&format!(" {word} ")))
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Posting {
     doc: u32,
     count: u16,
+    /// Terms of the document.
+    length: u16,
 }
 
 /// Inverted index over memory versions, by their position in the table's log.
@@ -29,132 +54,270 @@ struct Posting {
 pub(crate) struct Lexical {
     postings: DashMap<Arc<str>, Log<Posting>>,
     /// Terms of each version and of all before it.
-    lengths: ArcSwap<Log<(u32, u64)>>,
+    lengths: ArcSwap<Log<u64>>,
+    words: Mutex<Words>,
+}
+
+/// Stems of words met so far: stemming is most of the work of taking in a text.
+#[derive(Default)]
+struct Words(HashMap<String, Option<Arc<str>>>);
+
+impl Words {
+    /// The stem; `None` for a function word.
+    fn stem(&mut self, stemmer: &Stemmer, word: &str) -> Option<Arc<str>> {
+        if let Some(known) = self.0.get(word) {
+            return known.clone();
+        }
+        let bare = bare(word);
+        let stem = (!is_function_word(&bare)).then(|| Arc::from(stemmer.stem(&bare)));
+        if self.0.len() < STEMS_KEPT {
+            self.0.insert(word.to_owned(), stem.clone());
+        }
+        stem
+    }
+}
+
+fn bare(word: &str) -> String {
+    let lower = word.to_lowercase().replace('’', "'");
+    match lower.strip_suffix("'s") {
+        Some(bare) => bare.to_owned(),
+        None => lower,
+    }
 }
 
 /// Lower-cased stems of a text's words.
 #[must_use]
 pub fn stems(text: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
+    text.unicode_words().map(|word| stemmer.stem(&bare(word)).into_owned()).collect()
+}
+
+/// The same without function words.
+pub(crate) fn telling_stems(text: &str) -> Vec<String> {
+    let stemmer = Stemmer::create(Algorithm::English);
     text.unicode_words()
-        .map(|word| {
-            let lower = word.to_lowercase();
-            let lower = lower.replace('’', "'");
-            let bare = lower.strip_suffix("'s").unwrap_or(&lower);
-            stemmer.stem(bare).into_owned()
-        })
+        .map(bare)
+        .filter(|word| !is_function_word(word))
+        .map(|word| stemmer.stem(&word).into_owned())
         .collect()
 }
 
-fn terms(row: &MemoryRow) -> Vec<String> {
-    let mut terms = stems(&mention::render(&row.text, |_| " ".to_owned()));
-    let mut entities: Vec<_> =
-        mention::mentions(&row.text).into_iter().map(|mention| mention.entity).collect();
-    for entity in &row.entities {
-        if !entities.contains(entity) {
-            entities.push(*entity);
-        }
-    }
-    terms.extend(entities.into_iter().map(|entity| format!("<{entity}>")));
-    terms
-}
-
-/// Postings of terms that mean the same: one for each version, with the largest count.
-fn union(mut lists: Vec<Log<Posting>>) -> Log<Posting> {
-    if lists.len() < 2 {
-        return lists.pop().unwrap_or_default();
-    }
-    let mut all: Vec<Posting> = lists.iter().flat_map(|list| list.iter().copied()).collect();
-    all.sort_unstable_by_key(|posting| (posting.doc, std::cmp::Reverse(posting.count)));
-    all.dedup_by_key(|posting| posting.doc);
-    let mut merged = Log::default();
-    for posting in all {
-        merged.push(posting);
-    }
-    merged
-}
+/// A word of a query: terms that mean the same (everything that stands for one person).
+pub(crate) type Concept = BTreeSet<String>;
 
 impl Lexical {
     /// Takes in the versions that are not in yet.
     pub(crate) fn append(&self, log: &Log<Arc<Version<MemoryRow>>>) {
         let mut lengths = Log::clone(&self.lengths.load());
-        for doc in lengths.len()..log.len() {
-            let Some(version) = log.get(doc) else { break };
-            let mut terms = terms(&version.row);
-            let before =
-                doc.checked_sub(1).and_then(|at| lengths.get(at)).map_or(0, |(_, sum)| *sum);
-            lengths.push((terms.len() as u32, before + terms.len() as u64));
+        let stemmer = Stemmer::create(Algorithm::English);
+        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh: HashMap<Arc<str>, Vec<Posting>> = HashMap::new();
+        let mut sum = lengths.iter().next_back().copied().unwrap_or(0);
+        for (doc, version) in (lengths.len()..).zip(log.iter_from(lengths.len())) {
+            let mut terms = terms(&version.row, &mut words, &stemmer);
+            sum += terms.len() as u64;
+            lengths.push(sum);
+            let length = terms.len().min(usize::from(u16::MAX)) as u16;
             terms.sort_unstable();
             for run in terms.chunk_by(|a, b| a == b) {
-                let posting =
-                    Posting { doc: doc as u32, count: run.len().min(usize::from(u16::MAX)) as u16 };
-                match self.postings.get_mut(run[0].as_str()) {
-                    Some(mut postings) => postings.push(posting),
-                    None => self.postings.entry(run[0].as_str().into()).or_default().push(posting),
+                let count = run.len().min(usize::from(u16::MAX)) as u16;
+                let posting = Posting { doc: doc as u32, count, length };
+                match fresh.get_mut(&run[0]) {
+                    Some(postings) => postings.push(posting),
+                    None => drop(fresh.insert(Arc::clone(&run[0]), vec![posting])),
                 }
+            }
+        }
+        #[allow(clippy::iter_over_hash_type)] // each term has a list of its own
+        for (term, postings) in fresh {
+            let mut list = self.postings.entry(term).or_default();
+            for posting in postings {
+                list.push(posting);
             }
         }
         self.lengths.store(Arc::new(lengths));
     }
 
-    /// Versions with their scores, best first. Each of `concepts` is a set of terms that mean the same (a
-    /// word; everything that stands for one person); `docs` is how many versions the reader knows, `keep`
-    /// says which of them count.
-    pub(crate) fn search(
-        &self,
-        concepts: &BTreeSet<BTreeSet<String>>,
-        docs: usize,
-        k: usize,
-        mut keep: impl FnMut(u32) -> bool,
-    ) -> Vec<(u32, f32)> {
+    /// Scores of the first `docs` versions for the concepts.
+    pub(crate) fn score(&self, concepts: &BTreeSet<Concept>, docs: usize) -> Scores {
         let lengths = self.lengths.load();
         let docs = docs.min(lengths.len());
-        let Some(total) = docs.checked_sub(1).and_then(|at| lengths.get(at)).map(|(_, sum)| *sum)
-        else {
-            return Vec::new();
-        };
-        let mean = (total as f64 / docs as f64).max(1.0);
-        let mut lists: Vec<(Log<Posting>, usize)> = concepts
-            .iter()
-            .filter_map(|terms| {
-                let lists: Vec<_> = terms
-                    .iter()
-                    .filter_map(|term| Some(self.postings.get(term.as_str())?.clone()))
-                    .collect();
-                let postings = union(lists);
-                let known = postings.partition_point(|posting| (posting.doc as usize) < docs);
-                (known > 0).then_some((postings, known))
-            })
-            .collect();
-        // Words that are everywhere cost much and tell little.
-        if docs > 1000 && lists.iter().any(|(_, known)| known * 4 <= docs) {
-            lists.retain(|(_, known)| known * 4 <= docs);
-        }
-        let mut scores = vec![0.0_f32; docs];
-        let mut touched = Vec::new();
-        for (postings, known) in &lists {
-            let (n, df) = (docs as f64, *known as f64);
-            let idf = (1.0 + (n - df + 0.5) / (df + 0.5)).ln();
-            for posting in postings.iter().take(*known) {
-                let at = posting.doc as usize;
-                let length = lengths.get(at).map_or(0, |(length, _)| *length);
-                let tf = f64::from(posting.count);
-                let norm = K1 * (1.0 - B + B * f64::from(length) / mean);
-                let score = (idf * tf * (K1 + 1.0) / (tf + norm)) as f32;
-                if scores[at] == 0.0 {
-                    touched.push(posting.doc);
-                }
-                scores[at] += score;
+        let total = docs.checked_sub(1).and_then(|at| lengths.get(at)).copied().unwrap_or(0);
+        let mean = (total as f32 / docs.max(1) as f32).max(1.0);
+        let mut found: Vec<(Vec<_>, f32)> = Vec::new();
+        let mut best = 0.0;
+        for terms in concepts {
+            let lists: Vec<(Log<Posting>, usize)> = terms
+                .iter()
+                .filter_map(|term| {
+                    let list = self.postings.get(term.as_str())?.clone();
+                    let known = list.partition_point(|posting| (posting.doc as usize) < docs);
+                    (known > 0).then_some((list, known))
+                })
+                .collect();
+            // Lists of terms that mean the same overlap; the longest tells enough.
+            let df = lists.iter().map(|(_, known)| *known).max().unwrap_or(0) as f32;
+            let idf = (1.0 + (docs as f32 - df + 0.5) / (df + 0.5)).ln();
+            best += idf;
+            if df > 0.0 {
+                found.push((lists, idf));
             }
         }
-        touched.sort_unstable_by(|a, b| {
-            scores[*b as usize].total_cmp(&scores[*a as usize]).then(a.cmp(b))
-        });
-        touched
-            .into_iter()
-            .filter(|doc| keep(*doc))
-            .take(k)
-            .map(|doc| (doc, scores[doc as usize]))
-            .collect()
+        // Words that are everywhere cost much and tell little.
+        let everywhere =
+            |lists: &[(Log<Posting>, usize)]| lists.iter().any(|(_, known)| known * 4 > docs);
+        if docs > 1000 && found.iter().any(|(lists, _)| !everywhere(lists)) {
+            found.retain(|(lists, _)| !everywhere(lists));
+        }
+        let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { docs }];
+        let mut touched = Vec::new();
+        for (lists, idf) in &found {
+            // Of several lists of one concept each document counts once.
+            let mut counted: HashSet<u32> = HashSet::new();
+            for (number, (postings, known)) in lists.iter().enumerate() {
+                for posting in postings.iter().take(*known) {
+                    if lists.len() > 1 {
+                        if number > 0 && counted.contains(&posting.doc) {
+                            continue;
+                        }
+                        if number + 1 < lists.len() {
+                            counted.insert(posting.doc);
+                        }
+                    }
+                    let tf = f32::from(posting.count);
+                    let norm = K1 * (1.0 - B + B * f32::from(posting.length) / mean);
+                    let score = &mut scores[posting.doc as usize];
+                    if *score == 0.0 {
+                        touched.push(posting.doc);
+                    }
+                    *score += idf * tf * (K1 + 1.0) / (tf + norm);
+                }
+            }
+        }
+        Scores { scores, touched, best: best * (K1 + 1.0) }
     }
+}
+
+fn terms(row: &MemoryRow, words: &mut Words, stemmer: &Stemmer) -> Vec<Arc<str>> {
+    let mentions = mention::mentions(&row.text);
+    let plain = match mentions.is_empty() {
+        true => std::borrow::Cow::Borrowed(row.text.as_str()),
+        false => mention::render(&row.text, |_| " ".to_owned()).into(),
+    };
+    let mut terms: Vec<Arc<str>> =
+        plain.unicode_words().filter_map(|word| words.stem(stemmer, word)).collect();
+    let mut entities: Vec<_> = mentions.into_iter().map(|mention| mention.entity).collect();
+    for entity in &row.entities {
+        if !entities.contains(entity) {
+            entities.push(*entity);
+        }
+    }
+    terms.extend(entities.into_iter().map(|entity| Arc::from(format!("<{entity}>"))));
+    terms
+}
+
+/// BM25 scores of a query by document.
+pub(crate) struct Scores {
+    scores: Vec<f32>,
+    touched: Vec<u32>,
+    best: f32,
+}
+
+impl Scores {
+    /// More than any document can have.
+    pub(crate) fn best(&self) -> f32 {
+        self.best
+    }
+
+    /// Score of a document's own words.
+    pub(crate) fn own(&self, doc: u32) -> f32 {
+        self.scores.get(doc as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Score of the remarks around a document, and which of them has the most.
+    pub(crate) fn around(&self, facets: &Log<Facet>, doc: u32) -> (f32, Option<u32>) {
+        let docs = self.scores.len();
+        let (mut sum, mut strongest, mut most) = (0.0, None, 0.0);
+        for forward in [false, true] {
+            let mut at = doc;
+            for distance in 0..2 {
+                let Some(next) = beside(facets, at, docs, forward) else { break };
+                at = next;
+                let weight = ASIDE[if distance == 1 { 2 } else { usize::from(forward) }];
+                let gain = weight * self.own(at);
+                sum += gain;
+                if gain > most {
+                    (most, strongest) = (gain, Some(at));
+                }
+            }
+        }
+        (sum, strongest)
+    }
+
+    /// The `k` documents with the best words of their own among those that `keep` lets pass, best first.
+    pub(crate) fn top(&self, k: usize, keep: &mut dyn FnMut(u32) -> bool) -> Vec<(u32, f32)> {
+        self.ranked(self.touched.iter().map(|doc| (*doc, self.own(*doc))).collect(), k, keep)
+    }
+
+    /// The `k` documents with the best words of their own and around them, best first; scores count both.
+    pub(crate) fn top_in_context(
+        &self,
+        facets: &Log<Facet>,
+        k: usize,
+        among: Option<&IdSet>,
+        keep: &mut dyn FnMut(u32) -> bool,
+    ) -> Vec<(u32, f32)> {
+        let admitted = |doc: &u32| {
+            let id = facets.get(*doc as usize).map(|facet| facet.id);
+            among.is_none_or(|among| id.is_some_and(|id| among.contains(id)))
+        };
+        let touched = self.touched.iter().filter(|doc| admitted(doc));
+        let mut best: Vec<(u32, f32)> = touched.map(|doc| (*doc, self.own(*doc))).collect();
+        if best.len() > LOOKED_AT {
+            best.select_nth_unstable_by(LOOKED_AT - 1, in_order);
+            best.truncate(LOOKED_AT);
+        }
+        let docs = self.scores.len();
+        let mut near: Vec<u32> = Vec::with_capacity(best.len() * 5);
+        for (doc, _) in best {
+            near.push(doc);
+            for forward in [false, true] {
+                let next = beside(facets, doc, docs, forward);
+                near.extend(next);
+                near.extend(next.and_then(|next| beside(facets, next, docs, forward)));
+            }
+        }
+        near.sort_unstable();
+        near.dedup();
+        let scored = near.into_iter().map(|doc| (doc, self.own(doc) + self.around(facets, doc).0));
+        self.ranked(scored.collect(), k, keep)
+    }
+
+    fn ranked(
+        &self,
+        mut all: Vec<(u32, f32)>,
+        k: usize,
+        keep: &mut dyn FnMut(u32) -> bool,
+    ) -> Vec<(u32, f32)> {
+        let mut found = Vec::with_capacity(k.min(all.len()));
+        let mut from = 0;
+        // Some more than wanted are put in order, then all: few do not pass.
+        let mut step = k.saturating_mul(2).saturating_add(16);
+        while found.len() < k && from < all.len() {
+            let to = from.saturating_add(step).min(all.len());
+            if to < all.len() {
+                all[from..].select_nth_unstable_by(to - from - 1, in_order);
+            }
+            all[from..to].sort_unstable_by(in_order);
+            let wanted = k - found.len();
+            found.extend(all[from..to].iter().copied().filter(|(doc, _)| keep(*doc)).take(wanted));
+            from = to;
+            step = step.saturating_mul(8);
+        }
+        found
+    }
+}
+
+fn in_order(a: &(u32, f32), b: &(u32, f32)) -> std::cmp::Ordering {
+    b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }

@@ -4,13 +4,17 @@
 //! [`View`]. The truth is SQLite ([`store`]), one transaction per commit; the same rows stand in RAM as
 //! versions ([`temporal`]) that a view filters by commit number, so readers never wait for the writer.
 
+mod codes;
 mod draft;
 mod error;
 mod export;
+mod facets;
 mod filter;
 mod forget;
 pub mod graph_export;
 mod hash;
+mod idset;
+mod import;
 mod index;
 mod lexical;
 mod media;
@@ -18,6 +22,8 @@ pub mod model;
 mod people;
 mod present;
 mod rows;
+mod search;
+mod simd;
 mod sql;
 mod store;
 mod tables;
@@ -46,9 +52,12 @@ pub use error::{AsOf, MemoryError};
 pub use export::PerceptLine;
 pub use filter::{Filter, Order, PerceptFilter};
 pub use forget::{ERASED, Erased, Forget};
+pub use import::Imported;
+pub(crate) use index::likeness;
 pub use lexical::stems;
 pub use present::{Present, PresentState, PresentTrack, PresentTurn};
 pub use rows::RowError;
+pub(crate) use search::Words;
 pub use sql::{SqlLimits, SqlTable};
 pub use store::Loaded;
 pub use temporal::Version;
@@ -276,12 +285,6 @@ impl Memory {
     /// When the disk fails.
     pub fn media(&self, digest: &MediaDigest) -> Result<Option<Vec<u8>>, MemoryError> {
         self.0.folder.read(digest)
-    }
-
-    /// Waits until the vector index stands over everything that was committed. Recall is right without it,
-    /// and quicker with it.
-    pub fn settle_index(&self) {
-        self.tables().index.settle();
     }
 
     /// The open window's percepts.

@@ -326,6 +326,18 @@ pub struct MemoryRow {
     pub origin: String,
 }
 
+impl MemoryRow {
+    /// A trait (a liking, a habit) that rests on one statement or observation only: not to be relied on yet.
+    #[must_use]
+    pub fn is_weak(&self) -> bool {
+        let trait_of = |fact: &Fact| TRAITS.contains(&fact.attribute.as_str());
+        self.fact.as_ref().is_some_and(trait_of) && self.grounds.len() < 2
+    }
+}
+
+/// Attributes that tell what somebody is like.
+pub(crate) const TRAITS: [&str; 4] = ["likes", "dislikes", "habit", "usual_time"];
+
 /// The robot's pose at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PoseRow {
@@ -381,6 +393,51 @@ pub struct Retirement {
     pub memory: MemoryId,
     /// Until when it was true; `None` = it is no longer held at all.
     pub valid_to: Option<Timestamp>,
+    /// Why, in words.
+    pub reason: String,
+}
+
+/// What is done about a fact that was stated, judged against what its slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FactAction {
+    /// It is new beside what there was.
+    Add,
+    /// It takes the place of another value.
+    Update,
+    /// It is no longer held, or no longer true.
+    Retire,
+    /// It was known: the known one is strengthened.
+    None,
+}
+
+impl FactAction {
+    /// Every action.
+    pub const ALL: [Self; 4] = [Self::Add, Self::Update, Self::Retire, Self::None];
+
+    /// The word in JSON and SQL.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Update => "update",
+            Self::Retire => "retire",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What was decided about a fact, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// The fact's memory; for [`FactAction::None`] the one that was known.
+    pub memory: MemoryId,
+    /// When it was stated, event time.
+    pub at: Timestamp,
+    /// What was done.
+    pub action: FactAction,
+    /// The memory whose place it takes, or which takes its place.
+    pub other: Option<MemoryId>,
     /// Why, in words.
     pub reason: String,
 }

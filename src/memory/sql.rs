@@ -9,7 +9,9 @@
 //! | `sightings` | `person, face, source, clip, track, start, "end", secs` |
 //! | `utterances` | `person, voice, source, clip, turn, start, "end", words` |
 //! | `memories` | `id, kind, text, start, "end", clip, entities, importance, confidence` |
-//! | `facts` | `memory, subject, attribute, value, valid_from, valid_to, confidence` |
+//! | `facts` | `memory, subject, attribute, value, valid_from, valid_to, confidence, weak` |
+//! | `decisions` | `memory, at, action, other, reason` |
+//! | `objects` | `object, place, since, told_by, memory` |
 //! | `places` | `id, name` |
 //! | `clips` | `id, session, start, "end", frames, analysed, dropped` |
 //! | `answers` | `id, question, document, asked` |
@@ -56,6 +58,20 @@ impl Default for SqlLimits {
     }
 }
 
+/// Views and their columns, as documented.
+pub(crate) const COLUMNS: [(&str, &str); 10] = [
+    ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
+    ("sightings", "person, face, source, clip, track, start, \"end\", secs"),
+    ("utterances", "person, voice, source, clip, turn, start, \"end\", words"),
+    ("memories", "id, kind, text, start, \"end\", clip, entities, importance, confidence"),
+    ("facts", "memory, subject, attribute, value, valid_from, valid_to, confidence, weak"),
+    ("decisions", "memory, at, action, other, reason"),
+    ("objects", "object, place, since, told_by, memory"),
+    ("places", "id, name"),
+    ("clips", "id, session, start, \"end\", frames, analysed, dropped"),
+    ("answers", "id, question, document, asked"),
+];
+
 const VIEWS: &str = "
 CREATE TEMP VIEW sightings AS SELECT w.person, face, source, 's' || session || '/' || clip AS clip,
   'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs
@@ -67,7 +83,15 @@ CREATE TEMP VIEW memories AS SELECT 'memory_' || id AS id, kind, text, start, \"
   's' || session || '/' || clip AS clip, entities, importance, confidence
   FROM main.memory WHERE retired_seq IS NULL;
 CREATE TEMP VIEW facts AS SELECT 'memory_' || id AS memory, subject, attribute, value, valid_from,
-  valid_to, confidence FROM main.memory WHERE retired_seq IS NULL AND subject IS NOT NULL;
+  valid_to, confidence, attribute IN ('likes', 'dislikes', 'habit', 'usual_time')
+  AND json_array_length(grounds) < 2 AS weak
+  FROM main.memory WHERE retired_seq IS NULL AND subject IS NOT NULL;
+CREATE TEMP VIEW decisions AS SELECT 'memory_' || memory AS memory, at, action, 'memory_' || other AS other,
+  reason FROM main.decision WHERE retired_seq IS NULL;
+CREATE TEMP VIEW objects AS SELECT subject AS object, value AS place, valid_from AS since,
+  (SELECT coalesce(w.person, e.value) FROM json_each(m.entities) AS e LEFT JOIN temp.whose AS w
+   ON w.part = e.value LIMIT 1) AS told_by, 'memory_' || id AS memory
+  FROM main.memory AS m WHERE retired_seq IS NULL AND attribute = 'location' AND valid_to IS NULL;
 CREATE TEMP VIEW clips AS SELECT 's' || session || '/' || clip AS id, 's' || session AS session, start,
   \"end\", frames, analysed, dropped FROM main.clip WHERE retired_seq IS NULL;
 CREATE TEMP VIEW answers AS SELECT 'answer_' || id AS id, question, document, asked FROM main.answer;
@@ -98,10 +122,16 @@ impl Memory {
             MemoryError::Refused(if late.load(Ordering::Relaxed) {
                 format!("the query took longer than {:.1} s; narrow it", limits.time.as_secs_f64())
             } else {
-                format!("the query is refused: {error}; see the views in the documentation of `engramd sql`")
+                format!("the query is refused: {error}; {}", offered())
             })
         })
     }
+}
+
+/// The views and their columns, for whoever guessed wrong: a person or a model.
+fn offered() -> String {
+    let views = COLUMNS.iter().map(|(view, columns)| format!("{view} ({columns})"));
+    format!("the views are {}", views.collect::<Vec<_>>().join(", "))
 }
 
 fn offer_views(db: &Connection, view: &View) -> rusqlite::Result<()> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params, params_from_iter};
-use tracing::warn;
+use tracing::{info, warn};
 
 use crate::ids::Seq;
 use crate::time::Timestamp;
@@ -16,8 +16,11 @@ use super::error::MemoryError;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
 
+/// What brings an empty file to version 1, that to version 2, and so on.
+pub(crate) const MIGRATIONS: [&str; 2] =
+    [include_str!("schema_1.sql"), include_str!("schema_2.sql")];
 /// Schema version this build writes.
-pub(crate) const SCHEMA_VERSION: u32 = 1;
+pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Rows that could not be read, per table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,12 +87,18 @@ pub(crate) fn open(dir: &Path) -> Result<Connection, MemoryError> {
     )
     .map_err(fail())?;
     let found = version_of(&db).map_err(fail())?;
-    if found == 0 {
-        let transaction = db.transaction().map_err(fail())?;
-        transaction.execute_batch(include_str!("schema.sql")).map_err(fail())?;
-        transaction.commit().map_err(fail())?;
-    } else if found > SCHEMA_VERSION {
+    if found > SCHEMA_VERSION {
         return Err(MemoryError::TooNew { dir: dir.to_owned(), found, known: SCHEMA_VERSION });
+    }
+    if found < SCHEMA_VERSION {
+        let transaction = db.transaction().map_err(fail())?;
+        for step in &MIGRATIONS[found as usize..] {
+            transaction.execute_batch(step).map_err(fail())?;
+        }
+        transaction.commit().map_err(fail())?;
+        if found > 0 {
+            info!(from = found, to = SCHEMA_VERSION, "brought the memory to the newest schema");
+        }
     }
     Ok(db)
 }
@@ -138,8 +147,7 @@ pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded),
         };
     }
     each_table!(load_tables);
-    tables.lexical.append(&tables.memories.log());
-    tables.index.append(&tables.vectors.log());
+    tables.extend_indexes();
     {
         let mut statement =
             snapshot.prepare("SELECT seq, recorded FROM commits ORDER BY seq").map_err(fail())?;
@@ -165,6 +173,15 @@ fn load_table<R: Temporal>(
     table: &Table<R>,
     loaded: &mut Loaded,
 ) -> rusqlite::Result<()> {
+    // Read beside a writer, or before the first writer of this version: a younger table may not be there.
+    let there: bool = db.query_row(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)",
+        [R::TABLE],
+        |row| row.get(0),
+    )?;
+    if !there {
+        return Ok(());
+    }
     let mut statement = db.prepare(&format!(
         "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY seq, version",
         quoted(R::COLUMNS),

@@ -8,6 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use crate::ids::{MemoryId, Seq};
 use crate::time::Timestamp;
 
+use super::facets::Facets;
 use super::index::VectorIndex;
 use super::lexical::Lexical;
 use super::model::{MemoryRow, PersonProfile};
@@ -31,6 +32,7 @@ macro_rules! each_table {
             memories: $crate::memory::model::MemoryRow,
             vectors: $crate::memory::model::MemoryVector,
             retirements: $crate::memory::model::Retirement,
+            decisions: $crate::memory::model::Decision,
             media: $crate::memory::model::MediaRow,
         }
     };
@@ -45,6 +47,7 @@ macro_rules! declare_tables {
             $(pub(crate) $field: Table<$row>,)*
             pub(crate) commits: ArcSwap<Log<CommitRow>>,
             pub(crate) lexical: Lexical,
+            pub(crate) facets: Facets,
             pub(crate) index: VectorIndex,
             published: AtomicU64,
             /// Everyone as of a commit: many questions ask the same.
@@ -55,6 +58,14 @@ macro_rules! declare_tables {
 each_table!(declare_tables);
 
 impl Tables {
+    /// Brings the indexes up to the rows.
+    pub(crate) fn extend_indexes(&self) {
+        let memories = self.memories.log();
+        self.facets.append(&memories);
+        self.lexical.append(&memories);
+        self.index.append(&self.vectors.log());
+    }
+
     /// The newest commit that readers see.
     pub(crate) fn published(&self) -> Seq {
         Seq(self.published.load(Ordering::Acquire))

@@ -66,6 +66,11 @@ impl<T> Log<T> {
         self.chunks.iter().flat_map(|chunk| chunk.iter())
     }
 
+    /// The items of one chunk.
+    pub(crate) fn chunk(&self, chunk: usize) -> &[T] {
+        self.chunks.get(chunk).map_or(&[], |chunk| chunk.as_slice())
+    }
+
     /// The items from `from` on.
     pub(crate) fn iter_from(&self, from: usize) -> impl Iterator<Item = &T> {
         let chunks = self.chunks.get(from / CHUNK..).unwrap_or_default();
@@ -288,6 +293,15 @@ impl<R: Temporal> Table<R> {
 
     /// The version of `key` that the horizon shows.
     pub(crate) fn current(&self, key: &R::Key, horizon: &Horizon) -> Option<Arc<Version<R>>> {
+        self.current_at(key, horizon).map(|(_, version)| version)
+    }
+
+    /// The same with its position in the log.
+    pub(crate) fn current_at(
+        &self,
+        key: &R::Key,
+        horizon: &Horizon,
+    ) -> Option<(u32, Arc<Version<R>>)> {
         let indexes = self.keys.get(key)?;
         let log = self.log.load();
         // Commits are replayed in order: the newest known event of the key decides, its beginning before an end.
@@ -298,10 +312,30 @@ impl<R: Temporal> Table<R> {
                 return None;
             }
             if horizon.knows(version.seq.0) {
-                return Some(Arc::clone(version));
+                return Some((at, Arc::clone(version)));
             }
         }
         None
+    }
+
+    /// Positions in the log that hang on the entity (as written), whether shown or not; ascending.
+    pub(crate) fn positions_of(&self, entity: EntityId) -> Log<u32> {
+        self.links.get(&entity).map(|found| found.clone()).unwrap_or_default()
+    }
+
+    /// Calls `visit` with every chunk of the log (see [`CHUNK`]) that may hold a row whose span touches
+    /// `span`.
+    pub(crate) fn chunks_touching(
+        &self,
+        span: Option<Span>,
+        chunks: usize,
+        mut visit: impl FnMut(usize),
+    ) {
+        let bounds = self.bounds.load_full();
+        let touches = |other: &Span| {
+            span.is_none_or(|span| other.start <= span.end && span.start <= other.end)
+        };
+        (0..chunks).filter(|chunk| bounds.get(*chunk).is_none_or(touches)).for_each(&mut visit);
     }
 
     /// Whether the horizon shows this version.

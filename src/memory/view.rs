@@ -1,21 +1,19 @@
 //! The memory as one reader sees it: fixed at a commit or a record time.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::{
     ClipId, EntityId, EntityKind, MemoryId, ModelHash, Seq, SessionId, TrackId, TurnId,
 };
-use crate::mention;
 use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
 use super::filter::{Filter, Order, PerceptFilter, overlaps};
-use super::index::{EXACT_UP_TO, best_of};
-use super::lexical::stems;
+use super::index::likeness;
 use super::model::{
-    Clip, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement, Session,
-    TrackRow, TurnRow,
+    Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement,
+    Session, TrackRow, TurnRow,
 };
 use super::tables::Tables;
 use super::temporal::{Horizon, Table, Temporal, Version};
@@ -166,10 +164,24 @@ impl View {
         self.current(&self.tables.vectors, &id).map(|row| row.embedding.clone())
     }
 
+    /// How near a memory's vector is to another (cosine); `None` without one of that model.
+    #[must_use]
+    pub fn cosine(&self, id: MemoryId, other: &Embedding) -> Option<f32> {
+        likeness(&self.current(&self.tables.vectors, &id)?.embedding, other)
+    }
+
     /// Why a memory was closed or taken back.
     #[must_use]
     pub fn retirement(&self, id: MemoryId) -> Option<Arc<Retirement>> {
         self.current(&self.tables.retirements, &id)
+    }
+
+    /// What was decided about facts, oldest statement first.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<Arc<Decision>> {
+        let mut found = rows(self.tables.decisions.all(&self.horizon));
+        found.sort_by_key(|row| (row.at, row.memory, row.action));
+        found
     }
 
     /// When a memory came to be known: record time of its newest version.
@@ -211,6 +223,8 @@ impl View {
             table.in_clip(clip, &self.horizon)
         } else if let Some(span) = filter.span {
             table.touching(span, &self.horizon)
+        } else if let Some(passing) = self.passing(filter) {
+            passing.iter().filter_map(|id| table.current(&id, &self.horizon)).collect()
         } else {
             table.all(&self.horizon)
         };
@@ -248,73 +262,6 @@ impl View {
     #[must_use]
     pub fn media_row(&self, digest: &MediaDigest) -> Option<Arc<MediaRow>> {
         self.current(&self.tables.media, digest)
-    }
-
-    /// The `k` memories whose vectors are most similar (cosine) and that pass the filter, best first.
-    #[must_use]
-    pub fn nearest(&self, query: &Embedding, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
-        let index = &self.tables.index;
-        let vectors = &self.tables.vectors;
-        if filter.is_open() {
-            return index.nearest(query.model, &query.values, k, &|version| {
-                vectors.shows(version, &self.horizon) && self.memory(version.row.memory).is_some()
-            });
-        }
-        let candidates = self.candidates(filter);
-        if candidates.len() <= EXACT_UP_TO {
-            let rows: Vec<_> = candidates
-                .iter()
-                .filter_map(|row| vectors.current(&row.id, &self.horizon))
-                .filter(|version| version.row.embedding.model == query.model)
-                .collect();
-            return best_of(rows.iter(), &query.values, k, &|_| true);
-        }
-        let wanted: HashSet<MemoryId> = candidates.into_iter().map(|row| row.id).collect();
-        index.nearest(query.model, &query.values, k, &|version| {
-            wanted.contains(&version.row.memory) && vectors.shows(version, &self.horizon)
-        })
-    }
-
-    /// The `k` memories whose words (and entities) match best and that pass the filter, by BM25, best first.
-    #[must_use]
-    pub fn lexical(&self, query: &str, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
-        let table = &self.tables.memories;
-        let log = table.log();
-        let docs = log.partition_point(|version| version.seq <= self.seq());
-        let concepts = self.concepts(query);
-        let wanted: Option<BTreeSet<MemoryId>> = (!filter.is_open())
-            .then(|| self.candidates(filter).into_iter().map(|row| row.id).collect());
-        let hits = self.tables.lexical.search(&concepts, docs, k, |doc| {
-            log.get(doc as usize).is_some_and(|version| {
-                table.shows(version, &self.horizon)
-                    && wanted.as_ref().is_none_or(|wanted| wanted.contains(&version.row.id))
-            })
-        });
-        hits.into_iter()
-            .filter_map(|(doc, score)| Some((log.get(doc as usize)?.row.id, score)))
-            .collect()
-    }
-
-    /// The query's words as stems; everyone it names as one concept: all ids and one-word names.
-    fn concepts(&self, query: &str) -> BTreeSet<BTreeSet<String>> {
-        let plain = mention::render(query, |_| " ".to_owned());
-        let mut named: BTreeSet<EntityId> = self.named_in(&plain).into_iter().collect();
-        named.extend(mention::mentions(query).iter().map(|mention| self.resolve(mention.entity)));
-        let people: Vec<BTreeSet<String>> = named
-            .into_iter()
-            .map(|id| {
-                let names = self.names(id).into_iter().map(|row| stems(&row.name));
-                let words = names.filter(|words| words.len() == 1).flatten();
-                words.chain(self.same_as(id).iter().map(|id| format!("<{id}>"))).collect()
-            })
-            .collect();
-        let words = stems(&plain).into_iter();
-        let mut concepts: BTreeSet<BTreeSet<String>> = words
-            .filter(|word| !people.iter().any(|terms| terms.contains(word)))
-            .map(|word| BTreeSet::from([word]))
-            .collect();
-        concepts.extend(people);
-        concepts
     }
 
     fn percepts<R: Temporal>(

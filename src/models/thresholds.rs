@@ -74,6 +74,14 @@ impl Thresholds {
                 Err(source) => return Err(ModelError::Io { doing: "reading", path, source }),
             }
         }
+        Self::built_in(model)
+    }
+
+    /// The thresholds that this build was made with; `None` for a model that it does not know.
+    ///
+    /// # Errors
+    /// [`ModelError::Thresholds`] when the file was wrong at build time.
+    pub fn built_in(model: &str) -> Result<Option<Self>, ModelError> {
         let built_in = BUILT_IN.iter().find(|(name, _)| *name == model);
         built_in.map(|(name, text)| Self::parse(text, Path::new(name))).transpose()
     }

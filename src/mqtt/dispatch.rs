@@ -1,6 +1,7 @@
 //! From a message to its reply: parse, admit, carry out, answer. Never silence.
 //!
-//! Questions and reading commands run side by side, as many as `answerer.concurrency` allows; what
+//! Questions and reading commands run side by side, as many as `answerer.concurrency` allows; questions for a
+//! language model have a lane of that width of their own, so that a slow model holds nobody else up; what
 //! writes runs one by one in the order it came; poses and the robot's own speech have a lane of their own,
 //! so that no question holds them up.
 
@@ -12,11 +13,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::message::{Refusal, Request, parse};
+use super::message::{Effort, Refusal, Request, parse};
 use super::once::{Once, Verdict, fingerprint};
 use super::outbox::{Class, JSON, Outbox, Outgoing};
 use super::topics::Topics;
-use crate::config::Answerer;
+use crate::config::{Answerer, Engine};
 
 /// Writing requests that may wait.
 const WRITE_QUEUE: usize = 256;
@@ -110,7 +111,17 @@ struct Job {
     quiet: bool,
 }
 
+/// Why a question was not even begun.
+const LATE: &str =
+    "the time allowed passed before its turn came; ask again or allow more with deadline_ms";
+
 impl Job {
+    /// How long its answer is waited for.
+    fn time_left(&self) -> Duration {
+        let Request::Ask(ask) = &self.request else { return Duration::MAX };
+        Duration::from_millis(ask.deadline_ms()).saturating_sub(self.call.received.elapsed())
+    }
+
     /// Whether nobody waits for the answer any more.
     fn is_late(&self) -> bool {
         let Request::Ask(ask) = &self.request else { return false };
@@ -123,6 +134,8 @@ impl Job {
 pub(super) struct Dispatcher {
     shared: Arc<Shared>,
     readers: mpsc::UnboundedSender<Job>,
+    /// Questions for a language model that are answered at the same time.
+    thinkers: Arc<Semaphore>,
     writers: mpsc::Sender<Job>,
     senses: mpsc::Sender<Job>,
 }
@@ -134,6 +147,11 @@ struct Shared {
     once: Mutex<Once>,
     admitted: AtomicUsize,
     most_admitted: usize,
+    /// Questions for a language model that wait or are answered.
+    thinking: AtomicUsize,
+    most_thinking: usize,
+    /// Which efforts go to a language model: fast, deep.
+    modelled: (bool, bool),
     running: AtomicUsize,
 }
 
@@ -152,6 +170,9 @@ impl Dispatcher {
             once: Mutex::default(),
             admitted: AtomicUsize::new(0),
             most_admitted: limits.concurrency.max(1) + limits.queue,
+            thinking: AtomicUsize::new(0),
+            most_thinking: limits.concurrency.max(1) + limits.model_queue,
+            modelled: (limits.fast == Engine::Model, limits.kind == Engine::Model),
             running: AtomicUsize::new(0),
         });
         let lane = |capacity| {
@@ -167,7 +188,8 @@ impl Dispatcher {
         let (writers, senses) = (lane(WRITE_QUEUE), lane(SENSE_QUEUE));
         let (readers, jobs) = mpsc::unbounded_channel();
         tokio::spawn(read_lane(Arc::clone(&shared), jobs, limits.concurrency.max(1)));
-        Self { shared, readers, writers, senses }
+        let thinkers = Arc::new(Semaphore::new(limits.concurrency.max(1)));
+        Self { shared, readers, thinkers, writers, senses }
     }
 
     /// Requests that are waiting or being carried out.
@@ -233,6 +255,9 @@ impl Dispatcher {
             once,
         };
         self.shared.running.fetch_add(1, Ordering::Relaxed);
+        if self.shared.is_for_model(&job) {
+            return self.think(job);
+        }
         if reads {
             self.read(job);
             return;
@@ -247,6 +272,30 @@ impl Dispatcher {
             };
             self.shared.not_done(refused.into_inner(), refusal);
         }
+    }
+
+    /// Lets a question for a language model wait for its turn, in the order they came, until its time is over.
+    fn think(&self, job: Job) {
+        let (shared, thinkers) = (Arc::clone(&self.shared), Arc::clone(&self.thinkers));
+        if shared.thinking.fetch_add(1, Ordering::Relaxed) >= shared.most_thinking {
+            shared.thinking.fetch_sub(1, Ordering::Relaxed);
+            let refusal = Refusal::overloaded(
+                "too many questions wait for the language model; ask again later, or with effort fast",
+            );
+            return shared.not_done(job, refusal);
+        }
+        tokio::spawn(async move {
+            let turn = tokio::time::timeout(job.time_left(), thinkers.acquire_owned()).await;
+            match turn {
+                Ok(Ok(permit)) => {
+                    shared.carry_out(job).await;
+                    drop(permit);
+                }
+                Ok(Err(_)) => shared.not_done(job, Refusal::unavailable("the daemon stops")),
+                Err(_) => shared.not_done(job, Refusal::overloaded(LATE)),
+            }
+            shared.thinking.fetch_sub(1, Ordering::Relaxed);
+        });
     }
 
     /// Lets a question or query wait for its turn, unless too many wait already.
@@ -275,10 +324,7 @@ async fn read_lane(
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             if job.is_late() {
-                let refusal = Refusal::overloaded(
-                    "the time allowed passed before its turn came; ask again or allow more with deadline_ms",
-                );
-                shared.not_done(job, refusal);
+                shared.not_done(job, Refusal::overloaded(LATE));
             } else {
                 shared.carry_out(job).await;
             }
@@ -289,6 +335,15 @@ async fn read_lane(
 }
 
 impl Shared {
+    /// Whether a language model answers it.
+    fn is_for_model(&self, job: &Job) -> bool {
+        let Request::Ask(ask) = &job.request else { return false };
+        match ask.effort {
+            Effort::Fast => self.modelled.0,
+            Effort::Deep => self.modelled.1,
+        }
+    }
+
     fn once(&self) -> std::sync::MutexGuard<'_, Once> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner)
     }

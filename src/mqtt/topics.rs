@@ -20,6 +20,8 @@ pub enum Command {
     Forget,
     /// Naming an entity.
     Name,
+    /// Overruling who is who.
+    People,
     /// Judging an answer.
     Feedback,
     /// A reading command.
@@ -33,8 +35,10 @@ pub enum Command {
 }
 
 /// Topics below the robot's that are subscribed to.
-const COMMAND_FILTERS: [&str; 9] =
-    ["ask", "remember", "forget", "name", "feedback", "query", "pose", "speaking", "replay/+"];
+const COMMAND_FILTERS: [&str; 10] = [
+    "ask", "remember", "forget", "name", "people", "feedback", "query", "pose", "speaking",
+    "replay/+",
+];
 
 impl Command {
     /// The command of a topic below the robot's; `Err` holds the unknown verb of `replay/<verb>`, `None`: no command.
@@ -45,6 +49,7 @@ impl Command {
             "remember" => Self::Remember,
             "forget" => Self::Forget,
             "name" => Self::Name,
+            "people" => Self::People,
             "feedback" => Self::Feedback,
             "query" => Self::Query,
             "pose" => Self::Pose,

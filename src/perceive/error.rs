@@ -19,6 +19,16 @@ pub enum PerceiveError {
     /// Decoding a picture.
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    /// A picture that cannot be kept as JPEG.
+    #[error("keeping a {width}x{height} picture as JPEG: {why}; lower the camera's resolution")]
+    Picture {
+        /// Width, px.
+        width: u32,
+        /// Height, px.
+        height: u32,
+        /// What the encoder said.
+        why: String,
+    },
     /// A model is missing or wrong.
     #[error(transparent)]
     Model(#[from] ModelError),

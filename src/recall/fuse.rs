@@ -1,64 +1,34 @@
-//! Fusing ranked lists into one, and thinning out what says the same twice.
+//! Adding up what speaks for a memory, and thinning out what says the same twice.
 
-use std::collections::BTreeMap;
-
-use crate::ids::MemoryId;
-use crate::memory::stems;
+use crate::memory::{likeness, stems};
+use crate::mention;
 use crate::percept::Embedding;
 
 use super::query::Why;
 
-/// Smoothing of reciprocal rank fusion (Cormack, Clarke & Büttcher, SIGIR 2009).
-const RRF_K: f32 = 60.0;
+/// Likeness from which on a memory repeats another.
+const REPEATS: f32 = 0.8;
+/// What a full repetition loses, of its score.
+const LOSS: f32 = 0.3;
 
-/// Reciprocal rank fusion of weighted lists.
+/// What speaks for a memory.
 #[derive(Default)]
-pub(super) struct Fusion {
-    scores: BTreeMap<MemoryId, (f32, Vec<(f32, Why)>)>,
-    best: f32,
-}
+pub(super) struct Reasons(Vec<(f32, Option<Why>)>);
 
-impl Fusion {
-    /// Adds a ranked list, best first.
-    pub(super) fn add(
-        &mut self,
-        weight: f32,
-        list: impl IntoIterator<Item = (MemoryId, f32)>,
-        why: impl Fn(usize, f32) -> Why,
-    ) {
-        self.best += weight / (RRF_K + 1.0);
-        for (at, (id, score)) in list.into_iter().enumerate() {
-            self.gain(id, weight / (RRF_K + at as f32 + 1.0), why(at + 1, score));
-        }
+impl Reasons {
+    /// Adds a gain, and how it is told.
+    pub(super) fn add(&mut self, gain: f32, why: Option<Why>) {
+        self.0.push((gain, why));
     }
 
-    /// Adds a condition that those memories meet, all alike.
-    pub(super) fn add_flat(&mut self, weight: f32, ids: impl IntoIterator<Item = (MemoryId, Why)>) {
-        self.best += weight / (RRF_K + 1.0);
-        for (id, why) in ids {
-            self.gain(id, weight / (RRF_K + 1.0), why);
-        }
-    }
-
-    fn gain(&mut self, id: MemoryId, gain: f32, why: Why) {
-        let entry = self.scores.entry(id).or_default();
-        entry.0 += gain;
-        entry.1.push((gain, why));
-    }
-
-    /// All memories, best first; scores against the best possible, 0–1.
-    pub(super) fn ranked(self) -> Vec<(MemoryId, f32, Vec<Why>)> {
-        let best = self.best.max(f32::MIN_POSITIVE);
-        let mut ranked: Vec<_> = self
-            .scores
-            .into_iter()
-            .map(|(id, (score, mut why))| {
-                why.sort_by(|a, b| b.0.total_cmp(&a.0));
-                (id, (score / best).min(1.0), why.into_iter().map(|(_, why)| why).collect())
-            })
-            .collect();
-        ranked.sort_by(|a: &(MemoryId, f32, Vec<Why>), b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        ranked
+    /// The sum, and the reasons, the strongest first.
+    pub(super) fn sorted(mut self) -> (f32, Vec<Why>) {
+        let sum = self.0.iter().map(|(gain, _)| gain).sum();
+        self.0.sort_by(|a, b| b.0.total_cmp(&a.0));
+        (
+            sum,
+            self.0.into_iter().filter(|(gain, _)| *gain > 0.0).filter_map(|(_, why)| why).collect(),
+        )
     }
 }
 
@@ -70,19 +40,18 @@ pub(super) struct Candidate<T> {
     pub(super) text: String,
 }
 
-/// Takes `k` candidates by maximal marginal relevance (Carbonell & Goldstein, SIGIR 1998): `lambda` weighs
-/// relevance against likeness to what is taken already. The best stays first.
-pub(super) fn diversify<T>(
-    mut candidates: Vec<Candidate<T>>,
-    k: usize,
-    lambda: f32,
-) -> Vec<(T, f32)> {
-    let words: Vec<Vec<String>> = candidates.iter().map(|c| sorted_stems(&c.text)).collect();
+/// Takes `k` candidates by maximal marginal relevance (Carbonell & Goldstein, SIGIR 1998): what repeats
+/// something taken already falls back. The best stays first.
+pub(super) fn diversify<T>(mut candidates: Vec<Candidate<T>>, k: usize) -> Vec<(T, f32)> {
+    let mut words: Vec<Option<Vec<String>>> = vec![None; candidates.len()];
     let mut left: Vec<usize> = (0..candidates.len()).collect();
-    let mut likeness = vec![0.0_f32; candidates.len()];
+    let mut repeated = vec![0.0_f32; candidates.len()];
     let mut taken: Vec<usize> = Vec::new();
     while taken.len() < k && !left.is_empty() {
-        let value = |i: usize| lambda * candidates[i].score - (1.0 - lambda) * likeness[i];
+        let value = |i: usize| {
+            let repeats = ((repeated[i] - REPEATS) / (1.0 - REPEATS)).max(0.0);
+            candidates[i].score * (1.0 - LOSS * repeats)
+        };
         let Some(place) = (0..left.len())
             .max_by(|a, b| value(left[*a]).total_cmp(&value(left[*b])).then(b.cmp(a)))
         else {
@@ -91,11 +60,19 @@ pub(super) fn diversify<T>(
         let chosen = left.remove(place);
         for &other in &left {
             let alike = match (&candidates[chosen].vector, &candidates[other].vector) {
-                (Some(a), Some(b)) => a.cosine(b),
+                (Some(a), Some(b)) => likeness(a, b),
                 _ => None,
-            }
-            .unwrap_or_else(|| overlap(&words[chosen], &words[other]));
-            likeness[other] = likeness[other].max(alike);
+            };
+            let alike = alike.unwrap_or_else(|| {
+                for i in [chosen, other] {
+                    words[i].get_or_insert_with(|| sorted_stems(&candidates[i].text));
+                }
+                match (&words[chosen], &words[other]) {
+                    (Some(a), Some(b)) => overlap(a, b),
+                    _ => 0.0,
+                }
+            });
+            repeated[other] = repeated[other].max(alike);
         }
         taken.push(chosen);
     }
@@ -104,7 +81,7 @@ pub(super) fn diversify<T>(
 }
 
 fn sorted_stems(text: &str) -> Vec<String> {
-    let mut found = stems(text);
+    let mut found = stems(&mention::render(text, |_| String::new()));
     found.sort_unstable();
     found.dedup();
     found
@@ -123,15 +100,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_two_lists_find_comes_first() {
-        let mut fusion = Fusion::default();
-        let list = |ids: &[u64]| ids.iter().map(|id| (MemoryId(*id), 1.0)).collect::<Vec<_>>();
-        fusion.add(1.0, list(&[1, 2, 3]), Why::Meaning);
-        fusion.add(1.0, list(&[4, 2, 5]), Why::Words);
-        let ranked = fusion.ranked();
-        assert_eq!(ranked[0].0, MemoryId(2));
-        assert_eq!(ranked[0].2.len(), 2);
-        assert!(ranked[0].1 < 1.0 && ranked[0].1 > 0.9);
+    fn the_strongest_reason_comes_first() {
+        let mut reasons = Reasons::default();
+        reasons.add(0.2, Some(Why::Time));
+        reasons.add(0.0, Some(Why::Words(3, 0.0)));
+        reasons.add(0.5, Some(Why::Meaning(1, 0.6)));
+        reasons.add(0.1, None);
+        let (sum, why) = reasons.sorted();
+        assert!((sum - 0.8).abs() < 1e-6);
+        assert_eq!(why, [Why::Meaning(1, 0.6), Why::Time]);
     }
 
     #[test]
@@ -149,7 +126,6 @@ mod tests {
                 candidate(2, 0.8, "The mug is on the table"),
             ],
             3,
-            0.7,
         );
         assert_eq!(taken.iter().map(|t| t.0).collect::<Vec<_>>(), [0, 2, 1]);
     }

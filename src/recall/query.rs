@@ -36,13 +36,13 @@ pub struct Query {
 pub enum Why {
     /// Its vector is near the query's: rank from 1, cosine.
     Meaning(usize, f32),
-    /// Its words match: rank from 1, BM25.
+    /// Its words match: rank from 1 (0: found otherwise), BM25.
     Words(usize, f32),
     /// It is about someone the query names.
     Entity(EntityId),
     /// It lies in the time told.
     Time,
-    /// It was said or happened next to that hit.
+    /// What was said next to it matches; or it was said next to that hit.
     Beside(MemoryId),
 }
 
@@ -50,6 +50,7 @@ impl std::fmt::Display for Why {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Meaning(rank, cosine) => write!(f, "meaning #{rank} (cosine {cosine:.2})"),
+            Self::Words(0, score) => write!(f, "words (BM25 {score:.1})"),
             Self::Words(rank, score) => write!(f, "words #{rank} (BM25 {score:.1})"),
             Self::Entity(id) => write!(f, "about {id}"),
             Self::Time => f.write_str("in the time told"),

@@ -1,26 +1,36 @@
 //! The channels of recall, run on one view and fused.
+//!
+//! Meaning and words each bring candidates; every candidate is then judged by all that is known of it: its
+//! cosine, its words, the words said around it, whether it is about someone the query names, whether it
+//! lies in the time told. The weights were found on LoCoMo's conversations, each by the other four.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::ids::MemoryId;
+use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{Filter, Order, View};
-use crate::mention;
+use crate::memory::{Filter, Order, View, Words};
 use crate::time::Span;
 
-use super::fuse::{Candidate, Fusion, diversify};
+use super::fuse::{Candidate, Reasons, diversify};
 use super::query::{Hit, Query, Why};
 
-/// Weights of the channels.
-const MEANING: f32 = 1.0;
-const WORDS: f32 = 1.2;
-const ENTITY: f32 = 0.5;
-const TIME: f32 = 0.5;
-/// Relevance against likeness when the list is thinned out.
-const LAMBDA: f32 = 0.85;
-/// Each channel gives at most this many times `k`.
-const DEPTH: usize = 4;
+/// What a cosine of 1 is worth.
+const MEANING: f32 = 0.75;
+/// What the best possible match of words is worth (no sentence comes near it).
+const WORDS: f32 = 1.9;
+/// A match of words that cannot be better in practice, as a share of the best possible.
+const WORDS_IN_PRACTICE: f32 = 0.5;
+/// What it is worth to be about someone the query names.
+const ENTITY: f32 = 0.3;
+/// What it is worth to lie in the time told.
+const TIME: f32 = 0.3;
+/// Each channel brings this many times `k`, …
+const DEPTH: usize = 8;
+/// … and at least so many.
+const LEAST_DEPTH: usize = 100;
+/// Thinned out is a list of so many times `k`.
+const THINNED: usize = 3;
 /// What was said this close to a hit may explain it, seconds.
 const BESIDE_SECS: f64 = 15.0;
 
@@ -29,7 +39,7 @@ const BESIDE_SECS: f64 = 15.0;
 #[must_use]
 pub fn recall(view: &View, query: &Query) -> Vec<Hit> {
     let k = if query.k == 0 { 10 } else { query.k };
-    let depth = (k * DEPTH).max(40);
+    let depth = (k * DEPTH).max(LEAST_DEPTH);
     let filter = Filter {
         span: query.span.filter(|_| query.strict),
         kinds: query.kinds.clone(),
@@ -37,48 +47,159 @@ pub fn recall(view: &View, query: &Query) -> Vec<Hit> {
         valid_at: query.valid_at,
         ..Filter::default()
     };
-    let mut fusion = Fusion::default();
-    if let Some(vector) = &query.vector {
-        fusion.add(MEANING, view.nearest(vector, depth, &filter), Why::Meaning);
-    }
-    if !query.text.trim().is_empty() {
-        fusion.add(WORDS, view.lexical(&query.text, depth, &filter), Why::Words);
-    }
-    let hint = |span: Option<Span>, entities| Filter {
-        span,
-        entities,
-        limit: Some(depth),
-        order: Order::NewestFirst,
-        ..filter.clone()
-    };
-    if !query.entities.is_empty() {
-        let mut about: BTreeMap<MemoryId, Why> = BTreeMap::new();
-        for entity in &query.entities {
-            for row in view.memories(&hint(filter.span, vec![*entity])) {
-                about.entry(row.id).or_insert(Why::Entity(*entity));
-            }
-        }
-        fusion.add_flat(ENTITY, about);
-    }
-    if let Some(span) = query.span {
-        let then = view.memories(&hint(Some(span), filter.entities.clone()));
-        fusion.add_flat(TIME, then.into_iter().map(|row| (row.id, Why::Time)));
-    }
-    let ranked = fusion.ranked();
-    let candidates: Vec<_> = ranked
+    let asked = Asked::new(view, query);
+    let pool = pool(view, query, &asked, &filter, (k, depth));
+    let mut judged: Vec<Judged> = pool
+        .candidates
+        .iter()
+        .filter(|id| !query.exclude.contains(id))
+        .filter_map(|id| asked.judge(view, query, &pool, *id))
+        .collect();
+    judged.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
+    judged.truncate(k * THINNED);
+    let candidates = judged
         .into_iter()
-        .filter(|(id, ..)| !query.exclude.contains(id))
-        .take(depth)
-        .filter_map(|(id, score, why)| {
-            let memory = view.memory(id)?;
-            let text = mention::render(&memory.text, |_| String::new());
-            Some(Candidate { item: (memory, why), score, vector: view.embedding(id), text })
+        .map(|judged| Candidate {
+            score: judged.score,
+            vector: view.embedding(judged.memory.id),
+            text: judged.memory.text.clone(),
+            item: (judged.memory, judged.why),
         })
         .collect();
-    diversify(candidates, k, LAMBDA)
+    diversify(candidates, k)
         .into_iter()
-        .map(|((memory, why), score)| Hit { memory, score, why })
+        .map(|((memory, why), score)| Hit { memory, score: asked.share(score), why })
         .collect()
+}
+
+/// The query, made ready.
+struct Asked<'v> {
+    words: Option<Words<'v>>,
+    /// Everyone it is about: resolved.
+    about: BTreeSet<EntityId>,
+    /// The best score that a memory has in practice.
+    best: f32,
+}
+
+/// A memory with what speaks for it.
+struct Judged {
+    memory: Arc<MemoryRow>,
+    score: f32,
+    why: Vec<Why>,
+}
+
+/// What the channels bring.
+#[derive(Default)]
+struct Pool {
+    candidates: BTreeSet<MemoryId>,
+    /// Rank from 1 and cosine.
+    meaning: BTreeMap<MemoryId, (usize, f32)>,
+    /// Rank from 1.
+    words: BTreeMap<MemoryId, usize>,
+}
+
+impl<'v> Asked<'v> {
+    fn new(view: &'v View, query: &Query) -> Self {
+        let mut named = view.named_in(&query.text);
+        named.extend(&query.entities);
+        let words = view.words_beside(&query.text, &named);
+        let words = (!words.is_empty()).then(|| view.words(&words));
+        let about: BTreeSet<EntityId> = named.iter().map(|id| view.resolve(*id)).collect();
+        let best = query.vector.as_ref().map_or(0.0, |_| MEANING)
+            + words.as_ref().map_or(0.0, |_| WORDS * WORDS_IN_PRACTICE)
+            + if about.is_empty() { 0.0 } else { ENTITY }
+            + query.span.map_or(0.0, |_| TIME);
+        Self { words, about, best: best.max(f32::MIN_POSITIVE) }
+    }
+
+    fn share(&self, score: f32) -> f32 {
+        (score / self.best).clamp(0.0, 1.0)
+    }
+
+    fn judge(&self, view: &View, query: &Query, pool: &Pool, id: MemoryId) -> Option<Judged> {
+        let memory = view.memory(id)?;
+        let mut reasons = Reasons::default();
+        if let Some(vector) = &query.vector {
+            let known = pool.meaning.get(&id).copied();
+            let cosine = known.map(|(_, cosine)| cosine).or_else(|| view.cosine(id, vector));
+            if let Some(cosine) = cosine {
+                let gain = MEANING * cosine;
+                let rank = known.map(|(rank, _)| rank);
+                reasons.add(gain, rank.map(|rank| Why::Meaning(rank, cosine)));
+            }
+        }
+        if let Some(words) = &self.words {
+            let (own, around, strongest) = words.of(id);
+            let worth = WORDS / words.best().max(f32::MIN_POSITIVE);
+            let rank = pool.words.get(&id).copied();
+            reasons.add(worth * own, (own > 0.0).then(|| Why::Words(rank.unwrap_or(0), own)));
+            reasons.add(worth * around, strongest.map(Why::Beside));
+        }
+        if let Some(entity) =
+            memory.entities.iter().map(|id| view.resolve(*id)).find(|id| self.about.contains(id))
+        {
+            reasons.add(ENTITY, Some(Why::Entity(entity)));
+        }
+        if query.span.is_some_and(|span| touches(span, memory.span)) {
+            reasons.add(TIME, Some(Why::Time));
+        }
+        let (score, why) = reasons.sorted();
+        Some(Judged { memory, score, why })
+    }
+}
+
+fn touches(a: Span, b: Span) -> bool {
+    a.contains(b.start) || b.contains(a.start) || a.start == b.start
+}
+
+/// The best of each channel; where time is only a hint, the best of that time too. What is told by hints
+/// alone comes newest first, where the channels give too little.
+fn pool(
+    view: &View,
+    query: &Query,
+    asked: &Asked<'_>,
+    filter: &Filter,
+    (k, depth): (usize, usize),
+) -> Pool {
+    let mut pool = Pool::default();
+    let then = Filter { span: query.span, ..filter.clone() };
+    let mut filters = vec![(filter, depth)];
+    if query.span.is_some() && !query.strict {
+        filters.push((&then, depth / 2));
+    }
+    for (filter, depth) in filters {
+        let among = view.passing(filter);
+        if let Some(vector) = &query.vector {
+            let near = view.nearest_among(vector, depth, filter, among.as_ref());
+            for (rank, (id, cosine)) in near.into_iter().enumerate() {
+                pool.meaning.entry(id).or_insert((rank + 1, cosine));
+            }
+        }
+        if let Some(words) = &asked.words {
+            let top = words.top(depth, filter, among.as_ref());
+            for (rank, id) in top.into_iter().enumerate() {
+                pool.words.entry(id).or_insert(rank + 1);
+            }
+        }
+    }
+    pool.candidates.extend(pool.meaning.keys());
+    pool.candidates.extend(pool.words.keys());
+    if pool.candidates.len() < k + query.exclude.len() {
+        let newest = |span, entities| Filter {
+            span,
+            entities,
+            limit: Some(depth + query.exclude.len()),
+            order: Order::NewestFirst,
+            ..filter.clone()
+        };
+        let mut hints: Vec<Filter> =
+            query.entities.iter().map(|id| newest(filter.span, vec![*id])).collect();
+        hints.extend(query.span.map(|span| newest(Some(span), filter.entities.clone())));
+        for hint in hints {
+            pool.candidates.extend(view.memories(&hint).iter().map(|row| row.id));
+        }
+    }
+    pool
 }
 
 /// Utterances said just before and after the hits, not among them yet, in time order: what a quote needs to

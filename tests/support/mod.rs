@@ -2,6 +2,7 @@
 
 pub mod broker;
 pub mod daemon;
+pub mod llm_server;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

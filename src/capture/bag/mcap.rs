@@ -1,29 +1,27 @@
 //! The MCAP container (<https://mcap.dev/spec>): chunked or not, any compression, with or without summary,
 //! damaged or whole.
 //!
-//! [`Index::of`] walks over the top-level records once without unpacking; [`Reader`] unpacks chunk by
-//! chunk in order of their first message and hands out messages in log-time order. A summary is a
-//! convenience here, never a condition.
+//! [`Index::of`] walks over the top-level records once without unpacking; [`segments`](super::segments)
+//! has the chunks unpacked in order of their first message. A summary is a convenience here, never a
+//! condition.
 
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mcap::MAGIC;
 use mcap::records::{Record, op};
-use mcap::sans_io::{LinearReadEvent, LinearReader, LinearReaderOptions};
-use mcap::{MAGIC, McapError};
 
-use super::{BagReader, Connection, Found, Message};
+use super::segments::{
+    MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
+};
+use super::{BagReader, Connection, Container};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
-use crate::time::{Span, Timestamp};
+use crate::time::Span;
 
-/// A chunk may unpack to this much, a record be this long; more is damage, not memory.
-const MAX_CHUNK_BYTES: u64 = 512 << 20;
-/// Unpacked messages that wait for an overlapping chunk may take this much; then the oldest goes out.
-const MAX_WAITING_BYTES: usize = 256 << 20;
 /// Messages outside chunks are read in runs of about this size.
 const RUN_BYTES: u64 = 4 << 20;
 /// Opcode and length before each record.
@@ -47,18 +45,12 @@ pub fn is_mcap(path: &Path) -> Result<bool, CaptureError> {
     Ok(false)
 }
 
-fn open(path: &Path) -> Result<File, CaptureError> {
-    File::open(path).map_err(|source| CaptureError::Io { path: path.to_owned(), source })
-}
-
-/// A stretch of the file that is read at once: a chunk record, or a run of records outside chunks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Segment {
-    /// Log time of its earliest message, nanoseconds.
-    first: u64,
-    offset: u64,
-    length: u64,
-    chunk: bool,
+/// Name, language and text of a type.
+#[derive(Debug)]
+struct Schema {
+    name: String,
+    encoding: String,
+    text: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -74,10 +66,8 @@ pub struct Index {
     path: PathBuf,
     segments: Vec<Segment>,
     channels: BTreeMap<u16, Arc<Connection>>,
-    /// From the first to the last message, log time.
-    pub span: Option<Span>,
-    /// What was found broken on the way.
-    pub damage: Vec<(Cause, String)>,
+    span: Option<Span>,
+    damage: Vec<(Cause, String)>,
 }
 
 impl Index {
@@ -96,32 +86,74 @@ impl Index {
         }
         walk.segments.sort();
         let channels = walk.connections();
-        let span = (walk.first <= walk.last).then(|| {
-            Span::new(
-                Timestamp::from_nanos(i64::try_from(walk.first).unwrap_or(i64::MAX)),
-                Timestamp::from_nanos(i64::try_from(walk.last).unwrap_or(i64::MAX)),
-            )
-        });
+        let span = span(walk.first, walk.last);
         let damage = walk.damage;
         Ok(Self { path: path.to_owned(), segments: walk.segments, channels, span, damage })
     }
+}
 
-    /// Where the file lies.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+impl Container for Arc<Index> {
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        self.channels.values().map(Arc::clone).collect()
+    }
+
+    fn span(&self) -> Option<Span> {
+        self.span
+    }
+
+    fn damage(&self) -> &[(Cause, String)] {
+        &self.damage
+    }
+
+    fn reader(
+        &self,
+        wanted: &dyn Fn(&Connection) -> bool,
+    ) -> Result<Box<dyn BagReader>, CaptureError> {
+        Ok(Box::new(Reader::new(Arc::clone(self), wanted)?))
+    }
+}
+
+impl Segmented for Index {
+    fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Every topic that is declared.
-    pub fn connections(&self) -> impl Iterator<Item = &Arc<Connection>> {
-        self.channels.values()
+    fn segments(&self) -> &[Segment] {
+        &self.segments
+    }
+
+    fn connections(&self) -> Vec<(u32, Arc<Connection>)> {
+        self.channels.iter().map(|(id, channel)| (u32::from(*id), Arc::clone(channel))).collect()
+    }
+
+    fn damage(&self) -> &[(Cause, String)] {
+        &self.damage
+    }
+
+    fn unpack(&self, segment: Segment, bytes: &[u8], each: &mut dyn FnMut(Piece<'_>)) {
+        let result = unpack(bytes, |opcode, body| {
+            if opcode != op::MESSAGE {
+                return;
+            }
+            if let Ok(Record::Message { header, data }) = mcap::parse_record(opcode, body) {
+                let (connection, log_time) = (u32::from(header.channel_id), header.log_time);
+                each(Piece::Message { connection, log_time, data: &data });
+            } else {
+                let place = format!("a message in the chunk at byte {}", segment.offset);
+                each(Piece::Damaged(Cause::BadMessage, place));
+            }
+        });
+        if let Err((cause, why)) = result {
+            let place = format!("the chunk at byte {}: {why}", segment.offset);
+            each(Piece::Damaged(cause, place));
+        }
     }
 }
 
 /// What the walk over the file has gathered so far.
 struct Walk {
     segments: Vec<Segment>,
-    schemas: BTreeMap<u16, String>,
+    schemas: BTreeMap<u16, Schema>,
     channels: BTreeMap<u16, Declared>,
     first: u64,
     last: u64,
@@ -149,27 +181,31 @@ impl Walk {
         let mut after_data = false;
         loop {
             let Some((opcode, length)) = record_head(file, offset, size)? else {
-                self.damage.push((
-                    Cause::Truncated,
-                    format!("the file ends at byte {size} in the middle of the record at {offset}"),
-                ));
-                return Ok(());
+                let place =
+                    format!("the file ends at byte {size} in the middle of the record at {offset}");
+                note(&mut self.damage, Cause::Truncated, place);
+                return self.cut_chunk(file, offset, size);
             };
             let next = offset + RECORD_HEAD + length;
             match opcode {
                 op::SCHEMA | op::CHANNEL => {
                     let body = read_at(file, offset + RECORD_HEAD, length.min(1 << 26))?;
                     if let Err(reason) = self.declare(opcode, &body) {
-                        self.damage.push((Cause::BadMessage, format!("{reason} at {offset}")));
+                        note(&mut self.damage, Cause::BadMessage, format!("{reason} at {offset}"));
                     }
+                }
+                op::MESSAGE if length > MAX_CHUNK_BYTES => {
+                    let place = format!("a message of {length} bytes at {offset}");
+                    note(&mut self.damage, Cause::HugeChunk, place);
                 }
                 op::MESSAGE => {
                     let head = read_at(file, offset + RECORD_HEAD, length.min(22))?;
                     match message_log_time(&head) {
                         Some(time) => self.message(offset, next, time),
-                        None => self
-                            .damage
-                            .push((Cause::BadMessage, format!("short message at {offset}"))),
+                        None => {
+                            let place = format!("short message at {offset}");
+                            note(&mut self.damage, Cause::BadMessage, place);
+                        }
                     }
                 }
                 op::CHUNK => self.chunk(file, offset, length)?,
@@ -180,7 +216,7 @@ impl Walk {
                 }
                 0 => {
                     let place = format!("no record begins at byte {offset}");
-                    self.damage.push((Cause::Truncated, place));
+                    note(&mut self.damage, Cause::Truncated, place);
                     return Ok(());
                 }
                 _ => {}
@@ -189,12 +225,23 @@ impl Walk {
         }
     }
 
+    /// The file ends inside a chunk: what is there of it unpacks as far as it reaches.
+    fn cut_chunk(&mut self, file: &mut File, offset: u64, size: u64) -> std::io::Result<()> {
+        let head = read_at(file, offset, RECORD_HEAD)?;
+        if head.len() as u64 == RECORD_HEAD && head.first() == Some(&op::CHUNK) {
+            self.chunk(file, offset, size - offset - RECORD_HEAD)?;
+        }
+        Ok(())
+    }
+
     /// A message outside chunks joins the run before it, if that is not too long.
     fn message(&mut self, offset: u64, next: u64, time: u64) {
         self.first = self.first.min(time);
         self.last = self.last.max(time);
         match self.segments.last_mut() {
-            Some(run) if !run.chunk && run.length < RUN_BYTES => {
+            Some(run)
+                if !run.chunk && run.length < RUN_BYTES && run.offset + run.length == offset =>
+            {
                 run.first = run.first.min(time);
                 run.length = next - run.offset;
             }
@@ -212,14 +259,14 @@ impl Walk {
             head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
         };
         let (Some(first), Some(last), Some(unpacked)) = (number(0), number(8), number(16)) else {
-            self.damage.push((Cause::BadChunk, format!("short chunk at byte {offset}")));
+            note(&mut self.damage, Cause::BadChunk, format!("short chunk at byte {offset}"));
             return Ok(());
         };
         if unpacked > MAX_CHUNK_BYTES || length > MAX_CHUNK_BYTES {
             let place = format!(
                 "the chunk at byte {offset} unpacks to {unpacked} bytes, the cap is {MAX_CHUNK_BYTES}"
             );
-            self.damage.push((Cause::HugeChunk, place));
+            note(&mut self.damage, Cause::HugeChunk, place);
             return Ok(());
         }
         if unpacked > 0 {
@@ -249,8 +296,10 @@ impl Walk {
     /// Takes note of a schema or channel; the first declaration of an id counts.
     fn declare(&mut self, opcode: u8, body: &[u8]) -> Result<(), String> {
         match mcap::parse_record(opcode, body).map_err(|error| error.to_string())? {
-            Record::Schema { header, .. } => {
-                self.schemas.entry(header.id).or_insert(header.name);
+            Record::Schema { header, data } => {
+                let (name, encoding) = (header.name, header.encoding);
+                let text = data.into_owned();
+                self.schemas.entry(header.id).or_insert(Schema { name, encoding, text });
             }
             Record::Channel(channel) => {
                 self.channels.entry(channel.id).or_insert(Declared {
@@ -270,16 +319,15 @@ impl Walk {
             let schema = self.schemas.get(&channel.schema);
             if schema.is_none() && channel.schema != 0 {
                 let place = format!("topic {} has no schema {}", channel.topic, channel.schema);
-                self.damage.push((Cause::UnknownSchema, place));
+                note(&mut self.damage, Cause::UnknownSchema, place);
             }
-            connections.insert(
-                *id,
-                Arc::new(Connection {
-                    topic: channel.topic.as_str().into(),
-                    schema: schema.map_or("", String::as_str).into(),
-                    encoding: channel.encoding.as_str().into(),
-                }),
-            );
+            let (name, definition) = schema.map_or(("", None), |schema| {
+                (schema.name.as_str(), Some((schema.encoding.as_str(), schema.text.as_slice())))
+            });
+            let (connection, flaw) =
+                Connection::new(&channel.topic, name, &channel.encoding, definition);
+            self.damage.extend(flaw);
+            connections.insert(*id, Arc::new(connection));
         }
         connections
     }
@@ -306,155 +354,84 @@ fn record_head(file: &mut File, offset: u64, size: u64) -> std::io::Result<Optio
     Ok(whole.then_some((*opcode, length)))
 }
 
-fn read_at(file: &mut File, offset: u64, length: u64) -> std::io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or(0));
-    file.take(length).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
+/// What is wrong with a segment.
+type Flaw = (Cause, String);
 
-/// Hands out the records of a chunk (given as a whole record, with opcode and length) or of a run.
+/// Hands out the records of a chunk (given as a whole record, with opcode and length, perhaps cut) or of a
+/// run. (The crate's own reader panics on chunks whose sizes contradict each other.)
 ///
-/// Records before the first error are handed out; a wrong CRC is told only after all of them.
-fn unpack(records: &[u8], mut each: impl FnMut(u8, &[u8])) -> Result<(), McapError> {
-    let options = LinearReaderOptions::default()
-        .with_skip_start_magic(true)
-        .with_skip_end_magic(true)
-        .with_validate_chunk_crcs(true)
-        .with_record_length_limit(MAX_CHUNK_BYTES as usize);
-    let mut reader = LinearReader::new_with_options(options);
-    let mut rest = records;
-    while let Some(event) = reader.next_event() {
-        match event? {
-            LinearReadEvent::ReadRequest(wanted) => {
-                let (now, later) = rest.split_at(wanted.min(rest.len()));
-                reader.insert(now.len()).copy_from_slice(now);
-                reader.notify_read(now.len());
-                rest = later;
-            }
-            LinearReadEvent::Record { opcode, data } => each(opcode, data),
-        }
+/// # Errors
+/// Where the records end before the bytes do; those before it were handed out. A wrong CRC is told only
+/// after all of them.
+fn unpack(bytes: &[u8], mut each: impl FnMut(u8, &[u8])) -> Result<(), Flaw> {
+    if bytes.first() != Some(&op::CHUNK) {
+        return records(bytes, &mut each);
+    }
+    let broken = |what: &str| (Cause::BadChunk, what.to_owned());
+    let body = bytes.get(RECORD_HEAD as usize..).unwrap_or_default();
+    // Two times, size, CRC, name of the compression, packed size.
+    let (fixed, rest) = body.split_at_checked(32).ok_or_else(|| broken("it ends in its header"))?;
+    let number = |at: usize| {
+        fixed.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
+    };
+    let size = number(16);
+    if size > MAX_CHUNK_BYTES {
+        return Err((Cause::HugeChunk, format!("it unpacks to {size} bytes")));
+    }
+    let word = |at: usize| {
+        fixed.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+    };
+    let (crc, name_bytes) = (word(24), word(28) as usize);
+    let (name, rest) =
+        rest.split_at_checked(name_bytes).ok_or_else(|| broken("it ends in its header"))?;
+    let packed = rest.get(8..).ok_or_else(|| broken("it ends in its header"))?;
+    let (unpacked, result) = decompress(name, packed, size);
+    let parsed = records(&unpacked, &mut each);
+    result.map_err(|why| (Cause::BadChunk, why)).and(parsed)?;
+    // 0: the writer did not count it.
+    if crc != 0 && crc32fast::hash(&unpacked) != crc {
+        return Err((Cause::BadCrc, "its CRC is wrong".to_owned()));
     }
     Ok(())
 }
 
-/// A message that waits for its turn.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Waiting {
-    /// Log time, then the order in which they were read; reversed, because the heap's top is its greatest.
-    turn: std::cmp::Reverse<(u64, u64)>,
-    channel: u16,
-    data: Vec<u8>,
+/// Unpacks a chunk's records; what came out before an error is kept.
+fn decompress(name: &[u8], packed: &[u8], size: u64) -> (Vec<u8>, Result<(), String>) {
+    let mut unpacked = Vec::new();
+    let mut take = |mut reader: &mut dyn Read| (&mut reader).take(size).read_to_end(&mut unpacked);
+    let result = match name {
+        b"" => take(&mut &packed[..]),
+        b"zstd" => zstd::Decoder::with_buffer(packed).and_then(|mut reader| take(&mut reader)),
+        b"lz4" => lz4::Decoder::new(packed).and_then(|mut reader| take(&mut reader)),
+        other => {
+            let name = String::from_utf8_lossy(other).into_owned();
+            return (unpacked, Err(format!("compression {name:?} is not known")));
+        }
+    };
+    let result = match result {
+        Err(error) => Err(error.to_string()),
+        Ok(read) if read as u64 != size => Err(format!("it unpacks to {read} bytes, not {size}")),
+        Ok(_) => Ok(()),
+    };
+    (unpacked, result)
 }
 
-/// Messages in log-time order.
-pub struct Reader {
-    index: Arc<Index>,
-    file: File,
-    wanted: BTreeMap<u16, bool>,
-    next_segment: usize,
-    read: u64,
-    waiting: BinaryHeap<Waiting>,
-    waiting_bytes: usize,
-    damage: std::collections::VecDeque<(Cause, String)>,
-}
-
-impl Reader {
-    /// For the connections for which `wanted` holds.
-    ///
-    /// # Errors
-    /// When the file cannot be opened again.
-    pub fn new(
-        index: Arc<Index>,
-        wanted: impl Fn(&Connection) -> bool,
-    ) -> Result<Self, CaptureError> {
-        Ok(Self {
-            file: open(&index.path)?,
-            wanted: index.channels.iter().map(|(id, c)| (*id, wanted(c))).collect(),
-            next_segment: 0,
-            read: 0,
-            waiting: BinaryHeap::new(),
-            waiting_bytes: 0,
-            damage: index.damage.clone().into(),
-            index,
-        })
-    }
-
-    /// Unpacks the next segment into `waiting`.
-    fn load(&mut self, segment: Segment) {
-        let record = match read_at(&mut self.file, segment.offset, segment.length) {
-            Ok(record) => record,
-            Err(error) => {
-                let place = format!("reading at byte {}: {error}", segment.offset);
-                self.damage.push_back((Cause::Truncated, place));
-                return;
-            }
-        };
-        let (wanted, waiting, damage) = (&self.wanted, &mut self.waiting, &mut self.damage);
-        let (read, bytes) = (&mut self.read, &mut self.waiting_bytes);
-        let result = unpack(&record, |opcode, body| {
-            if opcode != op::MESSAGE {
-                return;
-            }
-            let Ok(Record::Message { header, data }) = mcap::parse_record(opcode, body) else {
-                let place = format!("a message in the chunk at byte {}", segment.offset);
-                damage.push_back((Cause::BadMessage, place));
-                return;
-            };
-            match wanted.get(&header.channel_id) {
-                Some(true) => {
-                    *bytes += data.len();
-                    waiting.push(Waiting {
-                        turn: std::cmp::Reverse((header.log_time, *read)),
-                        channel: header.channel_id,
-                        data: data.into_owned(),
-                    });
-                    *read += 1;
-                }
-                Some(false) => {}
-                None => {
-                    let place = format!("a message of undeclared channel {}", header.channel_id);
-                    damage.push_back((Cause::UnknownSchema, place));
-                }
-            }
+/// Hands out records that lie one behind the other.
+fn records(bytes: &[u8], each: &mut dyn FnMut(u8, &[u8])) -> Result<(), Flaw> {
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let record = rest.split_first_chunk::<9>().and_then(|(head, after)| {
+            let [opcode, length @ ..] = head;
+            let length = usize::try_from(u64::from_le_bytes(*length)).ok()?;
+            after.split_at_checked(length).map(|(body, after)| (*opcode, body, after))
         });
-        if let Err(error) = result {
-            let cause = match &error {
-                McapError::BadChunkCrc { .. } => Cause::BadCrc,
-                McapError::ChunkTooLarge(_) | McapError::RecordTooLarge { .. } => Cause::HugeChunk,
-                _ => Cause::BadChunk,
-            };
-            self.damage
-                .push_back((cause, format!("the chunk at byte {}: {error}", segment.offset)));
-        }
+        let Some((opcode, body, after)) = record else {
+            let at = bytes.len() - rest.len();
+            let why = format!("no whole record at byte {at} of {}", bytes.len());
+            return Err((Cause::BadChunk, why));
+        };
+        each(opcode, body);
+        rest = after;
     }
-}
-
-impl BagReader for Reader {
-    fn next(&mut self) -> Option<Found> {
-        loop {
-            if let Some((cause, place)) = self.damage.pop_front() {
-                return Some(Found::Damaged(cause, place));
-            }
-            let following = self.index.segments.get(self.next_segment).copied();
-            let ready = self.waiting.peek().is_some_and(|first| {
-                following.is_none_or(|segment| first.turn.0.0 < segment.first)
-                    || self.waiting_bytes > MAX_WAITING_BYTES
-            });
-            if ready {
-                let first = self.waiting.pop()?;
-                self.waiting_bytes -= first.data.len();
-                let connection = Arc::clone(self.index.channels.get(&first.channel)?);
-                let log_time = i64::try_from(first.turn.0.0).unwrap_or(i64::MAX);
-                return Some(Found::Message(Message {
-                    connection,
-                    log_time: Timestamp::from_nanos(log_time),
-                    data: first.data,
-                }));
-            }
-            let segment = following?;
-            self.next_segment += 1;
-            self.load(segment);
-        }
-    }
+    Ok(())
 }

@@ -1,22 +1,51 @@
 //! Bags: recordings of messages under topics.
 //!
-//! Three steps, each by itself: a [`BagReader`] takes a container apart into messages in log-time order
-//! (one file per container format), [`ros2`] turns a message's bytes into pictures, sound and poses, and
-//! `play` puts these in event time order.
+//! ```text
+//! file(s) ─▶ container (mcap, rosbag1, rosbag2: sqlite or mcap) ─▶ messages in log-time order
+//!         ─▶ value (bytes + definition → values by name) ─▶ message (values → picture, sound, pose)
+//!         ─▶ play (event time order, codecs) ─▶ items
+//! ```
+//!
+//! Each arrow is a module of its own; everything up to `play` is a pure function over bytes. Which topics
+//! are played is decided by their types ([`message::Role`]).
 
-pub mod mcap;
+mod cdr;
+mod codec;
+pub mod definition;
+pub mod exercise;
+mod frames;
+mod mcap;
+pub mod message;
+mod plausible;
 mod play;
-pub mod ros2;
+pub mod raw_image;
+mod rosbag1;
+mod rosbag2;
+mod segments;
 mod sound;
+mod sqlite;
+pub mod value;
+mod writer;
 
-use std::path::Path;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod mutations;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod seeds;
+
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use definition::Definition;
+use message::Role;
+pub use writer::{BagWriter, RecordError, Recorded, SplitLimits};
 
 use super::damage::Cause;
 use super::error::CaptureError;
 use super::playback::Playback;
 use super::recording::ReplayOptions;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// What a topic carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +68,7 @@ pub struct Topic {
 }
 
 /// A topic as the container declares it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// Name of the topic.
     pub topic: Arc<str>,
@@ -47,6 +76,67 @@ pub struct Connection {
     pub schema: Arc<str>,
     /// How they are written, e.g. `cdr`.
     pub encoding: Arc<str>,
+    /// What its messages are to engram; `None`: nothing that is played.
+    pub role: Option<Role>,
+    /// How they are taken apart; `None` for JSON.
+    definition: Option<Definition>,
+}
+
+impl Connection {
+    /// Of a topic with the type `schema`; `definition`: language and text, where the container has them.
+    ///
+    /// The second value tells what is wrong with the definition.
+    #[must_use]
+    pub fn new(
+        topic: &str,
+        schema: &str,
+        encoding: &str,
+        definition: Option<(&str, &[u8])>,
+    ) -> (Self, Option<(Cause, String)>) {
+        let role =
+            Role::of(schema).filter(|_| matches!(encoding, "cdr" | "ros1" | "protobuf" | "json"));
+        let mut flaw = None;
+        let mut parsed = None;
+        // Types that are not played are nobody's business: their definitions may be anything.
+        if role.is_some() && encoding != "json" {
+            let told = definition.filter(|(_, text)| !text.is_empty());
+            let told =
+                told.map(|(language, text)| Definition::parse(schema, encoding, language, text));
+            parsed = match told {
+                Some(Ok(definition)) => Some(definition),
+                Some(Err(why)) => {
+                    let place = format!("topic {topic}, type {schema}: {why}");
+                    flaw = Some((Cause::UnknownSchema, place));
+                    Definition::built_in(schema, encoding)
+                }
+                None => Definition::built_in(schema, encoding),
+            };
+        }
+        let connection = Self {
+            topic: topic.into(),
+            schema: schema.into(),
+            encoding: encoding.into(),
+            role,
+            definition: parsed,
+        };
+        (connection, flaw)
+    }
+
+    /// Decodes a message of this topic; `None`: nothing that is played.
+    ///
+    /// # Errors
+    /// When it does not parse, or holds what cannot be decoded.
+    pub fn decode<'a>(
+        &'a self,
+        data: &'a [u8],
+    ) -> Option<Result<message::Decoded<'a>, message::Refused>> {
+        let role = self.role?;
+        let value = value::parse(self.definition.as_ref(), &self.encoding, data);
+        Some(match value {
+            Ok(value) => message::decode(role, value),
+            Err(why) => Err(message::Refused::Malformed(why)),
+        })
+    }
 }
 
 /// One message, still in bytes.
@@ -75,47 +165,96 @@ pub trait BagReader: Send {
     fn next(&mut self) -> Option<Found>;
 }
 
+/// A container, looked into.
+pub(super) trait Container: std::fmt::Debug + Send + Sync {
+    /// Every topic that is declared.
+    fn connections(&self) -> Vec<Arc<Connection>>;
+    /// From the first to the last message, log time.
+    fn span(&self) -> Option<Span>;
+    /// What was found broken when it was looked into; a reader tells it again.
+    fn damage(&self) -> &[(Cause, String)];
+    /// Reads the messages of the connections for which `wanted` holds.
+    fn reader(
+        &self,
+        wanted: &dyn Fn(&Connection) -> bool,
+    ) -> Result<Box<dyn BagReader>, CaptureError>;
+}
+
+/// Opens a single bag file by its first bytes; `None`: it is no bag.
+fn open_file(path: &Path) -> Result<Option<Box<dyn Container>>, CaptureError> {
+    Ok(if mcap::is_mcap(path)? {
+        Some(Box::new(Arc::new(mcap::Index::of(path)?)))
+    } else if rosbag1::is_rosbag(path)? {
+        Some(Box::new(Arc::new(rosbag1::Index::of(path)?)))
+    } else if sqlite::is_sqlite(path)? {
+        Some(Box::new(Arc::new(sqlite::Index::of(path, false, None)?)))
+    } else {
+        None
+    })
+}
+
 /// A bag, opened and looked into.
 #[derive(Debug)]
 pub struct Bag {
-    index: Arc<mcap::Index>,
+    path: PathBuf,
+    container: Box<dyn Container>,
     /// What its AudioInfo messages say, by their topic.
     formats: sound::SoundFormats,
 }
 
 impl Bag {
-    /// Opens a bag and finds out what is in it.
+    /// Opens a bag (a file or a rosbag2 folder) and finds out what is in it; `None`: it is no bag.
     ///
     /// # Errors
     /// When it cannot be read or nothing in it is whole.
-    pub fn open(path: &Path) -> Result<Self, CaptureError> {
-        let index = Arc::new(mcap::Index::of(path)?);
-        let mut bag = Self { index, formats: sound::SoundFormats::default() };
+    pub fn open(path: &Path) -> Result<Option<Self>, CaptureError> {
+        let container: Box<dyn Container> = if path.is_dir() {
+            Box::new(rosbag2::Split::of(path)?)
+        } else if let Some(container) = open_file(path)? {
+            container
+        } else {
+            return Ok(None);
+        };
+        let formats = sound::SoundFormats::default();
+        let mut bag = Self { path: path.to_owned(), container, formats };
         bag.formats = sound::SoundFormats::of_bag(&bag)?;
-        Ok(bag)
+        Ok(Some(bag))
     }
 
     /// Log time of the first message.
     #[must_use]
     pub fn start(&self) -> Option<Timestamp> {
-        self.index.span.map(|span| span.start)
+        self.container.span().map(|span| span.start)
     }
 
     /// From the first to the last message.
     #[must_use]
     pub fn duration_secs(&self) -> Option<f64> {
-        self.index.span.map(crate::time::Span::secs)
+        self.container.span().map(Span::secs)
     }
 
     /// Topics that can be played, in name order.
+    ///
+    /// Of several kinds of poses the most trustworthy is offered: what odometry or localization says, else
+    /// the tree of frames, else plain poses (which may be goals); and those that are `named`.
     #[must_use]
-    pub fn topics(&self) -> Vec<Topic> {
-        let mut topics: Vec<_> = self
-            .index
-            .connections()
+    pub fn topics(&self, named: &[String]) -> Vec<Topic> {
+        let connections = self.container.connections();
+        let rank = |role: Role| match role {
+            Role::UncertainPose => 0,
+            Role::Transforms | Role::Transform => 1,
+            _ => 2,
+        };
+        let poses = connections.iter().filter_map(|connection| connection.role);
+        let best = poses.filter(|role| role.kind() == Some(Kind::Pose)).map(rank).min();
+        let mut topics: Vec<_> = connections
+            .iter()
             .filter_map(|connection| {
-                let kind = ros2::kind(&connection.schema, &connection.encoding)?;
-                Some(Topic { name: connection.topic.to_string(), kind })
+                let role = connection.role?;
+                let kind = role.kind()?;
+                let named = named.iter().any(|name| **name == *connection.topic);
+                (kind != Kind::Pose || Some(rank(role)) == best || named)
+                    .then(|| Topic { name: connection.topic.to_string(), kind })
             })
             .collect();
         topics.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
@@ -126,16 +265,19 @@ impl Bag {
     /// For people: what is in the bag instead of something that can be played.
     #[must_use]
     pub fn why_nothing_plays(&self) -> String {
-        let mut topics: Vec<_> = self
-            .index
-            .connections()
+        let connections = self.container.connections();
+        let mut topics: Vec<_> = connections
+            .iter()
             .map(|c| format!("{} ({}, {})", c.topic, c.schema, c.encoding))
             .collect();
         topics.sort();
-        let broken = self.index.damage.first().map(|(cause, place)| format!(" [{cause}: {place}]"));
+        topics.dedup();
+        let broken = self.container.damage().first();
+        let broken = broken.map(|(cause, place)| format!(" [{cause}: {place}]"));
         let there = if topics.is_empty() { "nothing".to_owned() } else { topics.join(", ") };
         format!(
-            "played are ROS 2 CompressedImage, Image, AudioData and Odometry in CDR; in it is {there}{}",
+            "played are pictures, sound and poses of sensor_msgs, audio_common_msgs, nav_msgs, \
+             geometry_msgs, tf2_msgs and foxglove; in it is {there}{}",
             broken.unwrap_or_default()
         )
     }
@@ -148,37 +290,17 @@ impl Bag {
         &self,
         wanted: impl Fn(&Connection) -> bool,
     ) -> Result<Box<dyn BagReader>, CaptureError> {
-        Ok(Box::new(mcap::Reader::new(Arc::clone(&self.index), wanted)?))
+        self.container.reader(&wanted)
     }
 
-    /// Starts a thread that decodes the selected topics into `playback`.
+    /// Starts a thread that decodes the topics of these names into `playback`.
     pub(super) fn play(
         &self,
+        topics: &[String],
         options: &ReplayOptions,
         start: Timestamp,
         playback: Playback,
     ) -> Result<Playback, CaptureError> {
-        play::start(self, options, start, playback)
+        play::start(self, topics, options, start, playback)
     }
-}
-
-/// Names the bag formats that are known by their names, but cannot be read yet.
-///
-/// # Errors
-/// For a ROS 1 `.bag`, a `.db3` and a rosbag2 directory.
-pub fn refuse_unsupported(path: &Path) -> Result<(), CaptureError> {
-    let extension = path.extension().and_then(|text| text.to_str()).unwrap_or_default();
-    let (format, cure) = match extension {
-        "bag" => ("ROS 1", "pip install rosbags; rosbags-convert --src in.bag --dst out"),
-        "db3" => ("rosbag2 SQLite", "ros2 bag convert -i in.db3 -o mcap.yaml"),
-        _ if path.is_dir() && path.join("metadata.yaml").exists() => {
-            ("rosbag2", "ros2 bag convert -i in -o mcap.yaml")
-        }
-        _ if path.is_dir() => {
-            let reason = "it is a directory without metadata.yaml".to_owned();
-            return Err(CaptureError::Unreadable { path: path.to_owned(), reason });
-        }
-        _ => return Ok(()),
-    };
-    Err(CaptureError::UnsupportedBag { path: path.to_owned(), format, cure })
 }

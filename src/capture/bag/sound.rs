@@ -1,9 +1,9 @@
-//! Which format the sound of a bag's topics has: `AudioInfo` tells.
+//! How the sound of a bag's topics is coded: the message tells, or an `AudioInfo` beside it, or the bytes.
 
 use std::sync::Arc;
 
-use super::ros2::{self, Refused};
-use super::{Bag, Connection, Found};
+use super::message::{Decoded, Refused, Role, SoundCoding};
+use super::{Bag, Connection, Found, Kind};
 use crate::capture::error::CaptureError;
 use crate::capture::sound::SoundFormat;
 
@@ -12,21 +12,22 @@ const LOOKED_THROUGH: usize = 2_000;
 
 /// What the AudioInfo messages say, by their topic.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SoundFormats(Vec<(Arc<str>, Result<SoundFormat, String>)>);
+pub(super) struct SoundFormats(Vec<(Arc<str>, Result<SoundCoding, String>)>);
 
 impl SoundFormats {
     /// Reads the AudioInfo topics, if there are any.
     pub(super) fn of_bag(bag: &Bag) -> Result<Self, CaptureError> {
-        let tells = |connection: &Connection| {
-            ros2::is_sound_format(&connection.schema, &connection.encoding)
-        };
-        let expected = bag.index.connections().filter(|connection| tells(connection)).count();
+        let tells = |connection: &Connection| connection.role == Some(Role::AudioInfo);
+        let mut expected: Vec<_> = bag.container.connections();
+        expected.retain(|connection| tells(connection));
+        expected.sort_by(|a, b| a.topic.cmp(&b.topic));
+        expected.dedup_by(|a, b| a.topic == b.topic);
         let mut formats = Self::default();
-        if expected == 0 {
+        if expected.is_empty() {
             return Ok(formats);
         }
         let is_sound = |connection: &Connection| {
-            ros2::kind(&connection.schema, &connection.encoding) == Some(super::Kind::Microphone)
+            connection.role.and_then(Role::kind) == Some(Kind::Microphone)
         };
         let mut reader = bag.reader(|connection| tells(connection) || is_sound(connection))?;
         for _ in 0..LOOKED_THROUGH {
@@ -36,26 +37,79 @@ impl SoundFormats {
             if !tells(&message.connection) || formats.0.iter().any(|(told, _)| told == topic) {
                 continue;
             }
-            let format = ros2::sound_format(&message.data).map_err(|refused| match refused {
-                Refused::Malformed(why) | Refused::Undecodable(why) => format!("{topic}: {why}"),
-            });
-            formats.0.push((Arc::clone(topic), format));
-            if formats.0.len() == expected {
+            let coding = match message.connection.decode(&message.data) {
+                Some(Ok(Decoded::SoundInfo(coding))) => Ok(coding),
+                Some(Err(Refused::Malformed(why) | Refused::Undecodable(why))) => {
+                    Err(format!("{topic}: {why}"))
+                }
+                _ => continue,
+            };
+            formats.0.push((Arc::clone(topic), coding));
+            if formats.0.len() == expected.len() {
                 break;
             }
         }
         Ok(formats)
     }
 
-    /// The format of an audio topic: what the AudioInfo beside it says, else the only one there is, else
-    /// the default; an error when that cannot be decoded.
-    pub(super) fn of_topic(&self, topic: &str) -> Result<SoundFormat, String> {
+    /// The coding of an audio topic: what the AudioInfo beside it says, else the only one there is, else
+    /// what its first bytes look like; an error when that cannot be decoded.
+    pub(super) fn of_topic(&self, topic: &str, begin: &[u8]) -> Result<SoundCoding, String> {
         let folder =
             |topic: &str| topic.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
         let beside = self.0.iter().find(|(told, _)| folder(told) == folder(topic));
         match (beside, self.0.as_slice()) {
-            (Some((_, format)), _) | (None, [(_, format)]) => format.clone(),
-            _ => Ok(SoundFormat::default()),
+            (Some((_, coding)), _) | (None, [(_, coding)]) => coding.clone(),
+            _ if looks_like_mp3(begin) => Ok(SoundCoding::Mp3),
+            _ => Ok(SoundCoding::Pcm(SoundFormat::default())),
         }
+    }
+}
+
+/// Whether bytes begin with an ID3 tag or two MPEG audio frames, one right behind the other.
+fn looks_like_mp3(bytes: &[u8]) -> bool {
+    let next = |at: usize| bytes.get(at..).and_then(frame_bytes);
+    bytes.starts_with(b"ID3")
+        || next(0).is_some_and(|length| length == bytes.len() || next(length).is_some())
+}
+
+/// Length of the MPEG-1/2 layer 3 frame that begins here (ISO/IEC 11172-3, 2.4.2.3).
+fn frame_bytes(bytes: &[u8]) -> Option<usize> {
+    const KBPS_1: [usize; 15] = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
+    const KBPS_2: [usize; 15] = [0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160];
+    let [sync, version, sizes, _] = *bytes.first_chunk::<4>()?;
+    // 11 bits of sync, layer 3 (01).
+    if sync != 0xff || version & 0xe6 != 0xe2 {
+        return None;
+    }
+    let rates = [44_100, 48_000, 32_000];
+    let (rate, table, samples) = match version >> 3 & 3 {
+        3 => (1, KBPS_1, 144_000),
+        2 => (2, KBPS_2, 72_000),
+        0 => (4, KBPS_2, 72_000),
+        _ => return None,
+    };
+    let rate = rates.get(usize::from(sizes >> 2 & 3))? / rate;
+    let kbps = table.get(usize::from(sizes >> 4)).filter(|kbps| **kbps > 0)?;
+    Some(samples * kbps / rate + usize::from(sizes >> 1 & 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mp3_is_told_from_samples() {
+        // MPEG-1 layer 3, 128 kbit/s, 44.1 kHz: 417 bytes.
+        let mut two = vec![0; 417 * 2];
+        for at in [0, 417] {
+            two[at..at + 3].copy_from_slice(&[0xff, 0xfb, 0x90]);
+        }
+        assert!(looks_like_mp3(&two));
+        assert!(looks_like_mp3(&two[..417]));
+        assert!(!looks_like_mp3(&two[..500]) || two[417] == 0xff);
+        assert!(!looks_like_mp3(&[0xff, 0xfb, 0x90, 0, 1, 2, 3]));
+        assert!(!looks_like_mp3(&[0; 3200]));
+        assert!(!looks_like_mp3(&[]));
     }
 }

@@ -7,6 +7,7 @@ mod file;
 pub(super) mod launch;
 mod packages;
 pub(super) mod sample;
+pub(super) mod stream;
 
 pub use file::MediaFile;
 pub(super) use file::probe;

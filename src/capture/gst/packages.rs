@@ -8,12 +8,13 @@ pub(super) fn of_element(factory: &str) -> &'static str {
         "pipewiresrc" => "gstreamer1.0-pipewire",
         "x264enc" => "gstreamer1.0-plugins-ugly",
         "appsink" | "appsrc" | "audioconvert" | "audioresample" | "videoconvert" | "videoscale"
-        | "videorate" | "uridecodebin" | "decodebin" | "videotestsrc" | "audiotestsrc" => {
-            "gstreamer1.0-plugins-base"
-        }
+        | "videorate" | "opusdec" | "identity" | "uridecodebin" | "decodebin" | "videotestsrc"
+        | "audiotestsrc" => "gstreamer1.0-plugins-base",
         name if name.starts_with("av") => "gstreamer1.0-libav",
         name if name.starts_with("nv") || name.starts_with("va") => "gstreamer1.0-plugins-bad",
-        "h264parse" | "h265parse" | "srtsrc" | "audiobuffersplit" => "gstreamer1.0-plugins-bad",
+        "h264parse" | "h265parse" | "av1parse" | "av1dec" | "srtsrc" | "audiobuffersplit" => {
+            "gstreamer1.0-plugins-bad"
+        }
         // v4l2src, rtspsrc, pulsesrc, jpegdec, qtdemux, matroskademux, videoflip, …
         _ => "gstreamer1.0-plugins-good",
     }

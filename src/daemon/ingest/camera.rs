@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 use super::perceivers::Analysed;
 use super::pool::{Pending, take};
 use super::present::PresentBoard;
+use super::report::Losses;
 use super::{Border, Part};
+use crate::capture::Cause;
 use crate::ids::SourceId;
 use crate::perceive::PerceiveError;
 use crate::perceive::face::{CutDetector, FaceTracker, TrackerSettings};
@@ -53,6 +55,7 @@ pub(super) struct CameraStage {
     pub(super) state: CameraState,
     pub(super) key_frames: usize,
     pub(super) present: PresentBoard,
+    pub(super) losses: Losses,
 }
 
 impl CameraStage {
@@ -76,6 +79,7 @@ impl CameraStage {
                     Ok(analysed) => self.frame(analysed, &mut part),
                     Err(error) => {
                         tracing::warn!(source = %self.source, error = %error, "A frame was left out.");
+                        self.losses.add(Cause::Undecodable, &format!("{}: {error}", self.source));
                     }
                 },
                 Step::Border(border) => {

@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::camera::CameraState;
 use super::microphone::MicrophoneState;
 use crate::identify::Undecided;
-use crate::ids::{SourceId, TrackId};
+use crate::ids::{ClipId, SourceId, TrackId};
+use crate::memory::{PerceptFilter, ResumePoint, View};
 use crate::percept::SpeechTurn;
 use crate::time::Timestamp;
 use crate::window::FrameSelector;
@@ -63,7 +64,41 @@ pub(super) struct PerceptIds {
     pub(super) carried: Vec<Vec<SpeechTurn>>,
 }
 
+/// Free numbers left for percepts that were erased: theirs are not given again.
+const GAP: u64 = 10_000;
+
 impl Checkpoint {
+    /// Where a replay goes on whose streaming state was erased with what it held: in the same session after
+    /// its last clip, with nothing under way. So what was erased does not come back.
+    pub(super) fn after_erasing(
+        view: &View,
+        point: &ResumePoint,
+        analyse_fps: f64,
+    ) -> Option<Self> {
+        let index = point.next_clip.checked_sub(1)?;
+        let t0 = view.session(point.session)?.start;
+        let ours = |clip: ClipId| clip.session == point.session;
+        let all = PerceptFilter::default();
+        let tracks = view.tracks(&all).into_iter().filter(|row| ours(row.clip));
+        let turns = view.turns(&all).into_iter().filter(|row| ours(row.clip));
+        let free = |newest: Option<u64>| (newest.unwrap_or(0) + GAP) / GAP * GAP;
+        let ids = PerceptIds {
+            next_track: free(tracks.map(|row| row.track.0).max()),
+            next_turn: free(turns.map(|row| row.turn.0).max()),
+            ..PerceptIds::default()
+        };
+        Some(Self {
+            t0,
+            index,
+            border: point.watermark,
+            selector: FrameSelector::new(t0, analyse_fps),
+            cameras: Vec::new(),
+            microphones: Vec::new(),
+            ids,
+            undecided: Undecided::default(),
+        })
+    }
+
     pub(super) fn to_bytes(&self) -> Result<Vec<u8>, CheckpointError> {
         let layout = bincode::config::standard();
         let mut bytes = bincode::serde::encode_to_vec(VERSION, layout)?;

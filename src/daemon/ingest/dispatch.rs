@@ -71,7 +71,13 @@ impl Dispatcher {
         if done_before.is_some_and(|done| at < done) {
             return Ok(true);
         }
-        if !self.pace.wait(at) {
+        // Steps count frames; where there is no camera, blocks.
+        let counts = match &item {
+            Item::Frame(_) => true,
+            Item::Block(_) => self.cameras.is_empty(),
+            Item::Pose(..) => false,
+        };
+        if !self.pace.wait(at, counts) {
             return Ok(false);
         }
         self.borders_until(at)?;

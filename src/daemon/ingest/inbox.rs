@@ -3,13 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crossbeam_channel::{Receiver, Sender, unbounded};
+
 use crate::media::Pose;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// Poses kept until a clip takes them; half an hour at 50 per second.
 const MAX_POSES: usize = 100_000;
 /// Stretches of the robot's own speech kept.
 const MAX_SPEECH: usize = 10_000;
+/// For how long the robot's own speech is still heard after its end, seconds.
+const ECHO_SECS: f64 = 0.3;
 
 /// A stretch in which the robot itself spoke.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,6 +30,8 @@ pub struct OwnSpeech {
 struct Kept {
     poses: VecDeque<Pose>,
     speech: VecDeque<OwnSpeech>,
+    /// Who writes the poses down, too.
+    listener: Option<Sender<Pose>>,
 }
 
 /// Shared between the control plane and the session. Cheap to clone.
@@ -37,11 +43,22 @@ impl Inbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Every pose from now on, as it is told; the last who asks gets them.
+    #[must_use]
+    pub fn listen(&self) -> Receiver<Pose> {
+        let (told, poses) = unbounded();
+        self.lock().listener = Some(told);
+        poses
+    }
+
     /// Keeps a pose for the clip that covers it; of too many the oldest goes.
     pub fn pose(&self, pose: Pose) {
         let mut kept = self.lock();
         if kept.poses.len() >= MAX_POSES {
             kept.poses.pop_front();
+        }
+        if let Some(listener) = &kept.listener {
+            listener.send(pose.clone()).ok();
         }
         kept.poses.push_back(pose);
     }
@@ -64,6 +81,19 @@ impl Inbox {
     #[must_use]
     pub fn own_speech(&self) -> Vec<OwnSpeech> {
         self.lock().speech.iter().cloned().collect()
+    }
+
+    /// Whether most of a stretch lies in the robot's own speech; what goes on has no end yet.
+    #[must_use]
+    pub fn is_own(&self, span: Span) -> bool {
+        let kept = self.lock();
+        let within = |speech: &OwnSpeech| {
+            // a room and a sound card take their time
+            let end = speech.end.unwrap_or(Timestamp::MAX).min(span.end.plus_secs(1.0));
+            let heard = Span::new(speech.start, end.max(speech.start).plus_secs(ECHO_SECS));
+            heard.intersection(span).map_or(0.0, Span::secs)
+        };
+        kept.speech.iter().map(within).sum::<f64>() > 0.5 * span.secs()
     }
 
     /// Takes the poses before `border`, in time order.
@@ -98,6 +128,18 @@ mod tests {
         let stamps = |poses: Vec<Pose>| poses.iter().map(|pose| pose.stamp).collect::<Vec<_>>();
         assert_eq!(stamps(inbox.poses_before(at(5))), [at(1), at(2), at(3)]);
         assert_eq!(stamps(inbox.poses_before(at(9))), [at(7)]);
+    }
+
+    #[test]
+    fn what_is_mostly_the_robots_own_speech_is_its_own() {
+        let inbox = Inbox::default();
+        inbox.speaking(OwnSpeech { start: at(10), end: Some(at(14)), text: None });
+        assert!(inbox.is_own(Span::new(at(10), at(14))));
+        assert!(inbox.is_own(Span::new(at(12), at(15))));
+        assert!(!inbox.is_own(Span::new(at(13), at(20))));
+        assert!(!inbox.is_own(Span::new(at(2), at(5))));
+        inbox.speaking(OwnSpeech { start: at(30), end: None, text: None });
+        assert!(inbox.is_own(Span::new(at(40), at(43))), "it still speaks");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use super::session::{IngestError, Session, SessionSettings};
 use crate::capture::{LiveSources, SourceHealth};
 use crate::daemon::assemble::resolver;
 use crate::ids::{SessionId, SourceId};
+use crate::media::Item;
 
 /// How long one look for an item takes at most.
 const LOOK: Duration = Duration::from_millis(100);
@@ -27,6 +28,8 @@ pub struct LiveContext<'a> {
     pub health: &'a dyn Fn(&[SourceHealth]),
     /// Asked every second: whether a new session is due because the configuration has changed.
     pub changed: &'a dyn Fn() -> bool,
+    /// Told of every item before it is handed on; must not wait.
+    pub tap: &'a dyn Fn(&Item),
 }
 
 /// Remembers what the configured cameras and microphones deliver, until it is stopped, or the wall clock
@@ -66,12 +69,12 @@ pub fn live(
     match why {
         Why::Stopped => {
             running.words_may_be_late();
-            drain(&mut running.dispatcher, &mut sources);
+            drain(&mut running.dispatcher, &mut sources, context);
         }
         Why::ClockJumped(secs) => {
             tracing::warn!("the wall clock jumped by {secs:.1} s: a new session begins");
         }
-        Why::Changed => drain(&mut running.dispatcher, &mut sources),
+        Why::Changed => drain(&mut running.dispatcher, &mut sources, context),
         Why::Fault => {}
     }
     drop(sources);
@@ -140,10 +143,11 @@ fn feed(
         if context.stop.load(Ordering::Relaxed) {
             return Why::Stopped;
         }
-        if let Some(item) = sources.next(LOOK)
-            && !matches!(dispatcher.item(item), Ok(true))
-        {
-            return Why::Fault;
+        if let Some(item) = sources.next(LOOK) {
+            (context.tap)(&item);
+            if !matches!(dispatcher.item(item), Ok(true)) {
+                return Why::Fault;
+            }
         }
         // Borders come with the watermark, so a silent camera seals its clips, too.
         if let Err(StagesGone) = dispatcher.borders_until(sources.watermark()) {
@@ -165,10 +169,11 @@ fn feed(
 }
 
 /// Takes in what was captured before the stop.
-fn drain(dispatcher: &mut Dispatcher, sources: &mut LiveSources) {
+fn drain(dispatcher: &mut Dispatcher, sources: &mut LiveSources, context: &LiveContext<'_>) {
     let until = Instant::now() + DRAIN;
     while Instant::now() < until {
         let Some(item) = sources.next(Duration::from_millis(20)) else { return };
+        (context.tap)(&item);
         if !matches!(dispatcher.item(item), Ok(true)) {
             return;
         }

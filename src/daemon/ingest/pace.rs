@@ -14,9 +14,10 @@ pub enum Command {
     Resume,
     /// Play so many times faster than the recording; `None` = as fast as the machine can.
     Rate(Option<f64>),
-    /// While paused: let so many items through.
+    /// While paused: let so many frames through, and what lies between them (blocks where there are no
+    /// cameras).
     Step(u64),
-    /// Let everything before this time through without waiting.
+    /// Let everything before this time through without waiting: a replay leaves nothing out.
     Seek(Timestamp),
     /// End the replay in good order: what was read is sealed and kept.
     Stop,
@@ -65,14 +66,21 @@ impl Pace {
         let mut state = lock.lock().unwrap_or_else(PoisonError::into_inner);
         match command {
             Command::Pause => state.paused = true,
-            Command::Resume => state.paused = false,
+            Command::Resume => (state.paused, state.steps) = (false, 0),
             Command::Rate(rate) => state.rate = rate,
-            Command::Step(items) => state.steps += items,
+            Command::Step(frames) => state.steps = state.steps.saturating_add(frames),
             Command::Seek(to) => state.hurry_until = to,
             Command::Stop => state.stopped = true,
         }
         state.anchor = None;
         changed.notify_all();
+    }
+
+    /// Its rate (`None`: as fast as the machine can) and whether it stands still.
+    #[must_use]
+    pub fn state(&self) -> (Option<f64>, bool) {
+        let state = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
+        (state.rate, state.paused)
     }
 
     /// Event time up to which the recording was let through: the clock of a replay.
@@ -96,9 +104,10 @@ impl Pace {
         state.behind_secs = 0.0;
     }
 
-    /// Waits until an item captured at `at` is due; false when the replay was stopped.
+    /// Waits until an item captured at `at` is due; false when the replay was stopped. `counts`: it is what
+    /// [`Command::Step`] counts.
     #[must_use]
-    pub fn wait(&self, at: Timestamp) -> bool {
+    pub fn wait(&self, at: Timestamp, counts: bool) -> bool {
         let (lock, changed) = &*self.shared;
         let mut state = lock.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
@@ -106,8 +115,11 @@ impl Pace {
                 return false;
             }
             if state.paused {
+                if at < state.hurry_until {
+                    break;
+                }
                 if state.steps > 0 {
-                    state.steps -= 1;
+                    state.steps -= u64::from(counts);
                     break;
                 }
                 state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -140,17 +152,37 @@ mod tests {
     fn stop_ends_a_paused_replay() {
         let pace = Pace::new(Some(1.0), true);
         let other = pace.clone();
-        let waiting = std::thread::spawn(move || other.wait(Timestamp::from_nanos(1)));
+        let waiting = std::thread::spawn(move || other.wait(Timestamp::from_nanos(1), true));
         pace.command(Command::Stop);
         assert!(!waiting.join().unwrap_or(true));
     }
 
     #[test]
-    fn steps_let_single_items_through_while_paused() {
+    fn steps_let_frames_and_what_lies_between_them_through_while_paused() {
         let pace = Pace::new(None, true);
         pace.command(Command::Step(2));
-        assert!(pace.wait(Timestamp::from_nanos(1)));
-        assert!(pace.wait(Timestamp::from_nanos(2)));
-        assert_eq!(pace.position(), Timestamp::from_nanos(2));
+        let at = Timestamp::from_nanos;
+        assert!(pace.wait(at(1), true));
+        assert!(pace.wait(at(2), false));
+        assert!(pace.wait(at(3), false));
+        assert!(pace.wait(at(4), true));
+        assert_eq!(pace.position(), at(4));
+        let other = pace.clone();
+        let held = std::thread::spawn(move || other.wait(at(5), false));
+        pace.command(Command::Stop);
+        assert!(!held.join().unwrap_or(true), "the sound behind the last step waits");
+    }
+
+    #[test]
+    fn a_seek_hurries_there_and_stands_still_again() {
+        let pace = Pace::new(Some(1e-6), true);
+        let at = Timestamp::from_nanos;
+        pace.command(Command::Seek(at(10)));
+        assert!(pace.wait(at(1), true) && pace.wait(at(9), true));
+        let other = pace.clone();
+        let held = std::thread::spawn(move || other.wait(at(10), true));
+        pace.command(Command::Stop);
+        assert!(!held.join().unwrap_or(true));
+        assert_eq!(pace.state(), (Some(1e-6), true));
     }
 }

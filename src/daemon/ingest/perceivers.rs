@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use image::RgbImage;
-use image::codecs::jpeg::JpegEncoder;
+use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 use super::stages::{Stage, StageTimes};
 use crate::capture::picture::to_rgb;
@@ -18,8 +18,8 @@ use crate::perceive::face::{
 };
 use crate::perceive::speech::{self, Transcriber};
 use crate::perceive::voice::{
-    Eres2NetV2, Ge2e, RawTurn, SileroVad, SpeakerEmbedder, SplitSettings, TurnFinder,
-    TurnFinderState, VoiceActivity, split_by_speaker,
+    Eres2NetV2, Ge2e, JointSettings, RawTurn, SileroVad, SpeakerEmbedder, SplitSettings,
+    TurnFinder, TurnFinderState, VoiceActivity, part_jointly, split_by_speaker,
 };
 use crate::percept::{FrameFaces, SpeechTurn, Transcript};
 use crate::runtime::onnx::Device;
@@ -76,6 +76,14 @@ impl PerceiverSet {
         let face_embedder = choose(Job::FaceEmbedder, "telling faces apart")?;
         let voice_activity = choose(Job::VoiceActivity, "speech")?;
         let speaker_embedder = choose(Job::SpeakerEmbedder, "telling voices apart")?;
+        for (model, ability) in [(&face_embedder, "faces"), (&speaker_embedder, "voices")] {
+            if let Some(model) = model.as_ref().filter(|model| model.thresholds.is_none()) {
+                degraded.push(format!(
+                    "telling {ability} apart: there are no thresholds for {}; measure them with `engramd bench verify {ability}`",
+                    model.name
+                ));
+            }
+        }
         let faces = match &detector {
             Some(detector) => Some(FaceModels {
                 detector: detector_files(detector)?,
@@ -279,6 +287,27 @@ impl Perceivers {
         }
         Ok(turns)
     }
+
+    /// Parts two voices that a poor channel makes alike: the turns of one microphone and clip, in time order.
+    ///
+    /// # Errors
+    /// When an embedder cannot run.
+    pub fn again(&mut self, turns: Vec<SpeechTurn>) -> Result<Vec<SpeechTurn>, PerceiveError> {
+        let stages = Arc::clone(&self.stages);
+        let settings = JointSettings::default();
+        let least = self.min_embed_secs;
+        stages.time(Stage::Voice, || {
+            Ok(match (&mut self.splitter, &mut self.voice) {
+                (Some(finder), Some(voice)) => {
+                    part_jointly(turns, finder.as_mut(), Some(voice.as_mut()), least, &settings)?
+                }
+                (Some(only), None) | (None, Some(only)) => {
+                    part_jointly(turns, only.as_mut(), None, least, &settings)?
+                }
+                (None, None) => turns,
+            })
+        })
+    }
 }
 
 /// Turns speech into words.
@@ -306,9 +335,26 @@ fn pixels(frame: &Frame) -> Result<(RgbImage, Arc<[u8]>), PerceiveError> {
     {
         return Ok((picture, Arc::clone(bytes)));
     }
+    let jpeg = jpeg(&picture)?;
+    Ok((picture, jpeg))
+}
+
+/// The picture as JPEG, colour at half the resolution as cameras and video files have it.
+fn jpeg(picture: &RgbImage) -> Result<Arc<[u8]>, PerceiveError> {
+    let fail = |why: String| PerceiveError::Picture {
+        width: picture.width(),
+        height: picture.height(),
+        why,
+    };
+    let side = |length: u32| {
+        u16::try_from(length).map_err(|_| fail("a side is over 65,535 px".to_owned()))
+    };
+    let (width, height) = (side(picture.width())?, side(picture.height())?);
     let mut bytes = Vec::new();
-    JpegEncoder::new_with_quality(&mut bytes, FRAME_QUALITY)
-        .encode_image(&picture)
-        .map_err(crate::perceive::face::PerceiveError::from)?;
-    Ok((picture, bytes.into()))
+    let mut encoder = Encoder::new(&mut bytes, FRAME_QUALITY);
+    encoder.set_sampling_factor(SamplingFactor::F_2_2);
+    encoder
+        .encode(picture.as_raw(), width, height, ColorType::Rgb)
+        .map_err(|error| fail(error.to_string()))?;
+    Ok(bytes.into())
 }

@@ -22,6 +22,7 @@ pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 enum Job {
     Faces(Frame, Sender<Result<Analysed, PerceiveError>>),
     Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
+    Again(Vec<SpeechTurn>, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
 }
 
 /// A turn whose words are wanted.
@@ -175,6 +176,12 @@ impl JobQueue {
         self.put(|reply| Job::Voice(turn, reply))
     }
 
+    /// Hears the turns of one microphone and clip again, all at once: see [`crate::perceive::voice::part_jointly`].
+    #[must_use]
+    pub fn again(&self, turns: Vec<SpeechTurn>) -> Pending<Vec<SpeechTurn>> {
+        self.put(|reply| Job::Again(turns, reply))
+    }
+
     /// Recognises a turn's words, after those asked for before; `None` when no recogniser runs, or when so many
     /// wait that there is no place in the queue (with `wait`: waits for a place).
     #[must_use]
@@ -208,6 +215,7 @@ fn work(mut perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy) 
         match job {
             Job::Faces(frame, reply) => reply.send(perceivers.faces(&frame)).ok(),
             Job::Voice(turn, reply) => reply.send(perceivers.voice(&turn)).ok(),
+            Job::Again(turns, reply) => reply.send(perceivers.again(turns)).ok(),
         };
     }
 }

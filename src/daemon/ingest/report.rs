@@ -1,8 +1,11 @@
 //! What a session tells while it runs: one report per committed clip, and how it ended.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde::Serialize;
 
 use super::late::LateWords;
+use crate::capture::{Cause, Damage};
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, SessionId};
 use crate::memory::model::MemoryRow;
@@ -62,6 +65,22 @@ pub enum Report {
     DiskFull(Option<String>),
     /// Nothing more comes of this session.
     Ended,
+}
+
+/// What the stages could not use: counted beside what the recording's reader could not. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Losses(Arc<Mutex<Damage>>);
+
+impl Losses {
+    /// Counts one more.
+    pub(super) fn add(&self, cause: Cause, place: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).add(cause, place);
+    }
+
+    /// Everything so far.
+    pub(super) fn so_far(&self) -> Damage {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 /// How a session ended. Serialises to the last line that `replay --json` prints.

@@ -17,12 +17,14 @@ use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
 use super::session::IngestError;
 use super::stages::{Stage, StageTimes};
-use super::{Border, DispatchPart, Gauges, Part};
-use crate::identify::Resolver;
+use super::{Border, DispatchPart, Gauges, Inbox, Part};
+use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
+use crate::memorize::model::{Spool, SpooledClip};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
+use crate::perceive::voice::{JointSettings, heard_once, is_poor};
 use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn, Transcript};
 use crate::time::{Span, Timestamp};
 
@@ -40,6 +42,9 @@ pub(super) struct Sealer {
     pub(super) memory: Memory,
     pub(super) resolver: Arc<Mutex<Resolver>>,
     pub(super) memorizer: Memorizer,
+    /// Where clips wait for a multimodal model, and whether their sound does.
+    pub(super) spool: Option<Spool>,
+    pub(super) spool_sound: bool,
     pub(super) jobs: JobQueue,
     pub(super) present: PresentBoard,
     pub(super) reports: Sender<Report>,
@@ -60,6 +65,8 @@ pub(super) struct Sealer {
     pub(super) patience: Patience,
     /// The session's clock: end of the newest sealed clip.
     pub(super) recorded: Timestamp,
+    /// When the robot itself spoke.
+    pub(super) inbox: Inbox,
 }
 
 /// A turn, and what will bring its words where they were not there in time.
@@ -76,7 +83,11 @@ impl Sealer {
     /// Commits clips in order until every stage is gone; gives back how many.
     pub(super) fn run(mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
         let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
-        while let Some(part) = self.next_part(parts)? {
+        loop {
+            let part = match self.next_part(parts)? {
+                Some(part) => part,
+                None => break,
+            };
             match part {
                 Part::Dispatch(border, part) => {
                     let slot = slots.entry(border).or_default();
@@ -172,6 +183,7 @@ impl Sealer {
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
+        self.spool(&percepts, &identified, resolver.persons());
         let (patience, store) = (&mut self.patience, self.memory.dir());
         let again = |error: &MemoryError| patience.again(store, error);
         if let Err(error) = stages.time(Stage::Commit, || draft.commit_retrying(again)) {
@@ -179,6 +191,9 @@ impl Sealer {
             return Err(error.into());
         }
         drop(resolver);
+        if let Some(spool) = &self.spool {
+            spool.release(clip);
+        }
         self.patience.committed();
         for (turn, words) in late {
             self.late.expect(clip, turn, words);
@@ -206,6 +221,17 @@ impl Sealer {
         Ok(())
     }
 
+    /// Puts the clip in line for the multimodal model; it may have it once the clip is committed.
+    fn spool(&self, percepts: &ClipPercepts, identified: &IdentifiedClip, persons: &Persons) {
+        let Some(spool) = &self.spool else { return };
+        let Some(clip) = SpooledClip::of(percepts, identified, persons, self.spool_sound) else {
+            return;
+        };
+        if let Err(error) = spool.put(&clip) {
+            tracing::warn!(%error, clip = %percepts.clip, "A clip cannot wait for the memorizing model; it keeps its built-in memories. Free space in spool/ of the store.");
+        }
+    }
+
     /// Turns that end in this clip, with their words, without ids; later ones are carried over.
     fn turns(
         &mut self,
@@ -225,16 +251,27 @@ impl Sealer {
                     }
                 }
             }
+            turns.sort_by_key(|turn| turn.span.start);
             let (now, later): (Vec<_>, Vec<_>) =
                 turns.into_iter().partition(|turn| border.last || turn.span.end <= border.end);
             self.ids.carried[*index] = later;
-            ended.extend(now);
+            ended.extend(self.heard_again(*index, now));
+        }
+        let mut ended = heard_once(ended);
+        for turn in ended.iter_mut().filter(|turn| self.inbox.is_own(turn.span)) {
+            turn.own = true;
+            turn.embedding = None;
         }
         let wait = self.stopping.is_none();
         let heard: Vec<Heard> =
-            ended.into_iter().map(|turn| (turn.clone(), self.jobs.words(turn, wait))).collect();
+            ended.into_iter().map(|turn| (turn.clone(), self.wanted(turn, wait))).collect();
         let asked = Instant::now();
         heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect()
+    }
+
+    /// Asks for a turn's words; the robot's own are known to whoever made it speak.
+    fn wanted(&self, turn: SpeechTurn, wait: bool) -> Option<Pending<Transcript>> {
+        if turn.own { None } else { self.jobs.words(turn, wait) }
     }
 
     /// The turn with its words, or with what will bring them.
@@ -255,6 +292,22 @@ impl Sealer {
             }
         }
         (turn, None)
+    }
+
+    /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike.
+    fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
+        if !is_poor(&turns, &JointSettings::default()) {
+            return turns;
+        }
+        match take(&self.jobs.again(turns.clone())) {
+            Ok(heard) => heard,
+            // Nothing is lost without the second hearing: the turns stay as they were.
+            Err(error) => {
+                let source = &self.microphones[microphone];
+                tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
+                turns
+            }
+        }
     }
 
     /// Waits for words as long as this session may; a replay waits for all.

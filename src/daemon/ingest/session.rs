@@ -17,7 +17,7 @@ use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
 use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
-use super::report::{Report, SessionEnd};
+use super::report::{Losses, Report, SessionEnd};
 use super::seal::Sealer;
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
@@ -27,6 +27,7 @@ use crate::daemon::assemble::resolver;
 use crate::identify::Resolver;
 use crate::ids::{SessionId, SourceId};
 use crate::memorize::Memorizer;
+use crate::memorize::model::Spool;
 use crate::memory::{Memory, MemoryError, model};
 use crate::perceive::PerceiveError;
 use crate::perceive::face::TrackerSettings;
@@ -78,6 +79,8 @@ pub struct SessionSettings {
     pub inbox: Inbox,
     /// A full disk is waited out until this stop; `None`: it is an error at once.
     pub patience: Option<Stop>,
+    /// Where clips wait for a multimodal model; `None` where none memorizes.
+    pub spool: Option<Spool>,
 }
 
 /// One run from feed to memory.
@@ -99,6 +102,7 @@ pub(super) struct Running {
     sealer: thread::JoinHandle<Result<u64, IngestError>>,
     present: PresentBoard,
     stopping: Option<Arc<AtomicBool>>,
+    losses: Losses,
 }
 
 /// Remembers a recording; goes on where an interrupted replay of it stopped.
@@ -133,6 +137,12 @@ pub fn replay(
         }
         if !point.checkpoint.is_empty() {
             session.resume = Some((point.session, Checkpoint::from_bytes(&point.checkpoint)?));
+        } else if let Some(bare) = Checkpoint::after_erasing(
+            &settings.memory.view(),
+            &point,
+            settings.config.window.analyse_fps,
+        ) {
+            session.resume = Some((point.session, bare));
         }
     }
     let undecided = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.undecided.clone());
@@ -155,10 +165,12 @@ pub fn replay(
     let mut playback = recording.play()?;
     let stopped = feed_recording(&mut running.dispatcher, &mut playback)?;
     let media_secs = running.media_secs();
+    let losses = running.losses.clone();
     let clips = running.finish();
     settings.gauges.rest();
     let clips = clips?;
-    let damage = playback.damage();
+    let mut damage = playback.damage().clone();
+    damage.merge(&losses.so_far());
     Ok(SessionEnd {
         done: true,
         clips,
@@ -213,6 +225,7 @@ impl Session {
         let (parts, gathered) = unbounded();
         let mut state = States::new(&settings, &cameras, &microphones, resume)?;
 
+        let losses = Losses::default();
         let mut stages = Vec::new();
         let mut camera_steps = BTreeMap::new();
         for (index, source) in cameras.iter().enumerate() {
@@ -223,17 +236,20 @@ impl Session {
                 state: state.cameras.remove(0),
                 key_frames: config.window.key_frames,
                 present: present.clone(),
+                losses: losses.clone(),
             };
             stages.push(stage.start(taken, parts.clone())?);
             camera_steps.insert(source.clone(), steps);
         }
+        let nothing = Timestamp::from_nanos(i64::MIN);
+        let done_before = state.progress.as_ref().map_or(nothing, |progress| progress.done_before);
         let mut microphone_steps = BTreeMap::new();
         let mut consumed = BTreeMap::new();
         let mut heard = Vec::new();
         for (source, state) in microphones.iter().zip(state.microphones) {
             let (finder, ahead, done) = match state {
                 Some(state) => (Some(state.finder), state.ahead, state.consumed),
-                None => (None, Vec::new(), Timestamp::from_nanos(i64::MIN)),
+                None => (None, Vec::new(), done_before),
             };
             // Without a voice activity model nobody listens.
             let Some(finder) = settings.perceivers.turn_finder(source, finder)? else { continue };
@@ -257,6 +273,8 @@ impl Session {
             memory: settings.memory.clone(),
             resolver: Arc::clone(&settings.resolver),
             memorizer: settings.memorizer.clone(),
+            spool: settings.spool.clone(),
+            spool_sound: config.memorizer.sound,
             jobs: pool.queue(),
             present: present.clone(),
             reports: settings.reports.clone(),
@@ -278,6 +296,7 @@ impl Session {
                 told: false,
             },
             recorded: Timestamp::default(),
+            inbox: settings.inbox.clone(),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())
@@ -296,7 +315,7 @@ impl Session {
             progress: state.progress,
             consumed,
         };
-        Ok(Running { dispatcher, pool, stages, sealer, present, stopping })
+        Ok(Running { dispatcher, pool, stages, sealer, present, stopping, losses })
     }
 }
 
@@ -317,10 +336,10 @@ impl States {
         resume: Option<(SessionId, Checkpoint)>,
     ) -> Result<Self, IngestError> {
         let config = &settings.config;
+        let gates = settings.perceivers.gates();
+        let tracker = TrackerSettings::new(&config.face, config.window.analyse_fps, gates);
+        let fresh = |source: &SourceId| CameraState::new(source.clone(), tracker.clone());
         let Some((session, checkpoint)) = resume else {
-            let gates = settings.perceivers.gates();
-            let tracker = TrackerSettings::new(&config.face, config.window.analyse_fps, gates);
-            let fresh = |source: &SourceId| CameraState::new(source.clone(), tracker.clone());
             return Ok(Self {
                 cameras: cameras.iter().map(fresh).collect(),
                 microphones: microphones.iter().map(|_| None).collect(),
@@ -329,13 +348,16 @@ impl States {
                 session: None,
             });
         };
+        // Erasing leaves a checkpoint without states: every source begins anew at the border.
+        let erased = checkpoint.cameras.is_empty() && checkpoint.microphones.is_empty();
         let mut cameras_then: BTreeMap<SourceId, CameraState> =
             checkpoint.cameras.into_iter().collect();
         let mut microphones_then: BTreeMap<SourceId, MicrophoneState> =
             checkpoint.microphones.into_iter().collect();
         let mut restored = Vec::new();
         for source in cameras {
-            restored.push(cameras_then.remove(source).ok_or(CheckpointError::Sources)?);
+            let then = cameras_then.remove(source).or_else(|| erased.then(|| fresh(source)));
+            restored.push(then.ok_or(CheckpointError::Sources)?);
         }
         let mut heard = Vec::new();
         for source in microphones {
@@ -378,7 +400,7 @@ impl Running {
 
     /// Lets every stage come to its end and waits for the last commit.
     pub(super) fn finish(self) -> Result<u64, IngestError> {
-        let Self { dispatcher, pool, stages, sealer, present, stopping: _ } = self;
+        let Self { dispatcher, pool, stages, sealer, present, .. } = self;
         drop(dispatcher);
         let mut panicked = false;
         for stage in stages {

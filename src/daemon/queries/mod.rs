@@ -9,6 +9,7 @@ mod recall;
 mod show;
 mod sql;
 mod timeline;
+mod why;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +39,7 @@ pub fn query(
 ) -> Result<Reply, Refusal> {
     let (args, view) = view(memory, args)?;
     let document = match verb {
-        QueryVerb::People => people(&view, read(args)?),
+        QueryVerb::People => people(&view, read(args)?)?,
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => recall::recall(&view, embedder, read(args)?)?,
@@ -99,13 +100,18 @@ struct PeopleArgs {
     /// Only those with a name.
     #[serde(default)]
     named: bool,
+    /// Why this one is taken for one person.
+    why: Option<String>,
 }
 
-/// Every person, by id.
-fn people(view: &View, args: PeopleArgs) -> Value {
+/// Every person, by id; or why one is one.
+fn people(view: &View, args: PeopleArgs) -> Result<Value, Refusal> {
+    if let Some(word) = &args.why {
+        return Ok(why::why(view, find(view, word)?));
+    }
     let mut persons = view.persons();
     persons.retain(|person| !args.named || person.name.is_some());
-    json!(persons)
+    Ok(json!(persons))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::find::find;
 use super::refusal;
 use super::show::line;
-use crate::answer::{Answerer, Effort, Question};
+use crate::answer::{Answerer, Effort, Errand, Question};
 use crate::memory::model::MemoryKind;
 use crate::memory::{Memory, View};
 use crate::mqtt::Refusal;
@@ -95,6 +95,8 @@ pub fn answer(
         },
         deadline_ms: ask.deadline_ms,
     };
-    let answer = answerer.answer(memory, &question, clock).map_err(|error| refusal(&error))?;
+    let errand = Errand::of(&question);
+    let answer = answerer.respond(memory, &question, clock, &errand);
+    let answer = answer.map_err(|error| refusal(&error))?;
     serde_json::to_value(answer).map_err(|error| Refusal::internal(error.to_string()))
 }

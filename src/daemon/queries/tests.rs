@@ -114,6 +114,44 @@ pub(crate) fn small_memory(dir: &std::path::Path) -> Memory {
     memory
 }
 
+#[test]
+fn why_tells_reasons_and_the_users_word_sticks() {
+    use crate::daemon::overrule::overrule;
+    use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+    use crate::mqtt::message::People;
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let why = |who: &str| ask(&memory, QueryVerb::People, json!({ "why": who }));
+    let before = why("Ava").unwrap();
+    assert_eq!(before["id"], "person_1");
+    assert_eq!(before["parts"].as_array().unwrap().len(), 2);
+    assert_eq!(before["parts"][0]["reason"], "test");
+    assert_eq!(before["parts"][0]["exemplars"], 1);
+    assert_eq!(why("Zoe").unwrap_err().code, RefusalCode::NotFound);
+
+    let change = |merge: &[&str], split: &[&str]| {
+        let words = |of: &[&str]| of.iter().map(|word| (*word).to_owned()).collect();
+        let people = People { id: None, merge: words(merge), split: words(split) };
+        let rows = identity_rows(&memory.view());
+        let unknown = MatchThresholds::UNKNOWN;
+        let settings = crate::config::Identify::default();
+        let mut who = Resolver::from_rows(&rows, Undecided::default(), &settings, unknown, unknown);
+        overrule(&memory, &mut who, &people, at(40.0))
+    };
+    assert_eq!(change(&[], &["person_1"]).unwrap_err().code, RefusalCode::BadRequest);
+    let split = change(&[], &["voice_1"]).unwrap();
+    assert_eq!(split, json!({ "split": ["voice_1"], "persons": ["person_2"] }));
+    let view = memory.view();
+    assert_ne!(view.resolve("face_1".parse().unwrap()), view.resolve("voice_1".parse().unwrap()));
+    let merged = change(&["person_2", "Ava"], &[]).unwrap();
+    assert_eq!(merged["into"], "person_1", "the named one stays");
+    let after = why("person_2").unwrap();
+    assert_eq!(after["merges"][0]["decreed"], true);
+    assert_eq!(after["merges"][0]["from"], "person_2");
+    // and back: the id that was given up gets its own again
+    assert_eq!(change(&[], &["person_2"]).unwrap()["persons"], json!(["person_2"]));
+}
+
 fn ask(memory: &Memory, verb: QueryVerb, args: Value) -> Result<Value, Refusal> {
     match query(memory, None, verb, args)? {
         Reply::Document(document) => Ok(document),

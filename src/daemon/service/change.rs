@@ -4,13 +4,15 @@ use serde_json::json;
 
 use super::{MemoryService, told};
 use crate::daemon::assemble::resolver;
+use crate::daemon::overrule::overrule;
 use crate::daemon::queries::find;
 use crate::identify::Undecided;
 use crate::ids::{EntityId, EntityKind, MemoryId};
+use crate::memorize::model::Spool;
 use crate::memory::model::MemoryKind;
 use crate::memory::{self, View};
 use crate::mention;
-use crate::mqtt::message::{Forget, Name, Remember};
+use crate::mqtt::message::{Forget, Name, People, Remember};
 use crate::mqtt::{Refusal, Reply};
 use crate::time::Span;
 
@@ -39,6 +41,7 @@ impl MemoryService {
         let at = self.now();
         let mut who = self.resolver();
         let memory = &self.knowledge.memory;
+        self.forget_spooled(&what);
         let erased = memory.forget(&what, at).map_err(|error| self.failed(&error))?;
         if !matches!(what, memory::Forget::Memory(_)) {
             // Galleries and names in RAM go, too; so do percepts that were to be decided later.
@@ -66,6 +69,46 @@ impl MemoryService {
         })))
     }
 
+    /// Clips that wait for a memorizing model must not bring back what is erased.
+    fn forget_spooled(&self, what: &memory::Forget) {
+        let dir = self.knowledge.memory.dir().join("spool");
+        let mut spool = self.session.load().spool.clone();
+        if spool.is_none() && dir.is_dir() {
+            // No model memorizes any more, and clips of that time are still there.
+            spool = match Spool::open(&dir, u64::MAX) {
+                Ok(spool) => Some(spool),
+                Err(error) => {
+                    tracing::warn!(%error, dir = %dir.display(), "The spool cannot be searched for what is to be forgotten; delete the folder.");
+                    None
+                }
+            };
+        }
+        let Some(spool) = spool else { return };
+        let view = self.view();
+        match what {
+            memory::Forget::Entity(id) => {
+                let who = view.resolve(*id);
+                let names: Vec<String> =
+                    view.names(who).iter().map(|row| row.name.to_lowercase()).collect();
+                let speaks_of = |words: &str| {
+                    let words = words.to_lowercase();
+                    names.iter().any(|name| words.contains(name))
+                };
+                spool.erase(|clip| {
+                    clip.given().iter().any(|id| view.resolve(*id) == who)
+                        || clip.turns.iter().any(|turn| speaks_of(&turn.words))
+                });
+            }
+            memory::Forget::Span(span) => {
+                spool.erase(|clip| clip.span.start < span.end && span.start < clip.span.end);
+            }
+            memory::Forget::Memory(id) => {
+                let of = view.memory(*id).and_then(|row| row.clip);
+                spool.erase(|clip| Some(clip.clip) == of);
+            }
+        }
+    }
+
     pub(super) fn name(&self, name: &Name) -> Result<Reply, Refusal> {
         let id = find(&self.view(), &name.entity)?;
         if !matches!(id.kind, EntityKind::Person | EntityKind::Face | EntityKind::Voice) {
@@ -81,6 +124,20 @@ impl MemoryService {
         };
         self.announcer.named(&row, at);
         Ok(Reply::Document(json!({ "entity": row.entity, "name": row.name })))
+    }
+
+    pub(super) fn people(&self, people: &People) -> Result<Reply, Refusal> {
+        let at = self.now();
+        let mut who = self.resolver();
+        let memory = &self.knowledge.memory;
+        let done = overrule(memory, &mut who, people, at).map(Reply::Document);
+        if done.is_err() {
+            // What the resolver took in and the store did not is forgotten.
+            let undecided = who.undecided().clone();
+            let session = self.session.load();
+            *who = resolver(&session.config, memory, &session.perceivers, undecided);
+        }
+        done
     }
 }
 

@@ -23,10 +23,11 @@ use super::assemble::{AssembleError, Knowledge, session_settings};
 use super::ingest::{Command, Courtesy, OwnSpeech, Pace, SessionSettings};
 use super::meters::Meters;
 use super::queries;
-use crate::answer::{Effort, Question};
+use crate::answer::{Answer, Effort, Errand, Question};
 use crate::config::Config;
 use crate::identify::Resolver;
 use crate::ids::{EntityId, MemoryId};
+use crate::llm::Cancel;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{AsOf, MemoryError, View};
 use crate::mqtt::message::{self, Ask, Query, ReplayCommand, ReplayRate, Speaking};
@@ -43,6 +44,8 @@ pub struct MemoryService {
     meters: Meters,
     resolver: Arc<Mutex<Resolver>>,
     courtesy: Courtesy,
+    /// Set when the daemon stops: no language model is waited for.
+    cancel: Cancel,
 }
 
 impl MemoryService {
@@ -58,7 +61,13 @@ impl MemoryService {
         let answers = AnswerLog::start(knowledge.memory.clone());
         let (resolver, courtesy) = (Arc::clone(&session.resolver), session.courtesy.clone());
         let session = ArcSwap::from_pointee(session);
-        Self { knowledge, session, clock, announcer, answers, meters, resolver, courtesy }
+        let cancel = Cancel::default();
+        Self { knowledge, session, clock, announcer, answers, meters, resolver, courtesy, cancel }
+    }
+
+    /// Calls off every language model that is being waited for: the built-in answerer replies.
+    pub fn hurry(&self) {
+        self.cancel.cancel();
     }
 
     /// Over a store that no daemon has open, for one command; nothing is published.
@@ -114,8 +123,15 @@ impl MemoryService {
             },
             deadline_ms: ask.deadline_ms,
         };
-        let answered = self.knowledge.answerer.answer(memory, &question, clock);
+        let allowed = Duration::from_millis(ask.deadline_ms());
+        let errand = Errand {
+            deadline: call.received.checked_add(allowed).unwrap_or(call.received),
+            cancel: self.cancel.clone(),
+            progress: &|line| call.progress(line),
+        };
+        let answered = self.knowledge.answerer.respond(memory, &question, clock, &errand);
         let answer = answered.map_err(|error| queries::refusal(&error))?;
+        self.tell_of_model(&answer);
         let used: Vec<MemoryId> = answer.evidence.iter().filter_map(|one| one.memory).collect();
         let asked = ask.now.or(clock).unwrap_or_else(|| self.now());
         memory.note_access(&used, asked);
@@ -133,6 +149,21 @@ impl MemoryService {
             )));
         }
         Ok(Reply::Document(document))
+    }
+
+    /// Says in `status` when the language model could not answer, until it does again.
+    fn tell_of_model(&self, answer: &Answer) {
+        if answer.cost.is_none() {
+            return;
+        }
+        let failed = (answer.engine == "builtin").then_some(answer.note.as_ref()).flatten();
+        let impaired = failed.map(|note| format!("answering by model: {note}"));
+        self.announcer.degraded("answerer", impaired.into_iter().collect());
+        self.meters.count(if failed.is_some() {
+            "answers_fallen_back"
+        } else {
+            "answers_by_model"
+        });
     }
 
     fn query(&self, query: Query) -> Result<Reply, Refusal> {
@@ -205,6 +236,15 @@ impl MemoryService {
                 "no recording is being played; start one with `engramd replay REC --serve`",
             ));
         };
+        if let ReplayCommand::Seek(to) = &command
+            && *to < pace.position()
+        {
+            return Err(Refusal::bad_request(format!(
+                "the replay is at {} and cannot go back: what was played is remembered; to remember it once \
+                 more: engramd replay REC --again --start-offset S",
+                pace.position()
+            )));
+        }
         steer(pace, command);
         Ok(Reply::Document(json!({ "position": pace.position() })))
     }
@@ -216,6 +256,7 @@ impl MemoryService {
             Request::Remember(remember) => self.remember(remember),
             Request::Forget(forget) => self.forget(&forget),
             Request::Name(name) => self.name(&name),
+            Request::People(people) => self.people(&people),
             Request::Feedback(feedback) => self.feedback(&feedback),
             Request::Pose(pose) => {
                 self.session.load().inbox.pose(pose);

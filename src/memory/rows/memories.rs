@@ -3,7 +3,9 @@
 use rusqlite::types::Value;
 
 use crate::ids::{ClipId, EntityId, MemoryId, SessionId};
-use crate::memory::model::{Fact, MemoryKind, MemoryRow, MemoryVector, Retirement};
+use crate::memory::model::{
+    Decision, Fact, FactAction, MemoryKind, MemoryRow, MemoryVector, Retirement,
+};
 use crate::memory::temporal::Temporal;
 use crate::time::{Span, Timestamp};
 
@@ -158,6 +160,41 @@ impl Temporal for Retirement {
         Ok(Self {
             memory: columns.number().map(MemoryId)?,
             valid_to: columns.next::<Option<i64>>()?.map(Timestamp::from_nanos),
+            reason: columns.next()?,
+        })
+    }
+}
+
+impl Temporal for Decision {
+    type Key = (MemoryId, Timestamp, FactAction);
+    const TABLE: &'static str = "decision";
+    const COLUMNS: &'static [&'static str] = &["memory", "at", "action", "other", "reason"];
+
+    fn key(&self) -> Self::Key {
+        (self.memory, self.at, self.action)
+    }
+
+    fn bind(&self) -> Vec<Value> {
+        vec![
+            large(self.memory.0),
+            time(self.at),
+            text(self.action.word()),
+            or_null(self.other, |other| large(other.0)),
+            text(&self.reason),
+        ]
+    }
+
+    fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
+        let mut columns = Columns::new(row);
+        Ok(Self {
+            memory: columns.number().map(MemoryId)?,
+            at: columns.time()?,
+            action: {
+                let word: String = columns.next()?;
+                let found = FactAction::ALL.into_iter().find(|action| action.word() == word);
+                found.ok_or_else(|| columns.fail(format!("{word:?} is no action")))?
+            },
+            other: columns.next::<Option<i64>>()?.map(|id| MemoryId(id as u64)),
             reason: columns.next()?,
         })
     }

@@ -242,3 +242,27 @@ fn media_keep_to_their_cap() {
     drop(memory);
     assert_eq!(open(dir.path()).media(&orphan.digest).unwrap(), None);
 }
+
+#[test]
+fn an_older_store_is_brought_to_the_newest_schema() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = store::database_path(dir.path());
+    let db = rusqlite::Connection::open(&path).unwrap();
+    db.execute_batch(store::MIGRATIONS[0]).unwrap();
+    db.execute_batch(
+        "INSERT INTO commits VALUES (1, 7, 7); \
+         INSERT INTO entity (id, seq, recorded) VALUES ('person_1', 1, 7);",
+    )
+    .unwrap();
+    drop(db);
+    assert!(Memory::open_read_only(dir.path()).unwrap().view().knows(person(1)));
+    let memory = open(dir.path());
+    assert!(memory.view().knows(person(1)));
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+    let version: u32 = memory
+        .with_db("reading the schema", |db| {
+            db.query_row("SELECT max(version) FROM schema_version", [], |row| row.get(0))
+        })
+        .unwrap();
+    assert_eq!(version, store::SCHEMA_VERSION);
+}

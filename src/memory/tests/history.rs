@@ -211,3 +211,29 @@ fn plain(steps: &[Step]) -> impl Iterator<Item = &Step> {
         )
     })
 }
+
+#[test]
+fn an_export_is_read_back_whole() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let memory = open(first.path());
+    household(&memory);
+    let mut draft = memory.begin(at(80));
+    draft.retire_memory(MemoryId(5), Some(at(55)), "she said so").unwrap();
+    draft.commit().unwrap();
+    let exported = export(&memory.view());
+    let copy = open(second.path());
+    let imported = copy.import(exported.as_bytes()).unwrap();
+    assert_eq!(imported.commits, memory.view().seq().0);
+    assert_eq!(export(&copy.view()), exported);
+    assert_eq!(copy.hash(), memory.hash());
+    assert_eq!(copy.begin(at(90)).new_memory_id(), memory.begin(at(90)).new_memory_id());
+    assert!(copy.import(exported.as_bytes()).is_err(), "it is not empty any more");
+    drop(copy);
+    let third = tempfile::tempdir().unwrap();
+    let other = open(third.path());
+    let broken = exported.replacen("\"table\":\"memory\"", "\"table\":\"memori\"", 1);
+    let error = other.import(broken.as_bytes()).unwrap_err().to_string();
+    assert!(error.contains("no such table"), "{error}");
+    assert_eq!(other.view().seq().0, 0, "nothing came in");
+    assert_eq!(open(second.path()).hash(), memory.hash());
+}

@@ -51,6 +51,18 @@ pub enum PersonEventKind {
     Merged,
 }
 
+/// How well somebody is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Acquaintance {
+    /// By name.
+    Known,
+    /// Met before, without a name.
+    SeenBefore,
+    /// Met for the first time.
+    New,
+}
+
 /// `event/person`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PersonEvent {
@@ -60,6 +72,8 @@ pub struct PersonEvent {
     pub person: String,
     /// The name, once known.
     pub name: Option<String>,
+    /// How well they are known.
+    pub acquaintance: Acquaintance,
     /// When.
     pub at: Timestamp,
     /// By which camera or microphone.

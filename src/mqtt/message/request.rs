@@ -189,6 +189,16 @@ request! {
     }
 }
 
+request! {
+    /// `people`: overruling who is who; exactly one of the two.
+    People {
+        /// These are one person: ids, aliases or names, two or more.
+        @[serde(default, skip_serializing_if = "Vec::is_empty")] merge: Vec<String>,
+        /// These faces and voices, or persons that were merged into another, are somebody else.
+        @[serde(default, skip_serializing_if = "Vec::is_empty")] split: Vec<String>,
+    }
+}
+
 /// Whether an answer was right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -379,6 +389,8 @@ pub enum Request {
     Forget(Forget),
     /// Naming an entity.
     Name(Name),
+    /// Overruling who is who.
+    People(People),
     /// Judging an answer.
     Feedback(Feedback),
     /// A reading command.
@@ -450,6 +462,7 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
         Command::Remember => remember(text).map(Request::Remember),
         Command::Forget => forget(text).map(Request::Forget),
         Command::Name => name(text).map(Request::Name),
+        Command::People => people(text).map(Request::People),
         Command::Feedback => {
             object(text, r#"{"answer":"answer_5","verdict":"right"}"#).map(Request::Feedback)
         }
@@ -541,6 +554,20 @@ fn name(text: &str) -> Result<Name, Refusal> {
         ));
     }
     Ok(Name { name: name.name.trim().to_owned(), ..name })
+}
+
+fn people(text: &str) -> Result<People, Refusal> {
+    let people: People = object(text, r#"{"merge":["person_1","person_4"]}"#)?;
+    let chosen = (people.merge.len(), people.split.len());
+    if !matches!(chosen, (2.., 0) | (0, 1..)) {
+        return Err(Refusal::bad_request(
+            "give either `merge` with two or more people, or `split` with one or more faces and voices",
+        ));
+    }
+    for word in people.merge.iter().chain(&people.split) {
+        said("one of the words", word)?;
+    }
+    Ok(people)
 }
 
 fn query(text: &str) -> Result<Query, Refusal> {
@@ -683,10 +710,12 @@ mod tests {
 
     #[test]
     fn commands_say_exactly_what_they_mean() {
-        use Command::{Feedback, Forget, Name, Pose, Query, Remember, Replay, Speaking};
+        use Command::{Feedback, Forget, Name, People, Pose, Query, Remember, Replay, Speaking};
         ok(Remember, r#"{"text":"Ava likes oat milk.","entities":["person_1"],"pinned":true}"#);
         ok(Forget, r#"{"start":"2026-03-02T17:30:00Z","end":"2026-03-02T17:31:00Z"}"#);
         ok(Name, r#"{"entity":"person_4","name":"Ava"}"#);
+        ok(People, r#"{"merge":["person_4","Ava"]}"#);
+        ok(People, r#"{"split":["voice_3"]}"#);
         ok(Feedback, r#"{"answer":"answer_5","verdict":"wrong","comment":"It was Ben."}"#);
         ok(Query, r#"{"verb":"people"}"#);
         ok(Pose, r#"{"x":1,"y":2,"yaw":0,"frame":"map","stamp":5000000000}"#);
@@ -703,6 +732,8 @@ mod tests {
             (Forget, r#"{"entity":"a","memory":"b"}"#),
             (Forget, r#"{"start":5000000000}"#),
             (Name, r#"{"entity":"person_4","name":" "}"#),
+            (People, r#"{"merge":["person_4"]}"#),
+            (People, r#"{"merge":["person_4","Ava"],"split":["voice_3"]}"#),
             (Name, r#"{"entity":"person_4","name":"<person_5>"}"#),
             (Feedback, r#"{"answer":"answer_5","verdict":"maybe"}"#),
             (Query, r#"{"verb":"drop"}"#),

@@ -225,6 +225,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 event: PersonEventKind::Appeared,
                 person: "person_1".into(),
                 name: Some("Ava".into()),
+                acquaintance: crate::mqtt::message::Acquaintance::Known,
                 at,
                 source: Some("front".into()),
                 provisional: true,

@@ -17,7 +17,7 @@ use super::{CosineGates, PerceiveError};
 use crate::config::FacePerception;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SourceId};
-use crate::percept::{Face, FrameFaces};
+use crate::percept::{Embedding, Face, FrameFaces};
 use crate::runtime::onnx::Device;
 use crate::time::Timestamp;
 
@@ -150,6 +150,24 @@ impl FaceAnalyser {
             }
         }
         Ok(frame)
+    }
+
+    /// Embeds a chip that was kept as JPEG, whichever embedder's template it was cut to; `None` without an embedder.
+    ///
+    /// # Errors
+    /// When it is no picture, or the model cannot run.
+    pub fn embed_chip_file(&mut self, bytes: &[u8]) -> Result<Option<Embedding>, PerceiveError> {
+        let Some(embedder) = &mut self.embedder else { return Ok(None) };
+        let chip = image::load_from_memory(bytes)?.into_rgb8();
+        let wanted = embedder.template();
+        let chip = if chip.width() == wanted.side {
+            Some(chip)
+        } else {
+            let was = EmbedderKind::templates().into_iter().find(|t| t.side == chip.width());
+            was.and_then(|was| align::chip(&chip, &was.points, &wanted))
+        };
+        let Some(chip) = chip else { return Ok(None) };
+        Ok(embedder.embed(&[chip])?.pop())
     }
 
     /// `None` for faces that are too small or whose landmarks make no face.

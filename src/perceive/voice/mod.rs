@@ -4,11 +4,13 @@
 //! 32 ms a speech probability, [`Segmenter`] makes stretches of it, [`TurnFinder`] cuts these out of the
 //! sound as [`RawTurn`]s. From there on any worker may go on, since nothing depends on another turn:
 //! [`split_by_speaker`] parts two people who follow each other without a pause, and
-//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`] or [`Eres2NetV2`]).
+//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`] or [`Eres2NetV2`]). When the clip is
+//! sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
 
 pub mod eres2netv2;
 pub mod fbank;
 mod ge2e;
+mod joint;
 #[cfg(test)]
 pub(crate) mod measured;
 mod mel;
@@ -16,16 +18,19 @@ pub mod parity;
 mod segmenter;
 mod split;
 mod turns;
+mod twice;
 mod vad;
 
 use std::path::PathBuf;
 
 pub use eres2netv2::{Eres2NetV2, Variant};
 pub use ge2e::Ge2e;
+pub use joint::{JointSettings, is_poor, part_jointly};
 pub use parity::{Parity, parity};
 pub use segmenter::{Segmenter, Stretch};
 pub use split::{SplitSettings, split_by_speaker};
 pub use turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
+pub use twice::heard_once;
 pub use vad::{SileroVad, VadState, VoiceActivity};
 
 use crate::ids::ModelHash;

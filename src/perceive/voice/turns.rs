@@ -103,6 +103,8 @@ impl RawTurn {
             embedding,
             words: None,
             overlapped: false,
+            distinct: None,
+            own: false,
             sound: self.sound,
         })
     }

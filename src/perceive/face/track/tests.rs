@@ -226,6 +226,28 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
+    fn occlusions_up_to_two_seconds_and_cuts_keep_a_lone_face_in_one_track(
+        stretches in proptest::collection::vec((1u32..12, 0u32..9, any::<bool>(), 0f32..500.0), 1..8)
+    ) {
+        let (mut tracker, mut now) = (tracker(), 0);
+        for (seen, hidden, is_cut, x) in stretches {
+            for step in 0..seen {
+                // it comes back anywhere after a cut, and where it may have walked to otherwise
+                let found = vec![face(0, x + step as f32, 0.9)];
+                let made = if step == 0 && is_cut { cut(now, found) } else { frame(now, found) };
+                tracker.step(&made);
+                now += 1;
+            }
+            for _ in 0..hidden {
+                tracker.step(&frame(now, vec![]));
+                now += 1;
+            }
+        }
+        let sealed = tracker.seal(at(now + 1));
+        prop_assert_eq!(sealed.len(), 1, "{:?}", steps(&sealed));
+    }
+
+    #[test]
     fn a_snapshot_in_the_middle_changes_nothing(frames in scenes(), middle in 0usize..60) {
         let middle = middle.min(frames.len());
         let config = bincode::config::standard();

@@ -1,0 +1,111 @@
+//! What fuzz targets and mutation tests run: each entry takes bytes that nobody vouches for and must end
+//! without a panic, in bounded memory. (`fuzz/` has the targets, `mutations` the seeded ones.)
+
+use std::io::Write as _;
+use std::path::Path;
+
+use super::definition::Definition;
+use super::raw_image::RawImage;
+use super::{Bag, Connection, Found};
+
+/// Messages that are decoded of a bag; the rest is only read.
+const MAX_DECODED: usize = 10_000;
+
+/// Every type that is played, in every encoding that it comes in.
+pub const TYPES: [(&str, &str); 26] = [
+    ("sensor_msgs/msg/CompressedImage", "cdr"),
+    ("sensor_msgs/CompressedImage", "ros1"),
+    ("sensor_msgs/msg/Image", "cdr"),
+    ("sensor_msgs/Image", "ros1"),
+    ("audio_common_msgs/msg/AudioData", "cdr"),
+    ("audio_common_msgs/AudioData", "ros1"),
+    ("audio_common_msgs/msg/AudioDataStamped", "cdr"),
+    ("audio_common_msgs/AudioDataStamped", "ros1"),
+    ("audio_common_msgs/msg/AudioInfo", "cdr"),
+    ("audio_common_msgs/AudioInfo", "ros1"),
+    ("nav_msgs/msg/Odometry", "cdr"),
+    ("nav_msgs/Odometry", "ros1"),
+    ("geometry_msgs/msg/PoseStamped", "cdr"),
+    ("geometry_msgs/msg/PoseWithCovarianceStamped", "cdr"),
+    ("tf2_msgs/msg/TFMessage", "cdr"),
+    ("tf2_msgs/TFMessage", "ros1"),
+    ("foxglove_msgs/msg/CompressedVideo", "cdr"),
+    ("foxglove_msgs/msg/RawAudio", "cdr"),
+    ("foxglove.RawImage", "json"),
+    ("foxglove.CompressedImage", "json"),
+    ("foxglove.CompressedVideo", "json"),
+    ("foxglove.RawAudio", "json"),
+    ("foxglove.CompressedAudio", "json"),
+    ("foxglove.PoseInFrame", "json"),
+    ("foxglove.FrameTransforms", "json"),
+    ("foxglove.FrameTransform", "json"),
+];
+
+/// The first byte chooses a type, the rest is a message of it.
+pub fn message(bytes: &[u8]) {
+    let Some((choice, data)) = bytes.split_first() else { return };
+    let Some((schema, encoding)) = TYPES.get(usize::from(*choice) % TYPES.len()) else { return };
+    let (connection, _) = Connection::new("t", schema, encoding, None);
+    let _ = connection.decode(data);
+}
+
+/// A definition (first byte: ROS 1, ROS 2 or protobuf; then its length in two bytes) and a message of it.
+pub fn definition(bytes: &[u8]) {
+    let Some((&[choice, low, high], rest)) = bytes.split_first_chunk::<3>() else { return };
+    let length = usize::from(u16::from_le_bytes([low, high])).min(rest.len());
+    let (text, data) = rest.split_at(length);
+    let (schema, encoding, language) = match choice % 3 {
+        0 => ("sensor_msgs/msg/Image", "cdr", "ros2msg"),
+        1 => ("sensor_msgs/Image", "ros1", "ros1msg"),
+        _ => ("foxglove.RawImage", "protobuf", "protobuf"),
+    };
+    let _ = Definition::parse(schema, encoding, language, text);
+    let (connection, _) = Connection::new("t", schema, encoding, Some((language, text)));
+    let _ = connection.decode(data);
+}
+
+/// Pixels of some encoding (first byte), size and step (a byte each).
+pub fn raw_image(bytes: &[u8]) {
+    const ENCODINGS: [&str; 12] = [
+        "rgb8",
+        "bgra8",
+        "mono8",
+        "mono16",
+        "bgr16",
+        "yuv422",
+        "yuv422_yuy2",
+        "nv12",
+        "nv21",
+        "nv24",
+        "bayer_rggb8",
+        "bayer_grbg16",
+    ];
+    let Some((&[choice, width, height, step], data)) = bytes.split_first_chunk::<4>() else {
+        return;
+    };
+    let encoding = ENCODINGS[usize::from(choice & 0x7f) % ENCODINGS.len()];
+    let (width, height, step) = (u32::from(width), u32::from(height), u32::from(step));
+    let image = RawImage { width, height, step, encoding, big_endian: choice & 0x80 != 0, data };
+    let _ = image.to_rgb();
+}
+
+/// A whole bag file, opened by its first bytes, read and decoded to its end. `scratch`: a file that is
+/// written over; its folder should be in memory.
+pub fn bag(scratch: &Path, bytes: &[u8]) {
+    let written = std::fs::File::create(scratch).and_then(|mut file| file.write_all(bytes));
+    if written.is_err() {
+        return;
+    }
+    let Ok(Some(bag)) = Bag::open(scratch) else { return };
+    let _ = (bag.topics(&[]), bag.why_nothing_plays(), bag.duration_secs());
+    let Ok(mut reader) = bag.reader(|_| true) else { return };
+    let mut decoded = 0;
+    while let Some(found) = reader.next() {
+        if let Found::Message(message) = found
+            && decoded < MAX_DECODED
+        {
+            decoded += 1;
+            let _ = message.connection.decode(&message.data);
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! `sensor_msgs/Image` and `foxglove.RawImage` → packed RGB: every 8- and 16-bit encoding of
+//! `sensor_msgs/image_encodings.hpp` that shows a scene (no depth, no vectors).
+
+use crate::capture::picture::{MAX_SIDE_PX, yuv_to_rgb};
+
+/// An uncompressed picture as it lies in a message.
+#[derive(Clone, Copy, Debug)]
+pub struct RawImage<'a> {
+    /// Pixels.
+    pub width: u32,
+    /// Pixels.
+    pub height: u32,
+    /// Bytes from row to row.
+    pub step: u32,
+    /// Name of the encoding, e.g. `bgr8`.
+    pub encoding: &'a str,
+    /// Order of the bytes of 16-bit values.
+    pub big_endian: bool,
+    /// The rows; the last may come without its padding.
+    pub data: &'a [u8],
+}
+
+/// Which of red (0), green (1), blue (2) the four places of a Bayer square have, row by row.
+type Mosaic = [u8; 4];
+
+/// Where the channels of an interleaved encoding lie.
+enum Layout {
+    /// Channels per pixel and the places of red, green and blue; 1 or 2 bytes per channel.
+    Packed { channels: usize, rgb: [usize; 3], bytes: usize },
+    /// Two pixels in four bytes: places of Y0, U, Y1, V.
+    Pairs([usize; 4]),
+    /// A plane of Y and one of U and V in turn, each for 2x2 pixels (`nv24`: for each pixel).
+    SemiPlanar { v_first: bool, full_chroma: bool },
+    /// One channel per pixel.
+    Bayer { mosaic: Mosaic, bytes: usize },
+}
+
+impl Layout {
+    fn of(encoding: &str) -> Option<Self> {
+        let packed = |channels, rgb, bytes| Self::Packed { channels, rgb, bytes };
+        let bayer = |mosaic, bytes| Self::Bayer { mosaic, bytes };
+        Some(match encoding {
+            "rgb8" => packed(3, [0, 1, 2], 1),
+            "bgr8" | "8uc3" => packed(3, [2, 1, 0], 1),
+            "rgba8" => packed(4, [0, 1, 2], 1),
+            "bgra8" | "8uc4" => packed(4, [2, 1, 0], 1),
+            "mono8" | "8uc1" => packed(1, [0; 3], 1),
+            "rgb16" => packed(3, [0, 1, 2], 2),
+            "bgr16" | "16uc3" => packed(3, [2, 1, 0], 2),
+            "rgba16" => packed(4, [0, 1, 2], 2),
+            "bgra16" | "16uc4" => packed(4, [2, 1, 0], 2),
+            "mono16" | "16uc1" => packed(1, [0; 3], 2),
+            "yuv422" | "uyvy" => Self::Pairs([1, 0, 3, 2]),
+            "yuv422_yuy2" | "yuyv" | "yuy2" => Self::Pairs([0, 1, 2, 3]),
+            "yvyu" => Self::Pairs([0, 3, 2, 1]),
+            "nv12" => Self::SemiPlanar { v_first: false, full_chroma: false },
+            "nv21" => Self::SemiPlanar { v_first: true, full_chroma: false },
+            "nv24" => Self::SemiPlanar { v_first: false, full_chroma: true },
+            "bayer_rggb8" => bayer([0, 1, 1, 2], 1),
+            "bayer_bggr8" => bayer([2, 1, 1, 0], 1),
+            "bayer_gbrg8" => bayer([1, 2, 0, 1], 1),
+            "bayer_grbg8" => bayer([1, 0, 2, 1], 1),
+            "bayer_rggb16" => bayer([0, 1, 1, 2], 2),
+            "bayer_bggr16" => bayer([2, 1, 1, 0], 2),
+            "bayer_gbrg16" => bayer([1, 2, 0, 1], 2),
+            "bayer_grbg16" => bayer([1, 0, 2, 1], 2),
+            _ => return None,
+        })
+    }
+
+    /// Bytes of a row without padding.
+    fn row_bytes(&self, width: usize) -> usize {
+        match self {
+            Self::Packed { channels, bytes, .. } => width * channels * bytes,
+            Self::Pairs(_) => width.next_multiple_of(2) * 2,
+            Self::SemiPlanar { .. } => width.next_multiple_of(2),
+            Self::Bayer { bytes, .. } => width * bytes,
+        }
+    }
+
+    /// Rows of `step` bytes; a plane of colours lies below that of brightness.
+    fn rows(&self, height: usize) -> usize {
+        match self {
+            Self::SemiPlanar { full_chroma: false, .. } => height + height.div_ceil(2),
+            Self::SemiPlanar { full_chroma: true, .. } => height * 3,
+            _ => height,
+        }
+    }
+}
+
+impl RawImage<'_> {
+    /// Packed RGB, `[height, width, 3]`.
+    ///
+    /// # Errors
+    /// When the encoding is not known, or the bytes are fewer than the size asks for.
+    pub fn to_rgb(&self) -> Result<Vec<u8>, String> {
+        let layout = Layout::of(&self.encoding.to_ascii_lowercase())
+            .ok_or("this encoding is not supported")?;
+        let (width, height) = (self.width as usize, self.height as usize);
+        let step = self.step as usize;
+        if width == 0 || height == 0 || self.width > MAX_SIDE_PX || self.height > MAX_SIDE_PX {
+            return Err("no such size".to_owned());
+        }
+        let (row_bytes, rows) = (layout.row_bytes(width), layout.rows(height));
+        let needed = (rows - 1).checked_mul(step).and_then(|bytes| bytes.checked_add(row_bytes));
+        if step < row_bytes || needed.is_none_or(|bytes| bytes > self.data.len()) {
+            return Err(format!("{} bytes with {step} per row are too few", self.data.len()));
+        }
+        let row = |n: usize| &self.data[n * step..][..row_bytes];
+        let high = |bytes: usize| if bytes == 2 && !self.big_endian { 1 } else { 0 };
+        let mut rgb = vec![0; width * height * 3];
+        let lines = rgb.chunks_exact_mut(width * 3);
+        match layout {
+            Layout::Packed { channels, rgb: places, bytes } => {
+                for (n, line) in lines.enumerate() {
+                    let pixels = row(n).chunks_exact(channels * bytes);
+                    for (pixel, out) in pixels.zip(line.as_chunks_mut::<3>().0) {
+                        *out = places.map(|place| pixel[place * bytes + high(bytes)]);
+                    }
+                }
+            }
+            Layout::Pairs(places) => {
+                for (n, line) in lines.enumerate() {
+                    for (pair, out) in row(n).as_chunks::<4>().0.iter().zip(line.chunks_mut(6)) {
+                        let [y0, u, y1, v] = places.map(|place| pair[place]);
+                        for (pixel, y) in out.as_chunks_mut::<3>().0.iter_mut().zip([y0, y1]) {
+                            *pixel = yuv_to_rgb(y, u, v);
+                        }
+                    }
+                }
+            }
+            Layout::SemiPlanar { v_first, full_chroma } => {
+                for (n, line) in lines.enumerate() {
+                    for (x, pixel) in line.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+                        let colours = if full_chroma {
+                            // Two bytes per pixel: its rows are twice as long as those of brightness.
+                            self.data.get(height * step + n * 2 * step + 2 * x..)
+                        } else {
+                            self.data.get((height + n / 2) * step + x / 2 * 2..)
+                        };
+                        let [a, b] = colours
+                            .and_then(|rest| rest.first_chunk::<2>().copied())
+                            .ok_or("too few bytes of colour")?;
+                        let (u, v) = if v_first { (b, a) } else { (a, b) };
+                        *pixel = yuv_to_rgb(row(n)[x], u, v);
+                    }
+                }
+            }
+            Layout::Bayer { mosaic, bytes } => {
+                let value = |x: usize, y: usize| self.data[y * step + x * bytes + high(bytes)];
+                for (y, line) in lines.enumerate() {
+                    for (x, pixel) in line.as_chunks_mut::<3>().0.iter_mut().enumerate() {
+                        *pixel = demosaic(mosaic, x, y, width, height, value);
+                    }
+                }
+            }
+        }
+        Ok(rgb)
+    }
+}
+
+/// Bilinear: a missing colour is the mean of the nearest places around that have it.
+fn demosaic(
+    mosaic: Mosaic,
+    x: usize,
+    y: usize,
+    width: usize,
+    height: usize,
+    value: impl Fn(usize, usize) -> u8,
+) -> [u8; 3] {
+    let colour = |x: usize, y: usize| usize::from(mosaic[(y & 1) * 2 + (x & 1)]);
+    let (mut sums, mut counts) = ([0_u32; 3], [0_u32; 3]);
+    for near_y in y.saturating_sub(1)..(y + 2).min(height) {
+        for near_x in x.saturating_sub(1)..(x + 2).min(width) {
+            let found = colour(near_x, near_y);
+            // Of the own colour only the place itself counts.
+            if found != colour(x, y) || (near_x, near_y) == (x, y) {
+                sums[found] += u32::from(value(near_x, near_y));
+                counts[found] += 1;
+            }
+        }
+    }
+    let mean = |k: usize| u8::try_from((sums[k] + counts[k] / 2) / counts[k].max(1)).unwrap_or(255);
+    [mean(0), mean(1), mean(2)]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rgb(width: u32, height: u32, encoding: &str, step: u32, data: &[u8]) -> Vec<u8> {
+        RawImage { width, height, step, encoding, big_endian: false, data }.to_rgb().unwrap()
+    }
+
+    #[test]
+    fn every_packed_encoding_and_padding_gives_the_same_pixels() {
+        assert_eq!(rgb(1, 2, "rgb8", 4, &[1, 2, 3, 9, 4, 5, 6]), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(rgb(2, 1, "bgr8", 6, &[3, 2, 1, 6, 5, 4]), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(rgb(1, 1, "rgba8", 4, &[1, 2, 3, 255]), [1, 2, 3]);
+        assert_eq!(rgb(1, 1, "bgra8", 4, &[3, 2, 1, 255]), [1, 2, 3]);
+        assert_eq!(rgb(1, 1, "mono8", 1, &[7]), [7, 7, 7]);
+        assert_eq!(rgb(1, 1, "mono16", 2, &[9, 7]), [7, 7, 7]);
+        assert_eq!(rgb(1, 1, "rgb16", 6, &[0, 1, 0, 2, 0, 3]), [1, 2, 3]);
+        let image = RawImage {
+            width: 1,
+            height: 1,
+            step: 2,
+            encoding: "mono16",
+            big_endian: true,
+            data: &[7, 9],
+        };
+        assert_eq!(image.to_rgb().unwrap(), [7, 7, 7]);
+    }
+
+    #[test]
+    fn every_yuv_encoding_shows_the_same_red_and_white() {
+        // BT.601: white is (235, 128, 128), red (81, 90, 240).
+        let white_red = [yuv_to_rgb(235, 90, 240), yuv_to_rgb(81, 90, 240)].concat();
+        assert_eq!(rgb(2, 1, "yuv422_yuy2", 4, &[235, 90, 81, 240]), white_red);
+        assert_eq!(rgb(2, 1, "yuyv", 4, &[235, 90, 81, 240]), white_red);
+        assert_eq!(rgb(2, 1, "yuv422", 4, &[90, 235, 240, 81]), white_red);
+        assert_eq!(rgb(2, 1, "uyvy", 4, &[90, 235, 240, 81]), white_red);
+        assert_eq!(rgb(2, 1, "nv12", 2, &[235, 81, 90, 240]), white_red);
+        assert_eq!(rgb(2, 1, "nv21", 2, &[235, 81, 240, 90]), white_red);
+        assert_eq!(rgb(2, 1, "nv24", 2, &[235, 81, 90, 240, 90, 240]), white_red);
+        assert_eq!(rgb(1, 1, "nv12", 4, &[235, 0, 0, 0, 128, 128])[..], [255, 255, 255]);
+    }
+
+    #[test]
+    fn a_mosaic_of_one_colour_is_that_colour() {
+        for (encoding, mosaic) in [
+            ("bayer_rggb8", [0, 1, 1, 2]),
+            ("bayer_bggr8", [2, 1, 1, 0]),
+            ("bayer_gbrg8", [1, 2, 0, 1]),
+            ("bayer_grbg8", [1, 0, 2, 1]),
+        ] {
+            let colour = [200, 100, 50];
+            let data: Vec<u8> =
+                (0..6 * 4).map(|n: usize| colour[mosaic[(n / 6 % 2) * 2 + n % 6 % 2]]).collect();
+            let pixels = rgb(6, 4, encoding, 6, &data);
+            assert!(pixels.as_chunks::<3>().0.iter().all(|pixel| *pixel == colour), "{encoding}");
+        }
+    }
+
+    #[test]
+    fn pictures_that_claim_more_than_they_have_are_refused() {
+        for (width, height, encoding, step, bytes) in [
+            (640, 480, "rgb8", 1920, 100),
+            (640, 480, "rgb8", 100, 64_000),
+            (u32::MAX, u32::MAX, "rgb8", u32::MAX, 100),
+            (0, 480, "rgb8", 0, 0),
+            (2, 2, "32FC1", 8, 16),
+            (4, 4, "nv12", 4, 16),
+        ] {
+            let data = vec![0; bytes];
+            let image = RawImage { width, height, step, encoding, big_endian: false, data: &data };
+            assert!(image.to_rgb().is_err(), "{encoding}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn broken_pictures_never_panic(
+            width in 0_u32..40, height in 0_u32..40, step in 0_u32..200, length in 0_usize..5000,
+            encoding in "(rgb8|bgra16|mono8|yuyv|nv12|nv21|nv24|bayer_rggb8|bayer_grbg16|x)",
+            big_endian: bool,
+        ) {
+            let data = vec![1; length];
+            let image = RawImage { width, height, step, encoding: &encoding, big_endian, data: &data };
+            if let Ok(rgb) = image.to_rgb() {
+                prop_assert_eq!(rgb.len(), (width * height * 3) as usize);
+            }
+        }
+    }
+}

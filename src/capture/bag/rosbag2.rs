@@ -1,0 +1,287 @@
+//! rosbag2 bags: a folder with `metadata.yaml` and one or more files (SQLite or MCAP, packed or not),
+//! played as one.
+//!
+//! The metadata tells the files and their packing; where it is missing or broken, the files in the folder
+//! count, in the order of their numbers.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use yaml_rust2::{Yaml, YamlLoader};
+
+use super::segments::note;
+use super::{BagReader, Connection, Container, Found, Message, mcap, open_file, sqlite};
+use crate::capture::damage::Cause;
+use crate::capture::error::CaptureError;
+use crate::time::Span;
+
+/// Metadata longer than this is refused.
+const MAX_METADATA_BYTES: u64 = 16 << 20;
+/// A packed file may unpack to this much.
+const MAX_UNPACKED_BYTES: u64 = 64 << 30;
+
+/// What `metadata.yaml` says.
+#[derive(Debug, Default)]
+struct Metadata {
+    files: Vec<String>,
+    packed_messages: bool,
+}
+
+impl Metadata {
+    fn read(path: &Path) -> Result<Self, String> {
+        let mut text = String::new();
+        let file = File::open(path).map_err(|error| error.to_string())?;
+        file.take(MAX_METADATA_BYTES)
+            .read_to_string(&mut text)
+            .map_err(|error| error.to_string())?;
+        Self::parse(&text)
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let documents = YamlLoader::load_from_str(text).map_err(|error| error.to_string())?;
+        let bag =
+            documents.first().map_or(&Yaml::BadValue, |all| &all["rosbag2_bagfile_information"]);
+        let files = bag["relative_file_paths"].as_vec();
+        let files = files.ok_or("it names no files (relative_file_paths)")?;
+        let mode = bag["compression_mode"].as_str().unwrap_or_default();
+        Ok(Self {
+            files: files.iter().filter_map(Yaml::as_str).map(str::to_owned).collect(),
+            packed_messages: mode.eq_ignore_ascii_case("message"),
+        })
+    }
+}
+
+/// A folder's files as one container.
+#[derive(Debug)]
+pub(super) struct Split {
+    parts: Vec<Box<dyn Container>>,
+    /// That of the folder and of all files.
+    damage: Vec<(Cause, String)>,
+    own: usize,
+}
+
+impl Split {
+    /// Opens every file of a folder.
+    ///
+    /// # Errors
+    /// When none of its files can be opened.
+    pub(super) fn of(folder: &Path) -> Result<Self, CaptureError> {
+        let mut damage = Vec::new();
+        let metadata = Metadata::read(&folder.join("metadata.yaml")).unwrap_or_else(|why| {
+            note(&mut damage, Cause::BadMessage, format!("metadata.yaml: {why}"));
+            Metadata::default()
+        });
+        let mut files: Vec<PathBuf> =
+            metadata.files.iter().filter_map(|name| inside(folder, name)).collect();
+        if files.is_empty() {
+            files = numbered(folder)?;
+        }
+        let (mut parts, mut failed) = (Vec::<Box<dyn Container>>::new(), None);
+        for file in files {
+            match part(&file, metadata.packed_messages) {
+                Ok(part) => parts.push(part),
+                Err(error) => {
+                    note(&mut damage, Cause::Truncated, error.to_string());
+                    failed.get_or_insert(error);
+                }
+            }
+        }
+        if parts.is_empty() {
+            let reason = "no bag file (.db3, .mcap) lies in this folder".to_owned();
+            let nothing = CaptureError::Unreadable { path: folder.to_owned(), reason };
+            return Err(failed.unwrap_or(nothing));
+        }
+        let own = damage.len();
+        damage.extend(parts.iter().flat_map(|part| part.damage().iter().cloned()));
+        Ok(Self { parts, damage, own })
+    }
+}
+
+/// The file of that name in the folder. Old bags put the folder's name before it; nothing leads out.
+fn inside(folder: &Path, name: &str) -> Option<PathBuf> {
+    Some(folder.join(Path::new(name).file_name()?))
+}
+
+/// The folder's bag files in the order of their numbers (`bag_2` before `bag_10`).
+fn numbered(folder: &Path) -> Result<Vec<PathBuf>, CaptureError> {
+    let io = |source| CaptureError::Io { path: folder.to_owned(), source };
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(io)?
+        .into_iter()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            [".db3", ".mcap", ".db3.zstd", ".mcap.zstd"].iter().any(|end| name.ends_with(end))
+        })
+        .collect();
+    files.sort_by_key(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = name.split('.').next().unwrap_or_default();
+        let number = stem.rsplit('_').next().and_then(|text| text.parse::<u64>().ok());
+        (number, name)
+    });
+    Ok(files)
+}
+
+/// Opens one file of a bag, unpacked to a temporary one where it must be.
+fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, CaptureError> {
+    if file.extension().is_some_and(|text| text.eq_ignore_ascii_case("zstd")) {
+        let (copy, unpacked) = unpack(file)?;
+        // What was packed as a file was not packed by message.
+        return Ok(if mcap::is_mcap(&unpacked)? {
+            Box::new(Unpacked {
+                inner: Box::new(Arc::new(mcap::Index::of(&unpacked)?)),
+                _copy: copy,
+            })
+        } else {
+            Box::new(Arc::new(sqlite::Index::of(&unpacked, false, Some(copy))?))
+        });
+    }
+    if packed_messages && sqlite::is_sqlite(file)? {
+        return Ok(Box::new(Arc::new(sqlite::Index::of(file, true, None)?)));
+    }
+    open_file(file)?.ok_or_else(|| CaptureError::Unreadable {
+        path: file.to_owned(),
+        reason: "it is neither SQLite nor MCAP".to_owned(),
+    })
+}
+
+/// Unpacks `name.db3.zstd` into a temporary folder.
+fn unpack(file: &Path) -> Result<(tempfile::TempDir, PathBuf), CaptureError> {
+    let io = |source| CaptureError::Io { path: file.to_owned(), source };
+    let copy = tempfile::tempdir().map_err(io)?;
+    let unpacked = copy.path().join(Path::new(file.file_stem().unwrap_or_default()));
+    let mut decoder = zstd::Decoder::new(File::open(file).map_err(io)?).map_err(io)?;
+    let mut target = File::create(&unpacked).map_err(io)?;
+    let (mut buffer, mut written) = (vec![0; 1 << 20], 0_u64);
+    // What comes out before an error is used: the part's own reader says where it ends.
+    while let Ok(read @ 1..) = decoder.read(&mut buffer) {
+        written += read as u64;
+        if written > MAX_UNPACKED_BYTES {
+            break;
+        }
+        target.write_all(&buffer[..read]).map_err(io)?;
+    }
+    Ok((copy, unpacked))
+}
+
+/// A container in a temporary file that goes with it.
+#[derive(Debug)]
+struct Unpacked {
+    inner: Box<dyn Container>,
+    _copy: tempfile::TempDir,
+}
+
+impl Container for Unpacked {
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        self.inner.connections()
+    }
+
+    fn span(&self) -> Option<Span> {
+        self.inner.span()
+    }
+
+    fn damage(&self) -> &[(Cause, String)] {
+        self.inner.damage()
+    }
+
+    fn reader(
+        &self,
+        wanted: &dyn Fn(&Connection) -> bool,
+    ) -> Result<Box<dyn BagReader>, CaptureError> {
+        self.inner.reader(wanted)
+    }
+}
+
+impl Container for Split {
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        self.parts.iter().flat_map(|part| part.connections()).collect()
+    }
+
+    fn span(&self) -> Option<Span> {
+        self.parts
+            .iter()
+            .filter_map(|part| part.span())
+            .reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)))
+    }
+
+    fn damage(&self) -> &[(Cause, String)] {
+        &self.damage
+    }
+
+    fn reader(
+        &self,
+        wanted: &dyn Fn(&Connection) -> bool,
+    ) -> Result<Box<dyn BagReader>, CaptureError> {
+        let flaws = self.damage.iter().take(self.own).cloned().collect();
+        let readers = self.parts.iter().map(|part| part.reader(wanted));
+        Ok(Box::new(Merged::of(flaws, readers.collect::<Result<_, _>>()?)))
+    }
+}
+
+/// Several readers' messages in log-time order (ties: as the readers come).
+struct Merged {
+    flaws: std::collections::VecDeque<(Cause, String)>,
+    readers: Vec<(Box<dyn BagReader>, Option<Message>)>,
+}
+
+impl Merged {
+    fn of(
+        flaws: std::collections::VecDeque<(Cause, String)>,
+        readers: Vec<Box<dyn BagReader>>,
+    ) -> Self {
+        Self { flaws, readers: readers.into_iter().map(|reader| (reader, None)).collect() }
+    }
+}
+
+impl BagReader for Merged {
+    fn next(&mut self) -> Option<Found> {
+        if let Some((cause, place)) = self.flaws.pop_front() {
+            return Some(Found::Damaged(cause, place));
+        }
+        let mut index = 0;
+        while let Some((reader, head)) = self.readers.get_mut(index) {
+            match head {
+                Some(_) => index += 1,
+                None => match reader.next() {
+                    Some(Found::Message(message)) => *head = Some(message),
+                    Some(damaged) => return Some(damaged),
+                    None => drop(self.readers.remove(index)),
+                },
+            }
+        }
+        let heads = self.readers.iter_mut().filter(|(_, head)| head.is_some());
+        let (_, head) = heads.min_by_key(|(_, head)| head.as_ref().map(|one| one.log_time))?;
+        head.take().map(Found::Message)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_those_that_the_metadata_names_else_those_that_are_there() {
+        let text = "rosbag2_bagfile_information:\n  compression_mode: MESSAGE\n  \
+                    relative_file_paths:\n  - run/run_0.db3\n  - run_1.db3\n";
+        let metadata = Metadata::parse(text).unwrap();
+        assert_eq!(metadata.files, ["run/run_0.db3", "run_1.db3"]);
+        assert!(metadata.packed_messages);
+        assert!(Metadata::parse("a: [").is_err());
+        assert!(Metadata::parse("").is_err());
+        let leads_out = inside(Path::new("/bag"), "../../etc/run_0.db3");
+        assert_eq!(leads_out, Some(PathBuf::from("/bag/run_0.db3")));
+
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["run_10.db3", "run_2.db3", "notes.txt"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = numbered(folder.path()).unwrap();
+        let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap()).collect();
+        assert_eq!(names, ["run_2.db3", "run_10.db3"]);
+    }
+}

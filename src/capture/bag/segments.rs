@@ -1,0 +1,184 @@
+//! Chunked containers (MCAP, rosbag1): segments are unpacked in order of their first message, and
+//! messages handed out in log-time order, however the segments overlap.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, VecDeque};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{BagReader, Connection, Found, Message};
+use crate::capture::damage::Cause;
+use crate::capture::error::CaptureError;
+use crate::time::{Span, Timestamp};
+
+/// A chunk may unpack to this much, a record be this long; more is damage, not memory.
+pub(super) const MAX_CHUNK_BYTES: u64 = 512 << 20;
+/// Unpacked messages that wait for an overlapping chunk may take this much; then the oldest goes out.
+const MAX_WAITING_BYTES: usize = 256 << 20;
+
+/// More flaws of one file than this are no longer counted.
+const MAX_FLAWS: usize = 10_000;
+
+/// Takes note of a flaw, as long as there are not absurdly many.
+pub(super) fn note(flaws: &mut Vec<(Cause, String)>, cause: Cause, place: String) {
+    if flaws.len() < MAX_FLAWS {
+        flaws.push((cause, place));
+    }
+}
+
+/// A stretch of the file that is read at once: a chunk, or a run of records outside chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Segment {
+    /// Log time of its earliest message, nanoseconds.
+    pub(super) first: u64,
+    pub(super) offset: u64,
+    pub(super) length: u64,
+    pub(super) chunk: bool,
+}
+
+/// What unpacking a segment yields.
+#[derive(Debug)]
+pub(super) enum Piece<'a> {
+    Message { connection: u32, log_time: u64, data: &'a [u8] },
+    Damaged(Cause, String),
+}
+
+/// A container whose messages lie in segments.
+pub(super) trait Segmented: Send + Sync {
+    fn path(&self) -> &Path;
+    /// Sorted.
+    fn segments(&self) -> &[Segment];
+    /// Ids are sorted.
+    fn connections(&self) -> Vec<(u32, Arc<Connection>)>;
+    /// What was found broken when it was looked into.
+    fn damage(&self) -> &[(Cause, String)];
+    /// Takes the bytes of a segment apart; everything before the first error is handed out.
+    fn unpack(&self, segment: Segment, bytes: &[u8], each: &mut dyn FnMut(Piece<'_>));
+}
+
+pub(super) fn open(path: &Path) -> Result<File, CaptureError> {
+    File::open(path).map_err(|source| CaptureError::Io { path: path.to_owned(), source })
+}
+
+/// Up to `length` bytes from `offset`; fewer at the end of the file.
+pub(super) fn read_at(file: &mut File, offset: u64, length: u64) -> std::io::Result<Vec<u8>> {
+    file.seek(SeekFrom::Start(offset))?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(64 << 20)).unwrap_or(0));
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// From the first to the last log time, nanoseconds; `None` when there is no message.
+pub(super) fn span(first: u64, last: u64) -> Option<Span> {
+    let at = |nanos| Timestamp::from_nanos(i64::try_from(nanos).unwrap_or(i64::MAX));
+    (first <= last).then(|| Span::new(at(first), at(last)))
+}
+
+/// A message that waits for its turn.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    /// Log time, then the order in which they were read; reversed, because the heap's top is its greatest.
+    turn: Reverse<(u64, u64)>,
+    connection: u32,
+    data: Vec<u8>,
+}
+
+/// Messages in log-time order.
+pub(super) struct Reader<C> {
+    container: Arc<C>,
+    file: File,
+    connections: Vec<(u32, Arc<Connection>)>,
+    wanted: BTreeSet<u32>,
+    next_segment: usize,
+    read: u64,
+    waiting: BinaryHeap<Waiting>,
+    waiting_bytes: usize,
+    damage: VecDeque<(Cause, String)>,
+}
+
+impl<C: Segmented> Reader<C> {
+    /// For the connections for which `wanted` holds.
+    pub(super) fn new(
+        container: Arc<C>,
+        wanted: &dyn Fn(&Connection) -> bool,
+    ) -> Result<Self, CaptureError> {
+        let connections = container.connections();
+        Ok(Self {
+            file: open(container.path())?,
+            wanted: connections.iter().filter(|(_, c)| wanted(c)).map(|(id, _)| *id).collect(),
+            connections,
+            next_segment: 0,
+            read: 0,
+            waiting: BinaryHeap::new(),
+            waiting_bytes: 0,
+            damage: container.damage().to_vec().into(),
+            container,
+        })
+    }
+
+    fn connection(&self, id: u32) -> Option<&Arc<Connection>> {
+        let place = self.connections.binary_search_by_key(&id, |(id, _)| *id).ok()?;
+        self.connections.get(place).map(|(_, connection)| connection)
+    }
+
+    /// Unpacks the next segment into `waiting`.
+    fn load(&mut self, segment: Segment) {
+        let bytes = match read_at(&mut self.file, segment.offset, segment.length) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let place = format!("reading at byte {}: {error}", segment.offset);
+                self.damage.push_back((Cause::Truncated, place));
+                return;
+            }
+        };
+        let (connections, wanted) = (&self.connections, &self.wanted);
+        let (waiting, mut damage) = (&mut self.waiting, Vec::new());
+        let (read, waiting_bytes) = (&mut self.read, &mut self.waiting_bytes);
+        self.container.unpack(segment, &bytes, &mut |piece| match piece {
+            Piece::Damaged(cause, place) => note(&mut damage, cause, place),
+            Piece::Message { connection, log_time, data } if wanted.contains(&connection) => {
+                *waiting_bytes += data.len();
+                let (turn, data) = (Reverse((log_time, *read)), data.to_vec());
+                waiting.push(Waiting { turn, connection, data });
+                *read += 1;
+            }
+            Piece::Message { connection, .. } => {
+                if connections.binary_search_by_key(&connection, |(id, _)| *id).is_err() {
+                    let place = format!("a message of undeclared connection {connection}");
+                    note(&mut damage, Cause::UnknownSchema, place);
+                }
+            }
+        });
+        self.damage.extend(damage);
+    }
+}
+
+impl<C: Segmented> BagReader for Reader<C> {
+    fn next(&mut self) -> Option<Found> {
+        loop {
+            if let Some((cause, place)) = self.damage.pop_front() {
+                return Some(Found::Damaged(cause, place));
+            }
+            let following = self.container.segments().get(self.next_segment).copied();
+            let ready = self.waiting.peek().is_some_and(|first| {
+                following.is_none_or(|segment| first.turn.0.0 < segment.first)
+                    || self.waiting_bytes > MAX_WAITING_BYTES
+            });
+            if ready {
+                let first = self.waiting.pop()?;
+                self.waiting_bytes -= first.data.len();
+                let log_time = i64::try_from(first.turn.0.0).unwrap_or(i64::MAX);
+                return Some(Found::Message(Message {
+                    connection: Arc::clone(self.connection(first.connection)?),
+                    log_time: Timestamp::from_nanos(log_time),
+                    data: first.data,
+                }));
+            }
+            let segment = following?;
+            self.next_segment += 1;
+            self.load(segment);
+        }
+    }
+}

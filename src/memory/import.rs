@@ -1,0 +1,163 @@
+//! Reading an export back into an empty memory.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rusqlite::{Connection, params};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use crate::ids::Seq;
+use crate::time::Timestamp;
+
+use super::draft::Counters;
+use super::error::MemoryError;
+use super::tables::{Tables, each_table};
+use super::temporal::Temporal;
+use super::{Memory, store};
+
+/// What an import brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Imported {
+    /// Commits.
+    pub commits: u64,
+    /// Row versions.
+    pub rows: u64,
+}
+
+/// One line of an export.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    table: String,
+    seq: Seq,
+    #[serde(default)]
+    retired_seq: Option<Seq>,
+    recorded: Timestamp,
+    #[serde(default)]
+    row: serde_json::Value,
+}
+
+impl Memory {
+    /// Reads an export (the JSON lines of [`super::View::export`]) into this memory, which must be empty. All of
+    /// it comes in, or nothing. Media files are not in an export: their rows come in as given up.
+    ///
+    /// # Errors
+    /// When something was remembered here already, a line is no line of an export, or the disk fails.
+    pub fn import(&self, lines: impl BufRead) -> Result<Imported, MemoryError> {
+        let _permit = self.0.turnstile.enter();
+        if self.tables().published() != Seq(0) {
+            return Err(MemoryError::Refused(format!(
+                "importing into {}: something is remembered there already; import into an empty --data-dir",
+                self.dir().display()
+            )));
+        }
+        let read = |(number, line): (usize, std::io::Result<String>)| {
+            let line = line.map_err(MemoryError::io("reading the export", &PathBuf::from("-")))?;
+            let parsed: Result<Line, _> = serde_json::from_str(&line);
+            parsed.map_err(|error| {
+                MemoryError::Refused(format!("importing: line {}: {error}", number + 1))
+            })
+        };
+        let lines = lines.lines().enumerate().map(read).collect::<Result<Vec<Line>, _>>()?;
+        let mut fault = None;
+        let imported = self.transaction("importing", |db| {
+            let mut imported = Imported::default();
+            for (number, line) in lines.into_iter().enumerate() {
+                let table = line.table.clone();
+                match put(db, line) {
+                    Ok(true) => imported.commits += 1,
+                    Ok(false) => imported.rows += 1,
+                    Err(Fault::Row(reason)) => {
+                        fault = Some(format!("importing: line {}: {table}: {reason}", number + 1));
+                        return Err(rusqlite::Error::QueryReturnedNoRows);
+                    }
+                    Err(Fault::Store(error)) => return Err(error),
+                }
+            }
+            Ok(imported)
+        });
+        let imported = match (imported, fault) {
+            (Ok(imported), _) => imported,
+            (Err(_), Some(fault)) => return Err(MemoryError::Refused(fault)),
+            (Err(error), None) => return Err(error),
+        };
+        let fresh = self.reload()?;
+        let counters = counted(&fresh);
+        self.transaction("counting the imported ids", |db| {
+            for (what, next) in &counters.0 {
+                db.execute(
+                    "INSERT OR REPLACE INTO counter (what, next) VALUES (?, ?)",
+                    params![what, *next as i64],
+                )?;
+            }
+            Ok(())
+        })?;
+        self.set_counters(counters);
+        self.0.tables.store(Arc::new(fresh));
+        Ok(imported)
+    }
+
+    /// The memory as it lies in the file.
+    pub(crate) fn reload(&self) -> Result<Tables, MemoryError> {
+        let mut db = self.0.db.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Ok(store::load(&mut db, &store::database_path(self.dir()))?.0)
+    }
+}
+
+enum Fault {
+    Row(String),
+    Store(rusqlite::Error),
+}
+
+/// Writes one line; true for a commit.
+fn put(db: &Connection, line: Line) -> Result<bool, Fault> {
+    if line.table == "commits" {
+        db.prepare_cached("INSERT INTO commits (seq, recorded, ingested) VALUES (?1, ?2, ?2)")
+            .and_then(|mut statement| {
+                statement.execute(params![line.seq.0 as i64, line.recorded.as_nanos()])
+            })
+            .map_err(Fault::Store)?;
+        return Ok(true);
+    }
+    macro_rules! put_tables {
+        ($($field:ident: $row:ty,)*) => {
+            match line.table.as_str() {
+                $(<$row as Temporal>::TABLE => put_row::<$row>(db, line)?,)*
+                _ => return Err(Fault::Row("there is no such table".to_owned())),
+            }
+        };
+    }
+    each_table!(put_tables);
+    Ok(false)
+}
+
+fn put_row<R: Temporal + DeserializeOwned>(db: &Connection, line: Line) -> Result<(), Fault> {
+    let row: R = serde_json::from_value(line.row).map_err(|error| Fault::Row(error.to_string()))?;
+    let version = store::insert(db, &row, line.seq, line.recorded).map_err(Fault::Store)?;
+    if let Some(seq) = line.retired_seq {
+        store::retire::<R>(db, version, seq).map_err(Fault::Store)?;
+    }
+    Ok(())
+}
+
+/// The next number of every kind of id.
+fn counted(tables: &Tables) -> Counters {
+    let mut next: BTreeMap<String, u64> = BTreeMap::new();
+    let mut seen = |what: &str, number: u64| {
+        let next = next.entry(what.to_owned()).or_insert(1);
+        *next = (*next).max(number + 1);
+    };
+    for version in tables.entities.log().iter() {
+        seen(version.row.id.kind.word(), u64::from(version.row.id.number));
+    }
+    for version in tables.memories.log().iter() {
+        seen("memory", version.row.id.0);
+    }
+    for version in tables.sessions.log().iter() {
+        seen("session", u64::from(version.row.id.0));
+    }
+    Counters(next)
+}

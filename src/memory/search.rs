@@ -1,0 +1,201 @@
+//! Searching a view: by vector, by words, behind a filter.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::ids::{EntityId, MemoryId};
+use crate::mention;
+use crate::percept::Embedding;
+
+use super::facets::Facet;
+use super::filter::Filter;
+use super::idset::IdSet;
+use super::index::{EXACT_UP_TO, best_of};
+use super::lexical::{Concept, Scores, stems, telling_stems};
+use super::model::{MemoryRow, MemoryVector};
+use super::temporal::{CHUNK, Log, Temporal as _, Version};
+use super::view::View;
+
+impl View {
+    /// The `k` memories whose vectors are most similar (cosine) and that pass the filter, best first.
+    #[must_use]
+    pub fn nearest(&self, query: &Embedding, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
+        self.nearest_among(query, k, filter, self.passing(filter).as_ref())
+    }
+
+    /// The same; `among` are the memories that pass ([`Self::passing`]).
+    pub(crate) fn nearest_among(
+        &self,
+        query: &Embedding,
+        k: usize,
+        filter: &Filter,
+        among: Option<&IdSet>,
+    ) -> Vec<(MemoryId, f32)> {
+        let vectors = &self.tables.vectors;
+        if let Some(among) = among
+            && among.len() <= EXACT_UP_TO
+        {
+            let rows: Vec<_> = among
+                .iter()
+                .filter_map(|id| vectors.current(&id, &self.horizon))
+                .filter(|version| version.row.embedding.model == query.model)
+                .collect();
+            return best_of(rows.iter(), &query.values, k, &|version| {
+                self.admits(version.row.memory, filter)
+            });
+        }
+        let shows = |version: &Version<MemoryVector>| vectors.shows(version, &self.horizon);
+        let keep = |version: &Version<MemoryVector>| self.admits(version.row.memory, filter);
+        self.tables.index.nearest(query.model, &query.values, k, among, (&shows, &keep))
+    }
+
+    /// The `k` memories whose words (and entities) match best and that pass the filter, by BM25, best first.
+    #[must_use]
+    pub fn lexical(&self, query: &str, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
+        let words = self.words(&self.concepts(query));
+        let passing = self.passing(filter);
+        let mut keep = words.filter(filter, passing.as_ref());
+        let hits = words.scores.top(k, &mut keep);
+        hits.into_iter().filter_map(|(doc, score)| Some((words.id(doc)?, score))).collect()
+    }
+
+    /// How well every memory's words match the concepts.
+    pub(crate) fn words(&self, concepts: &BTreeSet<Concept>) -> Words<'_> {
+        let docs = self.tables.memories.log().partition_point(|version| version.seq <= self.seq());
+        let facets = self.tables.facets.load();
+        Words { view: self, scores: self.tables.lexical.score(concepts, docs), facets }
+    }
+
+    /// A text's telling words, less the names of `named`.
+    pub(crate) fn words_beside(&self, text: &str, named: &[EntityId]) -> BTreeSet<Concept> {
+        let mut words: BTreeSet<String> =
+            telling_stems(&mention::render(text, |_| " ".to_owned())).into_iter().collect();
+        for id in named {
+            for row in self.names(*id) {
+                words.retain(|word| !stems(&row.name).contains(word));
+            }
+            words.remove(&stems(&id.to_string()).concat());
+        }
+        words.into_iter().map(|word| Concept::from([word])).collect()
+    }
+
+    /// The query's words as stems; everyone it names as one concept: all ids and one-word names.
+    fn concepts(&self, query: &str) -> BTreeSet<Concept> {
+        let plain = mention::render(query, |_| " ".to_owned());
+        let mut named: BTreeSet<EntityId> = self.named_in(&plain).into_iter().collect();
+        named.extend(mention::mentions(query).iter().map(|mention| self.resolve(mention.entity)));
+        let people: Vec<Concept> = named
+            .into_iter()
+            .map(|id| {
+                let names = self.names(id).into_iter().map(|row| stems(&row.name));
+                let words = names.filter(|words| words.len() == 1).flatten();
+                words.chain(self.same_as(id).iter().map(|id| format!("<{id}>"))).collect()
+            })
+            .collect();
+        let words = telling_stems(&plain).into_iter();
+        let mut concepts: BTreeSet<Concept> = words
+            .filter(|word| !people.iter().any(|terms| terms.contains(word)))
+            .map(|word| Concept::from([word]))
+            .collect();
+        concepts.extend(people);
+        concepts
+    }
+
+    /// Whether the version of the memory that this view shows passes.
+    fn admits(&self, id: MemoryId, filter: &Filter) -> bool {
+        let version = self.tables.memories.current(&id, &self.horizon);
+        version.is_some_and(|version| self.admits_row(&version.row, filter))
+    }
+
+    fn admits_row(&self, row: &MemoryRow, filter: &Filter) -> bool {
+        let is_one = |entity: &EntityId| {
+            let resolved = self.resolve(*entity);
+            filter.entities.iter().any(|wanted| self.resolve(*wanted) == resolved)
+        };
+        filter.admits(row)
+            && (filter.entities.is_empty()
+                || row.entities.iter().any(is_one)
+                || row.links().iter().any(is_one))
+    }
+
+    /// Memories of which some version passes the filter; `None` when all do.
+    pub(crate) fn passing(&self, filter: &Filter) -> Option<IdSet> {
+        if filter.is_open() {
+            return None;
+        }
+        let mut passing = IdSet::default();
+        let table = &self.tables.memories;
+        let facets = self.tables.facets.load();
+        let mut offer = |facet: &Facet| {
+            if facet.passes(filter) {
+                passing.insert(facet.id);
+            }
+        };
+        if filter.entities.is_empty() {
+            let chunks = facets.len().div_ceil(CHUNK);
+            table.chunks_touching(filter.span, chunks, |chunk| {
+                facets.chunk(chunk).iter().for_each(&mut offer);
+            });
+        } else {
+            let ids: BTreeSet<EntityId> =
+                filter.entities.iter().flat_map(|entity| self.same_as(*entity)).collect();
+            for id in ids {
+                let positions = table.positions_of(id);
+                positions.iter().filter_map(|at| facets.get(*at as usize)).for_each(&mut offer);
+            }
+        }
+        Some(passing)
+    }
+}
+
+/// How well the memories of a view match some words.
+pub(crate) struct Words<'v> {
+    view: &'v View,
+    scores: Scores,
+    facets: Arc<Log<Facet>>,
+}
+
+impl Words<'_> {
+    /// The best there can be.
+    pub(crate) fn best(&self) -> f32 {
+        self.scores.best()
+    }
+
+    /// The `k` memories with the best words of their own and around them, best first.
+    pub(crate) fn top(&self, k: usize, filter: &Filter, among: Option<&IdSet>) -> Vec<MemoryId> {
+        let mut keep = self.filter(filter, among);
+        let hits = self.scores.top_in_context(&self.facets, k, among, &mut keep);
+        hits.into_iter().filter_map(|(doc, _)| self.id(doc)).collect()
+    }
+
+    /// Score of a memory's own words; of those around it; and the one beside it that matches best.
+    pub(crate) fn of(&self, id: MemoryId) -> (f32, f32, Option<MemoryId>) {
+        let memories = &self.view.tables.memories;
+        let Some((doc, _)) = memories.current_at(&id, &self.view.horizon) else {
+            return (0.0, 0.0, None);
+        };
+        let (around, strongest) = self.scores.around(&self.facets, doc);
+        (self.scores.own(doc), around, strongest.and_then(|doc| self.id(doc)))
+    }
+
+    fn id(&self, doc: u32) -> Option<MemoryId> {
+        self.facets.get(doc as usize).map(|facet| facet.id)
+    }
+
+    fn filter<'a>(
+        &'a self,
+        filter: &'a Filter,
+        among: Option<&'a IdSet>,
+    ) -> impl FnMut(u32) -> bool + 'a {
+        move |doc| {
+            let Some(id) = self.id(doc) else { return false };
+            if among.is_some_and(|among| !among.contains(id)) {
+                return false;
+            }
+            let current = self.view.tables.memories.current_at(&id, &self.view.horizon);
+            current.is_some_and(|(at, version)| {
+                at == doc && self.view.admits_row(&version.row, filter)
+            })
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! Two voices over a poor channel: what a clip holds is heard again, all turns at once.
+//!
+//! A telephone or a far microphone makes all voices alike. The borders at which [`super::split_by_speaker`]
+//! parts a turn and the thresholds of identity are set for near voices and never reached there, so that two
+//! people come out as one. What still differs is seen only from all of a clip's speech together: its
+//! windows fall into two heaps, each far closer to its own middle than to the other's. Where they do, the
+//! turns are cut anew along the heaps (two-state Viterbi smoothing, as VBx's resegmentation, Landini et
+//! al. 2022, arXiv 2012.14952, with cosines in place of PLDA scores) and marked as told apart.
+//!
+//! Near voices are left to the thresholds, which know more than two people and know them again.
+
+use super::turns::STEP;
+use super::{PerceiveError, SpeakerEmbedder};
+use crate::media::SAMPLE_RATE;
+use crate::percept::{Embedding, SpeechTurn};
+use crate::time::Span;
+
+/// When a channel is poor, and when its speech is two people's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointSettings {
+    /// A channel with so much less above 4.3 kHz than in the telephone's band is narrow, dB.
+    pub narrow_db: f32,
+    /// Speech quieter than this comes from far, dB relative to full scale.
+    pub far_dbfs: f32,
+    /// Length of a window, seconds.
+    pub window_secs: f64,
+    /// From one window to the next, seconds.
+    pub step_secs: f64,
+    /// What a change of voice costs, in windows of mean clearness.
+    pub switch_penalty: f32,
+    /// Two heaps are two people from this clearness on: how much nearer the windows are to their own middle
+    /// than to the other, as a share of how far they are from their own.
+    pub clearness: f32,
+    /// Each of them speaks at least this long, seconds.
+    pub min_voice_secs: f64,
+    /// And at least this share of all speech.
+    pub min_share: f64,
+}
+
+impl Default for JointSettings {
+    /// Set on LibriSpeech voices alone and in pairs, clean, through a telephone's band and in a room.
+    fn default() -> Self {
+        Self {
+            narrow_db: -40.0,
+            far_dbfs: -33.0,
+            window_secs: 1.2,
+            step_secs: 0.2,
+            switch_penalty: 1.5,
+            clearness: 0.87,
+            min_voice_secs: 3.0,
+            min_share: 0.25,
+        }
+    }
+}
+
+/// Sound without a hole: one turn, or parts of one that follow each other.
+struct Stretch {
+    span: Span,
+    sound: Vec<f32>,
+    turns: Vec<SpeechTurn>,
+    windows: Vec<Embedding>,
+}
+
+/// Hears the turns of one microphone in one clip (in time order) again and parts two voices; gives them back
+/// as they are over a good channel, or where one person speaks.
+///
+/// `finder` embeds the windows, `voice` (where it is another model) the new turns of at least
+/// `min_embed_secs` of speech.
+///
+/// # Errors
+/// What the embedders give.
+pub fn part_jointly(
+    turns: Vec<SpeechTurn>,
+    finder: &mut dyn SpeakerEmbedder,
+    mut voice: Option<&mut dyn SpeakerEmbedder>,
+    min_embed_secs: f64,
+    settings: &JointSettings,
+) -> Result<Vec<SpeechTurn>, PerceiveError> {
+    if !is_poor(&turns, settings) {
+        return Ok(turns);
+    }
+    let mut stretches = stretches(turns);
+    let window = steps(settings.window_secs) * STEP;
+    let hop = steps(settings.step_secs).max(1) * STEP;
+    for stretch in &mut stretches {
+        stretch.windows = finder.embed_windows(&stretch.sound, window, hop)?;
+    }
+    let Some(heaps) = two_heaps(&stretches, settings) else {
+        return Ok(stretches.into_iter().flat_map(|stretch| stretch.turns).collect());
+    };
+    let mut parted = Vec::new();
+    for (stretch, states) in stretches.iter().zip(&heaps) {
+        if states.is_empty() {
+            parted.extend(stretch.turns.iter().cloned());
+            continue;
+        }
+        for (start, end, speaker) in runs(states, stretch.sound.len(), window, hop) {
+            let mut turn = stretch.part(start, end);
+            turn.distinct = Some(speaker);
+            let secs = turn.sound.len() as f64 / f64::from(SAMPLE_RATE);
+            let embedder: &mut dyn SpeakerEmbedder = match &mut voice {
+                Some(voice) => &mut **voice,
+                None => &mut *finder,
+            };
+            if turn.speech_secs >= min_embed_secs && secs >= embedder.min_secs() {
+                turn.embedding = Some(embedder.embed(&turn.sound)?);
+            }
+            parted.push(turn);
+        }
+    }
+    Ok(parted)
+}
+
+/// Whether the speech comes over a narrow band or from far, and there is enough of it to hear it again.
+#[must_use]
+pub fn is_poor(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
+    let spoken: f64 = turns.iter().map(|turn| turn.speech_secs).sum();
+    if spoken < 2.0 * settings.min_voice_secs {
+        return false;
+    }
+    let power = |dbfs: f32| 10.0_f64.powf(f64::from(dbfs) / 10.0);
+    let mean: f64 =
+        turns.iter().map(|turn| turn.speech_secs * power(turn.level_dbfs)).sum::<f64>() / spoken;
+    let level = 10.0 * mean.max(1e-12).log10();
+    level < f64::from(settings.far_dbfs) || band_ratio_db(turns) < f64::from(settings.narrow_db)
+}
+
+/// Power above 4.3 kHz beside that of the telephone's band, dB.
+fn band_ratio_db(turns: &[SpeechTurn]) -> f64 {
+    const LENGTH: usize = 512;
+    let bin = |hertz: usize| hertz * LENGTH / SAMPLE_RATE as usize;
+    let mut planner = realfft::RealFftPlanner::<f32>::new();
+    let transform = planner.plan_fft_forward(LENGTH);
+    let mut spectrum = transform.make_output_vec();
+    let (mut high, mut low) = (0.0_f64, 0.0_f64);
+    for turn in turns {
+        for frame in turn.sound.chunks_exact(LENGTH) {
+            let mut shaped: Vec<f32> = frame
+                .iter()
+                .enumerate()
+                .map(|(n, v)| {
+                    let phase = std::f32::consts::TAU * n as f32 / LENGTH as f32;
+                    v * (0.5 - 0.5 * phase.cos())
+                })
+                .collect();
+            if transform.process(&mut shaped, &mut spectrum).is_err() {
+                continue; // the lengths are the planner's own
+            }
+            let power = |from: usize, to: usize| -> f64 {
+                let band = spectrum.get(from..to).unwrap_or_default();
+                let sum: f64 = band.iter().map(|v| f64::from(v.norm_sqr())).sum();
+                sum / band.len().max(1) as f64
+            };
+            high += power(bin(4300), bin(7500));
+            low += power(bin(300), bin(3400));
+        }
+    }
+    10.0 * ((high + 1e-12) / (low + 1e-12)).log10()
+}
+
+/// Turns that follow each other without a hole, as one sound.
+fn stretches(turns: Vec<SpeechTurn>) -> Vec<Stretch> {
+    let mut found: Vec<Stretch> = Vec::new();
+    for turn in turns {
+        match found.last_mut() {
+            Some(last) if turn.span.start.secs_since(last.span.end).abs() < 0.001 => {
+                last.sound.extend_from_slice(&turn.sound);
+                last.span.end = turn.span.end;
+                last.turns.push(turn);
+            }
+            _ => found.push(Stretch {
+                span: turn.span,
+                sound: turn.sound.to_vec(),
+                turns: vec![turn],
+                windows: Vec::new(),
+            }),
+        }
+    }
+    found
+}
+
+impl Stretch {
+    /// The samples `[start, end)` as a turn that has no number yet.
+    fn part(&self, start: usize, end: usize) -> SpeechTurn {
+        let rate = f64::from(SAMPLE_RATE);
+        let sound = self.sound.get(start..end).unwrap_or_default();
+        let (mut speech_secs, mut at) = (0.0, 0);
+        for turn in &self.turns {
+            let (from, to) = (at.max(start), (at + turn.sound.len()).min(end));
+            let share = to.saturating_sub(from) as f64 / turn.sound.len().max(1) as f64;
+            speech_secs += share * turn.speech_secs;
+            at += turn.sound.len();
+        }
+        let power: f64 = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum();
+        let level = 10.0 * (power / sound.len().max(1) as f64).max(1e-12).log10();
+        let model = &self.turns[0];
+        SpeechTurn {
+            id: model.id,
+            source: model.source.clone(),
+            span: Span::new(
+                self.span.start.plus_secs(start as f64 / rate),
+                if end == self.sound.len() {
+                    self.span.end
+                } else {
+                    self.span.start.plus_secs(end as f64 / rate)
+                },
+            ),
+            speech_secs,
+            level_dbfs: level as f32,
+            embedding: None,
+            words: None,
+            overlapped: false,
+            distinct: None,
+            own: false,
+            sound: sound.into(),
+        }
+    }
+}
+
+/// Which of two voices each window of each stretch is; `None` when it is one.
+fn two_heaps(stretches: &[Stretch], settings: &JointSettings) -> Option<Vec<Vec<u8>>> {
+    let all: Vec<&[f32]> =
+        stretches.iter().flat_map(|s| &s.windows).map(|w| w.values.as_slice()).collect();
+    let least = (settings.min_voice_secs / settings.step_secs).ceil() as usize;
+    if all.len() < 2 * least {
+        return None;
+    }
+    let axis = main_axis(&all);
+    let middle = mean(&all, |_| 1.0);
+    let side = |window: &[f32]| dot(window, &axis) - dot(&middle, &axis) > 0.0;
+    let mut middles = [false, true].map(|one| {
+        let heap: Vec<&[f32]> = all.iter().copied().filter(|w| side(w) == one).collect();
+        unit(mean_or(&heap, &middle))
+    });
+    let mut states: Vec<Vec<u8>> = Vec::new();
+    let mut leads: Vec<f32> = Vec::new();
+    for _ in 0..ROUNDS {
+        leads = all.iter().map(|w| dot(w, &middles[1]) - dot(w, &middles[0])).collect();
+        let scale = leads.iter().map(|lead| lead.abs()).sum::<f32>() / leads.len() as f32;
+        let mut from = 0;
+        let next: Vec<Vec<u8>> = stretches
+            .iter()
+            .map(|stretch| {
+                let own = &leads[from..from + stretch.windows.len()];
+                from += stretch.windows.len();
+                smooth(own, scale.max(1e-6), settings.switch_penalty)
+            })
+            .collect();
+        let settled = next == states;
+        states = next;
+        let flat: Vec<u8> = states.iter().flatten().copied().collect();
+        if settled || [0, 1].iter().any(|s| flat.iter().filter(|f| *f == s).count() < least) {
+            break;
+        }
+        middles = [0_u8, 1]
+            .map(|state| unit(mean(&all, |n| if flat[n] == state { leads[n].abs() } else { 0.0 })));
+    }
+    let flat: Vec<u8> = states.iter().flatten().copied().collect();
+    let lesser = least.max((settings.min_share * flat.len() as f64).ceil() as usize);
+    let enough = [0, 1].iter().all(|s| flat.iter().filter(|f| *f == s).count() >= lesser);
+    let own: f32 = all.iter().map(|w| dot(w, &middles[0]).max(dot(w, &middles[1]))).sum::<f32>()
+        / all.len() as f32;
+    let lead = leads.iter().map(|lead| lead.abs()).sum::<f32>() / leads.len() as f32;
+    let clear = lead / (1.0 - own).max(1e-3) >= settings.clearness;
+    tracing::debug!(windows = all.len(), clearness = lead / (1.0 - own).max(1e-3), "heard again");
+    (enough && clear).then_some(states)
+}
+
+/// Rounds of assignment and averaging at most.
+const ROUNDS: usize = 12;
+
+/// The likeliest run of states: each window's lead for state 1 (negative: state 0), over `scale`.
+fn smooth(leads: &[f32], scale: f32, penalty: f32) -> Vec<u8> {
+    let mut best = [0.0_f32; 2];
+    let mut came: Vec<[u8; 2]> = Vec::with_capacity(leads.len());
+    for (n, lead) in leads.iter().enumerate() {
+        let gain = [-lead / scale, lead / scale];
+        let mut from = [0_u8, 1];
+        if n > 0 {
+            let before = best;
+            for state in 0..2 {
+                let switched = before[1 - state] - penalty;
+                if switched > before[state] {
+                    best[state] = switched;
+                    from[state] = 1 - state as u8;
+                }
+            }
+        }
+        for state in 0..2 {
+            best[state] += gain[state];
+        }
+        came.push(from);
+    }
+    let mut state = u8::from(best[1] > best[0]);
+    let mut states = vec![0; leads.len()];
+    for n in (0..leads.len()).rev() {
+        states[n] = state;
+        state = came[n][usize::from(state)];
+    }
+    states
+}
+
+/// Runs of one state as samples of the stretch, on the 10 ms grid; a border lies midway between two windows.
+fn runs(states: &[u8], length: usize, window: usize, hop: usize) -> Vec<(usize, usize, u8)> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (n, pair) in states.windows(2).enumerate() {
+        if pair[0] != pair[1] {
+            let border = (n * hop + (window + hop) / 2) / STEP * STEP;
+            found.push((start, border.min(length), pair[0]));
+            start = border.min(length);
+        }
+    }
+    if let Some(last) = states.last() {
+        found.push((start, length, *last));
+    }
+    found
+}
+
+/// The direction in which the vectors spread most, by power iteration.
+fn main_axis(vectors: &[&[f32]]) -> Vec<f32> {
+    let middle = mean(vectors, |_| 1.0);
+    let far = |v: &&&[f32]| -> f32 { v.iter().zip(&middle).map(|(a, b)| (a - b).powi(2)).sum() };
+    let first = vectors.iter().max_by(|a, b| far(a).total_cmp(&far(b)));
+    let mut axis: Vec<f32> =
+        first.map_or_else(Vec::new, |v| v.iter().zip(&middle).map(|(a, b)| a - b).collect());
+    for _ in 0..50 {
+        let mut next = vec![0.0_f32; axis.len()];
+        for vector in vectors {
+            let along = dot(vector, &axis) - dot(&middle, &axis);
+            for ((sum, value), mid) in next.iter_mut().zip(*vector).zip(&middle) {
+                *sum += along * (value - mid);
+            }
+        }
+        axis = unit(next);
+    }
+    axis
+}
+
+fn mean(vectors: &[&[f32]], weight: impl Fn(usize) -> f32) -> Vec<f32> {
+    let mut sum = vec![0.0_f64; vectors.first().map_or(0, |v| v.len())];
+    let mut weights = 0.0_f64;
+    for (n, vector) in vectors.iter().enumerate() {
+        let w = f64::from(weight(n));
+        weights += w;
+        for (total, value) in sum.iter_mut().zip(*vector) {
+            *total += w * f64::from(*value);
+        }
+    }
+    sum.into_iter().map(|v| (v / weights.max(1e-9)) as f32).collect()
+}
+
+fn mean_or(vectors: &[&[f32]], otherwise: &[f32]) -> Vec<f32> {
+    if vectors.is_empty() { otherwise.to_vec() } else { mean(vectors, |_| 1.0) }
+}
+
+fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+    let norm = vector.iter().map(|v| f64::from(*v).powi(2)).sum::<f64>().sqrt();
+    if norm > 0.0 {
+        vector.iter_mut().for_each(|v| *v = (f64::from(*v) / norm) as f32);
+    }
+    vector
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn steps(secs: f64) -> usize {
+    (secs * f64::from(SAMPLE_RATE) / STEP as f64).round() as usize
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ids::{ModelHash, SourceId, TurnId};
+    use crate::time::Timestamp;
+    use proptest::prelude::*;
+
+    /// Tells tones apart: the vector leans towards the share of samples above zero crossings of 1 kHz.
+    struct ByPitch;
+
+    impl SpeakerEmbedder for ByPitch {
+        fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError> {
+            let crossings = sound.windows(2).filter(|p| (p[0] < 0.0) != (p[1] < 0.0)).count();
+            let pitch = crossings as f32 / sound.len() as f32 * 20.0;
+            Ok(Embedding::normalised(vec![1.0, pitch, 1.0 - pitch], self.hash()))
+        }
+        fn min_secs(&self) -> f64 {
+            0.2
+        }
+        fn hash(&self) -> ModelHash {
+            ModelHash([3; 32])
+        }
+        fn name(&self) -> &str {
+            "pitch"
+        }
+    }
+
+    /// A turn of tones, `(hertz, seconds)` each, with a little warble.
+    fn turn(start: f64, tones: &[(f32, f64)], level: f32) -> SpeechTurn {
+        let mut sound = Vec::new();
+        for (hertz, secs) in tones {
+            for n in 0..(secs * 16_000.0) as usize {
+                let t = n as f32 / 16_000.0;
+                let warble = 2.0 * (t * 9.0).sin();
+                sound.push(level * (std::f32::consts::TAU * hertz * t + warble).sin());
+            }
+        }
+        let at = |secs| Timestamp::EPOCH.plus_secs(secs);
+        let secs = sound.len() as f64 / 16_000.0;
+        SpeechTurn {
+            id: TurnId(0),
+            source: SourceId::new("mic"),
+            span: Span::new(at(start), at(start + secs)),
+            speech_secs: secs,
+            level_dbfs: 20.0 * (level / 2.0_f32.sqrt()).log10(),
+            embedding: None,
+            words: None,
+            overlapped: false,
+            distinct: None,
+            own: false,
+            sound: sound.into(),
+        }
+    }
+
+    fn heard(turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
+        part_jointly(turns, &mut ByPitch, None, 0.6, &JointSettings::default()).unwrap()
+    }
+
+    #[test]
+    fn two_far_voices_in_one_turn_are_parted() {
+        let far = 0.01;
+        let turns =
+            vec![turn(0.0, &[(300.0, 4.0), (500.0, 3.0)], far), turn(9.0, &[(300.0, 3.0)], far)];
+        let found = heard(turns.clone());
+        let speakers: Vec<_> = found.iter().map(|turn| turn.distinct).collect();
+        assert_eq!(speakers.len(), 3, "{speakers:?}");
+        assert_eq!(speakers[0], speakers[2]);
+        assert_ne!(speakers[0], speakers[1]);
+        let border = found[0].span.end.secs_since(Timestamp::EPOCH);
+        assert!((border - 4.0).abs() < 0.3, "{border}");
+        assert_eq!(found[0].span.end, found[1].span.start);
+        assert_eq!(found[1].span.end, turns[0].span.end);
+        assert!(found.iter().all(|turn| turn.embedding.is_some()));
+    }
+
+    #[test]
+    fn near_voices_are_left_as_they_are() {
+        let turns = [turn(0.0, &[(300.0, 4.0), (500.0, 4.0)], 0.3)];
+        // a pure tone has nothing above 4.3 kHz: only a hiss makes it a near voice
+        let mut near = turns[0].clone();
+        let hiss = near.sound.iter().enumerate().map(|(n, v)| {
+            v + 0.02 * ((n as u32).wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32 - 0.5)
+        });
+        near.sound = hiss.collect::<Vec<f32>>().into();
+        assert_eq!(heard(vec![near.clone()]), vec![near]);
+    }
+
+    proptest! {
+        #[test]
+        fn smoothing_follows_clear_leads_and_runs_cover_all(
+            leads in proptest::collection::vec(-1.0_f32..1.0, 1..60)
+        ) {
+            let states = smooth(&leads, 0.5, 1.5);
+            prop_assert_eq!(states.len(), leads.len());
+            let value = |states: &[u8]| -> f32 {
+                let gain: f32 = states.iter().zip(&leads).map(|(s, l)| if *s == 1 { l / 0.5 } else { -l / 0.5 }).sum();
+                gain - 1.5 * states.windows(2).filter(|p| p[0] != p[1]).count() as f32
+            };
+            // no single change makes it better
+            for n in 0..states.len() {
+                let mut other = states.clone();
+                other[n] = 1 - other[n];
+                prop_assert!(value(&other) <= value(&states) + 1e-3);
+            }
+            let length = (leads.len() - 1) * 3200 + 19_200 + 77;
+            let found = runs(&states, length, 19_200, 3200);
+            prop_assert_eq!(found.first().map(|r| r.0), Some(0));
+            prop_assert_eq!(found.last().map(|r| r.1), Some(length));
+            prop_assert!(found.windows(2).all(|p| p[0].1 == p[1].0 && p[0].2 != p[1].2));
+        }
+    }
+}
