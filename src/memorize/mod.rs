@@ -70,15 +70,41 @@ impl Sentence {
             verdict: None,
         }
     }
+
+    /// Where it stands among the sentences of its clip.
+    fn place(&self) -> (Timestamp, MemoryKind, Timestamp, &str) {
+        (self.span.start, self.kind, self.span.end, &self.text)
+    }
 }
 
 /// What the writers look at.
-struct Scene<'a> {
-    percepts: &'a ClipPercepts,
-    identified: &'a IdentifiedClip,
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// The clip's percepts.
+    pub percepts: &'a ClipPercepts,
+    /// Who they are.
+    pub identified: &'a IdentifiedClip,
+    /// Everybody known.
+    pub persons: &'a Persons,
+    /// The memory before this transaction.
+    pub before: &'a View,
+}
+
+/// In whose name sentences are written, and about which clip.
+#[derive(Clone, Copy)]
+struct Author<'a> {
+    clip: ClipId,
+    origin: &'a str,
     persons: &'a Persons,
-    /// The memory before this clip.
-    before: &'a View,
+}
+
+/// [`MemoryRow::origin`] of what this memorizer writes.
+const BUILTIN: &str = "builtin";
+
+impl Scene<'_> {
+    fn author(&self) -> Author<'_> {
+        Author { clip: self.percepts.clip, origin: BUILTIN, persons: self.persons }
+    }
 }
 
 /// What was said, the names heard in it and the facts stated.
@@ -98,61 +124,32 @@ impl Memorizer {
     }
 
     /// Writes the memories of a sealed clip into its transaction; gives them back in the order of their ids.
-    ///
-    /// `before` is the memory as it was before this transaction.
-    pub fn memorize(
-        &self,
-        percepts: &ClipPercepts,
-        identified: &IdentifiedClip,
-        persons: &Persons,
-        before: &View,
-        draft: &mut Draft,
-    ) -> Vec<MemoryRow> {
-        let scene = Scene { percepts, identified, persons, before };
-        let mut sentences = presence::sentences(&scene);
-        sentences.extend(said(&scene, draft));
-        let mut written = self.write_all(sentences, percepts.clip, persons, draft);
-        for utterance in utterances::late(&scene) {
-            self.put(&utterance, persons, draft);
+    pub fn memorize(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
+        let mut sentences = presence::sentences(scene);
+        sentences.extend(said(scene, draft));
+        let mut written = self.write_all(sentences, scene.author(), draft);
+        for utterance in utterances::late(scene) {
+            self.put(&utterance, scene.persons, draft);
             written.push(utterance);
         }
         written
     }
 
     /// Writes what follows from the words of a clip's turns alone, for words that came after it was sealed.
-    pub fn words(
-        &self,
-        percepts: &ClipPercepts,
-        identified: &IdentifiedClip,
-        persons: &Persons,
-        before: &View,
-        draft: &mut Draft,
-    ) -> Vec<MemoryRow> {
-        let scene = Scene { percepts, identified, persons, before };
-        let sentences = said(&scene, draft);
-        self.write_all(sentences, percepts.clip, persons, draft)
+    pub fn words(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
+        let sentences = said(scene, draft);
+        self.write_all(sentences, scene.author(), draft)
     }
 
     /// In canonical order.
     fn write_all(
         &self,
         mut sentences: Vec<Sentence>,
-        clip: ClipId,
-        persons: &Persons,
+        author: Author<'_>,
         draft: &mut Draft,
     ) -> Vec<MemoryRow> {
-        sentences.sort_by(|a, b| {
-            (a.span.start, a.kind, a.span.end, &a.text).cmp(&(
-                b.span.start,
-                b.kind,
-                b.span.end,
-                &b.text,
-            ))
-        });
-        sentences
-            .into_iter()
-            .map(|sentence| self.write(sentence, Some(clip), persons, draft))
-            .collect()
+        sentences.sort_by(|a, b| a.place().cmp(&b.place()));
+        sentences.into_iter().map(|sentence| self.write(sentence, author, draft)).collect()
     }
 
     /// Writes a sentence that was told from outside; `row.id` is minted here. A note that tells plainly where
@@ -169,13 +166,7 @@ impl Memorizer {
         row
     }
 
-    fn write(
-        &self,
-        sentence: Sentence,
-        clip: Option<ClipId>,
-        persons: &Persons,
-        draft: &mut Draft,
-    ) -> MemoryRow {
+    fn write(&self, sentence: Sentence, author: Author<'_>, draft: &mut Draft) -> MemoryRow {
         let mut entities = sentence.about;
         entities.extend(mention::mentions(&sentence.text).into_iter().map(|m| m.entity));
         entities.sort_unstable();
@@ -185,7 +176,7 @@ impl Memorizer {
             kind: sentence.kind,
             text: sentence.text,
             span: sentence.span,
-            clip,
+            clip: Some(author.clip),
             entities,
             fact: sentence.fact,
             importance: sentence.importance,
@@ -194,9 +185,9 @@ impl Memorizer {
             valid_from: sentence.span.start,
             valid_to: sentence.valid_to,
             grounds: sentence.grounds,
-            origin: "builtin".to_owned(),
+            origin: author.origin.to_owned(),
         };
-        self.put(&row, persons, draft);
+        self.put(&row, author.persons, draft);
         if let Some(Verdict { action, other, reason }) = sentence.verdict {
             draft.decision(Decision { memory: row.id, at: row.span.start, action, other, reason });
         }

@@ -19,7 +19,7 @@ use super::idset::IdSet;
 use super::model::MemoryRow;
 use super::temporal::{Log, Version};
 
-/// Term saturation and weight of the text's length: found on LoCoMo, each conversation by the others.
+/// Term saturation and weight of the text's length: chosen on all of LoCoMo's first five conversations.
 const K1: f32 = 0.9;
 const B: f32 = 0.3;
 /// What a match is worth one remark before, one after, and two away.

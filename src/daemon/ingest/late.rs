@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::pool::{Pending, take};
 use crate::identify::{IdentifiedClip, IdentifiedTurn, Resolver};
 use crate::ids::ClipId;
-use crate::memorize::Memorizer;
+use crate::memorize::{Memorizer, Scene};
 use crate::memory::model::MemoryRow;
 use crate::memory::{Memory, MemoryError};
 use crate::percept::{ClipCounts, ClipPercepts, SpeechTurn, Transcript};
@@ -125,8 +125,9 @@ pub(super) fn commit(
         counts: ClipCounts::default(),
         looked: Vec::new(),
     };
-    let persons = resolver.persons();
-    let memory_rows = memorizer.words(&percepts, &identified, persons, &before, &mut draft);
+    let (persons, before) = (resolver.persons(), &before);
+    let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
+    let memory_rows = memorizer.words(&scene, &mut draft);
     draft.commit()?;
     let turn = percepts.turns.into_iter().next();
     Ok(turn.map(|turn| LateWords { clip, turn, identified, memory_rows }))

@@ -20,7 +20,7 @@ use super::stages::{Stage, StageTimes};
 use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
-use crate::memorize::Memorizer;
+use crate::memorize::{Memorizer, Scene};
 use crate::memorize::model::{Spool, SpooledClip};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
@@ -175,10 +175,10 @@ impl Sealer {
             identified
         });
         keep_clip(&percepts, &mut draft);
-        let persons = resolver.persons();
-        let memories = stages.time(Stage::Memorize, || {
-            self.memorizer.memorize(&percepts, &identified, persons, &before, &mut draft)
-        });
+        let (persons, before) = (resolver.persons(), &before);
+        let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
+        let memories =
+            stages.time(Stage::Memorize, || self.memorizer.memorize(&scene, &mut draft));
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use crate::identify::Persons;
 use crate::ids::{EntityId, EntityKind};
-use crate::memorize::facts::SINGLE_VALUED;
-use crate::memorize::{Memorizer, Sentence, facts};
+use crate::memorize::{Author, BUILTIN, Memorizer, Sentence, facts};
 use crate::memory::model::{Fact as Slot, Ground, MemoryKind, MemoryRow};
 use crate::memory::{Draft, Filter, View};
 use crate::mention;
@@ -130,7 +129,7 @@ impl Admission<'_> {
         };
         let rows = self.before.memories(&filter);
         let about = |row: &MemoryRow| {
-            row.origin == "builtin"
+            row.origin == BUILTIN
                 && touches(row.span)
                 && row.entities.iter().any(|id| persons.contains(&self.before.resolve(*id)))
         };
@@ -209,35 +208,10 @@ impl Memorizer {
         let plain = plain.into_iter().filter(|one| !self.is_known(one, persons, before));
         out.refined = step_back(&events, before, draft);
         let mut sentences: Vec<Sentence> = events.into_iter().chain(slotted).chain(plain).collect();
-        sentences.sort_by(|a, b| {
-            (a.span.start, a.kind, a.span.end, &a.text).cmp(&(
-                b.span.start,
-                b.kind,
-                b.span.end,
-                &b.text,
-            ))
-        });
+        sentences.sort_by(|a, b| a.place().cmp(&b.place()));
         sentences.dedup_by(|a, b| a.kind == b.kind && a.text == b.text);
-        for sentence in sentences {
-            let row = MemoryRow {
-                id: draft.new_memory_id(),
-                kind: sentence.kind,
-                valid_from: sentence.span.start,
-                valid_to: superseded_at(&sentence, before),
-                text: sentence.text,
-                span: sentence.span,
-                clip: Some(clip.clip),
-                entities: sentence.about,
-                fact: sentence.fact,
-                importance: sentence.importance,
-                confidence: sentence.confidence,
-                pinned: false,
-                grounds: sentence.grounds,
-                origin: origin.to_owned(),
-            };
-            self.put(&row, persons, draft);
-            out.rows.push(row);
-        }
+        let author = Author { clip: clip.clip, origin, persons };
+        out.rows = self.write_all(sentences, author, draft);
         out
     }
 
@@ -331,24 +305,6 @@ fn step_back(events: &[Sentence], before: &View, draft: &mut Draft) -> usize {
         draft.memory(row, None);
     }
     refined.len()
-}
-
-/// A single-valued fact that comes late may be no longer so: until when it was, decided by event time.
-fn superseded_at(sentence: &Sentence, before: &View) -> Option<Timestamp> {
-    let fact = sentence.fact.as_ref()?;
-    if !SINGLE_VALUED.contains(&fact.attribute.as_str()) {
-        return None;
-    }
-    let filter =
-        Filter { kinds: vec![MemoryKind::Semantic, MemoryKind::Note], ..Filter::default() };
-    let rows = before.memories(&filter);
-    let newer = rows.iter().filter(|row| {
-        row.valid_from > sentence.span.start
-            && row.fact.as_ref().is_some_and(|other| {
-                other.subject == fact.subject && other.attribute == fact.attribute
-            })
-    });
-    newer.map(|row| row.valid_from).min()
 }
 
 /// Whether a belief about a face and a voice concerns those who were in the clip.
