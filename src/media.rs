@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ids::SourceId;
 use crate::time::Timestamp;
@@ -63,13 +63,21 @@ pub struct Pose {
     /// When it was there.
     pub stamp: Timestamp,
     /// Metres.
+    #[serde(deserialize_with = "number_or_nan")]
     pub x: f64,
     /// Metres.
+    #[serde(deserialize_with = "number_or_nan")]
     pub y: f64,
     /// Radians, counter-clockwise from x.
+    #[serde(deserialize_with = "number_or_nan")]
     pub yaw: f64,
     /// Coordinate frame, e.g. `map`, `odom`.
     pub frame: String,
+}
+
+/// A robot that has lost itself says NaN, which JSON writes as null.
+fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// Anything a source yields.

@@ -320,7 +320,7 @@ mod tests {
     use super::*;
     use crate::identify::Persons;
     use crate::ids::{ClipId, EntityKind, TurnId};
-    use crate::memorize::Memorizer;
+    use crate::memorize::{Author, BUILTIN, Memorizer};
     use crate::memory::{Memory, StoreOptions};
     use crate::time::Timestamp;
 
@@ -383,7 +383,9 @@ mod tests {
             let persons = Persons::default();
             let fresh = settle(vec![sentence], &memory.view(), &mut draft);
             for sentence in fresh {
-                memorizer.write(sentence, None, &persons, &mut draft);
+                let clip = ClipId::default();
+                let author = Author { clip, origin: BUILTIN, persons: &persons };
+                memorizer.write(sentence, author, &mut draft);
             }
             draft.commit().unwrap();
         };

@@ -191,7 +191,8 @@ fn what_was_shown_once_is_not_shown_again() {
     let all = keys.len();
     keys.sort();
     keys.dedup();
-    assert_eq!((keys.len(), all), (4, 4));
+    // Three of the four hold the word; none of them came twice.
+    assert_eq!((keys.len(), all), (3, 3));
 }
 
 #[test]

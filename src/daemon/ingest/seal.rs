@@ -20,8 +20,8 @@ use super::stages::{Stage, StageTimes};
 use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
-use crate::memorize::{Memorizer, Scene};
 use crate::memorize::model::{Spool, SpooledClip};
+use crate::memorize::{Memorizer, Scene};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
 use crate::perceive::voice::{JointSettings, heard_once, is_poor};
@@ -177,8 +177,7 @@ impl Sealer {
         keep_clip(&percepts, &mut draft);
         let (persons, before) = (resolver.persons(), &before);
         let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
-        let memories =
-            stages.time(Stage::Memorize, || self.memorizer.memorize(&scene, &mut draft));
+        let memories = stages.time(Stage::Memorize, || self.memorizer.memorize(&scene, &mut draft));
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;

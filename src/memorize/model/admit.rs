@@ -10,7 +10,7 @@ use crate::memorize::{Author, BUILTIN, Memorizer, Sentence, facts};
 use crate::memory::model::{Fact as Slot, Ground, MemoryKind, MemoryRow};
 use crate::memory::{Draft, Filter, View};
 use crate::mention;
-use crate::time::{Span, Timestamp};
+use crate::time::Span;
 
 use super::reply::{Conclusions, NamedAs};
 use super::spooled::SpooledClip;

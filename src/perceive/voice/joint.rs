@@ -434,7 +434,7 @@ mod tests {
     fn two_far_voices_in_one_turn_are_parted() {
         let far = 0.01;
         let turns =
-            vec![turn(0.0, &[(300.0, 4.0), (500.0, 3.0)], far), turn(9.0, &[(300.0, 3.0)], far)];
+            vec![turn(0.0, &[(300.0, 4.0), (500.0, 4.0)], far), turn(9.0, &[(300.0, 3.0)], far)];
         let found = heard(turns.clone());
         let speakers: Vec<_> = found.iter().map(|turn| turn.distinct).collect();
         assert_eq!(speakers.len(), 3, "{speakers:?}");
