@@ -240,6 +240,9 @@ fn dispatch(
         words
     };
     let is_thing = |id: &EntityId| !Reading::is_person(*id);
+    if let Some(reply) = first.and_then(|id| facts::usual(reading, id, parsed)) {
+        return Ok(reply);
+    }
     let reply = match &parsed.ask {
         Ask::Now => who::now(reading, first),
         Ask::Who { act, order } => who::who(reading, *act, *order, &ids),
