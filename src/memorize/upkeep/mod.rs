@@ -244,8 +244,18 @@ impl Upkeep {
 
     /// Deletes what was retired before the history that is kept, where that is worth its while.
     fn let_go(&self, now: Timestamp) -> Result<u64, MemoryError> {
-        let before = now.plus_secs(-self.settings.history_days * DAY_SECS);
-        let worth = LEAST_COMPACTED.max(self.memory.view().count_memories() / COMPACTED_SHARE);
+        let view = self.memory.view();
+        let newest = view.sessions().last().filter(|one| one.recording.is_some()).map(Arc::clone);
+        let lived = newest.as_ref().map_or(now, |session| {
+            let clips = view.clips(Some(session.id));
+            clips.last().map_or(session.start, |clip| clip.span.end).min(now)
+        });
+        let before = lived.plus_secs(-self.settings.history_days * DAY_SECS);
+        // A recording of another year does not make old what came in yesterday.
+        if newest.is_some_and(|session| session.start > before) {
+            return Ok(0);
+        }
+        let worth = LEAST_COMPACTED.max(view.count_memories() / COMPACTED_SHARE);
         if self.memory.compactable(before) < worth {
             return Ok(0);
         }

@@ -322,6 +322,42 @@ fn over_the_cap_the_least_retained_go_and_the_past_is_let_go() {
 }
 
 #[test]
+fn a_short_recording_makes_no_other_past_old() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let keeper = upkeep(&memory, config::Upkeep::default());
+    let replay = |start: Timestamp, digest: &str| {
+        let mut draft = memory.begin(start.plus_secs(30.0));
+        let recording =
+            Recording { sha256: digest.repeat(32), path: "x".into(), selection: "all".into() };
+        let session = draft.new_session(start, 30.0, Some(recording));
+        let id = ClipId { session, index: 0 };
+        let span = Span::new(start, start.plus_secs(30.0));
+        draft.clip(Clip { id, span, frames: 1, analysed: 1, dropped: 0, key_frames: Vec::new() });
+        draft.commit().unwrap();
+        // Many versions, all but the newest retired.
+        let id = memory.begin(start).new_memory_id();
+        for n in 0..300 {
+            let mut draft = memory.begin(start.plus_secs(30.0));
+            let id = if n == 0 { draft.new_memory_id() } else { id };
+            let text = format!("version {n}");
+            draft.memory(MemoryRow { id, ..row(MemoryKind::Note, &text, start) }, None);
+            draft.commit().unwrap();
+        }
+    };
+    replay(at(-15_000.0), "ab");
+    keeper.run(at(-15_000.0).plus_secs(30.0)).unwrap();
+    replay(at(0.0), "cd");
+    assert_eq!(keeper.run(at(0.0).plus_secs(30.0)).unwrap().compacted, 0);
+    assert!(memory.view_as_of(AsOf::Time(at(-15_000.0).plus_secs(30.0))).is_ok());
+    // Live, days pass.
+    let mut draft = memory.begin(at(100.0));
+    draft.new_session(at(100.0), 30.0, None);
+    draft.commit().unwrap();
+    assert!(keeper.run(at(100.0)).unwrap().compacted >= 598);
+}
+
+#[test]
 fn a_recording_fades_by_its_own_clock() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());
