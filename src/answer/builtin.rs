@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use super::asked;
 use super::document::{Answer, LatencyMs, Question};
 use super::persons::Names;
-use super::question::{self, Ask, Parsed, Subject};
+use super::question::{self, Act, Ask, Parsed, Subject};
 use super::reading::Reading;
 use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
@@ -240,11 +240,32 @@ fn dispatch(
         words
     };
     let is_thing = |id: &EntityId| !Reading::is_person(*id);
+    let pair = match ids.as_slice() {
+        [a, b] if !is_thing(a) && !is_thing(b) && a != b => Some((*a, *b)),
+        _ => None,
+    };
+    let met = |meant| match pair {
+        Some(pair) => presence::met(reading, pair, meant),
+        None => Reply::unknown("I don't know whom you mean."),
+    };
     let reply = match &parsed.ask {
         Ask::Now => who::now(reading, first),
-        Ask::Who { act, order } => who::who(reading, *act, *order, &ids),
+        Ask::Who { act, order } => {
+            let mut not = ids.clone();
+            not.extend(asked::hosts(reading, names, &parsed.times));
+            who::who(reading, *act, *order, &not)
+        }
         Ask::WhoSaid => said::who_said(reading, parsed),
         Ask::SaidWhat { order } => said::said_what(reading, parsed, *order, first),
+        Ask::When { act, order, ago: false } if pair.is_some() && *act != Act::Spoke => {
+            met(presence::Meant::When(*order))
+        }
+        Ask::HowOften { act } if pair.is_some() && *act != Act::Spoke => {
+            met(presence::Meant::HowOften)
+        }
+        Ask::HowLong { act } if pair.is_some() && *act != Act::Spoke => {
+            met(presence::Meant::HowLong)
+        }
         Ask::When { act, order, ago } if first.is_some() || anybody(parsed, *act) => {
             when::when(reading, parsed, *act, *order, *ago, first)
         }
@@ -264,8 +285,12 @@ fn dispatch(
             None => Reply::unknown("I don't know whom you mean."),
         },
         Ask::NeverSeen => match first {
-            Some(id) => presence::ever(reading, id, question::Act::Seen),
+            Some(id) => presence::ever(reading, id, Act::Seen),
             None => presence::list_never_seen(reading),
+        },
+        Ask::Alone => match first {
+            Some(id) => presence::alone(reading, id),
+            None => Reply::unknown("I don't know whom you mean."),
         },
         Ask::NeverSpoke => presence::list_never_spoke(reading),
         Ask::Ever { act } => match first {
@@ -301,10 +326,10 @@ fn dispatch(
 }
 
 /// Whether "when" without a person can be told from percepts: somebody's speech or presence.
-fn anybody(parsed: &Parsed, act: question::Act) -> bool {
+fn anybody(parsed: &Parsed, act: Act) -> bool {
     match act {
-        question::Act::Spoke => true,
-        question::Act::Other => parsed.content.iter().any(|word| word == "empty"),
+        Act::Spoke => true,
+        Act::Other => parsed.content.iter().any(|word| word == "empty"),
         _ => parsed.content.is_empty() || parsed.content.iter().any(|word| word == "empty"),
     }
 }
