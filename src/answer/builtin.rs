@@ -16,6 +16,7 @@ use super::document::{Answer, LatencyMs, Question};
 use super::persons::Names;
 use super::question::{self, Act, Ask, Parsed, Subject};
 use super::reading::Reading;
+use super::remembered::{self, Asked, Fit};
 use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
@@ -166,7 +167,23 @@ impl Answerer {
             *embed_ms += started.elapsed().as_secs_f64() * 1e3;
             vector
         };
-        dispatch(&reading, &names, &parsed, &mut embed).unwrap_or_else(|reply| reply)
+        let (people, reply) = match persons(&reading, &names, &parsed.subjects) {
+            Ok(people) => {
+                let reply = dispatch(&reading, &names, &parsed, &people, &mut embed);
+                (people, reply)
+            }
+            Err(unknown) => match mentioned(&reading, &names, &parsed) {
+                Some(people) => (people, unknown),
+                None => return unknown,
+            },
+        };
+        match leaves_open(&parsed, &reply) {
+            Some(fit) => {
+                let asked = Asked { text, matter: &matter(&parsed), who: &people };
+                remembered::remembered(&reading, &asked, embed().as_ref(), fit)
+            }
+            None => reply,
+        }
     }
 
     fn document(
@@ -199,9 +216,13 @@ impl Answerer {
 }
 
 /// The persons a question names, in order; the first is its subject.
-fn persons(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Result<Vec<EntityId>, Reply> {
+fn persons(
+    reading: &Reading,
+    names: &Names<'_>,
+    subjects: &[Subject],
+) -> Result<Vec<EntityId>, Reply> {
     let mut found = Vec::new();
-    for subject in &parsed.subjects {
+    for subject in subjects {
         match subject {
             Subject::Anybody | Subject::Robot | Subject::Asker => {}
             Subject::Described(told) if told.clause == question::Clause::Other => {
@@ -220,13 +241,80 @@ fn persons(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Result<Vec<
     Ok(found)
 }
 
+/// The persons of a question whose other names nobody bears, but which were spoken of ("the Harry Potter book");
+/// `None` where the question is whether somebody of that name was seen or heard.
+fn mentioned(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Option<Vec<EntityId>> {
+    let of_percepts = match &parsed.ask {
+        Ask::Search | Ask::Summary | Ask::SaidWhat { .. } | Ask::WhoSaid | Ask::WhoIs => false,
+        // "When will Ben leave for Ireland?"
+        Ask::When { act, .. } => *act != Act::Other && parsed.subjects.len() < 2,
+        Ask::HowLong { .. } | Ask::HowOften { .. } | Ask::Where { .. } => parsed.content.is_empty(),
+        _ => true,
+    };
+    let spoken_of = |subject: &Subject| match subject {
+        Subject::Unknown(name) => !name.contains('_') && reading.view.is_mentioned(name),
+        _ => true,
+    };
+    if of_percepts || !parsed.subjects.iter().all(spoken_of) {
+        return None;
+    }
+    let bears_a_name = |subject: &&Subject| match subject {
+        Subject::Unknown(_) => false,
+        Subject::Described(told) => !matches!(told.clause, question::Clause::Looks(_)),
+        _ => true,
+    };
+    let known: Vec<Subject> = parsed.subjects.iter().filter(bears_a_name).cloned().collect();
+    persons(reading, names, &known).ok()
+}
+
+/// Percepts tell when a room was empty and when people met.
+fn is_seen(word: &str) -> bool {
+    matches!(word, "empty" | "meet" | "met")
+}
+
+/// What the question is about, names of known persons and words of percepts left out.
+fn matter(parsed: &Parsed) -> String {
+    let mut words: Vec<&str> = parsed.content.iter().map(String::as_str).collect();
+    words.extend(parsed.topic.iter().map(String::as_str));
+    words.extend(parsed.quotes.iter().map(String::as_str));
+    words.extend(parsed.subjects.iter().filter_map(|subject| match subject {
+        Subject::Unknown(name) => Some(name.as_str()),
+        Subject::Described(told) => Some(told.text.as_str()),
+        _ => None,
+    }));
+    words.join(" ")
+}
+
+/// Whether a reply from percepts leaves open what was asked: nothing was seen or heard of it, or the question
+/// holds more than percepts can tell. Then the memories are asked, and have to fit so well.
+fn leaves_open(parsed: &Parsed, reply: &Reply) -> Option<Fit> {
+    let strange = parsed.subjects.iter().any(|subject| matches!(subject, Subject::Unknown(_)));
+    if parsed.content.is_empty() && parsed.topic.is_empty() && !strange {
+        return None;
+    }
+    let known = !reply.evidence.is_empty();
+    match &parsed.ask {
+        Ask::Now => None,
+        Ask::Search => Some(Fit::LOOSE),
+        Ask::When { act: Act::Other, .. } if !parsed.content.iter().all(|word| is_seen(word)) => {
+            Some(Fit::LOOSE)
+        }
+        // A thing is where it was told to be, or nobody knows.
+        Ask::Where { .. } if parsed.subjects.is_empty() => None,
+        Ask::WhoSaid | Ask::SaidWhat { .. } | Ask::Did { act: Act::Spoke } => {
+            (!known).then_some(Fit::CLOSE)
+        }
+        _ => (!known).then_some(Fit::LOOSE),
+    }
+}
+
 fn dispatch(
     reading: &Reading,
     names: &Names<'_>,
     parsed: &Parsed,
+    ids: &[EntityId],
     embed: &mut dyn FnMut() -> Option<Embedding>,
-) -> Result<Reply, Reply> {
-    let ids = persons(reading, names, parsed)?;
+) -> Reply {
     let first = ids.first().copied();
     let words = || -> Vec<String> {
         let mut words = parsed.content.clone();
@@ -240,7 +328,7 @@ fn dispatch(
         words
     };
     let is_thing = |id: &EntityId| !Reading::is_person(*id);
-    let pair = match ids.as_slice() {
+    let pair = match ids {
         [a, b] if !is_thing(a) && !is_thing(b) && a != b => Some((*a, *b)),
         _ => None,
     };
@@ -248,10 +336,10 @@ fn dispatch(
         Some(pair) => presence::met(reading, pair, meant),
         None => Reply::unknown("I don't know whom you mean."),
     };
-    let reply = match &parsed.ask {
+    match &parsed.ask {
         Ask::Now => who::now(reading, first),
         Ask::Who { act, order } => {
-            let mut not = ids.clone();
+            let mut not = ids.to_vec();
             not.extend(asked::hosts(reading, names, &parsed.times));
             who::who(reading, *act, *order, &not)
         }
@@ -269,7 +357,7 @@ fn dispatch(
         Ask::When { act, order, ago } if first.is_some() || anybody(parsed, *act) => {
             when::when(reading, parsed, *act, *order, *ago, first)
         }
-        Ask::When { .. } => facts::search(reading, &everything(), embed().as_ref(), &ids),
+        Ask::When { .. } => facts::search(reading, &everything(), embed().as_ref(), ids),
         Ask::HowOften { act } => counts::often(reading, parsed, *act, first),
         Ask::HowMany { act } => counts::many(reading, *act),
         Ask::HowLong { act } => counts::long(reading, *act, first),
@@ -298,7 +386,7 @@ fn dispatch(
             None => presence::did(reading, parsed, *act, None),
         },
         Ask::Did { act } => presence::did(reading, parsed, *act, first),
-        Ask::Together => match ids.as_slice() {
+        Ask::Together => match ids {
             [a, b, ..] => presence::together(reading, *a, *b),
             [a] => presence::with(reading, *a, false),
             [] => Reply::unknown("I don't know whom you mean."),
@@ -309,7 +397,7 @@ fn dispatch(
         },
         Ask::About => match first {
             Some(id) => facts::about(reading, id),
-            None => facts::search(reading, &everything(), embed().as_ref(), &ids),
+            None => facts::search(reading, &everything(), embed().as_ref(), ids),
         },
         Ask::Summary => facts::summary(reading, first),
         Ask::Everybody => facts::everybody(reading),
@@ -318,11 +406,10 @@ fn dispatch(
             match (words.is_empty(), first) {
                 (true, Some(id)) => facts::about(reading, id),
                 (true, None) => Reply::unknown("I don't understand the question."),
-                (false, _) => facts::search(reading, &words, embed().as_ref(), &ids),
+                (false, _) => facts::search(reading, &words, embed().as_ref(), ids),
             }
         }
-    };
-    Ok(reply)
+    }
 }
 
 /// Whether "when" without a person can be told from percepts: somebody's speech or presence.
