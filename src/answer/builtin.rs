@@ -180,7 +180,9 @@ impl Answerer {
         match leaves_open(&parsed, &reply) {
             Some(fit) => {
                 let asked = Asked { text, matter: &matter(&parsed), who: &people };
-                remembered::remembered(&reading, &asked, embed().as_ref(), fit)
+                let told = remembered::remembered(&reading, &asked, embed().as_ref(), fit);
+                // An abstention that says what it knows says more than one that does not.
+                told.unwrap_or_else(|nothing| if reply.abstained { reply } else { nothing })
             }
             None => reply,
         }
@@ -267,9 +269,9 @@ fn mentioned(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Option<Ve
     persons(reading, names, &known).ok()
 }
 
-/// Percepts tell when a room was empty and when people met.
+/// Percepts tell whether people met.
 fn is_seen(word: &str) -> bool {
-    matches!(word, "empty" | "meet" | "met")
+    matches!(word, "meet" | "met")
 }
 
 /// What the question is about, names of known persons and words of percepts left out.
@@ -289,16 +291,15 @@ fn matter(parsed: &Parsed) -> String {
 /// holds more than percepts can tell. Then the memories are asked, and have to fit so well.
 fn leaves_open(parsed: &Parsed, reply: &Reply) -> Option<Fit> {
     let strange = parsed.subjects.iter().any(|subject| matches!(subject, Subject::Unknown(_)));
-    if parsed.content.is_empty() && parsed.topic.is_empty() && !strange {
+    let seen = parsed.topic.is_empty() && parsed.content.iter().all(|word| is_seen(word));
+    if seen && !strange || parsed.content.iter().any(|word| word == "empty") {
         return None;
     }
     let known = !reply.evidence.is_empty();
     match &parsed.ask {
         Ask::Now => None,
         Ask::Search => Some(Fit::LOOSE),
-        Ask::When { act: Act::Other, .. } if !parsed.content.iter().all(|word| is_seen(word)) => {
-            Some(Fit::LOOSE)
-        }
+        Ask::When { act: Act::Other, .. } => Some(Fit::LOOSE),
         // A thing is where it was told to be, or nobody knows.
         Ask::Where { .. } if parsed.subjects.is_empty() => None,
         Ask::WhoSaid | Ask::SaidWhat { .. } | Ask::Did { act: Act::Spoke } => {

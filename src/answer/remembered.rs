@@ -45,13 +45,13 @@ pub(super) struct Asked<'a> {
     pub(super) who: &'a [EntityId],
 }
 
-/// The reply to a question from what was said, told and concluded.
+/// The reply to a question from what was said, told and concluded; `Err`: nothing of it is remembered.
 pub(super) fn remembered(
     reading: &Reading,
     asked: &Asked<'_>,
     vector: Option<&Embedding>,
     fit: Fit,
-) -> Reply {
+) -> Result<Reply, Reply> {
     let Asked { text, matter, who } = *asked;
     let hits = hits(reading, text, vector, who);
     let wanted = reading.view.telling(text, who);
@@ -66,10 +66,11 @@ pub(super) fn remembered(
         let support = premise::support(reading, *person, &wanted, &rows);
         if support.is_of_another() {
             let other = support.other.map_or_else(|| "somebody else".into(), |id| reading.name(id));
-            return Reply::unknown(&format!(
+            let text = format!(
                 "I don't know that of {}; what I remember of it is about {other}.",
                 reading.name(*person)
-            ));
+            );
+            return Ok(Reply::unknown(&text).about(who));
         }
     }
     let matter = reading.view.telling(matter, who);
@@ -79,7 +80,8 @@ pub(super) fn remembered(
     });
     let enough = held.fold(0.0, f32::max) >= fit.held || meant.fold(0.0, f32::max) >= fit.cosine;
     let Some(best) = hits.first().filter(|_| enough) else {
-        return Reply::unknown("I don't know: I remember nothing that answers this.");
+        let text = "I don't know: I remember nothing that answers this.";
+        return Err(Reply::unknown(text).about(who));
     };
     let evidence: Vec<Evidence> = hits
         .iter()
@@ -88,7 +90,7 @@ pub(super) fn remembered(
         .collect();
     let ids = best.memory.entities.clone();
     let reply = Reply::known(super::facts::tell(reading, &best.memory), ids, evidence);
-    Reply { confidence: (best.score * 0.8).clamp(0.05, 0.9), ..reply }
+    Ok(Reply { confidence: (best.score * 0.8).clamp(0.05, 0.9), ..reply })
 }
 
 /// The best memories up to now; those of the told time come first.
