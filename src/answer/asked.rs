@@ -1,6 +1,7 @@
 //! The times a question means, as spans of event time: anchors ("before Ava left", "in the first minute")
 //! are looked up in the memory.
 
+use crate::ids::EntityId;
 use crate::recall::time_expr::{Happening, Relation, TimeExpr, When};
 use crate::time::{Span, Timestamp};
 
@@ -39,6 +40,17 @@ pub(super) fn spans(
         });
     }
     Ok(all)
+}
+
+/// Those in whose presence the question is set ("when Ava was there"): they are not among the answer.
+pub(super) fn hosts(reading: &Reading, names: &Names<'_>, times: &[TimeExpr]) -> Vec<EntityId> {
+    let host = |expr: &TimeExpr| match &expr.when {
+        When::Event { relation: Relation::During, happening: Happening::Present, who, .. } => {
+            names.person(reading, names.subjects_in(who).first()?).ok()
+        }
+        _ => None,
+    };
+    times.iter().filter_map(host).collect()
 }
 
 /// The spans of one expression.

@@ -14,8 +14,9 @@ use crate::time::Timestamp;
 use super::asked;
 use super::document::{Answer, LatencyMs, Question};
 use super::persons::Names;
-use super::question::{self, Ask, Parsed, Subject};
+use super::question::{self, Act, Ask, Parsed, Subject};
 use super::reading::Reading;
+use super::remembered::{self, Asked, Fit};
 use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
@@ -166,7 +167,29 @@ impl Answerer {
             *embed_ms += started.elapsed().as_secs_f64() * 1e3;
             vector
         };
-        dispatch(&reading, &names, &parsed, &mut embed).unwrap_or_else(|reply| reply)
+        let (people, reply) = match persons(&reading, &names, &parsed.subjects) {
+            Ok(people) => {
+                let subject = people.first();
+                if let Some(reply) = subject.and_then(|id| facts::usual(&reading, *id, &parsed)) {
+                    return reply;
+                }
+                let reply = dispatch(&reading, &names, &parsed, &people, &mut embed);
+                (people, reply)
+            }
+            Err(unknown) => match mentioned(&reading, &names, &parsed) {
+                Some(people) => (people, unknown),
+                None => return unknown,
+            },
+        };
+        match leaves_open(&parsed, &reply) {
+            Some(fit) => {
+                let asked = Asked { text, matter: &matter(&parsed), who: &people };
+                let told = remembered::remembered(&reading, &asked, embed().as_ref(), fit);
+                // An abstention that says what it knows says more than one that does not.
+                told.unwrap_or_else(|nothing| if reply.abstained { reply } else { nothing })
+            }
+            None => reply,
+        }
     }
 
     fn document(
@@ -199,9 +222,13 @@ impl Answerer {
 }
 
 /// The persons a question names, in order; the first is its subject.
-fn persons(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Result<Vec<EntityId>, Reply> {
+fn persons(
+    reading: &Reading,
+    names: &Names<'_>,
+    subjects: &[Subject],
+) -> Result<Vec<EntityId>, Reply> {
     let mut found = Vec::new();
-    for subject in &parsed.subjects {
+    for subject in subjects {
         match subject {
             Subject::Anybody | Subject::Robot | Subject::Asker => {}
             Subject::Described(told) if told.clause == question::Clause::Other => {
@@ -220,13 +247,79 @@ fn persons(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Result<Vec<
     Ok(found)
 }
 
+/// The persons of a question whose other names nobody bears, but which were spoken of ("the Harry Potter book");
+/// `None` where the question is whether somebody of that name was seen or heard.
+fn mentioned(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Option<Vec<EntityId>> {
+    let of_percepts = match &parsed.ask {
+        Ask::Search | Ask::Summary | Ask::SaidWhat { .. } | Ask::WhoSaid | Ask::WhoIs => false,
+        // "When will Ben leave for Ireland?"
+        Ask::When { act, .. } => *act != Act::Other && parsed.subjects.len() < 2,
+        Ask::HowLong { .. } | Ask::HowOften { .. } | Ask::Where { .. } => parsed.content.is_empty(),
+        _ => true,
+    };
+    let spoken_of = |subject: &Subject| match subject {
+        Subject::Unknown(name) => !name.contains('_') && reading.view.is_mentioned(name),
+        _ => true,
+    };
+    if of_percepts || !parsed.subjects.iter().all(spoken_of) {
+        return None;
+    }
+    let bears_a_name = |subject: &&Subject| match subject {
+        Subject::Unknown(_) => false,
+        Subject::Described(told) => !matches!(told.clause, question::Clause::Looks(_)),
+        _ => true,
+    };
+    let known: Vec<Subject> = parsed.subjects.iter().filter(bears_a_name).cloned().collect();
+    persons(reading, names, &known).ok()
+}
+
+/// Percepts tell whether people met.
+fn is_seen(word: &str) -> bool {
+    matches!(word, "meet" | "met")
+}
+
+/// What the question is about, names of known persons and words of percepts left out.
+fn matter(parsed: &Parsed) -> String {
+    let mut words: Vec<&str> = parsed.content.iter().map(String::as_str).collect();
+    words.extend(parsed.topic.iter().map(String::as_str));
+    words.extend(parsed.quotes.iter().map(String::as_str));
+    words.extend(parsed.subjects.iter().filter_map(|subject| match subject {
+        Subject::Unknown(name) => Some(name.as_str()),
+        Subject::Described(told) => Some(told.text.as_str()),
+        _ => None,
+    }));
+    words.join(" ")
+}
+
+/// Whether a reply from percepts leaves open what was asked: nothing was seen or heard of it, or the question
+/// holds more than percepts can tell. Then the memories are asked, and have to fit so well.
+fn leaves_open(parsed: &Parsed, reply: &Reply) -> Option<Fit> {
+    let strange = parsed.subjects.iter().any(|subject| matches!(subject, Subject::Unknown(_)));
+    let seen = parsed.topic.is_empty() && parsed.content.iter().all(|word| is_seen(word));
+    if seen && !strange || parsed.content.iter().any(|word| word == "empty") {
+        return None;
+    }
+    let known = !reply.evidence.is_empty();
+    match &parsed.ask {
+        Ask::Now => None,
+        Ask::Search => Some(Fit::LOOSE),
+        Ask::When { act: Act::Other, .. } => Some(Fit::LOOSE),
+        // A thing is where it was told to be, or nobody knows.
+        Ask::Where { .. } if parsed.subjects.is_empty() => None,
+        Ask::WhoSaid | Ask::SaidWhat { .. } | Ask::Did { act: Act::Spoke } => {
+            (!known).then_some(Fit::CLOSE)
+        }
+        _ => (!known).then_some(Fit::LOOSE),
+    }
+}
+
 fn dispatch(
     reading: &Reading,
     names: &Names<'_>,
     parsed: &Parsed,
+    ids: &[EntityId],
     embed: &mut dyn FnMut() -> Option<Embedding>,
-) -> Result<Reply, Reply> {
-    let ids = persons(reading, names, parsed)?;
+) -> Reply {
     let first = ids.first().copied();
     let words = || -> Vec<String> {
         let mut words = parsed.content.clone();
@@ -240,18 +333,36 @@ fn dispatch(
         words
     };
     let is_thing = |id: &EntityId| !Reading::is_person(*id);
-    if let Some(reply) = first.and_then(|id| facts::usual(reading, id, parsed)) {
-        return Ok(reply);
-    }
-    let reply = match &parsed.ask {
+    let pair = match ids {
+        [a, b] if !is_thing(a) && !is_thing(b) && a != b => Some((*a, *b)),
+        _ => None,
+    };
+    let met = |meant| match pair {
+        Some(pair) => presence::met(reading, pair, meant),
+        None => Reply::unknown("I don't know whom you mean."),
+    };
+    match &parsed.ask {
         Ask::Now => who::now(reading, first),
-        Ask::Who { act, order } => who::who(reading, *act, *order, &ids),
+        Ask::Who { act, order } => {
+            let mut not = ids.to_vec();
+            not.extend(asked::hosts(reading, names, &parsed.times));
+            who::who(reading, *act, *order, &not)
+        }
         Ask::WhoSaid => said::who_said(reading, parsed),
         Ask::SaidWhat { order } => said::said_what(reading, parsed, *order, first),
+        Ask::When { act, order, ago: false } if pair.is_some() && *act != Act::Spoke => {
+            met(presence::Meant::When(*order))
+        }
+        Ask::HowOften { act } if pair.is_some() && *act != Act::Spoke => {
+            met(presence::Meant::HowOften)
+        }
+        Ask::HowLong { act } if pair.is_some() && *act != Act::Spoke => {
+            met(presence::Meant::HowLong)
+        }
         Ask::When { act, order, ago } if first.is_some() || anybody(parsed, *act) => {
             when::when(reading, parsed, *act, *order, *ago, first)
         }
-        Ask::When { .. } => facts::search(reading, &everything(), embed().as_ref(), &ids),
+        Ask::When { .. } => facts::search(reading, &everything(), embed().as_ref(), ids),
         Ask::HowOften { act } => counts::often(reading, parsed, *act, first),
         Ask::HowMany { act } => counts::many(reading, *act),
         Ask::HowLong { act } => counts::long(reading, *act, first),
@@ -267,8 +378,12 @@ fn dispatch(
             None => Reply::unknown("I don't know whom you mean."),
         },
         Ask::NeverSeen => match first {
-            Some(id) => presence::ever(reading, id, question::Act::Seen),
+            Some(id) => presence::ever(reading, id, Act::Seen),
             None => presence::list_never_seen(reading),
+        },
+        Ask::Alone => match first {
+            Some(id) => presence::alone(reading, id),
+            None => Reply::unknown("I don't know whom you mean."),
         },
         Ask::NeverSpoke => presence::list_never_spoke(reading),
         Ask::Ever { act } => match first {
@@ -276,7 +391,7 @@ fn dispatch(
             None => presence::did(reading, parsed, *act, None),
         },
         Ask::Did { act } => presence::did(reading, parsed, *act, first),
-        Ask::Together => match ids.as_slice() {
+        Ask::Together => match ids {
             [a, b, ..] => presence::together(reading, *a, *b),
             [a] => presence::with(reading, *a, false),
             [] => Reply::unknown("I don't know whom you mean."),
@@ -287,7 +402,7 @@ fn dispatch(
         },
         Ask::About => match first {
             Some(id) => facts::about(reading, id),
-            None => facts::search(reading, &everything(), embed().as_ref(), &ids),
+            None => facts::search(reading, &everything(), embed().as_ref(), ids),
         },
         Ask::Summary => facts::summary(reading, first),
         Ask::Everybody => facts::everybody(reading),
@@ -296,18 +411,17 @@ fn dispatch(
             match (words.is_empty(), first) {
                 (true, Some(id)) => facts::about(reading, id),
                 (true, None) => Reply::unknown("I don't understand the question."),
-                (false, _) => facts::search(reading, &words, embed().as_ref(), &ids),
+                (false, _) => facts::search(reading, &words, embed().as_ref(), ids),
             }
         }
-    };
-    Ok(reply)
+    }
 }
 
 /// Whether "when" without a person can be told from percepts: somebody's speech or presence.
-fn anybody(parsed: &Parsed, act: question::Act) -> bool {
+fn anybody(parsed: &Parsed, act: Act) -> bool {
     match act {
-        question::Act::Spoke => true,
-        question::Act::Other => parsed.content.iter().any(|word| word == "empty"),
+        Act::Spoke => true,
+        Act::Other => parsed.content.iter().any(|word| word == "empty"),
         _ => parsed.content.is_empty() || parsed.content.iter().any(|word| word == "empty"),
     }
 }

@@ -334,7 +334,7 @@ pub(super) fn search(
 }
 
 /// A memory told as an answer.
-fn tell(reading: &Reading, row: &MemoryRow) -> String {
+pub(super) fn tell(reading: &Reading, row: &MemoryRow) -> String {
     let text = reading.rendered(&row.text);
     match row.kind {
         MemoryKind::Note => {

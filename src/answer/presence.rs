@@ -5,7 +5,7 @@ use crate::time::Span;
 
 use super::document::Evidence;
 use super::matching;
-use super::question::{Act, Parsed};
+use super::question::{Act, Order, Parsed};
 use super::reading::{GATHERED, Reading, in_turn};
 use super::reply::Reply;
 use super::who::{last_seen, told, unrecorded};
@@ -131,6 +131,94 @@ pub(super) fn together(reading: &Reading, a: EntityId, b: EntityId) -> Reply {
         None => Reply::none(format!("No, I did not see {one} and {other} together{then}."))
             .about(&[a, b]),
     }
+}
+
+/// A stretch in which two persons were in view.
+struct Meeting {
+    span: Span,
+    evidence: Evidence,
+}
+
+/// When both were in view, in time order.
+fn meetings(reading: &Reading, a: EntityId, b: EntityId) -> Vec<Meeting> {
+    let spans = reading.spans.as_deref();
+    let (of_a, of_b) = (reading.appearances(Some(a), spans), reading.appearances(Some(b), spans));
+    let mut found = Vec::new();
+    for run in &of_b {
+        for span in of_a.iter().filter_map(|mine| mine.span.intersection(run.span)) {
+            if span.secs() < TOGETHER_SECS {
+                continue;
+            }
+            let mut evidence = reading.sight_evidence(run);
+            (evidence.start, evidence.end) = (span.start, span.end);
+            evidence.entities.push(a);
+            found.push(Meeting { span, evidence });
+        }
+    }
+    found.sort_by_key(|meeting| meeting.span);
+    found
+}
+
+/// What is asked about the time that two persons were there together.
+#[derive(Clone, Copy)]
+pub(super) enum Meant {
+    /// "When did Ava and Ben meet?"
+    When(Order),
+    /// "How long were they together?"
+    HowLong,
+    /// "How often?"
+    HowOften,
+}
+
+/// "When did Ava and Ben meet?", "How long were they together?"
+pub(super) fn met(reading: &Reading, (a, b): (EntityId, EntityId), meant: Meant) -> Reply {
+    let spans = reading.spans.as_deref();
+    if let Some(spans) = spans
+        && !reading.recorded(spans)
+    {
+        return unrecorded(reading, spans);
+    }
+    let then = told(reading);
+    let both = format!("{} and {}", reading.name(a), reading.name(b));
+    let mut found = meetings(reading, a, b);
+    if found.is_empty() {
+        return Reply::none(format!("I did not see {both} together{then}.")).about(&[a, b]);
+    }
+    let text = match meant {
+        Meant::HowLong => {
+            let secs: f64 = found.iter().map(|meeting| meeting.span.secs()).sum();
+            format!("{both} were in view together for {} in all{then}.", length(secs))
+        }
+        Meant::HowOften => {
+            format!("{both} were in view together {}{then}.", times(found.len()))
+        }
+        Meant::When(Order::First) => {
+            let first = reading.wording.at(found[0].span.start);
+            format!("I first saw {both} together {first}.")
+        }
+        Meant::When(Order::Last) => {
+            found.reverse();
+            format!("I last saw {both} together {}.", reading.wording.at(found[0].span.end))
+        }
+        Meant::When(_) => {
+            let shown: Vec<String> =
+                found.iter().take(GATHERED).map(|m| reading.wording.stretch(m.span)).collect();
+            format!("I saw {both} together {}.", list(&shown))
+        }
+    };
+    let evidence = found.into_iter().take(GATHERED).map(|meeting| meeting.evidence).collect();
+    Reply::known(sentence(&text), vec![a, b], evidence)
+}
+
+/// "Was Ava alone?"
+pub(super) fn alone(reading: &Reading, who: EntityId) -> Reply {
+    let mut reply = with(reading, who, false);
+    if reply.abstained || reply.evidence.is_empty() {
+        return reply;
+    }
+    let yes = if reply.entities.is_empty() { "Yes" } else { "No" };
+    reply.text = format!("{yes}, {}", reply.text);
+    reply
 }
 
 /// Persons heard and never seen, with their seconds of speech.
@@ -297,8 +385,12 @@ pub(super) fn did(reading: &Reading, parsed: &Parsed, act: Act, who: Option<Enti
         };
         let Some((first, _)) = turns.first() else {
             let subject = name.unwrap_or_else(|| "anybody".into());
-            let what = if topic { "say that" } else { "speak" };
-            return Reply::none(format!("No, I did not hear {subject} {what}{then}."))
+            if topic {
+                // Nobody hears everything: not heard is not unsaid.
+                let text = format!("I don't know: I did not hear {subject} say that{then}.");
+                return Reply::unknown(&text).about(&about());
+            }
+            return Reply::none(format!("No, I did not hear {subject} speak{then}."))
                 .about(&about());
         };
         let speaker = first.who.map_or_else(|| "somebody".to_owned(), |id| reading.introduce(id));

@@ -157,7 +157,7 @@ pub fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("engramd: {error:#}");
+            eprintln!("engramd: {}", told(&error));
             ExitCode::from(if is_wrong_usage(&error) { 2 } else { 1 })
         }
     }
@@ -228,6 +228,17 @@ fn is_wrong_usage(error: &anyhow::Error) -> bool {
         }
         _ => false,
     }
+}
+
+/// An error with its causes, each told once: some messages hold their cause already.
+fn told(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 #[cfg(test)]

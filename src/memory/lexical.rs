@@ -97,6 +97,11 @@ pub(crate) fn telling_stems(text: &str) -> Vec<String> {
         .collect()
 }
 
+/// Inverse document frequency as BM25 has it; never negative.
+fn idf(docs: usize, df: f32) -> f32 {
+    (1.0 + (docs as f32 - df + 0.5) / (df + 0.5)).ln()
+}
+
 /// A word of a query: terms that mean the same (everything that stands for one person).
 pub(crate) type Concept = BTreeSet<String>;
 
@@ -138,6 +143,17 @@ impl Lexical {
         self.lengths.load().len()
     }
 
+    /// How many of the first `docs` versions hold a stem.
+    pub(crate) fn frequency(&self, term: &str, docs: usize) -> usize {
+        let among = |posting: &Posting| (posting.doc as usize) < docs;
+        self.postings.get(term).map_or(0, |list| list.partition_point(among))
+    }
+
+    /// How rare a stem is among the first `docs` versions: its inverse document frequency.
+    pub(crate) fn rarity(&self, term: &str, docs: usize) -> f32 {
+        idf(docs, self.frequency(term, docs) as f32)
+    }
+
     /// Scores of the first `docs` versions for the concepts.
     pub(crate) fn score(&self, concepts: &BTreeSet<Concept>, docs: usize) -> Scores {
         let lengths = self.lengths.load();
@@ -157,7 +173,7 @@ impl Lexical {
                 .collect();
             // Lists of terms that mean the same overlap; the longest tells enough.
             let df = lists.iter().map(|(_, known)| *known).max().unwrap_or(0) as f32;
-            let idf = (1.0 + (docs as f32 - df + 0.5) / (df + 0.5)).ln();
+            let idf = idf(docs, df);
             best += idf;
             if df > 0.0 {
                 found.push(Term { lists, idf });

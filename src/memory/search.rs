@@ -79,6 +79,28 @@ impl View {
         Words { view: self, scores: self.tables.lexical.score(concepts, docs), facets }
     }
 
+    /// A text's telling words as stems, less the names of `named`, each with its rarity in this memory (BM25's
+    /// inverse document frequency).
+    #[must_use]
+    pub fn telling(&self, text: &str, named: &[EntityId]) -> Vec<(String, f32)> {
+        let docs = self.tables.memories.log().partition_point(|version| version.seq <= self.seq());
+        let stems = self.words_beside(text, named).into_iter().flatten();
+        stems
+            .map(|stem| {
+                let rarity = self.tables.lexical.rarity(&stem, docs);
+                (stem, rarity)
+            })
+            .collect()
+    }
+
+    /// Whether each telling word of `text` was ever said, told or written.
+    #[must_use]
+    pub fn is_mentioned(&self, text: &str) -> bool {
+        let docs = self.tables.memories.log().partition_point(|version| version.seq <= self.seq());
+        let words = telling_stems(text);
+        !words.is_empty() && words.iter().all(|word| self.tables.lexical.frequency(word, docs) > 0)
+    }
+
     /// A text's telling words, less the names of `named`.
     pub(crate) fn words_beside(&self, text: &str, named: &[EntityId]) -> BTreeSet<Concept> {
         let mut words: BTreeSet<String> =

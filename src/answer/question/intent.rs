@@ -635,7 +635,14 @@ fn other(
         {
             return Ask::Together;
         }
+        if words.any(&["alone"]) {
+            return if present || subjects == 0 { Ask::Now } else { Ask::Alone };
+        }
         let somebody = sentence.pieces.iter().any(|p| matches!(p, Piece::Subject(_)));
+        if subjects == 1 && with && !present && content(sentence).is_empty() {
+            // "Has Ava been together with anybody?"
+            return Ask::With { talked: false };
+        }
         if present
             && matches!(verb, Some(Act::Present | Act::Seen))
             && (somebody || words.any(&["nobody", "people", "empty", "room"]))

@@ -113,6 +113,8 @@ pub enum Ask {
     },
     /// Who was heard and never seen; with a subject: was it ever?
     NeverSeen,
+    /// Whether nobody else was there.
+    Alone,
     /// Who was seen and never heard.
     NeverSpoke,
     /// Whether the subject was ever seen (or heard).

@@ -309,9 +309,10 @@ impl Sealer {
         (turn, None)
     }
 
-    /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike.
+    /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike. A robot that
+    /// is told to stop has no time for it.
     fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
-        if !is_poor(&turns, &JointSettings::default()) {
+        if self.is_stopping() || !is_poor(&turns, &JointSettings::default()) {
             return turns;
         }
         match take(&self.jobs.again(turns.clone())) {
@@ -325,11 +326,17 @@ impl Sealer {
         }
     }
 
+    fn is_stopping(&self) -> bool {
+        self.stopping.as_ref().is_some_and(|stopping| stopping.load(Ordering::Relaxed))
+    }
+
     /// Waits for words as long as this session may; a replay waits for all.
     fn words_in_time(&self, pending: &Pending<Transcript>, asked: Instant) -> bool {
-        let Some(stopping) = &self.stopping else { return true };
+        if self.stopping.is_none() {
+            return true;
+        }
         while pending.is_empty() {
-            let most = if stopping.load(Ordering::Relaxed) { LAST_WORDS_WAIT } else { WORDS_WAIT };
+            let most = if self.is_stopping() { LAST_WORDS_WAIT } else { WORDS_WAIT };
             if asked.elapsed() >= most {
                 return false;
             }
