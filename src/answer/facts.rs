@@ -230,7 +230,7 @@ pub(super) fn usual(reading: &Reading, who: EntityId, parsed: &Parsed) -> Option
     }
     let wanted: &[&str] = match parsed.ask {
         Ask::HowOften { .. } => &["seen_per_day", "heard_per_day"],
-        Ask::With { .. } | Ask::Together | Ask::Who { .. } => &["usually_with"],
+        Ask::With { .. } | Ask::Together | Ask::Who { .. } | Ask::WhoIs => &["usually_with"],
         _ => &["usual_time"],
     };
     let mut facts = reading.view.profile(who, Some(reading.now())).facts;
