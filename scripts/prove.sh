@@ -26,6 +26,7 @@ parts+=("2,000,000 mutated pictures|$(mutated mutated_pixels_never_panic 2000000
 for format in mcap rosbag1 sqlite; do
     parts+=("700,000 mutated bags, $format|$(mutated mutated_${format}_never_panics 700000)")
 done
+parts+=("a year of forgetting|cargo test --locked --release --lib -- --exact --nocapture bench::forget::tests::a_year_stays_under_its_cap_and_still_answers --ignored")
 parts+=("voices, measured|cargo test --locked --release --lib -- voice::measured --ignored --nocapture --test-threads 1")
 
 if [ "${1:-}" = --list ]; then

@@ -169,6 +169,10 @@ impl Answerer {
         };
         let (people, reply) = match persons(&reading, &names, &parsed.subjects) {
             Ok(people) => {
+                let subject = people.first();
+                if let Some(reply) = subject.and_then(|id| facts::usual(&reading, *id, &parsed)) {
+                    return reply;
+                }
                 let reply = dispatch(&reading, &names, &parsed, &people, &mut embed);
                 (people, reply)
             }

@@ -10,7 +10,7 @@ use crate::recall::{Hit, Query, recall};
 
 use super::document::Evidence;
 use super::matching;
-use super::question::Order;
+use super::question::{Ask, Order, Parsed};
 use super::reading::{GATHERED, Reading, seen_secs};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
@@ -65,12 +65,15 @@ pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Re
     Reply::known(text, vec![who], vec![reading.sight_evidence(run)])
 }
 
-/// Where the robot stood then, by its pose.
+/// Where the robot stood then: the place's name, and its pose.
 fn place(reading: &Reading, at: crate::time::Timestamp) -> String {
     let around = crate::time::Span::new(at.plus_secs(-5.0), at.plus_secs(1.0));
-    reading.view.poses(around).last().map_or_else(String::new, |row| {
-        format!(", I stood at x {:.1} m, y {:.1} m", row.pose.x, row.pose.y)
-    })
+    let Some(row) = reading.view.poses(around).last().cloned() else { return String::new() };
+    let pose = format!("x {:.1} m, y {:.1} m", row.pose.x, row.pose.y);
+    match reading.view.place_at(at).and_then(|place| place.name) {
+        Some(name) => format!(", I stood in the {name} ({pose})"),
+        None => format!(", I stood at {pose}"),
+    }
 }
 
 /// "Where is my mug?": the newest location that holds, else what was said about it.
@@ -106,11 +109,12 @@ pub(super) fn where_thing(
     {
         let since = reading.wording.at(row.valid_from);
         let text = format!(
-            "The {} is at: {} (known since {}; \u{201c}{}\u{201d}).",
+            "The {} is at: {} (known since {}; \u{201c}{}\u{201d}){}.",
             bare(&fact.subject),
             fact.value,
             since.trim_start_matches("at "),
-            reading.rendered(&row.text).trim_end_matches('.')
+            reading.rendered(&row.text).trim_end_matches('.'),
+            place(reading, row.span.start)
         );
         return Reply::known(
             text,
@@ -215,6 +219,29 @@ pub(super) fn about(reading: &Reading, who: EntityId) -> Reply {
         text = format!("{text} {} was seen with {}.", sentence(&reading.name(who)), list(&names));
     }
     Reply::known(text, vec![who], evidence)
+}
+
+/// "When is Ava usually here?", "Who is Ava usually with?": what was concluded from many days. `None` where that is
+/// not asked, or nothing was.
+pub(super) fn usual(reading: &Reading, who: EntityId, parsed: &Parsed) -> Option<Reply> {
+    const USUALLY: [&str; 4] = ["usually", "normally", "typically", "habit"];
+    if !parsed.content.iter().any(|word| USUALLY.contains(&word.as_str())) {
+        return None;
+    }
+    let wanted: &[&str] = match parsed.ask {
+        Ask::HowOften { .. } => &["seen_per_day", "heard_per_day"],
+        Ask::With { .. } | Ask::Together | Ask::Who { .. } | Ask::WhoIs => &["usually_with"],
+        _ => &["usual_time"],
+    };
+    let mut facts = reading.view.profile(who, Some(reading.now())).facts;
+    facts.retain(|fact| wanted.contains(&fact.attribute.as_str()));
+    let rows: Vec<Arc<MemoryRow>> =
+        facts.iter().filter_map(|fact| reading.view.memory(fact.memory)).collect();
+    let text: Vec<String> = rows.iter().map(|row| reading.rendered(&row.text)).collect();
+    let surest = rows.iter().map(|row| row.confidence).fold(0.0, f32::max);
+    let evidence = rows.iter().map(|row| reading.memory_evidence(row, row.confidence)).collect();
+    (!rows.is_empty())
+        .then(|| Reply { confidence: surest, ..Reply::known(text.join(" "), vec![who], evidence) })
 }
 
 /// "Who do you know?"
@@ -359,10 +386,20 @@ pub(super) fn summary(reading: &Reading, who: Option<EntityId>) -> Reply {
     if worded.len() > 5 {
         parts.push(format!("And {} more remarks.", worded.len() - 5));
     }
-    let kinds = vec![MemoryKind::Summary, MemoryKind::Note, MemoryKind::Reflection];
-    let filter =
-        Filter { span: super::reading::hull(&spans), kinds, limit: Some(3), ..Filter::default() };
-    let told = reading.view.memories(&filter);
+    let of = |kinds: &[MemoryKind]| {
+        let filter = Filter {
+            span: super::reading::hull(&spans),
+            kinds: kinds.to_vec(),
+            entities: who.into_iter().collect(),
+            ..Filter::default()
+        };
+        reading.view.memories(&filter)
+    };
+    // A day says more than its hours.
+    let mut told = of(&[MemoryKind::Summary]);
+    told.sort_by(|a, b| b.span.secs().total_cmp(&a.span.secs()));
+    told.truncate(3);
+    told.extend(of(&[MemoryKind::Note, MemoryKind::Reflection]).into_iter().take(3));
     parts.extend(told.iter().map(|row| tell(reading, row)));
     let mut evidence: Vec<Evidence> =
         runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();

@@ -26,6 +26,7 @@ mod tests;
 mod when;
 mod who;
 mod wording;
+mod working_set;
 
 pub use builtin::Answerer;
 pub use document::{Answer, Cost, Effort, Evidence, LatencyMs, Question};

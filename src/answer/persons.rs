@@ -28,7 +28,9 @@ impl Names<'_> {
             let id: EntityId = name.parse().ok()?;
             return self.view.knows(id).then(|| self.view.resolve(id));
         }
-        let found = self.view.find_by_name(name);
+        let mut found = self.view.find_by_name(name);
+        // A room's name is a word like others.
+        found.retain(|id| id.kind != EntityKind::Place);
         // Of several, persons first, then the one with the lowest id: the answer must not vary.
         found
             .iter()

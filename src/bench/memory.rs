@@ -94,9 +94,9 @@ pub struct ColdStart {
 }
 
 /// Texts, vectors and queries.
-struct Corpus {
+pub(super) struct Corpus {
     turns: Vec<(String, String, Embedding)>,
-    queries: Vec<(String, Embedding)>,
+    pub(super) queries: Vec<(String, Embedding)>,
     embed_ms: f64,
 }
 
@@ -127,7 +127,7 @@ pub fn measure(config: &Config, count: usize, corpus: &Path) -> Result<MemoryFig
     Ok(figures)
 }
 
-fn embed_corpus(knowledge: &Knowledge, path: &Path) -> Result<Corpus, BenchError> {
+pub(super) fn embed_corpus(knowledge: &Knowledge, path: &Path) -> Result<Corpus, BenchError> {
     let Some(text) = &knowledge.text else {
         let reasons = knowledge.degraded.join("; ");
         return Err(BenchError::NoModel { job: "sentences", reasons });
@@ -171,7 +171,11 @@ fn beginning() -> Timestamp {
     Timestamp::from_nanos(1_772_323_200_000_000_000) // 2026-03-01
 }
 
-fn fill(memory: &Memory, corpus: &Corpus, count: usize) -> Result<MemoryFigures, BenchError> {
+pub(super) fn fill(
+    memory: &Memory,
+    corpus: &Corpus,
+    count: usize,
+) -> Result<MemoryFigures, BenchError> {
     let mut random = SplitMix64::new(SEED);
     let mut persons: Vec<(&str, EntityId)> = Vec::new();
     let mut session = None;
@@ -349,13 +353,13 @@ fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (begun.elapsed().as_secs_f64() * 1e3, done)
 }
 
-fn quantile(values: &mut [f64], share: f64) -> f64 {
+pub(super) fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = (share * values.len() as f64).ceil() as usize;
     values.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
-fn folder_bytes(dir: &Path) -> u64 {
+pub(super) fn folder_bytes(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     entries
         .map(|entry| match entry.metadata() {

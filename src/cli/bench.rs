@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
-use crate::bench::{answers, locomo, m3_bench, memory, rehearsal, vad, verify};
+use crate::bench::{answers, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify};
 use crate::config::{Config, Llm};
 use crate::perceive::voice::parity;
 
@@ -76,6 +76,30 @@ enum Measure {
         /// Conversations (LoCoMo) that texts, vectors and queries are made from.
         #[arg(long, value_name = "FILE")]
         corpus: PathBuf,
+    },
+    /// Recall beside the reference's way of searching, at 1,000, 10,000 and 100,000 memories.
+    Recall {
+        /// Conversations (LoCoMo) that texts, vectors and queries are made from.
+        #[arg(long, value_name = "FILE")]
+        corpus: PathBuf,
+        /// Leave out sizes above this.
+        #[arg(long, value_name = "N", default_value_t = 100_000)]
+        largest: usize,
+    },
+    /// A simulated life: whether forgetting keeps it under a cap, and what is still answered.
+    Forget {
+        /// Days.
+        #[arg(long, value_name = "N", default_value_t = 365)]
+        days: u32,
+        /// Clips of a day.
+        #[arg(long, value_name = "N", default_value_t = 24)]
+        clips: u32,
+        /// Memories of a clip.
+        #[arg(long, value_name = "N", default_value_t = 6)]
+        memories: u32,
+        /// Memories kept, at most.
+        #[arg(long, value_name = "N", default_value_t = 2_500)]
+        cap: usize,
     },
     /// Whether recall finds the evidence of LoCoMo's questions.
     Locomo {
@@ -197,6 +221,19 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),
         Measure::Memory { memories, corpus } => {
             show(&memory::measure(config, *memories, corpus)?, json)
+        }
+        Measure::Recall { corpus, largest } => {
+            show(&recall::measure(config, corpus, *largest)?, json)
+        }
+        Measure::Forget { days, clips, memories, cap } => {
+            let plan = forget::Plan {
+                days: *days,
+                clips_per_day: *clips,
+                memories_per_clip: *memories,
+                cap: *cap,
+            };
+            let figures = forget::measure(&plan)?;
+            show(&figures, json)
         }
         Measure::Locomo { file, answer, judge } => {
             let judge = judge.judge(config)?;

@@ -15,7 +15,9 @@ mod import;
 mod keys;
 mod log;
 mod people;
+mod places;
 mod print;
+mod profile;
 mod reader;
 mod recall;
 mod record;
@@ -97,6 +99,10 @@ enum Command {
     Feedback(change::FeedbackArgs),
     /// Who is known.
     People(people::PeopleArgs),
+    /// Who somebody is and what is true of them.
+    Profile(profile::ProfileArgs),
+    /// Where the robot stayed, and what was near a point.
+    Places(places::PlacesArgs),
     /// Who was there when, as a picture.
     Timeline(timeline::TimelineArgs),
     /// Everything about one entity, clip or memory; a sheet of faces.
@@ -186,6 +192,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Name(args) => change::name(args, &context),
         Command::Feedback(args) => change::feedback(args, &context),
         Command::People(args) => people::run(&args, &context),
+        Command::Profile(args) => profile::run(&args, &context),
+        Command::Places(args) => places::run(&args, &context),
         Command::Timeline(args) => timeline::run(&args, &context),
         Command::Show(args) => show::run(&args, &context),
         Command::Sql(args) => sql::run(&args, &context),

@@ -17,6 +17,7 @@ use crate::time::{Span, Timestamp};
 #[command(after_help = "Examples:
   engramd timeline                               the newest session
   engramd timeline --entity Ava --words
+  engramd timeline --day 2026-03-02
   engramd timeline --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z --json")]
 pub(super) struct TimelineArgs {
     /// From here [default: the beginning of the newest session].
@@ -25,6 +26,12 @@ pub(super) struct TimelineArgs {
     /// To here [default: the end of what is known].
     #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
     end: Option<Timestamp>,
+    /// That day, in `robot.timezone`: 2026-03-02.
+    #[arg(long, value_name = "DATE", conflicts_with_all = ["start", "end"])]
+    day: Option<jiff::civil::Date>,
+    /// Only while the robot was at that place: an id or a name.
+    #[arg(long, value_name = "PLACE")]
+    place: Option<String>,
     /// Only this one: an id or a name.
     #[arg(long, value_name = "WHO")]
     entity: Option<String>,
@@ -44,6 +51,12 @@ pub(super) fn run(args: &TimelineArgs, context: &Context) -> anyhow::Result<u8> 
     for (key, value) in [
         ("start", json!(args.start)),
         ("end", json!(args.end)),
+        ("day", json!(args.day)),
+        (
+            "timezone",
+            json!(args.day.and_then(|_| context.config.timezone().iana_name().map(str::to_owned))),
+        ),
+        ("place", json!(args.place)),
         ("entity", json!(args.entity)),
         ("session", json!(args.session)),
         ("as_of", json!(args.as_of)),

@@ -51,6 +51,8 @@ pub struct Config {
     pub transcriber: Transcriber,
     /// Clip → memories.
     pub memorizer: Memorizer,
+    /// Concluding and forgetting.
+    pub upkeep: Upkeep,
     /// Question → answer.
     pub answerer: Answerer,
     /// Language model server.

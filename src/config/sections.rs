@@ -201,6 +201,34 @@ section! {
     }
 }
 
+section! {
+    /// `[upkeep]`
+    Upkeep {
+        /// Conclude habits, company and frequencies from many memories.
+        reflect: bool = true,
+        /// Importance that must have come together before a pass concludes anew; a remark has 0.2 to 0.6.
+        reflect_importance: f64 = 30.0,
+        /// Make a place of where the robot stays for a while.
+        places: bool = true,
+        /// It has stayed when it stood still for so long, seconds.
+        place_stay_secs: f64 = 20.0,
+        /// Stops this close to a place are at it, metres.
+        place_radius_m: f64 = 2.0,
+        /// Fold what has faded into summaries of its hour and day.
+        forget: bool = true,
+        /// Facts fade, too; names and what is pinned never do.
+        forget_facts: bool = false,
+        /// Days after which a memory that was never recalled is retained to 1/e.
+        fade_days: f64 = 30.0,
+        /// Retention under which a memory has faded, 0–1.
+        retention: f64 = 0.05,
+        /// Memories kept at most; over it the least retained are folded.
+        keep_memories: usize = 200_000,
+        /// Days for which `as_of` tells exactly what was known; what was retired before is deleted.
+        history_days: f64 = 30.0,
+    }
+}
+
 /// Built-in rules or a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

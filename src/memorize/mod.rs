@@ -8,14 +8,17 @@
 mod facts;
 pub mod model;
 mod presence;
+mod upkeep;
 mod utterances;
+
+pub use upkeep::{Upkeep, UpkeepDone};
 
 use std::sync::Arc;
 
 use crate::identify::{IdentifiedClip, Persons};
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId};
 use crate::memory::model::{Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow};
-use crate::memory::{Draft, View};
+use crate::memory::{Draft, Memory, MemoryError, View};
 use crate::mention;
 use crate::percept::{ClipPercepts, Embedding};
 use crate::text::{TextEmbedder, for_embedding};
@@ -201,11 +204,45 @@ impl Memorizer {
     /// The vector of a sentence; a failing embedder costs the vector, not the memory.
     #[must_use]
     pub fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
-        let embedder = self.text.as_ref()?;
-        let wording = for_embedding(text, |id| match id.kind {
+        self.vector_named(text, |id| match id.kind {
             EntityKind::Object | EntityKind::Place => None,
             _ => persons.name(persons.resolve(id)).map(|(name, _)| name.to_owned()),
-        });
+        })
+    }
+
+    /// Makes the vectors that memories lack, recorded at `at`; gives back how many.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn embed_missing(&self, memory: &Memory, at: Timestamp) -> Result<usize, MemoryError> {
+        let mut draft = memory.begin(at);
+        let view = draft.before();
+        let mut made = 0;
+        for id in view.without_vector() {
+            let Some(row) = view.memory(id) else { continue };
+            let name = |id: EntityId| match id.kind {
+                EntityKind::Object | EntityKind::Place => None,
+                _ => view.names(id).first().map(|row| row.name.clone()),
+            };
+            if let Some(vector) = self.vector_named(&row.text, name) {
+                draft.embed(id, vector);
+                made += 1;
+            }
+        }
+        if made > 0 {
+            draft.commit()?;
+        }
+        Ok(made)
+    }
+
+    /// The same as [`Self::vector`]; `name` tells how a mention is worded.
+    fn vector_named(
+        &self,
+        text: &str,
+        name: impl FnMut(EntityId) -> Option<String>,
+    ) -> Option<Embedding> {
+        let embedder = self.text.as_ref()?;
+        let wording = for_embedding(text, name);
         match embedder.embed(&wording) {
             Ok(vector) => Some(vector),
             Err(error) => {

@@ -16,6 +16,7 @@ use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
     Merge, NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, TrackRow, TurnRow,
 };
+use super::past::{Mark, write_mark};
 use super::store;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
@@ -132,6 +133,7 @@ pub struct Draft {
     media: Vec<Media>,
     checkpoints: Vec<(SessionId, ClipId, Vec<u8>)>,
     answers: Vec<(AnswerId, String, String, Timestamp)>,
+    marks: Vec<(String, Timestamp)>,
 }
 
 impl Draft {
@@ -148,6 +150,7 @@ impl Draft {
             media: Vec::new(),
             checkpoints: Vec::new(),
             answers: Vec::new(),
+            marks: Vec::new(),
         }
     }
 
@@ -451,6 +454,11 @@ impl Draft {
         self.media.push(media);
     }
 
+    /// A pinned file is lost: its row no longer promises it.
+    pub(super) fn give_up_media(&mut self, row: MediaRow) {
+        self.batches.media.put(MediaRow { pinned: false, ..row });
+    }
+
     /// Puts the streaming state as of the end of `clip`.
     pub fn checkpoint(&mut self, session: SessionId, clip: ClipId, state: Vec<u8>) {
         self.checkpoints.push((session, clip, state));
@@ -459,6 +467,11 @@ impl Draft {
     /// Keeps an answer that was given; `document` is its JSON.
     pub fn answer(&mut self, id: AnswerId, question: &str, document: &str, asked: Timestamp) {
         self.answers.push((id, question.to_owned(), document.to_owned(), asked));
+    }
+
+    /// Notes that a job of upkeep has seen everything up to this commit; alone it is no change.
+    pub fn mark(&mut self, job: &str, at: Timestamp) {
+        self.marks.push((job.to_owned(), at));
     }
 
     /// Commits: one SQLite transaction, then the view that readers get.
@@ -536,6 +549,9 @@ impl Draft {
                     "INSERT OR REPLACE INTO answer (id, question, document, asked) VALUES (?, ?, ?, ?)",
                 )?
                 .execute(params![id.0 as i64, question, document, asked.as_nanos()])?;
+            }
+            for (job, at) in &self.marks {
+                write_mark(db, job, Mark { at: *at, seq })?;
             }
             Ok(written)
         })

@@ -144,7 +144,7 @@ fn put_row<R: Temporal + DeserializeOwned>(db: &Connection, line: Line) -> Resul
 }
 
 /// The next number of every kind of id.
-fn counted(tables: &Tables) -> Counters {
+pub(super) fn counted(tables: &Tables) -> Counters {
     let mut next: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen = |what: &str, number: u64| {
         let next = next.entry(what.to_owned()).or_insert(1);

@@ -6,6 +6,7 @@
 //! background, what was retired or is filtered out costs nothing, and the same rows give the same answer.
 //! Nothing that writes depends on the answers of this index.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,6 +44,28 @@ struct Space {
     memories: Log<MemoryId>,
     codes: Codes,
     dimensions: usize,
+}
+
+/// One vector that is searched by, once or several times with other filters: all codes are read through once.
+pub(crate) struct Look<'q> {
+    query: &'q Embedding,
+    read: OnceCell<Read>,
+}
+
+struct Read {
+    space: Arc<Space>,
+    coded: CodedQuery,
+    distances: Vec<u16>,
+}
+
+impl<'q> Look<'q> {
+    pub(crate) fn new(query: &'q Embedding) -> Self {
+        Self { query, read: OnceCell::new() }
+    }
+
+    pub(crate) fn query(&self) -> &'q Embedding {
+        self.query
+    }
 }
 
 /// Vectors of all models.
@@ -86,12 +109,13 @@ impl VectorIndex {
     /// of every candidate, is to be quick; `keep` is asked of the good ones that it lets pass.
     pub(crate) fn nearest(
         &self,
-        model: ModelHash,
-        query: &[f32],
+        look: &Look<'_>,
         k: usize,
         among: Option<&IdSet>,
         (shows, keep): (Predicate<'_>, Predicate<'_>),
     ) -> Vec<(MemoryId, f32)> {
+        let query = look.query.values.as_slice();
+        let model = look.query.model;
         let Some(space) = self.spaces.load().get(&model).map(Arc::clone) else { return Vec::new() };
         if k == 0 || query.len() != space.dimensions {
             return Vec::new();
@@ -104,15 +128,19 @@ impl VectorIndex {
         if space.rows.len() <= EXACT_UP_TO {
             return best_of(space.rows.iter(), query, k, &passes);
         }
-        let coded = space.codes.query(query);
-        let distances = space.codes.distances(&coded);
+        // A commit in between may have brought more vectors: none that this reader knows.
+        let Read { space, coded, distances } = look.read.get_or_init(|| {
+            let coded = space.codes.query(query);
+            let distances = space.codes.distances(&coded);
+            Read { space, coded, distances }
+        });
         let mut again = (distances.len() / LOOKED_AT_AGAIN)
             .clamp(LEAST_AGAIN, MOST_AGAIN)
             .max(50 * k)
             .min(distances.len());
         loop {
-            let (candidates, everything) = space.near(&distances, again, among);
-            let top = space.exactly(query, &coded, candidates, k, (shows, keep));
+            let (candidates, everything) = space.near(distances, again, among);
+            let top = space.exactly(query, coded, candidates, k, (shows, keep));
             // Candidates that the reader does not know (retired since, or not yet) may have crowded out
             // others.
             if top.0.len() == k || everything {

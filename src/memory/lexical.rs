@@ -1,10 +1,10 @@
-//! The lexical index: words of memories, ranked by BM25 (Robertson & Zaragoza 2009).
+//! The lexical index: words of memories, ranked by BM25 ([`super::bm25`]).
 //!
 //! A document is a version of a memory, by its position in the table's log. Function words are left out.
 //! A remark is also worth what the remarks around it say: an answer seldom repeats the words of the
 //! question that was put just before.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -14,18 +14,13 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::mention;
 
-use super::facets::{Facet, beside};
-use super::idset::IdSet;
+use super::bm25::{Scores, Term};
 use super::model::MemoryRow;
 use super::temporal::{Log, Version};
 
 /// Term saturation and weight of the text's length: chosen on all of LoCoMo's first five conversations.
-const K1: f32 = 0.9;
-const B: f32 = 0.3;
-/// What a match is worth one remark before, one after, and two away.
-const ASIDE: [f32; 3] = [0.5, 0.5, 0.35];
-/// Documents with the best words of their own, whose neighbourhood is looked at.
-const LOOKED_AT: usize = 400;
+pub(super) const K1: f32 = 0.9;
+pub(super) const B: f32 = 0.3;
 /// Stems kept at hand.
 const STEMS_KEPT: usize = 50_000;
 
@@ -42,11 +37,11 @@ fn is_function_word(word: &str) -> bool {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Posting {
-    doc: u32,
-    count: u16,
+pub(super) struct Posting {
+    pub(super) doc: u32,
+    pub(super) count: u16,
     /// Terms of the document.
-    length: u16,
+    pub(super) length: u16,
 }
 
 /// Inverted index over memory versions, by their position in the table's log.
@@ -143,6 +138,11 @@ impl Lexical {
         self.lengths.store(Arc::new(lengths));
     }
 
+    /// How many versions are in.
+    pub(crate) fn len(&self) -> usize {
+        self.lengths.load().len()
+    }
+
     /// How many of the first `docs` versions hold a stem.
     pub(crate) fn frequency(&self, term: &str, docs: usize) -> usize {
         let among = |posting: &Posting| (posting.doc as usize) < docs;
@@ -160,7 +160,7 @@ impl Lexical {
         let docs = docs.min(lengths.len());
         let total = docs.checked_sub(1).and_then(|at| lengths.get(at)).copied().unwrap_or(0);
         let mean = (total as f32 / docs.max(1) as f32).max(1.0);
-        let mut found: Vec<(Vec<_>, f32)> = Vec::new();
+        let mut found: Vec<Term> = Vec::new();
         let mut best = 0.0;
         for terms in concepts {
             let lists: Vec<(Log<Posting>, usize)> = terms
@@ -176,41 +176,15 @@ impl Lexical {
             let idf = idf(docs, df);
             best += idf;
             if df > 0.0 {
-                found.push((lists, idf));
+                found.push(Term { lists, idf });
             }
         }
         // Words that are everywhere cost much and tell little.
-        let everywhere =
-            |lists: &[(Log<Posting>, usize)]| lists.iter().any(|(_, known)| known * 4 > docs);
-        if docs > 1000 && found.iter().any(|(lists, _)| !everywhere(lists)) {
-            found.retain(|(lists, _)| !everywhere(lists));
+        let everywhere = |term: &Term| term.lists.iter().any(|(_, known)| known * 4 > docs);
+        if docs > 1000 && !found.iter().all(everywhere) {
+            found.retain(|term| !everywhere(term));
         }
-        let mut scores = vec![0.0_f32; if found.is_empty() { 0 } else { docs }];
-        let mut touched = Vec::new();
-        for (lists, idf) in &found {
-            // Of several lists of one concept each document counts once.
-            let mut counted: HashSet<u32> = HashSet::new();
-            for (number, (postings, known)) in lists.iter().enumerate() {
-                for posting in postings.iter().take(*known) {
-                    if lists.len() > 1 {
-                        if number > 0 && counted.contains(&posting.doc) {
-                            continue;
-                        }
-                        if number + 1 < lists.len() {
-                            counted.insert(posting.doc);
-                        }
-                    }
-                    let tf = f32::from(posting.count);
-                    let norm = K1 * (1.0 - B + B * f32::from(posting.length) / mean);
-                    let score = &mut scores[posting.doc as usize];
-                    if *score == 0.0 {
-                        touched.push(posting.doc);
-                    }
-                    *score += idf * tf * (K1 + 1.0) / (tf + norm);
-                }
-            }
-        }
-        Scores { scores, touched, best: best * (K1 + 1.0) }
+        Scores::new(found, docs, mean, best * (K1 + 1.0))
     }
 }
 
@@ -230,110 +204,4 @@ fn terms(row: &MemoryRow, words: &mut Words, stemmer: &Stemmer) -> Vec<Arc<str>>
     }
     terms.extend(entities.into_iter().map(|entity| Arc::from(format!("<{entity}>"))));
     terms
-}
-
-/// BM25 scores of a query by document.
-pub(crate) struct Scores {
-    scores: Vec<f32>,
-    touched: Vec<u32>,
-    best: f32,
-}
-
-impl Scores {
-    /// More than any document can have.
-    pub(crate) fn best(&self) -> f32 {
-        self.best
-    }
-
-    /// Score of a document's own words.
-    pub(crate) fn own(&self, doc: u32) -> f32 {
-        self.scores.get(doc as usize).copied().unwrap_or(0.0)
-    }
-
-    /// Score of the remarks around a document, and which of them has the most.
-    pub(crate) fn around(&self, facets: &Log<Facet>, doc: u32) -> (f32, Option<u32>) {
-        let docs = self.scores.len();
-        let (mut sum, mut strongest, mut most) = (0.0, None, 0.0);
-        for forward in [false, true] {
-            let mut at = doc;
-            for distance in 0..2 {
-                let Some(next) = beside(facets, at, docs, forward) else { break };
-                at = next;
-                let weight = ASIDE[if distance == 1 { 2 } else { usize::from(forward) }];
-                let gain = weight * self.own(at);
-                sum += gain;
-                if gain > most {
-                    (most, strongest) = (gain, Some(at));
-                }
-            }
-        }
-        (sum, strongest)
-    }
-
-    /// The `k` documents with the best words of their own among those that `keep` lets pass, best first.
-    pub(crate) fn top(&self, k: usize, keep: &mut dyn FnMut(u32) -> bool) -> Vec<(u32, f32)> {
-        self.ranked(self.touched.iter().map(|doc| (*doc, self.own(*doc))).collect(), k, keep)
-    }
-
-    /// The `k` documents with the best words of their own and around them, best first; scores count both.
-    pub(crate) fn top_in_context(
-        &self,
-        facets: &Log<Facet>,
-        k: usize,
-        among: Option<&IdSet>,
-        keep: &mut dyn FnMut(u32) -> bool,
-    ) -> Vec<(u32, f32)> {
-        let admitted = |doc: &u32| {
-            let id = facets.get(*doc as usize).map(|facet| facet.id);
-            among.is_none_or(|among| id.is_some_and(|id| among.contains(id)))
-        };
-        let touched = self.touched.iter().filter(|doc| admitted(doc));
-        let mut best: Vec<(u32, f32)> = touched.map(|doc| (*doc, self.own(*doc))).collect();
-        if best.len() > LOOKED_AT {
-            best.select_nth_unstable_by(LOOKED_AT - 1, in_order);
-            best.truncate(LOOKED_AT);
-        }
-        let docs = self.scores.len();
-        let mut near: Vec<u32> = Vec::with_capacity(best.len() * 5);
-        for (doc, _) in best {
-            near.push(doc);
-            for forward in [false, true] {
-                let next = beside(facets, doc, docs, forward);
-                near.extend(next);
-                near.extend(next.and_then(|next| beside(facets, next, docs, forward)));
-            }
-        }
-        near.sort_unstable();
-        near.dedup();
-        let scored = near.into_iter().map(|doc| (doc, self.own(doc) + self.around(facets, doc).0));
-        self.ranked(scored.collect(), k, keep)
-    }
-
-    fn ranked(
-        &self,
-        mut all: Vec<(u32, f32)>,
-        k: usize,
-        keep: &mut dyn FnMut(u32) -> bool,
-    ) -> Vec<(u32, f32)> {
-        let mut found = Vec::with_capacity(k.min(all.len()));
-        let mut from = 0;
-        // Some more than wanted are put in order, then all: few do not pass.
-        let mut step = k.saturating_mul(2).saturating_add(16);
-        while found.len() < k && from < all.len() {
-            let to = from.saturating_add(step).min(all.len());
-            if to < all.len() {
-                all[from..].select_nth_unstable_by(to - from - 1, in_order);
-            }
-            all[from..to].sort_unstable_by(in_order);
-            let wanted = k - found.len();
-            found.extend(all[from..to].iter().copied().filter(|(doc, _)| keep(*doc)).take(wanted));
-            from = to;
-            step = step.saturating_mul(8);
-        }
-        found
-    }
-}
-
-fn in_order(a: &(u32, f32), b: &(u32, f32)) -> std::cmp::Ordering {
-    b.1.total_cmp(&a.1).then(a.0.cmp(&b.0))
 }

@@ -4,6 +4,7 @@
 //! [`View`]. The truth is SQLite ([`store`]), one transaction per commit; the same rows stand in RAM as
 //! versions ([`temporal`]) that a view filters by commit number, so readers never wait for the writer.
 
+mod bm25;
 mod codes;
 mod draft;
 mod error;
@@ -12,6 +13,7 @@ mod facets;
 mod filter;
 mod forget;
 pub mod graph_export;
+mod grid;
 mod hash;
 mod idset;
 mod import;
@@ -19,8 +21,12 @@ mod index;
 mod lexical;
 mod media;
 pub mod model;
+mod past;
 mod people;
+mod places;
 mod present;
+mod profile;
+mod repair;
 mod rows;
 mod search;
 mod simd;
@@ -44,7 +50,7 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use serde::Serialize;
 use tracing::warn;
 
-use crate::ids::{AnswerId, MemoryId, SessionId};
+use crate::ids::{AnswerId, MemoryId, Seq, SessionId};
 use crate::time::Timestamp;
 
 pub use draft::Draft;
@@ -52,10 +58,14 @@ pub use error::{AsOf, MemoryError};
 pub use export::PerceptLine;
 pub use filter::{Filter, Order, PerceptFilter};
 pub use forget::{ERASED, Erased, Forget};
+pub use grid::Point;
 pub use import::Imported;
-pub(crate) use index::likeness;
+pub(crate) use index::{Look, likeness};
 pub use lexical::stems;
+pub use past::{Compacted, Mark};
+pub use places::{POSITION, Place, ThingNear, position_value};
 pub use present::{Present, PresentState, PresentTrack, PresentTurn};
+pub use profile::{Profile, ProfileFact, ProfileNote};
 pub use rows::RowError;
 pub(crate) use search::Words;
 pub use sql::{SqlLimits, SqlTable};
@@ -141,6 +151,8 @@ struct Inner {
     folder: MediaFolder,
     present: Present,
     access: Mutex<AccessCounts>,
+    /// From where on the past is exact; `None`: from the beginning.
+    history: Mutex<Option<(Seq, Timestamp)>>,
     /// Size of all media files, about.
     media_bytes: AtomicU64,
     loaded: Loaded,
@@ -204,6 +216,8 @@ impl Memory {
                 .map_err(fail())?;
             Counters(rows.collect::<Result<_, _>>().map_err(fail())?)
         };
+        let history = past::read_history(&db)
+            .map_err(MemoryError::sqlite("reading where the history begins", &path))?;
         Ok(Self(Arc::new(Inner {
             dir: dir.to_owned(),
             db: Mutex::new(db),
@@ -213,6 +227,7 @@ impl Memory {
             folder: MediaFolder::new(dir),
             present: Present::default(),
             access: Mutex::default(),
+            history: Mutex::new(history),
             media_bytes: AtomicU64::new(0),
             loaded,
             options: options.clone(),
@@ -249,10 +264,20 @@ impl Memory {
     /// What was known at a record time or after a commit.
     ///
     /// # Errors
-    /// When the commit is not there yet.
+    /// When the commit is not there yet, or the time is before the history.
     pub fn view_as_of(&self, at: AsOf) -> Result<View, MemoryError> {
         let tables = self.tables();
         let newest = tables.published();
+        if let Some((from, since)) = self.history() {
+            let (gone, asked) = match at {
+                AsOf::Seq(seq) => (seq < from, format!("commit {seq}")),
+                AsOf::Time(time) => (time < since, time.to_string()),
+            };
+            if gone {
+                let held = format!("what was known since {since} (commit {from})");
+                return Err(MemoryError::Expired { asked, held });
+            }
+        }
         let horizon = match at {
             AsOf::Seq(seq) if seq > newest => {
                 return Err(MemoryError::Expired {
@@ -273,9 +298,13 @@ impl Memory {
         Draft::new(self.clone(), permit, record_time)
     }
 
-    /// From when on views of the past are exact: record time of the first commit; `None` when empty.
+    /// From when on views of the past are exact: record time of the first commit, or what upkeep left of the
+    /// past; `None` when empty.
     #[must_use]
     pub fn history_from(&self) -> Option<Timestamp> {
+        if let Some((_, since)) = self.history() {
+            return Some(since);
+        }
         self.tables().commits.load().get(0).map(|commit| commit.recorded)
     }
 

@@ -138,7 +138,9 @@ impl View {
             .filter(|id| id.kind != EntityKind::Robot && self.knows(*id))
             .map(|id| self.resolve(id))
             .collect();
-        for version in self.tables.names.all(&self.horizon) {
+        // "The kitchen" in a sentence is a word first, whether a place is called so or not.
+        let names = self.tables.names.all(&self.horizon).into_iter();
+        for version in names.filter(|version| version.row.entity.kind != EntityKind::Place) {
             let name = words_of(&version.row.name);
             if !name.is_empty() && words.windows(name.len()).any(|window| window == name) {
                 found.insert(self.resolve(version.row.entity));

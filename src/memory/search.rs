@@ -7,11 +7,12 @@ use crate::ids::{EntityId, MemoryId};
 use crate::mention;
 use crate::percept::Embedding;
 
+use super::bm25::Scores;
 use super::facets::Facet;
 use super::filter::Filter;
 use super::idset::IdSet;
-use super::index::{EXACT_UP_TO, best_of};
-use super::lexical::{Concept, Scores, stems, telling_stems};
+use super::index::{EXACT_UP_TO, Look, best_of};
+use super::lexical::{Concept, stems, telling_stems};
 use super::model::{MemoryRow, MemoryVector};
 use super::temporal::{CHUNK, Log, Temporal as _, Version};
 use super::view::View;
@@ -31,6 +32,18 @@ impl View {
         filter: &Filter,
         among: Option<&IdSet>,
     ) -> Vec<(MemoryId, f32)> {
+        self.nearest_looked(&Look::new(query), k, filter, among)
+    }
+
+    /// The same; `look` keeps what several searches by one vector have in common.
+    pub(crate) fn nearest_looked(
+        &self,
+        look: &Look<'_>,
+        k: usize,
+        filter: &Filter,
+        among: Option<&IdSet>,
+    ) -> Vec<(MemoryId, f32)> {
+        let query = look.query();
         let vectors = &self.tables.vectors;
         if let Some(among) = among
             && among.len() <= EXACT_UP_TO
@@ -46,7 +59,7 @@ impl View {
         }
         let shows = |version: &Version<MemoryVector>| vectors.shows(version, &self.horizon);
         let keep = |version: &Version<MemoryVector>| self.admits(version.row.memory, filter);
-        self.tables.index.nearest(query.model, &query.values, k, among, (&shows, &keep))
+        self.tables.index.nearest(look, k, among, (&shows, &keep))
     }
 
     /// The `k` memories whose words (and entities) match best and that pass the filter, by BM25, best first.
@@ -188,6 +201,20 @@ impl Words<'_> {
         let mut keep = self.filter(filter, among);
         let hits = self.scores.top_in_context(&self.facets, k, among, &mut keep);
         hits.into_iter().filter_map(|(doc, _)| self.id(doc)).collect()
+    }
+
+    /// Looks up at once what [`Self::of`] will be asked.
+    pub(crate) fn look_up(&self, ids: impl Iterator<Item = MemoryId>) {
+        let memories = &self.view.tables.memories;
+        let mut docs = Vec::new();
+        for id in ids {
+            if let Some((doc, _)) = memories.current_at(&id, &self.view.horizon) {
+                self.scores.neighbourhood(&self.facets, doc, &mut docs);
+            }
+        }
+        docs.sort_unstable();
+        docs.dedup();
+        self.scores.look_up(&docs);
     }
 
     /// Score of a memory's own words; of those around it; and the one beside it that matches best.

@@ -9,6 +9,7 @@ use crate::ids::{MemoryId, Seq};
 use crate::time::Timestamp;
 
 use super::facets::Facets;
+use super::grid::PoseGrid;
 use super::index::VectorIndex;
 use super::lexical::Lexical;
 use super::model::{MemoryRow, PersonProfile};
@@ -49,6 +50,7 @@ macro_rules! declare_tables {
             pub(crate) lexical: Lexical,
             pub(crate) facets: Facets,
             pub(crate) index: VectorIndex,
+            pub(crate) grid: PoseGrid,
             published: AtomicU64,
             /// Everyone as of a commit: many questions ask the same.
             pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,
@@ -64,6 +66,7 @@ impl Tables {
         self.facets.append(&memories);
         self.lexical.append(&memories);
         self.index.append(&self.vectors.log());
+        self.grid.append(&self.poses.log());
     }
 
     /// The newest commit that readers see.

@@ -11,7 +11,7 @@ use super::Memory;
 use super::error::MemoryError;
 use super::filter::{Filter, PerceptFilter};
 use super::media::Listing;
-use super::model::{Ground, MediaDigest};
+use super::model::MediaDigest;
 use super::rows::RowError;
 use super::tables::each_table;
 use super::temporal::Temporal;
@@ -25,6 +25,10 @@ pub struct CheckReport {
     pub faults: Vec<String>,
     /// Media files that the size cap took since: no fault.
     pub media_taken: u64,
+    /// Media files that no row names: no fault, the next start deletes them.
+    pub media_unnamed: u64,
+    /// Memories without a vector, while others have one: found by words alone. No fault.
+    pub without_vector: u64,
 }
 
 impl Memory {
@@ -110,8 +114,11 @@ impl Memory {
             Ok(faults)
         })?;
         report.faults = faults;
+        report.faults.extend(self.check_orphans()?);
         self.check_references(&mut report);
         self.check_media(&mut report)?;
+        report.faults.extend(self.check_indexes());
+        report.without_vector = self.view().without_vector().len() as u64;
         Ok(report)
     }
 
@@ -160,15 +167,7 @@ impl Memory {
                 fault(format!("{}: {entity} is not in the memory", row.id));
             }
             for ground in &row.grounds {
-                let found = match ground {
-                    Ground::Track(clip, track) => view.track(*clip, *track).is_some(),
-                    Ground::Turn(clip, turn) => view.turn(clip.session, *turn).is_some(),
-                    Ground::Memory(id) => {
-                        view.memory(*id).is_some() || view.retirement(*id).is_some()
-                    }
-                    Ground::Answer(id) => self.answer(*id).is_ok_and(|answer| answer.is_some()),
-                };
-                if !found {
+                if !self.holds(&view, ground) {
                     fault(format!("{}: rests on {ground:?}, which is not in the memory", row.id));
                 }
             }
@@ -176,6 +175,11 @@ impl Memory {
     }
 
     fn check_media(&self, report: &mut CheckReport) -> Result<(), MemoryError> {
+        let named: BTreeSet<MediaDigest> =
+            self.tables().media.log().iter().map(|version| version.row.digest.clone()).collect();
+        let files = self.folder().list()?.found;
+        report.media_unnamed =
+            files.iter().filter(|(digest, _)| !named.contains(digest)).count() as u64;
         for version in self.tables().media.log().iter() {
             let row = &version.row;
             match self.media(&row.digest)? {
@@ -185,7 +189,7 @@ impl Memory {
                         .push(format!("media/{}: its bytes have another digest", row.digest.0));
                 }
                 Some(_) => {}
-                None if row.pinned => {
+                None if row.pinned && version.retired_seq().is_none() => {
                     report.faults.push(format!("media/{}: pinned, but not there", row.digest.0));
                 }
                 None => report.media_taken += 1,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{Filter, Order, View, Words};
+use crate::memory::{Filter, Look, Order, View, Words};
 use crate::time::Span;
 
 use super::fuse::{Candidate, Reasons, diversify};
@@ -50,6 +50,9 @@ pub fn recall(view: &View, query: &Query) -> Vec<Hit> {
     };
     let asked = Asked::new(view, query);
     let pool = pool(view, query, &asked, &filter, (k, depth));
+    if let Some(words) = &asked.words {
+        words.look_up(pool.candidates.iter().copied());
+    }
     let mut judged: Vec<Judged> = pool
         .candidates
         .iter()
@@ -168,10 +171,11 @@ fn pool(
     if query.span.is_some() && !query.strict {
         filters.push((&then, depth / 2));
     }
+    let look = query.vector.as_ref().map(Look::new);
     for (filter, depth) in filters {
         let among = view.passing(filter);
-        if let Some(vector) = &query.vector {
-            let near = view.nearest_among(vector, depth, filter, among.as_ref());
+        if let Some(look) = &look {
+            let near = view.nearest_looked(look, depth, filter, among.as_ref());
             for (rank, (id, cosine)) in near.into_iter().enumerate() {
                 pool.meaning.entry(id).or_insert((rank + 1, cosine));
             }

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
+use crate::answer::document::Evidence;
 use crate::answer::reading::Reading;
+use crate::answer::working_set::working_set;
 use crate::config::LlmProtocol;
 use crate::ids::EntityId;
 use crate::llm::{ChatReply, ChatRequest, Message, Part, Role, Schema, ToolCall, fill};
@@ -17,8 +19,8 @@ use super::verdict::{Final, TextCall};
 
 /// Memories put before the model with the question.
 const FIRST_FINDS: usize = 8;
-/// Persons introduced with the question.
-const INTRODUCED: usize = 20;
+/// The working set's share of the model's context: one part in so many.
+const WORKING_SHARE: usize = 8;
 /// A memory's sentence is cut here, characters.
 const LINE_CHARS: usize = 500;
 /// Bytes per token, about.
@@ -45,12 +47,18 @@ impl Asking<'_> {
         let prompts = &self.rounds.prompts;
         if self.rounds.settings.protocol == LlmProtocol::M3 {
             let rules = fill(&prompts.answer_m3, &[("question", &self.question.text)]);
+            let blocks = self.blocks();
+            let rules = format!(
+                "{}\n\nKnown at once:\n<<<RECORDS\n{}\nRECORDS>>>",
+                rules.trim_end(),
+                blocks.join("\n")
+            );
             let one =
                 self.question.effort != super::Effort::Deep || self.rounds.settings.rounds == 1;
             let known = if one { self.m3_search(&self.question.text).0 } else { "{}".to_owned() };
             return vec![Message::text(Role::System, rules), self.m3_turn(&known)];
         }
-        let working_set = self.working_set();
+        let known = self.known_at_once();
         let rounds = self.rounds.settings.rounds.to_string();
         let now = self.at(self.reading.now());
         let zone = self.answerer.zone.iana_name().unwrap_or("UTC");
@@ -59,7 +67,7 @@ impl Asking<'_> {
             &[
                 ("question", &self.question.text),
                 ("now", &format!("{now} ({zone})")),
-                ("working_set", &working_set),
+                ("working_set", &known),
             ],
         );
         vec![
@@ -68,27 +76,33 @@ impl Asking<'_> {
         ]
     }
 
-    /// What is always before the model: who is here, who is known, the built-in reply with its evidence, and
-    /// the first finds.
-    fn working_set(&mut self) -> String {
+    /// The working set ([`working_set`]), each block under a key of its own; its share of the model's context.
+    fn blocks(&mut self) -> Vec<String> {
+        let named = self.pinned.view.named_in(&self.question.text);
+        let budget = self.rounds.settings.context_tokens * BYTES_PER_TOKEN / WORKING_SHARE;
+        let now = self.reading.now();
         let mut lines = Vec::new();
-        let here = crate::answer::who::now(&self.reading, None);
-        lines.push(format!("Here and now: {}", here.text));
-        let persons: Vec<String> = self
-            .pinned
-            .view
-            .persons()
-            .into_iter()
-            .filter(|person| person.first_seen.is_none_or(|at| at <= self.reading.now()))
-            .take(INTRODUCED)
-            .map(|person| match &person.name {
-                Some(name) => format!("{name} ({})", person.id),
-                None => person.id.to_string(),
-            })
-            .collect();
-        if !persons.is_empty() {
-            lines.push(format!("Persons: {}", persons.join(", ")));
+        for block in working_set(&self.reading, &named, budget) {
+            let text =
+                block.lines.iter().map(|line| one_line(line)).collect::<Vec<_>>().join(" | ");
+            let key = self.shown.known(Evidence {
+                memory: None,
+                kind: "working_set".to_owned(),
+                text: format!("{}: {text}", block.title),
+                start: now,
+                end: now,
+                clip: None,
+                entities: block.entities,
+                score: 0.6,
+            });
+            lines.push(format!("{key} | {}: {text}", block.title));
         }
+        lines
+    }
+
+    /// What is known at once: the working set, the built-in reply with its evidence, and the first finds.
+    fn known_at_once(&mut self) -> String {
+        let mut lines = self.blocks();
         let builtin = self.builtin;
         if !builtin.abstained {
             lines.push(format!("A first reading of the records says: {}", builtin.answer));
@@ -127,7 +141,7 @@ impl Asking<'_> {
     }
 
     /// The line of a piece of evidence; `None` when it was shown before.
-    pub(super) fn show(&mut self, evidence: crate::answer::Evidence) -> Option<String> {
+    pub(super) fn show(&mut self, evidence: Evidence) -> Option<String> {
         let text = match evidence.memory.and_then(|id| self.pinned.view.memory(id)) {
             // The memory's own sentence, where nothing better than that is known of it.
             Some(row) if evidence.kind == row.kind.word() => self.plain(&row.text),

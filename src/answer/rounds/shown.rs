@@ -1,4 +1,4 @@
-//! The working set: what the model was shown, by the keys under which it may cite it.
+//! What the model was shown, by the keys under which it may cite it.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use crate::ids::MemoryId;
 pub(super) struct Shown {
     items: Vec<(String, Evidence)>,
     records: usize,
+    blocks: usize,
 }
 
 impl Shown {
@@ -27,6 +28,14 @@ impl Shown {
     pub(super) fn record(&mut self, evidence: Evidence) -> String {
         self.records += 1;
         let key = format!("record_{}", self.records);
+        self.items.push((key.clone(), evidence));
+        key
+    }
+
+    /// A block of the working set, under a key of its own.
+    pub(super) fn known(&mut self, evidence: Evidence) -> String {
+        self.blocks += 1;
+        let key = format!("known_{}", self.blocks);
         self.items.push((key.clone(), evidence));
         key
     }

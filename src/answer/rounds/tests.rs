@@ -351,6 +351,28 @@ fn what_was_said_gives_no_orders_and_stays_inside_its_fence() {
 }
 
 #[test]
+fn the_working_set_is_in_every_prompt_and_may_be_cited() {
+    for protocol in [LlmProtocol::Tools, LlmProtocol::M3] {
+        let server = match protocol {
+            LlmProtocol::Tools => LlmServer::acts(vec![answer("Nobody.", &["known_1"])]),
+            LlmProtocol::M3 => {
+                LlmServer::acts(vec![Act::words("Action: Answer\nContent: Nobody.")])
+            }
+        };
+        let bench = Bench::new(protocol, server);
+        let reply = bench.ask("Who is here?");
+        let messages = bench.server.asked()[0]["messages"].to_string();
+        for block in ["known_1 | Here and now: ", "Who they are: Ava (person_1)"] {
+            assert!(messages.contains(block), "{block}: {messages}");
+        }
+        assert_eq!(reply.answer, "Nobody.");
+        if protocol == LlmProtocol::Tools {
+            assert_eq!(reply.evidence[0].kind, "working_set");
+        }
+    }
+}
+
+#[test]
 fn a_short_deadline_forces_an_early_answer() {
     let bench = Bench::new(
         LlmProtocol::Tools,

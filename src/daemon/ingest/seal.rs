@@ -12,7 +12,7 @@ use super::checkpoint::{Checkpoint, PerceptIds};
 use super::disk::Patience;
 use super::late::{self, LateQueue};
 use super::microphone::MicrophonePart;
-use super::pool::{JobQueue, Pending, take};
+use super::pool::{Courtesy, JobQueue, Pending, take};
 use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
 use super::session::IngestError;
@@ -21,7 +21,7 @@ use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::model::{Spool, SpooledClip};
-use crate::memorize::{Memorizer, Scene};
+use crate::memorize::{Memorizer, Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
 use crate::perceive::voice::{JointSettings, heard_once, is_poor};
@@ -42,6 +42,9 @@ pub(super) struct Sealer {
     pub(super) memory: Memory,
     pub(super) resolver: Arc<Mutex<Resolver>>,
     pub(super) memorizer: Memorizer,
+    /// Concludes and forgets between clips.
+    pub(super) upkeep: Upkeep,
+    pub(super) courtesy: Courtesy,
     /// Where clips wait for a multimodal model, and whether their sound does.
     pub(super) spool: Option<Spool>,
     pub(super) spool_sound: bool,
@@ -155,6 +158,7 @@ impl Sealer {
         let dispatch = *dispatch.unwrap_or_default();
         let heard = self.turns(border, &microphones);
         self.patience.room(self.memory.dir());
+        self.keep_up(border.start)?;
         // Whoever writes takes the resolver first, then the right to write.
         let shared = Arc::clone(&self.resolver);
         let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,6 +221,18 @@ impl Sealer {
         };
         // Nobody listening is no fault: the clip is committed.
         self.reports.send(Report::Clip(Box::new(report))).ok();
+        Ok(())
+    }
+
+    /// What is due of upkeep, before a clip: a replay waits for it, so that it comes at the same place every time.
+    fn keep_up(&self, now: Timestamp) -> Result<(), IngestError> {
+        let courtesy = self.courtesy.clone();
+        if self.recording.is_some() {
+            courtesy.step_aside();
+            self.upkeep.run(now)?;
+        } else {
+            self.upkeep.run_behind(now, move || courtesy.step_aside());
+        }
         Ok(())
     }
 

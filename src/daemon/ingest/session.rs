@@ -26,8 +26,8 @@ use crate::daemon::Stop;
 use crate::daemon::assemble::resolver;
 use crate::identify::Resolver;
 use crate::ids::{SessionId, SourceId};
-use crate::memorize::Memorizer;
 use crate::memorize::model::Spool;
+use crate::memorize::{Memorizer, Upkeep};
 use crate::memory::{Memory, MemoryError, model};
 use crate::perceive::PerceiveError;
 use crate::perceive::face::TrackerSettings;
@@ -273,6 +273,13 @@ impl Session {
             memory: settings.memory.clone(),
             resolver: Arc::clone(&settings.resolver),
             memorizer: settings.memorizer.clone(),
+            upkeep: Upkeep::new(
+                settings.memory.clone(),
+                settings.memorizer.clone(),
+                config.upkeep.clone(),
+                config.timezone(),
+            ),
+            courtesy: settings.courtesy.clone(),
             spool: settings.spool.clone(),
             spool_sound: config.memorizer.sound,
             jobs: pool.queue(),

@@ -5,6 +5,7 @@
 
 mod find;
 mod media;
+mod places;
 mod recall;
 mod show;
 mod sql;
@@ -17,6 +18,7 @@ use serde_json::{Value, json};
 
 pub use find::{find, name_of};
 pub use media::MAX_MEDIA_BYTES;
+pub use places::{Near, PlaceRow, Places};
 pub use recall::answer;
 pub use show::{line as memory_line, sheet};
 pub use sql::{MAX_ROWS, TIME_LIMIT};
@@ -26,6 +28,7 @@ use crate::memory::{Memory, MemoryError, View};
 use crate::mqtt::message::{AsOf, QueryVerb};
 use crate::mqtt::{Refusal, RefusalCode, Reply};
 use crate::text::TextEmbedder;
+use crate::time::Timestamp;
 
 /// Carries out a reading command; without an embedder `recall` goes by words alone.
 ///
@@ -40,6 +43,8 @@ pub fn query(
     let (args, view) = view(memory, args)?;
     let document = match verb {
         QueryVerb::People => people(&view, read(args)?)?,
+        QueryVerb::Profile => profile(&view, &read(args)?)?,
+        QueryVerb::Places => places::places(&view, &read(args)?)?,
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => recall::recall(&view, embedder, read(args)?)?,
@@ -112,6 +117,21 @@ fn people(view: &View, args: PeopleArgs) -> Result<Value, Refusal> {
     let mut persons = view.persons();
     persons.retain(|person| !args.named || person.name.is_some());
     Ok(json!(persons))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileArgs {
+    /// A name or an id.
+    who: String,
+    /// What was true then; `None`: what still holds.
+    #[serde(default)]
+    at: Option<Timestamp>,
+}
+
+/// Who somebody is and what is true of them.
+fn profile(view: &View, args: &ProfileArgs) -> Result<Value, Refusal> {
+    Ok(json!(view.profile(find(view, &args.who)?, args.at)))
 }
 
 #[cfg(test)]

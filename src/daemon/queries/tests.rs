@@ -212,6 +212,28 @@ fn the_timeline_joins_what_is_close_and_keeps_the_unknown_apart() {
 }
 
 #[test]
+fn a_profile_and_a_day_can_be_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let ava = ask(&memory, QueryVerb::Profile, json!({"who": "ava"})).unwrap();
+    assert_eq!((&ava["id"], &ava["name"]), (&json!("person_1"), &json!("Ava")));
+    assert!(ava["facts"].is_array() && ava["notes"].is_array());
+    assert_eq!(code(&memory, QueryVerb::Profile, json!({"who": "Bob"})), RefusalCode::NotFound);
+    assert_eq!(code(&memory, QueryVerb::Profile, json!({})), RefusalCode::BadRequest);
+    let date = at(0.0).to_jiff().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let day = |date: jiff::civil::Date| {
+        let shown = ask(&memory, QueryVerb::Timeline, json!({ "day": date })).unwrap();
+        serde_json::from_value::<Timeline>(shown).unwrap()
+    };
+    assert_eq!(day(date).rows.len(), 2);
+    assert!(day(date.yesterday().unwrap()).rows.is_empty());
+    let both = json!({ "day": date, "start": at(0.0) });
+    assert_eq!(code(&memory, QueryVerb::Timeline, both), RefusalCode::BadRequest);
+    let nowhere = json!({ "day": date, "timezone": "Nowhere/Atall" });
+    assert_eq!(code(&memory, QueryVerb::Timeline, nowhere), RefusalCode::BadRequest);
+}
+
+#[test]
 fn everything_can_be_shown_by_its_id_or_name() {
     let dir = tempfile::tempdir().unwrap();
     let memory = small_memory(dir.path());

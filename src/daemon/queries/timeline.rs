@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
 use super::find::{find, name_of};
@@ -26,6 +28,15 @@ pub struct TimelineArgs {
     /// Only this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entity: Option<String>,
+    /// Only while the robot was at that place: an id or a name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
+    /// That day: a date, `2026-03-02`; in place of `start` and `end`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub day: Option<Date>,
+    /// The IANA zone whose day is meant; default: UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timezone: Option<String>,
     /// Only this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<SessionId>,
@@ -97,14 +108,17 @@ pub struct Timeline {
 /// # Errors
 /// `not_found` for an entity that there is not, `bad_request` for an `end` before `start`.
 pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
+    let whole = args.day.map(|date| day(date, args)).transpose()?;
+    let (from, to) =
+        (args.start.or(whole.map(|day| day.start)), args.end.or(whole.map(|day| day.end)));
     let newest =
         view.clips(None).iter().max_by_key(|clip| clip.span.end).map(|clip| clip.id.session);
-    let session = args.session.or_else(|| args.start.is_none().then_some(newest).flatten());
+    let session = args.session.or_else(|| from.is_none().then_some(newest).flatten());
     let clips: Vec<_> = view.clips(session);
-    let start = args.start.or_else(|| clips.iter().map(|clip| clip.span.start).min());
-    let end = args.end.or_else(|| clips.iter().map(|clip| clip.span.end).max());
+    let start = from.or_else(|| clips.iter().map(|clip| clip.span.start).min());
+    let end = to.or_else(|| clips.iter().map(|clip| clip.span.end).max());
     let (Some(start), Some(end)) = (start, end) else {
-        let at = args.start.or(args.end).unwrap_or_default();
+        let at = from.or(to).unwrap_or_default();
         return Ok(Timeline { start: at, end: at, rows: Vec::new(), clips: Vec::new() });
     };
     if end < start {
@@ -112,11 +126,17 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
     }
     let span = Span::new(start, end);
     let entity = args.entity.as_deref().map(|word| find(view, word)).transpose()?;
+    let stays = args.place.as_deref().map(|word| stays_at(view, word)).transpose()?;
+    let there = |span: Span| {
+        let touches = |stay: &Span| stay.start <= span.end && span.start <= stay.end;
+        stays.as_ref().is_none_or(|stays| stays.iter().any(touches))
+    };
     let filter = PerceptFilter { span: Some(span), entity, ..PerceptFilter::default() };
     let wanted = |clip: ClipId| session.is_none_or(|session| clip.session == session);
 
     let mut rows: BTreeMap<Option<EntityId>, Vec<Block>> = BTreeMap::new();
-    for track in view.tracks(&filter).into_iter().filter(|track| wanted(track.clip)) {
+    let tracks = view.tracks(&filter).into_iter();
+    for track in tracks.filter(|track| wanted(track.clip) && there(track.span)) {
         let blocks = rows.entry(track.face.map(|face| view.resolve(face))).or_default();
         let before = blocks.iter_mut().rev().find(|block| block.source == track.source.as_str());
         match before {
@@ -132,7 +152,8 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
             }),
         }
     }
-    for turn in view.turns(&filter).into_iter().filter(|turn| wanted(turn.clip)) {
+    let turns = view.turns(&filter).into_iter();
+    for turn in turns.filter(|turn| wanted(turn.clip) && there(turn.span)) {
         rows.entry(turn.voice.map(|voice| view.resolve(voice))).or_default().push(Block {
             kind: BlockKind::Spoke,
             start: turn.span.start,
@@ -159,4 +180,32 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
         .map(|clip| ClipMark { clip: clip.id, start: clip.span.start, end: clip.span.end })
         .collect();
     Ok(Timeline { start, end, rows, clips })
+}
+
+/// From midnight to midnight.
+fn day(date: Date, args: &TimelineArgs) -> Result<Span, Refusal> {
+    if args.start.is_some() || args.end.is_some() {
+        return Err(Refusal::bad_request("give `day`, or `start` and `end`"));
+    }
+    let zone = match &args.timezone {
+        None => TimeZone::UTC,
+        Some(name) => TimeZone::get(name)
+            .map_err(|error| Refusal::bad_request(format!("`timezone` {name:?}: {error}")))?,
+    };
+    let midnight =
+        |date: Date| date.to_zoned(zone.clone()).map(|at| Timestamp::from_jiff(at.timestamp()));
+    let span = midnight(date).and_then(|start| Ok(Span::new(start, midnight(date.tomorrow()?)?)));
+    span.map_err(|error| Refusal::bad_request(format!("`day` {date}: {error}")))
+}
+
+/// When the robot was at a place.
+fn stays_at(view: &View, word: &str) -> Result<Vec<Span>, Refusal> {
+    let id = find(view, word)?;
+    let place = view.places().into_iter().find(|place| place.id == id);
+    let place = place.ok_or_else(|| {
+        Refusal::bad_request(format!(
+            "{id} is no place with a position; `engramd places` lists them"
+        ))
+    })?;
+    Ok(view.stays_at(&place))
 }

@@ -9,7 +9,7 @@ use crate::daemon::queries::find;
 use crate::identify::Undecided;
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memorize::model::Spool;
-use crate::memory::model::MemoryKind;
+use crate::memory::model::{MemoryKind, NameRow, NameSource};
 use crate::memory::{self, View};
 use crate::mention;
 use crate::mqtt::message::{Forget, Name, People, Remember};
@@ -111,10 +111,21 @@ impl MemoryService {
 
     pub(super) fn name(&self, name: &Name) -> Result<Reply, Refusal> {
         let id = find(&self.view(), &name.entity)?;
-        if !matches!(id.kind, EntityKind::Person | EntityKind::Face | EntityKind::Voice) {
-            return Err(Refusal::bad_request(format!("{id} is no person; only persons get names")));
-        }
         let at = self.now();
+        if id.kind == EntityKind::Place {
+            let mut draft = self.knowledge.memory.begin(at);
+            let source = NameSource::Told;
+            let row =
+                NameRow { entity: id, name: name.name.clone(), since: at, source, turn: None };
+            draft.name(row);
+            draft.commit().map_err(|error| self.failed(&error))?;
+            return Ok(Reply::Document(json!({ "entity": id, "name": name.name })));
+        }
+        if !matches!(id.kind, EntityKind::Person | EntityKind::Face | EntityKind::Voice) {
+            return Err(Refusal::bad_request(format!(
+                "{id} is no person and no place; only they get names"
+            )));
+        }
         let row = {
             let mut who = self.resolver();
             let mut draft = self.knowledge.memory.begin(at);

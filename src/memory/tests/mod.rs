@@ -6,6 +6,9 @@ mod durability;
 mod erasing;
 mod history;
 mod picture;
+mod places;
+mod profile;
+mod repair;
 mod rows;
 mod search;
 

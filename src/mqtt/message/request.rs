@@ -227,6 +227,10 @@ request! {
 pub enum QueryVerb {
     /// Who is known.
     People,
+    /// What is true of one person, thing or place.
+    Profile,
+    /// Where the robot stayed; what was near a point.
+    Places,
     /// Who was there when.
     Timeline,
     /// One entity, clip or memory; the graph.
@@ -245,6 +249,8 @@ impl QueryVerb {
     pub fn word(self) -> &'static str {
         match self {
             Self::People => "people",
+            Self::Profile => "profile",
+            Self::Places => "places",
             Self::Timeline => "timeline",
             Self::Show => "show",
             Self::Recall => "recall",
