@@ -68,6 +68,12 @@ impl Announcer {
         }
     }
 
+    /// How many abilities are missing or impaired.
+    #[must_use]
+    pub fn impaired(&self) -> usize {
+        self.lock().degraded.values().map(Vec::len).sum()
+    }
+
     /// One line for systemd and people.
     #[must_use]
     pub fn status_line(&self) -> String {

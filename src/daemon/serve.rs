@@ -13,6 +13,7 @@ use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, sess
 use super::describe::describe;
 use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
 use super::meters::Meters;
+use super::metrics::{Exporter, MetricsError, Responder};
 use super::notify::{self, Pulse, Watchdog};
 use super::refine::Refiner;
 use super::reload::{self, Change};
@@ -24,6 +25,7 @@ use crate::config::{Config, ConfigError};
 use crate::media::Item;
 use crate::models::{Catalogue, ModelError};
 use crate::mqtt::{self, MqttError, Publisher};
+use crate::time::Timestamp;
 
 /// How often `stats` is published.
 const STATS_EVERY: Duration = Duration::from_secs(10);
@@ -46,6 +48,9 @@ pub enum ServeError {
     /// The broker.
     #[error(transparent)]
     Mqtt(#[from] MqttError),
+    /// The endpoint for dashboards.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
     /// The system gives no thread or no signals.
     #[error("starting the daemon: {0}")]
     System(#[from] std::io::Error),
@@ -133,15 +138,38 @@ impl Daemon {
         };
         describer.publish();
         let (quit, quitting) = bounded(0);
-        let reporter =
-            Reporter { announcer: announcer.clone(), meters: meters.clone(), describer, told };
+        let live = matches!(clock, Clock::Wall);
+        let reporter = Reporter {
+            announcer: announcer.clone(),
+            meters: meters.clone(),
+            describer,
+            told,
+            live,
+        };
+        let models = Models { tallies, spool: settings.spool.clone() };
+        if let Some(listen) = &config.metrics.listen {
+            let exporter = Exporter {
+                memory: settings.memory.clone(),
+                gauges: settings.gauges.clone(),
+                stages: Arc::clone(&settings.perceivers.stages),
+                meters: meters.clone(),
+                clock: clock.clone(),
+                models: models.clone(),
+                publisher: publisher.clone(),
+                announcer: announcer.clone(),
+                started: Instant::now(),
+            };
+            let render = Arc::new(move || exporter.page().text());
+            let responder = runtime.block_on(Responder::start(listen, render))?;
+            tracing::info!("metrics on http://{}/metrics", responder.address());
+        }
         let ticker = Ticker {
             stats: StatsWriter::new(
                 settings.memory.clone(),
                 settings.gauges.clone(),
                 meters,
                 clock,
-                Models { tallies, spool: settings.spool.clone() },
+                models,
             ),
             publisher,
             announcer: announcer.clone(),
@@ -295,7 +323,9 @@ impl Daemon {
         let models = catalogue(&taken).map_err(AssembleError::from);
         let chosen = models.and_then(|models| Ok(PerceiverSet::choose(&taken, &models)?));
         match chosen {
-            Ok(perceivers) => {
+            Ok(mut perceivers) => {
+                // What the stages have counted goes on.
+                perceivers.stages = Arc::clone(&settings.perceivers.stages);
                 let mut missing = self.knowledge_degraded.clone();
                 missing.extend(perceivers.degraded.iter().cloned());
                 self.announcer.degraded("models", missing);
@@ -362,6 +392,8 @@ struct Reporter {
     meters: Meters,
     describer: Describer,
     told: Option<Sender<Report>>,
+    /// Event time is the wall clock's.
+    live: bool,
 }
 
 impl Reporter {
@@ -379,6 +411,11 @@ impl Reporter {
                     self.meters.add("memories", clip.memories as u64);
                     self.meters.add("frames_dropped", clip.dropped);
                     self.meters.latency("seal", Duration::from_secs_f64(clip.sealed_secs.max(0.0)));
+                    if self.live {
+                        let secs = Timestamp::wall_clock().secs_since(clip.end);
+                        let took = Duration::try_from_secs_f64(secs).unwrap_or_default();
+                        self.meters.latency("capture_to_answerable", took);
+                    }
                     self.announcer.clip(&memory, clip);
                     if history.is_none() {
                         history = memory.history_from();

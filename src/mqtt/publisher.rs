@@ -20,7 +20,7 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    pub(super) fn new(topics: Topics, boot_id: &str) -> Self {
+    pub(crate) fn new(topics: Topics, boot_id: &str) -> Self {
         Self { outbox: Arc::default(), connected: Arc::default(), topics, boot_id: boot_id.into() }
     }
 
