@@ -61,6 +61,7 @@ pub const RANGES: &[Range] = &[
     range("llm.context_tokens", 1000.0, 10_000_000.0, "tokens"),
     range("llm.temperature", 0.0, 2.0, "temperature"),
     range("llm.retries", 0.0, 10.0, "times"),
+    range("mqtt.reply_rate", 0.0, 1_000_000.0, "requests per second"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
 ];
 

@@ -321,6 +321,8 @@ section! {
         ca_file: Option<PathBuf> = None,
         /// First part of every topic.
         prefix: String = "engram".to_owned(),
+        /// Requests per second and reply topic, twice as many in a burst; 0: no limit.
+        reply_rate: f64 = 2000.0,
     }
 }
 

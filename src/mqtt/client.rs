@@ -79,7 +79,13 @@ impl DaemonClient {
         let target = Target::new(config, listen, credentials(config)?)?;
         let nanos = crate::time::Timestamp::wall_clock().as_nanos() & 0xff_ffff;
         let name = format!("cli-{}-{nanos:06x}", std::process::id());
-        let response_topic = topics.answer(Some(&name));
+        // Below the user's name, where there is one: rights are given by it.
+        let own = config
+            .mqtt
+            .username
+            .as_ref()
+            .map_or_else(|| name.clone(), |user| format!("{user}/{name}"));
+        let response_topic = topics.answer(Some(&own));
         let broker = target.name();
         let (client, mut connection) = Client::new(target.options(&name), 16);
         let fail = |reason: String| ClientError::NoBroker { broker: broker.clone(), reason };

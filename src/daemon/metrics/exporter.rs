@@ -91,6 +91,7 @@ impl Exporter {
         page.value("engram_mqtt_connected", f64::from(u8::from(self.publisher.connected())));
         page.value("engram_outbox_messages", self.publisher.waiting() as f64);
         page.value("engram_outbox_dropped_total", self.publisher.dropped() as f64);
+        page.value("engram_outbox_expired_total", self.publisher.expired() as f64);
         self.counted(&mut page);
         self.spool(&mut page);
         page

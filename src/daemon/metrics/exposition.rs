@@ -124,6 +124,12 @@ pub const METRICS: &[Metric] = &[
     metric("engram_mqtt_connected", Kind::Gauge, &[], "1 while the broker is reached."),
     metric("engram_outbox_messages", Kind::Gauge, &[], "Messages that wait for the broker."),
     metric("engram_outbox_dropped_total", Kind::Counter, &[], "Messages dropped for want of room."),
+    metric(
+        "engram_outbox_expired_total",
+        Kind::Counter,
+        &[],
+        "Messages dropped because they were not worth sending any more.",
+    ),
     metric("engram_spool_clips", Kind::Gauge, &[], "Clips that wait for the memorizing model."),
     metric("engram_spool_bytes", Kind::Gauge, &[], "Their size on disk."),
     metric(

@@ -8,6 +8,7 @@ mod change;
 mod clock;
 mod feedback;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -82,6 +83,12 @@ impl MemoryService {
         let (announcer, meters) = (Announcer::default(), Meters::default());
         // No session: now is the newest time in the store.
         Ok(Self::new(knowledge, session, Clock::Replay(pace), announcer, meters))
+    }
+
+    /// The store's folder.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.knowledge.memory.dir()
     }
 
     /// Ingest works with another configuration from now on.

@@ -27,6 +27,8 @@ pub struct Status {
     pub state: State,
     /// One start of the daemon: a late will of an earlier start can be told from this one.
     pub boot_id: String,
+    /// Counts the connections of that start to the broker: a late will of an earlier one can be told, too.
+    pub connection: u64,
     /// What is being remembered now.
     pub session: Option<SessionId>,
     /// Version of engramd.

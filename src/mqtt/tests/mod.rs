@@ -3,6 +3,9 @@
 
 mod contract;
 mod faults;
+mod many;
+mod outages;
+mod rights;
 pub(crate) mod schemas;
 mod support;
 mod tools;
