@@ -224,6 +224,14 @@ fn mqtt(config: &Config, found: &mut Found) {
         );
         wrong(found, "mqtt.prefix", message);
     }
+    let prefix = &config.home_assistant.prefix;
+    if prefix.is_empty()
+        || prefix.contains(['+', '#', '\0', '$'])
+        || prefix.split('/').any(str::is_empty)
+    {
+        let message = format!("`home_assistant.prefix` is {prefix:?}, but must be a plain topic");
+        wrong(found, "home_assistant.prefix", message);
+    }
     if mqtt.password_file.is_some() && mqtt.username.is_none() {
         wrong(found, "mqtt.password_file", "`mqtt.password_file` needs `mqtt.username`");
     }

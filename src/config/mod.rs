@@ -57,6 +57,8 @@ pub struct Config {
     pub llm: Llm,
     /// Broker.
     pub mqtt: Mqtt,
+    /// Home Assistant on the same broker.
+    pub home_assistant: HomeAssistant,
     /// Where the memory lies.
     pub store: Store,
     /// Metrics endpoint.

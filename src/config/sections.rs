@@ -327,6 +327,16 @@ section! {
 }
 
 section! {
+    /// `[home_assistant]`
+    HomeAssistant {
+        /// Announce the robot there, and publish who is here and what was said and answered last.
+        discovery: bool = false,
+        /// First part of its discovery topics.
+        prefix: String = "homeassistant".to_owned(),
+    }
+}
+
+section! {
     /// `[store]`
     Store {
         /// Where the memory lies; default: `/var/lib/engram`, else `$XDG_STATE_HOME/engram`.

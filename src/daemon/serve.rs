@@ -23,12 +23,16 @@ use super::stop::Stop;
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
 use crate::media::Item;
+use crate::memory::Memory;
 use crate::models::{Catalogue, ModelError};
+use crate::mqtt::message::Home;
 use crate::mqtt::{self, MqttError, Publisher};
 use crate::time::Timestamp;
 
 /// How often `stats` is published.
 const STATS_EVERY: Duration = Duration::from_secs(10);
+/// How often `home` is published though nothing changed.
+const HOME_EVERY: Duration = Duration::from_secs(30);
 /// How often the daemon looks after itself.
 const TICK: Duration = Duration::from_millis(500);
 /// The first pause after a session failed; each further one is twice as long …
@@ -137,6 +141,10 @@ impl Daemon {
             publisher: publisher.clone(),
         };
         describer.publish();
+        let home = config.home_assistant.discovery.then(|| HomeTeller::new(&settings, &announcer));
+        if home.is_some() {
+            publisher.discovery(&config.home_assistant.prefix, &config.robot_id());
+        }
         let (quit, quitting) = bounded(0);
         let live = matches!(clock, Clock::Wall);
         let reporter = Reporter {
@@ -176,6 +184,7 @@ impl Daemon {
             watchdog,
             sealing,
             settings: settings.clone(),
+            home,
         };
         let ticked = quitting.clone();
         let threads = vec![
@@ -453,6 +462,30 @@ struct Ticker {
     watchdog: Watchdog,
     sealing: Pulse,
     settings: SessionSettings,
+    home: Option<HomeTeller>,
+}
+
+/// Tells a smart home who is here.
+struct HomeTeller {
+    memory: Memory,
+    announcer: Announcer,
+    told: Option<(Instant, Home)>,
+}
+
+impl HomeTeller {
+    fn new(settings: &SessionSettings, announcer: &Announcer) -> Self {
+        Self { memory: settings.memory.clone(), announcer: announcer.clone(), told: None }
+    }
+
+    /// Publishes what changed, and now and then what did not.
+    fn look(&mut self, publisher: &Publisher) {
+        let now = self.announcer.home(&self.memory);
+        let known = self.told.as_ref();
+        if known.is_none_or(|(at, home)| *home != now || at.elapsed() >= HOME_EVERY) {
+            publisher.home(&now);
+            self.told = Some((Instant::now(), now));
+        }
+    }
 }
 
 impl Ticker {
@@ -477,6 +510,9 @@ impl Ticker {
                 told = Instant::now();
                 let stats = self.stats.next(&self.publisher);
                 self.publisher.stats(&stats);
+            }
+            if let Some(home) = &mut self.home {
+                home.look(&self.publisher);
             }
             let now = self.announcer.status_line();
             if now != line {

@@ -32,6 +32,7 @@
 pub mod broker;
 pub mod client;
 mod connection;
+pub mod discovery;
 mod dispatch;
 mod error;
 mod journal;

@@ -7,7 +7,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::Topics;
-use super::message::{Describe, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status};
+use super::discovery::discovery;
+use super::message::{
+    Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
+};
 use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing};
 use crate::ids::SessionId;
 
@@ -64,6 +67,18 @@ impl Publisher {
     /// `stats`.
     pub fn stats(&self, stats: &Stats) {
         self.put("stats", stats, false, Class::Fleeting, MOMENT_LASTS);
+    }
+
+    /// `home`: never retained, because it holds who is here and what was said.
+    pub fn home(&self, home: &Home) {
+        self.put("home", home, false, Class::Fleeting, MOMENT_LASTS);
+    }
+
+    /// Tells Home Assistant what there is to show, retained, below its own `prefix`.
+    pub fn discovery(&self, prefix: &str, robot: &str) {
+        for (topic, document) in discovery(prefix, robot, &self.topics) {
+            self.put_at(topic, &document, true, Class::Fleeting, EVENT_LASTS);
+        }
     }
 
     /// `describe`, retained.
@@ -166,10 +181,21 @@ impl Publisher {
         class: Class,
         lasts: Duration,
     ) {
+        self.put_at(self.topics.at(below), document, retain, class, lasts);
+    }
+
+    fn put_at(
+        &self,
+        topic: String,
+        document: &impl Serialize,
+        retain: bool,
+        class: Class,
+        lasts: Duration,
+    ) {
         // Our own types always serialize: string keys, finite or null numbers.
         let Ok(payload) = serde_json::to_vec(document) else { return };
         self.outbox.push(Outgoing {
-            topic: self.topics.at(below),
+            topic,
             payload,
             retain,
             class,

@@ -13,7 +13,7 @@ const CONNECTIONS: usize = 4;
 /// A request's head, at most.
 const MAX_HEAD_BYTES: usize = 8 * 1024;
 /// How long one connection may take from its beginning to its end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Why there is no endpoint.
 #[derive(Debug, thiserror::Error)]

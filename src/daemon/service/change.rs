@@ -49,6 +49,7 @@ impl MemoryService {
             let undecided = Undecided::default();
             *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
+        self.announcer.erased();
         if !erased.rewritten.is_empty() {
             let mut draft = memory.begin(at);
             let view = memory.view();

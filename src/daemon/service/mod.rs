@@ -145,6 +145,11 @@ impl MemoryService {
         let mut document =
             serde_json::to_value(answer).map_err(|error| Refusal::internal(error.to_string()))?;
         document["answer_id"] = Value::from(own);
+        self.announcer.answered(
+            &ask.question,
+            document["answer"].as_str().unwrap_or_default(),
+            asked,
+        );
         self.answers.keep(id, ask.id.as_deref(), &ask.question, &document, asked);
         let took = call.received.elapsed();
         self.meters.latency("answer", took);

@@ -5,8 +5,8 @@ mod refusal;
 mod request;
 
 pub use publication::{
-    Ability, Acquaintance, Describe, Latency, MemoryEvent, PersonEvent, PersonEventKind, Say,
-    SourceStats, SpeechEvent, State, Stats, Status,
+    Ability, Acquaintance, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
+    PersonEvent, PersonEventKind, Say, SourceStats, SpeechEvent, State, Stats, Status,
 };
 pub use refusal::{Refusal, RefusalCode};
 pub use request::{

@@ -131,6 +131,39 @@ pub struct Say {
     pub answer: Option<String>,
 }
 
+/// Who spoke last, in [`Home`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastWords {
+    /// Name or id, where known.
+    pub person: Option<String>,
+    /// The words.
+    pub text: String,
+    /// When they ended.
+    pub at: Timestamp,
+}
+
+/// What was answered last, in [`Home`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastAnswer {
+    /// The question.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// `home`: what a smart home shows of the robot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Home {
+    /// Who is here: names, else ids, else handles; ascending.
+    pub persons: Vec<String>,
+    /// Who spoke last.
+    pub last_words: Option<LastWords>,
+    /// What was answered last.
+    pub last_answer: Option<LastAnswer>,
+}
+
 /// One source in [`Stats`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceStats {

@@ -248,6 +248,15 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 clip: None,
                 entities: vec![EntityId::new(EntityKind::Person, 1)],
             });
+            publisher.home(&crate::mqtt::message::Home {
+                persons: vec!["Ava".into()],
+                last_words: Some(crate::mqtt::message::LastWords {
+                    person: Some("Ava".into()),
+                    text: "hello".into(),
+                    at,
+                }),
+                last_answer: None,
+            });
             publisher.say(&Say { text: "Hello!".into(), answer: None });
             publisher.stats(&Stats {
                 at,
@@ -258,7 +267,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 counts: [("clips".to_owned(), 3)].into(),
                 latency_ms: Default::default(),
             });
-            for topic in ["event/person", "event/speech", "event/memory", "say", "stats"] {
+            for topic in ["event/person", "event/speech", "event/memory", "home", "say", "stats"] {
                 let seen = client.next().await;
                 assert_eq!(seen.topic, format!("engram/rob/{topic}"));
                 assert!(!seen.retain);
@@ -325,6 +334,37 @@ fn a_message_with_v5_properties_reaches_v311_subscribers_and_both_ports_speak_bo
                 let seen = old.next().await;
                 assert_eq!((&seen.topic, &seen.json()["answer"]), (&topic, &json!("hello")));
             }
+        }
+    });
+}
+
+#[test]
+fn home_assistant_finds_its_sensors_whenever_it_comes() {
+    run(async {
+        for broker in brokers() {
+            let daemon = Daemon::start(&broker).await;
+            daemon.session.publisher().discovery("homeassistant", "rob");
+            let mut first = TestClient::v4(daemon.v4, &["homeassistant/#"]).await;
+            for _ in 0..4 {
+                schemas::check("home-discovery", &first.next().await.json());
+            }
+            let mut late = TestClient::v4(daemon.v4, &["homeassistant/+/rob/+/config"]).await;
+            let mut found = Vec::new();
+            for _ in 0..4 {
+                let seen = late.next().await;
+                assert!(seen.retain);
+                found.push(seen.topic);
+            }
+            found.sort();
+            assert_eq!(
+                found,
+                [
+                    "homeassistant/binary_sensor/rob/engram_health/config",
+                    "homeassistant/sensor/rob/engram_last_answer/config",
+                    "homeassistant/sensor/rob/engram_last_words/config",
+                    "homeassistant/sensor/rob/engram_persons/config",
+                ]
+            );
         }
     });
 }

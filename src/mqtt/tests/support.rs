@@ -96,9 +96,8 @@ impl Mosquitto {
         let path = |name: &str| broker.dir.path().join(name);
         for user in users {
             std::fs::write(path(&format!("password-{user}")), user).unwrap();
-            let create = if path("users").exists() { "-b" } else { "-bc" };
             let made = Command::new("mosquitto_passwd")
-                .args([create])
+                .args(if path("users").exists() { &["-b"][..] } else { &["-c", "-b"][..] })
                 .arg(path("users"))
                 .args([user, user])
                 .output()
