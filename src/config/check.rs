@@ -63,6 +63,15 @@ pub const RANGES: &[Range] = &[
     range("llm.retries", 0.0, 10.0, "times"),
     range("mqtt.reply_rate", 0.0, 1_000_000.0, "requests per second"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
+    range("privacy.stranger_secs", 60.0, 86_400.0, "seconds"),
+    range("privacy.keep_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_utterance_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_episodic_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_semantic_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_reflection_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_summary_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_note_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_lesson_days", 0.01, 36_500.0, "days"),
 ];
 
 /// Everything wrong with the values, as (`section.key`, what and the cure).

@@ -61,6 +61,8 @@ pub struct Config {
     pub home_assistant: HomeAssistant,
     /// Where the memory lies.
     pub store: Store,
+    /// What is kept, and for how long.
+    pub privacy: Privacy,
     /// Metrics endpoint.
     pub metrics: Metrics,
 }

@@ -347,6 +347,34 @@ section! {
 }
 
 section! {
+    /// `[privacy]`
+    Privacy {
+        /// Pictures and sound are kept.
+        media: bool = true,
+        /// Persons without a name are kept.
+        strangers: bool = true,
+        /// Not kept, they are erased so long after they were last seen or heard, seconds.
+        stranger_secs: f64 = 300.0,
+        /// Everything older is erased, days; none = kept.
+        keep_days: Option<f64> = None,
+        /// The same for what was said, word for word.
+        keep_utterance_days: Option<f64> = None,
+        /// For what happened.
+        keep_episodic_days: Option<f64> = None,
+        /// For what is true of somebody or something.
+        keep_semantic_days: Option<f64> = None,
+        /// For what was concluded.
+        keep_reflection_days: Option<f64> = None,
+        /// For summaries.
+        keep_summary_days: Option<f64> = None,
+        /// For what was told.
+        keep_note_days: Option<f64> = None,
+        /// For what feedback taught.
+        keep_lesson_days: Option<f64> = None,
+    }
+}
+
+section! {
     /// `[metrics]`
     Metrics {
         /// Address of the Prometheus endpoint; none = off.

@@ -33,6 +33,10 @@ use crate::time::Timestamp;
 const STATS_EVERY: Duration = Duration::from_secs(10);
 /// How often `home` is published though nothing changed.
 const HOME_EVERY: Duration = Duration::from_secs(30);
+/// How often strangers that have gone are looked for, where they are not to be kept.
+const STRANGERS_EVERY: Duration = Duration::from_secs(60);
+/// How often what has become too old is looked for.
+const AGED_EVERY: Duration = Duration::from_secs(6 * 3600);
 /// How often the daemon looks after itself.
 const TICK: Duration = Duration::from_millis(500);
 /// The first pause after a session failed; each further one is twice as long …
@@ -186,12 +190,16 @@ impl Daemon {
             settings: settings.clone(),
             home,
         };
-        let ticked = quitting.clone();
+        service.resume_privacy();
+        let (ticked, swept) = (quitting.clone(), quitting.clone());
+        let sweeper =
+            Sweeper { service: Arc::clone(&service), live, publisher: session.publisher() };
         let threads = vec![
             thread::Builder::new()
                 .name("reports".to_owned())
                 .spawn(move || reporter.run(&reported, &quitting))?,
             thread::Builder::new().name("upkeep".to_owned()).spawn(move || ticker.run(&ticked))?,
+            thread::Builder::new().name("privacy".to_owned()).spawn(move || sweeper.run(&swept))?,
         ];
         notify::ready(&announcer.status_line());
         Ok(Self {
@@ -451,6 +459,40 @@ impl Reporter {
             }
         }
         reports.try_iter().for_each(take);
+    }
+}
+
+/// Erases what is not to be kept any more; while live, because recordings have their own time.
+struct Sweeper {
+    service: Arc<MemoryService>,
+    live: bool,
+    publisher: Publisher,
+}
+
+impl Sweeper {
+    fn run(self, quit: &Receiver<()>) {
+        let mut aged: Option<Instant> = None;
+        while self.live && quit.recv_timeout(STRANGERS_EVERY).is_err_and(|error| error.is_timeout())
+        {
+            let now = Timestamp::wall_clock();
+            let mut erased = self.service.forget_strangers(now).unwrap_or_else(|error| {
+                tracing::warn!(%error, "Strangers could not be erased; tried again in a minute.");
+                0
+            });
+            if aged.is_none_or(|last| last.elapsed() >= AGED_EVERY) {
+                aged = Some(Instant::now());
+                erased += match self.service.forget_aged(now) {
+                    Ok(what) => what.len(),
+                    Err(error) => {
+                        tracing::warn!(%error, "What is too old could not be erased; tried again in six hours.");
+                        0
+                    }
+                };
+            }
+            if erased > 0 {
+                self.publisher.erase_waiting();
+            }
+        }
     }
 }
 

@@ -121,6 +121,11 @@ impl Publisher {
         status.state == State::Online && *status.boot_id != *self.boot_id
     }
 
+    /// Something was erased from the memory: what waits for the broker may speak of it.
+    pub fn erase_waiting(&self) {
+        self.outbox.erase();
+    }
+
     /// Whether a broker is connected now.
     #[must_use]
     pub fn connected(&self) -> bool {

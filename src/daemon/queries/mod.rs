@@ -115,4 +115,4 @@ fn people(view: &View, args: PeopleArgs) -> Result<Value, Refusal> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -7,6 +7,7 @@ mod answers;
 mod change;
 mod clock;
 mod feedback;
+mod privacy;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -275,6 +276,7 @@ impl MemoryService {
                 Ok(Reply::Document(json!({})))
             }
             Request::Speaking(speaking) => self.speaking(speaking),
+            Request::Privacy(privacy) => self.privacy(&privacy),
             Request::Replay(command) => self.replay(command),
         }
     }

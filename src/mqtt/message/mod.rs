@@ -10,6 +10,6 @@ pub use publication::{
 };
 pub use refusal::{Refusal, RefusalCode};
 pub use request::{
-    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, People, Pose, Query, QueryVerb, Remember,
-    ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Verdict, parse, request_id,
+    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, People, Pose, Privacy, Query, QueryVerb,
+    Remember, ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Verdict, parse, request_id,
 };
