@@ -15,3 +15,4 @@ mod bad_input_is_refused_clearly;
 mod recordings_are_understood;
 mod replay_is_deterministic;
 mod support;
+mod the_service_talks_to_systemd;

@@ -100,6 +100,7 @@ impl Daemon {
         let steered = pace.clone();
         stop.on_signals(move || steered.command(ingest::Command::Stop))?;
 
+        let loading = notify::loading();
         let knowledge = Knowledge::open(config)?;
         let (reports, reported) = unbounded();
         let mut settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
@@ -201,6 +202,7 @@ impl Daemon {
             thread::Builder::new().name("upkeep".to_owned()).spawn(move || ticker.run(&ticked))?,
             thread::Builder::new().name("privacy".to_owned()).spawn(move || sweeper.run(&swept))?,
         ];
+        drop(loading);
         notify::ready(&announcer.status_line());
         Ok(Self {
             settings,

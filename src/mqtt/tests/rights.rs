@@ -70,7 +70,9 @@ fn who_may_only_ask_gets_its_own_answers_and_no_other_hand_is_lent() {
         let Some((_mosquitto, daemon, at)) = guarded().await else { return };
         let mut assistant =
             TestClient::v5_as(at, &["engram/rob/answer/assistant/#"], "assistant").await;
-        let mut operator = TestClient::v5_as(at, &["engram/rob/#"], "operator").await;
+        let filters =
+            ["engram/rob/status", "engram/rob/answer/#", "engram/rob/forget", "engram/bob/#"];
+        let mut operator = TestClient::v5_as(at, &filters, "operator").await;
         operator.on("engram/rob/status").await;
         assistant.ask_v5("engram/rob/ask", "hello", "engram/rob/answer/assistant/7", b"c");
         assert_eq!(assistant.next().await.json()["answer"], "hello");
