@@ -212,6 +212,8 @@ fn engines(config: &Config, found: &mut Found) {
         ("transcriber.api_key_file", &config.transcriber.api_key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
         ("mqtt.ca_file", &config.mqtt.ca_file),
+        ("mqtt.client_cert_file", &config.mqtt.client_cert_file),
+        ("mqtt.client_key_file", &config.mqtt.client_key_file),
     ] {
         if let Some(file) = file
             && resolve::find_file(file, config.store.dir.as_deref()).is_none()
@@ -240,6 +242,11 @@ fn mqtt(config: &Config, found: &mut Found) {
     {
         let message = format!("`home_assistant.prefix` is {prefix:?}, but must be a plain topic");
         wrong(found, "home_assistant.prefix", message);
+    }
+    if mqtt.client_cert_file.is_some() != mqtt.client_key_file.is_some() {
+        let message =
+            "`mqtt.client_cert_file` and `mqtt.client_key_file` belong together: set both";
+        wrong(found, "mqtt.client_cert_file", message);
     }
     if mqtt.password_file.is_some() && mqtt.username.is_none() {
         wrong(found, "mqtt.password_file", "`mqtt.password_file` needs `mqtt.username`");

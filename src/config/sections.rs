@@ -319,6 +319,10 @@ section! {
         password_file: Option<PathBuf> = None,
         /// Certificates (PEM) that an `mqtts://` broker's must be signed by; default: the system's.
         ca_file: Option<PathBuf> = None,
+        /// Certificate (PEM) that an `mqtts://` broker is shown, where it demands one.
+        client_cert_file: Option<PathBuf> = None,
+        /// Its key (PEM).
+        client_key_file: Option<PathBuf> = None,
         /// First part of every topic.
         prefix: String = "engram".to_owned(),
         /// Requests per second and reply topic, twice as many in a burst; 0: no limit.

@@ -115,6 +115,8 @@ impl Session {
     pub async fn stop(self) {
         let _ = self.stop.send(true);
         let _ = tokio::time::timeout(STOP_TIMEOUT * 2, self.task).await;
+        // What was not delivered waits on disk for the next daemon.
+        self.publisher.outbox.sync();
     }
 
     /// Breaks the connection without a word, as a crash would.

@@ -212,6 +212,7 @@ pub(super) fn rights(config: &Config, store: &Path) -> Vec<Finding> {
     }
     for (key, file) in [
         ("mqtt.password_file", &config.mqtt.password_file),
+        ("mqtt.client_key_file", &config.mqtt.client_key_file),
         ("llm.api_key_file", &config.llm.api_key_file),
         ("memorizer.api_key_file", &config.memorizer.api_key_file),
         ("transcriber.api_key_file", &config.transcriber.api_key_file),

@@ -8,4 +8,5 @@ mod outages;
 mod rights;
 pub(crate) mod schemas;
 mod support;
+mod tls;
 mod tools;

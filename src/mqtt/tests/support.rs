@@ -89,6 +89,15 @@ impl Mosquitto {
         Some(broker)
     }
 
+    /// With more lines of configuration.
+    pub(super) fn with(lines: &str) -> Option<Self> {
+        let mut broker = Self::start()?;
+        broker.kill();
+        broker.rights.push_str(lines);
+        broker.run();
+        Some(broker)
+    }
+
     /// With the rights that are shipped, and these users; each one's password is its name.
     pub(super) fn guarded(users: &[&str]) -> Option<Self> {
         let mut broker = Self::start()?;
