@@ -13,8 +13,11 @@ use crate::memory::Memory;
 use crate::mqtt::Publisher;
 use crate::time::Timestamp;
 
+/// A label and its value.
+type Label = (&'static str, &'static str);
+
 /// Counts of [`Meters`] behind each counter: name, label and value, the meter's own name.
-const COUNTERS: [(&str, Option<(&str, &str)>, &str); 14] = [
+const COUNTERS: [(&str, Option<Label>, &str); 14] = [
     ("engram_clips_total", None, "clips"),
     ("engram_memories_total", None, "memories"),
     ("engram_frames_dropped_total", None, "frames_dropped"),
@@ -32,7 +35,7 @@ const COUNTERS: [(&str, Option<(&str, &str)>, &str); 14] = [
 ];
 
 /// Counts of a language model's [`Tally`] likewise.
-const TALLIES: [(&str, (&str, &str), &str); 5] = [
+const TALLIES: [(&str, Label, &str); 5] = [
     ("engram_llm_requests_total", ("outcome", "sent"), "llm_requests"),
     ("engram_llm_requests_total", ("outcome", "retried"), "llm_retries"),
     ("engram_llm_requests_total", ("outcome", "failed"), "llm_failures"),

@@ -46,11 +46,11 @@ fn ten_robots_on_one_broker_do_not_collide() {
             let seen = client.next().await;
             answers.insert(seen.topic.clone(), seen.json()["answer"].clone());
         }
-        for number in 0..10 {
+        for (number, daemon) in daemons.iter().enumerate() {
             let topic = format!("engram/r{number}/answer/same");
             assert_eq!(answers[&topic], format!("to {number}"));
-            assert_eq!(daemons[number].echo.handled.load(Ordering::SeqCst), 1);
-            assert!(daemons[number].session.publisher().connected(), "nobody was thrown out");
+            assert_eq!(daemon.echo.handled.load(Ordering::SeqCst), 1);
+            assert!(daemon.session.publisher().connected(), "nobody was thrown out");
         }
         assert!(client.silent().await);
     });
