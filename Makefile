@@ -1,6 +1,6 @@
 # Everything starts here. Each step does what is still missing, and nothing twice.
 
-.PHONY: help setup build demo test test-llm prove install bench clean-data
+.PHONY: help setup build demo test test-llm prove install deb bench clean-data
 
 help:
 	@echo "make setup       bring what building and running need: packages, libraries, models, the demo recording"
@@ -11,6 +11,7 @@ help:
 	@echo "make bench       the benchmarks"
 	@echo "make build       the release build: target/release/engramd"
 	@echo "make install     put it into place (DESTDIR=, PREFIX=/usr)"
+	@echo "make deb         Debian packages of the release build, into target/deb, installed into an empty root to try them"
 	@echo "make clean-data  forget what the demo remembered"
 
 setup:
@@ -37,6 +38,10 @@ bench: setup
 
 install: build
 	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" scripts/install.sh
+
+deb: build
+	@scripts/deb.sh
+	@scripts/deb_test.sh
 
 clean-data:
 	rm -rf target/demo/data target/demo/replay.jsonl

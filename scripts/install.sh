@@ -8,15 +8,6 @@ etc=${DESTDIR:-}/etc/engram
 
 [ -x target/release/engramd ] || die "target/release/engramd is missing: make build"
 
-# put MODE FOLDER FILE...: installs the files that exist, times kept.
-put() {
-    local mode=$1 folder=$2 file; shift 2
-    for file in "$@"; do
-        [ -f "$file" ] || continue
-        install -D -p -m "$mode" "$file" "$folder/$(basename "$file")"
-    done
-}
-
 put 755 "$prefix/bin" target/release/engramd
 for library in target/native/lib/*.so*; do
     # libtorch.so is a linker script, for building only.
@@ -33,6 +24,10 @@ done
 "$prefix/bin/engramd" models verify --accept --dir "$prefix/share/engram/models" > /dev/null ||
     die "a model file is damaged: engramd models verify"
 put 644 "$prefix/share/doc/engram" config/engram.toml README.md LICENSE
+put 644 "$prefix/share/doc/engram/docs" docs/*.md
+put 644 "$prefix/share/doc/engram/docs/mqtt" docs/mqtt/*.json
+put 644 "$prefix/share/doc/engram/config/mosquitto" config/mosquitto/*
+put 644 "$prefix/share/doc/engram/config/emqx" config/emqx/*
 put 644 "$prefix/lib/systemd/system" systemd/*.service systemd/*.socket
 put 644 "$prefix/share/doc/engram/examples/engramd.service.d" systemd/engramd.service.d/*.conf
 put 644 "$prefix/lib/sysusers.d" systemd/sysusers.d/*.conf

@@ -9,6 +9,15 @@ say() { printf '%s%s%s %s\n' "$bold" "[$(basename "$0" .sh)]" "$plain" "$*"; }
 warn() { printf '%s %s\n' "[$(basename "$0" .sh)] note:" "$*" >&2; }
 die() { printf '%s %s\n' "[$(basename "$0" .sh)] error:" "$*" >&2; exit 1; }
 
+# put MODE FOLDER FILE...: installs the files that exist, times kept.
+put() {
+    local mode=$1 folder=$2 file; shift 2
+    for file in "$@"; do
+        [ -f "$file" ] || continue
+        install -D -p -m "$mode" "$file" "$folder/$(basename "$file")"
+    done
+}
+
 # done_before NAME FILE...: whether the step NAME ran with exactly these files.
 done_before() {
     local name=$1; shift

@@ -4,6 +4,7 @@
 
 mod a_bag_is_as_good_as_a_video;
 mod a_kill_loses_nothing;
+mod a_killed_daemon_owes_no_answer;
 mod a_language_model_may_fail;
 mod a_live_robot_remembers;
 mod a_question_over_mqtt;
@@ -14,3 +15,4 @@ mod bad_input_is_refused_clearly;
 mod recordings_are_understood;
 mod replay_is_deterministic;
 mod support;
+mod the_service_talks_to_systemd;

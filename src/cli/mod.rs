@@ -27,6 +27,7 @@ mod sheet;
 mod show;
 mod sql;
 mod timeline;
+mod top;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -115,6 +116,8 @@ enum Command {
     Calibrate(calibrate::CalibrateArgs),
     /// What is missing on this machine, and what brings it.
     Doctor(doctor::DoctorArgs),
+    /// The running daemon at a glance.
+    Top(top::TopArgs),
     /// Look at everything in a store for damage.
     Check(check::CheckArgs),
     /// Show or check the configuration.
@@ -202,6 +205,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         }
         Command::Calibrate(args) => calibrate::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
+        Command::Top(args) => top::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),
         Command::Export(args) => export::run(&args, &context),

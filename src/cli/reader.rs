@@ -14,7 +14,7 @@ use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
 use crate::mqtt::client::DaemonClient;
 use crate::mqtt::message::{self, Ask, QueryVerb};
-use crate::mqtt::{Call, Command, Reply, Service as _};
+use crate::mqtt::{Call, Command, Reply, Service as _, erase_outbox};
 
 /// How long a reading command waits for the daemon.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -116,7 +116,13 @@ impl Reader {
 pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {
     let done = match (&context.data_dir, Command::at(topic)) {
         (Some(_), Some(Ok(command))) => match MemoryService::over_store(&context.config) {
-            Ok(service) => in_store(&service, command, payload),
+            Ok(service) => in_store(&service, command, payload).and_then(|reply| {
+                if command == Command::Forget {
+                    // What waits for the broker may speak of it.
+                    erase_outbox(service.dir()).map_err(anyhow::Error::msg)?;
+                }
+                Ok(reply)
+            }),
             Err(AssembleError::Memory(MemoryError::Locked { .. })) => {
                 by_daemon(context, topic, payload)
             }

@@ -68,7 +68,17 @@ pub const RANGES: &[Range] = &[
     range("llm.context_tokens", 1000.0, 10_000_000.0, "tokens"),
     range("llm.temperature", 0.0, 2.0, "temperature"),
     range("llm.retries", 0.0, 10.0, "times"),
+    range("mqtt.reply_rate", 0.0, 1_000_000.0, "requests per second"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
+    range("privacy.stranger_secs", 60.0, 86_400.0, "seconds"),
+    range("privacy.keep_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_utterance_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_episodic_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_semantic_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_reflection_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_summary_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_note_days", 0.01, 36_500.0, "days"),
+    range("privacy.keep_lesson_days", 0.01, 36_500.0, "days"),
 ];
 
 /// Everything wrong with the values, as (`section.key`, what and the cure).
@@ -209,6 +219,8 @@ fn engines(config: &Config, found: &mut Found) {
         ("transcriber.api_key_file", &config.transcriber.api_key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
         ("mqtt.ca_file", &config.mqtt.ca_file),
+        ("mqtt.client_cert_file", &config.mqtt.client_cert_file),
+        ("mqtt.client_key_file", &config.mqtt.client_key_file),
     ] {
         if let Some(file) = file
             && resolve::find_file(file, config.store.dir.as_deref()).is_none()
@@ -229,6 +241,19 @@ fn mqtt(config: &Config, found: &mut Found) {
             mqtt.prefix
         );
         wrong(found, "mqtt.prefix", message);
+    }
+    let prefix = &config.home_assistant.prefix;
+    if prefix.is_empty()
+        || prefix.contains(['+', '#', '\0', '$'])
+        || prefix.split('/').any(str::is_empty)
+    {
+        let message = format!("`home_assistant.prefix` is {prefix:?}, but must be a plain topic");
+        wrong(found, "home_assistant.prefix", message);
+    }
+    if mqtt.client_cert_file.is_some() != mqtt.client_key_file.is_some() {
+        let message =
+            "`mqtt.client_cert_file` and `mqtt.client_key_file` belong together: set both";
+        wrong(found, "mqtt.client_cert_file", message);
     }
     if mqtt.password_file.is_some() && mqtt.username.is_none() {
         wrong(found, "mqtt.password_file", "`mqtt.password_file` needs `mqtt.username`");

@@ -59,8 +59,12 @@ pub struct Config {
     pub llm: Llm,
     /// Broker.
     pub mqtt: Mqtt,
+    /// Home Assistant on the same broker.
+    pub home_assistant: HomeAssistant,
     /// Where the memory lies.
     pub store: Store,
+    /// What is kept, and for how long.
+    pub privacy: Privacy,
     /// Metrics endpoint.
     pub metrics: Metrics,
 }

@@ -347,8 +347,24 @@ section! {
         password_file: Option<PathBuf> = None,
         /// Certificates (PEM) that an `mqtts://` broker's must be signed by; default: the system's.
         ca_file: Option<PathBuf> = None,
+        /// Certificate (PEM) that an `mqtts://` broker is shown, where it demands one.
+        client_cert_file: Option<PathBuf> = None,
+        /// Its key (PEM).
+        client_key_file: Option<PathBuf> = None,
         /// First part of every topic.
         prefix: String = "engram".to_owned(),
+        /// Requests per second and reply topic, twice as many in a burst; 0: no limit.
+        reply_rate: f64 = 2000.0,
+    }
+}
+
+section! {
+    /// `[home_assistant]`
+    HomeAssistant {
+        /// Announce the robot there, and publish who is here and what was said and answered last.
+        discovery: bool = false,
+        /// First part of its discovery topics.
+        prefix: String = "homeassistant".to_owned(),
     }
 }
 
@@ -359,6 +375,34 @@ section! {
         dir: Option<PathBuf> = None,
         /// Pictures and sound kept at most, MB.
         media_cap_mb: u64 = 2000,
+    }
+}
+
+section! {
+    /// `[privacy]`
+    Privacy {
+        /// Pictures and sound are kept.
+        media: bool = true,
+        /// Persons without a name are kept.
+        strangers: bool = true,
+        /// Not kept, they are erased so long after they were last seen or heard, seconds.
+        stranger_secs: f64 = 300.0,
+        /// Everything older is erased, days; none = kept.
+        keep_days: Option<f64> = None,
+        /// The same for what was said, word for word.
+        keep_utterance_days: Option<f64> = None,
+        /// For what happened.
+        keep_episodic_days: Option<f64> = None,
+        /// For what is true of somebody or something.
+        keep_semantic_days: Option<f64> = None,
+        /// For what was concluded.
+        keep_reflection_days: Option<f64> = None,
+        /// For summaries.
+        keep_summary_days: Option<f64> = None,
+        /// For what was told.
+        keep_note_days: Option<f64> = None,
+        /// For what feedback taught.
+        keep_lesson_days: Option<f64> = None,
     }
 }
 

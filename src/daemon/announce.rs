@@ -11,7 +11,10 @@ use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{Memory, View};
 use crate::mention;
 use crate::mqtt::Publisher;
-use crate::mqtt::message::{Acquaintance, MemoryEvent, PersonEvent, PersonEventKind, SpeechEvent};
+use crate::mqtt::message::{
+    Acquaintance, Home, LastAnswer, LastWords, MemoryEvent, PersonEvent, PersonEventKind,
+    SpeechEvent,
+};
 use crate::percept::SpeechTurn;
 use crate::time::Timestamp;
 
@@ -23,6 +26,8 @@ struct State {
     session: Option<SessionId>,
     /// Missing or impaired abilities by their cause, so that each can be taken back.
     degraded: BTreeMap<String, Vec<String>>,
+    last_words: Option<LastWords>,
+    last_answer: Option<LastAnswer>,
 }
 
 /// Publishes; silent until it is given a publisher. Cheap to clone.
@@ -66,6 +71,12 @@ impl Announcer {
             state.session = session;
             self.publish_status(&state);
         }
+    }
+
+    /// How many abilities are missing or impaired.
+    #[must_use]
+    pub fn impaired(&self) -> usize {
+        self.lock().degraded.values().map(Vec::len).sum()
     }
 
     /// One line for systemd and people.
@@ -151,6 +162,10 @@ impl Announcer {
         for turn in spoken {
             let person = identified.person_of_turn(turn.id).map(|id| view.resolve(id));
             let words = turn.words.as_ref().map(|words| words.text.clone());
+            if let Some(text) = words.clone().filter(|text| !text.is_empty()) {
+                let person = person.map(|id| view.display_name(id));
+                self.lock().last_words = Some(LastWords { person, text, at: turn.span.end });
+            }
             publisher.event_speech(&SpeechEvent {
                 turn: turn.id.to_string(),
                 person: person.map(|id| id.to_string()),
@@ -160,6 +175,40 @@ impl Announcer {
                 text: words.filter(|text| !text.is_empty()),
                 source: turn.source.to_string(),
             });
+        }
+    }
+
+    /// A question was answered.
+    pub fn answered(&self, question: &str, answer: &str, at: Timestamp) {
+        let (question, answer) = (question.to_owned(), answer.to_owned());
+        self.lock().last_answer = Some(LastAnswer { question, answer, at });
+    }
+
+    /// Something was erased: what was said and answered last may speak of it.
+    pub fn erased(&self) {
+        let mut state = self.lock();
+        state.last_words = None;
+        state.last_answer = None;
+    }
+
+    /// What a smart home shows: who is in view now, who spoke and what was answered last.
+    #[must_use]
+    pub fn home(&self, memory: &Memory) -> Home {
+        let view = memory.view();
+        let shown = |provisional: Option<EntityId>, handle: String| match provisional {
+            Some(id) => view.display_name(view.resolve(id)),
+            None => handle,
+        };
+        let present = memory.present().now();
+        let seen = present.tracks.iter().map(|one| shown(one.provisional, one.handle.to_string()));
+        let heard = present.turns.iter().filter_map(|turn| turn.provisional);
+        let heard = heard.map(|id| shown(Some(id), String::new()));
+        let persons: BTreeSet<String> = seen.chain(heard).collect();
+        let state = self.lock();
+        Home {
+            persons: persons.into_iter().collect(),
+            last_words: state.last_words.clone(),
+            last_answer: state.last_answer.clone(),
         }
     }
 

@@ -71,7 +71,10 @@ impl Knowledge {
     /// # Errors
     /// When the store is in use or damaged, or a model file is damaged.
     pub fn open(config: &Config) -> Result<Self, AssembleError> {
-        let options = StoreOptions { media_cap_bytes: config.store.media_cap_mb * 1_000_000 };
+        let options = StoreOptions {
+            media_cap_bytes: config.store.media_cap_mb * 1_000_000,
+            keep_media: config.privacy.media,
+        };
         let memory = Memory::open(&config.store_dir(), &options)?;
         Self::over(config, memory)
     }

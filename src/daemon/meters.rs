@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::histogram::Histogram;
 use crate::mqtt::message::Latency;
 
 /// Newest latencies kept per stage.
@@ -12,7 +13,16 @@ const KEPT: usize = 2048;
 #[derive(Debug, Default)]
 struct State {
     counts: BTreeMap<&'static str, u64>,
-    latencies: BTreeMap<&'static str, (VecDeque<f64>, u64)>,
+    latencies: BTreeMap<&'static str, Taken>,
+}
+
+/// What one stage took.
+#[derive(Debug, Default)]
+struct Taken {
+    /// The newest, milliseconds.
+    newest: VecDeque<f64>,
+    /// All of them.
+    all: Histogram,
 }
 
 /// Shared by everything that counts. Cheap to clone.
@@ -37,12 +47,12 @@ impl Meters {
     /// A stage took so long.
     pub fn latency(&self, stage: &'static str, took: Duration) {
         let mut state = self.lock();
-        let (kept, count) = state.latencies.entry(stage).or_default();
-        if kept.len() >= KEPT {
-            kept.pop_front();
+        let taken = state.latencies.entry(stage).or_default();
+        if taken.newest.len() >= KEPT {
+            taken.newest.pop_front();
         }
-        kept.push_back(took.as_secs_f64() * 1e3);
-        *count += 1;
+        taken.newest.push_back(took.as_secs_f64() * 1e3);
+        taken.all.observe(took);
     }
 
     /// Every count.
@@ -51,21 +61,28 @@ impl Meters {
         self.lock().counts.iter().map(|(what, count)| ((*what).to_owned(), *count)).collect()
     }
 
+    /// One stage's latencies since the start.
+    #[must_use]
+    pub fn histogram(&self, stage: &str) -> Histogram {
+        let state = self.lock();
+        state.latencies.get(stage).map(|taken| taken.all.clone()).unwrap_or_default()
+    }
+
     /// Quantiles by stage, over the newest ones.
     #[must_use]
     pub fn latencies(&self) -> BTreeMap<String, Latency> {
         let state = self.lock();
-        let quantiles = |kept: &VecDeque<f64>, count: u64| {
-            let mut sorted: Vec<f64> = kept.iter().copied().collect();
+        let quantiles = |taken: &Taken| {
+            let mut sorted: Vec<f64> = taken.newest.iter().copied().collect();
             sorted.sort_by(f64::total_cmp);
             let at = |share: f64| {
                 let index = (share * sorted.len().saturating_sub(1) as f64).round() as usize;
                 sorted.get(index).copied().unwrap_or_default()
             };
-            Latency { p50: at(0.5), p95: at(0.95), p99: at(0.99), count }
+            Latency { p50: at(0.5), p95: at(0.95), p99: at(0.99), count: taken.all.count() }
         };
         let rows = state.latencies.iter();
-        rows.map(|(stage, (kept, count))| ((*stage).to_owned(), quantiles(kept, *count))).collect()
+        rows.map(|(stage, taken)| ((*stage).to_owned(), quantiles(taken))).collect()
     }
 }
 
@@ -87,5 +104,7 @@ mod tests {
         }
         let latencies = meters.latencies();
         assert_eq!((latencies["answer"].p50.round(), latencies["answer"].count), (7.0, 3101));
+        assert_eq!(meters.histogram("answer").count(), 3101);
+        assert_eq!(meters.histogram("nothing"), Histogram::default());
     }
 }

@@ -3,8 +3,10 @@
 pub mod announce;
 pub mod assemble;
 pub mod describe;
+pub mod histogram;
 pub mod ingest;
 pub mod meters;
+pub mod metrics;
 pub mod notify;
 pub mod overrule;
 pub mod queries;

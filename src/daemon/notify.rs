@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crossbeam_channel::{Sender, bounded};
 use sd_notify::NotifyState;
 
 /// Progress of one stage. Cheap to clone; clones count together.
@@ -107,6 +108,37 @@ pub fn reloading() {
         Ok(now) => send(&[NotifyState::Reloading, now]),
         Err(error) => tracing::debug!("telling systemd of a reload: {error}"),
     }
+}
+
+/// Asks systemd for patience while models load, until it is dropped.
+#[derive(Debug)]
+pub struct Loading {
+    _done: Sender<()>,
+}
+
+/// How long systemd is to wait from each asking on …
+const PATIENCE: Duration = Duration::from_secs(30);
+/// … which is asked for so often …
+const ASK_EVERY: Duration = Duration::from_secs(10);
+/// … and so many times: a start that takes longer than ten minutes hangs.
+const ASKED_AT_MOST: u32 = 60;
+
+/// Models are being loaded: systemd's time-out for the start does not count meanwhile.
+#[must_use]
+pub fn loading() -> Loading {
+    let (done, waiting) = bounded::<()>(0);
+    let ask = move || {
+        for _ in 0..ASKED_AT_MOST {
+            send(&[NotifyState::Status("loading models")]);
+            extend_timeout(PATIENCE);
+            if waiting.recv_timeout(ASK_EVERY).is_err_and(|error| error.is_disconnected()) {
+                return;
+            }
+        }
+    };
+    // Without that thread the unit's own time-out counts.
+    std::thread::Builder::new().name("patience".to_owned()).spawn(ask).ok();
+    Loading { _done: done }
 }
 
 /// One line for `systemctl status`.

@@ -13,6 +13,7 @@ use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, sess
 use super::describe::describe;
 use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
 use super::meters::Meters;
+use super::metrics::{Exporter, MetricsError, Responder};
 use super::notify::{self, Pulse, Watchdog};
 use super::refine::Refiner;
 use super::reload::{self, Change};
@@ -22,11 +23,20 @@ use super::stop::Stop;
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
 use crate::media::Item;
+use crate::memory::Memory;
 use crate::models::{Catalogue, ModelError};
+use crate::mqtt::message::Home;
 use crate::mqtt::{self, MqttError, Publisher};
+use crate::time::Timestamp;
 
 /// How often `stats` is published.
 const STATS_EVERY: Duration = Duration::from_secs(10);
+/// How often `home` is published though nothing changed.
+const HOME_EVERY: Duration = Duration::from_secs(30);
+/// How often strangers that have gone are looked for, where they are not to be kept.
+const STRANGERS_EVERY: Duration = Duration::from_secs(60);
+/// How often what has become too old is looked for.
+const AGED_EVERY: Duration = Duration::from_secs(6 * 3600);
 /// How often the daemon looks after itself.
 const TICK: Duration = Duration::from_millis(500);
 /// The first pause after a session failed; each further one is twice as long …
@@ -46,6 +56,9 @@ pub enum ServeError {
     /// The broker.
     #[error(transparent)]
     Mqtt(#[from] MqttError),
+    /// The endpoint for dashboards.
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
     /// The system gives no thread or no signals.
     #[error("starting the daemon: {0}")]
     System(#[from] std::io::Error),
@@ -87,6 +100,7 @@ impl Daemon {
         let steered = pace.clone();
         stop.on_signals(move || steered.command(ingest::Command::Stop))?;
 
+        let loading = notify::loading();
         let knowledge = Knowledge::open(config)?;
         let (reports, reported) = unbounded();
         let mut settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
@@ -132,30 +146,63 @@ impl Daemon {
             publisher: publisher.clone(),
         };
         describer.publish();
+        let home = config.home_assistant.discovery.then(|| HomeTeller::new(&settings, &announcer));
+        if home.is_some() {
+            publisher.discovery(&config.home_assistant.prefix, &config.robot_id());
+        }
         let (quit, quitting) = bounded(0);
-        let reporter =
-            Reporter { announcer: announcer.clone(), meters: meters.clone(), describer, told };
+        let live = matches!(clock, Clock::Wall);
+        let reporter = Reporter {
+            announcer: announcer.clone(),
+            meters: meters.clone(),
+            describer,
+            told,
+            live,
+        };
+        let models = Models { tallies, spool: settings.spool.clone() };
+        if let Some(listen) = &config.metrics.listen {
+            let exporter = Exporter {
+                memory: settings.memory.clone(),
+                gauges: settings.gauges.clone(),
+                stages: Arc::clone(&settings.perceivers.stages),
+                meters: meters.clone(),
+                clock: clock.clone(),
+                models: models.clone(),
+                publisher: publisher.clone(),
+                announcer: announcer.clone(),
+                started: Instant::now(),
+            };
+            let render = Arc::new(move || exporter.page().text());
+            let responder = runtime.block_on(Responder::start(listen, render))?;
+            tracing::info!("metrics on http://{}/metrics", responder.address());
+        }
         let ticker = Ticker {
             stats: StatsWriter::new(
                 settings.memory.clone(),
                 settings.gauges.clone(),
                 meters,
                 clock,
-                Models { tallies, spool: settings.spool.clone() },
+                models,
             ),
             publisher,
             announcer: announcer.clone(),
             watchdog,
             sealing,
             settings: settings.clone(),
+            home,
         };
-        let ticked = quitting.clone();
+        service.resume_privacy();
+        let (ticked, swept) = (quitting.clone(), quitting.clone());
+        let sweeper =
+            Sweeper { service: Arc::clone(&service), live, publisher: session.publisher() };
         let threads = vec![
             thread::Builder::new()
                 .name("reports".to_owned())
                 .spawn(move || reporter.run(&reported, &quitting))?,
             thread::Builder::new().name("upkeep".to_owned()).spawn(move || ticker.run(&ticked))?,
+            thread::Builder::new().name("privacy".to_owned()).spawn(move || sweeper.run(&swept))?,
         ];
+        drop(loading);
         notify::ready(&announcer.status_line());
         Ok(Self {
             settings,
@@ -295,7 +342,9 @@ impl Daemon {
         let models = catalogue(&taken).map_err(AssembleError::from);
         let chosen = models.and_then(|models| Ok(PerceiverSet::choose(&taken, &models)?));
         match chosen {
-            Ok(perceivers) => {
+            Ok(mut perceivers) => {
+                // What the stages have counted goes on.
+                perceivers.stages = Arc::clone(&settings.perceivers.stages);
                 let mut missing = self.knowledge_degraded.clone();
                 missing.extend(perceivers.degraded.iter().cloned());
                 self.announcer.degraded("models", missing);
@@ -362,6 +411,8 @@ struct Reporter {
     meters: Meters,
     describer: Describer,
     told: Option<Sender<Report>>,
+    /// Event time is the wall clock's.
+    live: bool,
 }
 
 impl Reporter {
@@ -379,6 +430,11 @@ impl Reporter {
                     self.meters.add("memories", clip.memories as u64);
                     self.meters.add("frames_dropped", clip.dropped);
                     self.meters.latency("seal", Duration::from_secs_f64(clip.sealed_secs.max(0.0)));
+                    if self.live {
+                        let secs = Timestamp::wall_clock().secs_since(clip.end);
+                        let took = Duration::try_from_secs_f64(secs).unwrap_or_default();
+                        self.meters.latency("capture_to_answerable", took);
+                    }
                     self.announcer.clip(&memory, clip);
                     if history.is_none() {
                         history = memory.history_from();
@@ -408,6 +464,40 @@ impl Reporter {
     }
 }
 
+/// Erases what is not to be kept any more; while live, because recordings have their own time.
+struct Sweeper {
+    service: Arc<MemoryService>,
+    live: bool,
+    publisher: Publisher,
+}
+
+impl Sweeper {
+    fn run(self, quit: &Receiver<()>) {
+        let mut aged: Option<Instant> = None;
+        while self.live && quit.recv_timeout(STRANGERS_EVERY).is_err_and(|error| error.is_timeout())
+        {
+            let now = Timestamp::wall_clock();
+            let mut erased = self.service.forget_strangers(now).unwrap_or_else(|error| {
+                tracing::warn!(%error, "Strangers could not be erased; tried again in a minute.");
+                0
+            });
+            if aged.is_none_or(|last| last.elapsed() >= AGED_EVERY) {
+                aged = Some(Instant::now());
+                erased += match self.service.forget_aged(now) {
+                    Ok(what) => what.len(),
+                    Err(error) => {
+                        tracing::warn!(%error, "What is too old could not be erased; tried again in six hours.");
+                        0
+                    }
+                };
+            }
+            if erased > 0 {
+                self.publisher.erase_waiting();
+            }
+        }
+    }
+}
+
 /// Looks after the daemon twice a second.
 struct Ticker {
     stats: StatsWriter,
@@ -416,6 +506,30 @@ struct Ticker {
     watchdog: Watchdog,
     sealing: Pulse,
     settings: SessionSettings,
+    home: Option<HomeTeller>,
+}
+
+/// Tells a smart home who is here.
+struct HomeTeller {
+    memory: Memory,
+    announcer: Announcer,
+    told: Option<(Instant, Home)>,
+}
+
+impl HomeTeller {
+    fn new(settings: &SessionSettings, announcer: &Announcer) -> Self {
+        Self { memory: settings.memory.clone(), announcer: announcer.clone(), told: None }
+    }
+
+    /// Publishes what changed, and now and then what did not.
+    fn look(&mut self, publisher: &Publisher) {
+        let now = self.announcer.home(&self.memory);
+        let known = self.told.as_ref();
+        if known.is_none_or(|(at, home)| *home != now || at.elapsed() >= HOME_EVERY) {
+            publisher.home(&now);
+            self.told = Some((Instant::now(), now));
+        }
+    }
 }
 
 impl Ticker {
@@ -440,6 +554,9 @@ impl Ticker {
                 told = Instant::now();
                 let stats = self.stats.next(&self.publisher);
                 self.publisher.stats(&stats);
+            }
+            if let Some(home) = &mut self.home {
+                home.look(&self.publisher);
             }
             let now = self.announcer.status_line();
             if now != line {

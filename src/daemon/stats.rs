@@ -6,10 +6,10 @@ use std::time::Instant;
 use super::ingest::{Gauges, Readings};
 use super::meters::Meters;
 use super::service::Clock;
-use crate::ids::EntityKind;
+use crate::ids::{EntityId, EntityKind};
 use crate::llm::Tally;
 use crate::memorize::model::Spool;
-use crate::memory::Memory;
+use crate::memory::{Memory, View};
 use crate::mqtt::Publisher;
 use crate::mqtt::message::{SourceStats, Stats};
 use crate::time::Timestamp;
@@ -76,12 +76,7 @@ impl StatsWriter {
         }
         let mut counts = self.meters.counts();
         let view = self.memory.view();
-        let persons = view
-            .entities()
-            .into_iter()
-            .filter(|id| id.kind == EntityKind::Person && view.resolve(*id) == *id)
-            .count();
-        counts.insert("persons".to_owned(), persons as u64);
+        counts.insert("persons".to_owned(), persons(&view) as u64);
         counts.insert("commits".to_owned(), view.seq().0);
         counts.insert("messages_dropped".to_owned(), publisher.dropped());
         for (what, count) in self.models.tallies.iter().flat_map(Tally::counts) {
@@ -91,11 +86,7 @@ impl StatsWriter {
             let held = spool.counts();
             queues.insert("spool".to_owned(), held.waiting);
             queues.insert("spool_bytes".to_owned(), held.bytes);
-            // How far the model's memories lie behind the built-in ones, in event time.
-            let lag = held
-                .oldest
-                .zip(view.newest_time())
-                .map_or(0.0, |(oldest, newest)| newest.secs_since(oldest).max(0.0));
+            let lag = spool_lag_secs(&self.memory, held.oldest);
             queues.insert("spool_lag_secs".to_owned(), lag as u64);
             counts.insert("spool_dropped".to_owned(), held.dropped);
         }
@@ -113,4 +104,16 @@ impl StatsWriter {
             latency_ms: self.meters.latencies(),
         }
     }
+}
+
+/// Persons, those that were merged into another once.
+pub(super) fn persons(view: &View) -> usize {
+    let is_person = |id: &EntityId| id.kind == EntityKind::Person && view.resolve(*id) == *id;
+    view.entities().into_iter().filter(is_person).count()
+}
+
+/// How far the memorizing model's memories lie behind the built-in ones, event time.
+pub(super) fn spool_lag_secs(memory: &Memory, oldest: Option<Timestamp>) -> f64 {
+    let newest = memory.view().newest_time();
+    oldest.zip(newest).map_or(0.0, |(oldest, newest)| newest.secs_since(oldest).max(0.0))
 }

@@ -234,7 +234,10 @@ impl Draft {
     }
 
     /// Puts a sealed clip.
-    pub fn clip(&mut self, clip: Clip) {
+    pub fn clip(&mut self, mut clip: Clip) {
+        if !self.memory.options().keep_media {
+            clip.key_frames.clear();
+        }
         self.batches.clips.put(clip);
     }
 
@@ -267,7 +270,8 @@ impl Draft {
     }
 
     /// Puts a speech turn.
-    pub fn turn(&mut self, turn: TurnRow) {
+    pub fn turn(&mut self, mut turn: TurnRow) {
+        turn.sound = turn.sound.filter(|_| self.memory.options().keep_media);
         self.batches.turns.put(turn);
     }
 
@@ -321,7 +325,8 @@ impl Draft {
     }
 
     /// Puts a gallery exemplar into its slot.
-    pub fn exemplar(&mut self, exemplar: Exemplar) {
+    pub fn exemplar(&mut self, mut exemplar: Exemplar) {
+        exemplar.media = exemplar.media.filter(|_| self.memory.options().keep_media);
         self.batches.exemplars.put(exemplar);
     }
 
@@ -433,8 +438,11 @@ impl Draft {
         self.batches.decisions.put(decision);
     }
 
-    /// Keeps a media file.
+    /// Keeps a media file, unless the store keeps none ([`StoreOptions::keep_media`](super::StoreOptions)).
     pub fn media(&mut self, media: Media) {
+        if !self.memory.options().keep_media {
+            return;
+        }
         let pinned = media.pinned
             || self
                 .batches

@@ -38,6 +38,8 @@ pub enum Forget {
     Memory(MemoryId),
     /// Everything that happened in a span: tracks and turns that touch it go as a whole.
     Span(Span),
+    /// Memories of a kind that ended before a time, but for pinned ones; of utterances also the words of the turns.
+    Aged(MemoryKind, Timestamp),
 }
 
 /// What erasing did.
@@ -68,6 +70,8 @@ struct Reach {
     turns: HashSet<(SessionId, TurnId)>,
     memories: HashSet<MemoryId>,
     span: Option<Span>,
+    /// Turns that ended before it lose their words.
+    words_before: Option<Timestamp>,
     /// When, in which clip, by which camera the erased faces were seen.
     seen: BTreeMap<ClipId, Vec<Span>>,
 }
@@ -80,6 +84,14 @@ impl Memory {
     /// When there is no such entity or memory, the memory is open for reading only, or the disk fails
     /// (then nothing is changed, or the files are left for the next start to delete).
     pub fn forget(&self, what: &Forget, at: Timestamp) -> Result<Erased, MemoryError> {
+        self.forget_all(std::slice::from_ref(what), at)
+    }
+
+    /// As [`Self::forget`], several targets in one go; of spans only one.
+    ///
+    /// # Errors
+    /// As there; then none of them is erased.
+    pub fn forget_all(&self, what: &[Forget], at: Timestamp) -> Result<Erased, MemoryError> {
         let _permit = self.0.turnstile.enter();
         let tables = self.tables();
         let reach = self.reach(what, &tables)?;
@@ -97,14 +109,11 @@ impl Memory {
             )?;
             erased.rewritten.sort_unstable();
             erased.rewritten.dedup();
-            let action = match what {
-                Forget::Entity(_) => "entity",
-                Forget::Memory(_) => "memory",
-                Forget::Span(_) => "span",
-            };
+            let mut actions: Vec<&str> = what.iter().map(Forget::word).collect();
+            actions.dedup();
             db.execute(
                 "INSERT INTO audit (at, action, rows, files) VALUES (?, ?, ?, 0)",
-                params![at.as_nanos(), action, erased.rows as i64],
+                params![at.as_nanos(), actions.join(" "), erased.rows as i64],
             )?;
             Ok(erased)
         })?;
@@ -124,8 +133,39 @@ impl Memory {
         Ok(erased)
     }
 
-    fn reach(&self, what: &Forget, tables: &Tables) -> Result<Reach, MemoryError> {
+    /// Whether there is anything that [`Forget::Aged`] would take.
+    #[must_use]
+    pub fn has_aged(&self, kind: MemoryKind, before: Timestamp) -> bool {
+        let tables = self.tables();
+        tables.memories.log().iter().any(|version| is_aged(&version.row, kind, before))
+            || kind == MemoryKind::Utterance
+                && tables
+                    .turns
+                    .log()
+                    .iter()
+                    .any(|version| version.row.words.is_some() && version.row.span.end < before)
+    }
+
+    /// Whether there is anything that [`Forget::Span`] would take from before that time.
+    #[must_use]
+    pub fn has_before(&self, before: Timestamp) -> bool {
+        let tables = self.tables();
+        tables.memories.log().iter().any(|version| version.row.span.start < before)
+            || tables.tracks.log().iter().any(|version| version.row.span.start < before)
+            || tables.turns.log().iter().any(|version| version.row.span.start < before)
+    }
+
+    fn reach(&self, what: &[Forget], tables: &Tables) -> Result<Reach, MemoryError> {
         let mut reach = Reach::default();
+        for what in what {
+            self.aim(what, tables, &mut reach)?;
+        }
+        reach.spread(tables);
+        Ok(reach)
+    }
+
+    /// What one target names itself.
+    fn aim(&self, what: &Forget, tables: &Tables, reach: &mut Reach) -> Result<(), MemoryError> {
         match what {
             Forget::Entity(id) => {
                 let view = self.view();
@@ -139,17 +179,6 @@ impl Memory {
                     ));
                 }
                 reach.ids.extend(ids);
-                let of_target = |id: &EntityId| reach.ids.contains(id);
-                let log = tables.names.log();
-                let (own, others): (Vec<_>, Vec<_>) =
-                    log.iter().map(|version| &version.row).partition(|row| of_target(&row.entity));
-                let others: BTreeSet<String> =
-                    others.iter().map(|row| row.name.to_lowercase()).collect();
-                reach.names = own
-                    .iter()
-                    .map(|row| row.name.to_lowercase())
-                    .filter(|name| !others.contains(name))
-                    .collect();
             }
             Forget::Memory(id) => {
                 if !tables.memories.log().iter().any(|version| version.row.id == *id) {
@@ -158,8 +187,51 @@ impl Memory {
                 reach.memories.insert(*id);
             }
             Forget::Span(span) => reach.span = Some(*span),
+            Forget::Aged(kind, before) => {
+                let log = tables.memories.log();
+                let aged = log.iter().filter(|version| is_aged(&version.row, *kind, *before));
+                reach.memories.extend(aged.map(|version| version.row.id));
+                if *kind == MemoryKind::Utterance {
+                    reach.words_before = Some(*before);
+                }
+            }
         }
-        let in_span = |span: Span| reach.span.is_some_and(|wanted| overlaps(wanted, span));
+        Ok(())
+    }
+}
+
+impl Forget {
+    /// Its word in the audit.
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Entity(_) => "entity",
+            Self::Memory(_) => "memory",
+            Self::Span(_) => "span",
+            Self::Aged(..) => "aged",
+        }
+    }
+}
+
+fn is_aged(row: &MemoryRow, kind: MemoryKind, before: Timestamp) -> bool {
+    row.kind == kind && row.span.end < before && !row.pinned
+}
+
+impl Reach {
+    /// Everything that the targets reach.
+    fn spread(&mut self, tables: &Tables) {
+        let reach = self;
+        let of_target = |id: &EntityId| reach.ids.contains(id);
+        let log = tables.names.log();
+        let (own, others): (Vec<_>, Vec<_>) =
+            log.iter().map(|version| &version.row).partition(|row| of_target(&row.entity));
+        let others: BTreeSet<String> = others.iter().map(|row| row.name.to_lowercase()).collect();
+        reach.names = own
+            .iter()
+            .map(|row| row.name.to_lowercase())
+            .filter(|name| !others.contains(name))
+            .collect();
+        let wanted = reach.span;
+        let in_span = |span: Span| wanted.is_some_and(|wanted| overlaps(wanted, span));
         for version in tables.tracks.log().iter() {
             let row = &version.row;
             let own = row.face.is_some_and(|face| reach.ids.contains(&face));
@@ -192,13 +264,11 @@ impl Memory {
                 }
             }
             if reach.memories.len() == before {
-                return Ok(reach);
+                return;
             }
         }
     }
-}
 
-impl Reach {
     /// Whether the memory is about nobody else, or is what the target itself said.
     fn owns(&self, row: &MemoryRow) -> bool {
         let linked = row.links();
@@ -259,6 +329,9 @@ impl Reach {
             return Fate::Delete;
         }
         let Some(words) = &row.words else { return Fate::Keep };
+        if self.words_before.is_some_and(|before| row.span.end < before) {
+            return Fate::Rewrite(TurnRow { words: None, ..row.clone() });
+        }
         let text = self.strike(&words.text);
         if text == words.text {
             return Fate::Keep;

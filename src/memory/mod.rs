@@ -86,11 +86,13 @@ use writer::Turnstile;
 pub struct StoreOptions {
     /// Media files kept at most, bytes; gallery exemplars are never taken.
     pub media_cap_bytes: u64,
+    /// Pictures and sound are written at all.
+    pub keep_media: bool,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { media_cap_bytes: 2_000_000_000 }
+        Self { media_cap_bytes: 2_000_000_000, keep_media: true }
     }
 }
 

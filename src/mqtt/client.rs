@@ -79,7 +79,13 @@ impl DaemonClient {
         let target = Target::new(config, listen, credentials(config)?)?;
         let nanos = crate::time::Timestamp::wall_clock().as_nanos() & 0xff_ffff;
         let name = format!("cli-{}-{nanos:06x}", std::process::id());
-        let response_topic = topics.answer(Some(&name));
+        // Below the user's name, where there is one: rights are given by it.
+        let own = config
+            .mqtt
+            .username
+            .as_ref()
+            .map_or_else(|| name.clone(), |user| format!("{user}/{name}"));
+        let response_topic = topics.answer(Some(&own));
         let broker = target.name();
         let (client, mut connection) = Client::new(target.options(&name), 16);
         let fail = |reason: String| ClientError::NoBroker { broker: broker.clone(), reason };
@@ -133,6 +139,53 @@ impl DaemonClient {
         }
     }
 
+    /// From now on [`Self::next_message`] gives what the daemon publishes on these topics.
+    ///
+    /// # Errors
+    /// [`ClientError::NoBroker`].
+    pub fn listen(&mut self, below: &[&str]) -> Result<(), ClientError> {
+        for below in below {
+            let subscribed = self.client.try_subscribe(self.topics.at(below), QoS::AtLeastOnce);
+            subscribed.map_err(|error| self.no_broker(error.to_string()))?;
+        }
+        Ok(())
+    }
+
+    /// The next message of a topic that is listened to: topic below the robot's, and payload.
+    ///
+    /// # Errors
+    /// [`ClientError::NoReply`], [`ClientError::NoBroker`].
+    pub fn next_message(&mut self, timeout: Duration) -> Result<(String, Vec<u8>), ClientError> {
+        let until = Instant::now() + timeout;
+        let base = self.topics.at("");
+        loop {
+            let packet = next(&mut self.connection, until).map_err(|reason| {
+                if Instant::now() >= until {
+                    self.no_reply(timeout)
+                } else {
+                    self.no_broker(reason)
+                }
+            })?;
+            let Some(Packet::Publish(publish)) = packet else { continue };
+            let topic = String::from_utf8_lossy(&publish.topic).into_owned();
+            if let Some(below) = topic.strip_prefix(&base) {
+                return Ok((below.to_owned(), publish.payload.to_vec()));
+            }
+        }
+    }
+
+    fn no_broker(&self, reason: String) -> ClientError {
+        ClientError::NoBroker { broker: self.broker.clone(), reason }
+    }
+
+    fn no_reply(&self, timeout: Duration) -> ClientError {
+        ClientError::NoReply {
+            robot: self.robot.clone(),
+            broker: self.broker.clone(),
+            secs: timeout.as_secs_f64(),
+        }
+    }
+
     fn request_bytes(
         &mut self,
         below: &str,
@@ -147,11 +200,6 @@ impl DaemonClient {
             content_type: Some("application/json".to_owned()),
             ..PublishProperties::default()
         };
-        let no_reply = |client: &Self| ClientError::NoReply {
-            robot: client.robot.clone(),
-            broker: client.broker.clone(),
-            secs: timeout.as_secs_f64(),
-        };
         self.client
             .try_publish_with_properties(
                 self.topics.at(below),
@@ -160,17 +208,14 @@ impl DaemonClient {
                 payload.to_string(),
                 properties,
             )
-            .map_err(|error| ClientError::NoBroker {
-                broker: self.broker.clone(),
-                reason: error.to_string(),
-            })?;
+            .map_err(|error| self.no_broker(error.to_string()))?;
         let until = Instant::now() + timeout;
         loop {
             let packet = next(&mut self.connection, until).map_err(|reason| {
                 if Instant::now() >= until {
-                    no_reply(self)
+                    self.no_reply(timeout)
                 } else {
-                    ClientError::NoBroker { broker: self.broker.clone(), reason }
+                    self.no_broker(reason)
                 }
             })?;
             if let Some(Packet::Publish(publish)) = packet {

@@ -1,6 +1,7 @@
 //! How to reach the broker: address, user, TLS, and the options that every connection of ours has.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use rumqttc::v5::MqttOptions;
@@ -94,15 +95,28 @@ fn host_of(ip: std::net::IpAddr) -> String {
 }
 
 fn encrypted(config: &Config) -> Result<Transport, MqttError> {
-    let named = config.mqtt.ca_file.clone().unwrap_or_else(|| SYSTEM_CERTIFICATES.into());
-    let path = find_file(&named, config.store.dir.as_deref()).unwrap_or(named);
-    let ca = std::fs::read(&path).map_err(|error| {
-        MqttError::Setting(format!(
-            "reading the certificates {}: {error}; install the package ca-certificates, or set `mqtt.ca_file`",
-            path.display()
-        ))
-    })?;
+    let mqtt = &config.mqtt;
+    let read = |named: PathBuf, what: &str, cure: &str| {
+        let path = find_file(&named, config.store.dir.as_deref()).unwrap_or(named);
+        std::fs::read(&path).map_err(|error| {
+            MqttError::Setting(format!("reading the {what} {}: {error}; {cure}", path.display()))
+        })
+    };
+    let named = mqtt.ca_file.clone().unwrap_or_else(|| SYSTEM_CERTIFICATES.into());
+    let cure = "install the package ca-certificates, or set `mqtt.ca_file`";
+    let ca = read(named, "certificates", cure)?;
+    let client_auth = match (mqtt.client_cert_file.clone(), mqtt.client_key_file.clone()) {
+        (Some(certificate), Some(key)) => Some((
+            read(certificate, "certificate", "correct `mqtt.client_cert_file`")?,
+            read(
+                key,
+                "certificate's key",
+                "correct `mqtt.client_key_file`, or hand it over by LoadCredential",
+            )?,
+        )),
+        _ => None,
+    };
     // Fails only when a provider is there already, which is as good.
     let _ = rumqttc::tokio_rustls::rustls::crypto::ring::default_provider().install_default();
-    Ok(Transport::tls_with_config(TlsConfiguration::Simple { ca, alpn: None, client_auth: None }))
+    Ok(Transport::tls_with_config(TlsConfiguration::Simple { ca, alpn: None, client_auth }))
 }

@@ -13,9 +13,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Map, Value};
 use tokio::sync::{Semaphore, mpsc};
 
+use super::journal::{Acted, Left, Taken};
 use super::message::{Effort, Refusal, Request, parse};
 use super::once::{Once, Verdict, fingerprint};
-use super::outbox::{Class, JSON, Outbox, Outgoing};
+use super::outbox::{Class, JSON, MOMENT_LASTS, Outbox, Outgoing, REPLY_LASTS};
+use super::rates::Rates;
 use super::topics::Topics;
 use crate::config::{Answerer, Engine};
 
@@ -74,9 +76,10 @@ impl Call {
                 topic: topic.clone(),
                 payload: line.to_string().into_bytes(),
                 retain: false,
-                class: Class::Event,
+                class: Class::Fleeting,
                 correlation: None,
-                content_type: JSON,
+                content_type: JSON.into(),
+                lasts: MOMENT_LASTS,
             });
         }
     }
@@ -97,21 +100,49 @@ pub(super) struct Incoming {
     pub(super) response_topic: Option<String>,
     pub(super) correlation: Option<Vec<u8>>,
     pub(super) content_type: Option<String>,
+    /// v5: how long it is still worth carrying out.
+    pub(super) expiry: Option<Duration>,
+}
+
+/// What is owed to whoever asked.
+struct Debt {
+    id: Option<String>,
+    /// Fingerprint of the request, where its id is kept.
+    once: Option<u64>,
+    reply_to: ReplyTo,
+    writes: bool,
+    received: Instant,
+    /// v5 message expiry: how long after it came the request is worth something.
+    expiry: Option<Duration>,
+    /// In the journal, until it is paid.
+    ticket: Option<u64>,
+}
+
+impl Debt {
+    /// Whether the message expiry is over.
+    fn is_expired(&self) -> bool {
+        self.expiry.is_some_and(|expiry| self.received.elapsed() >= expiry)
+    }
+
+    /// How long the reply is worth sending.
+    fn reply_lasts(&self) -> Duration {
+        let left = self.expiry.map(|expiry| expiry.saturating_sub(self.received.elapsed()));
+        left.map_or(REPLY_LASTS, |left| left.max(Duration::from_secs(1)))
+    }
 }
 
 /// A request on its way through a lane.
 struct Job {
     request: Request,
     call: Call,
-    reply_to: ReplyTo,
-    /// The id's fingerprint, where it has one.
-    once: Option<u64>,
-    writes: bool,
+    debt: Debt,
     /// Poses and speech are only answered when somebody asked for it.
     quiet: bool,
 }
 
-/// Why a question was not even begun.
+/// Why a request was not even begun.
+const EXPIRED: &str = "the message expired before its turn came, and was not carried out";
+/// The same for a question whose deadline passed.
 const LATE: &str =
     "the time allowed passed before its turn came; ask again or allow more with deadline_ms";
 
@@ -145,6 +176,7 @@ struct Shared {
     topics: Topics,
     outbox: Arc<Outbox>,
     once: Mutex<Once>,
+    rates: Mutex<Rates>,
     admitted: AtomicUsize,
     most_admitted: usize,
     /// Questions for a language model that wait or are answered.
@@ -162,12 +194,15 @@ impl Dispatcher {
         topics: Topics,
         outbox: Arc<Outbox>,
         limits: &Answerer,
+        rates: Rates,
+        left: Left,
     ) -> Self {
         let shared = Arc::new(Shared {
             service,
             topics,
             outbox,
             once: Mutex::default(),
+            rates: Mutex::new(rates),
             admitted: AtomicUsize::new(0),
             most_admitted: limits.concurrency.max(1) + limits.queue,
             thinking: AtomicUsize::new(0),
@@ -175,6 +210,7 @@ impl Dispatcher {
             modelled: (limits.fast == Engine::Model, limits.kind == Engine::Model),
             running: AtomicUsize::new(0),
         });
+        shared.take_over(left);
         let lane = |capacity| {
             let (sender, mut jobs) = mpsc::channel::<Job>(capacity);
             let shared = Arc::clone(&shared);
@@ -215,6 +251,16 @@ impl Dispatcher {
             ),
         };
         let (reply_to, request) = self.shared.address(&incoming, id.as_deref(), request);
+        let asked_for_reply = id.is_some() || incoming.response_topic.is_some();
+        let quiet =
+            matches!(request, Ok(Request::Pose(_) | Request::Speaking(_))) && !asked_for_reply;
+        if !quiet && !self.shared.rates().admit(&reply_to.topic, Instant::now()) {
+            let refusal = Refusal::overloaded(format!(
+                "more requests than `mqtt.reply_rate` allows ask for replies on {}; send fewer",
+                reply_to.topic
+            ));
+            return self.shared.send(&reply_to, id.as_deref(), false, Err(refusal));
+        }
         let request = match request {
             Ok(request) => request,
             Err(refusal) => {
@@ -222,15 +268,17 @@ impl Dispatcher {
             }
         };
         let reads = matches!(request, Request::Ask(_) | Request::Query(_));
+        let print = fingerprint(&incoming.topic, &incoming.payload);
         let once = match &id {
             None => None,
             Some(id) => {
-                let print = fingerprint(&incoming.topic, &incoming.payload);
                 let verdict = self.shared.once().begin(id, print, reads, &reply_to, Instant::now());
                 match verdict {
                     Verdict::New => Some(print),
                     Verdict::Joined => return,
-                    Verdict::Again(reply) => return self.shared.put(&reply_to, reply, JSON),
+                    Verdict::Again(reply) => {
+                        return self.shared.put(&reply_to, reply, JSON, REPLY_LASTS);
+                    }
                     Verdict::Taken => {
                         let refusal = Refusal::bad_request(format!(
                             "the id {id:?} was used for another request; give each request an id of its own"
@@ -242,18 +290,27 @@ impl Dispatcher {
         };
         let senses =
             matches!(request, Request::Pose(_) | Request::Speaking(_) | Request::Replay(_));
-        let asked_for_reply = id.is_some() || incoming.response_topic.is_some();
         let progress = id
             .as_ref()
             .map(|id| (Arc::clone(&self.shared.outbox), self.shared.topics.progress(id)));
-        let job = Job {
-            quiet: matches!(request, Request::Pose(_) | Request::Speaking(_)) && !asked_for_reply,
-            writes: !reads,
-            request,
-            call: Call { id, received: Instant::now(), progress },
-            reply_to,
-            once,
+        let ticket = if quiet {
+            None
+        } else {
+            let (id, reply_to) = (id.clone(), reply_to.clone());
+            let taken = |ticket| Taken { ticket, id, request: print, writes: !reads, reply_to };
+            self.shared.outbox.accept(taken)
         };
+        let received = Instant::now();
+        let debt = Debt {
+            id: id.clone(),
+            once,
+            reply_to,
+            writes: !reads,
+            received,
+            expiry: incoming.expiry,
+            ticket,
+        };
+        let job = Job { request, call: Call { id, received, progress }, debt, quiet };
         self.shared.running.fetch_add(1, Ordering::Relaxed);
         if self.shared.is_for_model(&job) {
             return self.think(job);
@@ -344,6 +401,10 @@ impl Shared {
         }
     }
 
+    fn rates(&self) -> std::sync::MutexGuard<'_, Rates> {
+        self.rates.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn once(&self) -> std::sync::MutexGuard<'_, Once> {
         self.once.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -373,78 +434,104 @@ impl Shared {
 
     /// Lets the service do it, on a thread that may block, and replies.
     async fn carry_out(self: &Arc<Self>, job: Job) {
+        if job.debt.is_expired() {
+            return self.not_done(job, Refusal::expired(EXPIRED));
+        }
         let shared = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
-            let Job { request, call, reply_to, once, writes, quiet } = job;
+            let Job { request, call, debt, quiet } = job;
+            if debt.writes && debt.ticket.is_some() {
+                // Killed from here on, the next daemon knows that this was begun.
+                shared.outbox.sync();
+            }
+            let erases = matches!(request, Request::Forget(_));
             let service = &shared.service;
             let handled =
                 std::panic::catch_unwind(AssertUnwindSafe(|| service.handle(request, &call)));
             let result = handled.unwrap_or_else(|_| {
                 Err(Refusal::internal("the daemon failed on this request; its log says where"))
             });
+            if erases && result.is_ok() {
+                shared.outbox.erase();
+                shared.once().erase();
+            }
+            if !(quiet && result.is_ok()) {
+                let kept = !result.as_ref().is_err_and(|refusal| refusal.code.retryable());
+                shared.pay(&debt, result, kept);
+            }
             shared.running.fetch_sub(1, Ordering::Relaxed);
-            if quiet && result.is_ok() {
-                return;
-            }
-            let id = call.id.as_deref();
-            match (id, once) {
-                (Some(id), Some(print)) => shared.reply_once(id, print, &reply_to, writes, result),
-                _ => shared.send(&reply_to, id, writes, result),
-            }
         });
         // It cannot panic; it is cancelled only when the runtime ends.
         let _ = done.await;
     }
 
-    /// Replies to everybody who sent the request with that id, and keeps the reply for those who send it again.
-    fn reply_once(
-        &self,
-        id: &str,
-        print: u64,
-        reply_to: &ReplyTo,
-        writes: bool,
-        result: Result<Reply, Refusal>,
-    ) {
-        let again = result.as_ref().is_err_and(|refusal| refusal.code.retryable());
-        let (payload, content_type) = encode(Some(id), writes, result);
-        let targets = if again {
-            self.once().abandon(id, print)
-        } else {
-            self.once().finish(id, print, &payload).unwrap_or_default()
-        };
-        if targets.is_empty() {
-            return self.put(reply_to, payload, content_type);
-        }
-        for target in &targets {
-            self.put(target, payload.clone(), content_type);
-        }
+    /// Refuses a request that was admitted but not carried out: it may be sent again under its id.
+    fn not_done(&self, job: Job, refusal: Refusal) {
+        self.pay(&job.debt, Err(refusal), false);
+        self.running.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Refuses a request that was admitted by its id but not carried out: it may be sent again.
-    fn not_done(&self, job: Job, refusal: Refusal) {
-        self.running.fetch_sub(1, Ordering::Relaxed);
-        match (&job.call.id, job.once) {
+    /// Replies to everybody who sent the request. `kept`: the reply is kept for those who send it again under the
+    /// same id; else they may try anew.
+    fn pay(&self, debt: &Debt, result: Result<Reply, Refusal>, kept: bool) {
+        let (payload, content_type) = encode(debt.id.as_deref(), debt.writes, result);
+        let targets = match (&debt.id, debt.once) {
+            (Some(id), Some(print)) if !kept => self.once().abandon(id, print),
             (Some(id), Some(print)) => {
-                self.reply_once(id, print, &job.reply_to, job.writes, Err(refusal));
+                if debt.writes {
+                    self.outbox.acted(id, print, &payload);
+                }
+                self.once().finish(id, print, &payload).unwrap_or_default()
             }
-            (id, _) => self.send(&job.reply_to, id.as_deref(), job.writes, Err(refusal)),
+            _ => Vec::new(),
+        };
+        let alone = [debt.reply_to.clone()];
+        let targets = if targets.is_empty() { &alone[..] } else { &targets[..] };
+        for target in targets {
+            self.put(target, payload.clone(), content_type, debt.reply_lasts());
         }
+        self.outbox.settle(debt.ticket);
     }
 
     fn send(&self, to: &ReplyTo, id: Option<&str>, writes: bool, result: Result<Reply, Refusal>) {
         let (payload, content_type) = encode(id, writes, result);
-        self.put(to, payload, content_type);
+        self.put(to, payload, content_type, REPLY_LASTS);
     }
 
-    fn put(&self, to: &ReplyTo, payload: Vec<u8>, content_type: &'static str) {
+    fn put(&self, to: &ReplyTo, payload: Vec<u8>, content_type: &'static str, lasts: Duration) {
         self.outbox.push(Outgoing {
             topic: to.topic.clone(),
             payload,
             retain: false,
             class: Class::Reply,
             correlation: to.correlation.clone(),
-            content_type,
+            content_type: content_type.into(),
+            lasts,
         });
+    }
+
+    /// Takes over what an earlier daemon, killed or stopped, left: nobody who asked it is left without a reply, and
+    /// no change is carried out twice.
+    fn take_over(&self, left: Left) {
+        self.once().restore(left.acted, Instant::now());
+        for Taken { ticket, id, request, writes, reply_to } in left.taken {
+            let refusal = if writes {
+                Refusal::internal(
+                    "the daemon was restarted while this was under way: look whether it was done, and send it under \
+                     a new id if not",
+                )
+            } else {
+                Refusal::unavailable("the daemon was restarted before it answered; ask again")
+            };
+            let (payload, content_type) = encode(id.as_deref(), false, Err(refusal));
+            if let Some(id) = id.filter(|_| writes) {
+                self.outbox.acted(&id, request, &payload);
+                let (reply, age) = (payload.clone(), Duration::ZERO);
+                self.once().restore(vec![Acted { id, request, reply, age }], Instant::now());
+            }
+            self.put(&reply_to, payload, content_type, REPLY_LASTS);
+            self.outbox.settle(Some(ticket));
+        }
     }
 }
 

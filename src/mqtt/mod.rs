@@ -32,19 +32,23 @@
 pub mod broker;
 pub mod client;
 mod connection;
+pub mod discovery;
 mod dispatch;
 mod error;
+mod journal;
 pub mod message;
 mod nodelay;
 mod once;
 mod outbox;
 mod publisher;
+mod rates;
 pub mod session;
 pub mod topics;
 mod wire;
 
 pub use dispatch::{Call, Reply, Service};
 pub use error::MqttError;
+pub use journal::erase_outbox;
 pub use message::{Refusal, RefusalCode, Request};
 pub use publisher::Publisher;
 pub use session::Session;

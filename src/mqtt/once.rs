@@ -1,15 +1,17 @@
 //! Acting once per id: QoS 1 may deliver a request twice, and clients retry.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
+use sha2::{Digest, Sha256};
+
 use super::dispatch::ReplyTo;
+use super::journal::{ACTED_SECS, Acted};
 
 /// How long the reply to a reading request is repeated to whoever sends it again.
 const READ_MEMORY: Duration = Duration::from_secs(60);
 /// How long a writing request is known by its id.
-const WRITE_MEMORY: Duration = Duration::from_secs(3600);
+const WRITE_MEMORY: Duration = Duration::from_secs(ACTED_SECS);
 /// Ids that are known at the same time.
 const MAX_IDS: usize = 4096;
 /// Bytes of replies that are kept for repeating.
@@ -45,14 +47,52 @@ pub(super) struct Once {
     bytes: usize,
 }
 
-/// A request by its topic and payload.
+/// A request by its topic and payload; the same in every build, because it is kept on disk.
 pub(super) fn fingerprint(topic: &str, payload: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (topic, payload).hash(&mut hasher);
-    hasher.finish()
+    let mut hasher = Sha256::new();
+    hasher.update((topic.len() as u64).to_le_bytes());
+    hasher.update(topic);
+    hasher.update(payload);
+    let digest = hasher.finalize();
+    digest.iter().take(8).fold(0, |print, byte| print << 8 | u64::from(*byte))
 }
 
 impl Once {
+    /// Takes over the changes that an earlier daemon carried out.
+    pub(super) fn restore(&mut self, acted: Vec<Acted>, now: Instant) {
+        for Acted { id, request, reply, age } in acted {
+            let began = now.checked_sub(age).unwrap_or(now);
+            self.remove(&id);
+            self.bytes += reply.len();
+            let (keep, waiting) = (WRITE_MEMORY, Vec::new());
+            self.entries
+                .insert(id.clone(), Entry { request, began, keep, reply: Some(reply), waiting });
+            self.order.push_back(id);
+        }
+        while (self.entries.len() > MAX_IDS || self.bytes > MAX_BYTES) && self.forget_oldest() {}
+    }
+
+    /// Something was erased from the memory: replies may speak of it. Ids of changes stay known.
+    pub(super) fn erase(&mut self) {
+        let told: Vec<String> = self
+            .order
+            .iter()
+            .filter(|id| self.entries.get(*id).is_some_and(|entry| entry.reply.is_some()))
+            .cloned()
+            .collect();
+        for id in told {
+            let Some(entry) = self.entries.get_mut(&id) else { continue };
+            if entry.keep == READ_MEMORY {
+                self.remove(&id);
+                continue;
+            }
+            let bare = serde_json::json!({ "id": id, "ok": true }).to_string().into_bytes();
+            let before = entry.reply.as_ref().map_or(0, Vec::len);
+            self.bytes = self.bytes - before + bare.len();
+            entry.reply = Some(bare);
+        }
+    }
+
     /// Notes a request. `reads`: it changes nothing, so that another one under the same id may follow.
     pub(super) fn begin(
         &mut self,
@@ -158,6 +198,39 @@ mod tests {
         assert_eq!(once.finish("q", 2, b"new"), Some(vec![to("x")]));
         let later = now + READ_MEMORY + Duration::from_secs(1);
         assert_eq!(once.begin("q", 2, true, &to("x"), later), Verdict::New);
+    }
+
+    #[test]
+    fn what_was_done_before_a_restart_is_not_done_again() {
+        let mut once = Once::default();
+        let now = Instant::now() + WRITE_MEMORY;
+        let acted = |id: &str, secs| Acted {
+            id: id.into(),
+            request: 7,
+            reply: b"done".to_vec(),
+            age: Duration::from_secs(secs),
+        };
+        once.restore(vec![acted("old", ACTED_SECS + 1), acted("new", 10)], now);
+        assert_eq!(once.begin("new", 7, false, &to("x"), now), Verdict::Again(b"done".to_vec()));
+        assert_eq!(once.begin("new", 8, false, &to("x"), now), Verdict::Taken);
+        assert_eq!(once.begin("old", 7, false, &to("x"), now), Verdict::New);
+    }
+
+    #[test]
+    fn erasing_takes_what_replies_said_and_leaves_the_ids_of_changes() {
+        let mut once = Once::default();
+        let now = Instant::now();
+        for (id, reads) in [("q", true), ("n", false), ("open", false)] {
+            once.begin(id, 1, reads, &to("x"), now);
+        }
+        once.finish("q", 1, b"Ava was here");
+        once.finish("n", 1, b"{\"name\":\"Ava\"}");
+        once.erase();
+        assert_eq!(once.begin("q", 1, true, &to("x"), now), Verdict::New);
+        let bare = br#"{"id":"n","ok":true}"#.to_vec();
+        assert_eq!(once.bytes, bare.len());
+        assert_eq!(once.begin("n", 1, false, &to("x"), now), Verdict::Again(bare));
+        assert_eq!(once.begin("open", 1, false, &to("x"), now), Verdict::Joined);
     }
 
     #[test]

@@ -1,26 +1,41 @@
-//! What waits to be published: bounded, and in order.
+//! What waits to be published: bounded, in order, and on disk where there is a state folder.
 //!
 //! Whoever publishes only puts a message here and never waits for the broker. The session takes
-//! messages out and gives back those that the broker did not acknowledge before the connection broke.
+//! messages out, gives back those that the broker did not acknowledge before the connection broke, and says which
+//! are done. What is not worth sending any more is dropped when its turn comes.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
+
+use super::journal::{Journal, Left, Taken};
+use super::message::Refusal;
 
 /// Messages that may wait.
 const MAX_MESSAGES: usize = 10_000;
 /// Bytes of payload that may wait.
 const MAX_BYTES: usize = 32 * 1024 * 1024;
 
+/// How long a reply is worth sending.
+pub(super) const REPLY_LASTS: Duration = Duration::from_secs(24 * 3600);
+/// The same for what happened.
+pub(super) const EVENT_LASTS: Duration = Duration::from_secs(24 * 3600);
+/// The same for what is to be said aloud, and for what is soon said anew.
+pub(super) const MOMENT_LASTS: Duration = Duration::from_secs(60);
+
 /// How much a message matters when not all can be kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
-    /// Somebody waits for it.
-    Reply,
+    /// It is soon said anew: not kept on disk.
+    Fleeting,
     /// It happened; the memory has it too.
     Event,
+    /// Somebody waits for it.
+    Reply,
 }
 
 /// A message on its way out.
@@ -33,7 +48,29 @@ pub(super) struct Outgoing {
     /// v5 correlation data of the request, unaltered.
     pub(super) correlation: Option<Vec<u8>>,
     /// v5 content type.
-    pub(super) content_type: &'static str,
+    pub(super) content_type: Cow<'static, str>,
+    /// How long it is worth sending; retained messages always are.
+    pub(super) lasts: Duration,
+}
+
+/// A message with its place in the line.
+#[derive(Clone, Debug)]
+pub(super) struct Waiting {
+    seq: u64,
+    until: Instant,
+    pub(super) message: Outgoing,
+}
+
+impl Waiting {
+    /// Time left in which it is worth something; `None`: it is retained.
+    pub(super) fn time_left(&self) -> Option<Duration> {
+        let left = self.until.saturating_duration_since(Instant::now());
+        (!self.message.retain).then_some(left)
+    }
+
+    fn is_over(&self) -> bool {
+        self.time_left().is_some_and(|left| left.is_zero())
+    }
 }
 
 /// Content type of every document.
@@ -43,63 +80,121 @@ pub(super) const JSON: &str = "application/json";
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     queue: Mutex<Queue>,
+    journal: Option<Journal>,
     wake: Notify,
+    tickets: AtomicU64,
     dropped: AtomicU64,
+    expired: AtomicU64,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
-    waiting: VecDeque<Outgoing>,
+    waiting: VecDeque<Waiting>,
     bytes: usize,
+    next: u64,
     /// The newest message of each retained topic: published again at every connect.
     retained: BTreeMap<String, Outgoing>,
 }
 
 impl Queue {
-    /// Removes one message to make room: the oldest event, else the oldest of all.
-    fn drop_one(&mut self) {
-        let oldest_event = self.waiting.iter().position(|one| one.class == Class::Event);
-        if let Some(gone) = self.waiting.remove(oldest_event.unwrap_or(0)) {
-            self.bytes -= gone.payload.len();
-        }
+    /// Removes one message to make room: the oldest of the least important class.
+    fn drop_one(&mut self) -> Option<Waiting> {
+        let least = self.waiting.iter().map(|one| one.message.class).min()?;
+        let oldest = self.waiting.iter().position(|one| one.message.class == least)?;
+        let gone = self.waiting.remove(oldest)?;
+        self.bytes -= gone.message.payload.len();
+        Some(gone)
+    }
+
+    fn append(&mut self, message: Outgoing, lasts: Duration) -> u64 {
+        let seq = self.next;
+        self.next += 1;
+        self.bytes += message.payload.len();
+        let now = Instant::now();
+        let until = now.checked_add(lasts).unwrap_or(now);
+        self.waiting.push_back(Waiting { seq, until, message });
+        seq
     }
 }
 
 impl Outbox {
+    /// With a journal, and the messages that an earlier daemon left in it.
+    pub(super) fn over(journal: Journal, left: &mut Left) -> Self {
+        let mut queue = Queue::default();
+        let now = Instant::now();
+        for (seq, message, still) in std::mem::take(&mut left.waiting) {
+            queue.bytes += message.payload.len();
+            queue.next = seq + 1;
+            let until = now.checked_add(still).unwrap_or(now);
+            queue.waiting.push_back(Waiting { seq, until, message });
+        }
+        let ticket = left.taken.iter().map(|taken| taken.ticket + 1).max().unwrap_or_default();
+        Self {
+            queue: Mutex::new(queue),
+            journal: Some(journal),
+            tickets: AtomicU64::new(ticket),
+            ..Self::default()
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts a message at the end; the oldest events give way when there is no room.
+    fn is_kept(message: &Outgoing) -> bool {
+        message.class != Class::Fleeting && !message.retain
+    }
+
+    /// Puts a message at the end; the least important give way when there is no room.
     pub(super) fn push(&self, message: Outgoing) {
         let mut queue = self.lock();
         if message.retain {
             queue.retained.insert(message.topic.clone(), message.clone());
         }
-        queue.bytes += message.payload.len();
-        queue.waiting.push_back(message);
+        let kept = self.journal.as_ref().filter(|_| Self::is_kept(&message));
+        let copy = kept.map(|_| message.clone());
+        let lasts = message.lasts;
+        let seq = queue.append(message, lasts);
+        // Under the lock: the journal sees numbers in their order.
+        if let (Some(journal), Some(copy)) = (kept, copy) {
+            journal.put(seq, copy);
+        }
         while queue.waiting.len() > MAX_MESSAGES || queue.bytes > MAX_BYTES {
-            queue.drop_one();
+            let Some(gone) = queue.drop_one() else { break };
+            self.settled(&gone);
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         drop(queue);
         self.wake.notify_one();
     }
 
-    /// The message that has waited longest.
-    pub(super) fn take(&self) -> Option<Outgoing> {
+    /// The message that has waited longest and is still worth sending.
+    pub(super) fn take(&self) -> Option<Waiting> {
         let mut queue = self.lock();
-        let message = queue.waiting.pop_front()?;
-        queue.bytes -= message.payload.len();
-        Some(message)
+        loop {
+            let first = queue.waiting.pop_front()?;
+            queue.bytes -= first.message.payload.len();
+            if !first.is_over() {
+                return Some(first);
+            }
+            self.settled(&first);
+            self.expired.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A message that was taken needs not be kept any more: the broker has it, or it cannot be sent.
+    pub(super) fn settled(&self, waiting: &Waiting) {
+        if let Some(journal) = self.journal.as_ref().filter(|_| Self::is_kept(&waiting.message)) {
+            journal.done(waiting.seq);
+        }
     }
 
     /// Puts messages that were taken but not acknowledged back to the front, in their order.
-    pub(super) fn give_back(&self, messages: impl DoubleEndedIterator<Item = Outgoing>) {
+    pub(super) fn give_back(&self, messages: impl DoubleEndedIterator<Item = Waiting>) {
         let mut queue = self.lock();
-        for message in messages.rev() {
-            queue.bytes += message.payload.len();
-            queue.waiting.push_front(message);
+        for waiting in messages.rev() {
+            queue.bytes += waiting.message.payload.len();
+            queue.waiting.push_front(waiting);
         }
     }
 
@@ -108,11 +203,67 @@ impl Outbox {
     pub(super) fn give_birth(&self) {
         let mut queue = self.lock();
         let born: Vec<_> = queue.retained.values().cloned().collect();
-        queue.waiting.retain(|one| !one.retain);
+        queue.waiting.retain(|one| !one.message.retain);
         for message in born.into_iter().rev() {
-            queue.waiting.push_front(message);
+            let (seq, until) = (queue.next, Instant::now());
+            queue.next += 1;
+            queue.waiting.push_front(Waiting { seq, until, message });
         }
-        queue.bytes = queue.waiting.iter().map(|one| one.payload.len()).sum();
+        queue.bytes = queue.waiting.iter().map(|one| one.message.payload.len()).sum();
+    }
+
+    /// A request was taken that somebody waits for; gives the ticket for [`Self::settle`].
+    pub(super) fn accept(&self, taken: impl FnOnce(u64) -> Taken) -> Option<u64> {
+        let journal = self.journal.as_ref()?;
+        let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
+        journal.take(taken(ticket));
+        Some(ticket)
+    }
+
+    /// The request is answered.
+    pub(super) fn settle(&self, ticket: Option<u64>) {
+        if let (Some(journal), Some(ticket)) = (&self.journal, ticket) {
+            journal.settle(ticket);
+        }
+    }
+
+    /// The change under that id was carried out, and this was the reply.
+    pub(super) fn acted(&self, id: &str, request: u64, reply: &[u8]) {
+        if let Some(journal) = &self.journal {
+            journal.act(id, request, reply);
+        }
+    }
+
+    /// Something was erased from the memory: what waits may speak of it. Events go; whoever waits for a reply is told
+    /// to ask again.
+    pub(super) fn erase(&self) {
+        let mut queue = self.lock();
+        if let Some(journal) = &self.journal {
+            journal.erase();
+        }
+        let waiting = std::mem::take(&mut queue.waiting);
+        queue.bytes = 0;
+        for one in waiting {
+            let Waiting { message, until, .. } = one;
+            let message = match message.class {
+                _ if message.retain => message,
+                Class::Reply => withdrawn(message),
+                Class::Event | Class::Fleeting => continue,
+            };
+            let lasts = until.saturating_duration_since(Instant::now());
+            let copy = Self::is_kept(&message).then(|| message.clone());
+            let seq = queue.append(message, lasts);
+            if let (Some(journal), Some(copy)) = (&self.journal, copy) {
+                journal.put(seq, copy);
+            }
+        }
+    }
+
+    /// Waits until everything put in so far is on disk.
+    pub(super) fn sync(&self) {
+        if let Some(journal) = &self.journal {
+            journal.sync();
+        }
     }
 
     /// Waits until something may have been put in.
@@ -129,48 +280,186 @@ impl Outbox {
     pub(super) fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }
+
+    /// Messages that were dropped because their time was over.
+    pub(super) fn expired(&self) -> u64 {
+        self.expired.load(Ordering::Relaxed)
+    }
+}
+
+/// The reply without what it said.
+fn withdrawn(message: Outgoing) -> Outgoing {
+    let id = serde_json::from_slice::<serde_json::Value>(&message.payload).ok();
+    let id = id.as_ref().and_then(|reply| reply.get("id")?.as_str());
+    let refusal = Refusal::unavailable(
+        "something was erased from the memory while the reply waited; ask again",
+    );
+    let payload = refusal.document(id).to_string().into_bytes();
+    Outgoing { payload, content_type: JSON.into(), ..message }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::mqtt::dispatch::ReplyTo;
 
     fn message(topic: &str, class: Class, retain: bool) -> Outgoing {
-        let payload = topic.as_bytes().to_vec();
         Outgoing {
             topic: topic.into(),
-            payload,
+            payload: topic.as_bytes().to_vec(),
             retain,
             class,
-            correlation: None,
-            content_type: JSON,
+            correlation: Some(vec![0, 255]),
+            content_type: JSON.into(),
+            lasts: Duration::from_secs(60),
         }
     }
 
     fn topics(outbox: &Outbox) -> Vec<String> {
-        std::iter::from_fn(|| outbox.take()).map(|one| one.topic).collect()
+        std::iter::from_fn(|| outbox.take()).map(|one| one.message.topic).collect()
+    }
+
+    fn open(dir: &std::path::Path) -> (Outbox, Left) {
+        let (journal, mut left) = Journal::open(dir).unwrap();
+        (Outbox::over(journal, &mut left), left)
     }
 
     #[test]
     fn answers_outlast_events_when_there_is_no_room() {
         let outbox = Outbox::default();
         outbox.push(message("answer", Class::Reply, false));
-        for _ in 0..MAX_MESSAGES + 5 {
-            outbox.push(message("event", Class::Event, false));
+        outbox.push(message("event", Class::Event, false));
+        for _ in 0..MAX_MESSAGES + 3 {
+            outbox.push(message("stats", Class::Fleeting, false));
         }
-        assert_eq!((outbox.len(), outbox.dropped()), (MAX_MESSAGES, 6));
-        assert_eq!(outbox.take().map(|one| one.topic).as_deref(), Some("answer"));
+        assert_eq!((outbox.len(), outbox.dropped()), (MAX_MESSAGES, 5));
+        let first: Vec<_> = (0..2).map(|_| outbox.take().unwrap().message.topic).collect();
+        assert_eq!(first, ["answer", "event"]);
     }
 
     #[test]
     fn a_new_connection_is_told_the_newest_state_first_and_loses_nothing() {
         let outbox = Outbox::default();
-        outbox.push(message("status", Class::Event, true));
+        outbox.push(message("status", Class::Fleeting, true));
         outbox.push(message("a", Class::Reply, false));
         outbox.push(message("b", Class::Reply, false));
         let taken: Vec<_> = (0..2).filter_map(|_| outbox.take()).collect();
         outbox.give_back(taken.into_iter());
         outbox.give_birth();
         assert_eq!(topics(&outbox), ["status", "a", "b"]);
+    }
+
+    #[test]
+    fn what_the_broker_did_not_acknowledge_is_there_after_a_kill_in_its_order() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outbox, _) = open(dir.path());
+        for topic in ["a", "b", "c"] {
+            outbox.push(message(topic, Class::Reply, false));
+        }
+        outbox.push(message("stats", Class::Fleeting, false));
+        outbox.push(message("status", Class::Fleeting, true));
+        outbox.push(message("event", Class::Event, false));
+        let handed: Vec<_> = (0..2).filter_map(|_| outbox.take()).collect();
+        outbox.settled(&handed[0]);
+        outbox.sync();
+        // No goodbye: as after kill -9.
+        std::mem::forget(outbox);
+        let (outbox, _) = open(dir.path());
+        assert_eq!(outbox.take().unwrap().message, message("b", Class::Reply, false));
+        outbox.push(message("d", Class::Reply, false));
+        assert_eq!(topics(&outbox), ["c", "event", "d"]);
+        let mode = std::os::unix::fs::MetadataExt::mode(
+            &std::fs::metadata(dir.path().join("outbox.db")).unwrap(),
+        );
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn what_is_not_worth_sending_any_more_is_dropped() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outbox, _) = open(dir.path());
+        let brief =
+            Outgoing { lasts: Duration::from_millis(30), ..message("brief", Class::Reply, false) };
+        outbox.push(brief.clone());
+        outbox.push(message("long", Class::Reply, false));
+        outbox.sync();
+        std::mem::forget(outbox);
+        std::thread::sleep(Duration::from_millis(60));
+        let (outbox, _) = open(dir.path());
+        outbox.push(brief);
+        std::thread::sleep(Duration::from_millis(60));
+        assert_eq!(topics(&outbox), ["long"]);
+        assert_eq!((outbox.expired(), outbox.dropped()), (2, 0));
+    }
+
+    #[test]
+    fn the_disk_holds_no_more_than_the_memory() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outbox, _) = open(dir.path());
+        for _ in 0..MAX_MESSAGES + 50 {
+            outbox.push(message("event", Class::Event, false));
+        }
+        outbox.sync();
+        std::mem::forget(outbox);
+        assert_eq!(open(dir.path()).0.len(), MAX_MESSAGES);
+    }
+
+    #[test]
+    fn requests_without_an_answer_and_ids_of_changes_are_known_after_a_kill() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outbox, _) = open(dir.path());
+        let reply_to = ReplyTo { topic: "engram/rob/answer/x".into(), correlation: Some(vec![7]) };
+        let taken = |ticket| Taken {
+            ticket,
+            id: Some("x".into()),
+            request: u64::MAX,
+            writes: true,
+            reply_to: reply_to.clone(),
+        };
+        let first = outbox.accept(taken);
+        outbox.accept(taken);
+        outbox.acted("done", u64::MAX - 1, b"{}");
+        outbox.settle(first);
+        outbox.sync();
+        std::mem::forget(outbox);
+        let (outbox, left) = open(dir.path());
+        assert_eq!(left.taken, [taken(1)]);
+        assert_eq!(left.acted.len(), 1);
+        assert_eq!((left.acted[0].id.as_str(), left.acted[0].request), ("done", u64::MAX - 1));
+        assert_eq!(outbox.accept(taken), Some(2));
+    }
+
+    #[test]
+    fn erasing_leaves_no_word_of_what_waited() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outbox, _) = open(dir.path());
+        let said = |topic: &str, class| Outgoing {
+            payload: br#"{"id":"q","answer":"Wilhelmina was here."}"#.to_vec(),
+            ..message(topic, class, false)
+        };
+        outbox.push(said("event", Class::Event));
+        outbox.push(said("answer", Class::Reply));
+        outbox.acted("n", 1, b"{\"name\":\"Wilhelmina\"}");
+        outbox.sync();
+        outbox.erase();
+        outbox.sync();
+        for file in std::fs::read_dir(dir.path()).unwrap() {
+            let bytes = std::fs::read(file.unwrap().path()).unwrap();
+            assert!(!bytes.windows(10).any(|text| text == b"Wilhelmina"));
+        }
+        let reply = outbox.take().unwrap().message;
+        let reply: serde_json::Value = serde_json::from_slice(&reply.payload).unwrap();
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&"q".into(), &"unavailable".into()));
+        assert!(outbox.take().is_none());
+    }
+
+    #[test]
+    fn a_damaged_file_is_put_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("outbox.db"), vec![7u8; 9000]).unwrap();
+        let (outbox, left) = open(dir.path());
+        assert!(left.taken.is_empty() && outbox.len() == 0);
+        assert!(dir.path().join("outbox.db.damaged").exists());
     }
 }

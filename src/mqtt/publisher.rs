@@ -1,13 +1,17 @@
 //! The handle by which the daemon publishes what happens.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use serde::Serialize;
 
 use super::Topics;
-use super::message::{Describe, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status};
-use super::outbox::{Class, JSON, Outbox, Outgoing};
+use super::discovery::discovery;
+use super::message::{
+    Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
+};
+use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing};
 use crate::ids::SessionId;
 
 /// Publishes by putting messages into the outbox: no call waits for the broker. Cheap to clone.
@@ -15,13 +19,29 @@ use crate::ids::SessionId;
 pub struct Publisher {
     pub(super) outbox: Arc<Outbox>,
     pub(super) connected: Arc<AtomicBool>,
+    /// Connections so far.
+    connection: Arc<AtomicU64>,
+    /// What `status` says besides being there.
+    said: Arc<Mutex<(Vec<String>, Option<SessionId>)>>,
     topics: Topics,
     boot_id: Arc<str>,
 }
 
 impl Publisher {
-    pub(super) fn new(topics: Topics, boot_id: &str) -> Self {
-        Self { outbox: Arc::default(), connected: Arc::default(), topics, boot_id: boot_id.into() }
+    #[cfg(test)]
+    pub(crate) fn new(topics: Topics, boot_id: &str) -> Self {
+        Self::over(Outbox::default(), topics, boot_id)
+    }
+
+    pub(super) fn over(outbox: Outbox, topics: Topics, boot_id: &str) -> Self {
+        Self {
+            outbox: Arc::new(outbox),
+            connected: Arc::default(),
+            connection: Arc::default(),
+            said: Arc::default(),
+            topics,
+            boot_id: boot_id.into(),
+        }
     }
 
     /// `event/person`.
@@ -41,22 +61,69 @@ impl Publisher {
 
     /// `say`.
     pub fn say(&self, say: &Say) {
-        self.event("say", say);
+        self.put("say", say, false, Class::Event, MOMENT_LASTS);
     }
 
     /// `stats`.
     pub fn stats(&self, stats: &Stats) {
-        self.event("stats", stats);
+        self.put("stats", stats, false, Class::Fleeting, MOMENT_LASTS);
+    }
+
+    /// `home`: never retained, because it holds who is here and what was said.
+    pub fn home(&self, home: &Home) {
+        self.put("home", home, false, Class::Fleeting, MOMENT_LASTS);
+    }
+
+    /// Tells Home Assistant what there is to show, retained, below its own `prefix`.
+    pub fn discovery(&self, prefix: &str, robot: &str) {
+        for (topic, document) in discovery(prefix, robot, &self.topics) {
+            self.put_at(topic, &document, true, Class::Fleeting, EVENT_LASTS);
+        }
     }
 
     /// `describe`, retained.
     pub fn describe(&self, describe: &Describe) {
-        self.put("describe", describe, true);
+        self.put("describe", describe, true, Class::Fleeting, EVENT_LASTS);
     }
 
     /// `status` `online`, retained, with what is impaired and what is being remembered.
     pub fn status(&self, degraded: &[String], session: Option<SessionId>) {
-        self.put("status", &self.state(State::Online, degraded, session), true);
+        *self.said.lock().unwrap_or_else(PoisonError::into_inner) = (degraded.to_vec(), session);
+        self.reaffirm();
+    }
+
+    /// Says once more what `status` is.
+    pub(super) fn reaffirm(&self) {
+        let (degraded, session) = self.said.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.put_status(&self.state(State::Online, &degraded, session));
+    }
+
+    /// A connection is there: `status` is said with its number.
+    pub(super) fn born(&self) {
+        self.connection.fetch_add(1, Ordering::Relaxed);
+        self.reaffirm();
+        self.connected.store(true, Ordering::Relaxed);
+    }
+
+    /// The last will of the connection to come.
+    pub(super) fn will(&self) -> Status {
+        let connection = self.connection.load(Ordering::Relaxed) + 1;
+        Status { connection, ..self.state(State::Offline, &[], None) }
+    }
+
+    /// Whether a `status` on the broker is a lie: this daemon is there, and it says that none is.
+    pub(super) fn is_denied_by(&self, status: &Status) -> bool {
+        status.state != State::Online && self.connected()
+    }
+
+    /// Whether somebody else says to be this robot.
+    pub(super) fn is_claimed_by(&self, status: &Status) -> bool {
+        status.state == State::Online && *status.boot_id != *self.boot_id
+    }
+
+    /// Something was erased from the memory: what waits for the broker may speak of it.
+    pub fn erase_waiting(&self) {
+        self.outbox.erase();
     }
 
     /// Whether a broker is connected now.
@@ -71,6 +138,12 @@ impl Publisher {
         self.outbox.len()
     }
 
+    /// Messages that were dropped because they were not worth sending any more.
+    #[must_use]
+    pub fn expired(&self) -> u64 {
+        self.outbox.expired()
+    }
+
     /// Messages that were dropped because too many waited.
     #[must_use]
     pub fn dropped(&self) -> u64 {
@@ -78,7 +151,7 @@ impl Publisher {
     }
 
     pub(super) fn stopped(&self) {
-        self.put("status", &self.state(State::Stopped, &[], None), true);
+        self.put_status(&self.state(State::Stopped, &[], None));
     }
 
     pub(super) fn state(
@@ -90,6 +163,7 @@ impl Publisher {
         Status {
             state,
             boot_id: self.boot_id.to_string(),
+            connection: self.connection.load(Ordering::Relaxed),
             session,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             degraded: degraded.to_vec(),
@@ -97,19 +171,42 @@ impl Publisher {
     }
 
     fn event(&self, below: &str, document: &impl Serialize) {
-        self.put(below, document, false);
+        self.put(below, document, false, Class::Event, EVENT_LASTS);
     }
 
-    fn put(&self, below: &str, document: &impl Serialize, retain: bool) {
+    fn put_status(&self, status: &Status) {
+        self.put("status", status, true, Class::Fleeting, EVENT_LASTS);
+    }
+
+    fn put(
+        &self,
+        below: &str,
+        document: &impl Serialize,
+        retain: bool,
+        class: Class,
+        lasts: Duration,
+    ) {
+        self.put_at(self.topics.at(below), document, retain, class, lasts);
+    }
+
+    fn put_at(
+        &self,
+        topic: String,
+        document: &impl Serialize,
+        retain: bool,
+        class: Class,
+        lasts: Duration,
+    ) {
         // Our own types always serialize: string keys, finite or null numbers.
         let Ok(payload) = serde_json::to_vec(document) else { return };
         self.outbox.push(Outgoing {
-            topic: self.topics.at(below),
+            topic,
             payload,
             retain,
-            class: Class::Event,
+            class,
             correlation: None,
-            content_type: JSON,
+            content_type: JSON.into(),
+            lasts,
         });
     }
 }

@@ -19,8 +19,10 @@ use tokio::time::Instant;
 use super::broker::Broker;
 use super::connection::{Target, credentials};
 use super::dispatch::{Dispatcher, Incoming};
-use super::message::{Refusal, State};
-use super::outbox::{Class, Outgoing};
+use super::journal::{Journal, Left};
+use super::message::{Refusal, Status};
+use super::outbox::{Class, Outbox, Outgoing, Waiting};
+use super::rates::Rates;
 use super::{MqttError, Publisher, Service, Topics};
 use crate::config::{BrokerAddress, Config};
 
@@ -65,17 +67,20 @@ impl Session {
         };
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let target = Target::new(config, broker.map_or(nowhere, |broker| broker.v5), user)?;
-        let publisher = Publisher::new(topics.clone(), &boot_id());
+        let (outbox, left) = outbox(config).await;
+        let publisher = Publisher::over(outbox, topics.clone(), &boot_id());
         let dispatcher = Dispatcher::new(
             service,
             topics.clone(),
             Arc::clone(&publisher.outbox),
             &config.answerer,
+            Rates::new(config.mqtt.reply_rate),
+            left,
         );
         publisher.status(&[], None);
         let (stop, stopping) = watch::channel(false);
         let client_id = format!("engramd-{robot}");
-        let options = options(&target, &client_id, &topics, &publisher, !embedded);
+        let options = options(&target, &client_id, !embedded);
         let connection = Connection {
             options,
             broker: target.name(),
@@ -110,6 +115,8 @@ impl Session {
     pub async fn stop(self) {
         let _ = self.stop.send(true);
         let _ = tokio::time::timeout(STOP_TIMEOUT * 2, self.task).await;
+        // What was not delivered waits on disk for the next daemon.
+        self.publisher.outbox.sync();
     }
 
     /// Breaks the connection without a word, as a crash would.
@@ -128,18 +135,28 @@ fn boot_id() -> String {
         })
 }
 
-fn options(
-    target: &Target,
-    client_id: &str,
-    topics: &Topics,
-    publisher: &Publisher,
-    keep_session: bool,
-) -> MqttOptions {
+/// The outbox, kept in the state folder where the configuration names one, and what an earlier daemon left in it.
+async fn outbox(config: &Config) -> (Outbox, Left) {
+    let Some(dir) = config.store.dir.clone() else { return Default::default() };
+    let shown = dir.display().to_string();
+    match tokio::task::spawn_blocking(move || Journal::open(&dir)).await {
+        Ok(Ok((journal, mut left))) => (Outbox::over(journal, &mut left), left),
+        failed => {
+            let why = match failed {
+                Ok(Err(error)) => error.to_string(),
+                _ => "the thread that opens it failed".to_owned(),
+            };
+            tracing::warn!(
+                "messages for the broker are kept in memory only: opening outbox.db in {shown}: {why}"
+            );
+            Default::default()
+        }
+    }
+}
+
+fn options(target: &Target, client_id: &str, keep_session: bool) -> MqttOptions {
     let mut options = target.options(client_id);
-    let offline = publisher.state(State::Offline, &[], None);
-    let will = serde_json::to_vec(&offline).unwrap_or_default();
-    let will = LastWill::new(topics.at("status"), will, QoS::AtLeastOnce, true, None);
-    options.set_last_will(will).set_clean_start(!keep_session);
+    options.set_clean_start(!keep_session);
     if keep_session {
         options.set_session_expiry_interval(Some(SESSION_EXPIRY_SECS));
     }
@@ -165,7 +182,7 @@ enum End {
 }
 
 /// Messages handed to the connection, in order, with their packet id once they have one.
-type Handed = VecDeque<(Option<u16>, Outgoing)>;
+type Handed = VecDeque<(Option<u16>, Waiting)>;
 
 impl Connection {
     async fn run(mut self) {
@@ -199,7 +216,11 @@ impl Connection {
 
     /// One connection, from its beginning to its end.
     async fn connection(&mut self, handed: &mut Handed, backoff: &mut Duration) -> End {
-        let (client, mut eventloop) = AsyncClient::new(self.options.clone(), 2 * WINDOW);
+        let mut options = self.options.clone();
+        let will = serde_json::to_vec(&self.publisher.will()).unwrap_or_default();
+        let status = self.topics.at("status");
+        options.set_last_will(LastWill::new(status, will, QoS::AtLeastOnce, true, None));
+        let (client, mut eventloop) = AsyncClient::new(options, 2 * WINDOW);
         let outbox = Arc::clone(&self.publisher.outbox);
         let mut connected = false;
         let mut max_bytes = usize::MAX;
@@ -249,14 +270,20 @@ impl Connection {
                     if client.try_subscribe_many(self.filters()).is_err() {
                         return End::Broken("subscribing failed".to_owned());
                     }
+                    self.publisher.born();
                     outbox.give_birth();
-                    self.publisher.connected.store(true, Ordering::Relaxed);
                     tracing::info!("connected to the broker {}", self.broker);
                     self.feed(&client, handed, max_bytes);
                 }
-                Ok(Event::Incoming(Packet::Publish(publish))) => self.receive(publish),
+                Ok(Event::Incoming(Packet::Publish(publish))) => {
+                    self.receive(publish, said_stopped);
+                }
                 Ok(Event::Incoming(Packet::PubAck(ack))) => {
-                    handed.retain(|(id, _)| *id != Some(ack.pkid));
+                    if let Some(at) = handed.iter().position(|(id, _)| *id == Some(ack.pkid))
+                        && let Some((_, waiting)) = handed.remove(at)
+                    {
+                        outbox.settled(&waiting);
+                    }
                     self.feed(&client, handed, max_bytes);
                 }
                 Ok(Event::Incoming(Packet::Disconnect(_))) => {
@@ -279,19 +306,32 @@ impl Connection {
             filter.retain_forward_rule = RetainForwardRule::Never;
             filter
         };
-        self.topics.command_filters().into_iter().map(filter).collect()
+        let mut filters: Vec<Filter> =
+            self.topics.command_filters().into_iter().map(filter).collect();
+        // A will that comes late must not stand.
+        let mut status = filter(self.topics.at("status"));
+        status.nolocal = true;
+        filters.push(status);
+        filters
     }
 
     /// Hands waiting messages to the connection as far as the window allows.
     fn feed(&self, client: &AsyncClient, handed: &mut Handed, max_bytes: usize) {
         while handed.len() < WINDOW {
-            let Some(message) = self.publisher.outbox.take() else { return };
-            let Some(message) = fitting(message, max_bytes) else { continue };
+            let outbox = &self.publisher.outbox;
+            let Some(waiting) = outbox.take() else { return };
+            let Some(message) = fitting(waiting.message.clone(), max_bytes) else {
+                outbox.settled(&waiting);
+                continue;
+            };
+            let left = waiting.time_left();
             let properties = PublishProperties {
                 correlation_data: message.correlation.clone().map(Into::into),
-                content_type: Some(message.content_type.to_owned()),
+                content_type: Some(message.content_type.to_string()),
                 payload_format_indicator: (message.content_type == super::outbox::JSON)
                     .then_some(1),
+                message_expiry_interval: left
+                    .map(|left| u32::try_from(left.as_secs().max(1)).unwrap_or(u32::MAX)),
                 ..PublishProperties::default()
             };
             let given = client.try_publish_with_properties(
@@ -302,19 +342,26 @@ impl Connection {
                 properties,
             );
             match given {
-                Ok(()) => handed.push_back((None, message)),
+                Ok(()) => handed.push_back((None, waiting)),
                 Err(error) => {
                     // The channel holds twice the window: it is the topic that is impossible.
                     tracing::error!(
                         "publishing on {:?}: {error}; the message is dropped",
                         message.topic
                     );
+                    outbox.settled(&waiting);
                 }
             }
         }
     }
 
-    fn receive(&self, publish: Publish) {
+    fn receive(&self, publish: Publish, leaving: bool) {
+        if *publish.topic == *self.topics.at("status").as_bytes() {
+            if !leaving {
+                self.heard(&publish.payload);
+            }
+            return;
+        }
         if publish.retain {
             let topic = String::from_utf8_lossy(&publish.topic);
             tracing::warn!("ignored a retained message on {topic}: commands must not be retained");
@@ -328,7 +375,26 @@ impl Connection {
             response_topic: properties.response_topic,
             correlation: properties.correlation_data.map(|data| data.to_vec()),
             content_type: properties.content_type,
+            expiry: properties.message_expiry_interval.map(|secs| Duration::from_secs(secs.into())),
         });
+    }
+
+    /// Somebody else, or a will, says how this robot is.
+    fn heard(&self, status: &[u8]) {
+        let Ok(status) = serde_json::from_slice::<Status>(status) else { return };
+        if self.publisher.is_denied_by(&status) {
+            tracing::info!(
+                "a late {:?} of boot {}, connection {} came; saying once more that this daemon is there",
+                status.state,
+                status.boot_id,
+                status.connection
+            );
+            self.publisher.reaffirm();
+        } else if self.publisher.is_claimed_by(&status) {
+            tracing::warn!(
+                "another daemon says to be this robot; give each robot a `robot.id` of its own"
+            );
+        }
     }
 }
 
@@ -360,7 +426,7 @@ fn fitting(message: Outgoing, max_bytes: usize) -> Option<Outgoing> {
         return Some(message);
     }
     tracing::warn!("a message of {size} bytes on {} is more than the broker takes", message.topic);
-    if message.class == Class::Event {
+    if message.class != Class::Reply {
         return None;
     }
     let refusal = Refusal::too_large(format!(
@@ -368,5 +434,5 @@ fn fitting(message: Outgoing, max_bytes: usize) -> Option<Outgoing> {
         message.payload.len()
     ));
     let payload = refusal.document(None).to_string().into_bytes();
-    Some(Outgoing { payload, content_type: super::outbox::JSON, ..message })
+    Some(Outgoing { payload, content_type: super::outbox::JSON.into(), ..message })
 }

@@ -30,14 +30,16 @@ pub enum Command {
     Pose,
     /// The robot's own speech.
     Speaking,
+    /// Switching microphones.
+    Privacy,
     /// Steering a replay.
     Replay(ReplayVerb),
 }
 
 /// Topics below the robot's that are subscribed to.
-const COMMAND_FILTERS: [&str; 10] = [
+const COMMAND_FILTERS: [&str; 11] = [
     "ask", "remember", "forget", "name", "people", "feedback", "query", "pose", "speaking",
-    "replay/+",
+    "privacy", "replay/+",
 ];
 
 impl Command {
@@ -54,6 +56,7 @@ impl Command {
             "query" => Self::Query,
             "pose" => Self::Pose,
             "speaking" => Self::Speaking,
+            "privacy" => Self::Privacy,
             _ => {
                 let verb = below.strip_prefix("replay/")?;
                 match ReplayVerb::from_word(verb) {

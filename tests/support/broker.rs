@@ -31,9 +31,10 @@ pub fn wait_for<T>(what: &str, secs: u64, mut look: impl FnMut() -> Option<T>) -
 
 /// A Mosquitto; ends with the test.
 pub struct Mosquitto {
-    child: Child,
+    program: &'static str,
+    child: Option<Child>,
     pub port: u16,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Mosquitto {
@@ -50,22 +51,37 @@ impl Mosquitto {
             "listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_dest none\n"
         );
         std::fs::write(&config, text).unwrap();
-        let child = Command::new(program)
+        let mut broker = Self { program, child: None, port, dir };
+        broker.run();
+        Some(broker)
+    }
+
+    /// Starts it, at the first time or again.
+    pub fn run(&mut self) {
+        let child = Command::new(self.program)
             .arg("-c")
-            .arg(&config)
+            .arg(self.dir.path().join("mosquitto.conf"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        self.child = Some(child);
+        let port = self.port;
         wait_for("mosquitto", 10, || TcpStream::connect(("127.0.0.1", port)).ok());
-        Some(Self { child, port, _dir: dir })
+    }
+
+    /// It is gone, without a word.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 
 impl Drop for Mosquitto {
     fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.kill();
     }
 }
 

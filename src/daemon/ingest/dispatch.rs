@@ -58,6 +58,11 @@ impl Progress {
 }
 
 impl Dispatcher {
+    /// Live: whether the item may be taken in at all; sound may not while microphones are switched off.
+    pub(super) fn may_take(&self, item: &Item) -> bool {
+        !(matches!(item, Item::Block(_)) && self.inbox.is_muted())
+    }
+
     /// Hands one item on; false when the replay was stopped from outside.
     pub(super) fn item(&mut self, item: Item) -> Result<bool, StagesGone> {
         let at = item.at();

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
+use crate::daemon::histogram::Histogram;
 use crate::ids::SourceId;
 use crate::time::Timestamp;
 
@@ -34,6 +36,10 @@ pub struct Readings {
     pub sealed: u64,
     /// Sealing waits for space on the disk.
     pub disk_full: bool,
+    /// Live: from a frame's capture until its faces are in the open window.
+    pub faces_shown: Histogram,
+    /// Live: from the end of a turn until it is in the open window.
+    pub turns_shown: Histogram,
 }
 
 /// Shared between a session and whoever looks on. Cheap to clone.
@@ -52,7 +58,13 @@ impl Gauges {
     }
 
     /// An item of `source` that ends at `until` was handed on.
-    pub(super) fn item(&self, source: &SourceId, until: Timestamp, waiting: usize, jobs: usize) {
+    pub(in crate::daemon) fn item(
+        &self,
+        source: &SourceId,
+        until: Timestamp,
+        waiting: usize,
+        jobs: usize,
+    ) {
         let mut readings = self.lock();
         readings.items += 1;
         readings.jobs = jobs as u64;
@@ -85,6 +97,16 @@ impl Gauges {
         self.lock().disk_full = full;
     }
 
+    /// Live: the faces of a frame that was captured at `at` are in the open window.
+    pub(super) fn faces_shown(&self, at: Timestamp) {
+        self.lock().faces_shown.observe(since(at));
+    }
+
+    /// Live: the turn that ended at `at` is in the open window.
+    pub(super) fn turn_shown(&self, at: Timestamp) {
+        self.lock().turns_shown.observe(since(at));
+    }
+
     /// The session is over: nothing waits any more.
     pub(super) fn rest(&self) {
         let mut readings = self.lock();
@@ -95,4 +117,9 @@ impl Gauges {
             gauge.waiting = 0;
         }
     }
+}
+
+/// How long ago that was, by the wall clock.
+fn since(at: Timestamp) -> Duration {
+    Duration::try_from_secs_f64(Timestamp::wall_clock().secs_since(at)).unwrap_or_default()
 }

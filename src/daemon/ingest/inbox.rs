@@ -30,6 +30,8 @@ pub struct OwnSpeech {
 struct Kept {
     poses: VecDeque<Pose>,
     speech: VecDeque<OwnSpeech>,
+    /// Microphones are not listened to.
+    muted: bool,
     /// Who writes the poses down, too.
     listener: Option<Sender<Pose>>,
 }
@@ -49,6 +51,17 @@ impl Inbox {
         let (told, poses) = unbounded();
         self.lock().listener = Some(told);
         poses
+    }
+
+    /// From now on microphones are not listened to, or are again.
+    pub fn mute(&self, muted: bool) {
+        self.lock().muted = muted;
+    }
+
+    /// Whether microphones are not listened to.
+    #[must_use]
+    pub fn is_muted(&self) -> bool {
+        self.lock().muted
     }
 
     /// Keeps a pose for the clip that covers it; of too many the oldest goes.

@@ -143,7 +143,7 @@ fn feed(
         if context.stop.load(Ordering::Relaxed) {
             return Why::Stopped;
         }
-        if let Some(item) = sources.next(LOOK) {
+        if let Some(item) = sources.next(LOOK).filter(|item| dispatcher.may_take(item)) {
             (context.tap)(&item);
             if !matches!(dispatcher.item(item), Ok(true)) {
                 return Why::Fault;
@@ -173,6 +173,9 @@ fn drain(dispatcher: &mut Dispatcher, sources: &mut LiveSources, context: &LiveC
     let until = Instant::now() + DRAIN;
     while Instant::now() < until {
         let Some(item) = sources.next(Duration::from_millis(20)) else { return };
+        if !dispatcher.may_take(&item) {
+            continue;
+        }
         (context.tap)(&item);
         if !matches!(dispatcher.item(item), Ok(true)) {
             return;

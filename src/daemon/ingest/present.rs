@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::Gauges;
 use crate::identify::Resolver;
 use crate::ids::{SourceId, TurnId};
 use crate::memory::{Memory, PresentState, PresentTrack, PresentTurn};
@@ -14,11 +15,17 @@ pub(super) struct PresentBoard {
     memory: Memory,
     resolver: Arc<Mutex<Resolver>>,
     state: Arc<Mutex<PresentState>>,
+    /// Live: where it is noted how late what is shown is.
+    lateness: Option<Gauges>,
 }
 
 impl PresentBoard {
-    pub(super) fn new(memory: Memory, resolver: Arc<Mutex<Resolver>>) -> Self {
-        Self { memory, resolver, state: Arc::default() }
+    pub(super) fn new(
+        memory: Memory,
+        resolver: Arc<Mutex<Resolver>>,
+        lateness: Option<Gauges>,
+    ) -> Self {
+        Self { memory, resolver, state: Arc::default(), lateness }
     }
 
     /// The tracks that a camera follows at `at`.
@@ -29,6 +36,9 @@ impl PresentBoard {
             state.tracks.extend(shown);
             state.tracks.sort_by(|a, b| (&a.source, a.handle).cmp(&(&b.source, b.handle)));
         });
+        if let Some(gauges) = self.lateness.as_ref().filter(|_| !open.is_empty()) {
+            gauges.faces_shown(at);
+        }
     }
 
     fn track(&self, track: &FaceTrack) -> PresentTrack {
@@ -80,6 +90,9 @@ impl PresentBoard {
                 similarity: guess.map(|(_, _, similarity)| similarity),
             });
         });
+        if let Some(gauges) = &self.lateness {
+            gauges.turn_shown(turn.span.end);
+        }
     }
 
     /// A clip is committed: its rows take the place of what was shown of it.

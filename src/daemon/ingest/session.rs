@@ -221,7 +221,9 @@ impl Session {
             .workers
             .unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get));
         let pool = Pool::start(&settings.perceivers, workers, &settings.courtesy)?;
-        let present = PresentBoard::new(settings.memory.clone(), Arc::clone(&settings.resolver));
+        let lateness = recording.is_none().then(|| settings.gauges.clone());
+        let present =
+            PresentBoard::new(settings.memory.clone(), Arc::clone(&settings.resolver), lateness);
         let (parts, gathered) = unbounded();
         let mut state = States::new(&settings, &cameras, &microphones, resume)?;
 

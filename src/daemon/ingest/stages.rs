@@ -1,8 +1,10 @@
 //! How much time the stages of the data plane take, summed over threads.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+
+use crate::daemon::histogram::Histogram;
 
 /// A stage whose time is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,22 +58,28 @@ impl Stage {
 
 /// Clocks of the stages; written by every thread, read by whoever reports.
 #[derive(Debug, Default)]
-pub struct StageTimes([AtomicU64; Stage::ALL.len()]);
+pub struct StageTimes([Mutex<Histogram>; Stage::ALL.len()]);
 
 impl StageTimes {
     /// Does the work and adds its wall-clock time to the stage.
     pub fn time<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         let done = work();
-        let nanos = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.0[stage as usize].fetch_add(nanos, Ordering::Relaxed);
+        let took = begun.elapsed();
+        self.0[stage as usize].lock().unwrap_or_else(PoisonError::into_inner).observe(took);
         done
+    }
+
+    /// The stage's pieces of work by how long they took.
+    #[must_use]
+    pub fn histogram(&self, stage: Stage) -> Histogram {
+        self.0[stage as usize].lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Milliseconds so far by stage, summed over threads.
     #[must_use]
     pub fn millis(&self) -> BTreeMap<&'static str, f64> {
-        let millis = |stage: Stage| self.0[stage as usize].load(Ordering::Relaxed) as f64 * 1e-6;
+        let millis = |stage: Stage| self.histogram(stage).sum_secs() * 1e3;
         Stage::ALL.into_iter().map(|stage| (stage.word(), millis(stage))).collect()
     }
 }
@@ -91,5 +99,6 @@ mod tests {
         assert!(times.millis()["voice"] >= 2.0);
         assert!(times.millis()["faces"] == 0.0);
         assert_eq!(times.millis().len(), Stage::ALL.len());
+        assert_eq!(times.histogram(Stage::Voice).count(), 1);
     }
 }

@@ -135,4 +135,4 @@ fn profile(view: &View, args: &ProfileArgs) -> Result<Value, Refusal> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -25,7 +25,12 @@ fn span(start: f64, end: f64) -> Span {
 
 /// A memory of half a minute: Ava is seen twice and speaks once; somebody unknown speaks.
 pub(crate) fn small_memory(dir: &std::path::Path) -> Memory {
-    let memory = Memory::open(dir, &StoreOptions::default()).unwrap();
+    small_memory_with(dir, &StoreOptions::default())
+}
+
+/// The same in a store with those options.
+pub(crate) fn small_memory_with(dir: &std::path::Path, options: &StoreOptions) -> Memory {
+    let memory = Memory::open(dir, options).unwrap();
     let mut draft = memory.begin(at(30.0));
     let session = draft.new_session(at(0.0), 30.0, None);
     let clip = ClipId { session, index: 0 };

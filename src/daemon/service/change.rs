@@ -14,7 +14,7 @@ use crate::memory::{self, View};
 use crate::mention;
 use crate::mqtt::message::{Forget, Name, People, Remember};
 use crate::mqtt::{Refusal, Reply};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 impl MemoryService {
     pub(super) fn remember(&self, remember: Remember) -> Result<Reply, Refusal> {
@@ -36,19 +36,36 @@ impl MemoryService {
         let view = self.view();
         let what = target(&view, forget)?;
         drop(view);
+        let erased = self.erase(std::slice::from_ref(&what), self.now())?;
+        Ok(Reply::Document(json!({
+            "rows": erased.rows,
+            "files": erased.files,
+            "rewritten": erased.rewritten,
+        })))
+    }
+
+    /// Erases for good, in the store and wherever else it stands.
+    pub(super) fn erase(
+        &self,
+        what: &[memory::Forget],
+        at: Timestamp,
+    ) -> Result<memory::Erased, Refusal> {
         // An answer that waits to be written may speak of what is to be erased.
         self.flush();
-        let at = self.now();
         let mut who = self.resolver();
         let memory = &self.knowledge.memory;
-        self.forget_spooled(&what);
-        let erased = memory.forget(&what, at).map_err(|error| self.failed(&error))?;
-        if !matches!(what, memory::Forget::Memory(_)) {
+        what.iter().for_each(|what| self.forget_spooled(what));
+        let erased = memory.forget_all(what, at).map_err(|error| self.failed(&error))?;
+        let rows_alone = |what: &memory::Forget| {
+            matches!(what, memory::Forget::Memory(_) | memory::Forget::Aged(..))
+        };
+        if !what.iter().all(rows_alone) {
             // Galleries and names in RAM go, too; so do percepts that were to be decided later.
             let session = self.session.load();
             let undecided = Undecided::default();
             *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
+        self.announcer.erased();
         if !erased.rewritten.is_empty() {
             let mut draft = memory.begin(at);
             let view = memory.view();
@@ -62,11 +79,7 @@ impl MemoryService {
             draft.commit().map_err(|error| self.failed(&error))?;
         }
         drop(who);
-        Ok(Reply::Document(json!({
-            "rows": erased.rows,
-            "files": erased.files,
-            "rewritten": erased.rewritten,
-        })))
+        Ok(erased)
     }
 
     /// Clips that wait for a memorizing model must not bring back what is erased.
@@ -101,6 +114,9 @@ impl MemoryService {
             }
             memory::Forget::Span(span) => {
                 spool.erase(|clip| clip.span.start < span.end && span.start < clip.span.end);
+            }
+            memory::Forget::Aged(_, before) => {
+                spool.erase(|clip| clip.span.end < *before);
             }
             memory::Forget::Memory(id) => {
                 let of = view.memory(*id).and_then(|row| row.clip);

@@ -7,7 +7,9 @@ mod answers;
 mod change;
 mod clock;
 mod feedback;
+mod privacy;
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -84,6 +86,12 @@ impl MemoryService {
         Ok(Self::new(knowledge, session, Clock::Replay(pace), announcer, meters))
     }
 
+    /// The store's folder.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.knowledge.memory.dir()
+    }
+
     /// Ingest works with another configuration from now on.
     pub fn reconfigure(&self, session: SessionSettings) {
         self.session.store(Arc::new(session));
@@ -138,6 +146,11 @@ impl MemoryService {
         let mut document =
             serde_json::to_value(answer).map_err(|error| Refusal::internal(error.to_string()))?;
         document["answer_id"] = Value::from(own);
+        self.announcer.answered(
+            &ask.question,
+            document["answer"].as_str().unwrap_or_default(),
+            asked,
+        );
         self.answers.keep(id, ask.id.as_deref(), &ask.question, &document, asked);
         let took = call.received.elapsed();
         self.meters.latency("answer", took);
@@ -263,6 +276,7 @@ impl MemoryService {
                 Ok(Reply::Document(json!({})))
             }
             Request::Speaking(speaking) => self.speaking(speaking),
+            Request::Privacy(privacy) => self.privacy(&privacy),
             Request::Replay(command) => self.replay(command),
         }
     }

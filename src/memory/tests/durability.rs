@@ -221,7 +221,8 @@ fn readers_never_see_half_a_commit() {
 #[test]
 fn media_keep_to_their_cap() {
     let dir = tempfile::tempdir().unwrap();
-    let memory = Memory::open(dir.path(), &StoreOptions { media_cap_bytes: 5_000 }).unwrap();
+    let options = StoreOptions { media_cap_bytes: 5_000, ..StoreOptions::default() };
+    let memory = Memory::open(dir.path(), &options).unwrap();
     let files: Vec<Media> =
         (0..20_u8).map(|i| Media::new(MediaKind::KeyFrame, i < 2, vec![i; 1_000])).collect();
     for (i, file) in files.iter().enumerate() {

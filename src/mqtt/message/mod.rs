@@ -5,11 +5,11 @@ mod refusal;
 mod request;
 
 pub use publication::{
-    Ability, Acquaintance, Describe, Latency, MemoryEvent, PersonEvent, PersonEventKind, Say,
-    SourceStats, SpeechEvent, State, Stats, Status,
+    Ability, Acquaintance, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
+    PersonEvent, PersonEventKind, Say, SourceStats, SpeechEvent, State, Stats, Status,
 };
 pub use refusal::{Refusal, RefusalCode};
 pub use request::{
-    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, People, Pose, Query, QueryVerb, Remember,
-    ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Verdict, parse, request_id,
+    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, People, Pose, Privacy, Query, QueryVerb,
+    Remember, ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Verdict, parse, request_id,
 };

@@ -27,6 +27,8 @@ pub struct Status {
     pub state: State,
     /// One start of the daemon: a late will of an earlier start can be told from this one.
     pub boot_id: String,
+    /// Counts the connections of that start to the broker: a late will of an earlier one can be told, too.
+    pub connection: u64,
     /// What is being remembered now.
     pub session: Option<SessionId>,
     /// Version of engramd.
@@ -127,6 +129,39 @@ pub struct Say {
     pub text: String,
     /// The answer they come from.
     pub answer: Option<String>,
+}
+
+/// Who spoke last, in [`Home`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastWords {
+    /// Name or id, where known.
+    pub person: Option<String>,
+    /// The words.
+    pub text: String,
+    /// When they ended.
+    pub at: Timestamp,
+}
+
+/// What was answered last, in [`Home`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastAnswer {
+    /// The question.
+    pub question: String,
+    /// The answer.
+    pub answer: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// `home`: what a smart home shows of the robot.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Home {
+    /// Who is here: names, else ids, else handles; ascending.
+    pub persons: Vec<String>,
+    /// Who spoke last.
+    pub last_words: Option<LastWords>,
+    /// What was answered last.
+    pub last_answer: Option<LastAnswer>,
 }
 
 /// One source in [`Stats`].

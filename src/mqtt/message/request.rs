@@ -305,6 +305,14 @@ request! {
     }
 }
 
+request! {
+    /// `privacy`: what the robot must not take in for now.
+    Privacy {
+        /// Whether the microphones are listened to.
+        microphones: bool,
+    }
+}
+
 /// `replay/<verb>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReplayVerb {
@@ -405,6 +413,8 @@ pub enum Request {
     Pose(media::Pose),
     /// The robot's own speech.
     Speaking(Speaking),
+    /// Switching microphones.
+    Privacy(Privacy),
     /// Steering a replay.
     Replay(ReplayCommand),
 }
@@ -479,6 +489,7 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
             object::<Pose>(text, example).map(|pose| Request::Pose(pose.into()))
         }
         Command::Speaking => speaking(text).map(Request::Speaking),
+        Command::Privacy => object(text, r#"{"microphones":false}"#).map(Request::Privacy),
         Command::Replay(verb) => replay(verb, payload).map(Request::Replay),
     }
 }

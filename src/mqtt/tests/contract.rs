@@ -15,7 +15,7 @@ use crate::mqtt::message::{
 use crate::time::Timestamp;
 
 /// Every command topic with a payload that is right.
-const RIGHT: [(&str, &str); 13] = [
+const RIGHT: [(&str, &str); 14] = [
     ("ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("forget", r#"{"memory":"memory_7","id":"c"}"#),
@@ -24,6 +24,7 @@ const RIGHT: [(&str, &str); 13] = [
     ("query", r#"{"verb":"people","args":{},"id":"f"}"#),
     ("pose", r#"{"x":1,"y":2,"yaw":0,"frame":"map","stamp":5000000000,"id":"g"}"#),
     ("speaking", r#"{"start":5000000000,"id":"h"}"#),
+    ("privacy", r#"{"microphones":false,"id":"n"}"#),
     ("replay/pause", r#"{"id":"i"}"#),
     ("replay/rate", r#"{"rate":4,"id":"j"}"#),
     ("replay/seek", r#"{"time":5000000000,"id":"k"}"#),
@@ -49,6 +50,7 @@ fn wrong() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("query", b"{\"verb\":\"drop\"}".to_vec(), "bad_request"),
         ("pose", b"{}".to_vec(), "bad_request"),
         ("speaking", b"now".to_vec(), "bad_request"),
+        ("privacy", b"{\"microphones\":\"off\"}".to_vec(), "bad_request"),
         ("replay/rate", b"{\"rate\":-1}".to_vec(), "bad_request"),
         ("replay/fly", b"{}".to_vec(), "bad_request"),
     ]
@@ -248,6 +250,15 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 clip: None,
                 entities: vec![EntityId::new(EntityKind::Person, 1)],
             });
+            publisher.home(&crate::mqtt::message::Home {
+                persons: vec!["Ava".into()],
+                last_words: Some(crate::mqtt::message::LastWords {
+                    person: Some("Ava".into()),
+                    text: "hello".into(),
+                    at,
+                }),
+                last_answer: None,
+            });
             publisher.say(&Say { text: "Hello!".into(), answer: None });
             publisher.stats(&Stats {
                 at,
@@ -258,7 +269,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 counts: [("clips".to_owned(), 3)].into(),
                 latency_ms: Default::default(),
             });
-            for topic in ["event/person", "event/speech", "event/memory", "say", "stats"] {
+            for topic in ["event/person", "event/speech", "event/memory", "home", "say", "stats"] {
                 let seen = client.next().await;
                 assert_eq!(seen.topic, format!("engram/rob/{topic}"));
                 assert!(!seen.retain);
@@ -325,6 +336,37 @@ fn a_message_with_v5_properties_reaches_v311_subscribers_and_both_ports_speak_bo
                 let seen = old.next().await;
                 assert_eq!((&seen.topic, &seen.json()["answer"]), (&topic, &json!("hello")));
             }
+        }
+    });
+}
+
+#[test]
+fn home_assistant_finds_its_sensors_whenever_it_comes() {
+    run(async {
+        for broker in brokers() {
+            let daemon = Daemon::start(&broker).await;
+            daemon.session.publisher().discovery("homeassistant", "rob");
+            let mut first = TestClient::v4(daemon.v4, &["homeassistant/#"]).await;
+            for _ in 0..4 {
+                schemas::check("home-discovery", &first.next().await.json());
+            }
+            let mut late = TestClient::v4(daemon.v4, &["homeassistant/+/rob/+/config"]).await;
+            let mut found = Vec::new();
+            for _ in 0..4 {
+                let seen = late.next().await;
+                assert!(seen.retain);
+                found.push(seen.topic);
+            }
+            found.sort();
+            assert_eq!(
+                found,
+                [
+                    "homeassistant/binary_sensor/rob/engram_health/config",
+                    "homeassistant/sensor/rob/engram_last_answer/config",
+                    "homeassistant/sensor/rob/engram_last_words/config",
+                    "homeassistant/sensor/rob/engram_persons/config",
+                ]
+            );
         }
     });
 }

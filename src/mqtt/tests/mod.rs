@@ -3,6 +3,10 @@
 
 mod contract;
 mod faults;
+mod many;
+mod outages;
+mod rights;
 pub(crate) mod schemas;
 mod support;
+mod tls;
 mod tools;

@@ -54,6 +54,8 @@ fn the_schemas_and_the_parser_refuse_the_same() {
         ("pose", json!({"x": 1, "y": 2, "yaw": 0.5, "frame": "map"})),
         ("speaking", json!({"start": "2026-03-02T17:30:00Z", "end": null})),
         ("speaking", json!({"start": "2026-03-02T17:30:00Z"})),
+        ("privacy", json!({"microphones": true})),
+        ("privacy", json!({"cameras": false})),
     ] {
         let Some(Ok(command)) = topics.command(&format!("engram/rob/{topic}")) else { panic!() };
         let parsed = parse(command, document.to_string().as_bytes(), true).request;

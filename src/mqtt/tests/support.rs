@@ -58,6 +58,8 @@ pub(super) struct Mosquitto {
     child: Option<Child>,
     pub(super) port: u16,
     dir: tempfile::TempDir,
+    /// Lines of its configuration about who may do what.
+    rights: String,
 }
 
 fn free_port() -> u16 {
@@ -80,16 +82,65 @@ impl Mosquitto {
             );
             return None;
         }
-        let mut broker = Self { child: None, port: free_port(), dir: tempfile::tempdir().unwrap() };
+        let (port, dir) = (free_port(), tempfile::tempdir().unwrap());
+        let rights = "allow_anonymous true\n".to_owned();
+        let mut broker = Self { child: None, port, dir, rights };
         broker.run();
         Some(broker)
+    }
+
+    /// With more lines of configuration.
+    pub(super) fn with(lines: &str) -> Option<Self> {
+        let mut broker = Self::start()?;
+        broker.kill();
+        broker.rights.push_str(lines);
+        broker.run();
+        Some(broker)
+    }
+
+    /// With the rights that are shipped, and these users; each one's password is its name.
+    pub(super) fn guarded(users: &[&str]) -> Option<Self> {
+        let mut broker = Self::start()?;
+        broker.kill();
+        let path = |name: &str| broker.dir.path().join(name);
+        for user in users {
+            std::fs::write(path(&format!("password-{user}")), user).unwrap();
+            let made = Command::new("mosquitto_passwd")
+                .args(if path("users").exists() { &["-b"][..] } else { &["-c", "-b"][..] })
+                .arg(path("users"))
+                .args([user, user])
+                .output()
+                .unwrap();
+            assert!(made.status.success(), "{made:?}");
+        }
+        let shipped = include_str!("../../../config/mosquitto/engram.conf");
+        let mut rights = String::new();
+        for line in shipped.lines() {
+            let line = match line.split_once(' ').unwrap_or((line, "")) {
+                ("listener" | "#" | "set_tcp_nodelay", _) => continue,
+                ("password_file", _) => format!("password_file {}", path("users").display()),
+                ("acl_file", _) => format!("acl_file {}", path("acl").display()),
+                _ => line.to_owned(),
+            };
+            rights.push_str(&line);
+            rights.push('\n');
+        }
+        std::fs::write(path("acl"), include_str!("../../../config/mosquitto/engram.acl")).unwrap();
+        broker.rights = rights;
+        broker.run();
+        Some(broker)
+    }
+
+    /// The file with a user's password.
+    pub(super) fn password_file(&self, user: &str) -> std::path::PathBuf {
+        self.dir.path().join(format!("password-{user}"))
     }
 
     pub(super) fn run(&mut self) {
         let config = self.dir.path().join("mosquitto.conf");
         let text = format!(
-            "listener {} 127.0.0.1\nallow_anonymous true\nset_tcp_nodelay true\npersistence false\nlog_dest none\n",
-            self.port
+            "user root\nlistener {} 127.0.0.1\nset_tcp_nodelay true\npersistence false\nlog_dest none\n{}",
+            self.port, self.rights
         );
         std::fs::write(&config, text).unwrap();
         let child = Command::new(mosquitto_program().unwrap())
@@ -179,6 +230,8 @@ pub(super) struct Seen {
     pub(super) retain: bool,
     pub(super) correlation: Option<Vec<u8>>,
     pub(super) content_type: Option<String>,
+    /// Seconds.
+    pub(super) expiry: Option<u32>,
 }
 
 impl Seen {
@@ -208,8 +261,25 @@ const BIG: usize = 8 * 1024 * 1024;
 impl TestClient {
     /// MQTT 5.
     pub(super) async fn v5(at: SocketAddr, filters: &[&str]) -> Self {
+        Self::v5_with(at, filters, |_| {}).await
+    }
+
+    /// MQTT 5, as that user, whose password is its name.
+    pub(super) async fn v5_as(at: SocketAddr, filters: &[&str], user: &str) -> Self {
+        Self::v5_with(at, filters, |options| {
+            options.set_credentials(user, user);
+        })
+        .await
+    }
+
+    async fn v5_with(
+        at: SocketAddr,
+        filters: &[&str],
+        more: impl FnOnce(&mut v5::MqttOptions),
+    ) -> Self {
         use v5::mqttbytes::QoS;
         let mut options = v5::MqttOptions::new(client_id(), at.ip().to_string(), at.port());
+        more(&mut options);
         let mut network = rumqttc::NetworkOptions::new();
         network.set_tcp_nodelay(true);
         options.set_network_options(network).set_max_packet_size(Some(BIG as u32));
@@ -232,6 +302,7 @@ impl TestClient {
                             retain: publish.retain,
                             correlation: properties.correlation_data.map(|data| data.to_vec()),
                             content_type: properties.content_type,
+                            expiry: properties.message_expiry_interval,
                         });
                     }
                     _ => {}
@@ -272,6 +343,7 @@ impl TestClient {
                             retain: publish.retain,
                             correlation: None,
                             content_type: None,
+                            expiry: None,
                         });
                     }
                     _ => {}
@@ -293,6 +365,15 @@ impl TestClient {
 
     pub(super) fn send_retained(&self, topic: &str, payload: impl Into<Vec<u8>>) {
         (self.publish)(topic, payload.into(), true, None);
+    }
+
+    /// With a v5 message expiry, seconds.
+    pub(super) fn send_expiring(&self, topic: &str, payload: impl Into<Vec<u8>>, secs: u32) {
+        let properties = v5::mqttbytes::v5::PublishProperties {
+            message_expiry_interval: Some(secs),
+            ..Default::default()
+        };
+        (self.publish)(topic, payload.into(), false, Some(properties));
     }
 
     /// With a v5 response topic and correlation data.

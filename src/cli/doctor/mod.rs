@@ -1,5 +1,7 @@
 //! `engramd doctor`: what is missing on this machine, and what brings it.
 
+mod machine;
+
 use std::net::{TcpListener, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
@@ -14,14 +16,18 @@ use crate::config::{BrokerAddress, Engine, TranscriberKind};
 use crate::llm::{OpenAiChat, Server};
 use crate::models::{Catalogue, Job};
 use crate::mqtt::client::{ClientError, DaemonClient};
+use crate::time::Timestamp;
 
 /// What is missing on this machine, and what brings it.
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1: something that is needed is missing.
+#[command(
+    after_help = "Looks at devices, plugins, runtimes, models, store, disk, rights, clock, broker and language models; names the
+cure of everything that is missing. Exit code 1: something that is needed is missing.
 
 Examples:
   engramd doctor
-  engramd doctor --set models.set=edge --json")]
+  engramd doctor --set models.set=edge --json"
+)]
 pub(super) struct DoctorArgs {}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -90,10 +96,13 @@ const LITTLE_SPACE: u64 = 1_000_000_000;
 
 pub(super) fn run(_: &DoctorArgs, context: &Context) -> anyhow::Result<u8> {
     let mut findings = vec![configuration(context)];
+    findings.extend(machine::devices(&context.config));
     findings.extend(gstreamer());
     findings.extend(runtimes(context));
     findings.extend(models(context));
     findings.extend(store(&context.config.store_dir()));
+    findings.extend(machine::rights(&context.config, &context.config.store_dir()));
+    findings.extend(machine::clock(Timestamp::wall_clock()));
     findings.push(broker(context));
     findings.extend(language_models(context));
     let failed = findings.iter().any(|one| one.verdict == Verdict::Failure);

@@ -1,0 +1,217 @@
+//! `engramd top`: the running daemon at a glance.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, stdout};
+use std::time::Duration;
+
+use clap::Args;
+use jiff::tz::TimeZone;
+use serde_json::json;
+
+use super::Context;
+use super::print::{self, Paint};
+use crate::mqtt::client::DaemonClient;
+use crate::mqtt::message::{Latency, State, Stats, Status};
+
+/// How long the first figures may take: they are told every 10 s.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// The running daemon at a glance: rates, queues, lags, drops, latencies.
+///
+/// Shows what the daemon tells on `status` and `stats`, anew every 10 s, until Ctrl-C.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  engramd top
+  engramd top --once                             one look
+  engramd top --json                             a line per look, for programs: {\"status\",\"stats\"}")]
+pub(super) struct TopArgs {
+    /// One look, then end.
+    #[arg(long)]
+    once: bool,
+}
+
+pub(super) fn run(args: &TopArgs, context: &Context) -> anyhow::Result<u8> {
+    let mut client = DaemonClient::connect(&context.config)?;
+    client.listen(&["status", "stats"])?;
+    let zone = context.config.timezone();
+    let paint = Paint::for_stdout();
+    let (mut status, mut before): (Option<Status>, Option<Stats>) = (None, None);
+    loop {
+        let (topic, payload) = client.next_message(PATIENCE)?;
+        if topic == "status" {
+            status = serde_json::from_slice(&payload).ok();
+            continue;
+        }
+        let Ok(stats) = serde_json::from_slice::<Stats>(&payload) else { continue };
+        if context.json && args.once {
+            print::json(&json!({ "status": status, "stats": stats }))?;
+        } else if context.json {
+            print::line(json!({ "status": status, "stats": stats }))?;
+        } else {
+            let robot = context.config.robot_id();
+            let page = page(&robot, status.as_ref(), &stats, before.as_ref(), &zone, paint);
+            let clear = if stdout().is_terminal() && !args.once { "\x1b[H\x1b[2J" } else { "" };
+            print::line(format!("{clear}{page}"))?;
+        }
+        if args.once {
+            return Ok(0);
+        }
+        before = Some(stats);
+    }
+}
+
+/// One look, for people.
+fn page(
+    robot: &str,
+    status: Option<&Status>,
+    stats: &Stats,
+    before: Option<&Stats>,
+    zone: &TimeZone,
+    paint: Paint,
+) -> String {
+    let mut page = String::new();
+    let state = match status.map(|status| status.state) {
+        Some(State::Online) => paint.green("online"),
+        Some(State::Stopped) => paint.yellow("stopped"),
+        Some(State::Offline) => paint.red("offline"),
+        None => paint.dim("state unknown"),
+    };
+    let session = match status.and_then(|status| status.session) {
+        Some(session) => format!("session {session}"),
+        None => "no session".to_owned(),
+    };
+    // Writing to a string never fails.
+    let _ = writeln!(
+        page,
+        "{}  {state}  {session}  up {}  at {}",
+        paint.bold(robot),
+        print::duration(stats.uptime_secs),
+        print::local_clock(stats.at, zone),
+    );
+    for missing in status.iter().flat_map(|status| &status.degraded) {
+        let _ = writeln!(page, "{} {missing}", paint.yellow("!"));
+    }
+    if stats.behind_secs > 0.0 {
+        let _ = writeln!(page, "the replay is {:.1} s behind its rate", stats.behind_secs);
+    }
+    sources(&mut page, stats, paint);
+    queues(&mut page, stats);
+    latencies(&mut page, &stats.latency_ms);
+    counts(&mut page, stats, before);
+    page
+}
+
+fn sources(page: &mut String, stats: &Stats, paint: Paint) {
+    if stats.sources.is_empty() {
+        let _ = writeln!(page, "\nno sources");
+        return;
+    }
+    let mut table = print::table(["SOURCE", "PER S", "TAKEN", "DROPPED", "LAG S", "WAIT"]);
+    for (id, source) in &stats.sources {
+        let dropped = source.dropped.to_string();
+        let waiting = stats.queues.get(&format!("source {id}")).copied().unwrap_or_default();
+        table.add_row([
+            id.clone(),
+            format!("{:.1}", source.per_sec),
+            source.captured.to_string(),
+            if source.dropped > 0 { paint.yellow(&dropped) } else { dropped },
+            format!("{:.2}", source.lag_secs),
+            waiting.to_string(),
+        ]);
+    }
+    let _ = writeln!(page, "\n{table}");
+}
+
+fn queues(page: &mut String, stats: &Stats) {
+    let waiting: Vec<String> = stats
+        .queues
+        .iter()
+        .filter(|(name, _)| !name.starts_with("source "))
+        .map(|(name, waiting)| format!("{name} {waiting}"))
+        .collect();
+    let _ = writeln!(page, "\nwaiting: {}", waiting.join(", "));
+}
+
+fn latencies(page: &mut String, latencies: &BTreeMap<String, Latency>) {
+    if latencies.is_empty() {
+        return;
+    }
+    let mut table = print::table(["LATENCY MS", "P50", "P95", "P99", "COUNT"]);
+    for (stage, latency) in latencies {
+        let ms = |value: f64| format!("{value:.1}");
+        table.add_row([
+            stage.clone(),
+            ms(latency.p50),
+            ms(latency.p95),
+            ms(latency.p99),
+            latency.count.to_string(),
+        ]);
+    }
+    let _ = writeln!(page, "\n{table}");
+}
+
+/// Totals, and how fast they grow since the look before.
+fn counts(page: &mut String, stats: &Stats, before: Option<&Stats>) {
+    let mut table = print::table(["COUNT", "TOTAL", "PER S"]);
+    for (name, count) in &stats.counts {
+        let rate = before.and_then(|before| {
+            let secs = stats.at.secs_since(before.at);
+            let grown = count.checked_sub(*before.counts.get(name)?)?;
+            (secs > 0.0).then(|| format!("{:.1}", grown as f64 / secs))
+        });
+        table.add_row([name.clone(), count.to_string(), rate.unwrap_or_default()]);
+    }
+    let _ = write!(page, "\n{table}");
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::mqtt::message::SourceStats;
+    use crate::time::Timestamp;
+
+    #[test]
+    fn one_look_shows_what_flows_what_waits_and_what_is_wrong() {
+        let at = Timestamp::from_nanos(1_772_472_600_000_000_000);
+        let source = SourceStats { per_sec: 4.96, captured: 1200, dropped: 7, lag_secs: 0.13 };
+        let latency = Latency { p50: 1.2, p95: 3.0, p99: 8.0, count: 44 };
+        let before = Stats {
+            at,
+            uptime_secs: 3713.0,
+            behind_secs: 0.0,
+            sources: [("front".to_owned(), source)].into(),
+            queues: [("jobs".to_owned(), 2), ("source front".to_owned(), 3)].into(),
+            counts: [("questions".to_owned(), 10)].into(),
+            latency_ms: [("answer".to_owned(), latency)].into(),
+        };
+        let now = Stats {
+            at: at.plus_secs(10.0),
+            uptime_secs: 3723.0,
+            counts: [("questions".to_owned(), 25)].into(),
+            ..before.clone()
+        };
+        let status = Status {
+            state: State::Online,
+            boot_id: "boot".into(),
+            connection: 1,
+            session: None,
+            version: "0".into(),
+            degraded: vec!["front: it delivers nothing".into()],
+        };
+        let page = page("rob", Some(&status), &now, Some(&before), &TimeZone::UTC, Paint::plain());
+        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let has = |line: &str| page.lines().any(|one| words(one) == words(line));
+        for line in [
+            "rob online no session up 1:02:03 at 17:30:10",
+            "! front: it delivers nothing",
+            "front 5.0 1200 7 0.13 3",
+            "waiting: jobs 2",
+            "answer 1.2 3.0 8.0 44",
+            "questions 25 1.5",
+        ] {
+            assert!(has(line), "{line} is not in\n{page}");
+        }
+    }
+}

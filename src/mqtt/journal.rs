@@ -1,0 +1,377 @@
+//! The outbox on disk: `outbox.db` in the state folder, so that a killed daemon loses no answer.
+//!
+//! It holds messages that wait for the broker, requests that were taken and not yet answered, and the ids of
+//! changes that were carried out. One thread writes, many steps to a transaction; nobody waits for it. A kill loses
+//! nothing that was handed over; a power cut may lose the last seconds, never the file.
+
+use std::borrow::Cow;
+use std::fs;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::dispatch::ReplyTo;
+use super::outbox::{Class, Outgoing};
+use crate::time::Timestamp;
+
+/// Steps that may wait for the disk before whoever hands them over waits, too.
+const QUEUE: usize = 8192;
+/// Steps in one transaction, at most.
+const BATCH: usize = 512;
+/// How long the id of a change is known, seconds.
+pub(super) const ACTED_SECS: u64 = 3600;
+/// The file's name.
+const FILE: &str = "outbox.db";
+
+const SCHEMA: &str = "
+PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA journal_size_limit=4194304;
+CREATE TABLE IF NOT EXISTS waiting (
+    seq INTEGER PRIMARY KEY, topic TEXT NOT NULL, payload BLOB NOT NULL, reply INTEGER NOT NULL, correlation BLOB,
+    content_type TEXT NOT NULL, put INTEGER NOT NULL, lasts INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS taken (
+    ticket INTEGER PRIMARY KEY, id TEXT, request INTEGER NOT NULL, writes INTEGER NOT NULL, topic TEXT NOT NULL,
+    correlation BLOB) STRICT;
+CREATE TABLE IF NOT EXISTS acted (
+    id TEXT PRIMARY KEY, request INTEGER NOT NULL, reply BLOB NOT NULL, at INTEGER NOT NULL) STRICT;
+";
+
+/// A request that was taken, until it is answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) ticket: u64,
+    pub(super) id: Option<String>,
+    /// Fingerprint of topic and payload.
+    pub(super) request: u64,
+    pub(super) writes: bool,
+    pub(super) reply_to: ReplyTo,
+}
+
+/// A change that was carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Acted {
+    pub(super) id: String,
+    pub(super) request: u64,
+    pub(super) reply: Vec<u8>,
+    /// How long ago.
+    pub(super) age: Duration,
+}
+
+/// What an earlier daemon left behind.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    /// Messages by number, with the time they are still worth sending.
+    pub(super) waiting: Vec<(u64, Outgoing, Duration)>,
+    /// Requests without an answer.
+    pub(super) taken: Vec<Taken>,
+    /// Ids of changes.
+    pub(super) acted: Vec<Acted>,
+}
+
+/// A step on its way to the disk.
+enum Step {
+    Put(u64, Box<Outgoing>),
+    Done(u64),
+    Take(Box<Taken>),
+    Settle(u64),
+    Act { id: String, request: u64, reply: Vec<u8> },
+    Erase(Sender<()>),
+    Sync(Sender<()>),
+}
+
+/// Hands steps to the writing thread. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) struct Journal {
+    steps: Sender<Step>,
+}
+
+/// Why there is none.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum JournalError {
+    #[error("{0}")]
+    Sqlite(#[from] rusqlite::Error),
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+impl Journal {
+    /// Opens the journal in `dir`, and gives what is left in it. One that is damaged is put aside.
+    pub(super) fn open(dir: &Path) -> Result<(Self, Left), JournalError> {
+        let path = dir.join(FILE);
+        let opened = open(&path).and_then(|mut db| {
+            let left = read(&mut db)?;
+            Ok((db, left))
+        });
+        let (db, left) = match opened {
+            Err(JournalError::Sqlite(error)) if is_damage(&error) => {
+                let aside = put_aside(&path)?;
+                tracing::warn!(
+                    "the messages that waited for the broker cannot be read ({error}); they are put aside as {}",
+                    aside.display()
+                );
+                (open(&path)?, Left::default())
+            }
+            other => other?,
+        };
+        let (steps, taken) = bounded(QUEUE);
+        thread::Builder::new().name("outbox".to_owned()).spawn(move || write(db, &taken))?;
+        Ok((Self { steps }, left))
+    }
+
+    /// A message waits.
+    pub(super) fn put(&self, seq: u64, message: Outgoing) {
+        self.step(Step::Put(seq, Box::new(message)));
+    }
+
+    /// A message reached the broker, or is not worth sending any more.
+    pub(super) fn done(&self, seq: u64) {
+        self.step(Step::Done(seq));
+    }
+
+    /// A request was taken.
+    pub(super) fn take(&self, taken: Taken) {
+        self.step(Step::Take(Box::new(taken)));
+    }
+
+    /// A request was answered.
+    pub(super) fn settle(&self, ticket: u64) {
+        self.step(Step::Settle(ticket));
+    }
+
+    /// A change was carried out.
+    pub(super) fn act(&self, id: &str, request: u64, reply: &[u8]) {
+        self.step(Step::Act { id: id.to_owned(), request, reply: reply.to_vec() });
+    }
+
+    /// Overwrites every message and reply that is kept.
+    pub(super) fn erase(&self) {
+        let (told, done) = bounded(1);
+        self.step(Step::Erase(told));
+        let _ = done.recv();
+    }
+
+    /// Waits until everything handed over so far is written.
+    pub(super) fn sync(&self) {
+        let (told, done) = bounded(1);
+        self.step(Step::Sync(told));
+        let _ = done.recv();
+    }
+
+    fn step(&self, step: Step) {
+        // The thread ends with the last handle only.
+        let _ = self.steps.send(step);
+    }
+}
+
+/// Overwrites what a journal in `dir` holds, where no daemon has it open.
+///
+/// # Errors
+/// In words, when there is one that cannot be changed.
+pub fn erase_outbox(dir: &Path) -> Result<(), String> {
+    let path = dir.join(FILE);
+    if !path.exists() {
+        return Ok(());
+    }
+    let erased = open(&path).and_then(|mut db| Ok(erase(&mut db)?));
+    erased.map_err(|error| format!("erasing what waits in {}: {error}; delete it", path.display()))
+}
+
+fn open(path: &Path) -> Result<Connection, JournalError> {
+    fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
+    let db = Connection::open(path)?;
+    db.busy_timeout(Duration::from_secs(5))?;
+    db.execute_batch(SCHEMA)?;
+    Ok(db)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+}
+
+fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
+    let aside = path.with_extension("db.damaged");
+    fs::rename(path, &aside)?;
+    for log in ["db-wal", "db-shm"] {
+        let _ = fs::remove_file(path.with_extension(log));
+    }
+    Ok(aside)
+}
+
+/// Everything that is left, and still worth something.
+fn read(db: &mut Connection) -> Result<Left, JournalError> {
+    let now = Timestamp::wall_clock();
+    // A clock that was set back makes nothing last longer than it was to.
+    let age = |at: i64| {
+        let secs = now.secs_since(Timestamp::from_nanos(at)).max(0.0);
+        Duration::try_from_secs_f64(secs).unwrap_or(Duration::MAX)
+    };
+    let mut left = Left::default();
+    {
+        let mut rows = db.prepare(
+            "SELECT seq, topic, payload, reply, correlation, content_type, put, lasts FROM waiting ORDER BY seq",
+        )?;
+        let messages = rows.query_map([], |row| {
+            let lasts = Duration::from_millis(row.get::<_, i64>(7)?.unsigned_abs());
+            let message = Outgoing {
+                topic: row.get(1)?,
+                payload: row.get(2)?,
+                retain: false,
+                class: if row.get(3)? { Class::Reply } else { Class::Event },
+                correlation: row.get(4)?,
+                content_type: Cow::Owned(row.get(5)?),
+                lasts,
+            };
+            Ok((row.get::<_, i64>(0)?.unsigned_abs(), message, age(row.get(6)?)))
+        })?;
+        for message in messages {
+            let (seq, message, age) = message?;
+            let still = message.lasts.saturating_sub(age);
+            left.waiting.push((seq, message, still));
+        }
+        let mut rows = db.prepare(
+            "SELECT ticket, id, request, writes, topic, correlation FROM taken ORDER BY ticket",
+        )?;
+        let requests = rows.query_map([], |row| {
+            Ok(Taken {
+                ticket: row.get::<_, i64>(0)?.unsigned_abs(),
+                id: row.get(1)?,
+                request: row.get::<_, i64>(2)?.cast_unsigned(),
+                writes: row.get(3)?,
+                reply_to: ReplyTo { topic: row.get(4)?, correlation: row.get(5)? },
+            })
+        })?;
+        left.taken = requests.collect::<Result<_, _>>()?;
+        let mut rows = db.prepare("SELECT id, request, reply, at FROM acted ORDER BY at, id")?;
+        let acted = rows.query_map([], |row| {
+            Ok(Acted {
+                id: row.get(0)?,
+                request: row.get::<_, i64>(1)?.cast_unsigned(),
+                reply: row.get(2)?,
+                age: age(row.get(3)?),
+            })
+        })?;
+        left.acted = acted.collect::<Result<_, _>>()?;
+    }
+    left.acted.retain(|one| one.age.as_secs() < ACTED_SECS);
+    Ok(left)
+}
+
+/// Writes steps as they come, until every handle is gone.
+fn write(mut db: Connection, steps: &Receiver<Step>) {
+    let mut failing = false;
+    while let Ok(first) = steps.recv() {
+        let mut told = Vec::new();
+        let batch = std::iter::once(first).chain(steps.try_iter().take(BATCH));
+        let written = write_batch(&mut db, batch, &mut told);
+        match (&written, failing) {
+            (Err(error), false) => tracing::warn!(
+                %error,
+                "Messages for the broker are kept in memory only: the outbox cannot be written. Free space on its disk."
+            ),
+            (Ok(()), true) => tracing::info!("the outbox is written again"),
+            _ => {}
+        }
+        failing = written.is_err();
+        for waiting in told {
+            let _ = waiting.send(());
+        }
+    }
+}
+
+fn write_batch(
+    db: &mut Connection,
+    batch: impl Iterator<Item = Step>,
+    told: &mut Vec<Sender<()>>,
+) -> rusqlite::Result<()> {
+    let mut erasing = false;
+    let mut result = Ok(());
+    let transaction = db.transaction()?;
+    for step in batch {
+        match step {
+            Step::Sync(waiting) => told.push(waiting),
+            Step::Erase(waiting) => {
+                erasing = true;
+                told.push(waiting);
+                result = result.and(erase_rows(&transaction));
+            }
+            step => result = result.and(apply(&transaction, step)),
+        }
+    }
+    transaction.commit()?;
+    if erasing {
+        overwrite(db)?;
+    }
+    result
+}
+
+fn apply(db: &Connection, step: Step) -> rusqlite::Result<()> {
+    let signed = |number: u64| number.cast_signed();
+    match step {
+        Step::Put(seq, message) => {
+            let Outgoing { topic, payload, class, correlation, content_type, lasts, .. } = *message;
+            let lasts = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
+            db.prepare_cached("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?
+                .execute(params![
+                    signed(seq),
+                    topic,
+                    payload,
+                    class == Class::Reply,
+                    correlation,
+                    content_type,
+                    Timestamp::wall_clock().as_nanos(),
+                    lasts
+                ])?;
+        }
+        Step::Done(seq) => {
+            db.prepare_cached("DELETE FROM waiting WHERE seq = ?")?.execute([signed(seq)])?;
+        }
+        Step::Take(taken) => {
+            let Taken { ticket, id, request, writes, reply_to } = *taken;
+            db.prepare_cached("INSERT OR REPLACE INTO taken VALUES (?, ?, ?, ?, ?, ?)")?.execute(
+                params![
+                    signed(ticket),
+                    id,
+                    signed(request),
+                    writes,
+                    reply_to.topic,
+                    reply_to.correlation
+                ],
+            )?;
+        }
+        Step::Settle(ticket) => {
+            db.prepare_cached("DELETE FROM taken WHERE ticket = ?")?.execute([signed(ticket)])?;
+        }
+        Step::Act { id, request, reply } => {
+            let at = Timestamp::wall_clock();
+            db.prepare_cached("INSERT OR REPLACE INTO acted VALUES (?, ?, ?, ?)")?
+                .execute(params![id, signed(request), reply, at.as_nanos()])?;
+            let before = at.plus_secs(-(ACTED_SECS as f64));
+            db.prepare_cached("DELETE FROM acted WHERE at < ?")?.execute([before.as_nanos()])?;
+        }
+        Step::Erase(_) | Step::Sync(_) => {}
+    }
+    Ok(())
+}
+
+fn erase(db: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = db.transaction()?;
+    erase_rows(&transaction)?;
+    transaction.commit()?;
+    overwrite(db)
+}
+
+/// Messages go; of changes the id stays, the reply goes.
+fn erase_rows(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch("DELETE FROM waiting; UPDATE acted SET reply = CAST('{\"ok\":true}' AS BLOB);")
+}
+
+/// Free pages and the log still hold the old bytes.
+fn overwrite(db: &Connection) -> rusqlite::Result<()> {
+    db.execute_batch("VACUUM")?;
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional().map(drop)
+}
