@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::camera::Bearing;
 use crate::geometry::{Point, Rect};
 use crate::ids::{ClipId, ModelHash, SourceId, TrackId, TurnId};
 use crate::media::Pose;
@@ -63,6 +64,8 @@ pub struct Face {
     pub embedding: Option<Embedding>,
     /// The aligned chip as JPEG, for galleries and contact sheets.
     pub chip: Option<Arc<[u8]>>,
+    /// Where it is, seen from a camera that is calibrated.
+    pub bearing: Option<Bearing>,
 }
 
 /// Everything found in one analysed frame of one camera.
@@ -93,6 +96,9 @@ pub struct Sighting {
     pub bbox: Rect,
     /// Detector confidence, 0–1.
     pub score: f32,
+    /// Where it is, seen from a camera that is calibrated.
+    #[serde(default)]
+    pub bearing: Option<Bearing>,
 }
 
 /// A well-seen moment of a track: material for matching and galleries.

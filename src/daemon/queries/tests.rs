@@ -51,7 +51,7 @@ pub(crate) fn small_memory(dir: &std::path::Path) -> Memory {
             track: TrackId(number),
             source: source.clone(),
             span: span(start, end),
-            sightings: vec![Sighting { at: at(start), bbox, score: 0.9 }],
+            sightings: vec![Sighting { at: at(start), bbox, score: 0.9, bearing: None }],
             face: Some(face),
             confidence: 0.9,
         });

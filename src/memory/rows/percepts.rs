@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 
+use crate::camera::Bearing;
 use crate::geometry::Rect;
 use crate::ids::{ClipId, EntityId, SessionId, TrackId, TurnId};
 use crate::media::Pose;
@@ -126,21 +127,43 @@ impl Temporal for Clip {
     }
 }
 
-/// Little-endian: time in nanoseconds, box (x, y, w, h), score; 28 bytes each.
+/// Stands before sightings of a calibrated camera: a time that no frame has.
+const WITH_BEARINGS: [u8; 8] = i64::MIN.to_le_bytes();
+
+/// Little-endian: time in nanoseconds, box (x, y, w, h), score; 28 bytes each. Where one has a bearing, the blob
+/// begins with [`WITH_BEARINGS`], and each has azimuth, elevation and distance (not a number: unknown) on top.
 fn sightings_blob(sightings: &[Sighting]) -> Value {
-    let mut bytes = Vec::with_capacity(sightings.len() * 28);
+    let calibrated = sightings.iter().any(|sighting| sighting.bearing.is_some());
+    let mut bytes = Vec::with_capacity(8 + sightings.len() * 40);
+    if calibrated {
+        bytes.extend(WITH_BEARINGS);
+    }
     for sighting in sightings {
         bytes.extend(sighting.at.as_nanos().to_le_bytes());
         let Rect { x, y, w, h } = sighting.bbox;
         for value in [x, y, w, h, sighting.score] {
             bytes.extend(value.to_le_bytes());
         }
+        if calibrated {
+            let bearing = sighting.bearing;
+            for value in [
+                bearing.map(|bearing| bearing.azimuth),
+                bearing.map(|bearing| bearing.elevation),
+                bearing.and_then(|bearing| bearing.distance),
+            ] {
+                bytes.extend(value.unwrap_or(f32::NAN).to_le_bytes());
+            }
+        }
     }
     Value::Blob(bytes)
 }
 
 fn sightings_from(bytes: &[u8]) -> Option<Vec<Sighting>> {
-    let records = bytes.chunks_exact(28);
+    let (calibrated, bytes) = match bytes.strip_prefix(&WITH_BEARINGS) {
+        Some(records) => (true, records),
+        None => (false, bytes),
+    };
+    let records = bytes.chunks_exact(if calibrated { 40 } else { 28 });
     if !records.remainder().is_empty() {
         return None;
     }
@@ -160,9 +183,19 @@ fn sightings_from(bytes: &[u8]) -> Option<Vec<Sighting>> {
                     h: float(record, 20)?,
                 },
                 score: float(record, 24)?,
+                bearing: calibrated.then(|| bearing_from(record)).flatten(),
             })
         })
         .collect()
+}
+
+/// The last three numbers of a record.
+fn bearing_from(record: &[u8]) -> Option<Bearing> {
+    let value = |at: usize| {
+        let bytes: [u8; 4] = record.get(at..at + 4)?.try_into().ok()?;
+        Some(f32::from_le_bytes(bytes)).filter(|value| value.is_finite())
+    };
+    Some(Bearing { azimuth: value(28)?, elevation: value(32)?, distance: value(36) })
 }
 
 impl Temporal for TrackRow {
@@ -417,5 +450,35 @@ impl Temporal for MediaRow {
             bytes: columns.number()?,
             pinned: columns.flag()?,
         })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sightings_are_read_back_with_and_without_bearings() {
+        let seen = |number: i64, bearing: Option<Bearing>| Sighting {
+            at: Timestamp::from_nanos(number),
+            bbox: Rect { x: 1.5, y: 2.0, w: 30.0, h: 40.0 },
+            score: 0.9,
+            bearing,
+        };
+        let left = Bearing { azimuth: 0.4, elevation: -0.1, distance: Some(2.25) };
+        let unknown = Bearing { distance: None, ..left };
+        for (sightings, length) in [
+            (vec![seen(1, None), seen(2, None)], 56),
+            (vec![seen(1, Some(left)), seen(2, None), seen(3, Some(unknown))], 128),
+            (Vec::new(), 0),
+        ] {
+            let Value::Blob(bytes) = sightings_blob(&sightings) else { panic!() };
+            assert_eq!(bytes.len(), length);
+            assert_eq!(sightings_from(&bytes).unwrap(), sightings);
+            for cut in 1..length {
+                let _ = sightings_from(&bytes[..cut]);
+            }
+        }
     }
 }

@@ -192,6 +192,7 @@ impl FaceAnalyser {
             quality,
             embedding: None,
             chip: None,
+            bearing: None,
         };
         if quality >= self.settings.min_quality {
             if let Some(embedder) = &mut self.embedder {

@@ -262,7 +262,12 @@ impl Track {
 
     fn record(&mut self, at: Timestamp, face: &Face) {
         self.hits += 1;
-        self.sightings.push(Sighting { at, bbox: face.bbox, score: face.score });
+        self.sightings.push(Sighting {
+            at,
+            bbox: face.bbox,
+            score: face.score,
+            bearing: face.bearing,
+        });
         let Some(embedding) = &face.embedding else { return };
         if self.recent.len() == RECENT {
             self.recent.remove(0);

@@ -37,6 +37,7 @@ fn face(person: usize, x: f32, score: f32) -> Face {
         quality: 0.7,
         embedding: Some(likeness_of(person, 0.1)),
         chip: Some(vec![person as u8].into()),
+        bearing: None,
     }
 }
 
