@@ -128,6 +128,12 @@ impl Memorizer {
         let mut sentences = presence::sentences(scene);
         sentences.extend(said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
+        for memory in utterances::asides(scene) {
+            let reason = "it was the robot's own speech, or a television's";
+            if let Err(error) = draft.retire_memory(memory, None, reason) {
+                tracing::warn!(%error, "A memory of what a loudspeaker said was not taken back.");
+            }
+        }
         for utterance in utterances::late(scene) {
             self.put(&utterance, scene.persons, draft);
             written.push(utterance);
