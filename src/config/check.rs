@@ -36,6 +36,7 @@ pub const RANGES: &[Range] = &[
     range("face.min_size_px", 8.0, 2000.0, "px"),
     range("face.min_quality", 0.0, 1.0, "quality"),
     range("face.max_lost_secs", 0.0, 60.0, "seconds"),
+    range("face.detect_every", 1.0, 10.0, "frames"),
     range("voice.threshold", 0.0, 1.0, "probability"),
     range("voice.min_silence_secs", 0.05, 10.0, "seconds"),
     range("voice.min_speech_secs", 0.0, 10.0, "seconds"),

@@ -135,6 +135,10 @@ section! {
         min_quality: f32 = 0.3,
         /// Seconds a track survives without being seen.
         max_lost_secs: f64 = 2.0,
+        /// A face that never moves nor blinks is a picture: no person comes of it.
+        spot_pictures: bool = false,
+        /// While all tracks are steady, faces are looked for in every so manieth analysed frame only.
+        detect_every: usize = 1,
     }
 }
 

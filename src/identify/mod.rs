@@ -45,7 +45,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, NameSource, TrackRow, TurnRow,
 };
-use crate::percept::{ClipPercepts, Embedding, FaceTrack, SpeechTurn};
+use crate::percept::{ClipPercepts, Embedding, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
 use evidence::Evidence;
 use faces::Given;
@@ -224,9 +224,17 @@ impl Resolver {
         let mut turns: Vec<&SpeechTurn> = clip.turns.iter().collect();
         turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         self.start_clip(clip);
-        self.look(clip, &tracks);
+        // A picture is nobody's, also where it was not found out at once.
+        self.undecided.tracks.retain(|open| {
+            let is = |track: &&FaceTrack| track.id == open.track && track.life == Life::Picture;
+            open.clips.iter().any(|at| at.session != clip.clip.session)
+                || !tracks.iter().any(|t| is(t))
+        });
+        let living: Vec<&FaceTrack> =
+            tracks.iter().copied().filter(|track| track.life != Life::Picture).collect();
+        self.look(clip, &living);
 
-        let faces = self.group_faces(clip, &tracks);
+        let faces = self.group_faces(clip, &living);
         let voices = self.group_voices(clip, &turns);
         let (new_faces, new_voices, order) = mint(&faces.foundings, &voices.foundings, ledger);
         let face = |given: Given| match given {
@@ -251,6 +259,7 @@ impl Resolver {
                 source: track.source.clone(),
                 span: track.span,
                 sightings: track.sightings.clone(),
+                picture: track.life == Life::Picture,
                 face: given.map(|(id, _)| id),
                 confidence: given.map_or(0.0, |(_, sure)| sure),
             });

@@ -5,7 +5,7 @@ use super::testing::{TestLedger, calibrated};
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SessionId};
-use crate::percept::{ClipCounts, FaceSample, Sighting, Transcript};
+use crate::percept::{ClipCounts, FaceSample, Life, Sighting, Transcript};
 use crate::time::Span;
 
 const FACE_MODEL: ModelHash = ModelHash([1; 32]);
@@ -55,6 +55,7 @@ fn track(id: u64, (who, from, to, x): Seen) -> FaceTrack {
         sightings,
         samples,
         continued: false,
+        life: Life::Untold,
     }
 }
 
@@ -387,4 +388,30 @@ fn the_robots_enrolled_voice_and_media_leave_no_person_no_link_and_no_name() {
         let owner = if robot { EntityId::ROBOT } else { id("voice_1") };
         assert_eq!(person_of_voice(&ledger, &resolver, 0), owner);
     }
+}
+
+#[test]
+fn a_picture_makes_no_person_and_speaks_for_nobody() {
+    let mut first = clip(0, &[(0, 0.0, 25.0, 100.0), (1, 0.0, 4.0, 400.0)], &[(4, 1.0, 9.0)]);
+    first.tracks[0].life = Life::Picture;
+    first.tracks[1].life = Life::Unproven;
+    let (ledger, resolver) = run(&[first.clone()], true);
+    let key = |track| (ClipId { session: SessionId(1), index: 0 }, TrackId(track));
+    assert!(ledger.tracks[&key(0)].picture && ledger.tracks[&key(0)].face.is_none());
+    assert_eq!(ledger.tracks[&key(1)].face, None, "it has not moved yet");
+    assert_eq!(persons(&ledger, &resolver).len(), 1, "the voice alone");
+    assert!(!ledger.pairs.keys().any(|(a, _)| a.kind == EntityKind::Face));
+    // it goes on in the next clip, and moves: a person, in the first clip, too
+    first.tracks.remove(0);
+    let mut second = clip(1, &[(1, 30.0, 40.0, 400.0)], &[]);
+    second.tracks[0].id = first.tracks[0].id;
+    second.tracks[0].life = Life::Alive;
+    let (ledger, resolver) = run(&[first.clone(), second.clone()], true);
+    assert_eq!(persons(&ledger, &resolver).len(), 2);
+    assert!(ledger.tracks[&key(1)].face.is_some());
+    // or it never moves: nobody
+    second.tracks[0].life = Life::Picture;
+    let (ledger, resolver) = run(&[first, second], true);
+    assert_eq!(persons(&ledger, &resolver).len(), 1);
+    assert_eq!(ledger.tracks[&key(1)].face, None);
 }

@@ -32,6 +32,9 @@ pub enum PerceptLine {
         /// Where it is, seen from a camera that is calibrated.
         #[serde(skip_serializing_if = "Option::is_none")]
         bearing: Option<Bearing>,
+        /// It is a picture of a face: nobody's.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        picture: bool,
         /// Its track.
         track: TrackId,
         /// The track's session.
@@ -133,6 +136,7 @@ impl View {
                     source: track.source.clone(),
                     bbox: [bbox.x, bbox.y, bbox.w, bbox.h],
                     bearing: sighting.bearing,
+                    picture: track.picture,
                     track: track.track,
                     session: track.clip.session,
                     face: track.face,

@@ -89,6 +89,7 @@ impl<'a> Scene<'a> {
                 source: SourceId::new("camera"),
                 span,
                 sightings: sightings.collect(),
+                picture: false,
                 face: who.face,
                 confidence: 0.9,
             });

@@ -29,6 +29,7 @@ mod report;
 mod seal;
 mod session;
 mod stages;
+mod steady;
 
 pub use gauges::{Gauges, Readings, SourceGauge};
 pub use inbox::{Inbox, OwnSpeech};

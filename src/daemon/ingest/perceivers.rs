@@ -38,6 +38,8 @@ pub struct Analysed {
     pub faces: FrameFaces,
     /// The picture in small, to tell hard cuts.
     pub thumbnail: Thumbnail,
+    /// Faces were looked for.
+    pub looked: bool,
 }
 
 /// Which models run; every worker loads its own from it.
@@ -274,14 +276,14 @@ pub struct Perceivers {
 }
 
 impl Perceivers {
-    /// Finds and embeds the faces of a frame.
+    /// Finds and embeds the faces of a frame; unless it `looks`, only the picture is taken in.
     ///
     /// # Errors
     /// When the picture cannot be decoded or a model cannot run.
-    pub fn faces(&mut self, frame: &Frame) -> Result<Analysed, PerceiveError> {
+    pub fn faces(&mut self, frame: &Frame, looks: bool) -> Result<Analysed, PerceiveError> {
         let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame))?;
         let thumbnail = Thumbnail::of(&picture);
-        let mut faces = match &mut self.faces {
+        let mut faces = match self.faces.as_mut().filter(|_| looks) {
             Some(analyser) => self
                 .stages
                 .time(Stage::Faces, || analyser.analyse(&frame.source, frame.at, &picture))?,
@@ -297,7 +299,7 @@ impl Perceivers {
         };
         faces.jpeg = Some(jpeg);
         self.locate(&mut faces);
-        Ok(Analysed { faces, thumbnail })
+        Ok(Analysed { faces, thumbnail, looked: looks })
     }
 
     /// Says where the faces are, where the camera's calibration is known and of these pictures.

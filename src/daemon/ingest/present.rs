@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::identify::Resolver;
 use crate::ids::{SourceId, TurnId};
 use crate::memory::{Memory, PresentState, PresentTrack, PresentTurn};
-use crate::percept::{FaceTrack, SpeechTurn};
+use crate::percept::{FaceTrack, Life, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
 /// Written by every stage, read by every question.
@@ -23,7 +23,8 @@ impl PresentBoard {
 
     /// The tracks that a camera follows at `at`.
     pub(super) fn tracks(&self, source: &SourceId, at: Timestamp, open: &[FaceTrack]) {
-        let shown: Vec<PresentTrack> = open.iter().map(|track| self.track(track)).collect();
+        let living = open.iter().filter(|track| track.life != Life::Picture);
+        let shown: Vec<PresentTrack> = living.map(|track| self.track(track)).collect();
         self.change(at, |state| {
             state.tracks.retain(|track| track.source != *source);
             state.tracks.extend(shown);

@@ -52,6 +52,7 @@ pub(crate) fn small_memory(dir: &std::path::Path) -> Memory {
             source: source.clone(),
             span: span(start, end),
             sightings: vec![Sighting { at: at(start), bbox, score: 0.9, bearing: None }],
+            picture: false,
             face: Some(face),
             confidence: 0.9,
         });

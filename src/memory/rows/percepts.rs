@@ -127,16 +127,19 @@ impl Temporal for Clip {
     }
 }
 
-/// Stands before sightings of a calibrated camera: a time that no frame has.
-const WITH_BEARINGS: [u8; 8] = i64::MIN.to_le_bytes();
+/// What may be said before the sightings: a time that no frame has, plus these.
+const WITH_BEARINGS: i64 = 1;
+const OF_A_PICTURE: i64 = 2;
 
-/// Little-endian: time in nanoseconds, box (x, y, w, h), score; 28 bytes each. Where one has a bearing, the blob
-/// begins with [`WITH_BEARINGS`], and each has azimuth, elevation and distance (not a number: unknown) on top.
-fn sightings_blob(sightings: &[Sighting]) -> Value {
+/// Little-endian: time in nanoseconds, box (x, y, w, h), score; 28 bytes each. Where one has a bearing, or they are of a
+/// picture, the blob begins with the least time plus [`WITH_BEARINGS`] and [`OF_A_PICTURE`]; with bearings each has
+/// azimuth, elevation and distance (not a number: unknown) on top.
+fn sightings_blob(sightings: &[Sighting], picture: bool) -> Value {
     let calibrated = sightings.iter().any(|sighting| sighting.bearing.is_some());
     let mut bytes = Vec::with_capacity(8 + sightings.len() * 40);
-    if calibrated {
-        bytes.extend(WITH_BEARINGS);
+    let said = if calibrated { WITH_BEARINGS } else { 0 } + if picture { OF_A_PICTURE } else { 0 };
+    if said != 0 {
+        bytes.extend((i64::MIN + said).to_le_bytes());
     }
     for sighting in sightings {
         bytes.extend(sighting.at.as_nanos().to_le_bytes());
@@ -158,11 +161,15 @@ fn sightings_blob(sightings: &[Sighting]) -> Value {
     Value::Blob(bytes)
 }
 
-fn sightings_from(bytes: &[u8]) -> Option<Vec<Sighting>> {
-    let (calibrated, bytes) = match bytes.strip_prefix(&WITH_BEARINGS) {
-        Some(records) => (true, records),
-        None => (false, bytes),
+/// The sightings, and whether they are of a picture.
+fn sightings_from(bytes: &[u8]) -> Option<(Vec<Sighting>, bool)> {
+    let head = bytes.first_chunk::<8>().map(|head| i64::from_le_bytes(*head));
+    let said = head.map(|head| head.wrapping_sub(i64::MIN)).filter(|said| (1..=3).contains(said));
+    let (said, bytes) = match said {
+        Some(said) => (said, bytes.get(8..)?),
+        None => (0, bytes),
     };
+    let (calibrated, picture) = (said & WITH_BEARINGS != 0, said & OF_A_PICTURE != 0);
     let records = bytes.chunks_exact(if calibrated { 40 } else { 28 });
     if !records.remainder().is_empty() {
         return None;
@@ -186,7 +193,8 @@ fn sightings_from(bytes: &[u8]) -> Option<Vec<Sighting>> {
                 bearing: calibrated.then(|| bearing_from(record)).flatten(),
             })
         })
-        .collect()
+        .collect::<Option<_>>()
+        .map(|sightings| (sightings, picture))
 }
 
 /// The last three numbers of a record.
@@ -218,12 +226,13 @@ impl Temporal for TrackRow {
             time(self.span.end),
             or_null(self.face, text),
             real(self.confidence),
-            sightings_blob(&self.sightings),
+            sightings_blob(&self.sightings, self.picture),
         ]
     }
 
     fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
         let mut columns = Columns::new(row);
+        let picture;
         Ok(Self {
             clip: columns.clip()?,
             track: columns.number().map(TrackId)?,
@@ -233,8 +242,13 @@ impl Temporal for TrackRow {
             confidence: columns.real32()?,
             sightings: {
                 let bytes: Vec<u8> = columns.next()?;
-                sightings_from(&bytes).ok_or_else(|| columns.fail("sightings are cut off"))?
+                let read = sightings_from(&bytes);
+                let (sightings, said) =
+                    read.ok_or_else(|| columns.fail("sightings are cut off"))?;
+                picture = said;
+                sightings
             },
+            picture,
         })
     }
 
@@ -473,11 +487,14 @@ mod tests {
             (vec![seen(1, Some(left)), seen(2, None), seen(3, Some(unknown))], 128),
             (Vec::new(), 0),
         ] {
-            let Value::Blob(bytes) = sightings_blob(&sightings) else { panic!() };
-            assert_eq!(bytes.len(), length);
-            assert_eq!(sightings_from(&bytes).unwrap(), sightings);
-            for cut in 1..length {
-                let _ = sightings_from(&bytes[..cut]);
+            for picture in [false, true] {
+                let Value::Blob(bytes) = sightings_blob(&sightings, picture) else { panic!() };
+                let head = if picture && length % 28 == 0 { 8 } else { 0 };
+                assert_eq!(bytes.len(), length + head);
+                assert_eq!(sightings_from(&bytes).unwrap(), (sightings.clone(), picture));
+                for cut in 1..bytes.len() {
+                    let _ = sightings_from(&bytes[..cut]);
+                }
             }
         }
     }

@@ -66,6 +66,7 @@ fn track(index: u32, number: u64, of: Option<EntityId>, start: i64, secs: i64) -
         source: SourceId::new("front"),
         span: Span::new(at(start), at(start + secs)),
         sightings,
+        picture: false,
         face: of,
         confidence: 0.8,
     }

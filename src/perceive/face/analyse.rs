@@ -17,7 +17,7 @@ use super::{CosineGates, PerceiveError};
 use crate::config::FacePerception;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SourceId};
-use crate::percept::{Embedding, Face, FrameFaces};
+use crate::percept::{Embedding, Face, FrameFaces, Look};
 use crate::runtime::onnx::Device;
 use crate::time::Timestamp;
 
@@ -193,6 +193,7 @@ impl FaceAnalyser {
             embedding: None,
             chip: None,
             bearing: None,
+            look: self.settings.spot_pictures.then(|| Look::of(&chip)),
         };
         if quality >= self.settings.min_quality {
             if let Some(embedder) = &mut self.embedder {

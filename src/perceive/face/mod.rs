@@ -17,6 +17,7 @@ mod mtcnn;
 pub mod picture;
 pub mod quality;
 mod scrfd;
+mod still;
 mod track;
 mod yunet;
 
