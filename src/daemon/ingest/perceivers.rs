@@ -238,6 +238,10 @@ fn detector_files(file: &ModelFile) -> Result<DetectorFiles, ModelError> {
             onet: file.part("onet")?.to_owned(),
         });
     }
+    if let Some(landmarks) = file.parts.get("landmarks") {
+        let (model, landmarks) = (file.part("model")?.to_owned(), landmarks.clone());
+        return Ok(DetectorFiles::UltraFace { model, landmarks });
+    }
     let path = file.path.clone();
     Ok(if file.name.starts_with("scrfd") {
         DetectorFiles::Scrfd(path)
