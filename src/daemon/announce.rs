@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::ingest::{ClipReport, LateWords};
+use super::ingest::{ClipReport, LateWords, PartialWords};
 use super::queries::name_of;
 use crate::identify::IdentifiedClip;
-use crate::ids::{EntityId, SessionId};
+use crate::ids::{EntityId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{Memory, View};
 use crate::mention;
@@ -160,8 +160,24 @@ impl Announcer {
                 end: turn.span.end,
                 text: words.filter(|text| !text.is_empty()),
                 source: turn.source.to_string(),
+                partial: false,
             });
         }
+    }
+
+    /// What is being said just now.
+    pub fn partial(&self, words: &PartialWords) {
+        let Some(publisher) = self.publisher() else { return };
+        publisher.event_speech(&SpeechEvent {
+            turn: TurnId(0).to_string(),
+            person: None,
+            name: None,
+            start: words.span.start,
+            end: words.span.end,
+            text: Some(words.text.clone()),
+            source: words.source.to_string(),
+            partial: true,
+        });
     }
 
     /// A memory was written.

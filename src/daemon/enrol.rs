@@ -99,7 +99,7 @@ pub fn voice(
     let mut embedder =
         perceivers.speaker_embedder().map_err(|error| failed(&error))?.ok_or_else(none)?;
     let turns = turns(perceivers, sound, at).map_err(|error| failed(&error))?.ok_or_else(none)?;
-    let speech: f64 = turns.iter().map(|turn| turn.speech_secs).sum();
+    let speech = turns.iter().fold(0.0, |secs, turn| secs + turn.speech_secs);
     if speech < LEAST_SPEECH_SECS {
         return Err(bad(format!(
             "there is too little speech in it: {speech:.1} s of at least {LEAST_SPEECH_SECS} s"

@@ -85,6 +85,12 @@ impl Persons {
             || self.person_of(part).is_some_and(|owner| owner.kind != EntityKind::Person)
     }
 
+    /// Whether any voice is known to be nobody's.
+    #[must_use]
+    pub fn knows_asides(&self) -> bool {
+        self.memberships.keys().any(|part| self.is_aside(*part))
+    }
+
     /// Everyone whose name that is, letter case aside, ascending.
     #[must_use]
     pub fn called(&self, name: &str) -> Vec<EntityId> {

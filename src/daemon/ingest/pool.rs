@@ -182,6 +182,14 @@ impl JobQueue {
         self.put(|reply| Job::Again(turns, reply))
     }
 
+    /// The words of a turn that goes on, when no recogniser has anything else to do; `None` when one has.
+    #[must_use]
+    pub fn glimpse(&self, turn: SpeechTurn) -> Option<Pending<Transcript>> {
+        let words = self.words.as_ref().filter(|words| words.is_empty())?;
+        let (reply, pending) = bounded(1);
+        words.try_send((turn, reply)).ok().map(|()| pending)
+    }
+
     /// Recognises a turn's words, after those asked for before; `None` when no recogniser runs, or when so many
     /// wait that there is no place in the queue (with `wait`: waits for a place).
     #[must_use]

@@ -15,6 +15,7 @@ use super::disk::Patience;
 use super::dispatch::{Dispatcher, Progress, StagesGone};
 use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
+use super::partial::{Asked, Partials};
 use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
 use super::report::{Losses, Report, SessionEnd};
@@ -270,6 +271,13 @@ impl Session {
                 consumed: done,
                 jobs: pool.queue(),
                 present: present.clone(),
+                partials: stopping.is_some().then(|| Partials {
+                    jobs: pool.queue(),
+                    inbox: settings.inbox.clone(),
+                    resolver: Arc::clone(&settings.resolver),
+                    reports: settings.reports.clone(),
+                    turn: Asked::default(),
+                }),
                 stages: Arc::clone(&settings.perceivers.stages),
             };
             stages.push(stage.start(taken, parts.clone())?);
