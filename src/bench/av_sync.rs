@@ -305,11 +305,10 @@ fn curve(moved: &[f64], loud: &[f64], seen: (usize, usize)) -> Vec<f64> {
     (-farthest..=farthest)
         .map(|lag| {
             let (mut xy, mut xx, mut yy) = (0.0, 0.0, 0.0);
-            for index in seen.0..seen.1.min(moved.len()) {
+            for (index, x) in moved.iter().enumerate().take(seen.1).skip(seen.0) {
                 let Some(y) = index.checked_add_signed(lag).and_then(|at| loud.get(at)) else {
                     continue;
                 };
-                let x = moved[index];
                 (xy, xx, yy) = (xy + x * y, xx + x * x, yy + y * y);
             }
             let scale = (xx * yy).sqrt();

@@ -225,10 +225,14 @@ impl Resolver {
         turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         self.start_clip(clip);
         // A picture is nobody's, also where it was not found out at once.
+        let pictures: BTreeSet<TrackId> = tracks
+            .iter()
+            .filter(|track| track.life == Life::Picture)
+            .map(|track| track.id)
+            .collect();
         self.undecided.tracks.retain(|open| {
-            let is = |track: &&FaceTrack| track.id == open.track && track.life == Life::Picture;
-            open.clips.iter().any(|at| at.session != clip.clip.session)
-                || !tracks.iter().any(|t| is(t))
+            let other = open.clips.iter().any(|at| at.session != clip.clip.session);
+            other || !pictures.contains(&open.track)
         });
         let living: Vec<&FaceTrack> =
             tracks.iter().copied().filter(|track| track.life != Life::Picture).collect();
