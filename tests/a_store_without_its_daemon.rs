@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::support::broker::wait_for;
+use crate::support::daemon::{Daemon, embedded};
 use crate::support::{Robot, need};
 
 #[test]
@@ -45,6 +47,18 @@ fn key_frame(robot: &Robot) -> std::path::PathBuf {
     }
     found.sort();
     found.remove(0)
+}
+
+#[test]
+fn an_enrolment_reaches_the_daemon_that_runs() {
+    let recording = need!("recordings/one_person_dev.mp4");
+    let (robot, _, port) = embedded();
+    let _daemon = Daemon::start(&robot, &["run"]);
+    wait_for("the broker", 60, || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
+    let told = robot.json(&["name", "--voice", recording.to_str().unwrap(), "Ava", "--json"]);
+    assert_eq!((&told["ok"], &told["new"]), (&true.into(), &true.into()), "{told}");
+    let people = robot.json(&["people", "--json"]);
+    assert_eq!((&people[0]["name"], &people[0]["id"]), (&"Ava".into(), &told["entity"]));
 }
 
 #[test]
