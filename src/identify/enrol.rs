@@ -125,7 +125,7 @@ impl Resolver {
         Ok(done)
     }
 
-    /// The user says that a voice is no person's: a television, a radio. Gives what was done with which voices.
+    /// The user says that these voices are no person's: a television, a radio. It sticks.
     pub fn decree_media(&mut self, voices: &[EntityId], ledger: &mut dyn Ledger) {
         for voice in voices {
             let head = self.persons.resolve(*voice);
@@ -195,8 +195,11 @@ impl Resolver {
             let Some(other) = owner(part).filter(|other| Some(*other) != target) else { continue };
             // The robot's voice and the television's are nobody's; a stranger's are free to be named.
             let theirs = told(other).map(|(name, _)| name.to_owned());
-            let same =
-                theirs.as_ref().zip(wanted.as_ref()).is_none_or(|(a, b)| a.eq_ignore_ascii_case(b));
+            let same = match (&theirs, &wanted) {
+                (None, _) => true,
+                (Some(theirs), Some(wanted)) => theirs.eq_ignore_ascii_case(wanted),
+                (Some(_), None) => false,
+            };
             if other.kind != EntityKind::Person || !same {
                 let name = theirs.unwrap_or_else(|| other.to_string());
                 return Err(EnrolError::SomebodyElse { what, name, other });

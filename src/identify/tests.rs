@@ -349,6 +349,10 @@ fn an_enrolment_names_the_one_it_is_like_and_never_takes_anothers_name() {
     let error =
         enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ben")).unwrap_err();
     assert!(error.to_string().contains("that of Ava (person_"), "{error}");
+    let ben = person_of_face(&ledger, &resolver, 0, 1);
+    let error =
+        enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Known(ben)).unwrap_err();
+    assert!(matches!(error, EnrolError::SomebodyElse { .. }), "{error}");
     let error = enrol(&mut resolver, &mut ledger, (None, Some(0)), Enrolled::Robot).unwrap_err();
     assert!(matches!(error, EnrolError::NotTheRobot { .. }), "{error}");
     assert_eq!(ledger, before, "nothing is written");

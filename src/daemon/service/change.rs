@@ -126,7 +126,7 @@ impl MemoryService {
             return Err(Refusal::bad_request(format!("{id} is no person; only persons get names")));
         }
         if called.eq_ignore_ascii_case(MEDIA) {
-            return self.media(&view, id);
+            return self.media(&view, entity, id);
         }
         let at = self.now();
         let row = {
@@ -140,9 +140,14 @@ impl MemoryService {
         Ok(Reply::Document(json!({ "entity": row.entity, "name": row.name })))
     }
 
-    /// A voice that is no person's: a television, a radio.
-    fn media(&self, view: &View, id: EntityId) -> Result<Reply, Refusal> {
-        let parts = if id.kind == EntityKind::Person { view.parts_of(id) } else { vec![id] };
+    /// A voice that is no person's: a television, a radio. `word` is what was said, `id` who that is.
+    fn media(&self, view: &View, word: &str, id: EntityId) -> Result<Reply, Refusal> {
+        let parts = match word.trim().parse::<EntityId>() {
+            // The voice itself, whosever it was taken for.
+            Ok(voice) if voice.kind == EntityKind::Voice => vec![voice],
+            _ if id.kind == EntityKind::Person => view.parts_of(id),
+            _ => vec![id],
+        };
         let voices: Vec<EntityId> =
             parts.iter().filter(|part| part.kind == EntityKind::Voice).copied().collect();
         if voices.len() < parts.len() || voices.is_empty() {
