@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod bench;
+pub mod camera;
 pub mod capture;
 pub mod cli;
 pub mod config;

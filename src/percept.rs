@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::camera::Bearing;
 use crate::geometry::{Point, Rect};
 use crate::ids::{ClipId, ModelHash, SourceId, TrackId, TurnId};
 use crate::media::Pose;
@@ -48,6 +49,24 @@ impl Embedding {
     }
 }
 
+/// A face's upright chip, small: mean luma of 16 x 16 cells, light and contrast taken out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Look(pub Vec<f32>);
+
+/// Whether a followed face lives, or is a picture.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Life {
+    /// Nobody looked: `face.spot_pictures` is off.
+    #[default]
+    Untold,
+    /// It has not moved yet, and was not watched for long.
+    Unproven,
+    /// It has moved.
+    Alive,
+    /// It never did.
+    Picture,
+}
+
 /// One face found in one analysed frame.
 #[derive(Clone, Debug)]
 pub struct Face {
@@ -63,6 +82,10 @@ pub struct Face {
     pub embedding: Option<Embedding>,
     /// The aligned chip as JPEG, for galleries and contact sheets.
     pub chip: Option<Arc<[u8]>>,
+    /// Where it is, seen from a camera that is calibrated.
+    pub bearing: Option<Bearing>,
+    /// What its features look like, to tell pictures of faces; only where that is asked for.
+    pub look: Option<Look>,
 }
 
 /// Everything found in one analysed frame of one camera.
@@ -93,6 +116,9 @@ pub struct Sighting {
     pub bbox: Rect,
     /// Detector confidence, 0–1.
     pub score: f32,
+    /// Where it is, seen from a camera that is calibrated.
+    #[serde(default)]
+    pub bearing: Option<Bearing>,
 }
 
 /// A well-seen moment of a track: material for matching and galleries.
@@ -123,6 +149,8 @@ pub struct FaceTrack {
     pub samples: Vec<FaceSample>,
     /// It began in an earlier clip.
     pub continued: bool,
+    /// Whether it is a living face, as far as that is known by the end of its span.
+    pub life: Life,
 }
 
 /// One recognised word.

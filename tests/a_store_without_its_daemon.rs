@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::support::broker::wait_for;
+use crate::support::daemon::{Daemon, embedded};
 use crate::support::{Robot, need};
 
 #[test]
@@ -25,4 +27,72 @@ fn a_note_a_name_and_an_erasure_without_a_daemon() {
     assert!(robot.json(&["people", "--json"]).as_array().is_some_and(Vec::is_empty));
     let gone: Value = robot.json(&["ask", "When did you last see Ava?", "--json"]);
     assert_eq!(gone["abstained"], true, "{gone}");
+}
+
+/// A key frame of a store: a whole picture with a face in it.
+fn key_frame(robot: &Robot) -> std::path::PathBuf {
+    let mut open = vec![robot.dir.path().join("media")];
+    let mut found = Vec::new();
+    while let Some(dir) = open.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else if std::fs::read(&path).is_ok_and(|bytes| {
+                image::load_from_memory(&bytes).is_ok_and(|picture| picture.width() == 640)
+            }) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found.remove(0)
+}
+
+#[test]
+fn an_enrolment_reaches_the_daemon_that_runs() {
+    let recording = need!("recordings/one_person_dev.mp4");
+    let (robot, _, port) = embedded();
+    let _daemon = Daemon::start(&robot, &["run"]);
+    wait_for("the broker", 60, || std::net::TcpStream::connect(("127.0.0.1", port)).ok());
+    let told = robot.json(&["name", "--voice", recording.to_str().unwrap(), "Ava", "--json"]);
+    assert_eq!((&told["ok"], &told["new"]), (&true.into(), &true.into()), "{told}");
+    let people = robot.json(&["people", "--json"]);
+    assert_eq!((&people[0]["name"], &people[0]["id"]), (&"Ava".into(), &told["entity"]));
+}
+
+#[test]
+fn who_was_enrolled_is_known_when_they_come() {
+    let recording = need!("recordings/one_person_dev.mp4");
+    let crowd = need!("recordings/faces/multiface_6.jpg");
+    let once = Robot::new("edge");
+    once.replay(&recording, &["--duration", "6"]);
+    let photo = key_frame(&once);
+    let (photo, voice) = (photo.to_str().unwrap(), recording.to_str().unwrap());
+
+    let robot = Robot::new("edge");
+    let told = robot.json(&["name", "--photo", photo, "--voice", voice, "Ava", "--json"]);
+    assert_eq!((&told["name"], &told["new"]), (&"Ava".into(), &true.into()), "{told}");
+    robot.replay(&recording, &[]);
+    let people = robot.json(&["people", "--json"]);
+    assert_eq!(people.as_array().unwrap().len(), 1, "{people}");
+    assert_eq!((&people[0]["name"], &people[0]["id"]), (&"Ava".into(), &told["entity"]));
+    assert!(people[0]["seen_secs"].as_f64().unwrap() > 25.0, "{people}");
+    assert!(people[0]["spoken_secs"].as_f64().unwrap() > 15.0, "{people}");
+
+    // The same voice as the robot's own: the face alone is a person, and nothing said is remembered of anybody.
+    let deaf = Robot::new("edge");
+    deaf.json(&["name", "--self", "--voice", voice, "--json"]);
+    deaf.replay(&recording, &[]);
+    let people = deaf.json(&["people", "--json"]);
+    let persons: Vec<&Value> =
+        people.as_array().unwrap().iter().filter(|one| one["id"] != "self").collect();
+    assert_eq!(persons.len(), 1, "{people}");
+    assert_eq!(persons[0]["voices"], serde_json::json!([]));
+
+    let crowd = robot.run(&["name", "--photo", crowd.to_str().unwrap(), "Ben"]);
+    let said = String::from_utf8_lossy(&crowd.stderr).into_owned();
+    assert!(crowd.status.code() == Some(1) && said.contains("faces in it; cut it down"), "{said}");
+    let nobody = robot.run(&["name", "--voice", voice]);
+    assert_eq!(nobody.status.code(), Some(2), "{}", String::from_utf8_lossy(&nobody.stderr));
 }

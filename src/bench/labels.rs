@@ -138,6 +138,9 @@ impl Labels {
                     .ok_or_else(|| fail(&format!("{what} is no number of seconds")))
             };
             let (start, duration) = (number(3, "the start")?, number(4, "the duration")?);
+            if !(start + duration).is_finite() {
+                return Err(fail("it ends at no time"));
+            }
             let name = fields.get(7).ok_or_else(|| fail("there is no speaker name"))?;
             speakers.entry((*name).to_owned()).or_default().push((start, start + duration));
         }
@@ -163,5 +166,25 @@ mod tests {
         let error = Labels::read("SPEAKER a 1 x 3.76 <NA> <NA> ava <NA> <NA>").unwrap_err();
         assert!(error.to_string().contains("line 1"), "{error}");
         assert!(Labels::read("{\"format\":\"other\",\"identities\":[]}").is_err());
+        assert!(Labels::read("SPEAKER a 1 1e308 1e308 <NA> <NA> ava <NA> <NA>").is_err());
+    }
+
+    #[test]
+    fn mutated_labels_never_panic_and_rttm_has_finite_speech() {
+        let rttm = "SPEAKER a 1 4.08 3.76 <NA> <NA> ava <NA> <NA>\nSPEAKER a 1 9 1e-3 <NA> <NA> ben <NA> <NA>\n";
+        let truth = r#"{"format":"engram-truth/1","start_unix_ns":5,"identities":[{"id":"ava",
+            "visible":[{"start":1.5,"end":2,"face_area_px":[1,2,3,4]}],"speaking":[{"start":0,"end":1}]}]}"#;
+        let seeds = [rttm, truth].map(|seed| seed.as_bytes().to_vec());
+        let mut read = 0;
+        crate::capture::bag::mutations::hold("labels", 10_000, &seeds, |bytes| {
+            let Ok(labels) = Labels::read(&String::from_utf8_lossy(bytes)) else { return };
+            read += 1;
+            let rttm = !bytes.starts_with(b"{");
+            for identity in &labels.identities {
+                let _ = identity.visible_secs();
+                assert!(identity.speaking_secs().is_finite() || !rttm);
+            }
+        });
+        assert!(read > 100, "{read}");
     }
 }

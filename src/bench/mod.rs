@@ -6,6 +6,7 @@
 
 pub mod answers;
 pub mod assignment;
+pub mod av_sync;
 pub mod calibration;
 pub mod diarization;
 mod error;

@@ -1,10 +1,14 @@
 //! `engramd remember | forget | name | feedback`: what changes the memory, done by the daemon, or in the store
 //! itself with `--data-dir`.
 
+use std::path::PathBuf;
+
+use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::{Context, print, reader};
+use super::{Context, print, reader, sample};
+use crate::ids::EntityId;
 use crate::time::Timestamp;
 
 /// Tell something to remember.
@@ -52,17 +56,33 @@ pub(super) struct ForgetArgs {
     end: Option<Timestamp>,
 }
 
-/// Give somebody a name.
+/// Give somebody a name; show a picture of them, or play their voice, so that they are known by it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd name person_4 Ava
-  engramd name Ava \"Ava Lind\"")]
+  engramd name Ava \"Ava Lind\"
+  engramd name --photo ava.jpg --voice ava.wav Ava     known before they come
+  engramd name --photo ava2.jpg --of Ava               one more picture of somebody known
+  engramd name --self --voice robot.wav                the robot's own voice: nobody comes of it
+  engramd name voice_7 media                           a television: no person, no fact comes of it
+
+The photo (JPEG, PNG) shows one face; of the sound (anything that plays) the first 30 seconds are heard, and one
+voice speaks in it. Somebody who has the name already, or is clearly the one shown, learns; else it is somebody new.")]
 pub(super) struct NameArgs {
-    /// Who: an id, or the present name.
-    entity: String,
-    /// What to call them.
-    #[arg(required = true)]
-    name: Vec<String>,
+    /// Who (an id, or the present name), then what to call them; with --photo or --voice only the name.
+    words: Vec<String>,
+    /// A picture with the one face.
+    #[arg(long, value_name = "FILE", conflicts_with = "robot")]
+    photo: Option<PathBuf>,
+    /// A recording of the one voice.
+    #[arg(long, value_name = "FILE")]
+    voice: Option<PathBuf>,
+    /// The sample is of somebody who is known already: an id, or a name.
+    #[arg(long, value_name = "WHO", conflicts_with = "robot")]
+    of: Option<String>,
+    /// The voice is the robot's own.
+    #[arg(long = "self", requires = "voice", conflicts_with = "words")]
+    robot: bool,
 }
 
 /// Say whether an answer was right.
@@ -108,7 +128,33 @@ pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> 
 }
 
 pub(super) fn name(args: NameArgs, context: &Context) -> anyhow::Result<u8> {
-    let payload = given([("entity", json!(args.entity)), ("name", json!(args.name.join(" ")))]);
+    let NameArgs { words, photo, voice, of, robot } = args;
+    let wrong =
+        |why: &str| clap::Error::raw(ErrorKind::MissingRequiredArgument, format!("{why}\n"));
+    let name = (!words.is_empty()).then(|| words.join(" "));
+    let (entity, name) = if photo.is_none() && voice.is_none() {
+        let [who, name @ ..] = words.as_slice() else {
+            return Err(wrong("name whom? for example: engramd name person_4 Ava").into());
+        };
+        if of.is_some() || name.is_empty() {
+            let why = "say whom and what to call them, for example: engramd name person_4 Ava; --of goes with --photo and --voice";
+            return Err(wrong(why).into());
+        }
+        (Some(who.clone()), Some(name.join(" ")))
+    } else if robot {
+        (Some(EntityId::ROBOT.to_string()), None)
+    } else if of.is_none() && name.is_none() {
+        let why = "whose face or voice is it? give a name, or --of WHO, or --self";
+        return Err(wrong(why).into());
+    } else {
+        (of, name)
+    };
+    let payload = given([
+        ("entity", json!(entity)),
+        ("name", json!(name)),
+        ("photo", json!(photo.as_deref().map(sample::photo).transpose()?)),
+        ("voice", json!(voice.as_deref().map(sample::voice).transpose()?)),
+    ]);
     done("name", &payload, context)
 }
 

@@ -23,6 +23,7 @@ mod recall;
 mod record;
 pub mod replay;
 mod run;
+mod sample;
 mod sheet;
 mod show;
 mod sql;
@@ -94,7 +95,7 @@ enum Command {
     Remember(change::RememberArgs),
     /// Erase an entity, a memory or a stretch of time.
     Forget(change::ForgetArgs),
-    /// Give somebody a name.
+    /// Give somebody a name; show their face, play their voice.
     Name(change::NameArgs),
     /// Say whether an answer was right.
     Feedback(change::FeedbackArgs),
@@ -226,6 +227,9 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 
 /// Whether the command line itself was wrong, rather than what it met.
 fn is_wrong_usage(error: &anyhow::Error) -> bool {
+    if error.is::<clap::Error>() {
+        return true;
+    }
     match error.downcast_ref::<ConfigError>() {
         Some(ConfigError::Invalid(problems)) => {
             problems.iter().any(|problem| matches!(problem.place, Place::Override(_)))

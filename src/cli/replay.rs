@@ -317,7 +317,7 @@ fn show(told: &Receiver<Report>, pace: &Pace, json: bool) {
             }
             Ok(Report::Clip(clip)) => tell_clip(bar.as_ref(), &clip),
             // A replay waits for its words; a full disk is in the log.
-            Ok(Report::Words(_) | Report::DiskFull(_)) => {}
+            Ok(Report::Words(_) | Report::Partial(_) | Report::DiskFull(_)) => {}
             Ok(Report::Ended) | Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {}
         }

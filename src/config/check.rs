@@ -36,6 +36,7 @@ pub const RANGES: &[Range] = &[
     range("face.min_size_px", 8.0, 2000.0, "px"),
     range("face.min_quality", 0.0, 1.0, "quality"),
     range("face.max_lost_secs", 0.0, 60.0, "seconds"),
+    range("face.detect_every", 1.0, 10.0, "frames"),
     range("voice.threshold", 0.0, 1.0, "probability"),
     range("voice.min_silence_secs", 0.05, 10.0, "seconds"),
     range("voice.min_speech_secs", 0.0, 10.0, "seconds"),
@@ -162,7 +163,26 @@ fn sources(config: &Config, found: &mut Found) {
         }
         seen.push(id);
     }
+    for (at, microphone) in config.microphone.iter().enumerate() {
+        if !(-5.0..=5.0).contains(&microphone.offset_secs) {
+            let message = format!(
+                "`offset_secs` of the microphone {:?} is {}, but must be -5–5 (seconds)",
+                microphone.id, microphone.offset_secs
+            );
+            wrong(found, format!("microphone.{at}.offset_secs"), message);
+        }
+    }
     for (at, camera) in config.camera.iter().enumerate() {
+        if let Some(file) = &camera.calibration_file
+            && resolve::find_file(file, config.store.dir.as_deref()).is_none()
+        {
+            let message = format!(
+                "`calibration_file` of the camera {:?} names {}, which does not exist; `engramd calibrate camera` writes one",
+                camera.id,
+                file.display()
+            );
+            wrong(found, format!("camera.{at}.calibration_file"), message);
+        }
         if camera.pipeline.is_none() && camera.uri.is_none() {
             let message = format!(
                 "the camera {:?} has neither `uri` nor `pipeline`; give for example uri = \"/dev/video0\"",

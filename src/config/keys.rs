@@ -12,11 +12,17 @@ pub(super) fn tree() -> &'static Value {
     static TREE: OnceLock<Value> = OnceLock::new();
     TREE.get_or_init(|| {
         let every_kind_of_entry = Config {
-            camera: vec![Camera { id: String::new(), pipeline: None, uri: None }],
+            camera: vec![Camera {
+                id: String::new(),
+                pipeline: None,
+                uri: None,
+                calibration_file: None,
+            }],
             microphone: vec![Microphone {
                 id: String::new(),
                 backend: MicrophoneBackend::default(),
                 device: None,
+                offset_secs: 0.0,
             }],
             ..Config::default()
         };

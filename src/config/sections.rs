@@ -65,6 +65,9 @@ pub struct Camera {
     /// Device, `rtsp://…`, or file put into the pipeline's `{uri}`.
     #[serde(default)]
     pub uri: Option<String>,
+    /// ROS CameraInfo (YAML): with it faces get a bearing and a rough distance.
+    #[serde(default)]
+    pub calibration_file: Option<PathBuf>,
 }
 
 /// Which library takes the sound.
@@ -90,6 +93,9 @@ pub struct Microphone {
     /// Device name; default: the system's.
     #[serde(default)]
     pub device: Option<String>,
+    /// By how much its sound comes later than the pictures of the same moment, seconds, -5–5.
+    #[serde(default)]
+    pub offset_secs: f64,
 }
 
 section! {
@@ -129,6 +135,10 @@ section! {
         min_quality: f32 = 0.3,
         /// Seconds a track survives without being seen.
         max_lost_secs: f64 = 2.0,
+        /// A face that never moves nor blinks is a picture: no person comes of it.
+        spot_pictures: bool = false,
+        /// While all tracks are steady, faces are looked for in every so manieth analysed frame only.
+        detect_every: usize = 1,
     }
 }
 

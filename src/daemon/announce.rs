@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use super::ingest::{ClipReport, LateWords};
+use super::ingest::{ClipReport, LateWords, PartialWords};
 use super::queries::name_of;
 use crate::identify::IdentifiedClip;
-use crate::ids::{EntityId, SessionId};
+use crate::ids::{EntityId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{Memory, View};
 use crate::mention;
@@ -159,7 +159,8 @@ impl Announcer {
 
     fn speech(&self, view: &View, spoken: &[SpeechTurn], identified: &IdentifiedClip) {
         let Some(publisher) = self.publisher() else { return };
-        for turn in spoken {
+        // No wake phrase comes out of the robot's own mouth, or a television.
+        for turn in spoken.iter().filter(|turn| !identified.is_aside(turn.id)) {
             let person = identified.person_of_turn(turn.id).map(|id| view.resolve(id));
             let words = turn.words.as_ref().map(|words| words.text.clone());
             if let Some(text) = words.clone().filter(|text| !text.is_empty()) {
@@ -174,6 +175,7 @@ impl Announcer {
                 end: turn.span.end,
                 text: words.filter(|text| !text.is_empty()),
                 source: turn.source.to_string(),
+                partial: false,
             });
         }
     }
@@ -210,6 +212,21 @@ impl Announcer {
             last_words: state.last_words.clone(),
             last_answer: state.last_answer.clone(),
         }
+    }
+
+    /// What is being said just now.
+    pub fn partial(&self, words: &PartialWords) {
+        let Some(publisher) = self.publisher() else { return };
+        publisher.event_speech(&SpeechEvent {
+            turn: TurnId(0).to_string(),
+            person: None,
+            name: None,
+            start: words.span.start,
+            end: words.span.end,
+            text: Some(words.text.clone()),
+            source: words.source.to_string(),
+            partial: true,
+        });
     }
 
     /// A memory was written.

@@ -445,6 +445,7 @@ impl Reporter {
                     self.announcer.degraded("disk", why.iter().cloned().collect());
                 }
                 Report::Words(words) => self.announcer.words(&memory, words),
+                Report::Partial(words) => self.announcer.partial(words),
                 Report::Ended => self.announcer.session_ended(&memory.view()),
             }
             if let Some(told) = &self.told {

@@ -8,7 +8,7 @@ use super::ledger::OpenTrack;
 use super::{Founding, Resolver};
 use crate::ids::{ClipId, EntityId, EntityKind, TrackId};
 use crate::memory::model::{Exemplar, MediaKind};
-use crate::percept::{ClipPercepts, FaceTrack};
+use crate::percept::{ClipPercepts, FaceTrack, Life};
 
 /// Boxes that overlap less than this are two faces.
 const SEPARATE_IOU: f32 = 0.3;
@@ -54,6 +54,7 @@ impl Resolver {
                 let before = &mut open[at];
                 before.clips.push(clip.clip);
                 before.span.end = track.span.end;
+                before.life = track.life;
                 before.samples.extend(track.samples.iter().cloned());
                 fresh[at] = Some(index);
             } else {
@@ -65,6 +66,7 @@ impl Resolver {
                     samples: track.samples.clone(),
                     beside: vec![],
                     barred: vec![],
+                    life: track.life,
                 });
                 fresh.push(Some(index));
             }
@@ -86,7 +88,7 @@ impl Resolver {
                 Item {
                     probe: probe(o),
                     secs: o.span.secs(),
-                    may_found: good > 0,
+                    may_found: good > 0 && o.life != Life::Unproven,
                     prior: prior.and_then(|face| position.get(&face).copied()),
                     barred: o.barred.iter().filter_map(|f| position.get(f).copied()).collect(),
                 }

@@ -8,7 +8,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
 };
-use crate::percept::FaceSample;
+use crate::percept::{FaceSample, Life};
 use crate::time::{Span, Timestamp};
 
 /// A clip's transaction as the resolver sees it. The memory's draft implements it.
@@ -87,6 +87,8 @@ pub(super) struct OpenTrack {
     pub beside: Vec<TrackId>,
     /// Faces that were visible beside it.
     pub barred: Vec<EntityId>,
+    /// Whether it has moved yet, where pictures are told.
+    pub life: Life,
 }
 
 /// A turn that no voice was given to.

@@ -10,6 +10,7 @@
 //! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
 
 pub mod cluster;
+mod enrol;
 pub mod evidence;
 mod faces;
 pub mod gallery;
@@ -30,6 +31,7 @@ mod wav;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use enrol::{EnrolError, Enrolled, Enrolment, Lesson};
 pub use ledger::{IdentityRows, Ledger, Undecided};
 pub use persons::Persons;
 pub use rows::identity_rows;
@@ -43,7 +45,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, NameSource, TrackRow, TurnRow,
 };
-use crate::percept::{ClipPercepts, Embedding, FaceTrack, SpeechTurn};
+use crate::percept::{ClipPercepts, Embedding, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
 use evidence::Evidence;
 use faces::Given;
@@ -72,10 +74,12 @@ pub struct IdentifiedTurn {
     pub turn: TurnId,
     /// `voice_N`; `None` while undecided.
     pub voice: Option<EntityId>,
-    /// Whose voice, merges resolved.
+    /// Whose voice, merges resolved; `None` also where it is nobody's ([`Self::aside`]).
     pub person: Option<EntityId>,
     /// How sure, 0–1.
     pub confidence: f32,
+    /// The robot's own speech or a television's: nothing is concluded from it.
+    pub aside: bool,
 }
 
 /// What the resolver made of a clip.
@@ -114,6 +118,12 @@ impl IdentifiedClip {
     #[must_use]
     pub fn person_of_track(&self, track: TrackId) -> Option<EntityId> {
         self.tracks.iter().find(|t| t.track == track).and_then(|t| t.person)
+    }
+
+    /// Whether that turn is the robot's own speech or a television's, from which nothing follows.
+    #[must_use]
+    pub fn is_aside(&self, turn: TurnId) -> bool {
+        self.turns.iter().any(|t| t.turn == turn && t.aside)
     }
 
     /// Who spoke that turn.
@@ -214,9 +224,21 @@ impl Resolver {
         let mut turns: Vec<&SpeechTurn> = clip.turns.iter().collect();
         turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         self.start_clip(clip);
-        self.look(clip, &tracks);
+        // A picture is nobody's, also where it was not found out at once.
+        let pictures: BTreeSet<TrackId> = tracks
+            .iter()
+            .filter(|track| track.life == Life::Picture)
+            .map(|track| track.id)
+            .collect();
+        self.undecided.tracks.retain(|open| {
+            let other = open.clips.iter().any(|at| at.session != clip.clip.session);
+            other || !pictures.contains(&open.track)
+        });
+        let living: Vec<&FaceTrack> =
+            tracks.iter().copied().filter(|track| track.life != Life::Picture).collect();
+        self.look(clip, &living);
 
-        let faces = self.group_faces(clip, &tracks);
+        let faces = self.group_faces(clip, &living);
         let voices = self.group_voices(clip, &turns);
         let (new_faces, new_voices, order) = mint(&faces.foundings, &voices.foundings, ledger);
         let face = |given: Given| match given {
@@ -241,6 +263,7 @@ impl Resolver {
                 source: track.source.clone(),
                 span: track.span,
                 sightings: track.sightings.clone(),
+                picture: track.life == Life::Picture,
                 face: given.map(|(id, _)| id),
                 confidence: given.map_or(0.0, |(_, sure)| sure),
             });
@@ -337,11 +360,14 @@ impl Resolver {
         }
         for turn in &turns {
             let given = voices.given.get(&turn.id).map(|(given, sure, _)| (voice(*given), *sure));
+            let aside = turn.own || given.is_some_and(|(id, _)| self.persons.is_aside(id));
+            let person = given.and_then(|(id, _)| self.persons.person_of(id));
             out.turns.push(IdentifiedTurn {
                 turn: turn.id,
                 voice: given.map(|(id, _)| id),
-                person: given.and_then(|(id, _)| self.persons.person_of(id)),
+                person: person.filter(|_| !aside),
                 confidence: given.map_or(0.0, |(_, sure)| sure),
+                aside,
             });
         }
         for turn in &turns {
@@ -502,17 +528,28 @@ impl Resolver {
         probe: Probe,
         thresholds: &MatchThresholds,
     ) -> Option<(EntityId, EntityId, f32)> {
+        let (part, score) = self.nearest(kind, &probe, thresholds)?;
+        let person = self.persons.person_of(part)?;
+        Some((part, person, thresholds.confidence(score)))
+    }
+
+    /// The face or voice that a probe clearly is, with its score.
+    fn nearest(
+        &self,
+        kind: EntityKind,
+        probe: &Probe,
+        thresholds: &MatchThresholds,
+    ) -> Option<(EntityId, f32)> {
         let groups = self.persons.groups(kind);
         let heads: Vec<EntityId> = groups.keys().copied().collect();
         let galleries: Vec<Vec<&Gallery>> =
             groups.values().map(|ids| self.galleries_of(ids)).collect();
         let best = cluster::best_two(heads.len(), |index| {
-            galleries[index].iter().map(|g| g.score(&probe)).fold(-1.0_f32, f32::max)
+            galleries[index].iter().map(|g| g.score(probe)).fold(-1.0_f32, f32::max)
         })?;
         let (index, score, second) = best;
         let clear = score >= thresholds.accept && score - second >= thresholds.margin;
-        let person = self.persons.person_of(heads[index])?;
-        clear.then(|| (heads[index], person, thresholds.confidence(score)))
+        clear.then(|| (heads[index], score))
     }
 
     fn galleries_of(&self, ids: &[EntityId]) -> Vec<&Gallery> {
@@ -576,6 +613,8 @@ impl Resolver {
                 heard.push((voice(*given), self.seen_during(turn)));
             }
         }
+        // What loudspeakers say goes with no face.
+        heard.retain(|(voice, _)| !self.persons.is_aside(*voice));
         debug_assert!(turns.iter().all(|t| t.span.start <= clip.span.end));
         heard
     }

@@ -78,6 +78,34 @@ impl Persons {
         self.memberships.get(&part).is_some_and(|row| row.decreed)
     }
 
+    /// Whether a voice (or `self`) is nobody's: the robot's own, or a voice that is called media.
+    #[must_use]
+    pub fn is_aside(&self, part: EntityId) -> bool {
+        part == EntityId::ROBOT
+            || self.person_of(part).is_some_and(|owner| owner.kind != EntityKind::Person)
+    }
+
+    /// Whether any voice is known to be nobody's.
+    #[must_use]
+    pub fn knows_asides(&self) -> bool {
+        self.memberships.keys().any(|part| self.is_aside(*part))
+    }
+
+    /// Everyone whose name that is, letter case aside, ascending.
+    #[must_use]
+    pub fn called(&self, name: &str) -> Vec<EntityId> {
+        let so = |id: &EntityId| {
+            let names = self.names.get(id).into_iter().flatten();
+            names.into_iter().any(|row| row.name.eq_ignore_ascii_case(name))
+        };
+        let mut found: Vec<EntityId> =
+            self.names.keys().filter(|id| so(id)).map(|id| self.resolve(*id)).collect();
+        found.retain(|id| id.kind == EntityKind::Person);
+        found.sort();
+        found.dedup();
+        found
+    }
+
     /// The name that outranks the others, with its source.
     #[must_use]
     pub fn name(&self, person: EntityId) -> Option<(&str, NameSource)> {

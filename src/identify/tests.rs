@@ -5,7 +5,7 @@ use super::testing::{TestLedger, calibrated};
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SessionId};
-use crate::percept::{ClipCounts, FaceSample, Sighting, Transcript};
+use crate::percept::{ClipCounts, FaceSample, Life, Sighting, Transcript};
 use crate::time::Span;
 
 const FACE_MODEL: ModelHash = ModelHash([1; 32]);
@@ -38,7 +38,7 @@ fn track(id: u64, (who, from, to, x): Seen) -> FaceTrack {
     let sightings: Vec<Sighting> = (0..5)
         .flat_map(|clip| times.iter().map(move |t| t + 30.0 * f64::from(clip)))
         .filter(|t| *t >= from - 1e-9 && *t < to - 1e-9)
-        .map(|t| Sighting { at: at(t), bbox, score: 0.9 })
+        .map(|t| Sighting { at: at(t), bbox, score: 0.9, bearing: None })
         .collect();
     let samples = (0..3)
         .map(|k| FaceSample {
@@ -55,6 +55,7 @@ fn track(id: u64, (who, from, to, x): Seen) -> FaceTrack {
         sightings,
         samples,
         continued: false,
+        life: Life::Untold,
     }
 }
 
@@ -287,4 +288,134 @@ fn a_name_that_is_said_belongs_to_the_speaker() {
     assert_eq!(ledger.names[0].entity, id("person_1"));
     resolver.decree_name(id("face_1"), "Eve", at(60.0), &mut ledger);
     assert_eq!(resolver.persons().name(id("person_1")), Some(("Eve", NameSource::Told)));
+}
+
+fn shown(who: usize, kind: EntityKind, seed: usize) -> Lesson {
+    let (model, weight) =
+        if kind == EntityKind::Face { (FACE_MODEL, 1.0) } else { (VOICE_MODEL, 4.0) };
+    let media =
+        file(crate::memory::model::MediaKind::Speech, vec![who as u8, seed as u8].into(), true);
+    let exemplar = Exemplar {
+        entity: EntityId::new(kind, 0),
+        slot: 0,
+        at: Timestamp::EPOCH,
+        embedding: vector(who, 1000 + seed, model),
+        quality: 0.8,
+        weight,
+        media: Some(media.digest.clone()),
+    };
+    (exemplar, media)
+}
+
+fn enrol(
+    resolver: &mut Resolver,
+    ledger: &mut TestLedger,
+    (face, voice): (Option<usize>, Option<usize>),
+    who: Enrolled<'_>,
+) -> Result<Enrolment, EnrolError> {
+    let faces = face.map(|who| shown(who, EntityKind::Face, 1)).into_iter().collect();
+    let voices = voice.map(|who| shown(who, EntityKind::Voice, 2)).into_iter().collect();
+    resolver.enrol(faces, voices, who, Timestamp::EPOCH, ledger)
+}
+
+#[test]
+fn who_is_enrolled_is_known_when_they_come() {
+    let (mut ledger, mut resolver) = run(&[], false);
+    let ava =
+        enrol(&mut resolver, &mut ledger, (Some(0), Some(0)), Enrolled::Named("Ava")).unwrap();
+    assert_eq!((ava.person, ava.fresh), (Some(id("person_1")), true));
+    assert_eq!((ava.face, ava.voice), (Some(id("face_1")), Some(id("voice_1"))));
+    // also after a restart
+    let mut resolver = super::tests::resolver(&ledger.rows(), Undecided::default());
+    let clips = [clip(0, &[(0, 0.0, 10.0, 100.0), (1, 0.0, 10.0, 400.0)], &[(0, 1.0, 5.0)])];
+    resolver.resolve(&clips[0], &mut ledger);
+    assert_eq!(person_of_face(&ledger, &resolver, 0, 0), id("person_1"));
+    assert_eq!(person_of_voice(&ledger, &resolver, 0), id("person_1"));
+    assert_ne!(person_of_face(&ledger, &resolver, 0, 1), id("person_1"), "a stranger stays one");
+    assert_eq!(resolver.persons().name(id("person_1")), Some(("Ava", NameSource::Told)));
+}
+
+#[test]
+fn an_enrolment_names_the_one_it_is_like_and_never_takes_anothers_name() {
+    let (mut ledger, mut resolver) = run(&four_and_a_voice(), false);
+    let known = person_of_face(&ledger, &resolver, 0, 0);
+    let done = enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
+    assert_eq!((done.person, done.fresh), (Some(known), false));
+    // once more under the same name: the same person, whatever it looks like
+    let more = enrol(&mut resolver, &mut ledger, (Some(6), None), Enrolled::Named("ava")).unwrap();
+    assert_eq!(more.person, Some(known));
+    assert_eq!(resolver.persons().parts(known, EntityKind::Face).len(), 2);
+    let before = ledger.clone();
+    let error =
+        enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ben")).unwrap_err();
+    assert!(error.to_string().contains("that of Ava (person_"), "{error}");
+    let ben = person_of_face(&ledger, &resolver, 0, 1);
+    let error =
+        enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Known(ben)).unwrap_err();
+    assert!(matches!(error, EnrolError::SomebodyElse { .. }), "{error}");
+    let error = enrol(&mut resolver, &mut ledger, (None, Some(0)), Enrolled::Robot).unwrap_err();
+    assert!(matches!(error, EnrolError::NotTheRobot { .. }), "{error}");
+    assert_eq!(ledger, before, "nothing is written");
+    // a stranger's voice and a known face of one sample: one person
+    let alone = person_of_voice(&ledger, &resolver, 102);
+    let both =
+        enrol(&mut resolver, &mut ledger, (Some(0), Some(4)), Enrolled::Known(known)).unwrap();
+    assert_eq!(both.person, Some(known));
+    assert_eq!(resolver.persons().resolve(alone), known);
+}
+
+#[test]
+fn the_robots_enrolled_voice_and_media_leave_no_person_no_link_and_no_name() {
+    for robot in [true, false] {
+        let (mut ledger, mut resolver) = run(&[], false);
+        if robot {
+            let done = enrol(&mut resolver, &mut ledger, (None, Some(5)), Enrolled::Robot).unwrap();
+            assert_eq!(done.person, Some(EntityId::ROBOT));
+        } else {
+            let done = enrol(&mut resolver, &mut ledger, (None, Some(5)), Enrolled::Named("TV"));
+            resolver.decree_media(&[done.unwrap().voice.unwrap()], &mut ledger);
+        }
+        let mut resolver = super::tests::resolver(&ledger.rows(), Undecided::default());
+        // it speaks under a face that is silent, and says a name
+        let mut heard = clip(0, &[(0, 0.0, 20.0, 100.0)], &[(5, 1.0, 9.0), (5, 11.0, 18.0)]);
+        for turn in &mut heard.turns {
+            let text = "My name is Zoe.".into();
+            turn.words = Some(Transcript { text, ..Transcript::default() });
+        }
+        let names = ledger.names.len();
+        let out = resolver.resolve(&heard, &mut ledger);
+        resolver.finish(&mut ledger);
+        assert!(out.turns.iter().all(|turn| turn.aside && turn.person.is_none()), "{out:?}");
+        assert_eq!(out.new_persons.len(), 1, "the face alone: {out:?}");
+        assert_eq!(ledger.names.len(), names);
+        assert!(ledger.pairs.is_empty(), "{:?}", ledger.pairs);
+        let owner = if robot { EntityId::ROBOT } else { id("voice_1") };
+        assert_eq!(person_of_voice(&ledger, &resolver, 0), owner);
+    }
+}
+
+#[test]
+fn a_picture_makes_no_person_and_speaks_for_nobody() {
+    let mut first = clip(0, &[(0, 0.0, 25.0, 100.0), (1, 0.0, 4.0, 400.0)], &[(4, 1.0, 9.0)]);
+    first.tracks[0].life = Life::Picture;
+    first.tracks[1].life = Life::Unproven;
+    let (ledger, resolver) = run(&[first.clone()], true);
+    let key = |track| (ClipId { session: SessionId(1), index: 0 }, TrackId(track));
+    assert!(ledger.tracks[&key(0)].picture && ledger.tracks[&key(0)].face.is_none());
+    assert_eq!(ledger.tracks[&key(1)].face, None, "it has not moved yet");
+    assert_eq!(persons(&ledger, &resolver).len(), 1, "the voice alone");
+    assert!(!ledger.pairs.keys().any(|(a, _)| a.kind == EntityKind::Face));
+    // it goes on in the next clip, and moves: a person, in the first clip, too
+    first.tracks.remove(0);
+    let mut second = clip(1, &[(1, 30.0, 40.0, 400.0)], &[]);
+    second.tracks[0].id = first.tracks[0].id;
+    second.tracks[0].life = Life::Alive;
+    let (ledger, resolver) = run(&[first.clone(), second.clone()], true);
+    assert_eq!(persons(&ledger, &resolver).len(), 2);
+    assert!(ledger.tracks[&key(1)].face.is_some());
+    // or it never moves: nobody
+    second.tracks[0].life = Life::Picture;
+    let (ledger, resolver) = run(&[first, second], true);
+    assert_eq!(persons(&ledger, &resolver).len(), 1);
+    assert_eq!(ledger.tracks[&key(1)].face, None);
 }

@@ -53,6 +53,9 @@ pub(super) fn of_utterances(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for turn in &scene.percepts.turns {
         let Some(words) = &turn.words else { continue };
+        if scene.identified.is_aside(turn.id) {
+            continue;
+        }
         let speaker = scene.identified.person_of_turn(turn.id);
         for stated in stated(&words.text, speaker) {
             let grounds = vec![Ground::Turn(scene.percepts.clip, turn.id)];

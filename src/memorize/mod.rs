@@ -131,6 +131,12 @@ impl Memorizer {
         let mut sentences = presence::sentences(scene);
         sentences.extend(said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
+        for memory in utterances::asides(scene) {
+            let reason = "it was the robot's own speech, or a television's";
+            if let Err(error) = draft.retire_memory(memory, None, reason) {
+                tracing::warn!(%error, "A memory of what a loudspeaker said was not taken back.");
+            }
+        }
         for utterance in utterances::late(scene) {
             self.put(&utterance, scene.persons, draft);
             written.push(utterance);
@@ -250,5 +256,112 @@ impl Memorizer {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::config::Identify;
+    use crate::identify::{IdentifiedTurn, IdentityRows, MatchThresholds, Resolver, Undecided};
+    use crate::ids::{SourceId, TurnId};
+    use crate::memory::model::{Membership, TurnRow};
+    use crate::memory::{Memory, StoreOptions};
+    use crate::percept::{ClipCounts, SpeechTurn, Transcript};
+
+    fn heard(turn: u64, said: &str) -> ClipPercepts {
+        let at = |secs: i64| Timestamp::from_nanos(secs * 1_000_000_000);
+        let words = Transcript { text: said.to_owned(), ..Transcript::default() };
+        let turn = SpeechTurn {
+            id: TurnId(turn),
+            source: SourceId::new("head"),
+            span: Span::new(at(2), at(5)),
+            speech_secs: 3.0,
+            level_dbfs: -20.0,
+            embedding: None,
+            words: Some(words),
+            overlapped: false,
+            distinct: None,
+            own: false,
+            sound: vec![0.1; 1600].into(),
+        };
+        ClipPercepts {
+            clip: ClipId::default(),
+            span: Span::new(at(0), at(30)),
+            tracks: Vec::new(),
+            turns: vec![turn],
+            poses: Vec::new(),
+            key_frames: Vec::new(),
+            counts: ClipCounts::default(),
+            looked: Vec::new(),
+        }
+    }
+
+    /// Who is who where `voice_1` is the robot's own.
+    fn knowing_the_robot() -> Resolver {
+        let membership = Membership {
+            part: EntityId::new(EntityKind::Voice, 1),
+            person: EntityId::ROBOT,
+            reason: "told".to_owned(),
+            decreed: true,
+        };
+        let rows = IdentityRows { memberships: vec![membership], ..IdentityRows::default() };
+        let unknown = MatchThresholds::UNKNOWN;
+        Resolver::from_rows(&rows, Undecided::default(), &Identify::default(), unknown, unknown)
+    }
+
+    #[test]
+    fn an_answer_played_back_into_the_microphone_leaves_no_memory_and_no_fact() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let memorizer = Memorizer::new(None);
+        let resolver = knowing_the_robot();
+        let said = "I put the red mug on the kitchen table.";
+        let percepts = heard(1, said);
+        let voice = EntityId::new(EntityKind::Voice, 1);
+        let write = |percepts: &ClipPercepts, identified: &IdentifiedClip| {
+            let mut draft = memory.begin(percepts.span.end);
+            let before = memory.view();
+            for turn in &percepts.turns {
+                draft.turn(TurnRow {
+                    clip: percepts.clip,
+                    turn: turn.id,
+                    source: turn.source.clone(),
+                    span: turn.span,
+                    speech_secs: turn.speech_secs,
+                    voice: None,
+                    confidence: 0.0,
+                    words: turn.words.clone(),
+                    sound: None,
+                });
+            }
+            let persons = resolver.persons();
+            let scene = Scene { percepts, identified, persons, before: &before };
+            let written = memorizer.memorize(&scene, &mut draft);
+            draft.commit().unwrap();
+            written
+        };
+        let turn = IdentifiedTurn {
+            turn: TurnId(1),
+            voice: Some(voice),
+            person: None,
+            confidence: 0.9,
+            aside: true,
+        };
+        let own = IdentifiedClip { turns: vec![turn.clone()], ..IdentifiedClip::default() };
+        assert_eq!(write(&percepts, &own), []);
+        // Heard before it was known whose voice it is: remembered …
+        let open = IdentifiedTurn { voice: None, aside: false, ..turn };
+        let unknown = IdentifiedClip { turns: vec![open], ..IdentifiedClip::default() };
+        let written = write(&percepts, &unknown);
+        assert!(written.iter().any(|row| row.fact.is_some()), "{written:?}");
+        assert!(written.iter().any(|row| row.kind == MemoryKind::Utterance), "{written:?}");
+        // … and taken back when it is.
+        let late = vec![(percepts.clip, TurnId(1), voice)];
+        let known = IdentifiedClip { late_turns: late, ..IdentifiedClip::default() };
+        let silent = ClipPercepts { turns: Vec::new(), ..percepts };
+        assert_eq!(write(&silent, &known), []);
+        assert_eq!(memory.view().memories(&crate::memory::Filter::default()), []);
     }
 }

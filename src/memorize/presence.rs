@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::{Scene, Sentence};
 use crate::ids::{EntityId, SourceId};
 use crate::memory::model::{Ground, MemoryKind};
+use crate::percept::Life;
 use crate::time::{Span, Timestamp};
 
 /// Sightings closer together than this are one stay, seconds.
@@ -156,7 +157,8 @@ fn nobody(scene: &Scene<'_>) -> Vec<Sentence> {
     let (Some(first), Some(last)) = (looked.iter().min(), looked.iter().max()) else {
         return Vec::new();
     };
-    let mut busy: Vec<Span> = percepts.tracks.iter().map(|track| track.span).collect();
+    let living = percepts.tracks.iter().filter(|track| track.life != Life::Picture);
+    let mut busy: Vec<Span> = living.map(|track| track.span).collect();
     busy.extend(percepts.turns.iter().map(|turn| turn.span));
     busy.sort_unstable();
     let mut sentences = Vec::new();

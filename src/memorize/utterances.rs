@@ -1,7 +1,7 @@
 //! Utterances: who said what, verbatim.
 
 use super::{Scene, Sentence};
-use crate::ids::EntityId;
+use crate::ids::{EntityId, MemoryId};
 use crate::memory::Filter;
 use crate::memory::model::{Ground, MemoryKind, MemoryRow};
 use crate::mention;
@@ -21,7 +21,8 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     for turn in &scene.percepts.turns {
         let Some(words) = &turn.words else { continue };
         let words = words.text.trim();
-        if words.is_empty() {
+        // What the robot says itself, and what comes out of a television, tells of nobody.
+        if words.is_empty() || scene.identified.is_aside(turn.id) {
             continue;
         }
         let speaker = scene.identified.person_of_turn(turn.id);
@@ -35,10 +36,27 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     found
 }
 
+/// Memories of turns of earlier clips that turn out to be the robot's own or a television's: to be taken back.
+pub(super) fn asides(scene: &Scene<'_>) -> Vec<MemoryId> {
+    let mut found = Vec::new();
+    for (clip, turn, voice) in &scene.identified.late_turns {
+        if !scene.persons.is_aside(*voice) {
+            continue;
+        }
+        let filter = Filter { clip: Some(*clip), ..Filter::default() };
+        let ground = Ground::Turn(*clip, *turn);
+        let alone =
+            |row: &MemoryRow| !row.grounds.is_empty() && row.grounds.iter().all(|g| *g == ground);
+        found.extend(scene.before.memories(&filter).iter().filter(|r| alone(r)).map(|r| r.id));
+    }
+    found
+}
+
 /// New versions of utterances of earlier clips whose speaker was decided only now.
 pub(super) fn late(scene: &Scene<'_>) -> Vec<MemoryRow> {
     let mut rows = Vec::new();
-    for (clip, turn, voice) in &scene.identified.late_turns {
+    let known = scene.identified.late_turns.iter();
+    for (clip, turn, voice) in known.filter(|(_, _, voice)| !scene.persons.is_aside(*voice)) {
         let filter =
             Filter { clip: Some(*clip), kinds: vec![MemoryKind::Utterance], ..Filter::default() };
         let ground = Ground::Turn(*clip, *turn);

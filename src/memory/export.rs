@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::camera::Bearing;
 use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
 use crate::time::Timestamp;
 
@@ -28,6 +29,12 @@ pub enum PerceptLine {
         /// Left, top, width, height, px.
         #[serde(rename = "box")]
         bbox: [f32; 4],
+        /// Where it is, seen from a camera that is calibrated.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bearing: Option<Bearing>,
+        /// It is a picture of a face: nobody's.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        picture: bool,
         /// Its track.
         track: TrackId,
         /// The track's session.
@@ -128,6 +135,8 @@ impl View {
                     t: sighting.at,
                     source: track.source.clone(),
                     bbox: [bbox.x, bbox.y, bbox.w, bbox.h],
+                    bearing: sighting.bearing,
+                    picture: track.picture,
                     track: track.track,
                     session: track.clip.session,
                     face: track.face,

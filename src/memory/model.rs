@@ -98,6 +98,9 @@ pub struct TrackRow {
     pub span: Span,
     /// Every analysed frame in which it was seen.
     pub sightings: Vec<Sighting>,
+    /// It is a picture of a face: nobody's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub picture: bool,
     /// `face_N`; `None` while unassigned.
     pub face: Option<EntityId>,
     /// How sure, 0–1.

@@ -93,9 +93,10 @@ impl Thresholds {
     pub fn parse(text: &str, path: &Path) -> Result<Self, ModelError> {
         let wrong = |why: String| ModelError::Thresholds { path: PathBuf::from(path), why };
         let read: Self = toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-        let sound = [read.accept, read.maybe].iter().all(|score| (-1.0..=1.0).contains(score));
+        let sound =
+            [read.accept, read.maybe, read.merge].iter().all(|score| (-1.0..=1.0).contains(score));
         if !sound || !(0.0..=2.0).contains(&read.margin) {
-            return Err(wrong("accept and maybe are cosines, margin is 0 or more".to_owned()));
+            return Err(wrong("accept, maybe and merge are cosines, margin is 0–2".to_owned()));
         }
         if read.maybe > read.accept {
             return Err(wrong(format!("maybe {} is above accept {}", read.maybe, read.accept)));
@@ -127,5 +128,22 @@ mod tests {
         assert!(Thresholds::parse(&swapped, Path::new("t")).is_err());
         let unknown = format!("{text}\nmatch = 1\n");
         assert!(Thresholds::parse(&unknown, Path::new("t")).is_err());
+        let endless = text.replace("merge = ", "merge = inf # ");
+        assert!(Thresholds::parse(&endless, Path::new("t")).is_err());
+    }
+
+    #[test]
+    fn mutated_thresholds_never_panic_and_what_is_read_makes_sense() {
+        let seeds: Vec<Vec<u8>> =
+            BUILT_IN.iter().map(|(_, text)| text.as_bytes().to_vec()).collect();
+        let mut read = 0;
+        crate::capture::bag::mutations::hold("thresholds", 5_000, &seeds, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let Ok(found) = Thresholds::parse(&text, Path::new("t")) else { return };
+            read += 1;
+            assert!(found.maybe <= found.accept && found.accept.abs() <= 1.0);
+            assert!(found.margin >= 0.0 && found.merge.is_finite());
+        });
+        assert!(read > 100, "{read}");
     }
 }

@@ -80,6 +80,7 @@ impl<'a> Scene<'a> {
                 at: self.start.plus_secs(at + i as f64 * 0.2),
                 bbox: Rect { x: x - 40.0, y: 100.0, w: 80.0, h: 100.0 },
                 score: 0.9,
+                bearing: None,
             });
             let span = self.span(at, end);
             self.draft.track(TrackRow {
@@ -88,6 +89,7 @@ impl<'a> Scene<'a> {
                 source: SourceId::new("camera"),
                 span,
                 sightings: sightings.collect(),
+                picture: false,
                 face: who.face,
                 confidence: 0.9,
             });

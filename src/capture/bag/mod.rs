@@ -29,7 +29,7 @@ mod writer;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod mutations;
+pub(crate) mod mutations;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod seeds;

@@ -65,7 +65,7 @@ fn mutate(bytes: &mut Vec<u8>, other: &[u8], dice: &mut Dice) {
 }
 
 /// Runs a target on mutations of its seeds; on a panic the bytes are left beside the state for a look.
-fn hold(name: &str, few: u64, seeds: &[Vec<u8>], mut target: impl FnMut(&[u8])) {
+pub(crate) fn hold(name: &str, few: u64, seeds: &[Vec<u8>], mut target: impl FnMut(&[u8])) {
     for seed in seeds {
         target(seed);
     }

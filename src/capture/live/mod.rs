@@ -65,6 +65,8 @@ struct Feed {
     source: SourceId,
     /// It yields frames, else sound.
     frames: bool,
+    /// Its sound belongs to pictures of so much earlier, seconds.
+    behind_secs: f64,
     receiver: Receiver<Item>,
     head: Option<Item>,
     /// Everything before this has been seen.
@@ -134,7 +136,17 @@ impl LiveSources {
                 let (lane, receiver) = Lane::new(name.clone(), capacity);
                 if there {
                     let (source, head, reached) = (name.clone(), None, None);
-                    feeds.push(Feed { source, frames, receiver, head, reached, heard: now });
+                    let offset = microphones.iter().find(|m| !frames && m.id == name.as_str());
+                    let behind_secs = offset.map_or(0.0, |microphone| microphone.offset_secs);
+                    feeds.push(Feed {
+                        source,
+                        frames,
+                        behind_secs,
+                        receiver,
+                        head,
+                        reached,
+                        heard: now,
+                    });
                 }
                 lane
             };
@@ -230,9 +242,14 @@ impl LiveSources {
         let now = Instant::now();
         for feed in &mut self.feeds {
             while feed.head.is_none()
-                && let Ok(item) = feed.receiver.try_recv()
+                && let Ok(mut item) = feed.receiver.try_recv()
             {
                 feed.heard = now;
+                if let Item::Block(block) = &mut item
+                    && feed.behind_secs != 0.0
+                {
+                    block.at = block.at.plus_secs(-feed.behind_secs);
+                }
                 let end = if let Item::Block(block) = &item { block.end() } else { item.at() };
                 feed.reached = feed.reached.max(Some(end));
                 if self.released.is_some_and(|released| item.at() < released) {

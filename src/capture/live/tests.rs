@@ -10,12 +10,17 @@ fn quick() -> Pace {
 }
 
 fn camera(id: &str, pipeline: &str) -> Camera {
-    Camera { id: id.to_owned(), pipeline: Some(pipeline.to_owned()), uri: None }
+    Camera {
+        id: id.to_owned(),
+        pipeline: Some(pipeline.to_owned()),
+        uri: None,
+        calibration_file: None,
+    }
 }
 
 fn microphone(id: &str, device: &str) -> Microphone {
     let (id, device) = (id.to_owned(), Some(device.to_owned()));
-    Microphone { id, backend: MicrophoneBackend::Gstreamer, device }
+    Microphone { id, backend: MicrophoneBackend::Gstreamer, device, offset_secs: 0.0 }
 }
 
 /// Everything that comes within `secs`.
@@ -123,8 +128,12 @@ fn two_sources_of_one_name_and_unknown_pipelines_are_refused() {
 /// `ALSA_CONFIG_PATH=… cargo test cpal` with a default device of type `file` or `null`.
 #[test]
 fn a_cpal_microphone_gives_blocks_or_says_what_is_missing() {
-    let microphone =
-        Microphone { id: "m".to_owned(), backend: MicrophoneBackend::Cpal, device: None };
+    let microphone = Microphone {
+        id: "m".to_owned(),
+        backend: MicrophoneBackend::Cpal,
+        device: None,
+        offset_secs: 0.0,
+    };
     let mut live = LiveSources::start_at(&[], &[microphone], &Window::default(), quick()).unwrap();
     let items = listen(&mut live, 2.0);
     let health = live.health();

@@ -9,6 +9,7 @@ use super::perceivers::Analysed;
 use super::pool::{Pending, take};
 use super::present::PresentBoard;
 use super::report::Losses;
+use super::steady::{Said, Steadiness};
 use super::{Border, Part};
 use crate::capture::Cause;
 use crate::ids::SourceId;
@@ -41,11 +42,18 @@ pub(super) struct CameraPart {
 pub(super) struct CameraState {
     tracker: FaceTracker,
     cuts: CutDetector,
+    said: Said,
 }
 
 impl CameraState {
     pub(super) fn new(source: SourceId, settings: TrackerSettings) -> Self {
-        Self { tracker: FaceTracker::new(source, settings), cuts: CutDetector::default() }
+        let tracker = FaceTracker::new(source, settings);
+        Self { tracker, cuts: CutDetector::default(), said: Said::default() }
+    }
+
+    /// What the tracker said of its last frames.
+    pub(super) fn said(&self) -> &Said {
+        &self.said
     }
 }
 
@@ -53,6 +61,7 @@ pub(super) struct CameraStage {
     pub(super) index: usize,
     pub(super) source: SourceId,
     pub(super) state: CameraState,
+    pub(super) steadiness: Steadiness,
     pub(super) key_frames: usize,
     pub(super) present: PresentBoard,
     pub(super) losses: Losses,
@@ -72,6 +81,8 @@ impl CameraStage {
     }
 
     fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
+        // Also when it ends in a panic: the dispatcher waits for no one who is gone.
+        let _closing = Closing(self.steadiness.clone());
         let mut part = Gathered::default();
         while let Ok(step) = steps.recv() {
             match step {
@@ -80,6 +91,7 @@ impl CameraStage {
                     Err(error) => {
                         tracing::warn!(source = %self.source, error = %error, "A frame was left out.");
                         self.losses.add(Cause::Undecodable, &format!("{}: {error}", self.source));
+                        self.say(false);
                     }
                 },
                 Step::Border(border) => {
@@ -101,15 +113,35 @@ impl CameraStage {
     }
 
     fn frame(&mut self, analysed: Analysed, part: &mut Gathered) {
-        let Analysed { faces: mut frame, thumbnail } = analysed;
+        let Analysed { faces: mut frame, thumbnail, looked } = analysed;
         frame.cut = self.state.cuts.step(thumbnail);
-        self.state.tracker.step(&frame);
-        part.looked.push(frame.at);
+        if looked {
+            self.state.tracker.step(&frame);
+            part.looked.push(frame.at);
+        } else {
+            self.state.tracker.coast(frame.at, frame.cut);
+        }
+        self.say(self.state.tracker.steady(frame.at) && !frame.cut);
         part.faces += frame.faces.len() as u64;
         if let Some(jpeg) = frame.jpeg.take() {
             part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
         }
         self.present.tracks(&self.source, frame.at, &self.state.tracker.open());
+    }
+
+    /// Tells the dispatcher whether every track is steady after this frame.
+    fn say(&mut self, steady: bool) {
+        self.state.said.note(steady);
+        self.steadiness.say(&self.state.said);
+    }
+}
+
+/// Says that the stage has ended, however it did.
+struct Closing(Steadiness);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }
 

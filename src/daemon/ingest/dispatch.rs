@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crossbeam_channel::Sender;
 
 use super::pool::JobQueue;
+use super::steady::Cadence;
 use super::{Border, DispatchPart, Gauges, Inbox, Pace, Part, camera, microphone};
 use crate::ids::SourceId;
 use crate::media::Item;
@@ -18,6 +19,8 @@ pub(super) struct StagesGone;
 /// Touched by the dispatching thread alone.
 pub(super) struct Dispatcher {
     pub(super) cameras: BTreeMap<SourceId, Sender<camera::Step>>,
+    /// Per camera: in which frames faces are looked for.
+    pub(super) cadences: BTreeMap<SourceId, Cadence>,
     pub(super) microphones: BTreeMap<SourceId, Sender<microphone::Step>>,
     pub(super) jobs: JobQueue,
     pub(super) parts: Sender<Part>,
@@ -96,7 +99,8 @@ impl Dispatcher {
                 {
                     progress.part.analysed += 1;
                     self.gauges.item(&frame.source, at, steps.len(), self.jobs.waiting());
-                    let pending = self.jobs.faces(frame);
+                    let looks = self.cadences.get_mut(&frame.source).is_none_or(Cadence::looks);
+                    let pending = self.jobs.faces(frame, looks);
                     steps.send(camera::Step::Frame(pending)).map_err(|_| StagesGone)?;
                 }
             }

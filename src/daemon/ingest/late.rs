@@ -102,7 +102,9 @@ pub(super) fn commit(
     let before = memory.view();
     let Some(row) = before.turn(clip.session, turn.id) else { return Ok(None) };
     let Some(words) = turn.words.clone() else { return Ok(None) };
+    let aside = row.voice.is_some_and(|voice| resolver.persons().is_aside(voice));
     let person = row.voice.and_then(|voice| resolver.persons().person_of(voice));
+    let person = person.filter(|_| !aside);
     let mut identified = IdentifiedClip::default();
     if let Some(person) = person {
         let heard = (turn.span.end, clip, turn.id);
@@ -113,6 +115,7 @@ pub(super) fn commit(
         voice: row.voice,
         person,
         confidence: row.confidence,
+        aside,
     });
     draft.late_words(clip.session, turn.id, words)?;
     let percepts = ClipPercepts {

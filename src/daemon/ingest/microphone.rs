@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
 
+use super::partial::Partials;
 use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
 use super::stages::{Stage, StageTimes};
@@ -58,6 +59,8 @@ pub(super) struct MicrophoneStage {
     pub(super) consumed: Timestamp,
     pub(super) jobs: JobQueue,
     pub(super) present: PresentBoard,
+    /// Live: words while a turn is open.
+    pub(super) partials: Option<Partials>,
     pub(super) stages: Arc<StageTimes>,
 }
 
@@ -127,11 +130,15 @@ impl MicrophoneStage {
                     tracing::warn!(source = %self.source, error = %error, "Sound was left out.");
                 }
             }
-            let open = self.finder.open_turn().map(|turn| turn.span);
+            let open = self.finder.open_turn();
             for turn in &mut underway {
                 turn.show(&self.present);
             }
-            self.present.speaking(&self.source, self.consumed, open);
+            let span = open.as_ref().map(|turn| turn.span);
+            self.present.speaking(&self.source, self.consumed, span);
+            if let Some(partials) = &mut self.partials {
+                partials.step(&self.source, open.as_ref(), &self.present);
+            }
             while let Some(border) = borders.front().copied() {
                 let known = self.finder.watermark();
                 if !flushed && known.is_some_and(|known| known < border.end) {

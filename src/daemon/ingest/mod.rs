@@ -22,6 +22,7 @@ mod late;
 mod live;
 mod microphone;
 mod pace;
+mod partial;
 mod perceivers;
 mod pool;
 mod present;
@@ -29,6 +30,7 @@ mod report;
 mod seal;
 mod session;
 mod stages;
+mod steady;
 
 pub use gauges::{Gauges, Readings, SourceGauge};
 pub use inbox::{Inbox, OwnSpeech};
@@ -37,7 +39,7 @@ pub use live::{LiveContext, live};
 pub use pace::{Command, Pace};
 pub use perceivers::{PerceiverSet, Perceivers, Recogniser};
 pub use pool::{Courtesy, CourtesyGuard};
-pub use report::{ClipReport, Report, SessionEnd};
+pub use report::{ClipReport, PartialWords, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};
 pub use stages::{Stage, StageTimes};
 

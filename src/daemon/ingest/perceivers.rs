@@ -1,14 +1,16 @@
 //! The models of one worker, and the choice of them from the catalogue.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
 use super::stages::{Stage, StageTimes};
+use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
-use crate::config::Config;
 use crate::config::sections::FacePerception;
+use crate::config::{Config, find_file};
 use crate::ids::{SourceId, TurnId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
@@ -36,11 +38,15 @@ pub struct Analysed {
     pub faces: FrameFaces,
     /// The picture in small, to tell hard cuts.
     pub thumbnail: Thumbnail,
+    /// Faces were looked for.
+    pub looked: bool,
 }
 
 /// Which models run; every worker loads its own from it.
 pub struct PerceiverSet {
     config: Config,
+    /// The cameras whose calibration is known.
+    calibrated: Arc<BTreeMap<SourceId, CameraInfo>>,
     faces: Option<FaceModels>,
     /// The model that tells faces apart, with its thresholds.
     pub face_embedder: Option<ModelFile>,
@@ -97,8 +103,10 @@ impl PerceiverSet {
         let words = speech::open(&config.transcriber)?;
         let recogniser = words.transcriber.map(|recogniser| recogniser.name().to_owned());
         degraded.extend(words.degraded.map(|why| format!("words: {why}")));
+        let calibrated = Arc::new(calibrations(config, &mut degraded));
         let set = Self {
             config: config.clone(),
+            calibrated,
             change_finder,
             faces,
             face_embedder,
@@ -109,6 +117,12 @@ impl PerceiverSet {
             stages: Arc::default(),
         };
         Ok(set)
+    }
+
+    /// What perception was configured with.
+    #[must_use]
+    pub fn settings(&self) -> &Config {
+        &self.config
     }
 
     /// What the embedder's cosines mean, for the tracker.
@@ -150,7 +164,8 @@ impl PerceiverSet {
             SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
         let min_embed_secs = self.config.voice.min_embed_secs;
         let stages = Arc::clone(&self.stages);
-        Ok(Perceivers { faces, voice, splitter, split, min_embed_secs, stages })
+        let calibrated = Arc::clone(&self.calibrated);
+        Ok(Perceivers { faces, calibrated, voice, splitter, split, min_embed_secs, stages })
     }
 
     /// Loads a recogniser of words; `None` when none runs.
@@ -194,6 +209,27 @@ impl PerceiverSet {
     }
 }
 
+/// The calibrations that the configuration names; one that cannot be used is an ability impaired.
+fn calibrations(config: &Config, degraded: &mut Vec<String>) -> BTreeMap<SourceId, CameraInfo> {
+    let mut known = BTreeMap::new();
+    for camera in &config.camera {
+        let Some(file) = &camera.calibration_file else { continue };
+        let path = find_file(file, config.store.dir.as_deref()).unwrap_or_else(|| file.clone());
+        let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        match read.and_then(|text| CameraInfo::parse(&text).map_err(|error| error.to_string())) {
+            Ok(info) => {
+                known.insert(SourceId::new(&camera.id), info);
+            }
+            Err(why) => degraded.push(format!(
+                "bearing of faces at {}: reading {}: {why}; check it with `engramd calibrate camera`",
+                camera.id,
+                path.display()
+            )),
+        }
+    }
+    known
+}
+
 fn detector_files(file: &ModelFile) -> Result<DetectorFiles, ModelError> {
     if file.parts.contains_key("pnet") {
         return Ok(DetectorFiles::Mtcnn {
@@ -201,6 +237,10 @@ fn detector_files(file: &ModelFile) -> Result<DetectorFiles, ModelError> {
             rnet: file.part("rnet")?.to_owned(),
             onet: file.part("onet")?.to_owned(),
         });
+    }
+    if let Some(landmarks) = file.parts.get("landmarks") {
+        let (model, landmarks) = (file.part("model")?.to_owned(), landmarks.clone());
+        return Ok(DetectorFiles::UltraFace { model, landmarks });
     }
     let path = file.path.clone();
     Ok(if file.name.starts_with("scrfd") {
@@ -230,6 +270,7 @@ fn open_embedder(file: &ModelFile) -> Result<Box<dyn SpeakerEmbedder>, PerceiveE
 /// One worker's models.
 pub struct Perceivers {
     faces: Option<FaceAnalyser>,
+    calibrated: Arc<BTreeMap<SourceId, CameraInfo>>,
     voice: Option<Box<dyn SpeakerEmbedder>>,
     /// Looks for changes of voice, where `voice` is too slow for that.
     splitter: Option<Box<dyn SpeakerEmbedder>>,
@@ -239,14 +280,14 @@ pub struct Perceivers {
 }
 
 impl Perceivers {
-    /// Finds and embeds the faces of a frame.
+    /// Finds and embeds the faces of a frame; unless it `looks`, only the picture is taken in.
     ///
     /// # Errors
     /// When the picture cannot be decoded or a model cannot run.
-    pub fn faces(&mut self, frame: &Frame) -> Result<Analysed, PerceiveError> {
+    pub fn faces(&mut self, frame: &Frame, looks: bool) -> Result<Analysed, PerceiveError> {
         let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame))?;
         let thumbnail = Thumbnail::of(&picture);
-        let mut faces = match &mut self.faces {
+        let mut faces = match self.faces.as_mut().filter(|_| looks) {
             Some(analyser) => self
                 .stages
                 .time(Stage::Faces, || analyser.analyse(&frame.source, frame.at, &picture))?,
@@ -261,7 +302,28 @@ impl Perceivers {
             },
         };
         faces.jpeg = Some(jpeg);
-        Ok(Analysed { faces, thumbnail })
+        self.locate(&mut faces);
+        Ok(Analysed { faces, thumbnail, looked: looks })
+    }
+
+    /// Says where the faces are, where the camera's calibration is known and of these pictures.
+    fn locate(&self, frame: &mut FrameFaces) {
+        let Some(camera) = self.calibrated.get(&frame.source) else { return };
+        let Some(camera) = camera.scaled_to(frame.width, frame.height) else {
+            static ONCE: std::sync::Once = std::sync::Once::new();
+            let (width, height) = (frame.width, frame.height);
+            ONCE.call_once(|| {
+                tracing::warn!(
+                    source = %frame.source,
+                    "The camera is calibrated for pictures of {}x{} and delivers {width}x{height}: faces have no bearing.",
+                    camera.width, camera.height
+                );
+            });
+            return;
+        };
+        for face in &mut frame.faces {
+            face.bearing = camera.bearing_of_face(face.bbox.centre(), &face.landmarks);
+        }
     }
 
     /// Splits a raw turn where the speaker changes and embeds each part.

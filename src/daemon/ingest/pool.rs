@@ -20,7 +20,7 @@ use crate::percept::{SpeechTurn, Transcript};
 pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 
 enum Job {
-    Faces(Frame, Sender<Result<Analysed, PerceiveError>>),
+    Faces(Frame, bool, Sender<Result<Analysed, PerceiveError>>),
     Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
     Again(Vec<SpeechTurn>, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
 }
@@ -164,10 +164,10 @@ impl JobQueue {
         pending
     }
 
-    /// Finds and embeds the faces of a frame.
+    /// Finds and embeds the faces of a frame; unless it `looks`, only the picture is taken in.
     #[must_use]
-    pub fn faces(&self, frame: Frame) -> Pending<Analysed> {
-        self.put(|reply| Job::Faces(frame, reply))
+    pub fn faces(&self, frame: Frame, looks: bool) -> Pending<Analysed> {
+        self.put(|reply| Job::Faces(frame, looks, reply))
     }
 
     /// Splits a raw turn by speaker and embeds the parts.
@@ -180,6 +180,14 @@ impl JobQueue {
     #[must_use]
     pub fn again(&self, turns: Vec<SpeechTurn>) -> Pending<Vec<SpeechTurn>> {
         self.put(|reply| Job::Again(turns, reply))
+    }
+
+    /// The words of a turn that goes on, when no recogniser has anything else to do; `None` when one has.
+    #[must_use]
+    pub fn glimpse(&self, turn: SpeechTurn) -> Option<Pending<Transcript>> {
+        let words = self.words.as_ref().filter(|words| words.is_empty())?;
+        let (reply, pending) = bounded(1);
+        words.try_send((turn, reply)).ok().map(|()| pending)
     }
 
     /// Recognises a turn's words, after those asked for before; `None` when no recogniser runs, or when so many
@@ -213,7 +221,7 @@ fn work(mut perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy) 
         courtesy.step_aside();
         // A receiver that is gone means that nobody waits any more.
         match job {
-            Job::Faces(frame, reply) => reply.send(perceivers.faces(&frame)).ok(),
+            Job::Faces(frame, looks, reply) => reply.send(perceivers.faces(&frame, looks)).ok(),
             Job::Voice(turn, reply) => reply.send(perceivers.voice(&turn)).ok(),
             Job::Again(turns, reply) => reply.send(perceivers.again(turns)).ok(),
         };

@@ -6,7 +6,7 @@ use super::Gauges;
 use crate::identify::Resolver;
 use crate::ids::{SourceId, TurnId};
 use crate::memory::{Memory, PresentState, PresentTrack, PresentTurn};
-use crate::percept::{FaceTrack, SpeechTurn};
+use crate::percept::{FaceTrack, Life, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
 /// Written by every stage, read by every question.
@@ -30,7 +30,8 @@ impl PresentBoard {
 
     /// The tracks that a camera follows at `at`.
     pub(super) fn tracks(&self, source: &SourceId, at: Timestamp, open: &[FaceTrack]) {
-        let shown: Vec<PresentTrack> = open.iter().map(|track| self.track(track)).collect();
+        let living = open.iter().filter(|track| track.life != Life::Picture);
+        let shown: Vec<PresentTrack> = living.map(|track| self.track(track)).collect();
         self.change(at, |state| {
             state.tracks.retain(|track| track.source != *source);
             state.tracks.extend(shown);
@@ -60,16 +61,35 @@ impl PresentBoard {
     /// The turn that is being spoken at a microphone, if any.
     pub(super) fn speaking(&self, source: &SourceId, at: Timestamp, open: Option<Span>) {
         self.change(at, |state| {
-            state.turns.retain(|turn| turn.source != *source || turn.end.is_some());
+            let mut known = None;
+            state.turns.retain(|turn| {
+                let open = turn.source == *source && turn.end.is_none();
+                if open {
+                    known = turn.words.clone().map(|words| (turn.start, words));
+                }
+                !open
+            });
             state.turns.extend(open.map(|span| PresentTurn {
                 handle: TurnId(0),
                 source: source.clone(),
                 start: span.start,
                 end: None,
-                words: None,
+                words: known.filter(|(start, _)| *start == span.start).map(|(_, words)| words),
                 provisional: None,
                 similarity: None,
             }));
+        });
+    }
+
+    /// Words of the turn that is being spoken, as far as they are understood.
+    pub(super) fn words(&self, source: &SourceId, start: Timestamp, text: &str) {
+        self.change(start, |state| {
+            let open = |turn: &&mut PresentTurn| {
+                turn.source == *source && turn.end.is_none() && turn.start == start
+            };
+            if let Some(turn) = state.turns.iter_mut().find(open) {
+                turn.words = Some(text.to_owned());
+            }
         });
     }
 

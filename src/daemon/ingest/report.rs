@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::late::LateWords;
 use crate::capture::{Cause, Damage};
 use crate::identify::IdentifiedClip;
-use crate::ids::{ClipId, SessionId};
+use crate::ids::{ClipId, SessionId, SourceId};
 use crate::memory::model::MemoryRow;
 use crate::percept::SpeechTurn;
 use crate::time::{Span, Timestamp};
@@ -45,6 +45,17 @@ pub struct ClipReport {
     pub memory_rows: Vec<MemoryRow>,
 }
 
+/// Words of a turn that has not ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartialWords {
+    /// Which microphone.
+    pub source: SourceId,
+    /// From its start as far as the words go.
+    pub span: Span,
+    /// The words.
+    pub text: String,
+}
+
 /// What a session tells.
 #[derive(Clone, Debug)]
 pub enum Report {
@@ -61,6 +72,8 @@ pub enum Report {
     Clip(Box<ClipReport>),
     /// Words came after their clip was committed, and are committed now.
     Words(Box<LateWords>),
+    /// What is being said just now, as far as it is understood.
+    Partial(PartialWords),
     /// The disk is full, and why it matters: nothing is remembered until there is space. None: it goes on.
     DiskFull(Option<String>),
     /// Nothing more comes of this session.

@@ -15,10 +15,12 @@ use super::disk::Patience;
 use super::dispatch::{Dispatcher, Progress, StagesGone};
 use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
+use super::partial::{Asked, Partials};
 use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
 use super::report::{Losses, Report, SessionEnd};
 use super::seal::Sealer;
+use super::steady::{Cadence, Steadiness};
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::Config;
@@ -230,12 +232,18 @@ impl Session {
         let losses = Losses::default();
         let mut stages = Vec::new();
         let mut camera_steps = BTreeMap::new();
+        let mut cadences = BTreeMap::new();
         for (index, source) in cameras.iter().enumerate() {
             let (steps, taken) = bounded(config.window.frame_queue.max(1));
+            let state = state.cameras.remove(0);
+            let steadiness = Steadiness::resume(state.said());
+            let cadence = Cadence::new(config.face.detect_every, state.said(), steadiness.clone());
+            cadences.insert(source.clone(), cadence);
             let stage = CameraStage {
                 index,
                 source: source.clone(),
-                state: state.cameras.remove(0),
+                state,
+                steadiness,
                 key_frames: config.window.key_frames,
                 present: present.clone(),
                 losses: losses.clone(),
@@ -265,6 +273,13 @@ impl Session {
                 consumed: done,
                 jobs: pool.queue(),
                 present: present.clone(),
+                partials: stopping.is_some().then(|| Partials {
+                    jobs: pool.queue(),
+                    inbox: settings.inbox.clone(),
+                    resolver: Arc::clone(&settings.resolver),
+                    reports: settings.reports.clone(),
+                    turn: Asked::default(),
+                }),
                 stages: Arc::clone(&settings.perceivers.stages),
             };
             stages.push(stage.start(taken, parts.clone())?);
@@ -313,6 +328,7 @@ impl Session {
             .map_err(PerceiveError::Thread)?;
         let dispatcher = Dispatcher {
             cameras: camera_steps,
+            cadences,
             microphones: microphone_steps,
             jobs: pool.queue(),
             parts,

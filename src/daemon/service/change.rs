@@ -4,9 +4,10 @@ use serde_json::json;
 
 use super::{MemoryService, told};
 use crate::daemon::assemble::resolver;
+use crate::daemon::enrol;
 use crate::daemon::overrule::overrule;
-use crate::daemon::queries::find;
-use crate::identify::Undecided;
+use crate::daemon::queries::{find, name_of};
+use crate::identify::{Enrolled, Undecided};
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memorize::model::Spool;
 use crate::memory::model::{MemoryKind, NameRow, NameSource};
@@ -15,6 +16,9 @@ use crate::mention;
 use crate::mqtt::message::{Forget, Name, People, Remember};
 use crate::mqtt::{Refusal, Reply};
 use crate::time::{Span, Timestamp};
+
+/// The name of voices that are no person's.
+const MEDIA: &str = "media";
 
 impl MemoryService {
     pub(super) fn remember(&self, remember: Remember) -> Result<Reply, Refusal> {
@@ -126,31 +130,122 @@ impl MemoryService {
     }
 
     pub(super) fn name(&self, name: &Name) -> Result<Reply, Refusal> {
-        let id = find(&self.view(), &name.entity)?;
+        if name.photo.is_some() || name.voice.is_some() {
+            return self.enrol(name);
+        }
+        let (Some(entity), Some(called)) = (&name.entity, &name.name) else {
+            return Err(Refusal::bad_request("give `entity` and `name`"));
+        };
+        let view = self.view();
+        let id = find(&view, entity)?;
         let at = self.now();
         if id.kind == EntityKind::Place {
             let mut draft = self.knowledge.memory.begin(at);
             let source = NameSource::Told;
-            let row =
-                NameRow { entity: id, name: name.name.clone(), since: at, source, turn: None };
+            let row = NameRow { entity: id, name: called.clone(), since: at, source, turn: None };
             draft.name(row);
             draft.commit().map_err(|error| self.failed(&error))?;
-            return Ok(Reply::Document(json!({ "entity": id, "name": name.name })));
+            return Ok(Reply::Document(json!({ "entity": id, "name": called })));
         }
         if !matches!(id.kind, EntityKind::Person | EntityKind::Face | EntityKind::Voice) {
             return Err(Refusal::bad_request(format!(
                 "{id} is no person and no place; only they get names"
             )));
         }
+        if called.eq_ignore_ascii_case(MEDIA) {
+            return self.media(&view, entity, id);
+        }
         let row = {
             let mut who = self.resolver();
             let mut draft = self.knowledge.memory.begin(at);
-            let row = who.decree_name(id, &name.name, at, &mut draft);
+            let row = who.decree_name(id, called, at, &mut draft);
             draft.commit().map_err(|error| self.failed(&error))?;
             row
         };
         self.announcer.named(&row, at);
         Ok(Reply::Document(json!({ "entity": row.entity, "name": row.name })))
+    }
+
+    /// A voice that is no person's: a television, a radio. `word` is what was said, `id` who that is.
+    fn media(&self, view: &View, word: &str, id: EntityId) -> Result<Reply, Refusal> {
+        let parts = match word.trim().parse::<EntityId>() {
+            // The voice itself, whosever it was taken for.
+            Ok(voice) if voice.kind == EntityKind::Voice => vec![voice],
+            _ if id.kind == EntityKind::Person => view.parts_of(id),
+            _ => vec![id],
+        };
+        let voices: Vec<EntityId> =
+            parts.iter().filter(|part| part.kind == EntityKind::Voice).copied().collect();
+        if voices.len() < parts.len() || voices.is_empty() {
+            let said = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            return Err(Refusal::bad_request(format!(
+                "only a voice is {MEDIA}, and {id} is {said}; name the voice"
+            )));
+        }
+        let mut who = self.resolver();
+        let mut draft = self.knowledge.memory.begin(self.now());
+        who.decree_media(&voices, &mut draft);
+        draft.commit().map_err(|error| self.failed(&error))?;
+        Ok(Reply::Document(json!({ "entity": voices[0], "name": MEDIA, "voices": voices })))
+    }
+
+    /// A picture or a voice of somebody, to be known by.
+    fn enrol(&self, request: &Name) -> Result<Reply, Refusal> {
+        let view = self.view();
+        let who = match (&request.entity, &request.name) {
+            (Some(entity), _) if entity.trim() == EntityId::ROBOT.to_string() => Enrolled::Robot,
+            (Some(entity), _) => {
+                let id = find(&view, entity)?;
+                if id.kind != EntityKind::Person {
+                    return Err(Refusal::bad_request(format!("{entity} is {id}, no person")));
+                }
+                Enrolled::Known(id)
+            }
+            (None, Some(name)) => Enrolled::Named(name),
+            (None, None) => return Err(Refusal::bad_request("give `entity` or `name`")),
+        };
+        // Nothing of the wall clock: what is shown before anything was perceived holds from the beginning.
+        let newest = || view.newest_time();
+        let at = self.clock.now().or_else(newest).unwrap_or(Timestamp::EPOCH);
+        let session = self.session.load();
+        let perceivers = &session.perceivers;
+        let photo = request.photo.as_deref().map(|photo| enrol::face(perceivers, photo, at));
+        let faces: Vec<_> = photo.transpose()?.into_iter().collect();
+        let voices = match &request.voice {
+            Some(sound) => {
+                let known = perceivers.speaker_embedder.as_ref();
+                let maybe = known.and_then(|model| model.thresholds.as_ref()).map(|t| t.maybe);
+                enrol::voice(perceivers, sound, maybe.unwrap_or(-1.0), at)?
+            }
+            None => Vec::new(),
+        };
+        let mut resolver = self.resolver();
+        let mut draft = self.knowledge.memory.begin(at);
+        let enrolled = resolver
+            .enrol(faces, voices, who, at, &mut draft)
+            .map_err(|error| Refusal::bad_request(error.to_string()))?;
+        if let (Enrolled::Known(_), Some(name), Some(person)) =
+            (who, &request.name, enrolled.person)
+        {
+            resolver.decree_name(person, name, at, &mut draft);
+        }
+        if let Err(error) = draft.commit() {
+            // What the resolver took in and the store did not is forgotten.
+            let undecided = resolver.undecided().clone();
+            *resolver =
+                self::resolver(&session.config, &self.knowledge.memory, perceivers, undecided);
+            return Err(self.failed(&error));
+        }
+        drop(resolver);
+        let view = self.view();
+        let name = enrolled.person.and_then(|person| name_of(&view, person));
+        Ok(Reply::Document(json!({
+            "entity": enrolled.person,
+            "name": name,
+            "face": enrolled.face,
+            "voice": enrolled.voice,
+            "new": enrolled.fresh,
+        })))
     }
 
     pub(super) fn people(&self, people: &People) -> Result<Reply, Refusal> {

@@ -76,6 +76,7 @@ impl SpooledClip {
         let turns: Vec<SpooledTurn> = percepts
             .turns
             .iter()
+            .filter(|turn| !identified.is_aside(turn.id))
             .filter_map(|turn| {
                 let words = turn.words.as_ref()?.text.trim().to_owned();
                 let given = identified.turns.iter().find(|one| one.turn == turn.id);
@@ -97,7 +98,7 @@ impl SpooledClip {
             pictures,
             faces: faces(percepts, identified, persons),
             turns,
-            sound: with_sound.then(|| sound(percepts)).flatten(),
+            sound: with_sound.then(|| sound(percepts, identified)).flatten(),
             place: percepts.poses.last().cloned(),
         })
     }
@@ -151,11 +152,11 @@ fn faces(
 }
 
 /// The turns' sound, each at its place in the clip.
-fn sound(percepts: &ClipPercepts) -> Option<Arc<[u8]>> {
+fn sound(percepts: &ClipPercepts, identified: &IdentifiedClip) -> Option<Arc<[u8]>> {
     let rate = f64::from(SAMPLE_RATE);
     let mut mixed = vec![0.0_f32; (percepts.span.secs().min(600.0) * rate) as usize];
     let mut heard = false;
-    for turn in &percepts.turns {
+    for turn in percepts.turns.iter().filter(|turn| !identified.is_aside(turn.id)) {
         let offset = (turn.span.start.secs_since(percepts.span.start) * rate).round() as i64;
         for (at, sample) in turn.sound.iter().enumerate() {
             let place = usize::try_from(offset + at as i64).ok();

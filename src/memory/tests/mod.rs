@@ -60,6 +60,7 @@ fn track(index: u32, number: u64, of: Option<EntityId>, start: i64, secs: i64) -
             at: Timestamp::from_nanos(start * 1_000_000_000 + frame * 200_000_000),
             bbox: Rect { x: 10.5, y: 20.25, w: 64.0, h: 80.125 + frame as f32 },
             score: 0.93,
+            bearing: None,
         })
         .collect();
     TrackRow {
@@ -68,6 +69,7 @@ fn track(index: u32, number: u64, of: Option<EntityId>, start: i64, secs: i64) -
         source: SourceId::new("front"),
         span: Span::new(at(start), at(start + secs)),
         sightings,
+        picture: false,
         face: of,
         confidence: 0.8,
     }

@@ -101,6 +101,9 @@ pub struct SpeechEvent {
     pub text: Option<String>,
     /// By which microphone.
     pub source: String,
+    /// The turn still goes on: these are its first words, and whose they are is not known yet.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub partial: bool,
 }
 
 /// `event/memory`.

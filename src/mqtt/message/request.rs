@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::Refusal;
 use crate::ids::Seq;
 use crate::media;
-use crate::mqtt::MAX_TEXT_BYTES;
 use crate::mqtt::topics::{Command, is_request_id};
+use crate::mqtt::{MAX_SAMPLES_BYTES, MAX_TEXT_BYTES};
 use crate::time::Timestamp;
 
 /// A point of the memory's history.
@@ -180,12 +180,16 @@ request! {
 }
 
 request! {
-    /// `name`.
+    /// `name`: what to call somebody; with `photo` or `voice` also what they look or sound like.
     Name {
-        /// Who: id, alias or present name.
-        entity: String,
-        /// What to call them.
-        name: String,
+        /// Who: id, alias or present name; `self` with `voice`: the robot's own voice.
+        @[serde(default, skip_serializing_if = "Option::is_none")] entity: Option<String>,
+        /// What to call them; `media`: a voice that is no person's.
+        @[serde(default, skip_serializing_if = "Option::is_none")] name: Option<String>,
+        /// A picture with their face alone: JPEG or PNG, base64.
+        @[serde(default, skip_serializing_if = "Option::is_none")] photo: Option<String>,
+        /// Their voice alone: WAV, 16-bit PCM, 16 kHz, mono, base64.
+        @[serde(default, skip_serializing_if = "Option::is_none")] voice: Option<String>,
     }
 }
 
@@ -463,8 +467,9 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
     if payload.is_empty() {
         return Err(Refusal::bad_request("the payload is empty"));
     }
-    if payload.len() > MAX_TEXT_BYTES + 8 * 1024 {
-        return Err(too_large(payload.len()));
+    let most = if command == Command::Name { MAX_SAMPLES_BYTES } else { MAX_TEXT_BYTES };
+    if payload.len() > most + 8 * 1024 {
+        return Err(too_large(payload.len(), most));
     }
     let text = std::str::from_utf8(payload).map_err(|error| {
         Refusal::bad_request(format!(
@@ -494,9 +499,9 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
     }
 }
 
-fn too_large(bytes: usize) -> Refusal {
+fn too_large(bytes: usize, most: usize) -> Refusal {
     Refusal::too_large(format!(
-        "{bytes} bytes are more than the {MAX_TEXT_BYTES} that are worked on; shorten it"
+        "{bytes} bytes are more than the {most} that are worked on; shorten it"
     ))
 }
 
@@ -506,7 +511,7 @@ fn said(what: &str, text: &str) -> Result<(), Refusal> {
         return Err(Refusal::bad_request(format!("{what} is empty")));
     }
     if text.len() > MAX_TEXT_BYTES {
-        return Err(too_large(text.len()));
+        return Err(too_large(text.len(), MAX_TEXT_BYTES));
     }
     Ok(())
 }
@@ -561,16 +566,32 @@ fn forget(text: &str) -> Result<Forget, Refusal> {
 }
 
 fn name(text: &str) -> Result<Name, Refusal> {
-    let name: Name = object(text, r#"{"entity":"person_4","name":"Ava"}"#)?;
-    said("`entity`", &name.entity)?;
-    said("`name`", &name.name)?;
-    let strange = |c: char| c.is_control() || c == '<' || c == '>';
-    if name.name.len() > 200 || name.name.contains(strange) {
-        return Err(Refusal::bad_request(
-            "`name` must have at most 200 bytes and no `<`, `>` or control characters",
-        ));
+    let mut name: Name = object(text, r#"{"entity":"person_4","name":"Ava"}"#)?;
+    let bad = |message: &str| Err(Refusal::bad_request(message));
+    for (field, text) in [("`entity`", &name.entity), ("`name`", &name.name)] {
+        if let Some(text) = text {
+            said(field, text)?;
+        }
     }
-    Ok(Name { name: name.name.trim().to_owned(), ..name })
+    let strange = |c: char| c.is_control() || c == '<' || c == '>';
+    if name.name.as_ref().is_some_and(|name| name.len() > 200 || name.contains(strange)) {
+        return bad("`name` must have at most 200 bytes and no `<`, `>` or control characters");
+    }
+    let samples = name.photo.is_some() || name.voice.is_some();
+    match (&name.entity, &name.name) {
+        (Some(entity), name) if entity.trim() == "self" && (!samples || name.is_some()) => {
+            return bad("the robot is `self` and gets no name; give `voice` to teach its voice");
+        }
+        (Some(entity), _) if entity.trim() == "self" && name.photo.is_some() => {
+            return bad("`self` has a voice, and no face; leave `photo` out");
+        }
+        (None, None) => return bad("give `name`, or `entity` with `photo` or `voice`"),
+        (None, Some(_)) if !samples => return bad("missing field `entity`: whom to name"),
+        (Some(_), None) if !samples => return bad("missing field `name`: what to call them"),
+        _ => {}
+    }
+    name.name = name.name.map(|name| name.trim().to_owned());
+    Ok(name)
 }
 
 fn people(text: &str) -> Result<People, Refusal> {
@@ -731,6 +752,9 @@ mod tests {
         ok(Remember, r#"{"text":"Ava likes oat milk.","entities":["person_1"],"pinned":true}"#);
         ok(Forget, r#"{"start":"2026-03-02T17:30:00Z","end":"2026-03-02T17:31:00Z"}"#);
         ok(Name, r#"{"entity":"person_4","name":"Ava"}"#);
+        ok(Name, r#"{"name":"Ava","photo":"aGVsbG8=","voice":"aGVsbG8="}"#);
+        ok(Name, r#"{"entity":"Ava","photo":"aGVsbG8="}"#);
+        ok(Name, r#"{"entity":"self","voice":"aGVsbG8="}"#);
         ok(People, r#"{"merge":["person_4","Ava"]}"#);
         ok(People, r#"{"split":["voice_3"]}"#);
         ok(Feedback, r#"{"answer":"answer_5","verdict":"wrong","comment":"It was Ben."}"#);
@@ -749,6 +773,10 @@ mod tests {
             (Forget, r#"{"entity":"a","memory":"b"}"#),
             (Forget, r#"{"start":5000000000}"#),
             (Name, r#"{"entity":"person_4","name":" "}"#),
+            (Name, r#"{"name":"Ava"}"#),
+            (Name, r#"{"photo":"aGVsbG8="}"#),
+            (Name, r#"{"entity":"self","name":"Ava"}"#),
+            (Name, r#"{"entity":"self","photo":"aGVsbG8="}"#),
             (People, r#"{"merge":["person_4"]}"#),
             (People, r#"{"merge":["person_4","Ava"],"split":["voice_3"]}"#),
             (Name, r#"{"entity":"person_4","name":"<person_5>"}"#),

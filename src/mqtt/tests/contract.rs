@@ -240,6 +240,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 end: at.plus_secs(1.0),
                 text: Some("hello".into()),
                 source: "head".into(),
+                partial: false,
             });
             publisher.event_memory(&MemoryEvent {
                 memory: MemoryId(1),

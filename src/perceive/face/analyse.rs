@@ -12,12 +12,13 @@ use super::embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};
 use super::mtcnn::Mtcnn;
 use super::quality::quality;
 use super::scrfd::Scrfd;
+use super::ultraface::UltraFace;
 use super::yunet::YuNet;
 use super::{CosineGates, PerceiveError};
 use crate::config::FacePerception;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SourceId};
-use crate::percept::{Embedding, Face, FrameFaces};
+use crate::percept::{Embedding, Face, FrameFaces, Look};
 use crate::runtime::onnx::Device;
 use crate::time::Timestamp;
 
@@ -44,6 +45,13 @@ pub enum DetectorFiles {
     },
     /// SCRFD with key points.
     Scrfd(PathBuf),
+    /// UltraFace.
+    UltraFace {
+        /// Boxes.
+        model: PathBuf,
+        /// MTCNN's O-Net, for landmarks.
+        landmarks: PathBuf,
+    },
 }
 
 /// Which embedder, its file and what its embeddings are marked with.
@@ -93,6 +101,9 @@ impl FaceAnalyser {
                 Box::new(Mtcnn::open(nets, MTCNN_MIN_FACE_PX, min_score, threads, device)?)
             }
             DetectorFiles::Scrfd(path) => Box::new(Scrfd::open(path, min_score, threads, device)?),
+            DetectorFiles::UltraFace { model, landmarks } => {
+                Box::new(UltraFace::open(model, landmarks, min_score, threads, device)?)
+            }
         };
         let embedder = match &models.embedder {
             None => None,
@@ -192,6 +203,8 @@ impl FaceAnalyser {
             quality,
             embedding: None,
             chip: None,
+            bearing: None,
+            look: self.settings.spot_pictures.then(|| Look::of(&chip)),
         };
         if quality >= self.settings.min_quality {
             if let Some(embedder) = &mut self.embedder {

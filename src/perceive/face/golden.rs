@@ -31,6 +31,12 @@ fn detectors(min_score: f32) -> Vec<(&'static str, Box<dyn FaceDetector>)> {
     if let Some(path) = shared("models/face_det_scrfd_500m_bnkps.onnx") {
         all.push(("scrfd", Box::new(Scrfd::open(&path, min_score, 1, Device::Cpu).unwrap())));
     }
+    if let (Some(path), Some(onet)) =
+        (shared("models/face_det_ultralight_rfb320.onnx"), model("mtcnn_onet.onnx"))
+    {
+        let ultraface = UltraFace::open(&path, &onet, min_score, 1, Device::Cpu).unwrap();
+        all.push(("ultraface", Box::new(ultraface)));
+    }
     if let Some(DetectorFiles::Mtcnn { pnet, rnet, onet }) = mtcnn() {
         let nets = [pnet.as_path(), &rnet, &onet];
         all.push(("mtcnn", Box::new(Mtcnn::open(nets, 40.0, min_score, 1, Device::Cpu).unwrap())));

@@ -17,7 +17,9 @@ mod mtcnn;
 pub mod picture;
 pub mod quality;
 mod scrfd;
+mod still;
 mod track;
+mod ultraface;
 mod yunet;
 
 #[cfg(test)]
@@ -37,6 +39,7 @@ pub use embed::{CosineGates, EmbedderKind, FaceEmbedder, OnnxEmbedder};
 pub use mtcnn::Mtcnn;
 pub use scrfd::Scrfd;
 pub use track::{FaceTracker, TrackerSettings};
+pub use ultraface::UltraFace;
 pub use yunet::YuNet;
 
 use crate::runtime::onnx::RuntimeError;

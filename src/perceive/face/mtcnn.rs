@@ -163,6 +163,55 @@ impl FaceDetector for Mtcnn {
     }
 }
 
+/// O-Net alone: landmarks of a face that another detector found.
+pub(super) struct LandmarkNet {
+    onet: Session,
+}
+
+impl LandmarkNet {
+    /// Opens the net.
+    ///
+    /// # Errors
+    /// When the file is absent or no ONNX model.
+    pub(super) fn open(path: &Path, threads: usize, device: Device) -> Result<Self, PerceiveError> {
+        Ok(Self { onet: onnx::open(path, threads, device)? })
+    }
+
+    /// O-Net's score, 0–1, and the landmarks within a square of the picture; `None` where it lies outside.
+    ///
+    /// # Errors
+    /// When the model cannot run or gives outputs of unexpected shape.
+    pub(super) fn find(
+        &mut self,
+        table: &AreaTable,
+        picture: &RgbImage,
+        square: Rect,
+    ) -> Result<Option<(f32, [Point; 5])>, PerceiveError> {
+        let candidate = Candidate {
+            x1: square.x,
+            y1: square.y,
+            x2: square.right(),
+            y2: square.bottom(),
+            score: 0.0,
+            regression: [0.0; 4],
+        };
+        let Some((mut boxes, crops)) = crops(table, picture, vec![candidate], 48) else {
+            return Ok(None);
+        };
+        let [moves, points, scores] =
+            self.onet.run(&[("image", crops.view().into())], ["box", "landmarks", "score"])?;
+        read(&self.onet, &moves, &scores, &mut boxes)?;
+        if points.shape() != [1, 10] {
+            return Err(shape_error(&self.onet, "landmarks", &points));
+        }
+        let landmarks = std::array::from_fn(|i| Point {
+            x: square.w * points[[0, i]] + square.x,
+            y: square.h * points[[0, 5 + i]] + square.y,
+        });
+        Ok(boxes.first().map(|candidate| (candidate.score, landmarks)))
+    }
+}
+
 impl Candidate {
     fn rect(&self) -> Rect {
         Rect::from_corners(self.x1, self.y1, self.x2, self.y2)

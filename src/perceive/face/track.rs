@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::assign::assign;
 use super::embed::CosineGates;
 use super::motion::Motion;
+use super::still::Watched;
 use crate::config::FacePerception;
 use crate::ids::{SourceId, TrackId};
 use crate::percept::{Embedding, Face, FaceSample, FaceTrack, FrameFaces, Sighting};
@@ -22,6 +23,9 @@ const WEAK_IOU: f32 = 0.5;
 const LIKENESS_WEIGHT: f64 = 0.5;
 /// Embeddings a track compares with: its latest.
 const RECENT: usize = 5;
+/// A track that was found so often, and overlaps so much with itself one step later, is steady.
+const STEADY_HITS: u32 = 5;
+const STEADY_IOU: f32 = 0.85;
 /// Samples kept per track and clip.
 const SAMPLES: usize = 8;
 /// What difference from the other samples is worth beside quality.
@@ -70,7 +74,10 @@ pub struct FaceTracker {
 struct Track {
     id: TrackId,
     motion: Motion,
+    /// When it was last in the picture, found there or taken to be.
     last_seen: Timestamp,
+    /// When it was last found.
+    found: Timestamp,
     /// A cut came since: its box tells nothing any more.
     adrift: bool,
     /// Frames in which it was ever seen.
@@ -80,6 +87,8 @@ struct Track {
     recent: Vec<Embedding>,
     sightings: Vec<Sighting>,
     samples: Vec<FaceSample>,
+    /// Whether it moved, where that is asked for.
+    watched: Watched,
 }
 
 impl FaceTracker {
@@ -129,6 +138,36 @@ impl FaceTracker {
         }
     }
 
+    /// Takes the next analysed frame, in which nobody looked: who was there a moment ago is taken to be where he would be
+    /// by now. After a cut nobody is.
+    pub fn coast(&mut self, at: Timestamp, cut: bool) {
+        self.retire(at);
+        for track in &mut self.alive {
+            track.adrift |= cut;
+            let unseen = at.secs_since(track.last_seen);
+            if track.adrift || unseen <= 0.0 || unseen > 1.5 * self.settings.step_secs {
+                continue;
+            }
+            let Some(last) = track.sightings.last() else { continue };
+            let bbox = track.motion.expected(at.secs_since(track.found));
+            track.sightings.push(Sighting { at, bbox, score: last.score, bearing: last.bearing });
+            track.last_seen = at;
+        }
+    }
+
+    /// Whether every face that is followed was there at `at`, is known for a while, and hardly moves. An empty scene is steady.
+    #[must_use]
+    pub fn steady(&self, at: Timestamp) -> bool {
+        self.alive.iter().all(|track| {
+            let now = track.motion.expected(at.secs_since(track.found));
+            let next = track.motion.expected(at.secs_since(track.found) + self.settings.step_secs);
+            track.last_seen == at
+                && !track.adrift
+                && track.hits >= STEADY_HITS
+                && now.iou(next) >= STEADY_IOU
+        })
+    }
+
     /// Joins faces to tracks (indices into `alive`) for the greatest sum of `value`; gives back the faces left over.
     fn join<'f>(
         &mut self,
@@ -153,7 +192,7 @@ impl FaceTracker {
     /// How well a face fits the place where the track is expected; `None` when it does not, or when it
     /// is somebody else's.
     fn overlap(&self, track: &Track, face: &Face, at: Timestamp, least: f32) -> Option<f64> {
-        let iou = track.motion.expected(at.secs_since(track.last_seen)).iou(face.bbox);
+        let iou = track.motion.expected(at.secs_since(track.found)).iou(face.bbox);
         if iou < least {
             return None;
         }
@@ -235,12 +274,14 @@ impl Track {
             id,
             motion: Motion::at_rest(face.bbox),
             last_seen: at,
+            found: at,
             adrift: false,
             hits: 0,
             published: false,
             recent: Vec::new(),
             sightings: Vec::new(),
             samples: Vec::new(),
+            watched: Watched::default(),
         };
         track.record(at, face);
         track
@@ -248,7 +289,7 @@ impl Track {
 
     /// Continues with a face of a later frame.
     fn see(&mut self, at: Timestamp, face: &Face) {
-        let unseen = at.secs_since(self.last_seen);
+        let unseen = at.secs_since(self.found);
         let jumped = self.motion.expected(unseen).iou(face.bbox) < STRONG_IOU;
         if self.adrift || jumped {
             self.motion = Motion::at_rest(face.bbox);
@@ -256,13 +297,21 @@ impl Track {
             self.motion.seen(face.bbox, unseen);
         }
         self.adrift = false;
-        self.last_seen = at;
+        (self.last_seen, self.found) = (at, at);
         self.record(at, face);
     }
 
     fn record(&mut self, at: Timestamp, face: &Face) {
         self.hits += 1;
-        self.sightings.push(Sighting { at, bbox: face.bbox, score: face.score });
+        self.sightings.push(Sighting {
+            at,
+            bbox: face.bbox,
+            score: face.score,
+            bearing: face.bearing,
+        });
+        if let Some(look) = &face.look {
+            self.watched.see(look, face.bbox);
+        }
         let Some(embedding) = &face.embedding else { return };
         if self.recent.len() == RECENT {
             self.recent.remove(0);
@@ -311,6 +360,7 @@ impl Track {
             sightings,
             samples,
             continued: self.published,
+            life: self.watched.life(step_secs),
         }
     }
 }

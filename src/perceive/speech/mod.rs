@@ -19,7 +19,7 @@ mod whisper;
 pub use open::{Opened, open};
 pub use openai::OpenAiTranscriber;
 pub use pocketsphinx::PocketSphinx;
-pub use wav::to_wav;
+pub use wav::{from_wav, to_wav};
 #[cfg(feature = "whisper")]
 pub use whisper::Whisper;
 

@@ -37,6 +37,8 @@ fn face(person: usize, x: f32, score: f32) -> Face {
         quality: 0.7,
         embedding: Some(likeness_of(person, 0.1)),
         chip: Some(vec![person as u8].into()),
+        bearing: None,
+        look: None,
     }
 }
 
@@ -286,4 +288,44 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_steady_face_is_followed_through_frames_in_which_nobody_looks() {
+    let mut tracker = tracker();
+    for step in 0..8 {
+        assert_eq!(
+            tracker.steady(at(step)),
+            step == 0,
+            "{step}: an empty scene is steady, a new face is not"
+        );
+        tracker.step(&frame(step, vec![face(0, 100.0 + step as f32, 0.9)]));
+    }
+    assert!(tracker.steady(at(7)));
+    for step in 8..20 {
+        if step % 3 == 0 {
+            tracker.step(&frame(step, vec![face(0, 100.0 + step as f32, 0.9)]));
+        } else {
+            tracker.coast(at(step), false);
+        }
+        assert!(tracker.steady(at(step)), "{step}");
+    }
+    // a cut where nobody looks: the face is nowhere, and nobody is made up
+    tracker.coast(at(20), true);
+    tracker.coast(at(21), false);
+    assert!(!tracker.steady(at(21)));
+    let tracks = tracker.seal(at(30));
+    assert_eq!(steps(&tracks), BTreeMap::from([(1, (0..20).collect())]));
+    let off = |s: &Sighting| (s.bbox.x - 100.0 - (s.at.as_nanos() / 200_000_000) as f32).abs();
+    assert!(tracks[0].sightings.iter().all(|s| off(s) < 3.0));
+    // who leaves while nobody looks is gone at the next look
+    let mut tracker = self::tracker();
+    for step in 0..8 {
+        tracker.step(&frame(step, vec![face(0, 100.0, 0.9)]));
+    }
+    tracker.coast(at(8), false);
+    tracker.step(&frame(9, vec![]));
+    tracker.coast(at(10), false);
+    tracker.coast(at(11), false);
+    assert_eq!(steps(&tracker.seal(at(30))), BTreeMap::from([(1, (0..9).collect())]));
 }

@@ -1,0 +1,145 @@
+//! Words of a turn that is still being spoken: shown with the open window and told, never remembered. Live only.
+//!
+//! A recogniser is asked for them only while no ended turn waits, and each time for a good deal more than the last, so
+//! that it costs little. Whose turn it is will be known when it has ended: where the robot's or a television's voice is
+//! enrolled nothing is told before.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Sender, TryRecvError};
+
+use super::inbox::Inbox;
+use super::pool::{JobQueue, Pending};
+use super::present::PresentBoard;
+use super::report::{PartialWords, Report};
+use crate::identify::Resolver;
+use crate::ids::{SourceId, TurnId};
+use crate::perceive::voice::OpenTurn;
+use crate::percept::{SpeechTurn, Transcript};
+use crate::time::{Span, Timestamp};
+
+/// The first words are asked for after so long, seconds.
+const FIRST_SECS: f64 = 1.5;
+/// Then each time the turn has become longer by this factor …
+const GROWTH: f64 = 1.6;
+/// … up to here: its words come soon enough when it ends.
+const LAST_SECS: f64 = 10.0;
+
+/// Asks for one microphone's partial words. Touched by its stage's thread alone.
+pub(super) struct Partials {
+    pub(super) jobs: JobQueue,
+    pub(super) inbox: Inbox,
+    pub(super) resolver: Arc<Mutex<Resolver>>,
+    pub(super) reports: Sender<Report>,
+    pub(super) turn: Asked,
+}
+
+/// The open turn as far as words were asked for.
+#[derive(Default)]
+pub(super) struct Asked {
+    start: Option<Timestamp>,
+    /// How long it was when they were.
+    secs: f64,
+    pending: Option<(Span, Pending<Transcript>)>,
+}
+
+impl Asked {
+    /// Whether it is time to ask, the turn being so long.
+    fn wants(&mut self, span: Span) -> bool {
+        if self.start != Some(span.start) {
+            *self = Self { start: Some(span.start), secs: 0.0, pending: None };
+        }
+        let next = if self.secs == 0.0 { FIRST_SECS } else { self.secs * GROWTH };
+        self.pending.is_none() && span.secs() >= next && span.secs() <= LAST_SECS
+    }
+}
+
+impl Partials {
+    /// Looks after every block of sound: takes what has come, asks for more.
+    pub(super) fn step(
+        &mut self,
+        source: &SourceId,
+        open: Option<&OpenTurn<'_>>,
+        present: &PresentBoard,
+    ) {
+        let Some(open) = open else {
+            // What is still to come of a turn that has ended comes with the whole.
+            self.turn = Asked::default();
+            return;
+        };
+        if self.turn.wants(open.span)
+            && let Some(pending) = self.jobs.glimpse(speech(source, open))
+        {
+            self.turn.secs = open.span.secs();
+            self.turn.pending = Some((open.span, pending));
+        }
+        let Some((span, pending)) = &self.turn.pending else { return };
+        let span = *span;
+        match pending.try_recv() {
+            Err(TryRecvError::Empty) => return,
+            Ok(Ok(words)) => self.tell(source, span, words.text.trim(), present),
+            Ok(Err(error)) => tracing::debug!(%source, %error, "No partial words."),
+            Err(TryRecvError::Disconnected) => {}
+        }
+        self.turn.pending = None;
+    }
+
+    fn tell(&self, source: &SourceId, span: Span, text: &str, present: &PresentBoard) {
+        if text.is_empty() || self.inbox.is_own(span) {
+            return;
+        }
+        present.words(source, span.start, text);
+        // A resolver that is busy with a clip is not waited for.
+        let quiet = match self.resolver.try_lock() {
+            Ok(resolver) => resolver.persons().knows_asides(),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => {
+                PoisonError::into_inner(poisoned).persons().knows_asides()
+            }
+            Err(std::sync::TryLockError::WouldBlock) => true,
+        };
+        if !quiet {
+            let (source, text) = (source.clone(), text.to_owned());
+            // Nobody listening is no fault.
+            self.reports.send(Report::Partial(PartialWords { source, span, text })).ok();
+        }
+    }
+}
+
+/// The open turn as if it had ended here.
+fn speech(source: &SourceId, open: &OpenTurn<'_>) -> SpeechTurn {
+    SpeechTurn {
+        id: TurnId(0),
+        source: source.clone(),
+        span: open.span,
+        speech_secs: open.span.secs(),
+        level_dbfs: 0.0,
+        embedding: None,
+        words: None,
+        overlapped: false,
+        distinct: None,
+        own: false,
+        sound: open.sound.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_asked_for_ever_more_rarely_and_anew_for_each_turn() {
+        let mut asked = Asked::default();
+        let at = |secs: f64| Timestamp::EPOCH.plus_secs(secs);
+        let mut times = Vec::new();
+        for tenth in 0..200 {
+            let secs = 0.1 * f64::from(tenth);
+            if asked.wants(Span::new(at(5.0), at(5.0 + secs))) {
+                asked.secs = secs;
+                times.push(tenth);
+            }
+        }
+        assert_eq!(times, [15, 24, 39, 63]);
+        assert!(!asked.wants(Span::new(at(30.0), at(31.0))));
+        assert!(asked.wants(Span::new(at(30.0), at(31.6))), "another turn");
+    }
+}

@@ -1,0 +1,228 @@
+//! Enrolment: the user shows a face or plays a voice and says whose it is.
+//!
+//! What is like a known face or voice teaches its gallery; what is not becomes a new one. Either way it is decreed:
+//! evidence does not overrule it.
+
+use std::collections::BTreeSet;
+
+use super::gallery::Probe;
+use super::ledger::Ledger;
+use super::{MatchThresholds, Resolver};
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::model::{Exemplar, Media, Membership, Merge, NameRow, NameSource};
+use crate::time::Timestamp;
+
+/// What is written as the reason of an enrolled face or voice.
+const REASON: &str = "enrolled by the user";
+
+/// Whom an enrolment is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Enrolled<'a> {
+    /// The robot itself: its own voice.
+    Robot,
+    /// A person who is known already (a face or voice stands for its person).
+    Known(EntityId),
+    /// Whoever is called so, else whoever it looks or sounds like, else somebody new.
+    Named(&'a str),
+}
+
+/// A sample of a face or voice with its file; `entity` and `slot` are filled in here.
+pub type Lesson = (Exemplar, Media);
+
+/// What became of an enrolment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Enrolment {
+    /// `person_N`, or `self`.
+    pub person: Option<EntityId>,
+    /// The face that learned.
+    pub face: Option<EntityId>,
+    /// The voice that learned.
+    pub voice: Option<EntityId>,
+    /// Nobody knew the person before.
+    pub fresh: bool,
+}
+
+/// Why an enrolment was not carried out.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EnrolError {
+    /// It is like somebody else, who has another name.
+    #[error(
+        "this {what} is that of {name} ({other}); if both are one person, say `engramd people merge`, else take a better sample"
+    )]
+    SomebodyElse {
+        /// `face` or `voice`.
+        what: &'static str,
+        /// Their name.
+        name: String,
+        /// Their id.
+        other: EntityId,
+    },
+    /// A person's voice was to become the robot's.
+    #[error(
+        "this voice is that of {other}, who has a face or a name; if it is the robot's, say first `engramd people split {voice}`"
+    )]
+    NotTheRobot {
+        /// The person.
+        other: EntityId,
+        /// The voice.
+        voice: EntityId,
+    },
+    /// Several persons have the name.
+    #[error("{name:?} may be {ids}; say which by its id")]
+    Ambiguous {
+        /// The name.
+        name: String,
+        /// Who has it.
+        ids: String,
+    },
+}
+
+impl Resolver {
+    /// Takes in samples of one face and of one voice (either may be empty) and gives them to one person.
+    ///
+    /// # Errors
+    /// [`EnrolError`]; nothing is written then.
+    pub fn enrol(
+        &mut self,
+        faces: Vec<Lesson>,
+        voices: Vec<Lesson>,
+        who: Enrolled<'_>,
+        at: Timestamp,
+        ledger: &mut dyn Ledger,
+    ) -> Result<Enrolment, EnrolError> {
+        let face = self.known_part(EntityKind::Face, &faces);
+        let voice = self.known_part(EntityKind::Voice, &voices);
+        let target = self.whom(who, face, voice)?;
+        let (person, fresh) = match target {
+            Some(person) => (person, false),
+            None => (ledger.mint(EntityKind::Person), true),
+        };
+        let mut done = Enrolment { person: Some(person), fresh, ..Enrolment::default() };
+        for (kind, known, lessons) in
+            [(EntityKind::Face, face, faces), (EntityKind::Voice, voice, voices)]
+        {
+            if lessons.is_empty() {
+                continue;
+            }
+            let part = known.unwrap_or_else(|| ledger.mint(kind));
+            self.give(part, person, ledger);
+            let lessons = lessons
+                .into_iter()
+                .map(|(exemplar, media)| (Exemplar { entity: part, ..exemplar }, Some(media)))
+                .collect();
+            self.learn(lessons, ledger);
+            *(if kind == EntityKind::Face { &mut done.face } else { &mut done.voice }) = Some(part);
+        }
+        if let Enrolled::Named(name) = who
+            && self.persons.name(person).is_none_or(|(known, source)| {
+                source != NameSource::Told || !known.eq_ignore_ascii_case(name)
+            })
+        {
+            let (name, source) = (name.to_owned(), NameSource::Told);
+            let row = NameRow { entity: person, name, since: at, source, turn: None };
+            self.persons.name_it(row, ledger);
+        }
+        Ok(done)
+    }
+
+    /// The user says that these voices are no person's: a television, a radio. It sticks.
+    pub fn decree_media(&mut self, voices: &[EntityId], ledger: &mut dyn Ledger) {
+        for voice in voices {
+            let head = self.persons.resolve(*voice);
+            let reason = "the user said that it is media".to_owned();
+            for part in self.group_of(head) {
+                let (person, reason) = (head, reason.clone());
+                let row = Membership { part, person, reason, decreed: true };
+                self.persons.enter(row, ledger);
+            }
+        }
+    }
+
+    /// A face or voice with all that was merged into it.
+    fn group_of(&self, head: EntityId) -> Vec<EntityId> {
+        self.persons.groups(head.kind).remove(&head).unwrap_or_else(|| vec![head])
+    }
+
+    /// The known face or voice that all the samples together clearly are.
+    fn known_part(&self, kind: EntityKind, lessons: &[Lesson]) -> Option<EntityId> {
+        let thresholds: &MatchThresholds =
+            if kind == EntityKind::Face { &self.faces } else { &self.voices };
+        let vectors = lessons.iter().map(|(e, _)| (e.embedding.clone(), e.weight)).collect();
+        self.nearest(kind, &Probe::new(vectors), thresholds).map(|(part, _)| part)
+    }
+
+    /// Who it is about; `None`: somebody new.
+    fn whom(
+        &self,
+        who: Enrolled<'_>,
+        face: Option<EntityId>,
+        voice: Option<EntityId>,
+    ) -> Result<Option<EntityId>, EnrolError> {
+        let owner = |part: Option<EntityId>| part.and_then(|part| self.persons.person_of(part));
+        let told =
+            |person| self.persons.name(person).filter(|(_, source)| *source == NameSource::Told);
+        if who == Enrolled::Robot {
+            if let (Some(voice), Some(other)) = (voice, owner(voice))
+                && other.kind == EntityKind::Person
+                && (told(other).is_some()
+                    || !self.persons.parts(other, EntityKind::Face).is_empty())
+            {
+                return Err(EnrolError::NotTheRobot { other, voice });
+            }
+            return Ok(Some(EntityId::ROBOT));
+        }
+        let target = match who {
+            Enrolled::Known(id) => {
+                Some(self.persons.person_of(id).unwrap_or(self.persons.resolve(id)))
+            }
+            Enrolled::Named(name) => match self.persons.called(name).as_slice() {
+                [] => None,
+                [one] => Some(*one),
+                several => {
+                    let ids: Vec<String> = several.iter().map(ToString::to_string).collect();
+                    let (name, ids) = (name.to_owned(), ids.join(" or "));
+                    return Err(EnrolError::Ambiguous { name, ids });
+                }
+            },
+            Enrolled::Robot => None,
+        };
+        let wanted = match who {
+            Enrolled::Named(name) => Some(name.to_owned()),
+            _ => target.and_then(told).map(|(name, _)| name.to_owned()),
+        };
+        let mut found = target;
+        for (what, part) in [("face", face), ("voice", voice)] {
+            let Some(other) = owner(part).filter(|other| Some(*other) != target) else { continue };
+            // The robot's voice and the television's are nobody's; a stranger's are free to be named.
+            let theirs = told(other).map(|(name, _)| name.to_owned());
+            let same = match (&theirs, &wanted) {
+                (None, _) => true,
+                (Some(theirs), Some(wanted)) => theirs.eq_ignore_ascii_case(wanted),
+                (Some(_), None) => false,
+            };
+            if other.kind != EntityKind::Person || !same {
+                let name = theirs.unwrap_or_else(|| other.to_string());
+                return Err(EnrolError::SomebodyElse { what, name, other });
+            }
+            found = found.or(Some(other));
+        }
+        Ok(found)
+    }
+
+    /// The part belongs to the person from now on; another person whose it was is the same one then.
+    fn give(&mut self, part: EntityId, person: EntityId, ledger: &mut dyn Ledger) {
+        let owner = self.persons.person_of(part);
+        if let Some(other) = owner.filter(|other| *other != person)
+            && other.kind == EntityKind::Person
+            && person.kind == EntityKind::Person
+        {
+            let (from, into, reason) = (other, person, REASON.to_owned());
+            self.persons.merge(Merge { from, into, reason, decreed: true }, ledger);
+        }
+        let parts: BTreeSet<EntityId> = self.group_of(part).into_iter().collect();
+        for part in parts {
+            let reason = REASON.to_owned();
+            self.persons.enter(Membership { part, person, reason, decreed: true }, ledger);
+        }
+    }
+}
