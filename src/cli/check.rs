@@ -74,7 +74,10 @@ fn mended(context: &Context) -> anyhow::Result<(Memory, Vec<String>)> {
     let config = &context.config;
     // Opening for writing would make a store where there is none.
     drop(Memory::open_read_only(&config.store_dir())?);
-    let options = StoreOptions { media_cap_bytes: config.store.media_cap_mb * 1_000_000 };
+    let options = StoreOptions {
+        media_cap_bytes: config.store.media_cap_mb * 1_000_000,
+        keep_media: config.privacy.media,
+    };
     let memory = Memory::open(&config.store_dir(), &options)?;
     let at = memory.view().newest_time().unwrap_or_else(Timestamp::wall_clock);
     let mut done = memory.repair(at)?;

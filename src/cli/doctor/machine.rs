@@ -266,7 +266,12 @@ mod tests {
     use super::*;
 
     fn with_camera(uri: &str) -> Finding {
-        camera(&Camera { id: "front".into(), pipeline: None, uri: Some(uri.into()) })
+        camera(&Camera {
+            id: "front".into(),
+            pipeline: None,
+            uri: Some(uri.into()),
+            calibration_file: None,
+        })
     }
 
     #[test]

@@ -196,9 +196,10 @@ mod tests {
             track: TrackId(9),
             source: SourceId::new("front"),
             span: Span::new(at(10.0), at(12.0)),
-            sightings: vec![Sighting { at: at(10.0), bbox, score: 0.9 }],
+            sightings: vec![Sighting { at: at(10.0), bbox, score: 0.9, bearing: None }],
             face: Some(face),
             confidence: 0.9,
+            picture: false,
         });
         draft.exemplar(Exemplar {
             entity: face,
