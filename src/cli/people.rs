@@ -149,7 +149,7 @@ fn overruled(change: &Change, context: &Context) -> anyhow::Result<u8> {
             // Nothing is compared here: the thresholds do not matter.
             let unknown = MatchThresholds::UNKNOWN;
             let rows = identity_rows(&view);
-            let settings = &context.config.identify;
+            let settings = &context.config.identity;
             let undecided = Undecided::default();
             let mut who = Resolver::from_rows(&rows, undecided, settings, unknown, unknown);
             overrule(&memory, &mut who, &request, at)?

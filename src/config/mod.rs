@@ -46,7 +46,7 @@ pub struct Config {
     /// Finding speech.
     pub voice: VoicePerception,
     /// Who is who.
-    pub identify: Identify,
+    pub identity: Identity,
     /// Words.
     pub transcriber: Transcriber,
     /// Clip → memories.

@@ -161,8 +161,8 @@ section! {
 }
 
 section! {
-    /// `[identify]`
-    Identify {
+    /// `[identity]`
+    Identity {
         /// Cosine from which a face is taken for a known one; default: the model's calibrated threshold.
         face_accept: Option<f32> = None,
         /// Cosine from which a voice is taken for a known one; default: the model's calibrated threshold.

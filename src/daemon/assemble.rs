@@ -223,7 +223,7 @@ pub fn resolver(
     Resolver::from_rows(
         &identity_rows(&memory.view()),
         undecided,
-        &config.identify,
+        &config.identity,
         thresholds(faces),
         thresholds(voices),
     )

@@ -17,7 +17,7 @@ pub(super) enum Change {
 
 /// Sections that a session takes anew.
 const LIVE: [&str; 8] =
-    ["camera", "microphone", "window", "pipeline", "face", "voice", "identify", "transcriber"];
+    ["camera", "microphone", "window", "pipeline", "face", "voice", "identity", "transcriber"];
 
 /// What to do about `new` while `old` runs (both resolved).
 pub(super) fn change(old: &Config, new: &Config) -> Change {
@@ -29,7 +29,7 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
         return if later.is_empty() { Change::None } else { Change::Later(later) };
     }
     let mut taken = old.clone();
-    let Config { camera, microphone, window, pipeline, face, voice, identify, transcriber, .. } =
+    let Config { camera, microphone, window, pipeline, face, voice, identity, transcriber, .. } =
         new.clone();
     taken.camera = camera;
     taken.microphone = microphone;
@@ -37,7 +37,7 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
     taken.pipeline = pipeline;
     taken.face = face;
     taken.voice = voice;
-    taken.identify = identify;
+    taken.identity = identity;
     taken.transcriber = transcriber;
     Change::Session(Box::new(taken), later)
 }

@@ -40,7 +40,7 @@ pub use wav::{snippet, wav};
 
 pub(crate) use ledger::pinned::file;
 
-use crate::config::Identify;
+use crate::config::Identity;
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, NameSource, TrackRow, TurnRow,
@@ -157,7 +157,7 @@ impl Founding {
 /// Percept → entity. See the module's head.
 #[derive(Clone, Debug)]
 pub struct Resolver {
-    settings: Identify,
+    settings: Identity,
     faces: MatchThresholds,
     voices: MatchThresholds,
     galleries: BTreeMap<EntityId, Gallery>,
@@ -174,7 +174,7 @@ impl Resolver {
     pub fn from_rows(
         rows: &IdentityRows,
         undecided: Undecided,
-        settings: &Identify,
+        settings: &Identity,
         faces: MatchThresholds,
         voices: MatchThresholds,
     ) -> Self {

@@ -94,7 +94,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
 }
 
 fn resolver(rows: &IdentityRows, undecided: Undecided) -> Resolver {
-    let settings = Identify::default();
+    let settings = Identity::default();
     let (faces, voices) = (calibrated("mobilefacenet"), calibrated("ge2e"));
     Resolver::from_rows(rows, undecided, &settings, faces, voices)
 }

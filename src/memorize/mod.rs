@@ -263,7 +263,7 @@ impl Memorizer {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::config::Identify;
+    use crate::config::Identity;
     use crate::identify::{IdentifiedTurn, IdentityRows, MatchThresholds, Resolver, Undecided};
     use crate::ids::{SourceId, TurnId};
     use crate::memory::model::{Membership, TurnRow};
@@ -308,7 +308,7 @@ mod tests {
         };
         let rows = IdentityRows { memberships: vec![membership], ..IdentityRows::default() };
         let unknown = MatchThresholds::UNKNOWN;
-        Resolver::from_rows(&rows, Undecided::default(), &Identify::default(), unknown, unknown)
+        Resolver::from_rows(&rows, Undecided::default(), &Identity::default(), unknown, unknown)
     }
 
     #[test]

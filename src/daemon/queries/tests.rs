@@ -140,7 +140,7 @@ fn why_tells_reasons_and_the_users_word_sticks() {
         let people = People { id: None, merge: words(merge), split: words(split) };
         let rows = identity_rows(&memory.view());
         let unknown = MatchThresholds::UNKNOWN;
-        let settings = crate::config::Identify::default();
+        let settings = crate::config::Identity::default();
         let mut who = Resolver::from_rows(&rows, Undecided::default(), &settings, unknown, unknown);
         overrule(&memory, &mut who, &people, at(40.0))
     };

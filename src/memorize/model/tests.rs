@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::config::Identify;
+use crate::config::Identity;
 use crate::identify::{IdentityRows, MatchThresholds, Persons, Resolver, Undecided};
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TurnId};
 use crate::llm::llm_server::{Act, LlmServer};
@@ -77,7 +77,7 @@ impl Home {
         let resolver = Resolver::from_rows(
             &rows,
             Undecided::default(),
-            &Identify::default(),
+            &Identity::default(),
             MatchThresholds::UNKNOWN,
             MatchThresholds::UNKNOWN,
         );
