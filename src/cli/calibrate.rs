@@ -89,8 +89,9 @@ struct CameraArgs {
   engramd calibrate av-sync talking.mp4
   engramd calibrate av-sync claps.mcap --json
 
-Best: three or more claps, or a lamp that clicks, in view and at irregular times. Else one person who talks into the
-camera for half a minute. The first three minutes are looked at.")]
+Record three or more claps, or a lamp that clicks, in view and at irregular times. Without them mouths are compared
+with the loudness of speech, which is mostly too unsure on compressed video, and says so. The first three minutes are
+looked at.")]
 struct AvSyncArgs {
     /// A recording with pictures and sound.
     recording: PathBuf,
@@ -293,8 +294,7 @@ fn microphone(args: &AvSyncArgs, context: &Context) -> anyhow::Result<u8> {
     print::line(if found.confidence >= 0.5 {
         format!("set offset_secs = {:.2} in its [[microphone]]", found.offset_secs)
     } else {
-        "too unsure to be used: record claps in view, or one person who talks into the camera"
-            .into()
+        "too unsure to be used: record three or more claps in view".into()
     })?;
     Ok(0)
 }
