@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Sender, bounded};
 use serde_json::Value;
@@ -26,7 +26,9 @@ enum Entry {
 /// Gives answers their ids and writes them in a thread of its own.
 pub struct AnswerLog {
     next: AtomicU64,
-    entries: Sender<Entry>,
+    /// `None` while it is dropped.
+    entries: Option<Sender<Entry>>,
+    writer: Option<JoinHandle<()>>,
     /// Newest last: the request's own id and the answer's.
     asked: Mutex<VecDeque<(String, AnswerId)>>,
     lost: Arc<AtomicU64>,
@@ -55,10 +57,18 @@ impl AnswerLog {
                 }
             }
         };
-        if let Err(error) = thread::Builder::new().name("answers".to_owned()).spawn(write) {
-            tracing::error!(%error, "No thread for answers: they are given and not kept.");
-        }
-        Self { next, entries, asked: Mutex::default(), lost }
+        let writer = match thread::Builder::new().name("answers".to_owned()).spawn(write) {
+            Ok(writer) => Some(writer),
+            Err(error) => {
+                tracing::error!(%error, "No thread for answers: they are given and not kept.");
+                None
+            }
+        };
+        Self { next, entries: Some(entries), writer, asked: Mutex::default(), lost }
+    }
+
+    fn put(&self, entry: Entry) -> bool {
+        self.entries.as_ref().is_some_and(|entries| entries.try_send(entry).is_ok())
     }
 
     /// A fresh id.
@@ -84,7 +94,7 @@ impl AnswerLog {
         }
         let row =
             AnswerRow { id, question: question.to_owned(), document: document.to_string(), asked };
-        if self.entries.try_send(Entry::Answer(row)).is_err() {
+        if !self.put(Entry::Answer(row)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -109,7 +119,8 @@ impl AnswerLog {
     /// Waits until everything so far is written.
     pub fn flush(&self) {
         let (done, written) = bounded(1);
-        if self.entries.send(Entry::Flush(done)).is_ok() {
+        let sent = self.entries.as_ref().map(|entries| entries.send(Entry::Flush(done)));
+        if matches!(sent, Some(Ok(()))) {
             let _ = written.recv();
         }
     }
@@ -118,5 +129,15 @@ impl AnswerLog {
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for AnswerLog {
+    /// Writes what waits; the memory is not held beyond the log.
+    fn drop(&mut self) {
+        drop(self.entries.take());
+        if self.writer.take().is_some_and(|writer| writer.join().is_err()) {
+            tracing::error!("The thread of answers ended in a panic; some are not kept.");
+        }
     }
 }
