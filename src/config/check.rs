@@ -87,6 +87,7 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     let mut found = Vec::new();
     ranges(config, &mut found);
     robot(config, &mut found);
+    wake_phrase(config, &mut found);
     sources(config, &mut found);
     engines(config, &mut found);
     mqtt(config, &mut found);
@@ -139,6 +140,14 @@ fn robot(config: &Config, found: &mut Found) {
             |near| format!("did you mean {near:?}?"),
         );
         wrong(found, "robot.timezone", format!("there is no time zone {zone:?}; {advice}"));
+    }
+}
+
+fn wake_phrase(config: &Config, found: &mut Found) {
+    let phrase = config.answerer.wake_phrase.as_deref();
+    if phrase.is_some_and(|phrase| !phrase.contains(char::is_alphanumeric)) {
+        let message = "`wake_phrase` holds no word; give for example wake_phrase = \"robot\", or leave it out";
+        wrong(found, "answerer.wake_phrase", message);
     }
 }
 

@@ -302,6 +302,8 @@ section! {
         fast: Engine = Engine::Builtin,
         /// `model`: questions for the model that may wait; more are refused as overloaded.
         model_queue: usize = 32,
+        /// Words that make what follows a question, when they are heard; none: nobody is listened to.
+        wake_phrase: Option<String> = None,
     }
 }
 

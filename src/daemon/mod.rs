@@ -15,6 +15,7 @@ pub mod record;
 pub mod refine;
 pub mod relearn;
 mod reload;
+mod room;
 pub mod serve;
 pub mod service;
 mod stats;

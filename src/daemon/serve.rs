@@ -17,6 +17,7 @@ use super::metrics::{Exporter, MetricsError, Responder};
 use super::notify::{self, Pulse, Watchdog};
 use super::refine::Refiner;
 use super::reload::{self, Change};
+use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
@@ -158,6 +159,10 @@ impl Daemon {
             describer,
             told,
             live,
+            room: match config.answerer.wake_phrase.as_deref().filter(|_| live) {
+                Some(phrase) => Some(Room::open(phrase, Arc::clone(&service), publisher.clone())?),
+                None => None,
+            },
         };
         let models = Models { tallies, spool: settings.spool.clone() };
         if let Some(listen) = &config.metrics.listen {
@@ -413,6 +418,7 @@ struct Reporter {
     told: Option<Sender<Report>>,
     /// Event time is the wall clock's.
     live: bool,
+    room: Option<Room>,
 }
 
 impl Reporter {
@@ -436,6 +442,9 @@ impl Reporter {
                         self.meters.latency("capture_to_answerable", took);
                     }
                     self.announcer.clip(&memory, clip);
+                    if let Some(room) = &self.room {
+                        room.heard(clip.clip, &clip.spoken, &clip.identified);
+                    }
                     if history.is_none() {
                         history = memory.history_from();
                         self.describer.publish();
@@ -444,7 +453,13 @@ impl Reporter {
                 Report::DiskFull(why) => {
                     self.announcer.degraded("disk", why.iter().cloned().collect());
                 }
-                Report::Words(words) => self.announcer.words(&memory, words),
+                Report::Words(words) => {
+                    self.announcer.words(&memory, words);
+                    if let Some(room) = &self.room {
+                        let turn = std::slice::from_ref(&words.turn);
+                        room.heard(words.clip, turn, &words.identified);
+                    }
+                }
                 Report::Partial(words) => self.announcer.partial(words),
                 Report::Ended => self.announcer.session_ended(&memory.view()),
             }

@@ -59,6 +59,11 @@ impl Publisher {
         self.event("event/memory", event);
     }
 
+    /// `answer/<id>`, for a question that nobody sent.
+    pub fn answer(&self, id: &str, document: &impl Serialize) {
+        self.put(&format!("answer/{id}"), document, false, Class::Reply, EVENT_LASTS);
+    }
+
     /// `say`.
     pub fn say(&self, say: &Say) {
         self.put("say", say, false, Class::Event, MOMENT_LASTS);
