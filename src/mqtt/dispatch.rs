@@ -5,6 +5,7 @@
 //! writes runs one by one in the order it came; poses and the robot's own speech have a lane of their own,
 //! so that no question holds them up.
 
+use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -480,6 +481,8 @@ impl Shared {
             (Some(id), Some(print)) => {
                 if debt.writes {
                     self.outbox.acted(id, print, &payload);
+                    // Whoever has a reply gets the same one after a kill.
+                    self.outbox.sync();
                 }
                 self.once().finish(id, print, &payload).unwrap_or_default()
             }
@@ -513,8 +516,19 @@ impl Shared {
     /// Takes over what an earlier daemon, killed or stopped, left: nobody who asked it is left without a reply, and
     /// no change is carried out twice.
     fn take_over(&self, left: Left) {
+        let mut replied: HashMap<(String, u64), Vec<u8>> = HashMap::new();
+        for acted in &left.acted {
+            replied.insert((acted.id.clone(), acted.request), acted.reply.clone());
+        }
         self.once().restore(left.acted, Instant::now());
         for Taken { ticket, id, request, writes, reply_to } in left.taken {
+            // Killed between the change and its reply.
+            let known = id.clone().and_then(|id| replied.remove(&(id, request)));
+            if let Some(reply) = known.filter(|_| writes) {
+                self.put(&reply_to, reply, JSON, REPLY_LASTS);
+                self.outbox.settle(Some(ticket));
+                continue;
+            }
             let refusal = if writes {
                 Refusal::internal(
                     "the daemon was restarted while this was under way: look whether it was done, and send it under \

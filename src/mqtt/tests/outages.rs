@@ -64,10 +64,12 @@ fn whoever_asked_a_daemon_that_was_killed_is_told_and_no_change_is_made_twice() 
         let note = r#"{"text":"Ava likes oat milk.","id":"note"}"#;
         let done = r#"{"text":"Ben likes tea.","id":"done"}"#;
         {
-            // A daemon that was killed between taking two requests and answering them.
+            // A daemon that was killed between taking three requests and answering them; one change was made.
             let (journal, mut left) = Journal::open(dir.path()).unwrap();
             let outbox = Outbox::over(journal, &mut left);
-            for (id, payload, writes) in [("q", "{}", false), ("note", note, true)] {
+            for (id, payload, writes) in
+                [("q", "{}", false), ("note", note, true), ("done", done, true)]
+            {
                 let topic = format!("engram/rob/answer/{id}");
                 outbox.accept(|ticket| Taken {
                     ticket,
@@ -83,10 +85,12 @@ fn whoever_asked_a_daemon_that_was_killed_is_told_and_no_change_is_made_twice() 
         }
         let mut client = TestClient::v5(at(&mosquitto), &["engram/rob/answer/#"]).await;
         let daemon = Daemon::with(&config).await.unwrap();
-        let mut told: Vec<Seen> = vec![client.next().await, client.next().await];
+        let mut told: Vec<Seen> =
+            vec![client.next().await, client.next().await, client.next().await];
         told.sort_by(|a, b| a.topic.cmp(&b.topic));
         let codes: Vec<_> = told.iter().map(|seen| seen.json()["error"]["code"].clone()).collect();
-        assert_eq!(codes, [json!("internal"), json!("unavailable")]);
+        assert_eq!(codes, [json!(null), json!("internal"), json!("unavailable")]);
+        assert_eq!(told[0].json()["ok"], true);
         assert_eq!(told[0].correlation.as_deref(), Some(&[1][..]));
         // Sent again: the change may have been made, so it is not made again; the question is simply asked.
         client.send("engram/rob/remember", note);
