@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""How long a service takes to be ready and to answer, and what it costs while nobody is in view.
+
+    benches/service.py [ENGRAMD] [--idle-secs 30] [--set KEY=VALUE ...]
+
+Starts `engramd run` with GStreamer's test picture as its camera, as systemd would (NOTIFY_SOCKET), in a store of its
+own. Prints one JSON document: seconds to READY=1 and to the first answer, processor time in percent of one core
+after 12 s of warming up, anonymous memory in MB, seconds to stop.
+"""
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PICTURE = '[[camera]]\nid = "front"\npipeline = "test"\n'
+WARM_SECS = 12
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def processor_secs(pid):
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def anonymous_mb(pid):
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("RssAnon:"):
+            return int(line.split()[1]) / 1000
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("engramd", nargs="?", default="target/release/engramd")
+    parser.add_argument("--idle-secs", type=float, default=30)
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        config = Path(folder, "engram.toml")
+        config.write_text(PICTURE)
+        told = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        told.bind(f"{folder}/notify")
+        told.settimeout(60)
+        broker = [f"mqtt.listen=127.0.0.1:{free_port()}", f"mqtt.listen_v5=127.0.0.1:{free_port()}"]
+        options = [word for value in broker + args.set for word in ("--set", value)]
+        environment = dict(os.environ, NOTIFY_SOCKET=f"{folder}/notify")
+        began = time.monotonic()
+        daemon = subprocess.Popen(
+            [args.engramd, "run", "--config", config, "--data-dir", f"{folder}/data", *options],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            while b"READY=1" not in told.recv(4096):
+                pass
+            ready = time.monotonic() - began
+            ask = [args.engramd, "ask", "Who was here?", "--json", *options]
+            subprocess.run(ask, check=True, stdout=subprocess.DEVNULL)
+            answered = time.monotonic() - began
+            time.sleep(WARM_SECS)
+            before, since = processor_secs(daemon.pid), time.monotonic()
+            time.sleep(args.idle_secs)
+            idle = 100 * (processor_secs(daemon.pid) - before) / (time.monotonic() - since)
+            memory = anonymous_mb(daemon.pid)
+        finally:
+            stopping = time.monotonic()
+            daemon.terminate()
+            daemon.wait()
+        figures = {
+            "ready_secs": round(ready, 2),
+            "first_answer_secs": round(answered, 2),
+            "idle_percent": round(idle, 1),
+            "anon_mb": round(memory, 1),
+            "stop_secs": round(time.monotonic() - stopping, 2),
+        }
+        print(json.dumps(figures))
+
+
+main()
