@@ -159,19 +159,20 @@ impl DaemonClient {
         let until = Instant::now() + timeout;
         let base = self.topics.at("");
         loop {
-            let packet = next(&mut self.connection, until).map_err(|reason| {
-                if Instant::now() >= until {
-                    self.no_reply(timeout)
-                } else {
-                    self.no_broker(reason)
-                }
-            })?;
+            let packet = self.packet(until, timeout)?;
             let Some(Packet::Publish(publish)) = packet else { continue };
             let topic = String::from_utf8_lossy(&publish.topic).into_owned();
             if let Some(below) = topic.strip_prefix(&base) {
                 return Ok((below.to_owned(), publish.payload.to_vec()));
             }
         }
+    }
+
+    /// The next packet before `until`, the end of `timeout`.
+    fn packet(&mut self, until: Instant, timeout: Duration) -> Result<Option<Packet>, ClientError> {
+        next(&mut self.connection, until).map_err(|reason| {
+            if Instant::now() >= until { self.no_reply(timeout) } else { self.no_broker(reason) }
+        })
     }
 
     fn no_broker(&self, reason: String) -> ClientError {
@@ -211,13 +212,7 @@ impl DaemonClient {
             .map_err(|error| self.no_broker(error.to_string()))?;
         let until = Instant::now() + timeout;
         loop {
-            let packet = next(&mut self.connection, until).map_err(|reason| {
-                if Instant::now() >= until {
-                    self.no_reply(timeout)
-                } else {
-                    self.no_broker(reason)
-                }
-            })?;
+            let packet = self.packet(until, timeout)?;
             if let Some(Packet::Publish(publish)) = packet {
                 let echoed = publish.properties.and_then(|properties| properties.correlation_data);
                 if echoed.as_deref() == Some(&correlation[..]) {
