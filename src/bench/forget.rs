@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::BenchError;
 use super::random::SplitMix64;
+use super::scratch;
 use crate::answer::{Answerer, Effort, Question};
 use crate::config;
 use crate::identify::Persons;
@@ -141,10 +142,7 @@ pub struct Asked {
 /// # Errors
 /// When the store fails.
 pub fn measure(plan: &Plan) -> Result<ForgetFigures, BenchError> {
-    let store = tempfile::Builder::new()
-        .prefix("engram-bench-")
-        .tempdir()
-        .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })?;
+    let store = scratch::folder()?;
     let memory = Memory::open(store.path(), &StoreOptions::default())?;
     let settings =
         config::Upkeep { keep_memories: plan.cap, history_days: 7.0, ..config::Upkeep::default() };

@@ -11,6 +11,7 @@ use super::BenchError;
 use super::error::read_text;
 use super::judge::{Judge, token_f1};
 use super::rehearsal::reply;
+use super::scratch;
 use crate::answer::Question;
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
@@ -348,12 +349,7 @@ fn recalled(remembered: &Remembered, asked: &Asked) -> Result<Vec<String>, Bench
 
 /// One session of the store per conversation, one clip per sitting, one utterance per turn.
 fn remember(config: &Config, conversation: &Conversation) -> Result<Remembered, BenchError> {
-    let store = tempfile::Builder::new()
-        .prefix("engram-bench-")
-        .tempdir()
-        .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })?;
-    let mut config = config.clone();
-    config.store.dir = Some(store.path().to_owned());
+    let (store, mut config) = scratch::store(config)?;
     // Dates of the file have no zone.
     config.robot.timezone = Some("UTC".into());
     let knowledge = Knowledge::open(&config)?;

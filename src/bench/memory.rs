@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::BenchError;
 use super::locomo::{self, utterance};
 use super::random::SplitMix64;
+use super::scratch;
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId};
@@ -105,12 +106,7 @@ pub(super) struct Corpus {
 /// # Errors
 /// When the corpus, the sentence embedder or the store fails.
 pub fn measure(config: &Config, count: usize, corpus: &Path) -> Result<MemoryFigures, BenchError> {
-    let store = tempfile::Builder::new()
-        .prefix("engram-bench-")
-        .tempdir()
-        .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })?;
-    let mut config = config.clone();
-    config.store.dir = Some(store.path().to_owned());
+    let (store, config) = scratch::store(config)?;
     let knowledge = Knowledge::open(&config)?;
     let corpus = embed_corpus(&knowledge, corpus)?;
     let memory = &knowledge.memory;

@@ -20,6 +20,7 @@ pub mod perception;
 pub mod random;
 pub mod recall;
 pub mod rehearsal;
+mod scratch;
 pub mod sound;
 pub mod vad;
 pub mod verify;

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::BenchError;
 use super::memory::{Latency, embed_corpus, fill, quantile};
+use super::scratch;
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
 use crate::memory::Filter;
@@ -66,12 +67,7 @@ pub fn measure(
     let mut figures = RecallFigures::default();
     let mut embedded = None;
     for count in SIZES.into_iter().filter(|count| *count <= largest) {
-        let store = tempfile::Builder::new()
-            .prefix("engram-bench-")
-            .tempdir()
-            .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })?;
-        let mut config = config.clone();
-        config.store.dir = Some(store.path().to_owned());
+        let (_store, config) = scratch::store(config)?;
         let knowledge = Knowledge::open(&config)?;
         let corpus = match &embedded {
             Some(corpus) => corpus,

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::BenchError;
 use super::labels::Labels;
 use super::perception::{self, PerceptLine, PerceptionScores};
+use super::scratch;
 use crate::answer::{Answer, Effort, Errand, Question};
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::sections::TranscriberKind;
@@ -49,12 +50,7 @@ pub struct Rehearsal {
 /// # Errors
 /// When the recording, a model or the temporary store fails.
 pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, BenchError> {
-    let store = tempfile::Builder::new()
-        .prefix("engram-bench-")
-        .tempdir()
-        .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })?;
-    let mut config = config.clone();
-    config.store.dir = Some(store.path().to_owned());
+    let (store, mut config) = scratch::store(config)?;
     if !words {
         config.transcriber.kind = TranscriberKind::None;
     }
