@@ -161,11 +161,15 @@ impl Answerer {
             Ok(spans) => reading.spans = spans,
             Err(reply) => return reply,
         }
+        let mut vector: Option<Option<Embedding>> = None;
         let mut embed = || -> Option<Embedding> {
-            let started = Instant::now();
-            let vector = self.embed(text);
-            *embed_ms += started.elapsed().as_secs_f64() * 1e3;
-            vector
+            let embedded = || {
+                let started = Instant::now();
+                let vector = self.embed(text);
+                *embed_ms += started.elapsed().as_secs_f64() * 1e3;
+                vector
+            };
+            vector.get_or_insert_with(embedded).clone()
         };
         let (people, reply) = match persons(&reading, &names, &parsed.subjects) {
             Ok(people) => {
@@ -295,7 +299,8 @@ fn matter(parsed: &Parsed) -> String {
 /// holds more than percepts can tell. Then the memories are asked, and have to fit so well.
 fn leaves_open(parsed: &Parsed, reply: &Reply) -> Option<Fit> {
     let strange = parsed.subjects.iter().any(|subject| matches!(subject, Subject::Unknown(_)));
-    let seen = parsed.topic.is_empty() && parsed.content.iter().all(|word| is_seen(word));
+    let said = !parsed.topic.is_empty() || !parsed.quotes.is_empty();
+    let seen = !said && parsed.content.iter().all(|word| is_seen(word));
     if seen && !strange || parsed.content.iter().any(|word| word == "empty") {
         return None;
     }
@@ -321,17 +326,6 @@ fn dispatch(
     embed: &mut dyn FnMut() -> Option<Embedding>,
 ) -> Reply {
     let first = ids.first().copied();
-    let words = || -> Vec<String> {
-        let mut words = parsed.content.clone();
-        words.extend(parsed.quotes.iter().cloned());
-        words
-    };
-    let everything = || {
-        // Names that nobody bears are words to be searched for, too.
-        let mut words = words();
-        words.extend(parsed.topic.iter().filter(|t| !parsed.content.contains(t)).cloned());
-        words
-    };
     let is_thing = |id: &EntityId| !Reading::is_person(*id);
     let pair = match ids {
         [a, b] if !is_thing(a) && !is_thing(b) && a != b => Some((*a, *b)),
@@ -362,7 +356,7 @@ fn dispatch(
         Ask::When { act, order, ago } if first.is_some() || anybody(parsed, *act) => {
             when::when(reading, parsed, *act, *order, *ago, first)
         }
-        Ask::When { .. } => facts::search(reading, &everything(), embed().as_ref(), ids),
+        Ask::When { .. } => Reply::nothing(),
         Ask::HowOften { act } => counts::often(reading, parsed, *act, first),
         Ask::HowMany { act } => counts::many(reading, *act),
         Ask::HowLong { act } => counts::long(reading, *act, first),
@@ -402,18 +396,16 @@ fn dispatch(
         },
         Ask::About => match first {
             Some(id) => facts::about(reading, id),
-            None => facts::search(reading, &everything(), embed().as_ref(), ids),
+            None => Reply::nothing(),
         },
         Ask::Summary => facts::summary(reading, first),
         Ask::Everybody => facts::everybody(reading),
-        Ask::Search => {
-            let words = everything();
-            match (words.is_empty(), first) {
-                (true, Some(id)) => facts::about(reading, id),
-                (true, None) => Reply::unknown("I don't understand the question."),
-                (false, _) => facts::search(reading, &words, embed().as_ref(), ids),
-            }
-        }
+        Ask::Search => match (matter(parsed).is_empty(), first) {
+            (true, Some(id)) => facts::about(reading, id),
+            (true, None) => Reply::unknown("I don't understand the question."),
+            // The memories are asked.
+            (false, _) => Reply::nothing(),
+        },
     }
 }
 

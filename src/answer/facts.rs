@@ -122,7 +122,7 @@ pub(super) fn where_thing(
             vec![reading.memory_evidence(row, row.confidence)],
         );
     }
-    search(reading, words, vector, &[])
+    search(reading, words, vector)
 }
 
 fn bare(subject: &str) -> &str {
@@ -278,19 +278,13 @@ pub(super) fn everybody(reading: &Reading) -> Reply {
 }
 
 /// What the memories say: the best one quoted, if it holds enough of the question.
-pub(super) fn search(
-    reading: &Reading,
-    words: &[String],
-    vector: Option<&Embedding>,
-    who: &[EntityId],
-) -> Reply {
+fn search(reading: &Reading, words: &[String], vector: Option<&Embedding>) -> Reply {
     let wanted = stems(&words.join(" "));
     let query = Query {
         text: words.join(" "),
         vector: vector.cloned(),
         span: reading.spans.as_deref().and_then(super::reading::hull),
-        entities: who.to_vec(),
-        strict: reading.spans.is_some() || !who.is_empty(),
+        strict: reading.spans.is_some(),
         k: 12,
         ..Query::default()
     };
@@ -324,7 +318,7 @@ pub(super) fn search(
         b.1.total_cmp(&a.1).then(b.0.memory.span.start.cmp(&a.0.memory.span.start))
     });
     let Some((best, score)) = hits.first() else {
-        return Reply::unknown("I don't know: I remember nothing that answers this.");
+        return Reply::nothing();
     };
     let text = tell(reading, &best.memory);
     let evidence: Vec<Evidence> =

@@ -80,8 +80,7 @@ pub(super) fn remembered(
     });
     let enough = held.fold(0.0, f32::max) >= fit.held || meant.fold(0.0, f32::max) >= fit.cosine;
     let Some(best) = hits.first().filter(|_| enough) else {
-        let text = "I don't know: I remember nothing that answers this.";
-        return Err(Reply::unknown(text).about(who));
+        return Err(Reply::nothing().about(who));
     };
     let evidence: Vec<Evidence> = hits
         .iter()

@@ -25,6 +25,11 @@ impl Reply {
         Self { text: text.to_owned(), confidence: ABSTAINED, abstained: true, ..Self::default() }
     }
 
+    /// Nothing is remembered of it.
+    pub(super) fn nothing() -> Self {
+        Self::unknown("I don't know: I remember nothing that answers this.")
+    }
+
     /// An answer that rests on evidence; its confidence is the mean weight of it.
     pub(super) fn known(text: String, entities: Vec<EntityId>, evidence: Vec<Evidence>) -> Self {
         let confidence = if evidence.is_empty() {
