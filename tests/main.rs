@@ -16,3 +16,4 @@ mod recordings_are_understood;
 mod replay_is_deterministic;
 mod support;
 mod the_service_talks_to_systemd;
+mod things_are_remembered;

@@ -43,6 +43,8 @@ pub struct Config {
     pub pipeline: Pipeline,
     /// Finding and following faces.
     pub face: FacePerception,
+    /// Finding and following things.
+    pub objects: Objects,
     /// Finding speech.
     pub voice: VoicePerception,
     /// Who is who.

@@ -143,6 +143,24 @@ section! {
 }
 
 section! {
+    /// `[objects]`
+    Objects {
+        /// YOLO-style ONNX file; none: no things are looked for.
+        model: Option<PathBuf> = None,
+        /// What its classes are called; default: the names that are written in the model.
+        labels: Option<PathBuf> = None,
+        /// Detector confidence from which a thing counts, 0–1.
+        min_score: f32 = 0.4,
+        /// Boxes of one class that overlap more are one thing, intersection over union.
+        nms_iou: f32 = 0.5,
+        /// Things are looked for in every so manieth analysed frame.
+        every: usize = 5,
+        /// Labels that are no things.
+        ignore: Vec<String> = vec!["person".to_owned()],
+    }
+}
+
+section! {
     /// `[voice]`
     VoicePerception {
         /// Speech probability that opens a turn, 0–1.

@@ -1,12 +1,14 @@
 //! Memorizing: a clip's percepts become sentences with evidence.
 //!
 //! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
-//! view and for how long, who was heard, what was said, and the few facts that people state plainly.
+//! view and for how long, which things came into view and where they are, who was heard, what was said, and the few
+//! facts that people state plainly.
 //! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing. Where a multimodal
 //! model memorizes ([`model`]), its memories come later and refine these.
 
 mod facts;
 pub mod model;
+mod objects;
 mod presence;
 mod upkeep;
 mod utterances;
@@ -129,6 +131,8 @@ impl Memorizer {
     /// Writes the memories of a sealed clip into its transaction; gives them back in the order of their ids.
     pub fn memorize(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
         let mut sentences = presence::sentences(scene);
+        sentences.extend(objects::arrivals(scene));
+        sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
         sentences.extend(said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
         for memory in utterances::asides(scene) {
@@ -290,6 +294,7 @@ mod tests {
             clip: ClipId::default(),
             span: Span::new(at(0), at(30)),
             tracks: Vec::new(),
+            objects: Vec::new(),
             turns: vec![turn],
             poses: Vec::new(),
             key_frames: Vec::new(),

@@ -14,7 +14,8 @@ use crate::time::Timestamp;
 use super::error::MemoryError;
 use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
-    Merge, NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, TrackRow, TurnRow,
+    Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement, Session,
+    TrackRow, TurnRow,
 };
 use super::past::{Mark, write_mark};
 use super::store;
@@ -267,6 +268,11 @@ impl Draft {
         (row.face, row.confidence) = (face, confidence);
         self.track(row);
         Ok(())
+    }
+
+    /// Puts an object track of a clip.
+    pub fn object_track(&mut self, track: ObjectTrackRow) {
+        self.batches.object_tracks.put(track);
     }
 
     /// Puts a speech turn.

@@ -67,6 +67,7 @@ struct Reach {
     /// Names to be struck from other texts.
     names: BTreeSet<String>,
     tracks: HashSet<(ClipId, TrackId)>,
+    objects: HashSet<(ClipId, TrackId)>,
     turns: HashSet<(SessionId, TurnId)>,
     memories: HashSet<MemoryId>,
     span: Option<Span>,
@@ -152,6 +153,7 @@ impl Memory {
         let tables = self.tables();
         tables.memories.log().iter().any(|version| version.row.span.start < before)
             || tables.tracks.log().iter().any(|version| version.row.span.start < before)
+            || tables.object_tracks.log().iter().any(|version| version.row.span.start < before)
             || tables.turns.log().iter().any(|version| version.row.span.start < before)
     }
 
@@ -242,6 +244,12 @@ impl Reach {
                 reach.tracks.insert(row.key());
             }
         }
+        for version in tables.object_tracks.log().iter() {
+            let row = &version.row;
+            if row.object.is_some_and(|id| reach.ids.contains(&id)) || in_span(row.span) {
+                reach.objects.insert(row.key());
+            }
+        }
         for version in tables.turns.log().iter() {
             let row = &version.row;
             if row.voice.is_some_and(|voice| reach.ids.contains(&voice)) || in_span(row.span) {
@@ -285,6 +293,7 @@ impl Reach {
     fn has(&self, ground: &Ground) -> bool {
         match ground {
             Ground::Track(clip, track) => self.tracks.contains(&(*clip, *track)),
+            Ground::Object(clip, track) => self.objects.contains(&(*clip, *track)),
             Ground::Turn(clip, turn) => self.turns.contains(&(clip.session, *turn)),
             Ground::Memory(id) => self.memories.contains(id),
             Ground::Answer(_) => false,
@@ -292,7 +301,7 @@ impl Reach {
     }
 
     fn sessions(&self) -> BTreeSet<SessionId> {
-        let tracks = self.tracks.iter().map(|(clip, _)| clip.session);
+        let tracks = self.tracks.iter().chain(&self.objects).map(|(clip, _)| clip.session);
         tracks.chain(self.turns.iter().map(|(session, _)| *session)).collect()
     }
 
@@ -422,6 +431,7 @@ fn sweep_all(db: &Connection, tables: &Tables, reach: &Reach) -> rusqlite::Resul
     sweep(db, &tables.clips, rows, |row| reach.clip(row))?;
     sweep(db, &tables.entities, rows, |row| when(own(&row.id)))?;
     sweep(db, &tables.tracks, rows, |row| when(reach.tracks.contains(&row.key())))?;
+    sweep(db, &tables.object_tracks, rows, |row| when(reach.objects.contains(&row.key())))?;
     sweep(db, &tables.turns, rows, |row| reach.turn(row))?;
     sweep(db, &tables.poses, rows, |row| when(in_span(row.pose.stamp)))?;
     sweep(db, &tables.exemplars, rows, |row| when(own(&row.entity) || in_span(row.at)))?;

@@ -21,6 +21,7 @@ mod index;
 mod lexical;
 mod media;
 pub mod model;
+mod objects;
 mod past;
 mod people;
 mod places;

@@ -264,7 +264,7 @@ impl View {
         self.current(&self.tables.media, digest)
     }
 
-    fn percepts<R: Temporal>(
+    pub(super) fn percepts<R: Temporal>(
         &self,
         table: &Table<R>,
         filter: &PerceptFilter,

@@ -3,6 +3,7 @@
 pub mod broker;
 pub mod daemon;
 pub mod llm_server;
+pub mod onnx;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::Context;
 use super::print::{self, Paint};
 use crate::config::{BrokerAddress, Engine, TranscriberKind};
+use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
 use crate::models::{Catalogue, Job};
 use crate::mqtt::client::{ClientError, DaemonClient};
@@ -294,7 +295,22 @@ fn models(context: &Context) -> Vec<Finding> {
             Finding::bad(Verdict::Failure, "models", job.to_string(), error.to_string(), cure)
         }
     };
-    NEEDED.iter().map(job).collect()
+    NEEDED.iter().map(job).chain(objects(context)).collect()
+}
+
+/// The detector of things, where one is configured.
+fn objects(context: &Context) -> Option<Finding> {
+    match ObjectModel::configured(&context.config) {
+        Ok(model) => {
+            let found = model?.path.display().to_string();
+            Some(Finding::ok("models", Job::ObjectDetector.to_string(), found))
+        }
+        Err(error) => {
+            let cure = "set objects.model and objects.labels, or leave both out";
+            let what = Job::ObjectDetector.to_string();
+            Some(Finding::bad(Verdict::Failure, "models", what, error, cure))
+        }
+    }
 }
 
 fn store(dir: &Path) -> Vec<Finding> {

@@ -122,6 +122,7 @@ pub(super) fn commit(
         clip,
         span: Span::new(turn.span.start, turn.span.end),
         tracks: Vec::new(),
+        objects: Vec::new(),
         turns: vec![turn],
         poses: Vec::new(),
         key_frames: Vec::new(),

@@ -37,11 +37,12 @@ pub use inbox::{Inbox, OwnSpeech};
 pub use late::LateWords;
 pub use live::{LiveContext, live};
 pub use pace::{Command, Pace};
-pub use perceivers::{PerceiverSet, Perceivers, Recogniser};
+pub use perceivers::{ObjectModel, PerceiverSet, Perceivers, Recogniser};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, PartialWords, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};
 pub use stages::{Stage, StageTimes};
+pub use steady::Looks;
 
 use crate::media::Pose;
 use crate::time::Timestamp;

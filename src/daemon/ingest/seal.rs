@@ -19,13 +19,13 @@ use super::session::IngestError;
 use super::stages::{Stage, StageTimes};
 use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
-use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
+use crate::ids::{ClipId, SessionId, SourceId, TurnId};
 use crate::memorize::model::{Spool, SpooledClip};
 use crate::memorize::{Memorizer, Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
 use crate::memory::{Draft, Memory, MemoryError};
 use crate::perceive::voice::{JointSettings, heard_once, is_poor};
-use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, SpeechTurn, Transcript};
+use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, ObjectTrack, SpeechTurn, Transcript};
 use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
@@ -212,6 +212,7 @@ impl Sealer {
             frames: percepts.counts.frames,
             dropped: percepts.counts.dropped,
             faces: percepts.tracks.len(),
+            objects: percepts.objects.len(),
             turns: percepts.turns.len(),
             memories: memories.len(),
             sealed_secs: since.map_or(0.0, |since| since.elapsed().as_secs_f64()),
@@ -355,11 +356,13 @@ impl Sealer {
         mut heard: Vec<Heard>,
     ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
         let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
+        let mut objects: Vec<(usize, ObjectTrack)> = Vec::new();
         let mut key_frames = Vec::new();
         let mut looked = Vec::new();
         let mut faces = 0;
         for (index, part) in cameras {
             tracks.extend(std::mem::take(&mut part.tracks).into_iter().map(|t| (*index, t)));
+            objects.extend(std::mem::take(&mut part.objects).into_iter().map(|t| (*index, t)));
             key_frames.append(&mut part.key_frames);
             looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
             faces += part.faces;
@@ -368,6 +371,14 @@ impl Sealer {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
         let tracks = tracks.into_iter().map(|(camera, track)| self.number(camera, track)).collect();
+        objects.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let number = |(camera, track): (usize, ObjectTrack)| {
+            let id = self.ids.object_track((camera, track.id));
+            ObjectTrack { id, ..track }
+        };
+        let objects = objects.into_iter().map(number).collect();
         heard.sort_by(|(a, _), (b, _)| {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
@@ -382,6 +393,7 @@ impl Sealer {
             clip,
             span: Span::new(border.start, border.end),
             tracks,
+            objects,
             turns,
             poses: dispatch.poses.clone(),
             key_frames,
@@ -397,12 +409,7 @@ impl Sealer {
     }
 
     fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {
-        let ids = &mut self.ids;
-        let id = *ids.tracks.entry((camera, track.id)).or_insert_with(|| {
-            ids.next_track += 1;
-            TrackId(ids.next_track)
-        });
-        track.id = id;
+        track.id = self.ids.face_track((camera, track.id));
         track
     }
 
