@@ -97,8 +97,7 @@ impl Labels {
 
     /// How many classes there are, at least 1.
     #[must_use]
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
@@ -160,8 +159,8 @@ mod tests {
         assert_eq!(labels("nc: 2\nnames: [cup,\n  book]\nval: x\n"), ["cup", "book"]);
         assert_eq!(labels("names:\n- cup\n- book\nval: x"), ["cup", "book"]);
         let written = Labels::of_metadata("{0: 'person', 1: 'hair drier'}").unwrap();
-        assert_eq!((written.len(), written.get(1).unwrap().as_ref()), (2, "hair drier"));
-        assert_eq!(Labels::of_metadata("['a', \"b\"]").unwrap().len(), 2);
+        assert_eq!((written.count(), written.get(1).unwrap().as_ref()), (2, "hair drier"));
+        assert_eq!(Labels::of_metadata("['a', \"b\"]").unwrap().count(), 2);
     }
 
     #[test]

@@ -101,7 +101,7 @@ impl Yolo {
             model: self.session.model().to_owned(),
             reason,
         };
-        let (shape, classes) = (output.shape().to_vec(), self.labels.len());
+        let (shape, classes) = (output.shape().to_vec(), self.labels.count());
         let layout = Layout::of(&shape, classes, (width, height)).map_err(fail)?;
         let output = output.as_standard_layout();
         let values = output.as_slice().unwrap_or_default();
