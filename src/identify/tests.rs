@@ -84,6 +84,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
         tracks: seen.iter().zip(base..).map(|(s, id)| track(id, *s)).collect(),
         objects: Vec::new(),
         turns: heard.iter().zip(base..).map(|(h, id)| turn(id, *h)).collect(),
+        sounds: Vec::new(),
         poses: vec![],
         key_frames: vec![],
         counts: ClipCounts::default(),

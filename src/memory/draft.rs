@@ -15,7 +15,7 @@ use super::error::MemoryError;
 use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
     Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement, Session,
-    TrackRow, TurnRow,
+    SoundRow, TrackRow, TurnRow,
 };
 use super::past::{Mark, write_mark};
 use super::store;
@@ -323,6 +323,11 @@ impl Draft {
         self.batches.turns.find(&self.tables.turns, &(session, turn)).ok_or_else(|| {
             MemoryError::NotFound { doing, what: format!("{turn} in session {session}") }
         })
+    }
+
+    /// Puts a sound.
+    pub fn sound(&mut self, sound: SoundRow) {
+        self.batches.sounds.put(sound);
     }
 
     /// Puts a pose.

@@ -1,11 +1,10 @@
--- Schema version 4: things that a detector found.
+-- Schema version 4: sounds that are no speech.
 
 INSERT INTO schema_version VALUES (4);
 
-CREATE TABLE "object_track" (
+CREATE TABLE "sound" (
     version INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL, clip INTEGER NOT NULL, track INTEGER NOT NULL, source TEXT NOT NULL,
-    start INTEGER NOT NULL, "end" INTEGER NOT NULL, label TEXT NOT NULL, width INTEGER NOT NULL,
-    height INTEGER NOT NULL, object TEXT, confidence REAL, sightings BLOB NOT NULL,
+    session INTEGER NOT NULL, clip INTEGER NOT NULL, source TEXT NOT NULL, start INTEGER NOT NULL,
+    "end" INTEGER NOT NULL, kind TEXT NOT NULL, peak_dbfs REAL, background_dbfs REAL,
     seq INTEGER NOT NULL, retired_seq INTEGER, recorded INTEGER NOT NULL
 ) STRICT;

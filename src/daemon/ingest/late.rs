@@ -124,6 +124,7 @@ pub(super) fn commit(
         tracks: Vec::new(),
         objects: Vec::new(),
         turns: vec![turn],
+        sounds: Vec::new(),
         poses: Vec::new(),
         key_frames: Vec::new(),
         counts: ClipCounts::default(),
