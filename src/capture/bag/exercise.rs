@@ -7,12 +7,13 @@ use std::path::Path;
 use super::definition::Definition;
 use super::raw_image::RawImage;
 use super::{Bag, Connection, Found};
+use crate::capture::recording::ReplayOptions;
 
 /// Messages that are decoded of a bag; the rest is only read.
 const MAX_DECODED: usize = 10_000;
 
 /// Every type that is played, in every encoding that it comes in.
-pub const TYPES: [(&str, &str); 26] = [
+pub const TYPES: [(&str, &str); 33] = [
     ("sensor_msgs/msg/CompressedImage", "cdr"),
     ("sensor_msgs/CompressedImage", "ros1"),
     ("sensor_msgs/msg/Image", "cdr"),
@@ -39,6 +40,13 @@ pub const TYPES: [(&str, &str); 26] = [
     ("foxglove.PoseInFrame", "json"),
     ("foxglove.FrameTransforms", "json"),
     ("foxglove.FrameTransform", "json"),
+    ("sensor_msgs/msg/CameraInfo", "cdr"),
+    ("sensor_msgs/CameraInfo", "ros1"),
+    ("foxglove.CameraCalibration", "json"),
+    ("std_msgs/msg/String", "cdr"),
+    ("std_msgs/String", "ros1"),
+    ("any.Words", "json"),
+    ("geometry_msgs/PoseStamped", "ros1"),
 ];
 
 /// The first byte chooses a type, the rest is a message of it.
@@ -97,7 +105,7 @@ pub fn bag(scratch: &Path, bytes: &[u8]) {
         return;
     }
     let Ok(Some(bag)) = Bag::open(scratch) else { return };
-    let _ = (bag.topics(&[]), bag.why_nothing_plays(), bag.duration_secs());
+    let _ = (bag.topics(&ReplayOptions::default()), bag.why_nothing_plays(), bag.duration_secs());
     let Ok(mut reader) = bag.reader(|_| true) else { return };
     let mut decoded = 0;
     while let Some(found) = reader.next() {

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::{Bag, Found, exercise, seeds};
+use crate::capture::ReplayOptions;
 
 /// SplitMix64.
 struct Dice(u64);
@@ -122,7 +123,7 @@ fn the_seeds_are_whole_bags() {
     for bytes in all {
         std::fs::write(&file, &bytes).unwrap();
         let bag = Bag::open(&file).unwrap().unwrap();
-        assert_eq!(bag.topics(&[]).len(), 3, "{:?}", bag.topics(&[]));
+        assert_eq!(bag.topics(&ReplayOptions::default()).len(), 3, "{:?}", bag.topics(&ReplayOptions::default()));
         let mut reader = bag.reader(|_| true).unwrap();
         let mut messages = 0;
         while let Some(found) = reader.next() {

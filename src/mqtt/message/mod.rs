@@ -5,7 +5,7 @@ mod refusal;
 mod request;
 
 pub use publication::{
-    Ability, Acquaintance, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
+    Ability, Acquaintance, ClockTick, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
     PersonEvent, PersonEventKind, Say, SourceStats, SpeechEvent, State, Stats, Status,
 };
 pub use refusal::{Refusal, RefusalCode};

@@ -1,7 +1,7 @@
 //! Requests: bytes of a command topic become a [`Request`] or a [`Refusal`].
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::Refusal;
@@ -373,6 +373,15 @@ impl<'de> Deserialize<'de> for ReplayRate {
                 .map(Self::Times)
                 .ok_or_else(wrong),
             _ => Err(wrong()),
+        }
+    }
+}
+
+impl Serialize for ReplayRate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Max => serializer.serialize_str("max"),
+            Self::Times(times) => serializer.serialize_f64(*times),
         }
     }
 }
