@@ -95,7 +95,8 @@ fn remembered(
     eprintln!("answering: {}", daemon.address());
     let settings = daemon.settings();
     let poses = settings.inbox.listen();
-    let beside = BesideMedia { reports, memory: settings.memory.clone(), poses };
+    let written = settings.memory.view().seq();
+    let beside = BesideMedia { reports, memory: settings.memory.clone(), poses, written };
     let (inlet, recorder) = Recorder::start(writer, Some(beside)).context("starting to record")?;
     if let Some(secs) = args.duration {
         let stop = daemon.stop().clone();

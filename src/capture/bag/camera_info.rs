@@ -124,9 +124,8 @@ impl CameraInfos {
     /// Reads the first calibration of each topic, if there are any.
     pub(super) fn of_bag(bag: &Bag) -> Result<Self, CaptureError> {
         let tells = |connection: &Connection| connection.role == Some(Role::CameraInfo);
-        let shows = |connection: &Connection| {
-            connection.role.and_then(Role::kind) == Some(Kind::Camera)
-        };
+        let shows =
+            |connection: &Connection| connection.role.and_then(Role::kind) == Some(Kind::Camera);
         let mut infos = Self::default();
         let mut expected = std::collections::BTreeSet::new();
         for connection in bag.container.connections() {
@@ -202,9 +201,9 @@ impl CameraInfos {
         let mut bases = vec![topic];
         bases.extend(folder(topic).filter(|_| image.transported));
         let told = self.by_name(&bases).or_else(|| self.by_frame(image.frame.as_deref()?))?;
-        let rectified = bases.iter().any(|base| {
-            base.rsplit('/').next().is_some_and(|name| name.starts_with("image_rect"))
-        });
+        let rectified = bases
+            .iter()
+            .any(|base| base.rsplit('/').next().is_some_and(|name| name.starts_with("image_rect")));
         if rectified { told.rectified.clone() } else { told.raw.clone() }
     }
 
@@ -243,8 +242,8 @@ fn only<'a, K: 'a, V>(mut found: impl Iterator<Item = (&'a K, &'a V)>) -> Option
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::capture::bag::cdr::Cdr;
     use crate::camera::Distortion;
+    use crate::capture::bag::cdr::Cdr;
 
     const K: [f64; 9] = [400.0, 0.0, 320.0, 0.0, 410.0, 240.0, 0.0, 0.0, 1.0];
     const P: [f64; 12] = [380.0, 0.0, 310.0, 0.0, 0.0, 390.0, 230.0, 0.0, 0.0, 0.0, 1.0, 0.0];
@@ -276,7 +275,10 @@ mod tests {
         let told = decoded("sensor_msgs/msg/CameraInfo", "cdr", &body(ros2, &D, false));
         let raw = told.raw.as_ref().unwrap();
         assert_eq!(told.frame, "optical");
-        assert_eq!((raw.width, raw.height, raw.focal, raw.centre), (640, 480, [400.0, 410.0], [320.0, 240.0]));
+        assert_eq!(
+            (raw.width, raw.height, raw.focal, raw.centre),
+            (640, 480, [400.0, 410.0], [320.0, 240.0])
+        );
         assert_eq!(raw.distortion, Distortion::PlumbBob(D));
         let rectified = told.rectified.as_ref().unwrap();
         assert_eq!((rectified.focal, rectified.centre), ([380.0, 390.0], [310.0, 230.0]));

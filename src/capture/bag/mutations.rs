@@ -123,7 +123,8 @@ fn the_seeds_are_whole_bags() {
     for bytes in all {
         std::fs::write(&file, &bytes).unwrap();
         let bag = Bag::open(&file).unwrap().unwrap();
-        assert_eq!(bag.topics(&ReplayOptions::default()).len(), 3, "{:?}", bag.topics(&ReplayOptions::default()));
+        let topics = bag.topics(&ReplayOptions::default());
+        assert_eq!(topics.len(), 3, "{topics:?}");
         let mut reader = bag.reader(|_| true).unwrap();
         let mut messages = 0;
         while let Some(found) = reader.next() {

@@ -66,9 +66,10 @@ fn json_time(name: &str, value: &Json) -> Result<Option<Timestamp>, Refused> {
     match value {
         Json::Null => Ok(None),
         Json::String(text) => Timestamp::parse(text).map(Some).map_err(|_| wrong(name)),
-        Json::Number(number) => {
-            number.as_i64().map(|nanos| Some(Timestamp::from_nanos(nanos))).ok_or_else(|| wrong(name))
-        }
+        Json::Number(number) => number
+            .as_i64()
+            .map(|nanos| Some(Timestamp::from_nanos(nanos)))
+            .ok_or_else(|| wrong(name)),
         _ => Err(wrong(name)),
     }
 }
@@ -113,14 +114,17 @@ mod tests {
         assert_eq!(told(string, "cdr", &ros2(" hello  there\n")), Ok(Some(plain.clone())));
         assert_eq!(told("std_msgs/String", "ros1", &ros1("hello there")), Ok(Some(plain.clone())));
         assert_eq!(told(string, "cdr", &ros2("  ")), Ok(None));
-        let object = r#"{"text":"hello there","start":"2026-03-04T08:15:00Z","end":1772612101500000000}"#;
+        let object =
+            r#"{"text":"hello there","start":"2026-03-04T08:15:00Z","end":1772612101500000000}"#;
         assert_eq!(told(string, "cdr", &ros2(object)), Ok(Some(timed.clone())));
         assert_eq!(told("any.Words", "json", object.as_bytes()), Ok(Some(timed)));
         let data = br#"{"data":"hello there"}"#;
         assert_eq!(told("std_msgs/String", "json", data), Ok(Some(plain.clone())));
         let null = br#"{"transcript":"hello there","start":null,"confidence":0.5}"#;
         assert_eq!(told("any.Words", "json", null), Ok(Some(plain)));
-        for wrong in [r#"{"start":1}"#, r#"{"text":"a","start":"soon"}"#, r#"{"text":"a","end":1.5}"#] {
+        for wrong in
+            [r#"{"start":1}"#, r#"{"text":"a","start":"soon"}"#, r#"{"text":"a","end":1.5}"#]
+        {
             assert!(told(string, "cdr", &ros2(wrong)).is_err(), "{wrong}");
             assert!(told("any.Words", "json", wrong.as_bytes()).is_err(), "{wrong}");
         }
