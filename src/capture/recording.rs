@@ -212,13 +212,13 @@ impl Recording {
             topics.iter().any(|one| one.kind == bag::Kind::Transcript && one.name == *name)
         };
         if let Some(name) = options.transcripts.iter().find(|name| !text(name)) {
-            let reason = format!("it has no topic {name} of text for --transcripts (std_msgs/String or JSON)");
+            let reason = format!(
+                "it has no topic {name} of text for --transcripts (std_msgs/String or JSON)"
+            );
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }
         // What is named as a transcript is selected by that.
-        topics.retain(|topic| {
-            topic.kind == bag::Kind::Transcript || options.selects(&topic.name)
-        });
+        topics.retain(|topic| topic.kind == bag::Kind::Transcript || options.selects(&topic.name));
         if topics.is_empty() {
             let names: Vec<_> = there.iter().map(|topic| topic.name.as_str()).collect();
             let reason = match (containers.first(), names.is_empty()) {

@@ -87,9 +87,9 @@ impl Recorder {
     ) -> std::io::Result<(RecordInlet, Self)> {
         let (items, waiting) = bounded(QUEUE_ITEMS);
         let dropped = Arc::<AtomicU64>::default();
-        let thread = thread::Builder::new()
-            .name("record".to_owned())
-            .spawn(move || Writing { writer, fault: None }.run(&waiting, beside.map(Beside::new)))?;
+        let thread = thread::Builder::new().name("record".to_owned()).spawn(move || {
+            Writing { writer, fault: None }.run(&waiting, beside.map(Beside::new))
+        })?;
         Ok((RecordInlet { items, dropped: Arc::clone(&dropped) }, Self { thread, dropped }))
     }
 

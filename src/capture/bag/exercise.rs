@@ -7,10 +7,17 @@ use std::path::Path;
 use super::definition::Definition;
 use super::raw_image::RawImage;
 use super::{Bag, Connection, Found};
+use crate::capture::picture::{encoded_size, to_rgb};
 use crate::capture::recording::ReplayOptions;
+use crate::ids::SourceId;
+use crate::media::{Frame, Picture};
+use crate::time::Timestamp;
 
 /// Messages that are decoded of a bag; the rest is only read.
 const MAX_DECODED: usize = 10_000;
+
+/// Larger pictures are the same, only slower.
+const MOST_PIXELS: u64 = 1 << 20;
 
 /// Every type that is played, in every encoding that it comes in.
 pub const TYPES: [(&str, &str); 33] = [
@@ -95,6 +102,19 @@ pub fn raw_image(bytes: &[u8]) {
     let (width, height, step) = (u32::from(width), u32::from(height), u32::from(step));
     let image = RawImage { width, height, step, encoding, big_endian: choice & 0x80 != 0, data };
     let _ = image.to_rgb();
+}
+
+/// A picture file, decoded as far as it can be; its size is refused before its pixels are.
+pub fn picture(bytes: &[u8]) {
+    let (width, height) = encoded_size(bytes).unwrap_or_default();
+    if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return;
+    }
+    let (source, picture) = (SourceId::new("any"), Picture::Encoded(bytes.into()));
+    let frame = Frame { source, at: Timestamp::EPOCH, number: 0, width: 0, height: 0, picture };
+    if let Ok(rgb) = to_rgb(&frame) {
+        assert_eq!((rgb.width(), rgb.height()), (width, height), "it is as large as it says");
+    }
 }
 
 /// A whole bag file, opened by its first bytes, read and decoded to its end. `scratch`: a file that is

@@ -31,6 +31,9 @@ mod writer;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
+mod golden_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
 pub(crate) mod mutations;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

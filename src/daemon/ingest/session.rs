@@ -220,7 +220,8 @@ fn feed_recording(
 impl Session {
     /// Starts every stage.
     pub(super) fn start(self) -> Result<Running, IngestError> {
-        let Self { settings, cameras, microphones, recording, calibrations, resume, stopping } = self;
+        let Self { settings, cameras, microphones, recording, calibrations, resume, stopping } =
+            self;
         let config = Arc::clone(&settings.config);
         let workers = config
             .pipeline

@@ -16,8 +16,12 @@ const COVERED: f64 = 0.5;
 /// Puts the words into the turns of a clip that ended in it; what belongs to none becomes a turn behind them.
 pub(super) fn give_words(turns: &mut Vec<SpeechTurn>, mut told: Vec<ToldWords>) {
     told.sort_by(|a, b| {
-        (a.span.end, a.span.start, &a.source, &a.text)
-            .cmp(&(b.span.end, b.span.start, &b.source, &b.text))
+        (a.span.end, a.span.start, &a.source, &a.text).cmp(&(
+            b.span.end,
+            b.span.start,
+            &b.source,
+            &b.text,
+        ))
     });
     let heard = turns.len();
     for words in told {
