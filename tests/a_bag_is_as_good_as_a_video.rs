@@ -118,7 +118,8 @@ fn with_more(bag: &Path, path: &Path) {
     put("/camera/camera_info", "foxglove.CameraCalibration", t0, camera);
     for secs in [5_u64, 12] {
         let at = t0 + secs * 1_000_000_000;
-        let words = json!({"text": format!("told at {secs}"), "start": at - 900_000_000, "end": at});
+        let words =
+            json!({"text": format!("told at {secs}"), "start": at - 900_000_000, "end": at});
         put("/asr", "robot.Words", at, words);
     }
     for message in mcap::MessageStream::new(&bytes).unwrap() {
@@ -159,7 +160,8 @@ fn calibrations_and_words_in_a_bag_are_used_alike_each_time() {
     robot.replay(&path, &["--duration", "5"]);
     let lines = robot.json_lines(&["export", "--percepts"]);
     assert!(lines.iter().all(|line| line["words"].is_null()));
-    let none = robot.run(&["replay", path.to_str().unwrap(), "--again", "--transcripts", "/nobody"]);
+    let none =
+        robot.run(&["replay", path.to_str().unwrap(), "--again", "--transcripts", "/nobody"]);
     let said = String::from_utf8_lossy(&none.stderr);
     assert!(!none.status.success() && said.contains("no topic /nobody of text"), "{said}");
 }

@@ -87,9 +87,9 @@ impl Recorder {
     ) -> std::io::Result<(RecordInlet, Self)> {
         let (items, waiting) = bounded(QUEUE_ITEMS);
         let dropped = Arc::<AtomicU64>::default();
-        let thread = thread::Builder::new().name("record".to_owned()).spawn(move || {
-            Writing { writer, fault: None }.run(&waiting, beside.map(Beside::new))
-        })?;
+        let thread = thread::Builder::new()
+            .name("record".to_owned())
+            .spawn(move || Writing { writer, fault: None }.run(&waiting, beside))?;
         Ok((RecordInlet { items, dropped: Arc::clone(&dropped) }, Self { thread, dropped }))
     }
 
@@ -107,21 +107,13 @@ impl Recorder {
     }
 }
 
-/// What is written beside the media, and how much of it was.
-struct Beside {
-    reports: Receiver<Report>,
+/// The memory of which is written what is new.
+struct Followed {
     memory: Memory,
-    poses: Receiver<Pose>,
     /// Memories up to this commit are written, or were there before.
     written: Seq,
     /// End of the newest clip.
     at: Timestamp,
-}
-
-impl Beside {
-    fn new(BesideMedia { reports, memory, poses, written }: BesideMedia) -> Self {
-        Self { reports, memory, poses, written, at: Timestamp::EPOCH }
-    }
 }
 
 struct Writing {
@@ -133,40 +125,42 @@ impl Writing {
     fn run(
         mut self,
         items: &Receiver<Item>,
-        mut beside: Option<Beside>,
+        beside: Option<BesideMedia>,
     ) -> (Result<Recorded, RecordError>, Option<String>) {
         // What is not there, or gone, is never ready.
         let (silence, no_poses) = (never(), never());
-        let (mut reporting, mut posing) = (true, true);
+        let (mut reports, mut poses, mut followed) = (None, None, None);
+        if let Some(beside) = beside {
+            let (memory, written) = (beside.memory, beside.written);
+            (reports, poses) = (Some(beside.reports), Some(beside.poses));
+            followed = Some(Followed { memory, written, at: Timestamp::EPOCH });
+        }
         loop {
-            let told = beside.as_ref();
-            let poses = told.filter(|_| posing).map_or(&no_poses, |beside| &beside.poses);
-            let reports = told.filter(|_| reporting).map_or(&silence, |beside| &beside.reports);
             select! {
                 recv(items) -> item => match item {
                     Ok(item) => { let result = self.writer.item(&item); self.note(result); }
                     Err(_) => break,
                 },
-                recv(poses) -> pose => match pose {
+                recv(poses.as_ref().unwrap_or(&no_poses)) -> pose => match pose {
                     Ok(pose) => self.pose(pose),
-                    Err(_) => posing = false,
+                    Err(_) => poses = None,
                 },
-                recv(reports) -> report => match (report, &mut beside) {
-                    (Ok(report), Some(beside)) => self.report(&report, beside),
-                    _ => reporting = false,
+                recv(reports.as_ref().unwrap_or(&silence)) -> report => match report {
+                    Ok(report) => self.report(&report, followed.as_mut()),
+                    Err(_) => reports = None,
                 },
                 default(LOOK) => {}
             }
             let result = self.writer.flush_if_due();
             self.note(result);
         }
-        if let Some(beside) = &mut beside {
-            // The last clips are sealed when the sources are gone.
-            beside.poses.try_iter().for_each(|pose| self.pose(pose));
-            while let Ok(report) = beside.reports.recv() {
-                self.report(&report, beside);
-            }
-            self.memories(beside);
+        // The last clips are sealed when the sources are gone.
+        poses.iter().flat_map(Receiver::try_iter).for_each(|pose| self.pose(pose));
+        for report in reports.iter().flat_map(Receiver::iter) {
+            self.report(&report, followed.as_mut());
+        }
+        if let Some(followed) = &mut followed {
+            self.memories(followed);
         }
         let Self { writer, fault } = self;
         (writer.finish(), fault)
@@ -188,39 +182,40 @@ impl Writing {
     }
 
     /// What was found in a clip, at the clip's end; words that came later, at the end of the newest clip.
-    fn report(&mut self, report: &Report, beside: &mut Beside) {
+    fn report(&mut self, report: &Report, followed: Option<&mut Followed>) {
+        let Some(followed) = followed else { return };
         let (clip, late) = match report {
             Report::Clip(clip) => {
-                beside.at = beside.at.max(clip.end);
+                followed.at = followed.at.max(clip.end);
                 (clip.clip, None)
             }
             Report::Words(words) => {
-                beside.at = beside.at.max(words.turn.span.end);
+                followed.at = followed.at.max(words.turn.span.end);
                 (words.clip, Some(words.turn.id))
             }
             _ => return,
         };
         let filter = PerceptFilter { clip: Some(clip), ..PerceptFilter::default() };
-        for line in beside.memory.view().percept_lines(&filter) {
+        for line in followed.memory.view().percept_lines(&filter) {
             let of_turn = |id| matches!(&line, PerceptLine::Turn { turn, .. } if *turn == id);
             if late.is_none_or(of_turn)
                 && let Ok(json) = serde_json::to_vec(&line)
             {
-                self.line(PERCEPTS, "engram.Percept", beside.at, &json);
+                self.line(PERCEPTS, "engram.Percept", followed.at, &json);
             }
         }
-        self.memories(beside);
+        self.memories(followed);
     }
 
     /// Every memory that was committed since the last look: clips', of late words, a model's, told ones.
-    fn memories(&mut self, beside: &mut Beside) {
-        let view = beside.memory.view();
-        for row in view.memories_since(beside.written) {
+    fn memories(&mut self, followed: &mut Followed) {
+        let view = followed.memory.view();
+        for row in view.memories_since(followed.written) {
             if let Ok(json) = serde_json::to_vec(&*row) {
-                self.line(MEMORIES, "engram.Memory", beside.at.max(row.span.start), &json);
+                self.line(MEMORIES, "engram.Memory", followed.at.max(row.span.start), &json);
             }
         }
-        beside.written = view.seq();
+        followed.written = view.seq();
     }
 
     fn line(&mut self, topic: &str, schema: &str, at: Timestamp, json: &[u8]) {

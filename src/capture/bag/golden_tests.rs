@@ -128,7 +128,7 @@ fn sound_says_the_same_in_every_encoding() {
     assert_eq!(both(schema, "m", data), [stamped.clone(), stamped]);
 
     let format = SoundFormat { rate: 48_000, channels: 2, sample: Sample::S16Le };
-    let pcm = Some(SoundCoding::Pcm(format));
+    let pcm = Some(SoundCoding::Pcm(format.clone()));
     let raw = json!({"data": "AQIDBA==", "format": "pcm-s16", "sample_rate": 48_000, "number_of_channels": 2});
     let expected = format!("{STAMP} {pcm:?} [1, 2, 3, 4]");
     assert_eq!(foxglove("foxglove.RawAudio", raw), expected);

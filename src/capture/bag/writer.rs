@@ -297,6 +297,7 @@ impl BagWriter {
 
     /// The camera's calibration, before its first picture of this file.
     fn camera(&mut self, frame: &Frame) -> Result<(), RecordError> {
+        self.room_for(frame.at)?;
         let Some(camera) = self.cameras.get(&frame.source) else { return Ok(()) };
         let topic = format!("{}/camera_info", frame.source);
         if self.open.as_ref().is_some_and(|open| open.channels.contains_key(&topic)) {
@@ -317,6 +318,7 @@ impl BagWriter {
 
     fn block(&mut self, block: &Block) -> Result<(), RecordError> {
         let topic = block.source.as_str();
+        self.room_for(block.at)?;
         let info = format!("{topic}/info");
         let declared = |open: &OpenFile| open.channels.contains_key(&info);
         if !self.open.as_ref().is_some_and(declared) {
@@ -352,15 +354,18 @@ impl BagWriter {
         at: Timestamp,
         data: &[u8],
     ) -> Result<(), RecordError> {
-        if self.is_full(at) {
-            self.end_file()?;
-        }
-        if self.open.is_none() {
-            self.begin_file()?;
-        }
+        self.room_for(at)?;
         let Some(open) = &mut self.open else { return Ok(()) };
         open.message(topic, kind, at, data)?;
         self.flush_if_due()
+    }
+
+    /// Has the file open into which something captured at `at` goes.
+    fn room_for(&mut self, at: Timestamp) -> Result<(), RecordError> {
+        if self.is_full(at) {
+            self.end_file()?;
+        }
+        if self.open.is_none() { self.begin_file() } else { Ok(()) }
     }
 
     /// Whether a new file is due before something captured at `at`.
