@@ -233,7 +233,7 @@ fn folder(topic: &str) -> Option<&str> {
 }
 
 /// The value, where there is but one.
-fn only<'a, K: 'a, V>(mut found: impl Iterator<Item = (&'a K, &'a V)>) -> Option<&'a V> {
+fn only<'a, K: 'a, V: 'a>(mut found: impl Iterator<Item = (&'a K, &'a V)>) -> Option<&'a V> {
     let (_, first) = found.next()?;
     found.next().is_none().then_some(first)
 }
