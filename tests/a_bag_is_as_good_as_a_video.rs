@@ -97,6 +97,9 @@ fn with_more(bag: &Path, path: &Path) {
     let bytes = std::fs::read(bag).unwrap();
     let file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
     let mut writer = mcap::WriteOptions::new().create(file).unwrap();
+    for message in mcap::MessageStream::new(&bytes).unwrap() {
+        writer.write(&message.unwrap()).unwrap();
+    }
     let mut put = |topic: &str, schema: &str, at: u64, json: Value| {
         let schema = writer.add_schema(schema, "jsonschema", b"{}").unwrap();
         let id = writer.add_channel(schema, topic, "json", &Default::default()).unwrap();
@@ -121,9 +124,6 @@ fn with_more(bag: &Path, path: &Path) {
         let words =
             json!({"text": format!("told at {secs}"), "start": at - 900_000_000, "end": at});
         put("/asr", "robot.Words", at, words);
-    }
-    for message in mcap::MessageStream::new(&bytes).unwrap() {
-        writer.write(&message.unwrap()).unwrap();
     }
     writer.finish().unwrap();
 }
