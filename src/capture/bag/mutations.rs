@@ -191,29 +191,32 @@ fn mutated_pixels_never_panic() {
     hold("pixels", 10_000, &seeds, exercise::raw_image);
 }
 
-/// `ENGRAM_SEEDS=FOLDER`: where they go.
-#[test]
-#[ignore = "writes fuzz/seeds, by hand"]
-fn the_seeds_of_fuzzing_are_written() {
-    let folder = PathBuf::from(std::env::var_os("ENGRAM_SEEDS").expect("ENGRAM_SEEDS"));
-    let text = |texts: &[&str]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-    let camera = crate::camera::CameraInfo::pinhole("front", 640, 480, 1.0).to_yaml();
-    let lens = camera.replace("plumb_bob", "equidistant").replace(", 0.0]\nrect", "]\nrect");
-    let picture = |format| {
+/// A small JPEG and a small PNG.
+fn picture_files() -> Vec<Vec<u8>> {
+    let file = |format| {
         let mut bytes = std::io::Cursor::new(Vec::new());
         let picture = image::RgbImage::from_fn(9, 7, |x, y| image::Rgb([x as u8 * 20, y as u8, 7]));
         picture.write_to(&mut bytes, format).unwrap();
         bytes.into_inner()
     };
-    let requests = [
-        "\u{0}{\"question\":\"Who was here?\",\"as_of\":{\"seq\":3},\"id\":\"a\"}",
-        "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"]}",
-        "\u{2}{\"start\":5000000000,\"end\":\"2026-03-02T17:30:00Z\"}",
-        "\u{4}{\"merge\":[\"person_1\",\"Ava\"]}",
-        "\u{6}{\"verb\":\"timeline\",\"args\":{\"day\":\"2026-03-02\"}}",
-        "\u{7}{\"x\":1,\"y\":-2.5e0,\"yaw\":0,\"frame\":\"map\",\"stamp\":5000000000}",
-        "\u{c}{\"rate\":\"max\"}",
-    ];
+    vec![file(image::ImageFormat::Jpeg), file(image::ImageFormat::Png)]
+}
+
+#[test]
+fn mutated_picture_files_never_panic() {
+    hold("picture_files", 2_000, &picture_files(), exercise::picture);
+}
+
+/// `ENGRAM_SEEDS=FOLDER`: where they go.
+#[test]
+#[ignore = "writes fuzz/seeds, by hand"]
+fn the_seeds_of_fuzzing_are_written() {
+    let folder = PathBuf::from(std::env::var_os("ENGRAM_SEEDS").expect("ENGRAM_SEEDS"));
+    let text = |texts: &[&str]| -> Vec<Vec<u8>> {
+        texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+    };
+    let camera = crate::camera::CameraInfo::pinhole("front", 640, 480, 1.0).to_yaml();
+    let lens = camera.replace("plumb_bob", "equidistant").replace(", 0.0]\nrect", "]\nrect");
     let bags = [None, Some(mcap::Compression::Zstd), Some(mcap::Compression::Lz4)].map(seeds::mcap);
     let bags =
         bags.into_iter().chain(["none", "bz2", "lz4"].map(|kind| seeds::rosbag1(kind, true)));
@@ -222,7 +225,7 @@ fn the_seeds_of_fuzzing_are_written() {
         ("message", seeds::messages()),
         ("definition", seeds::definitions()),
         ("raw_image", (0..12_u8).map(|n| [&[n, 2, 2, 8], [n; 40].as_slice()].concat()).collect()),
-        ("picture", [image::ImageFormat::Jpeg, image::ImageFormat::Png].map(picture).to_vec()),
+        ("picture", picture_files()),
         ("camera_info", text(&[&camera, &lens])),
         (
             "labels",
@@ -231,7 +234,7 @@ fn the_seeds_of_fuzzing_are_written() {
                 r#"{"format":"engram-truth/1","identities":[{"id":"a","visible":[{"start":0,"end":1,"face_area_px":[1,2,3,4]}],"speaking":[{"start":0,"end":1}]}]}"#,
             ]),
         ),
-        ("request", text(&requests)),
+        ("request", text(&crate::mqtt::message::REQUEST_SEEDS)),
     ];
     for (target, seeds) in all {
         std::fs::create_dir_all(folder.join(target)).unwrap();
