@@ -198,27 +198,30 @@ impl CameraInfos {
     #[must_use]
     pub fn of_topic(&self, topic: &str) -> Option<CameraInfo> {
         let image = self.images.get(topic)?;
-        let mut bases = vec![topic];
-        bases.extend(folder(topic).filter(|_| image.transported));
-        let told = self.by_name(&bases).or_else(|| self.by_frame(image.frame.as_deref()?))?;
-        let rectified = bases
-            .iter()
-            .any(|base| base.rsplit('/').next().is_some_and(|name| name.starts_with("image_rect")));
+        // `/cam/image_raw/compressed` is a way to send `/cam/image_raw`.
+        let sent = folder(topic).filter(|_| image.transported);
+        let told = self.by_name(topic, sent).or_else(|| self.by_frame(image.frame.as_deref()?))?;
+        let is_rectified = |topic: &str| {
+            topic.rsplit('/').next().is_some_and(|name| name.starts_with("image_rect"))
+        };
+        let rectified = is_rectified(topic) || sent.is_some_and(is_rectified);
         if rectified { told.rectified.clone() } else { told.raw.clone() }
     }
 
-    /// `<base>/camera_info`, else `<its folder>/camera_info`, else the only one in its folder.
-    fn by_name(&self, bases: &[&str]) -> Option<&ToldCamera> {
-        let below = bases.iter().map(|base| format!("{base}/camera_info"));
-        let beside = bases.iter().map(|base| match folder(base) {
-            Some(folder) => format!("{folder}/camera_info"),
-            None => "camera_info".to_owned(),
-        });
-        if let Some(told) = below.chain(beside).find_map(|name| self.told.get(name.as_str())) {
-            return Some(told);
-        }
-        bases.iter().filter_map(|base| folder(base)).find_map(|place| {
-            only(self.told.iter().filter(|(name, _)| folder(name) == Some(place)))
+    /// `<topic>/camera_info`; else in the topic's folder, or in that of the one that is sent, `camera_info`, else the
+    /// only one there.
+    fn by_name(&self, topic: &str, sent: Option<&str>) -> Option<&ToldCamera> {
+        let named = |name: &str| self.told.get(name);
+        let places = std::iter::once(folder(topic)).chain(sent.map(folder));
+        named(&format!("{topic}/camera_info")).or_else(|| {
+            places.into_iter().find_map(|place| {
+                let name = place.map_or_else(
+                    || "camera_info".to_owned(),
+                    |place| format!("{place}/camera_info"),
+                );
+                let there = self.told.iter().filter(|(name, _)| folder(name) == place);
+                named(&name).or_else(|| only(there))
+            })
         })
     }
 

@@ -25,13 +25,11 @@ pub(super) fn give_words(turns: &mut Vec<SpeechTurn>, mut told: Vec<ToldWords>) 
     });
     let heard = turns.len();
     for words in told {
-        let own = turns.iter().take(heard).position(|turn| belongs(turn, words.span).is_some());
-        let best = own.and_then(|_| {
-            let fits = |at: &usize| belongs(&turns[*at], words.span).unwrap_or(f64::NEG_INFINITY);
-            // The first of equals.
-            (0..heard).rev().max_by(|a, b| fits(a).total_cmp(&fits(b)))
-        });
-        match best.and_then(|at| turns.get_mut(at)) {
+        let fitting = turns.iter().take(heard).enumerate();
+        let fitting = fitting.filter_map(|(at, turn)| Some((belongs(turn, words.span)?, at)));
+        // The first of equals.
+        let best = fitting.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        match best.and_then(|(_, at)| turns.get_mut(at)) {
             Some(turn) => add(turn, &words),
             None => turns.push(alone(words)),
         }
