@@ -37,6 +37,7 @@ mod temporal;
 #[cfg(test)]
 mod tests;
 mod upkeep;
+mod vectors;
 mod view;
 mod writer;
 

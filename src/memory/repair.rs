@@ -298,28 +298,6 @@ impl Memory {
     }
 }
 
-impl View {
-    /// Memories that have no vector, while others have one; by id. (Where none has one, there is no embedder.)
-    #[must_use]
-    pub fn without_vector(&self) -> Vec<MemoryId> {
-        let vectors: BTreeSet<MemoryId> = self
-            .tables
-            .vectors
-            .all(&self.horizon)
-            .iter()
-            .map(|version| version.row.memory)
-            .collect();
-        if vectors.is_empty() {
-            return Vec::new();
-        }
-        let all = self.tables.memories.all(&self.horizon);
-        let mut without: Vec<MemoryId> =
-            all.iter().map(|version| version.row.id).filter(|id| !vectors.contains(id)).collect();
-        without.sort_unstable();
-        without
-    }
-}
-
 /// Tables whose rows hang on a memory.
 const HANGING: [&str; 4] = [MemoryVector::TABLE, Retirement::TABLE, Decision::TABLE, "access"];
 
