@@ -69,6 +69,8 @@ impl MemoryService {
             let undecided = Undecided::default();
             *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
+        // The open window's pictures are not kept by who is in them.
+        memory.present().forget_frames();
         self.announcer.erased();
         if !erased.rewritten.is_empty() {
             let mut draft = memory.begin(at);
