@@ -20,5 +20,7 @@ pub mod serve;
 pub mod service;
 mod stats;
 pub mod stop;
+mod text;
+pub mod vectorize;
 
 pub use stop::Stop;

@@ -21,6 +21,7 @@ use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
+use super::vectorize::{Vectorizer, Work};
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
 use crate::media::Item;
@@ -80,6 +81,7 @@ pub struct Daemon {
     quit: Sender<()>,
     threads: Vec<JoinHandle<()>>,
     refiner: Option<Refiner>,
+    vectorizer: Option<Vectorizer>,
 }
 
 impl Daemon {
@@ -164,7 +166,19 @@ impl Daemon {
                 None => None,
             },
         };
-        let models = Models { tallies, spool: settings.spool.clone() };
+        let vectorizer = knowledge.embedders.clone().map(|embedders| {
+            Vectorizer::start(Work {
+                memory: settings.memory.clone(),
+                embedders,
+                batch: config.embedder.batch,
+                courtesy: settings.courtesy.clone(),
+                announcer: announcer.clone(),
+                meters: meters.clone(),
+            })
+        });
+        let vectorizer = vectorizer.transpose()?;
+        let vectors = vectorizer.as_ref().map(Vectorizer::progress).unwrap_or_default();
+        let models = Models { tallies, spool: settings.spool.clone(), vectors };
         if let Some(listen) = &config.metrics.listen {
             let exporter = Exporter {
                 memory: settings.memory.clone(),
@@ -222,6 +236,7 @@ impl Daemon {
             quit,
             threads,
             refiner,
+            vectorizer,
         })
     }
 
@@ -370,9 +385,12 @@ impl Daemon {
     /// Tells what is left to tell, says `stopped` and leaves.
     pub fn finish(self) {
         notify::stopping();
-        let Self { service, runtime, session, quit, threads, refiner, .. } = self;
+        let Self { service, runtime, session, quit, threads, refiner, vectorizer, .. } = self;
         if let Some(refiner) = refiner {
             refiner.stop();
+        }
+        if let Some(vectorizer) = vectorizer {
+            vectorizer.stop();
         }
         drop(quit);
         for thread in threads {

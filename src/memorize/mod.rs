@@ -10,6 +10,7 @@ pub mod model;
 mod presence;
 mod upkeep;
 mod utterances;
+pub mod vectors;
 
 pub use upkeep::{Upkeep, UpkeepDone};
 
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use crate::identify::{IdentifiedClip, Persons};
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId};
 use crate::memory::model::{Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow};
-use crate::memory::{Draft, Memory, MemoryError, View};
+use crate::memory::{Draft, View};
 use crate::mention;
 use crate::percept::{ClipPercepts, Embedding};
 use crate::text::{TextEmbedder, for_embedding};
@@ -207,38 +208,14 @@ impl Memorizer {
         draft.memory(row.clone(), self.vector(&row.text, persons));
     }
 
-    /// The vector of a sentence; a failing embedder costs the vector, not the memory.
+    /// The vector of a sentence, where it need not be waited for; a failing embedder costs the vector, not the
+    /// memory. What has none gets it later ([`vectors`]).
     #[must_use]
     pub fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
         self.vector_named(text, |id| match id.kind {
             EntityKind::Object | EntityKind::Place => None,
             _ => persons.name(persons.resolve(id)).map(|(name, _)| name.to_owned()),
         })
-    }
-
-    /// Makes the vectors that memories lack, recorded at `at`; gives back how many.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn embed_missing(&self, memory: &Memory, at: Timestamp) -> Result<usize, MemoryError> {
-        let mut draft = memory.begin(at);
-        let view = draft.before();
-        let mut made = 0;
-        for id in view.without_vector() {
-            let Some(row) = view.memory(id) else { continue };
-            let name = |id: EntityId| match id.kind {
-                EntityKind::Object | EntityKind::Place => None,
-                _ => view.names(id).first().map(|row| row.name.clone()),
-            };
-            if let Some(vector) = self.vector_named(&row.text, name) {
-                draft.embed(id, vector);
-                made += 1;
-            }
-        }
-        if made > 0 {
-            draft.commit()?;
-        }
-        Ok(made)
     }
 
     /// The same as [`Self::vector`]; `name` tells how a mention is worded.
@@ -249,8 +226,8 @@ impl Memorizer {
     ) -> Option<Embedding> {
         let embedder = self.text.as_ref()?;
         let wording = for_embedding(text, name);
-        match embedder.embed(&wording) {
-            Ok(vector) => Some(vector),
+        match embedder.embed_at_once(&wording) {
+            Ok(vector) => vector,
             Err(error) => {
                 tracing::warn!(%error, "A memory is kept without its vector.");
                 None
