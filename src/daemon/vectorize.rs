@@ -20,7 +20,7 @@ use crate::ids::{MemoryId, ModelHash, Seq};
 use crate::memorize::vectors::{self, Wanted};
 use crate::memory::{Memory, MemoryError};
 use crate::percept::Embedding;
-use crate::text::{Answering, Embedders, TextEmbedder as _, TextError};
+use crate::text::{Answering, Embedders, TextError};
 
 /// How often new memories are looked for.
 const LOOK: Duration = Duration::from_millis(250);

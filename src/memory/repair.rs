@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value, json};
 
-use crate::ids::{EntityId, EntityKind, MemoryId, Seq};
+use crate::ids::{EntityId, EntityKind, Seq};
 use crate::time::Timestamp;
 
 use super::error::MemoryError;

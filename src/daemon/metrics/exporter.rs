@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 type Label = (&'static str, &'static str);
 
 /// Counts of [`Meters`] behind each counter: name, label and value, the meter's own name.
-const COUNTERS: [(&str, Option<Label>, &str); 14] = [
+const COUNTERS: [(&str, Option<Label>, &str); 16] = [
     ("engram_clips_total", None, "clips"),
     ("engram_memories_total", None, "memories"),
     ("engram_frames_dropped_total", None, "frames_dropped"),
