@@ -10,6 +10,7 @@ mod a_live_robot_remembers;
 mod a_question_over_mqtt;
 mod a_recorder_can_be_killed;
 mod a_store_without_its_daemon;
+mod an_embedder_can_be_changed;
 mod another_model_keeps_everybody;
 mod bad_input_is_refused_clearly;
 mod recordings_are_understood;

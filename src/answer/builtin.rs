@@ -147,6 +147,10 @@ impl Answerer {
         let head = &text[..text.floor_char_boundary(question::MAX_BYTES)];
         self.embedder.as_ref().and_then(|embedder| match embedder.embed(head) {
             Ok(vector) => Some(vector),
+            Err(error) if error.is_told() => {
+                tracing::debug!(%error, "the question is answered by its words alone");
+                None
+            }
             Err(error) => {
                 tracing::warn!(%error, "the question is answered by its words alone");
                 None

@@ -352,8 +352,7 @@ fn search(reading: &Reading, words: &[String], vector: Option<&Embedding>) -> Re
         let text = reading.rendered(&hit.memory.text);
         let share = if wanted.is_empty() { 0.0 } else { matching::share(&wanted, &text) };
         let meaning = vector
-            .zip(reading.view.embedding(hit.memory.id))
-            .and_then(|(a, b)| a.cosine(&b))
+            .and_then(|vector| vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?))
             .map_or(0.0, |cosine| if cosine >= COSINE { cosine } else { 0.0 });
         let told = match hit.memory.kind {
             MemoryKind::Note | MemoryKind::Semantic => 0.05,

@@ -59,6 +59,8 @@ pub struct Config {
     pub answerer: Answerer,
     /// Language model server.
     pub llm: Llm,
+    /// Sentence embedder.
+    pub embedder: Embedder,
     /// Broker.
     pub mqtt: Mqtt,
     /// Home Assistant on the same broker.

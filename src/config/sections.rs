@@ -362,6 +362,41 @@ section! {
     }
 }
 
+/// Who makes the vectors by which memories are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmbedderKind {
+    /// The sentence embedder of the model set.
+    #[default]
+    Local,
+    /// Any OpenAI-compatible `/v1/embeddings` server.
+    Server,
+}
+
+section! {
+    /// `[embedder]`
+    Embedder {
+        /// Which.
+        kind: EmbedderKind = EmbedderKind::Local,
+        /// Server: `http://host:port/v1`.
+        base_url: Option<String> = None,
+        /// Model name.
+        model: Option<String> = None,
+        /// File that holds the API key.
+        api_key_file: Option<PathBuf> = None,
+        /// Length of the vectors; default: the model's own.
+        dimensions: Option<usize> = None,
+        /// Put before a question.
+        query_prefix: String = String::new(),
+        /// Put before a memory.
+        passage_prefix: String = String::new(),
+        /// Memories per request, at most.
+        batch: usize = 32,
+        /// One request for memories may take so long, seconds; a question waits for 1 s at most.
+        timeout_secs: f64 = 30.0,
+    }
+}
+
 section! {
     /// `[mqtt]`
     Mqtt {

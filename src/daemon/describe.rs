@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ingest::PerceiverSet;
-use crate::config::{Config, Engine, TranscriberKind};
+use crate::config::{Config, EmbedderKind, Engine, TranscriberKind};
 use crate::memory::Memory;
 use crate::models::{Catalogue, Job};
 use crate::mqtt::message::{Ability, Describe};
@@ -30,6 +30,12 @@ pub fn describe(
         .into_iter()
         .map(|job| match job {
             Job::Transcriber => words(config, perceivers),
+            Job::TextEmbedder if config.embedder.kind == EmbedderKind::Server => Ability {
+                job: job.as_str().to_owned(),
+                model: config.embedder.model.clone(),
+                sha256: None,
+                licence: None,
+            },
             job => ability(config, catalogue, job),
         })
         .collect();

@@ -12,6 +12,7 @@ mod objects;
 mod presence;
 mod upkeep;
 mod utterances;
+pub mod vectors;
 
 pub use upkeep::{Upkeep, UpkeepDone};
 
@@ -211,38 +212,14 @@ impl Memorizer {
         draft.memory(row.clone(), self.vector(&row.text, persons));
     }
 
-    /// The vector of a sentence; a failing embedder costs the vector, not the memory.
+    /// The vector of a sentence, where it need not be waited for; a failing embedder costs the vector, not the
+    /// memory. What has none gets it later ([`vectors`]).
     #[must_use]
     pub fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
         self.vector_named(text, |id| match id.kind {
             EntityKind::Object | EntityKind::Place => None,
             _ => persons.name(persons.resolve(id)).map(|(name, _)| name.to_owned()),
         })
-    }
-
-    /// Makes the vectors that memories lack, recorded at `at`; gives back how many.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn embed_missing(&self, memory: &Memory, at: Timestamp) -> Result<usize, MemoryError> {
-        let mut draft = memory.begin(at);
-        let view = draft.before();
-        let mut made = 0;
-        for id in view.without_vector() {
-            let Some(row) = view.memory(id) else { continue };
-            let name = |id: EntityId| match id.kind {
-                EntityKind::Object | EntityKind::Place => None,
-                _ => view.names(id).first().map(|row| row.name.clone()),
-            };
-            if let Some(vector) = self.vector_named(&row.text, name) {
-                draft.embed(id, vector);
-                made += 1;
-            }
-        }
-        if made > 0 {
-            draft.commit()?;
-        }
-        Ok(made)
     }
 
     /// Makes the vectors of sentences that erasing rewrote; gives back how many. Recorded with the erasure, so
@@ -253,7 +230,8 @@ impl Memorizer {
     pub fn embed_rewritten(&self, memory: &Memory) -> Result<usize, MemoryError> {
         let rewritten = memory.rewritten()?;
         let Some(at) = memory.newest_record() else { return Ok(0) };
-        if rewritten.is_empty() || self.text.is_none() {
+        let Some(model) = self.text.as_ref().and_then(|text| text.model()) else { return Ok(0) };
+        if rewritten.is_empty() {
             return Ok(0);
         }
         let mut draft = memory.begin(at);
@@ -261,14 +239,12 @@ impl Memorizer {
         let mut made = 0;
         for id in &rewritten {
             let Some(row) = view.memory(*id) else { continue };
-            if view.embedding(*id).is_some() {
+            if view.embedding(*id, model).is_some() {
                 continue;
             }
-            let name = |id: EntityId| match id.kind {
-                EntityKind::Object | EntityKind::Place => None,
-                _ => view.names(view.resolve(id)).first().map(|row| row.name.clone()),
-            };
-            if let Some(vector) = self.vector_named(&row.text, name) {
+            if let Some(vector) =
+                self.vector_named(&row.text, |id| vectors::named(&view, view.resolve(id)))
+            {
                 draft.embed(*id, vector);
                 made += 1;
             }
@@ -289,8 +265,8 @@ impl Memorizer {
     ) -> Option<Embedding> {
         let embedder = self.text.as_ref()?;
         let wording = for_embedding(text, name);
-        match embedder.embed(&wording) {
-            Ok(vector) => Some(vector),
+        match embedder.embed_at_once(&wording) {
+            Ok(vector) => vector,
             Err(error) => {
                 tracing::warn!(%error, "A memory is kept without its vector.");
                 None
@@ -306,8 +282,8 @@ mod tests {
     use crate::config::Identity;
     use crate::identify::{IdentifiedTurn, IdentityRows, MatchThresholds, Resolver, Undecided};
     use crate::ids::{SourceId, TurnId};
+    use crate::memory::StoreOptions;
     use crate::memory::model::{Membership, TurnRow};
-    use crate::memory::{Memory, StoreOptions};
     use crate::percept::{ClipCounts, SpeechTurn, Transcript};
 
     fn heard(turn: u64, said: &str) -> ClipPercepts {

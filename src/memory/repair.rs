@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value, json};
 
-use crate::ids::{EntityId, EntityKind, MemoryId, Seq};
+use crate::ids::{EntityId, EntityKind, Seq};
 use crate::time::Timestamp;
 
 use super::error::MemoryError;
@@ -305,28 +305,6 @@ impl Memory {
             Ground::Memory(id) => view.memory(*id).is_some() || view.retirement(*id).is_some(),
             Ground::Answer(id) => self.answer(*id).is_ok_and(|answer| answer.is_some()),
         }
-    }
-}
-
-impl View {
-    /// Memories that have no vector, while others have one; by id. (Where none has one, there is no embedder.)
-    #[must_use]
-    pub fn without_vector(&self) -> Vec<MemoryId> {
-        let vectors: BTreeSet<MemoryId> = self
-            .tables
-            .vectors
-            .all(&self.horizon)
-            .iter()
-            .map(|version| version.row.memory)
-            .collect();
-        if vectors.is_empty() {
-            return Vec::new();
-        }
-        let all = self.tables.memories.all(&self.horizon);
-        let mut without: Vec<MemoryId> =
-            all.iter().map(|version| version.row.id).filter(|id| !vectors.contains(id)).collect();
-        without.sort_unstable();
-        without
     }
 }
 

@@ -1,5 +1,6 @@
 //! `engramd doctor`: what is missing on this machine, and what brings it.
 
+mod embedder;
 mod machine;
 
 use std::net::{TcpListener, ToSocketAddrs};
@@ -12,7 +13,7 @@ use serde::Serialize;
 
 use super::Context;
 use super::print::{self, Paint};
-use crate::config::{BrokerAddress, Engine, TranscriberKind};
+use crate::config::{BrokerAddress, EmbedderKind, Engine, TranscriberKind};
 use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
 use crate::models::{Catalogue, Job};
@@ -106,6 +107,7 @@ pub(super) fn run(_: &DoctorArgs, context: &Context) -> anyhow::Result<u8> {
     findings.extend(machine::clock(Timestamp::wall_clock()));
     findings.push(broker(context));
     findings.extend(language_models(context));
+    findings.extend(embedder::embedder(context));
     let failed = findings.iter().any(|one| one.verdict == Verdict::Failure);
     if context.json {
         print::json(&findings)?;
@@ -295,7 +297,9 @@ fn models(context: &Context) -> Vec<Finding> {
             Finding::bad(Verdict::Failure, "models", job.to_string(), error.to_string(), cure)
         }
     };
-    NEEDED.iter().map(job).chain(objects(context)).collect()
+    let elsewhere = context.config.embedder.kind == EmbedderKind::Server;
+    let wanted = |job: &&Job| !(elsewhere && **job == Job::TextEmbedder);
+    NEEDED.iter().filter(wanted).map(job).chain(objects(context)).collect()
 }
 
 /// The detector of things, where one is configured.

@@ -136,6 +136,7 @@ impl CameraStage {
         self.say(self.state.tracker.steady(frame.at) && !frame.cut);
         part.faces += frame.faces.len() as u64;
         if let Some(jpeg) = frame.jpeg.take() {
+            self.present.frame(&self.source, frame.at, &jpeg);
             part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
         }
         self.present.tracks(&self.source, frame.at, &self.state.tracker.open());

@@ -45,7 +45,7 @@ impl Courtesy {
     }
 
     /// Waits while questions are being answered, at most a few milliseconds per job.
-    pub(super) fn step_aside(&self) {
+    pub(crate) fn step_aside(&self) {
         for _ in 0..10 {
             if self.0.load(Ordering::Relaxed) == 0 {
                 return;

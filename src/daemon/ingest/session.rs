@@ -331,6 +331,7 @@ impl Session {
             },
             recorded: Timestamp::default(),
             inbox: settings.inbox.clone(),
+            held: Vec::new(),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())

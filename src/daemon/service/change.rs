@@ -84,6 +84,8 @@ impl MemoryService {
             let undecided = Undecided::default();
             *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
+        // The open window's pictures are not kept by who is in them.
+        memory.present().forget_frames();
         self.announcer.erased();
         let memorizer = self.session.load().memorizer.clone();
         memorizer.embed_rewritten(memory).map_err(|error| self.failed(&error))?;
