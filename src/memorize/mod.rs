@@ -278,8 +278,8 @@ mod tests {
     use crate::config::Identity;
     use crate::identify::{IdentifiedTurn, IdentityRows, MatchThresholds, Resolver, Undecided};
     use crate::ids::{SourceId, TurnId};
-    use crate::memory::model::{Membership, TurnRow};
     use crate::memory::StoreOptions;
+    use crate::memory::model::{Membership, TurnRow};
     use crate::percept::{ClipCounts, SpeechTurn, Transcript};
 
     fn heard(turn: u64, said: &str) -> ClipPercepts {
