@@ -1,7 +1,9 @@
 //! What every promise's test needs: the shared recordings, the binary, a scratch folder.
 
 pub mod broker;
+pub mod companion;
 pub mod daemon;
+pub mod faults;
 pub mod llm_server;
 pub mod onnx;
 
