@@ -364,7 +364,7 @@ fn a_look_shows_the_open_window_and_its_pictures() {
                 similarity: None,
             }],
             turns: vec![PresentTurn {
-                handle: TurnId(0),
+                handle: TurnId(99),
                 source: SourceId::new("microphone"),
                 start: at(94.0),
                 end: None,
