@@ -18,7 +18,7 @@ for from in 0 5 10 15; do
 done
 # Ingest, upkeep and erasure at once.
 for from in 0 25 50 75; do
-    parts+=("kill -9 of a life, kills $from to $((from + 24))|ENGRAM_KILLS=25 ENGRAM_KILLS_FROM=$from cargo test --locked --release --lib -- --exact --nocapture daemon::service::killed::kill_9_loses_nothing_and_brings_nothing_back --ignored")
+    parts+=("kill -9 of a life, kills $from to $((from + 24))|ENGRAM_KILLS=25 ENGRAM_KILLS_FROM=$from cargo test --locked --release --lib -- --exact --nocapture daemon::service::killed::kill_9_loses_nothing_and_brings_nothing_back")
 done
 # Every fault once, live and through a replay; then again and again, while the daemon is killed every 30 s.
 faults() { echo "$(promise a_robot_survives_its_faults::$1) --ignored"; }

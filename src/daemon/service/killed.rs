@@ -488,7 +488,6 @@ fn whole() -> (String, BTreeMap<String, Duration>) {
 }
 
 #[test]
-#[ignore = "does not hold yet: an erased word was found in engram.db afterwards"]
 fn kill_9_loses_nothing_and_brings_nothing_back() {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
     let from = number("ENGRAM_KILLS_FROM").unwrap_or(0);
