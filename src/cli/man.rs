@@ -176,7 +176,6 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "its reading of roff was mended and it was not run since"]
     fn every_command_has_a_page_with_its_options_and_examples() {
         let dir = tempfile::tempdir().unwrap();
         let written = write(dir.path()).unwrap();

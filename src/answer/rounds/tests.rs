@@ -333,7 +333,6 @@ fn every_tool_gives_something() {
 }
 
 #[test]
-#[ignore = "its times were mended and it was not run since"]
 fn a_look_shows_the_open_window_and_its_pictures() {
     let answered =
         || Bench::tools(vec![Act::call("look", &json!({})), answer("A stranger.", &["record_1"])]);
