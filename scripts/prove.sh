@@ -56,6 +56,9 @@ if cargo fuzz --version > /dev/null 2>&1; then
 else
     warn "without cargo-fuzz (cargo install cargo-fuzz --locked) only the seeded mutations run"
 fi
+# A clean Debian in a container of its own, with a systemd that runs the service.
+parts+=("Debian packages|scripts/deb.sh && scripts/deb_test.sh")
+parts+=("the service in a booted system|scripts/boot_test.sh")
 # Whatever has added up so far, over all runs.
 parts+=("10,000,000 executions in all|cat target/prove/mutations/* target/prove/fuzz/* 2> /dev/null | awk '{ sum += \$1 } END { print sum + 0; exit !(sum >= 10000000) }'")
 parts+=("a year of forgetting|cargo test --locked --release --lib -- --exact --nocapture bench::forget::tests::a_year_stays_under_its_cap_and_still_answers --ignored")
