@@ -91,6 +91,8 @@ sed -i 's/^clip_secs = 20.0/clip_sec = 20.0/' /etc/engram/engram.toml
 if systemctl reload engramd; then exit 1; fi
 [ "$(systemctl show -P MainPID engramd)" = "$pid" ] && systemctl is-active engramd
 held "a wrong one is refused, and the service goes on"
+journalctl --no-pager -u engramd -o json | grep -q '"CODE_FILE":"src/'
+held "its messages are in the journal with their fields"
 sed -i 's/^clip_sec = 20.0/clip_secs = 20.0/' /etc/engram/engram.toml
 before=$(restarts)
 kill -9 "$pid"
