@@ -53,7 +53,7 @@ rm -rf "$root/packages"
 
 # The same hardening around a replay.
 unit=$root/usr/lib/systemd/system/engramd.service
-replayed=(replay /proof/recording.mp4 --json --set models.set=open --set transcriber.kind=none)
+replayed=(replay /proof/recording.mp4 --json --set window.clip_secs=30 --set models.set=open --set transcriber.kind=none)
 sed -e 's/^Type=.*/Type=oneshot/' -e '/^WatchdogSec/d' -e '/^Restart/d' -e '/^Exec/d' -e '/^\[Install\]/,$d' "$unit" > "$root/etc/systemd/system/engram-replay.service"
 printf '[Service]\nStateDirectory=engram-replay\nTimeoutStartSec=300\nStandardOutput=file:/proof/replay.jsonl\nExecStart=/usr/bin/engramd %s --data-dir /var/lib/engram-replay\n' \
     "${replayed[*]}" >> "$root/etc/systemd/system/engram-replay.service"
