@@ -39,6 +39,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError, Loaded, Place, Source};
 use crate::models::command::ModelsArgs;
+use crate::runtime::allocator;
 
 /// A memory for robots: sees, listens, remembers who was there and what was said, and answers.
 #[derive(Debug, Parser)]
@@ -154,6 +155,7 @@ pub struct Context {
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
+    allocator::few_arenas();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

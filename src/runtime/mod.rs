@@ -1,5 +1,6 @@
-//! Model runtimes: ONNX Runtime and libtorch sessions.
+//! Model runtimes: ONNX Runtime and libtorch sessions; the allocator beneath them.
 
+pub mod allocator;
 pub mod checkpoint;
 pub mod onnx;
 pub mod torch;
