@@ -1,10 +1,11 @@
-//! The vector index of memories: one-bit codes that are read through, then the candidates exactly.
+//! The vector index of memories: codes that are read through, then the candidates exactly.
 //!
-//! Vectors of one model stand in commit order, each with its code ([`super::codes`]). A search reads all codes
-//! (48 bytes each at 384 dimensions), orders the nearest few thousand by a finer estimate and the best of
-//! those by their true cosine. So a vector is searchable with its commit, nothing is built in the
-//! background, what was retired or is filtered out costs nothing, and the same rows give the same answer.
-//! Nothing that writes depends on the answers of this index.
+//! Vectors of one model stand in commit order, each with its codes ([`super::codes`]). A search reads the signs of
+//! all of them (48 bytes each at 384 dimensions), orders the nearest few thousand by their steps of 8 bits, and
+//! compares the best of those by their true cosine. Behind a narrow filter only the steps of what passes are
+//! read. So a vector is searchable with its commit, nothing is built in the background, what was retired or
+//! is filtered out costs nothing, and the same rows give the same answer. Nothing that writes depends on the
+//! answers of this index.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -19,19 +20,25 @@ use crate::percept::Embedding;
 use super::codes::{CodedQuery, Codes};
 use super::idset::IdSet;
 use super::model::MemoryVector;
-use super::simd::dot;
+use super::simd::{self, dot};
 use super::temporal::{Log, Version};
 
 /// Vectors up to which every one is compared exactly.
 pub(crate) const EXACT_UP_TO: usize = 2_000;
-/// Of the codes, one in so many is looked at again.
-const LOOKED_AT_AGAIN: usize = 50;
+/// Of all vectors, one in so many is looked at again.
+const LOOKED_AT_AGAIN: usize = 64;
 /// And at least so many, …
-const LEAST_AGAIN: usize = 1_500;
+const LEAST_AGAIN: usize = 2_000;
 /// … at most so many at first.
-const MOST_AGAIN: usize = 10_000;
-/// True cosines computed beside 3 per hit wanted.
-const EXACTLY: usize = 450;
+const MOST_AGAIN: usize = 16_384;
+/// True cosines computed beside 2 per hit wanted.
+const EXACTLY: usize = 64;
+/// A filter is narrow when it lets at most one in so many pass.
+const NARROW: usize = 32;
+/// One distance in so many tells where to draw the line.
+const SAMPLED: usize = 8;
+/// No position.
+const NONE: u32 = u32::MAX;
 
 type Rows = Log<Arc<Version<MemoryVector>>>;
 /// Whether a vector counts.
@@ -40,22 +47,27 @@ type Predicate<'a> = &'a dyn Fn(&Version<MemoryVector>) -> bool;
 /// The vectors of one model as they stand; replaced as a whole by the writer.
 #[derive(Clone)]
 struct Space {
-    rows: Rows,
-    memories: Log<MemoryId>,
-    codes: Codes,
     dimensions: usize,
+    rows: Rows,
+    codes: Codes,
+    /// By memory: the position of its newest vector.
+    newest: Log<u32>,
+    /// By position: that of the same memory's vector before it.
+    older: Log<u32>,
 }
 
-/// One vector that is searched by, once or several times with other filters: all codes are read through once.
+/// One vector that is searched by, once or several times with other filters.
 pub(crate) struct Look<'q> {
     query: &'q Embedding,
     read: OnceCell<Read>,
 }
 
+/// What was read; a commit in between may bring more vectors: none that this reader knows.
 struct Read {
     space: Arc<Space>,
     coded: CodedQuery,
-    distances: Vec<u16>,
+    /// Of all codes; read when it is first needed.
+    distances: OnceCell<Vec<u16>>,
 }
 
 impl<'q> Look<'q> {
@@ -76,6 +88,11 @@ pub(crate) struct VectorIndex {
 }
 
 impl VectorIndex {
+    /// How many versions are in.
+    pub(crate) fn taken(&self) -> usize {
+        self.taken.load(Ordering::Acquire)
+    }
+
     /// Takes in the versions that are not in yet.
     pub(crate) fn append(&self, log: &Rows) {
         let from = self.taken.swap(log.len(), Ordering::AcqRel);
@@ -85,21 +102,12 @@ impl VectorIndex {
         let mut spaces = BTreeMap::clone(&self.spaces.load());
         for version in log.iter_from(from) {
             let embedding = &version.row.embedding;
-            let dimensions = embedding.values.len();
-            let space = spaces.entry(embedding.model).or_insert_with(|| {
-                Arc::new(Space {
-                    rows: Rows::default(),
-                    memories: Log::default(),
-                    codes: Codes::new(dimensions),
-                    dimensions,
-                })
-            });
+            let space = spaces
+                .entry(embedding.model)
+                .or_insert_with(|| Arc::new(Space::new(embedding.values.len())));
             // A vector of another length is no vector of this model: never compared.
-            if dimensions == space.dimensions {
-                let space = Arc::make_mut(space);
-                space.rows.push(Arc::clone(version));
-                space.memories.push(version.row.memory);
-                space.codes.push(&embedding.values);
+            if embedding.values.len() == space.dimensions {
+                Arc::make_mut(space).push(version);
             }
         }
         self.spaces.store(Arc::new(spaces));
@@ -120,71 +128,117 @@ impl VectorIndex {
         if k == 0 || query.len() != space.dimensions {
             return Vec::new();
         }
-        let passes = |version: &Version<MemoryVector>| {
-            among.is_none_or(|among| among.contains(version.row.memory))
-                && shows(version)
-                && keep(version)
-        };
         if space.rows.len() <= EXACT_UP_TO {
+            let passes = |version: &Version<MemoryVector>| {
+                among.is_none_or(|among| among.contains(version.row.memory))
+                    && shows(version)
+                    && keep(version)
+            };
             return best_of(space.rows.iter(), query, k, &passes);
         }
-        // A commit in between may have brought more vectors: none that this reader knows.
         let Read { space, coded, distances } = look.read.get_or_init(|| {
             let coded = space.codes.query(query);
-            let distances = space.codes.distances(&coded);
-            Read { space, coded, distances }
+            Read { space, coded, distances: OnceCell::new() }
         });
-        let mut again = (distances.len() / LOOKED_AT_AGAIN)
-            .clamp(LEAST_AGAIN, MOST_AGAIN)
-            .max(50 * k)
-            .min(distances.len());
+        let count = space.rows.len();
+        let distances = || distances.get_or_init(|| space.codes.distances(coded)).as_slice();
+        let mut again = (count / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN).max(16 * k);
         loop {
-            let (candidates, everything) = space.near(distances, again, among);
+            // Whether that is all there are.
+            let (candidates, everything) = match among {
+                Some(among) if among.len() <= count / NARROW => (space.positions(among), true),
+                Some(among) => (nearest_of(distances(), space.positions(among), again), false),
+                None => (nearest(distances(), again), false),
+            };
             let top = space.exactly(query, coded, candidates, k, (shows, keep));
             // Candidates that the reader does not know (retired since, or not yet) may have crowded out
             // others.
-            if top.0.len() == k || everything {
+            if top.0.len() == k || everything || again >= count {
                 return top.into_hits();
             }
-            again *= 8;
+            again = again.saturating_mul(8);
         }
     }
 }
 
+/// The distance within which lie about `wanted` of all, told by a sample.
+fn limit_of(sample: impl Iterator<Item = u16>, wanted: usize) -> u16 {
+    let mut counts: Vec<usize> = Vec::new();
+    for distance in sample {
+        let distance = usize::from(distance);
+        if distance >= counts.len() {
+            counts.resize(distance + 1, 0);
+        }
+        counts[distance] += 1;
+    }
+    let mut sum = 0;
+    let limit = counts.iter().position(|here| {
+        sum += here;
+        sum * SAMPLED >= wanted
+    });
+    limit.map_or(u16::MAX, |limit| limit as u16)
+}
+
+/// Positions of about `count` of least distance; of all where there are no more.
+fn nearest(distances: &[u16], count: usize) -> Vec<u32> {
+    let limit = match distances.len() <= count {
+        true => u16::MAX,
+        false => limit_of(distances.iter().step_by(SAMPLED).copied(), count),
+    };
+    let mut found = Vec::with_capacity(count + count / 2);
+    simd::up_to(distances, limit, 0, &mut found);
+    found
+}
+
+/// Those of the positions with about the `count` least distances; all where they are no more.
+fn nearest_of(distances: &[u16], mut positions: Vec<u32>, count: usize) -> Vec<u32> {
+    if positions.len() > count {
+        let distance = |at: &u32| distances.get(*at as usize).copied().unwrap_or(u16::MAX);
+        let limit = limit_of(positions.iter().step_by(SAMPLED).map(distance), count);
+        positions.retain(|at| distance(at) <= limit);
+    }
+    positions
+}
+
 impl Space {
-    /// Positions of the `count` nearest codes (and of those as near as the last) whose memories are in
-    /// `among`; and whether that is all there are.
-    fn near(&self, distances: &[u16], count: usize, among: Option<&IdSet>) -> (Vec<u32>, bool) {
-        let admitted = |at: usize| {
-            among.is_none_or(|among| self.memories.get(at).is_some_and(|id| among.contains(*id)))
-        };
-        let most = distances.iter().copied().max().unwrap_or(0);
-        let mut counts = vec![0_usize; usize::from(most) + 1];
-        match among {
-            None => distances.iter().for_each(|distance| counts[usize::from(*distance)] += 1),
-            Some(among) => {
-                for (distance, id) in distances.iter().zip(self.memories.iter()) {
-                    counts[usize::from(*distance)] += usize::from(among.contains(*id));
-                }
+    fn new(dimensions: usize) -> Self {
+        Self {
+            dimensions,
+            rows: Rows::default(),
+            codes: Codes::new(dimensions),
+            newest: Log::default(),
+            older: Log::default(),
+        }
+    }
+
+    fn push(&mut self, version: &Arc<Version<MemoryVector>>) {
+        let position = self.rows.len() as u32;
+        self.rows.push(Arc::clone(version));
+        self.codes.push(&version.row.embedding.values);
+        // Ids are counted from 1; more than so many are no store of ours (see [`IdSet`]).
+        let mut before = NONE;
+        if let Ok(id) = u32::try_from(version.row.memory.0) {
+            while self.newest.len() <= id as usize {
+                self.newest.push(NONE);
+            }
+            if let Some(place) = self.newest.get_mut(id as usize) {
+                before = std::mem::replace(place, position);
             }
         }
-        let mut sum = 0;
-        let mut limit = usize::from(most);
-        for (distance, count_here) in counts.iter().enumerate() {
-            sum += count_here;
-            if sum >= count {
-                limit = distance;
-                break;
+        self.older.push(before);
+    }
+
+    /// Positions of all vectors of the memories.
+    fn positions(&self, among: &IdSet) -> Vec<u32> {
+        let mut found = Vec::with_capacity(among.len());
+        for memory in among.iter() {
+            let mut at = self.newest.get(memory.0 as usize).copied().unwrap_or(NONE);
+            while at != NONE {
+                found.push(at);
+                at = self.older.get(at as usize).copied().unwrap_or(NONE);
             }
         }
-        let everything = counts[limit + 1..].iter().all(|count| *count == 0);
-        let mut found = Vec::with_capacity(sum);
-        for (at, distance) in distances.iter().enumerate() {
-            if usize::from(*distance) <= limit && admitted(at) {
-                found.push(at as u32);
-            }
-        }
-        (found, everything)
+        found
     }
 
     /// The best `k` by true cosine among the candidates that look best.
@@ -200,9 +254,9 @@ impl Space {
             .into_iter()
             .map(|at| (self.codes.likeness(coded, at as usize), at))
             .collect();
-        let wanted = 3 * k + EXACTLY;
+        let wanted = 2 * k + EXACTLY;
         let by_likeness = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        // Twice as many in order as are wanted: some of them may not pass.
+        // As many in order as are wanted, then more: some of them may not pass.
         let (mut top, mut computed, mut from) = (Top::new(k), 0, 0);
         while from < ordered.len() && computed < wanted {
             let to = (from + wanted).min(ordered.len());
@@ -216,11 +270,14 @@ impl Space {
                     break;
                 }
                 if shows(version) {
-                    computed += 1;
                     let score = dot(&version.row.embedding.values, query);
-                    if top.wants(score, version.row.memory) && keep(version) {
+                    if top.wants(score, version.row.memory) {
+                        if !keep(version) {
+                            continue;
+                        }
                         top.put(score, version.row.memory);
                     }
+                    computed += 1;
                 }
             }
             from = to;

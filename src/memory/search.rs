@@ -161,22 +161,30 @@ impl View {
         let mut passing = IdSet::default();
         let table = &self.tables.memories;
         let facets = self.tables.facets.load();
-        let mut offer = |facet: &Facet| {
+        let mut offer = |doc: usize, facet: &Facet| {
             if facet.passes(filter) {
-                passing.insert(facet.id);
+                passing.insert_version(facet.id, doc as u32);
             }
         };
         if filter.entities.is_empty() {
             let chunks = facets.len().div_ceil(CHUNK);
             table.chunks_touching(filter.span, chunks, |chunk| {
-                facets.chunk(chunk).iter().for_each(&mut offer);
+                let places = (chunk * CHUNK..).zip(facets.chunk(chunk));
+                places.for_each(|(doc, facet)| offer(doc, facet));
             });
         } else {
             let ids: BTreeSet<EntityId> =
                 filter.entities.iter().flat_map(|entity| self.same_as(*entity)).collect();
-            for id in ids {
-                let positions = table.positions_of(id);
-                positions.iter().filter_map(|at| facets.get(*at as usize)).for_each(&mut offer);
+            let mut docs: Vec<u32> = Vec::new();
+            for id in &ids {
+                docs.extend(table.positions_of(*id).iter());
+            }
+            if ids.len() > 1 {
+                docs.sort_unstable();
+                docs.dedup();
+            }
+            for doc in docs {
+                facets.get(doc as usize).into_iter().for_each(|facet| offer(doc as usize, facet));
             }
         }
         Some(passing)

@@ -183,7 +183,7 @@ fn load_table<R: Temporal>(
         return Ok(());
     }
     let mut statement = db.prepare(&format!(
-        "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY seq, version",
+        "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY version",
         quoted(R::COLUMNS),
         R::TABLE
     ))?;
@@ -212,6 +212,8 @@ fn load_table<R: Temporal>(
             }
         }
     }
+    // Nearly always they are in order by then; having SQLite sort would take a copy of the whole table.
+    versions.sort_by_key(|version| (version.seq, version.rowid));
     loaded.rows += versions.len() as u64;
     loaded.malformed += malformed;
     table.append(versions, &[]);

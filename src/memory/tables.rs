@@ -15,6 +15,9 @@ use super::lexical::Lexical;
 use super::model::{MemoryRow, PersonProfile};
 use super::temporal::{CommitRow, Horizon, Log, Table};
 
+/// From so many new vectors on a thread of its own pays.
+const MANY: usize = 10_000;
+
 /// Calls a macro with every temporal table: field, row type; in canonical order.
 macro_rules! each_table {
     ($with:ident) => {
@@ -63,9 +66,19 @@ impl Tables {
     /// Brings the indexes up to the rows.
     pub(crate) fn extend_indexes(&self) {
         let memories = self.memories.log();
+        let vectors = self.vectors.log();
         self.facets.append(&memories);
-        self.lexical.append(&memories);
-        self.index.append(&self.vectors.log());
+        let many = vectors.len() > self.index.taken() + MANY;
+        // At the start, not with a clip: words and vectors at once, on two cores.
+        std::thread::scope(|scope| {
+            if many {
+                scope.spawn(|| self.index.append(&vectors));
+            }
+            self.lexical.append(&memories);
+        });
+        if !many {
+            self.index.append(&vectors);
+        }
         self.grid.append(&self.poses.log());
     }
 

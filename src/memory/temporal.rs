@@ -51,6 +51,11 @@ impl<T: Clone> Log<T> {
         }
         self.len += 1;
     }
+
+    pub(crate) fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        let chunk = Arc::make_mut(&mut self.chunks).get_mut(index / CHUNK)?;
+        Arc::make_mut(chunk).get_mut(index % CHUNK)
+    }
 }
 
 impl<T> Log<T> {
