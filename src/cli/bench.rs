@@ -76,6 +76,9 @@ enum Measure {
         /// Conversations (LoCoMo) that texts, vectors and queries are made from.
         #[arg(long, value_name = "FILE")]
         corpus: PathBuf,
+        /// Measure so many readers at once beside a writer, too.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        readers: usize,
     },
     /// Recall beside the reference's way of searching, at 1,000, 10,000 and 100,000 memories.
     Recall {
@@ -219,8 +222,8 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),
-        Measure::Memory { memories, corpus } => {
-            show(&memory::measure(config, *memories, corpus)?, json)
+        Measure::Memory { memories, corpus, readers } => {
+            show(&memory::measure(config, *memories, corpus, *readers)?, json)
         }
         Measure::Recall { corpus, largest } => {
             show(&recall::measure(config, corpus, *largest)?, json)
