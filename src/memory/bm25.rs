@@ -194,9 +194,14 @@ impl Scores {
         self.known.borrow().get(&doc).copied().unwrap_or(0.0)
     }
 
+    /// Whether all lists are read.
+    pub(crate) fn is_read(&self) -> bool {
+        self.read.borrow().as_ref().is_some_and(|read| read.taken == self.terms.len())
+    }
+
     /// Looks up the scores of documents (ascending) at once, where they are not read anyway.
     pub(crate) fn look_up(&self, docs: &[u32]) {
-        if self.read.borrow().as_ref().is_some_and(|read| read.taken == self.terms.len()) {
+        if self.is_read() {
             return;
         }
         let docs: Vec<u32> = {
@@ -340,13 +345,16 @@ impl Scores {
         }
         near.sort_unstable();
         near.dedup();
-        let mut wide: Vec<u32> = Vec::with_capacity(near.len() * 2);
-        for doc in &near {
-            self.neighbourhood(facets, *doc, &mut wide);
+        // Where everything is read, nothing needs to be looked up.
+        if !self.is_read() {
+            let mut wide: Vec<u32> = Vec::with_capacity(near.len() * 2);
+            for doc in &near {
+                self.neighbourhood(facets, *doc, &mut wide);
+            }
+            wide.sort_unstable();
+            wide.dedup();
+            self.look_up(&wide);
         }
-        wide.sort_unstable();
-        wide.dedup();
-        self.look_up(&wide);
         let scored = near.into_iter().map(|doc| (doc, self.own(doc) + self.around(facets, doc).0));
         ranked(scored.collect(), k, keep)
     }

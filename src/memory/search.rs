@@ -213,6 +213,9 @@ impl Words<'_> {
 
     /// Looks up at once what [`Self::of`] will be asked.
     pub(crate) fn look_up(&self, ids: impl Iterator<Item = MemoryId>) {
+        if self.scores.is_read() {
+            return;
+        }
         let memories = &self.view.tables.memories;
         let mut docs = Vec::new();
         for id in ids {

@@ -193,10 +193,32 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     }
 }
 
+/// Where the versions of a key stand in the log. Most have one: no memory of its own for that.
+enum Positions {
+    One(u32),
+    Several(Vec<u32>),
+}
+
+impl Positions {
+    fn push(&mut self, at: u32) {
+        match self {
+            Self::One(first) => *self = Self::Several(vec![*first, at]),
+            Self::Several(positions) => positions.push(at),
+        }
+    }
+
+    fn as_slice(&self) -> &[u32] {
+        match self {
+            Self::One(at) => std::slice::from_ref(at),
+            Self::Several(positions) => positions,
+        }
+    }
+}
+
 /// All versions of one row type.
 pub(crate) struct Table<R: Temporal> {
     log: ArcSwap<Log<Arc<Version<R>>>>,
-    keys: DashMap<R::Key, Vec<u32>>,
+    keys: DashMap<R::Key, Positions>,
     links: DashMap<EntityId, Log<u32>>,
     clips: DashMap<ClipId, Log<u32>>,
     /// Earliest start and latest end in each chunk of the log: a search by time skips most of it.
@@ -248,7 +270,10 @@ impl<R: Temporal> Table<R> {
             if let Some(clip) = version.row.clip() {
                 self.clips.entry(clip).or_default().push(at);
             }
-            self.keys.entry(version.row.key()).or_default().push(at);
+            self.keys
+                .entry(version.row.key())
+                .and_modify(|positions| positions.push(at))
+                .or_insert(Positions::One(at));
         }
     }
 
@@ -291,7 +316,7 @@ impl<R: Temporal> Table<R> {
 
     /// The version of `key` that nothing has ended yet: the writer's view.
     pub(crate) fn open_version(&self, key: &R::Key) -> Option<Arc<Version<R>>> {
-        let last = *self.keys.get(key)?.last()?;
+        let last = *self.keys.get(key)?.as_slice().last()?;
         let version = Arc::clone(self.log.load().get(last as usize)?);
         version.retired_seq().is_none().then_some(version)
     }
@@ -310,7 +335,7 @@ impl<R: Temporal> Table<R> {
         let indexes = self.keys.get(key)?;
         let log = self.log.load();
         // Commits are replayed in order: the newest known event of the key decides, its beginning before an end.
-        for &at in indexes.iter().rev() {
+        for &at in indexes.as_slice().iter().rev() {
             let Some(version) = log.get(at as usize) else { continue };
             if version.retired_seq().is_some_and(|seq| horizon.knows(seq.0)) {
                 // A version that began in that same commit was looked at before this one.
