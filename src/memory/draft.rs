@@ -392,14 +392,15 @@ impl Draft {
         memory.entities.sort_unstable();
         memory.entities.dedup();
         if let Some(embedding) = embedding {
-            self.batches.vectors.put(MemoryVector { memory: memory.id, embedding });
+            self.embed(memory.id, embedding);
         }
         self.batches.memories.put(memory);
     }
 
     /// Puts a memory's vector later.
     pub fn embed(&mut self, memory: MemoryId, embedding: Embedding) {
-        self.batches.vectors.put(MemoryVector { memory, embedding });
+        let row = MemoryVector::new(memory, &embedding, &self.tables.shelf);
+        self.batches.vectors.put(row);
     }
 
     /// Closes a memory at `valid_to` (it stays, as something that was true until then), or with `None`

@@ -101,12 +101,10 @@ impl VectorIndex {
         }
         let mut spaces = BTreeMap::clone(&self.spaces.load());
         for version in log.iter_from(from) {
-            let embedding = &version.row.embedding;
-            let space = spaces
-                .entry(embedding.model)
-                .or_insert_with(|| Arc::new(Space::new(embedding.values.len())));
+            let (model, dimensions) = (version.row.model, version.row.values.len());
+            let space = spaces.entry(model).or_insert_with(|| Arc::new(Space::new(dimensions)));
             // A vector of another length is no vector of this model: never compared.
-            if embedding.values.len() == space.dimensions {
+            if dimensions == space.dimensions {
                 Arc::make_mut(space).push(version);
             }
         }
@@ -214,7 +212,7 @@ impl Space {
     fn push(&mut self, version: &Arc<Version<MemoryVector>>) {
         let position = self.rows.len() as u32;
         self.rows.push(Arc::clone(version));
-        self.codes.push(&version.row.embedding.values);
+        self.codes.push(&version.row.values);
         // Ids are counted from 1; more than so many are no store of ours (see [`IdSet`]).
         let mut before = NONE;
         if let Ok(id) = u32::try_from(version.row.memory.0) {
@@ -270,7 +268,7 @@ impl Space {
                     break;
                 }
                 if shows(version) {
-                    let score = dot(&version.row.embedding.values, query);
+                    let score = dot(&version.row.values, query);
                     if top.wants(score, version.row.memory) {
                         if !keep(version) {
                             continue;
@@ -324,7 +322,7 @@ pub(crate) fn best_of<'a>(
 ) -> Vec<(MemoryId, f32)> {
     let mut top = Top::new(k);
     for version in rows {
-        let values = &version.row.embedding.values;
+        let values = &version.row.values;
         if values.len() != query.len() {
             continue;
         }
@@ -336,9 +334,8 @@ pub(crate) fn best_of<'a>(
     top.into_hits()
 }
 
-/// Cosine of two vectors, [-1, 1], in single precision: quick, and as good for ranking. `None` when the models
-/// differ.
-pub(crate) fn likeness(a: &Embedding, b: &Embedding) -> Option<f32> {
-    (a.model == b.model && a.values.len() == b.values.len())
-        .then(|| dot(&a.values, &b.values).clamp(-1.0, 1.0))
+/// Cosine of two unit vectors, [-1, 1], in single precision: quick, and as good for ranking. `None` when they are
+/// not equally long.
+pub(crate) fn likeness(a: &[f32], b: &[f32]) -> Option<f32> {
+    (a.len() == b.len()).then(|| dot(a, b).clamp(-1.0, 1.0))
 }

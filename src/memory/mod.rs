@@ -29,6 +29,7 @@ mod profile;
 mod repair;
 mod rows;
 mod search;
+mod shelf;
 mod simd;
 mod sql;
 mod store;

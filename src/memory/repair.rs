@@ -85,7 +85,7 @@ impl Memory {
             {
                 continue;
             }
-            let near = view.nearest(&version.row.embedding, 1, &Filter::default());
+            let near = view.nearest(&version.row.embedding(), 1, &Filter::default());
             if near.first().is_none_or(|(_, cosine)| *cosine < 1.0 - SAME) {
                 faults.push(format!("index: the vector of {} is not found", version.row.memory));
             }

@@ -51,7 +51,7 @@ impl View {
             let rows: Vec<_> = among
                 .iter()
                 .filter_map(|id| vectors.current(&id, &self.horizon))
-                .filter(|version| version.row.embedding.model == query.model)
+                .filter(|version| version.row.model == query.model)
                 .collect();
             return best_of(rows.iter(), &query.values, k, &|version| {
                 self.admits(version.row.memory, filter)

@@ -13,6 +13,7 @@ use crate::ids::Seq;
 use crate::time::Timestamp;
 
 use super::error::MemoryError;
+use super::shelf::Shelf;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
 
@@ -139,11 +140,12 @@ fn version_of(db: &Connection) -> rusqlite::Result<u32> {
 pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
     let snapshot = db.transaction().map_err(fail())?;
-    let tables = Tables::default();
+    let shelf = path.parent().map(Shelf::new).unwrap_or_default();
+    let tables = Tables { shelf, ..Tables::default() };
     let mut loaded = Loaded::default();
     macro_rules! load_tables {
         ($($field:ident: $row:ty,)*) => {
-            $(load_table::<$row>(&snapshot, &tables.$field, &mut loaded).map_err(fail())?;)*
+            $(load_table::<$row>(&snapshot, &tables.$field, &tables.shelf, &mut loaded).map_err(fail())?;)*
         };
     }
     each_table!(load_tables);
@@ -171,6 +173,7 @@ fn quoted(columns: &[&str]) -> String {
 fn load_table<R: Temporal>(
     db: &Connection,
     table: &Table<R>,
+    shelf: &Shelf,
     loaded: &mut Loaded,
 ) -> rusqlite::Result<()> {
     // Read beside a writer, or before the first writer of this version: a younger table may not be there.
@@ -201,7 +204,7 @@ fn load_table<R: Temporal>(
                     Seq(row.get::<_, i64>(width + 1)? as u64),
                     retired.map(|seq| Seq(seq as u64)),
                     Timestamp::from_nanos(row.get(width + 3)?),
-                    Arc::new(read),
+                    Arc::new(read.settle(shelf)),
                 ));
             }
             Err(error) => {

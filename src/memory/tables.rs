@@ -13,6 +13,7 @@ use super::grid::PoseGrid;
 use super::index::VectorIndex;
 use super::lexical::Lexical;
 use super::model::{MemoryRow, PersonProfile};
+use super::shelf::Shelf;
 use super::temporal::{CommitRow, Horizon, Log, Table};
 
 /// From so many new vectors on a thread of its own pays.
@@ -54,6 +55,8 @@ macro_rules! declare_tables {
             pub(crate) facets: Facets,
             pub(crate) index: VectorIndex,
             pub(crate) grid: PoseGrid,
+            /// Where vectors lie.
+            pub(crate) shelf: Shelf,
             published: AtomicU64,
             /// Everyone as of a commit: many questions ask the same.
             pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,

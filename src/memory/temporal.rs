@@ -15,6 +15,7 @@ use crate::ids::{ClipId, EntityId, Seq};
 use crate::time::{Span, Timestamp};
 
 use super::rows::{RowError, SourceOrdinals};
+use super::shelf::Shelf;
 
 /// A list that grows at its end and is shared by cloning: unchanged chunks are never copied.
 #[derive(Debug)]
@@ -190,6 +191,10 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     }
     fn clip(&self) -> Option<ClipId> {
         None
+    }
+    /// The row with what is large on the shelf.
+    fn settle(self, _shelf: &Shelf) -> Self {
+        self
     }
 }
 

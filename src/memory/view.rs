@@ -161,13 +161,14 @@ impl View {
     /// A memory's vector.
     #[must_use]
     pub fn embedding(&self, id: MemoryId) -> Option<Embedding> {
-        self.current(&self.tables.vectors, &id).map(|row| row.embedding.clone())
+        self.current(&self.tables.vectors, &id).map(|row| row.embedding())
     }
 
     /// How near a memory's vector is to another (cosine); `None` without one of that model.
     #[must_use]
     pub fn cosine(&self, id: MemoryId, other: &Embedding) -> Option<f32> {
-        likeness(&self.current(&self.tables.vectors, &id)?.embedding, other)
+        let row = self.current(&self.tables.vectors, &id)?;
+        (row.model == other.model).then(|| likeness(&row.values, &other.values))?
     }
 
     /// Why a memory was closed or taken back.

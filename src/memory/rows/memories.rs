@@ -6,7 +6,9 @@ use crate::ids::{ClipId, EntityId, MemoryId, SessionId};
 use crate::memory::model::{
     Decision, Fact, FactAction, MemoryKind, MemoryRow, MemoryVector, Retirement,
 };
+use crate::memory::shelf::Shelf;
 use crate::memory::temporal::Temporal;
+use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
 use super::{Columns, RowError, int, json, large, or_null, real, text, time, vector};
@@ -129,16 +131,18 @@ impl Temporal for MemoryVector {
     }
 
     fn bind(&self) -> Vec<Value> {
-        vec![
-            large(self.memory.0),
-            Value::Blob(self.embedding.model.0.to_vec()),
-            vector(&self.embedding.values),
-        ]
+        vec![large(self.memory.0), Value::Blob(self.model.0.to_vec()), vector(&self.values)]
     }
 
     fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
         let mut columns = Columns::new(row);
-        Ok(Self { memory: columns.number().map(MemoryId)?, embedding: columns.embedding()? })
+        let memory = columns.number().map(MemoryId)?;
+        let Embedding { values, model } = columns.embedding()?;
+        Ok(Self { memory, model, values: values.as_slice().into() })
+    }
+
+    fn settle(self, shelf: &Shelf) -> Self {
+        Self { values: shelf.put(&self.values), ..self }
     }
 }
 
