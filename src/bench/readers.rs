@@ -74,10 +74,10 @@ pub(super) fn measure(
             times.push(begun.elapsed().as_secs_f64() * 1e3);
             if number % LOOK_EVERY == 0 {
                 let last = coming.load(Ordering::Acquire);
-                let clips = (last.saturating_sub(LOOKED_AT)..=last + 1)
+                let mut clips = (last.saturating_sub(LOOKED_AT)..=last + 1)
                     .map(|index| ClipId { session, index });
                 looked.fetch_add(1, Ordering::Relaxed);
-                if clips.into_iter().any(|clip| is_torn(&view, clip)) {
+                if clips.any(|clip| is_torn(&view, clip)) {
                     torn.fetch_add(1, Ordering::Relaxed);
                 }
             }

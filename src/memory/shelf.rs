@@ -23,10 +23,10 @@ pub(crate) struct Shelf(Option<Mutex<Open>>);
 #[derive(Debug)]
 struct Open {
     file: File,
-    /// The newest block and how much of it is used.
-    block: Option<(Arc<Mmap>, usize)>,
-    /// Where it begins in the file, bytes.
-    begins: u64,
+    /// The newest block, how much of it is used, and where it begins in the file, bytes.
+    block: Option<(Arc<Mmap>, usize, u64)>,
+    /// Where the next one begins: what was handed out is never written again.
+    next: u64,
 }
 
 /// A vector's components, `[D]`: on the shelf, or in RAM.
@@ -44,7 +44,7 @@ impl Shelf {
     /// A shelf in that folder.
     pub(crate) fn new(dir: &Path) -> Self {
         match tempfile::tempfile_in(dir) {
-            Ok(file) => Self(Some(Mutex::new(Open { file, block: None, begins: 0 }))),
+            Ok(file) => Self(Some(Mutex::new(Open { file, block: None, next: 0 }))),
             Err(error) => {
                 // Read beside a daemon of another user, for instance.
                 debug!(%error, dir = %dir.display(), "vectors stay in RAM");
@@ -69,19 +69,20 @@ impl Open {
         if bytes.len() > BLOCK_BYTES {
             return Err(std::io::ErrorKind::InvalidInput.into());
         }
-        let (map, used) = match self.block.take() {
-            Some((map, used)) if used + bytes.len() <= BLOCK_BYTES => (map, used),
-            full => {
-                let begins = self.begins + full.map_or(0, |_| BLOCK_BYTES as u64);
+        let (map, used, begins) = match self.block.take() {
+            Some((map, used, begins)) if used + bytes.len() <= BLOCK_BYTES => (map, used, begins),
+            _ => {
+                let begins = self.next;
                 self.file.set_len(begins + BLOCK_BYTES as u64)?;
-                self.begins = begins;
-                (Arc::new(map_block(&self.file, begins)?), 0)
+                let map = Arc::new(map_block(&self.file, begins)?);
+                self.next = begins + BLOCK_BYTES as u64;
+                (map, 0, begins)
             }
         };
-        let written = self.file.write_all_at(&bytes, self.begins + used as u64);
-        // What was written of it in part is written over, or lies behind what anybody reads.
+        let written = self.file.write_all_at(&bytes, begins + used as u64);
+        // What was written in part is written over: nobody has it yet.
         let end = if written.is_ok() { used + bytes.len() } else { used };
-        self.block = Some((Arc::clone(&map), end));
+        self.block = Some((Arc::clone(&map), end, begins));
         written?;
         Ok(Values(Place::Shelf(map, used as u32, values.len() as u32)))
     }

@@ -141,7 +141,7 @@ pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded),
     let fail = || MemoryError::sqlite("reading the memory", path);
     let snapshot = db.transaction().map_err(fail())?;
     let shelf = path.parent().map(Shelf::new).unwrap_or_default();
-    let tables = Tables { shelf, ..Tables::default() };
+    let tables = Tables::on(shelf);
     let mut loaded = Loaded::default();
     macro_rules! load_tables {
         ($($field:ident: $row:ty,)*) => {

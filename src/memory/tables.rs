@@ -66,6 +66,11 @@ macro_rules! declare_tables {
 each_table!(declare_tables);
 
 impl Tables {
+    /// Empty ones, whose vectors are put on that shelf.
+    pub(crate) fn on(shelf: Shelf) -> Self {
+        Self { shelf, ..Self::default() }
+    }
+
     /// Brings the indexes up to the rows.
     pub(crate) fn extend_indexes(&self) {
         let memories = self.memories.log();
