@@ -11,7 +11,7 @@ use crate::ids::{
     AnswerId, ClipId, EntityId, MemoryId, ModelHash, SessionId, SourceId, TrackId, TurnId,
 };
 use crate::media::Pose;
-use crate::percept::{Embedding, Sighting, Transcript};
+use crate::percept::{Embedding, Sighting, Sound, Transcript};
 use crate::time::{Span, Timestamp};
 
 use super::shelf::{Shelf, Values};
@@ -344,6 +344,15 @@ impl MemoryRow {
 
 /// Attributes that tell what somebody is like.
 pub(crate) const TRAITS: [&str; 4] = ["likes", "dislikes", "habit", "usual_time"];
+
+/// Something heard that is no speech.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SoundRow {
+    /// The clip in which it ended.
+    pub clip: ClipId,
+    /// The sound; with its clip, source, start and kind the row's key.
+    pub sound: Sound,
+}
 
 /// The robot's pose at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
