@@ -134,6 +134,9 @@ fn is_torn(view: &View, clip: ClipId) -> bool {
     match view.clip(clip) {
         None => !rows.is_empty(),
         // The last clip of the filling may be short.
-        Some(_) => rows.is_empty() || rows.iter().any(|row| view.embedding(row.id).is_none()),
+        Some(_) => {
+            let embedded = |id| view.any_model().and_then(|model| view.embedding(id, model));
+            rows.is_empty() || rows.iter().any(|row| embedded(row.id).is_none())
+        }
     }
 }

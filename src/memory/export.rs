@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
@@ -10,7 +11,7 @@ use serde_json::json;
 use crate::camera::Bearing;
 use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
 use crate::percept::SoundKind;
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 
 use super::filter::PerceptFilter;
 use super::tables::each_table;
@@ -44,6 +45,29 @@ pub enum PerceptLine {
         face: Option<EntityId>,
         /// Whose it is, as resolved now; `None` only while unassigned.
         person: Option<EntityId>,
+    },
+    /// A thing in a frame in which things were looked for.
+    Object {
+        /// Capture time of the frame.
+        t: Timestamp,
+        /// Camera.
+        source: SourceId,
+        /// Left, top, width, height, px.
+        #[serde(rename = "box")]
+        bbox: [f32; 4],
+        /// Where it is, seen from a camera that is calibrated.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bearing: Option<Bearing>,
+        /// What it is, in the detector's words.
+        label: Arc<str>,
+        /// The detector's confidence, 0–1.
+        score: f32,
+        /// Its track.
+        track: TrackId,
+        /// The track's session.
+        session: SessionId,
+        /// Which thing it is.
+        object: Option<EntityId>,
     },
     /// Something heard that is no speech.
     Sound {
@@ -88,7 +112,7 @@ pub enum PerceptLine {
 impl PerceptLine {
     fn start(&self) -> Timestamp {
         match self {
-            Self::Face { t, .. } => *t,
+            Self::Face { t, .. } | Self::Object { t, .. } => *t,
             Self::Turn { start, .. } | Self::Sound { start, .. } => *start,
         }
     }
@@ -134,8 +158,8 @@ impl View {
         Ok(())
     }
 
-    /// Every face of every analysed frame, every turn and every sound, by start; faces before turns before sounds,
-    /// then by source and id.
+    /// Every face and thing of every analysed frame, every turn and every sound, by start; faces before things before
+    /// turns before sounds, then by source and id.
     #[must_use]
     pub fn percept_lines(&self, filter: &PerceptFilter) -> Vec<PerceptLine> {
         let mut persons: BTreeMap<EntityId, EntityId> = BTreeMap::new();
@@ -163,6 +187,23 @@ impl View {
                 });
             }
         }
+        for track in self.object_tracks(filter) {
+            let inside = |at: Timestamp| filter.span.is_none_or(|span| span.contains(at));
+            for sighting in track.sightings.iter().filter(|sighting| inside(sighting.at)) {
+                let bbox = sighting.bbox;
+                lines.push(PerceptLine::Object {
+                    t: sighting.at,
+                    source: track.source.clone(),
+                    bbox: [bbox.x, bbox.y, bbox.w, bbox.h],
+                    bearing: sighting.bearing,
+                    label: track.label.clone(),
+                    score: sighting.score,
+                    track: track.track,
+                    session: track.clip.session,
+                    object: track.object,
+                });
+            }
+        }
         // Stable: tracks come by start and id.
         lines.sort_by_key(PerceptLine::start);
         let turns = self.turns(filter).into_iter().map(|turn| PerceptLine::Turn {
@@ -177,13 +218,7 @@ impl View {
             speech_secs: turn.speech_secs,
         });
         lines.extend(turns);
-        let all =
-            Span { start: Timestamp::from_nanos(i64::MIN), end: Timestamp::from_nanos(i64::MAX) };
-        let heard = self.sounds(filter.span.unwrap_or(all)).into_iter().filter(|row| {
-            filter.entity.is_none()
-                && filter.clip.is_none_or(|clip| row.clip == clip)
-                && filter.source.as_ref().is_none_or(|source| row.sound.source == *source)
-        });
+        let heard = self.sounds(filter).into_iter();
         lines.extend(heard.map(|row| PerceptLine::Sound {
             start: row.sound.span.start,
             end: row.sound.span.end,

@@ -2,7 +2,10 @@
 
 mod error;
 pub mod face;
+pub mod nms;
+pub mod object;
 pub mod speech;
+pub mod track;
 pub mod voice;
 
 pub use error::PerceiveError;

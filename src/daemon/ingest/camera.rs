@@ -1,4 +1,4 @@
-//! One camera's stage: takes analysed frames in order, follows faces, hands over a part at each border.
+//! One camera's stage: takes analysed frames in order, follows faces and things, hands over a part at each border.
 
 use std::thread::{self, JoinHandle};
 
@@ -14,8 +14,10 @@ use super::{Border, Part};
 use crate::capture::Cause;
 use crate::ids::SourceId;
 use crate::perceive::PerceiveError;
-use crate::perceive::face::{CutDetector, FaceTracker, TrackerSettings};
-use crate::percept::{FaceTrack, KeyFrame};
+use crate::perceive::face::{CutDetector, FaceTracker};
+use crate::perceive::object::ObjectTracker;
+use crate::perceive::track::TrackerSettings;
+use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
 use crate::time::Timestamp;
 
 /// What reaches a camera's stage, in event time order.
@@ -30,6 +32,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct CameraPart {
     pub(super) tracks: Vec<FaceTrack>,
+    pub(super) objects: Vec<ObjectTrack>,
     pub(super) key_frames: Vec<KeyFrame>,
     pub(super) looked: Vec<Timestamp>,
     pub(super) faces: u64,
@@ -41,14 +44,16 @@ pub(super) struct CameraPart {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CameraState {
     tracker: FaceTracker,
+    objects: ObjectTracker,
     cuts: CutDetector,
     said: Said,
 }
 
 impl CameraState {
-    pub(super) fn new(source: SourceId, settings: TrackerSettings) -> Self {
-        let tracker = FaceTracker::new(source, settings);
-        Self { tracker, cuts: CutDetector::default(), said: Said::default() }
+    pub(super) fn new(source: SourceId, faces: TrackerSettings, objects: TrackerSettings) -> Self {
+        let tracker = FaceTracker::new(source.clone(), faces);
+        let objects = ObjectTracker::new(source, objects);
+        Self { tracker, objects, cuts: CutDetector::default(), said: Said::default() }
     }
 
     /// What the tracker said of its last frames.
@@ -96,10 +101,12 @@ impl CameraStage {
                 },
                 Step::Border(border) => {
                     let tracks = self.state.tracker.seal(border.end);
+                    let objects = self.state.objects.seal(border.end);
                     let gathered = std::mem::take(&mut part);
                     let camera = CameraPart {
                         key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
                         tracks,
+                        objects,
                         looked: gathered.looked,
                         faces: gathered.faces,
                         state: self.state.clone(),
@@ -113,7 +120,7 @@ impl CameraStage {
     }
 
     fn frame(&mut self, analysed: Analysed, part: &mut Gathered) {
-        let Analysed { faces: mut frame, thumbnail, looked } = analysed;
+        let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
         frame.cut = self.state.cuts.step(thumbnail);
         if looked {
             self.state.tracker.step(&frame);
@@ -121,9 +128,15 @@ impl CameraStage {
         } else {
             self.state.tracker.coast(frame.at, frame.cut);
         }
+        match objects {
+            Some(objects) => self.state.objects.follow(frame.at, frame.cut, &objects),
+            None if frame.cut => self.state.objects.cut(),
+            None => {}
+        }
         self.say(self.state.tracker.steady(frame.at) && !frame.cut);
         part.faces += frame.faces.len() as u64;
         if let Some(jpeg) = frame.jpeg.take() {
+            self.present.frame(&self.source, frame.at, &jpeg);
             part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
         }
         self.present.tracks(&self.source, frame.at, &self.state.tracker.open());

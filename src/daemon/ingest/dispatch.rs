@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crossbeam_channel::Sender;
 
 use super::pool::JobQueue;
-use super::steady::Cadence;
+use super::steady::{Cadence, Looks};
 use super::{Border, DispatchPart, Gauges, Inbox, Pace, Part, camera, microphone};
 use crate::ids::SourceId;
 use crate::media::Item;
@@ -99,8 +99,9 @@ impl Dispatcher {
                 {
                     progress.part.analysed += 1;
                     self.gauges.item(&frame.source, at, steps.len(), self.jobs.waiting());
-                    let looks = self.cadences.get_mut(&frame.source).is_none_or(Cadence::looks);
-                    let pending = self.jobs.faces(frame, looks);
+                    let looks = self.cadences.get_mut(&frame.source).map(Cadence::looks);
+                    let looks = looks.unwrap_or(Looks { faces: true, objects: true });
+                    let pending = self.jobs.frame(frame, looks);
                     steps.send(camera::Step::Frame(pending)).map_err(|_| StagesGone)?;
                 }
             }

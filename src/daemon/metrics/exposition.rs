@@ -163,6 +163,18 @@ pub const METRICS: &[Metric] = &[
         "Conclusions of the model that were not taken in.",
     ),
     metric(
+        "engram_vectors_waiting",
+        Kind::Gauge,
+        &[],
+        "Memories that wait for their vector; until then they are found by words.",
+    ),
+    metric(
+        "engram_vectors_total",
+        Kind::Counter,
+        &["outcome"],
+        "Vectors of memories made in the background: `made`, or `refused` by the embedder.",
+    ),
+    metric(
         "engram_llm_requests_total",
         Kind::Counter,
         &["outcome"],
@@ -178,7 +190,7 @@ pub const METRICS: &[Metric] = &[
         "engram_stage_seconds",
         Kind::Histogram,
         &["stage"],
-        "One piece of work of a stage: `picture`, `faces`, `voice_activity`, `voice`, `words`, `identify`, `memorize`, `commit`.",
+        "One piece of work of a stage: `picture`, `faces`, `objects`, `voice_activity`, `voice`, `words`, `identify`, `memorize`, `commit`.",
     ),
     metric(
         "engram_capture_to_percept_seconds",

@@ -28,6 +28,7 @@ pub(super) struct Reach {
     /// Names to be struck from other texts.
     pub(super) names: BTreeSet<String>,
     pub(super) tracks: HashSet<(ClipId, TrackId)>,
+    pub(super) objects: HashSet<(ClipId, TrackId)>,
     pub(super) turns: HashSet<(SessionId, TurnId)>,
     pub(super) memories: HashSet<MemoryId>,
     pub(super) span: Option<Span>,
@@ -67,6 +68,12 @@ impl Reach {
                 reach.tracks.insert(row.key());
             }
         }
+        for version in tables.object_tracks.log().iter() {
+            let row = &version.row;
+            if row.object.is_some_and(|id| reach.ids.contains(&id)) || in_span(row.span) {
+                reach.objects.insert(row.key());
+            }
+        }
         for version in tables.turns.log().iter() {
             let row = &version.row;
             if row.voice.is_some_and(|voice| reach.ids.contains(&voice)) || in_span(row.span) {
@@ -77,6 +84,7 @@ impl Reach {
             let row = &version.row;
             if in_span(row.span) || reach.owns(row) {
                 reach.memories.insert(row.id);
+                reach.take_words(row);
             }
         }
         // What was concluded from erased memories alone goes with them.
@@ -102,6 +110,18 @@ impl Reach {
                 reach.sentences.insert(summary::sentence(&version.row.text));
             }
         }
+    }
+
+    /// What an erased utterance repeats goes from its turn, too, whosever voice that turn was given.
+    pub(super) fn take_words(&mut self, row: &MemoryRow) {
+        if row.kind != MemoryKind::Utterance {
+            return;
+        }
+        let turns = row.grounds.iter().filter_map(|ground| match ground {
+            Ground::Turn(clip, turn) => Some((clip.session, *turn)),
+            _ => None,
+        });
+        self.wordless.extend(turns);
     }
 
     /// Whether the memory is about nobody else, or is what the target itself said.
@@ -136,6 +156,7 @@ impl Reach {
     fn has(&self, ground: &Ground) -> bool {
         match ground {
             Ground::Track(clip, track) => self.tracks.contains(&(*clip, *track)),
+            Ground::Object(clip, track) => self.objects.contains(&(*clip, *track)),
             Ground::Turn(clip, turn) => self.turns.contains(&(clip.session, *turn)),
             Ground::Memory(id) => self.memories.contains(id),
             Ground::Answer(_) => false,
@@ -143,7 +164,7 @@ impl Reach {
     }
 
     pub(super) fn sessions(&self) -> BTreeSet<SessionId> {
-        let tracks = self.tracks.iter().map(|(clip, _)| clip.session);
+        let tracks = self.tracks.iter().chain(&self.objects).map(|(clip, _)| clip.session);
         let turns = self.turns.iter().chain(&self.wordless).map(|(session, _)| *session);
         tracks.chain(turns).collect()
     }
