@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use super::facets::{Facet, beside};
 use super::idset::IdSet;
 use super::lexical::{B, K1, Posting};
-use super::temporal::{CHUNK, Log};
+use super::log::{CHUNK, Log};
 
 /// What a match is worth one remark before, one after, and two away.
 const ASIDE: [f32; 3] = [0.5, 0.5, 0.35];

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::shelf::{Bulk, Shelf};
 use super::simd::{self, BLOCK};
 
 /// Fewer dimensions are spread over so many signs.
@@ -79,8 +80,8 @@ fn signs(turned: &[f32]) -> impl Iterator<Item = u64> + '_ {
 #[derive(Clone, Default)]
 struct Chunk {
     /// In blocks, see [`simd::hamming`].
-    signs: Vec<u64>,
-    fine: Vec<i8>,
+    signs: Bulk<u64>,
+    fine: Bulk<i8>,
     /// What one step of `fine` is worth.
     steps: Vec<f32>,
 }
@@ -91,6 +92,8 @@ pub(crate) struct Codes {
     rotation: Rotation,
     chunks: Arc<Vec<Arc<Chunk>>>,
     len: usize,
+    /// Where full chunks lie.
+    shelf: Arc<Shelf>,
 }
 
 /// A query made ready for comparing.
@@ -112,8 +115,9 @@ fn step_of(turned: &[f32], steps: f32) -> f32 {
 }
 
 impl Codes {
-    pub(crate) fn new(dimensions: usize) -> Self {
-        Self { rotation: Rotation::for_dimensions(dimensions), chunks: Arc::default(), len: 0 }
+    pub(crate) fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
+        let rotation = Rotation::for_dimensions(dimensions);
+        Self { rotation, chunks: Arc::default(), len: 0, shelf }
     }
 
     pub(crate) fn push(&mut self, values: &[f32]) {
@@ -124,7 +128,12 @@ impl Codes {
             chunks.push(Arc::default());
         }
         if let Some(last) = chunks.last_mut() {
-            Arc::make_mut(last).put(place, self.rotation, &turned);
+            let last = Arc::make_mut(last);
+            last.put(place, self.rotation, &turned);
+            if place + 1 == CHUNK {
+                last.signs.settle(&self.shelf);
+                last.fine.settle(&self.shelf);
+            }
         }
         self.len += 1;
     }
@@ -161,18 +170,22 @@ impl Codes {
 impl Chunk {
     fn put(&mut self, place: usize, rotation: Rotation, turned: &[f32]) {
         let (block, lane) = (place / BLOCK * BLOCK * rotation.words(), place % BLOCK);
-        self.signs.resize(block + BLOCK * rotation.words(), 0);
-        for (at, word) in signs(turned).enumerate() {
-            self.signs[block + at * BLOCK + lane] = word;
-        }
         let step = step_of(turned, FINE);
-        // A cast of what is too great, or no number, gives a bound or zero.
-        self.fine.extend(turned.iter().map(|value| (value / step).round() as i8));
+        // A chunk is on the shelf only once it is full.
+        if let (Some(words), Some(fine)) = (self.signs.in_ram(), self.fine.in_ram()) {
+            words.resize(block + BLOCK * rotation.words(), 0);
+            for (at, word) in signs(turned).enumerate() {
+                words[block + at * BLOCK + lane] = word;
+            }
+            // A cast of what is too great, or no number, gives a bound or zero.
+            fine.extend(turned.iter().map(|value| (value / step).round() as i8));
+        }
         self.steps.push(step);
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -201,7 +214,8 @@ mod tests {
 
     #[test]
     fn codes_tell_the_angle() {
-        let mut codes = Codes::new(384);
+        let dir = tempfile::tempdir().unwrap();
+        let mut codes = Codes::new(384, Arc::new(Shelf::new(dir.path())));
         for seed in 0..3000 {
             codes.push(&vector(seed, 384));
         }

@@ -414,7 +414,7 @@ impl Draft {
 
     /// Puts a memory's vector later.
     pub fn embed(&mut self, memory: MemoryId, embedding: Embedding) {
-        let row = MemoryVector::new(memory, &embedding, &self.tables.shelf);
+        let row = MemoryVector::new(memory, &embedding);
         self.batches.vectors.put(row);
     }
 

@@ -19,9 +19,12 @@ use crate::percept::Embedding;
 
 use super::codes::{CodedQuery, Codes};
 use super::idset::IdSet;
+use super::log::Log;
 use super::model::MemoryVector;
+use super::shelf::Shelf;
 use super::simd::{self, dot};
-use super::temporal::{Log, Version};
+use super::temporal::{Horizon, Table, Version};
+use super::versions::Versions;
 
 /// Vectors up to which every one is compared exactly.
 pub(crate) const EXACT_UP_TO: usize = 2_000;
@@ -37,23 +40,22 @@ const EXACTLY: usize = 64;
 const NARROW: usize = 32;
 /// One distance in so many tells where to draw the line.
 const SAMPLED: usize = 8;
-/// No position.
-const NONE: u32 = u32::MAX;
-
-type Rows = Log<Arc<Version<MemoryVector>>>;
-/// Whether a vector counts.
-type Predicate<'a> = &'a dyn Fn(&Version<MemoryVector>) -> bool;
 
 /// The vectors of one model as they stand; replaced as a whole by the writer.
 #[derive(Clone)]
 struct Space {
     dimensions: usize,
-    rows: Rows,
+    /// By position in this space: that in the table's log; ascending.
+    rows: Log<u32>,
     codes: Codes,
-    /// By memory: the position of its newest vector.
-    newest: Log<u32>,
-    /// By position: that of the same memory's vector before it.
-    older: Log<u32>,
+}
+
+/// The rows that a search is about, and which of them count.
+pub(crate) struct Shown<'a> {
+    pub(crate) table: &'a Table<MemoryVector>,
+    pub(crate) horizon: &'a Horizon,
+    /// Whether a memory passes; asked of good ones only.
+    pub(crate) admits: &'a dyn Fn(MemoryId) -> bool,
 }
 
 /// One vector that is searched by, once or several times with other filters.
@@ -81,31 +83,35 @@ impl<'q> Look<'q> {
 }
 
 /// Vectors of all models.
-#[derive(Default)]
 pub(crate) struct VectorIndex {
+    shelf: Arc<Shelf>,
     spaces: ArcSwap<BTreeMap<ModelHash, Arc<Space>>>,
     taken: AtomicUsize,
 }
 
 impl VectorIndex {
-    /// How many versions are in.
-    pub(crate) fn taken(&self) -> usize {
-        self.taken.load(Ordering::Acquire)
+    /// An empty one, whose codes are to lie on that shelf.
+    pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
+        Self { shelf, spaces: ArcSwap::default(), taken: AtomicUsize::new(0) }
     }
 
     /// Takes in the versions that are not in yet.
-    pub(crate) fn append(&self, log: &Rows) {
+    pub(crate) fn append(&self, log: &Versions<MemoryVector>) {
         let from = self.taken.swap(log.len(), Ordering::AcqRel);
         if from >= log.len() {
             return;
         }
         let mut spaces = BTreeMap::clone(&self.spaces.load());
-        for version in log.iter_from(from) {
+        for (at, version) in (from..).zip(log.iter_from(from)) {
             let (model, dimensions) = (version.row.model, version.row.values.len());
-            let space = spaces.entry(model).or_insert_with(|| Arc::new(Space::new(dimensions)));
+            let space = spaces
+                .entry(model)
+                .or_insert_with(|| Arc::new(Space::new(dimensions, Arc::clone(&self.shelf))));
             // A vector of another length is no vector of this model: never compared.
             if dimensions == space.dimensions {
-                Arc::make_mut(space).push(version);
+                let space = Arc::make_mut(space);
+                space.rows.push(at as u32);
+                space.codes.push(&version.row.values);
             }
         }
         self.spaces.store(Arc::new(spaces));
@@ -116,14 +122,13 @@ impl VectorIndex {
         self.spaces.load().keys().copied().collect()
     }
 
-    /// The `k` most similar memories among those in `among` that `keep` lets pass, best first. `shows`, asked
-    /// of every candidate, is to be quick; `keep` is asked of the good ones that it lets pass.
+    /// The `k` most similar memories among those in `among`, best first.
     pub(crate) fn nearest(
         &self,
         look: &Look<'_>,
         k: usize,
         among: Option<&IdSet>,
-        (shows, keep): (Predicate<'_>, Predicate<'_>),
+        shown: &Shown<'_>,
     ) -> Vec<(MemoryId, f32)> {
         let query = look.query.values.as_slice();
         let model = look.query.model;
@@ -131,13 +136,15 @@ impl VectorIndex {
         if k == 0 || query.len() != space.dimensions {
             return Vec::new();
         }
+        // Read after the horizon was taken: it knows all that ended by then.
+        let log = shown.table.log();
         if space.rows.len() <= EXACT_UP_TO {
-            let passes = |version: &Version<MemoryVector>| {
-                among.is_none_or(|among| among.contains(version.row.memory))
-                    && shows(version)
-                    && keep(version)
-            };
-            return best_of(space.rows.iter(), query, k, &passes);
+            let rows = space.rows.iter().map(|at| *at as usize);
+            let known = rows.filter(|at| shown.table.shows_in(&log, *at, shown.horizon));
+            let versions = known.filter_map(|at| log.get(at));
+            let of_them = versions
+                .filter(|version| among.is_none_or(|among| among.contains(version.row.memory)));
+            return best_of(of_them, query, k, shown.admits);
         }
         let Read { space, coded, distances } = look.read.get_or_init(|| {
             let coded = space.codes.query(query);
@@ -149,11 +156,15 @@ impl VectorIndex {
         loop {
             // Whether that is all there are.
             let (candidates, everything) = match among {
-                Some(among) if among.len() <= count / NARROW => (space.positions(among), true),
-                Some(among) => (nearest_of(distances(), space.positions(among), again), false),
+                Some(among) if among.len() <= count / NARROW => {
+                    (space.positions(among, shown.table), true)
+                }
+                Some(among) => {
+                    (nearest_of(distances(), space.positions(among, shown.table), again), false)
+                }
                 None => (nearest(distances(), again), false),
             };
-            let top = space.exactly(query, coded, candidates, k, (shows, keep));
+            let top = space.exactly(query, coded, candidates, k, (&log, shown));
             // Candidates that the reader does not know (retired since, or not yet) may have crowded out
             // others.
             if top.0.len() == k || everything || again >= count {
@@ -204,44 +215,27 @@ fn nearest_of(distances: &[u16], mut positions: Vec<u32>, count: usize) -> Vec<u
 }
 
 impl Space {
-    fn new(dimensions: usize) -> Self {
-        Self {
-            dimensions,
-            rows: Rows::default(),
-            codes: Codes::new(dimensions),
-            newest: Log::default(),
-            older: Log::default(),
-        }
-    }
-
-    fn push(&mut self, version: &Arc<Version<MemoryVector>>) {
-        let position = self.rows.len() as u32;
-        self.rows.push(Arc::clone(version));
-        self.codes.push(&version.row.values);
-        // Ids are counted from 1; more than so many are no store of ours (see [`IdSet`]).
-        let mut before = NONE;
-        if let Ok(id) = u32::try_from(version.row.memory.0) {
-            while self.newest.len() <= id as usize {
-                self.newest.push(NONE);
-            }
-            if let Some(place) = self.newest.get_mut(id as usize) {
-                before = std::mem::replace(place, position);
-            }
-        }
-        self.older.push(before);
+    fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
+        Self { dimensions, rows: Log::default(), codes: Codes::new(dimensions, shelf) }
     }
 
     /// Positions of all vectors of the memories.
-    fn positions(&self, among: &IdSet) -> Vec<u32> {
+    fn positions(&self, among: &IdSet, table: &Table<MemoryVector>) -> Vec<u32> {
         let mut found = Vec::with_capacity(among.len());
         for memory in among.iter() {
-            let mut at = self.newest.get(memory.0 as usize).copied().unwrap_or(NONE);
-            while at != NONE {
-                found.push(at);
-                at = self.older.get(at as usize).copied().unwrap_or(NONE);
-            }
+            table.numbered(memory.0, |row| found.extend(self.position(row)));
         }
         found
+    }
+
+    /// Where a row of the table stands; `None` when it is of another model, or newer.
+    fn position(&self, row: u32) -> Option<u32> {
+        // While there is one model, that is the same.
+        if self.rows.get(row as usize) == Some(&row) {
+            return Some(row);
+        }
+        let at = self.rows.partition_point(|known| *known < row);
+        (self.rows.get(at) == Some(&row)).then_some(at as u32)
     }
 
     /// The best `k` by true cosine among the candidates that look best.
@@ -251,7 +245,7 @@ impl Space {
         coded: &CodedQuery,
         candidates: Vec<u32>,
         k: usize,
-        (shows, keep): (Predicate<'_>, Predicate<'_>),
+        (log, shown): (&Versions<MemoryVector>, &Shown<'_>),
     ) -> Top {
         let mut ordered: Vec<(f32, u32)> = candidates
             .into_iter()
@@ -268,14 +262,18 @@ impl Space {
             }
             ordered[from..to].sort_unstable_by(by_likeness);
             for (_, at) in &ordered[from..to] {
-                let Some(version) = self.rows.get(*at as usize) else { continue };
+                let Some(row) = self.rows.get(*at as usize).map(|row| *row as usize) else {
+                    continue;
+                };
                 if computed == wanted {
                     break;
                 }
-                if shows(version) {
+                if shown.table.shows_in(log, row, shown.horizon)
+                    && let Some(version) = log.get(row)
+                {
                     let score = dot(&version.row.values, query);
                     if top.wants(score, version.row.memory) {
-                        if !keep(version) {
+                        if !(shown.admits)(version.row.memory) {
                             continue;
                         }
                         top.put(score, version.row.memory);
@@ -318,21 +316,21 @@ fn before(a: (MemoryId, f32), b: (MemoryId, f32)) -> bool {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)).is_lt()
 }
 
-/// Compares every vector.
-pub(crate) fn best_of<'a>(
-    rows: impl Iterator<Item = &'a Arc<Version<MemoryVector>>>,
+/// Compares every vector; of the good ones those that `admits` lets pass count.
+pub(crate) fn best_of(
+    versions: impl Iterator<Item = Version<MemoryVector>>,
     query: &[f32],
     k: usize,
-    keep: Predicate<'_>,
+    admits: &dyn Fn(MemoryId) -> bool,
 ) -> Vec<(MemoryId, f32)> {
     let mut top = Top::new(k);
-    for version in rows {
+    for version in versions {
         let values = &version.row.values;
         if values.len() != query.len() {
             continue;
         }
         let score = dot(values, query);
-        if top.wants(score, version.row.memory) && keep(version) {
+        if top.wants(score, version.row.memory) && admits(version.row.memory) {
             top.put(score, version.row.memory);
         }
     }

@@ -18,7 +18,9 @@ mod hash;
 mod idset;
 mod import;
 mod index;
+mod keys;
 mod lexical;
+mod log;
 mod media;
 pub mod model;
 mod objects;
@@ -41,6 +43,7 @@ mod temporal;
 mod tests;
 mod upkeep;
 mod vectors;
+mod versions;
 mod view;
 mod writer;
 

@@ -14,7 +14,7 @@ use crate::media::Pose;
 use crate::percept::{Embedding, Sighting, Sound, Transcript};
 use crate::time::{Span, Timestamp};
 
-use super::shelf::{Shelf, Values};
+use super::shelf::Values;
 
 /// One run over live sources, or one recording being replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -438,8 +438,8 @@ struct WholeVector {
 }
 
 impl MemoryVector {
-    pub(crate) fn new(memory: MemoryId, embedding: &Embedding, shelf: &Shelf) -> Self {
-        Self { memory, model: embedding.model, values: shelf.put(&embedding.values) }
+    pub(crate) fn new(memory: MemoryId, embedding: &Embedding) -> Self {
+        Self { memory, model: embedding.model, values: embedding.values.as_slice().into() }
     }
 
     /// The vector.

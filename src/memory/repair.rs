@@ -80,7 +80,7 @@ impl Memory {
         let view = self.view();
         let step = (vectors.len() / TRIED).max(1);
         for version in vectors.iter().step_by(step) {
-            if !tables.vectors.shows(version, &view.horizon)
+            if !tables.vectors.shows(&version, &view.horizon)
                 || view.memory(version.row.memory).is_none()
             {
                 continue;

@@ -12,12 +12,10 @@ use super::facets::Facets;
 use super::grid::PoseGrid;
 use super::index::VectorIndex;
 use super::lexical::Lexical;
+use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
 use super::shelf::Shelf;
-use super::temporal::{CommitRow, Horizon, Log, Table};
-
-/// From so many new vectors on a thread of its own pays.
-const MANY: usize = 10_000;
+use super::temporal::{CommitRow, Horizon, Table};
 
 /// Calls a macro with every temporal table: field, row type; in canonical order.
 macro_rules! each_table {
@@ -49,7 +47,6 @@ pub(crate) use each_table;
 macro_rules! declare_tables {
     ($($field:ident: $row:ty,)*) => {
         /// The memory in RAM: what readers see.
-        #[derive(Default)]
         pub(crate) struct Tables {
             $(pub(crate) $field: Table<$row>,)*
             pub(crate) commits: ArcSwap<Log<CommitRow>>,
@@ -57,39 +54,54 @@ macro_rules! declare_tables {
             pub(crate) facets: Facets,
             pub(crate) index: VectorIndex,
             pub(crate) grid: PoseGrid,
-            /// Where vectors lie.
-            pub(crate) shelf: Shelf,
             published: AtomicU64,
             /// Everyone as of a commit: many questions ask the same.
             pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,
+        }
+
+        impl Tables {
+            /// Empty ones; what is large is put on that shelf.
+            pub(crate) fn on(shelf: &Arc<Shelf>) -> Self {
+                Self {
+                    $($field: Table::on(Arc::clone(shelf)),)*
+                    commits: ArcSwap::default(),
+                    lexical: Lexical::on(Arc::clone(shelf)),
+                    facets: Facets::on(Arc::clone(shelf)),
+                    index: VectorIndex::on(Arc::clone(shelf)),
+                    grid: PoseGrid::default(),
+                    published: AtomicU64::new(0),
+                    people: ArcSwapOption::default(),
+                }
+            }
+        }
+
+        impl Default for Tables {
+            fn default() -> Self {
+                Self::on(&Arc::default())
+            }
         }
     };
 }
 each_table!(declare_tables);
 
 impl Tables {
-    /// Empty ones, whose vectors are put on that shelf.
-    pub(crate) fn on(shelf: Shelf) -> Self {
-        Self { shelf, ..Self::default() }
-    }
-
     /// Brings the indexes up to the rows.
     pub(crate) fn extend_indexes(&self) {
-        let memories = self.memories.log();
-        let vectors = self.vectors.log();
-        self.facets.append(&memories);
-        let many = vectors.len() > self.index.taken() + MANY;
-        // At the start, not with a clip: words and vectors at once, on two cores.
-        std::thread::scope(|scope| {
-            if many {
-                scope.spawn(|| self.index.append(&vectors));
-            }
-            self.lexical.append(&memories);
-        });
-        if !many {
-            self.index.append(&vectors);
-        }
+        self.extend_words();
+        self.extend_codes();
         self.grid.append(&self.poses.log());
+    }
+
+    /// Those of sentences.
+    pub(crate) fn extend_words(&self) {
+        let memories = self.memories.log();
+        self.facets.append(&memories);
+        self.lexical.append(&memories);
+    }
+
+    /// That of vectors.
+    pub(crate) fn extend_codes(&self) {
+        self.index.append(&self.vectors.log());
     }
 
     /// The newest commit that readers see.

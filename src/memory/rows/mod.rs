@@ -1,11 +1,13 @@
 //! How each row type lies in SQLite and enters the hash: reading and binding of columns.
 //!
-//! `percepts`, `objects`, `identity` and `memories` say it for each row type.
+//! `percepts`, `objects`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
+//! on the shelf.
 
 mod identity;
 mod memories;
 mod objects;
 mod percepts;
+mod shelved;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
