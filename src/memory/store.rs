@@ -13,7 +13,6 @@ use crate::ids::Seq;
 use crate::time::Timestamp;
 
 use super::error::MemoryError;
-use super::model::MemoryRow;
 use super::shelf::Shelf;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
@@ -185,16 +184,15 @@ fn load_tables(
     order: &str,
     loaded: &mut Loaded,
 ) -> rusqlite::Result<bool> {
-    if !load_table(db, &tables.memories, order, loaded, &mut || {})? {
-        return Ok(false);
-    }
     let in_order = std::thread::scope(|scope| {
         // Dropped with this closure, whatever comes: then the worker ends.
         let (read, batches) = mpsc::channel();
-        // Most of the work: words are taken in and codes made while vectors are read.
+        // Most of the work: words are taken in and codes made while rows are read.
         scope.spawn(move || {
-            tables.extend_words();
-            batches.iter().for_each(|()| tables.extend_codes());
+            while let Ok(()) = batches.recv() {
+                batches.try_iter().for_each(drop);
+                tables.extend_indexes();
+            }
         });
         let mut batch = || {
             // Only a worker that is gone does not listen; what it left is done below.
@@ -202,9 +200,7 @@ fn load_tables(
         };
         macro_rules! load_all {
             ($($field:ident: $row:ty,)*) => {
-                $(if <$row as Temporal>::TABLE != MemoryRow::TABLE
-                    && !load_table(db, &tables.$field, order, loaded, &mut batch)?
-                {
+                $(if !load_table(db, &tables.$field, order, loaded, &mut batch)? {
                     return Ok(false);
                 })*
             };

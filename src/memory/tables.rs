@@ -87,21 +87,11 @@ each_table!(declare_tables);
 impl Tables {
     /// Brings the indexes up to the rows.
     pub(crate) fn extend_indexes(&self) {
-        self.extend_words();
-        self.extend_codes();
-        self.grid.append(&self.poses.log());
-    }
-
-    /// Those of sentences.
-    pub(crate) fn extend_words(&self) {
         let memories = self.memories.log();
         self.facets.append(&memories);
         self.lexical.append(&memories);
-    }
-
-    /// That of vectors.
-    pub(crate) fn extend_codes(&self) {
         self.index.append(&self.vectors.log());
+        self.grid.append(&self.poses.log());
     }
 
     /// The newest commit that readers see.
