@@ -62,6 +62,10 @@ class Replayed:
                 self.memories += clip["memories"]
 
 
+def is_online(topic, payload):
+    return topic.endswith("/status") and json.loads(payload)["state"] == "online"
+
+
 def seconds(stamp):
     """Of the hour: enough for the length of a clip."""
     minutes, rest = stamp.split("T")[1].rstrip("Z").split(":")[1:]
@@ -97,7 +101,10 @@ def part(args):
     with open(folder / f"part_{len(before)}.log", "w") as log:
         with Process(command, stdout=subprocess.PIPE, stderr=log, text=True) as daemon:
             replayed = Replayed(daemon.child.stdout)
-            client = Client(port, "soak", ["engram/rob/answer/+"], timeout=60)
+            client = Client(port, "soak", ["engram/rob/answer/+", "engram/rob/status"], timeout=60)
+            # What is asked before it listens is heard by nobody.
+            while (message := client.next(60)) is None or not is_online(*message):
+                pass
             began = time.monotonic()
             number, asked, looked = 0, {}, began
             # The last questions are waited for.
@@ -113,7 +120,7 @@ def part(args):
                     look = (replayed.secs, daemon.anonymous_kb(), replayed.memories, daemon.descriptors(), daemon.threads())
                     looks.append(look)
                 message = client.next(max(0.0, min(looked + LOOK_EVERY, began + number * ASK_EVERY) - now))
-                if message is not None:
+                if message is not None and not message[0].endswith("/status"):
                     name, reply = message[0].rsplit("/", 1)[1], json.loads(message[1])
                     took.append(1000 * (time.monotonic() - asked.pop(name)))
                     if "answer" not in reply:

@@ -9,15 +9,15 @@ if [ -z "$target" ]; then
     sed -n 's/^name = "\(.*\)"$/\1/p' fuzz/Cargo.toml | grep -v engram-fuzz
     exit
 fi
-cargo fuzz --version > /dev/null 2>&1 || die "cargo-fuzz is not installed: cargo install cargo-fuzz --locked"
 [ "$target" = build ] || [ -e "fuzz/fuzz_targets/$target.rs" ] || die "there is no target $target; scripts/fuzz.sh names them"
-
-# The instrumentation of the pinned compiler; a sanitizer would need the nightly one's libraries.
-export RUSTC_BOOTSTRAP=1
-how=(--sanitizer none --target-dir target/fuzz)
 if [ "$target" = build ]; then
-    exec cargo fuzz build "${how[@]}"
+    # Into the release build's folder: its dependencies serve.
+    RUSTC_WRAPPER=$PWD/scripts/fuzz_rustc.sh exec cargo build --locked --release --bins \
+        --manifest-path fuzz/Cargo.toml --target-dir target
 fi
+program=target/release/$target
+[ -x "$program" ] || die "$program is not built: scripts/fuzz.sh build"
+export LD_LIBRARY_PATH=$PWD/target/native/lib
 
 # The first folder takes what is new, the others are only read.
 corpus=(target/fuzz/corpus/$target)
@@ -28,7 +28,7 @@ done
 log=target/fuzz/$target.log
 limits=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -max_len=65536 -print_final_stats=1)
 status=0
-cargo fuzz run "${how[@]}" "$target" "${corpus[@]}" -- "${limits[@]}" \
+"$program" "${corpus[@]}" "${limits[@]}" \
     -artifact_prefix="target/fuzz/found/$target/" > "$log" 2>&1 || status=$?
 runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -1)
 count=target/prove/fuzz/$target

@@ -45,17 +45,16 @@ parts+=("2,000,000 mutated pictures|$(mutated mutated_pixels_never_panic 2000000
 for format in mcap rosbag1 sqlite; do
     parts+=("700,000 mutated bags, $format|$(mutated mutated_${format}_never_panics 700000)")
 done
-# Guided by coverage: ten minutes of each target, in two parts. cargo-fuzz is no part of the set-up.
-if cargo fuzz --version > /dev/null 2>&1; then
-    parts+=("build of the fuzz targets|scripts/fuzz.sh build")
-    for target in $(scripts/fuzz.sh); do
-        for part in first second; do
-            parts+=("$part five minutes of fuzzing: $target|scripts/fuzz.sh $target 305")
-        done
+# Guided by coverage: ten minutes of each target, in two parts.
+parts+=("build of the fuzz targets|scripts/fuzz.sh build")
+for target in $(scripts/fuzz.sh); do
+    for part in first second; do
+        parts+=("$part five minutes of fuzzing: $target|scripts/fuzz.sh $target 305")
     done
-else
-    warn "without cargo-fuzz (cargo install cargo-fuzz --locked) only the seeded mutations run"
-fi
+done
+# A clean Debian in a container of its own, with a systemd that runs the service.
+parts+=("Debian packages|scripts/deb.sh && scripts/deb_test.sh")
+parts+=("the service in a booted system|scripts/boot_test.sh")
 # Whatever has added up so far, over all runs.
 parts+=("10,000,000 executions in all|cat target/prove/mutations/* target/prove/fuzz/* 2> /dev/null | awk '{ sum += \$1 } END { print sum + 0; exit !(sum >= 10000000) }'")
 parts+=("a year of forgetting|cargo test --locked --release --lib -- --exact --nocapture bench::forget::tests::a_year_stays_under_its_cap_and_still_answers --ignored")

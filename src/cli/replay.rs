@@ -349,7 +349,7 @@ fn stop_on_interrupt(pace: &Pace) -> anyhow::Result<Arc<AtomicU32>> {
     thread::spawn(move || {
         for _ in signals.forever() {
             if counted.fetch_add(1, Ordering::Relaxed) > 0 {
-                std::process::exit(130);
+                signal_hook::low_level::exit(130);
             }
             eprintln!(
                 "stopping after the clips in hand; run the same command again to go on from there"

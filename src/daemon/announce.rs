@@ -88,7 +88,11 @@ impl Announcer {
             Some(session) => format!("remembering session {session}"),
             None => "answering".to_owned(),
         };
-        if missing == 0 { what } else { format!("{what}, {missing} abilities impaired") }
+        match missing {
+            0 => what,
+            1 => format!("{what}, 1 ability impaired"),
+            more => format!("{what}, {more} abilities impaired"),
+        }
     }
 
     fn publish_status(&self, state: &State) {

@@ -20,6 +20,7 @@ pub mod serve;
 pub mod service;
 mod stats;
 pub mod stop;
+mod supervise;
 mod text;
 pub mod ticking;
 pub mod vectorize;

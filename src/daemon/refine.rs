@@ -14,6 +14,7 @@ use super::announce::Announcer;
 use super::assemble::resolver;
 use super::ingest::SessionSettings;
 use super::meters::Meters;
+use super::supervise;
 use crate::llm::{Budget, Cancel, LlmError};
 use crate::memorize::model::{
     ClipCost, Conclusions, MemorizeFault, ModelMemorizer, Spool, SpooledClip, Waiting,
@@ -100,8 +101,9 @@ impl Refiner {
             down: Mutex::default(),
         });
         let worker = Arc::clone(&shared);
-        let thread =
-            thread::Builder::new().name("refine".to_owned()).spawn(move || worker.run())?;
+        let thread = thread::Builder::new().name("refine".to_owned()).spawn(move || {
+            supervise::keep_up("memorizing", &worker.announcer, || worker.run());
+        })?;
         Ok(Some(Self { shared, thread }))
     }
 

@@ -21,6 +21,7 @@ use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
+use super::supervise;
 use super::ticking::Ticking;
 use super::vectorize::{Vectorizer, Work};
 use crate::capture::{SourceHealth, SourceState};
@@ -215,12 +216,11 @@ impl Daemon {
         let (ticked, swept) = (quitting.clone(), quitting.clone());
         let sweeper =
             Sweeper { service: Arc::clone(&service), live, publisher: session.publisher() };
+        let mut ticker = ticker;
         let threads = vec![
-            thread::Builder::new()
-                .name("reports".to_owned())
-                .spawn(move || reporter.run(&reported, &quitting))?,
-            thread::Builder::new().name("upkeep".to_owned()).spawn(move || ticker.run(&ticked))?,
-            thread::Builder::new().name("privacy".to_owned()).spawn(move || sweeper.run(&swept))?,
+            stage("reports", &announcer, move || reporter.run(&reported, &quitting))?,
+            stage("upkeep", &announcer, move || ticker.run(&ticked))?,
+            stage("privacy", &announcer, move || sweeper.run(&swept))?,
         ];
         drop(loading);
         notify::ready(&announcer.status_line());
@@ -414,6 +414,17 @@ impl Daemon {
     }
 }
 
+/// A thread of the daemon that is kept up.
+fn stage(
+    name: &'static str,
+    announcer: &Announcer,
+    run: impl FnMut() + Send + 'static,
+) -> std::io::Result<JoinHandle<()>> {
+    let announcer = announcer.clone();
+    let thread = thread::Builder::new().name(name.to_owned());
+    thread.spawn(move || supervise::keep_up(name, &announcer, run))
+}
+
 /// What a source that does not deliver takes away.
 fn ailing(source: &SourceHealth) -> Option<String> {
     if source.state != SourceState::Waiting {
@@ -449,7 +460,7 @@ struct Reporter {
 }
 
 impl Reporter {
-    fn run(self, reports: &Receiver<Report>, quit: &Receiver<()>) {
+    fn run(&self, reports: &Receiver<Report>, quit: &Receiver<()>) {
         let memory = self.describer.settings.memory.clone();
         let mut history = memory.history_from();
         let mut take = |report: Report| {
@@ -515,7 +526,7 @@ struct Sweeper {
 }
 
 impl Sweeper {
-    fn run(self, quit: &Receiver<()>) {
+    fn run(&self, quit: &Receiver<()>) {
         let mut aged: Option<Instant> = None;
         while self.live && quit.recv_timeout(STRANGERS_EVERY).is_err_and(|error| error.is_timeout())
         {
@@ -577,7 +588,7 @@ impl HomeTeller {
 }
 
 impl Ticker {
-    fn run(mut self, quit: &Receiver<()>) {
+    fn run(&mut self, quit: &Receiver<()>) {
         let feed_every = Watchdog::interval();
         let (mut fed, mut told) = (Instant::now(), Instant::now());
         let mut sealed = None;

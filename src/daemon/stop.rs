@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+// At once: the libraries' own clearing up would take away from under the other threads what they still work with.
+use signal_hook::low_level::exit;
 
 /// How long a stop may take before the process just ends; what was committed is safe.
 const STOP_WITHIN: Duration = Duration::from_millis(4500);
@@ -84,7 +86,7 @@ impl Stop {
                     continue;
                 }
                 if stop.asked() {
-                    std::process::exit(128 + signal);
+                    exit(128 + signal);
                 }
                 stop.ask();
                 also();
@@ -103,7 +105,7 @@ fn end_late() {
             "stopping took longer than {:.1} s: the clip in hand is given up",
             STOP_WITHIN.as_secs_f64()
         );
-        std::process::exit(3);
+        exit(3);
     };
     // Without that thread the stop takes as long as it takes.
     thread::Builder::new().name("last-call".to_owned()).spawn(end).ok();

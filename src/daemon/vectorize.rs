@@ -16,6 +16,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 use super::announce::Announcer;
 use super::ingest::Courtesy;
 use super::meters::Meters;
+use super::supervise;
 use crate::ids::{MemoryId, ModelHash, Seq};
 use crate::memorize::vectors::{self, Wanted};
 use crate::memory::{Memory, MemoryError};
@@ -100,7 +101,7 @@ impl Vectorizer {
     pub fn start(work: Work) -> std::io::Result<Self> {
         let progress = VectorProgress::default();
         let stop = Arc::<AtomicBool>::default();
-        let worker = Worker {
+        let mut worker = Worker {
             size: work.batch.max(1),
             progress: progress.clone(),
             stop: Arc::clone(&stop),
@@ -111,8 +112,10 @@ impl Vectorizer {
             run: None,
             work,
         };
-        let thread =
-            thread::Builder::new().name("vectorize".to_owned()).spawn(move || worker.run())?;
+        let announcer = worker.work.announcer.clone();
+        let thread = thread::Builder::new().name("vectorize".to_owned()).spawn(move || {
+            supervise::keep_up("embedding", &announcer, || worker.run());
+        })?;
         Ok(Self { progress, stop, thread })
     }
 
@@ -186,7 +189,7 @@ struct Worker {
 }
 
 impl Worker {
-    fn run(mut self) {
+    fn run(&mut self) {
         let mut pause = FIRST_PAUSE;
         while !self.stop.load(Ordering::Relaxed) {
             let step = self.step();

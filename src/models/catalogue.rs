@@ -17,6 +17,19 @@ use crate::models::thresholds::Thresholds;
 /// The models folders of an installed engram, most important first.
 const INSTALLED: [&str; 2] = ["/var/lib/engram/models", "/usr/share/engram/models"];
 
+/// Where a package puts the program.
+const PACKAGED: &str = "/usr/bin/engramd";
+
+/// The command that brings a set's models: a robot that got the program as a package gets them the same way.
+#[must_use]
+pub fn bringing(set: ModelSet) -> String {
+    let packaged = std::env::current_exe().is_ok_and(|program| program == Path::new(PACKAGED));
+    if packaged && set == ModelSet::Open && Path::new("/etc/debian_version").exists() {
+        return "apt-get install ./engram-models-open_*.deb".to_owned();
+    }
+    format!("engramd models fetch --set {}", set_name(set))
+}
+
 /// Manifest and folders. Reading only; cheap to open, safe to share.
 #[derive(Debug)]
 pub struct Catalogue {
@@ -203,7 +216,7 @@ impl Catalogue {
         }
         let fetchable = order.iter().filter_map(|name| self.manifest.model(name));
         let cure = match fetchable.into_iter().find(|model| self.user_supplied(model).is_none()) {
-            Some(_) => format!("run `engramd models fetch --set {}`", set_name(set)),
+            Some(_) => format!("run `{}`", bringing(set)),
             None => self.manifest.model(best).map(|model| self.cure(model)).unwrap_or_default(),
         };
         let dir = self.dir().to_owned();

@@ -19,7 +19,7 @@ mod package;
 pub mod progress;
 pub mod thresholds;
 
-pub use catalogue::{Catalogue, ListRow, ModelFile, Presence};
+pub use catalogue::{Catalogue, ListRow, ModelFile, Presence, bringing};
 pub use error::ModelError;
 pub use fetch::{FetchEvent, FetchReport, Fetched};
 pub use manifest::{Job, Manifest};

@@ -127,8 +127,10 @@ impl Session {
 
     /// Breaks the connection without a word, as a crash would.
     #[cfg(test)]
-    pub(super) fn kill(self) {
+    pub(super) async fn kill(self) {
         self.task.abort();
+        // `stop` lives until the task is gone: a sender that is dropped while the task still runs reads as a stop.
+        let _ = self.task.await;
     }
 }
 

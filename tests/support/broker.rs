@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -138,8 +139,11 @@ impl Message {
 pub struct Listener {
     client: Client,
     seen: Arc<Mutex<Vec<Message>>>,
-    asked: Mutex<u32>,
 }
+
+/// Requests of all listeners so far: a daemon that was killed sends what it had not seen acknowledged again, and the
+/// reply to one listener's request must not pass for another's.
+static ASKED: AtomicU32 = AtomicU32::new(0);
 
 impl Listener {
     /// Connects as soon as somebody listens there.
@@ -175,7 +179,7 @@ impl Listener {
                 }
             }
         });
-        Self { client, seen, asked: Mutex::new(0) }
+        Self { client, seen }
     }
 
     /// Everything on a topic so far.
@@ -209,11 +213,7 @@ impl Listener {
 
     /// A v5 request and its reply, by response topic and correlation data.
     pub fn request(&self, topic: &str, payload: impl Into<Vec<u8>>) -> Message {
-        let correlation = {
-            let mut asked = self.asked.lock().unwrap();
-            *asked += 1;
-            asked.to_be_bytes().to_vec()
-        };
+        let correlation = ASKED.fetch_add(1, Ordering::Relaxed).to_be_bytes().to_vec();
         let properties = PublishProperties {
             response_topic: Some("engram/rob/answer/listener".to_owned()),
             correlation_data: Some(correlation.clone().into()),

@@ -16,7 +16,7 @@ use super::print::{self, Paint};
 use crate::config::{BrokerAddress, EmbedderKind, Engine, TranscriberKind};
 use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
-use crate::models::{Catalogue, Job};
+use crate::models::{Catalogue, Job, bringing};
 use crate::mqtt::client::{ClientError, DaemonClient};
 use crate::time::Timestamp;
 
@@ -292,8 +292,7 @@ fn models(context: &Context) -> Vec<Finding> {
             Finding::ok("models", job.to_string(), found)
         }
         Err(error) => {
-            let set = serde_json::to_value(settings.set).unwrap_or_default();
-            let cure = format!("engramd models fetch --set {}", print::text(&set));
+            let cure = bringing(settings.set);
             Finding::bad(Verdict::Failure, "models", job.to_string(), error.to_string(), cure)
         }
     };

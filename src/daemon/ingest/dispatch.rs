@@ -12,7 +12,7 @@ use crate::media::Item;
 use crate::time::Timestamp;
 use crate::window::{ClipClock, FrameSelector};
 
-/// The stages have ended before the feed: the sealer met a fault.
+/// The stages have ended before the feed: the sealer met a fault, or a worker broke down.
 #[derive(Debug)]
 pub(super) struct StagesGone;
 
@@ -68,6 +68,9 @@ impl Dispatcher {
 
     /// Hands one item on; false when the replay was stopped from outside.
     pub(super) fn item(&mut self, item: Item) -> Result<bool, StagesGone> {
+        if self.jobs.is_lost() {
+            return Err(StagesGone);
+        }
         let at = item.at();
         let (clip_secs, analyse_fps) = (self.clip_secs, self.analyse_fps);
         let progress =

@@ -36,6 +36,8 @@ pub struct Readings {
     pub sealed: u64,
     /// Sealing waits for space on the disk.
     pub disk_full: bool,
+    /// By stage: how often one of its workers was begun anew after a panic.
+    pub restarts: BTreeMap<&'static str, u64>,
     /// Live: from a frame's capture until its faces are in the open window.
     pub faces_shown: Histogram,
     /// Live: from the end of a turn until it is in the open window.
@@ -90,6 +92,11 @@ impl Gauges {
     /// A clip was sealed.
     pub(super) fn sealed(&self) {
         self.lock().sealed += 1;
+    }
+
+    /// A worker of that stage was begun anew.
+    pub(super) fn restarted(&self, stage: &'static str) {
+        *self.lock().restarts.entry(stage).or_default() += 1;
     }
 
     /// Whether sealing waits for space on the disk.

@@ -10,8 +10,10 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::gauges::Gauges;
 use super::perceivers::{Analysed, Calibrations, PerceiverSet, Perceivers, Recogniser};
 use super::steady::Looks;
+use crate::daemon::supervise;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::voice::RawTurn;
@@ -70,6 +72,8 @@ pub struct Pool {
     queue: JobQueue,
     workers: Vec<JoinHandle<()>>,
     recognisers: Vec<JoinHandle<()>>,
+    /// A worker broke down for good.
+    lost: Arc<AtomicBool>,
     /// Nobody waits for words any more.
     done: Arc<AtomicBool>,
 }
@@ -83,20 +87,28 @@ impl Pool {
     /// # Errors
     /// When a model cannot be loaded.
     pub fn start(
-        set: &PerceiverSet,
+        set: &Arc<PerceiverSet>,
         told: Calibrations,
         workers: usize,
         courtesy: &Courtesy,
+        gauges: &Gauges,
     ) -> Result<Self, PerceiveError> {
         let (jobs, queue) = bounded::<Job>(2 * workers.max(1));
         let mut threads = Vec::new();
         let calibrated = set.calibrated(told);
+        let lost = Arc::<AtomicBool>::default();
+        let care = Care {
+            set: Arc::clone(set),
+            calibrated,
+            gauges: gauges.clone(),
+            lost: Arc::clone(&lost),
+        };
         for number in 0..workers.max(1) {
-            let perceivers = set.load(&calibrated)?;
-            let (queue, courtesy) = (queue.clone(), courtesy.clone());
+            let perceivers = set.load(&care.calibrated)?;
+            let (queue, courtesy, care) = (queue.clone(), courtesy.clone(), care.clone());
             let thread = thread::Builder::new()
                 .name(format!("perceive-{number}"))
-                .spawn(move || work(perceivers, &queue, &courtesy))
+                .spawn(move || work(perceivers, &queue, &courtesy, &care))
                 .map_err(PerceiveError::Thread)?;
             threads.push(thread);
         }
@@ -106,15 +118,16 @@ impl Pool {
         for number in 0..workers.max(1) {
             let Some(recogniser) = set.recogniser()? else { break };
             let (queue, courtesy, done) = (queue.clone(), courtesy.clone(), Arc::clone(&done));
+            let care = care.clone();
             let thread = thread::Builder::new()
                 .name(format!("words-{number}"))
-                .spawn(move || recognise(recogniser, &queue, &courtesy, &done))
+                .spawn(move || recognise(recogniser, &queue, &courtesy, &done, &care))
                 .map_err(PerceiveError::Thread)?;
             recognisers.push(thread);
             words = Some(wanted.clone());
         }
-        let queue = JobQueue { jobs, words };
-        Ok(Self { queue, workers: threads, recognisers, done })
+        let queue = JobQueue { jobs, words, lost: Arc::clone(&lost) };
+        Ok(Self { queue, workers: threads, recognisers, lost, done })
     }
 
     /// A handle that puts jobs into the queue; waits when the workers are behind.
@@ -123,12 +136,13 @@ impl Pool {
         self.queue.clone()
     }
 
-    /// Ends the workers once the last queue handle is gone and the queue is empty.
-    pub fn finish(self) {
+    /// Ends the workers once the last queue handle is gone and the queue is empty; false when one had broken down.
+    pub fn finish(self) -> bool {
         drop(self.queue);
         for worker in self.workers {
             if worker.join().is_err() {
                 tracing::error!("A perception worker ended in a panic; its job was lost.");
+                self.lost.store(true, Ordering::Relaxed);
             }
         }
         self.done.store(true, Ordering::Relaxed);
@@ -142,6 +156,7 @@ impl Pool {
                 tracing::error!("A recogniser of words ended in a panic; its turn has none.");
             }
         }
+        !self.lost.load(Ordering::Relaxed)
     }
 }
 
@@ -151,6 +166,7 @@ pub struct JobQueue {
     jobs: Sender<Job>,
     /// None: no recogniser runs.
     words: Option<Sender<WordsJob>>,
+    lost: Arc<AtomicBool>,
 }
 
 impl JobQueue {
@@ -158,6 +174,12 @@ impl JobQueue {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.jobs.len()
+    }
+
+    /// Whether a worker broke down for good.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.lost.load(Ordering::Relaxed)
     }
 
     fn put<T>(&self, make: impl FnOnce(Sender<Result<T, PerceiveError>>) -> Job) -> Pending<T> {
@@ -219,29 +241,54 @@ pub fn take<T>(pending: &Pending<T>) -> Result<T, PerceiveError> {
     pending.recv().unwrap_or_else(|_| Err(PerceiveError::WorkerLost))
 }
 
-fn work(mut perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy) {
-    while let Ok(job) = queue.recv() {
-        courtesy.step_aside();
-        // A receiver that is gone means that nobody waits any more.
-        match job {
-            Job::Frame(frame, looks, reply) => reply.send(perceivers.frame(&frame, looks)).ok(),
-            Job::Voice(turn, reply) => reply.send(perceivers.voice(&turn)).ok(),
-            Job::Again(turns, reply) => reply.send(perceivers.again(turns)).ok(),
-        };
+/// What a worker that breaks down needs to be made anew.
+#[derive(Clone)]
+struct Care {
+    set: Arc<PerceiverSet>,
+    calibrated: Arc<Calibrations>,
+    gauges: Gauges,
+    lost: Arc<AtomicBool>,
+}
+
+impl Care {
+    fn gave_up(&self, stage: &str, over: Result<(), supervise::GaveUp>) {
+        if let Err(why) = over {
+            tracing::error!(stage, %why, "A worker broke down: the session ends.");
+            self.lost.store(true, Ordering::Relaxed);
+        }
     }
 }
 
+fn work(perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy, care: &Care) {
+    let make = || care.set.load(&care.calibrated);
+    let restarted = || care.gauges.restarted("perceive");
+    let over = supervise::serve("perceive", queue, perceivers, make, restarted, |worker, job| {
+        courtesy.step_aside();
+        // A receiver that is gone means that nobody waits any more.
+        match job {
+            Job::Frame(frame, looks, reply) => reply.send(worker.frame(&frame, looks)).ok(),
+            Job::Voice(turn, reply) => reply.send(worker.voice(&turn)).ok(),
+            Job::Again(turns, reply) => reply.send(worker.again(turns)).ok(),
+        };
+    });
+    care.gave_up("perceive", over);
+}
+
 fn recognise(
-    mut recogniser: Recogniser,
+    recogniser: Recogniser,
     queue: &Receiver<WordsJob>,
     courtesy: &Courtesy,
     done: &AtomicBool,
+    care: &Care,
 ) {
-    while let Ok((turn, reply)) = queue.recv() {
-        if done.load(Ordering::Relaxed) {
-            continue;
+    let make = || care.set.recogniser()?.ok_or(PerceiveError::WorkerLost);
+    let restarted = || care.gauges.restarted("words");
+    let over = supervise::serve("words", queue, recogniser, make, restarted, |worker, job| {
+        let (turn, reply) = job;
+        if !done.load(Ordering::Relaxed) {
+            courtesy.step_aside();
+            reply.send(worker.words(&turn)).ok();
         }
-        courtesy.step_aside();
-        reply.send(recogniser.words(&turn)).ok();
-    }
+    });
+    care.gave_up("words", over);
 }

@@ -227,7 +227,13 @@ impl Session {
             .pipeline
             .workers
             .unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get));
-        let pool = Pool::start(&settings.perceivers, calibrations, workers, &settings.courtesy)?;
+        let pool = Pool::start(
+            &settings.perceivers,
+            calibrations,
+            workers,
+            &settings.courtesy,
+            &settings.gauges,
+        )?;
         let lateness = recording.is_none().then(|| settings.gauges.clone());
         let present =
             PresentBoard::new(settings.memory.clone(), Arc::clone(&settings.resolver), lateness);
@@ -445,7 +451,7 @@ impl Running {
             panicked |= stage.join().is_err();
         }
         let clips = sealer.join().map_err(|_| IngestError::Panic("sealing"))?;
-        pool.finish();
+        panicked |= !pool.finish();
         present.clear();
         if panicked {
             return Err(IngestError::Panic("perception"));

@@ -109,6 +109,12 @@ pub const METRICS: &[Metric] = &[
         "1 while remembering waits for space on the disk.",
     ),
     metric(
+        "engram_stage_restarts_total",
+        Kind::Counter,
+        &["stage"],
+        "Workers of `perceive` and `words` that were begun anew after a panic.",
+    ),
+    metric(
         "engram_requests_total",
         Kind::Counter,
         &["kind"],

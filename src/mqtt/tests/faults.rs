@@ -18,7 +18,7 @@ fn the_last_will_says_offline_and_a_stop_says_stopped() {
             let born = client.next().await.json();
             assert_eq!(born["state"], "online");
             assert!(born["boot_id"].as_str().unwrap().len() > 8);
-            daemon.session.kill();
+            daemon.session.kill().await;
             let gone = client.next().await.json();
             assert_eq!(gone["state"], "offline");
             assert_eq!(gone["boot_id"], born["boot_id"]);

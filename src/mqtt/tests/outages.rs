@@ -39,7 +39,7 @@ fn what_waited_while_the_broker_was_away_outlives_the_daemon() {
             publisher.say(&Say { text: number.to_string(), answer: None });
         }
         publisher.outbox.sync();
-        first.session.kill();
+        first.session.kill().await;
         drop(publisher);
         mosquitto.run();
         let mut client = TestClient::v5(at(&mosquitto), &["engram/rob/say"]).await;
@@ -102,7 +102,7 @@ fn whoever_asked_a_daemon_that_was_killed_is_told_and_no_change_is_made_twice() 
         assert_eq!(client.on("engram/rob/answer/q").await.json()["answer"], "again");
         client.send("engram/rob/remember", r#"{"text":"New.","id":"new"}"#);
         assert_eq!(client.on("engram/rob/answer/new").await.json()["ok"], true);
-        daemon.session.kill();
+        daemon.session.kill().await;
 
         let daemon = Daemon::with(&config).await.unwrap();
         client.send("engram/rob/remember", r#"{"text":"New.","id":"new"}"#);
@@ -155,7 +155,7 @@ fn each_connection_has_its_number_in_birth_and_will() {
         let mut client = TestClient::v5(at(&mosquitto), &["engram/rob/status"]).await;
         let born = client.next().await.json();
         assert_eq!(born["connection"], 2, "{born}");
-        daemon.session.kill();
+        daemon.session.kill().await;
         let gone = client.next().await.json();
         assert_eq!((&gone["state"], &gone["connection"]), (&json!("offline"), &json!(2)));
         assert_eq!(gone["boot_id"], born["boot_id"]);

@@ -60,7 +60,7 @@ fn a_broker_that_demands_a_certificate_is_shown_one() {
         let refused = refused.await.unwrap();
         tokio::time::sleep(Duration::from_millis(700)).await;
         assert!(!refused.publisher().connected(), "without a certificate nobody is let in");
-        refused.kill();
+        refused.kill().await;
 
         config.mqtt.client_cert_file = Some(file("client.crt"));
         config.mqtt.client_key_file = Some(file("client.key"));
