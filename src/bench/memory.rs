@@ -14,10 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::BenchError;
 use super::locomo::{self, utterance};
 use super::random::SplitMix64;
+use super::readers::{self, BesideWriter};
 use super::scratch;
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
-use crate::ids::{ClipId, EntityId, EntityKind, MemoryId};
+use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId};
 use crate::memory::model::{Clip, NameRow, NameSource};
 use crate::memory::{Filter, Memory, View};
 use crate::percept::Embedding;
@@ -25,8 +26,8 @@ use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
 
 /// Memories of one clip's transaction.
-const PER_CLIP: usize = 30;
-const CLIP_SECS: f64 = 30.0;
+pub(super) const PER_CLIP: usize = 30;
+pub(super) const CLIP_SECS: f64 = 30.0;
 /// Length of the noise that is added to a unit vector: cosine about 1 / sqrt(1 + 0.62²) = 0.85.
 const NOISE: f32 = 0.62;
 /// Queries measured.
@@ -35,7 +36,7 @@ const QUERIES: usize = 500;
 const WARM_UP: usize = 10;
 /// The newest commits, whose times are told.
 const LAST_COMMITS: usize = 100;
-const K: usize = 10;
+pub(super) const K: usize = 10;
 const SEED: u64 = 384;
 
 /// Median and 99th percentile, milliseconds.
@@ -83,6 +84,10 @@ pub struct MemoryFigures {
     pub anon_mb: Option<f64>,
     /// Size of the store's folder, MB.
     pub store_mb: f64,
+    /// Many readers beside a writer, where that was asked for; only then do the figures after it count the
+    /// memories that it wrote.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beside_writer: Option<BesideWriter>,
 }
 
 /// What the fresh process tells.
@@ -101,19 +106,29 @@ pub(super) struct Corpus {
     embed_ms: f64,
 }
 
-/// Fills a temporary store with `count` memories and measures it.
+/// Fills a temporary store with `count` memories and measures it; with `readers`, also that many at once beside a
+/// writer.
 ///
 /// # Errors
 /// When the corpus, the sentence embedder or the store fails.
-pub fn measure(config: &Config, count: usize, corpus: &Path) -> Result<MemoryFigures, BenchError> {
+pub fn measure(
+    config: &Config,
+    count: usize,
+    corpus: &Path,
+    readers: usize,
+) -> Result<MemoryFigures, BenchError> {
     let (store, config) = scratch::store(config)?;
     let knowledge = Knowledge::open(&config)?;
     let corpus = embed_corpus(&knowledge, corpus)?;
     let memory = &knowledge.memory;
-    let mut figures = fill(memory, &corpus, count)?;
+    let mut filler = Filler::new(&corpus);
+    let mut figures = fill(memory, &mut filler, count)?;
     figures.memories = count;
     figures.embed_ms = corpus.embed_ms;
     query(memory, &corpus, &mut figures);
+    if readers > 0 {
+        figures.beside_writer = Some(readers::measure(memory, &mut filler, &corpus, readers)?);
+    }
     figures.store_mb = folder_bytes(store.path()) as f64 * 1e-6;
     // The fresh process opens the store beside no other.
     drop(knowledge);
@@ -169,65 +184,21 @@ fn beginning() -> Timestamp {
 
 pub(super) fn fill(
     memory: &Memory,
-    corpus: &Corpus,
+    filler: &mut Filler<'_>,
     count: usize,
 ) -> Result<MemoryFigures, BenchError> {
-    let mut random = SplitMix64::new(SEED);
-    let mut persons: Vec<(&str, EntityId)> = Vec::new();
-    let mut session = None;
     let clips = count.div_ceil(PER_CLIP);
-    // Seconds of a commit, and of all that belongs to inserting a clip.
-    let mut times: Vec<(f64, f64, usize)> = Vec::new();
+    let mut times: Vec<Inserted> = Vec::new();
     for index in 0..clips {
-        let start = beginning().plus_secs(index as f64 * CLIP_SECS);
-        let span = Span::new(start, start.plus_secs(CLIP_SECS));
-        let here = index * PER_CLIP..((index + 1) * PER_CLIP).min(count);
-        let vectors: Vec<Embedding> = here
-            .clone()
-            .map(|number| {
-                let (_, _, own) = &corpus.turns[number % corpus.turns.len()];
-                near(own, &mut random)
-            })
-            .collect();
-        let begun = Instant::now();
-        let inserted = here.len();
-        let mut draft = memory.begin(span.end);
-        let session =
-            *session.get_or_insert_with(|| draft.new_session(beginning(), CLIP_SECS, None));
-        let clip = ClipId { session, index: index as u32 };
-        draft.clip(Clip {
-            id: clip,
-            span,
-            frames: 750,
-            analysed: 150,
-            dropped: 0,
-            key_frames: Vec::new(),
-        });
-        for (place, (number, vector)) in here.zip(vectors).enumerate() {
-            let (speaker, sentence, _) = &corpus.turns[number % corpus.turns.len()];
-            let known = persons.iter().find(|(name, _)| name == speaker).map(|(_, id)| *id);
-            let person = known.unwrap_or_else(|| {
-                let entity = draft.new_entity(EntityKind::Person);
-                let (name, source) = (speaker.clone(), NameSource::Told);
-                draft.name(NameRow { entity, name, since: start, source, turn: None });
-                persons.push((speaker, entity));
-                entity
-            });
-            let at = start.plus_secs(place as f64 * CLIP_SECS / PER_CLIP as f64);
-            let id = draft.new_memory_id();
-            draft.memory(utterance(id, sentence.clone(), at, clip, person), Some(vector));
-        }
-        let committing = Instant::now();
-        draft.commit()?;
-        times.push((committing.elapsed().as_secs_f64(), begun.elapsed().as_secs_f64(), inserted));
+        times.push(filler.insert(memory, PER_CLIP.min(count - index * PER_CLIP))?);
         if clips >= 10 && index % (clips / 10) == 0 {
             eprintln!("{} of {count} memories", index * PER_CLIP);
         }
     }
     let last = &times[times.len().saturating_sub(LAST_COMMITS)..];
-    let mut commits: Vec<f64> = last.iter().map(|(commit, ..)| commit * 1e3).collect();
-    let (secs, inserted) =
-        last.iter().fold((0.0, 0), |sum, (_, secs, count)| (sum.0 + secs, sum.1 + count));
+    let mut commits: Vec<f64> = last.iter().map(|inserted| inserted.commit_secs * 1e3).collect();
+    let secs: f64 = last.iter().map(|inserted| inserted.secs).sum();
+    let inserted: usize = last.iter().map(|inserted| inserted.memories).sum();
     Ok(MemoryFigures {
         inserts_per_sec: inserted as f64 / f64::max(secs, 1e-9),
         commit_ms: CommitLatency {
@@ -236,6 +207,86 @@ pub(super) fn fill(
         },
         ..MemoryFigures::default()
     })
+}
+
+/// Inserts clip after clip of turns.
+pub(super) struct Filler<'c> {
+    corpus: &'c Corpus,
+    random: SplitMix64,
+    persons: Vec<(&'c str, EntityId)>,
+    session: Option<SessionId>,
+    clips: u32,
+    memories: usize,
+}
+
+/// How long a clip's insertion took.
+pub(super) struct Inserted {
+    /// Its commit.
+    pub(super) commit_secs: f64,
+    /// All that belongs to it.
+    secs: f64,
+    memories: usize,
+}
+
+impl<'c> Filler<'c> {
+    pub(super) fn new(corpus: &'c Corpus) -> Self {
+        let random = SplitMix64::new(SEED);
+        Self { corpus, random, persons: Vec::new(), session: None, clips: 0, memories: 0 }
+    }
+
+    /// The newest clip that is in.
+    pub(super) fn newest(&self) -> Option<ClipId> {
+        let index = self.clips.checked_sub(1)?;
+        self.session.map(|session| ClipId { session, index })
+    }
+
+    /// Inserts a clip of so many memories as one transaction.
+    pub(super) fn insert(&mut self, memory: &Memory, count: usize) -> Result<Inserted, BenchError> {
+        let start = beginning().plus_secs(f64::from(self.clips) * CLIP_SECS);
+        let span = Span::new(start, start.plus_secs(CLIP_SECS));
+        let corpus = self.corpus;
+        let turns: Vec<_> = (self.memories..self.memories + count)
+            .map(|number| &corpus.turns[number % corpus.turns.len()])
+            .collect();
+        let vectors: Vec<Embedding> =
+            turns.iter().map(|(_, _, own)| near(own, &mut self.random)).collect();
+        let begun = Instant::now();
+        let mut draft = memory.begin(span.end);
+        let session =
+            *self.session.get_or_insert_with(|| draft.new_session(beginning(), CLIP_SECS, None));
+        let clip = ClipId { session, index: self.clips };
+        draft.clip(Clip {
+            id: clip,
+            span,
+            frames: 750,
+            analysed: 150,
+            dropped: 0,
+            key_frames: Vec::new(),
+        });
+        for (place, ((speaker, sentence, _), vector)) in turns.into_iter().zip(vectors).enumerate()
+        {
+            let known = self.persons.iter().find(|(name, _)| name == speaker).map(|(_, id)| *id);
+            let person = known.unwrap_or_else(|| {
+                let entity = draft.new_entity(EntityKind::Person);
+                let (name, source) = (speaker.clone(), NameSource::Told);
+                draft.name(NameRow { entity, name, since: start, source, turn: None });
+                self.persons.push((speaker, entity));
+                entity
+            });
+            let at = start.plus_secs(place as f64 * CLIP_SECS / PER_CLIP as f64);
+            let id = draft.new_memory_id();
+            draft.memory(utterance(id, sentence.clone(), at, clip, person), Some(vector));
+        }
+        let committing = Instant::now();
+        draft.commit()?;
+        self.clips += 1;
+        self.memories += count;
+        Ok(Inserted {
+            commit_secs: committing.elapsed().as_secs_f64(),
+            secs: begun.elapsed().as_secs_f64(),
+            memories: count,
+        })
+    }
 }
 
 /// A vector near another.

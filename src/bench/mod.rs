@@ -19,6 +19,7 @@ pub mod m3_bench;
 pub mod memory;
 pub mod perception;
 pub mod random;
+pub mod readers;
 pub mod recall;
 pub mod rehearsal;
 mod scratch;

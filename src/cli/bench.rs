@@ -81,6 +81,9 @@ enum Measure {
         /// Conversations (LoCoMo) that texts, vectors and queries are made from.
         #[arg(long, value_name = "FILE")]
         corpus: PathBuf,
+        /// Measure so many readers at once beside a writer, too.
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        readers: usize,
     },
     /// Recall beside the reference's way of searching, at 1,000, 10,000 and 100,000 memories.
     Recall {
@@ -227,8 +230,8 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Memory { hours: Some(hours), corpus, .. } => {
             show(&day::measure(config, *hours, corpus)?, json)
         }
-        Measure::Memory { memories, corpus, .. } => {
-            show(&memory::measure(config, memories.unwrap_or_default(), corpus)?, json)
+        Measure::Memory { memories, corpus, readers, .. } => {
+            show(&memory::measure(config, memories.unwrap_or_default(), corpus, *readers)?, json)
         }
         Measure::Recall { corpus, largest } => {
             show(&recall::measure(config, corpus, *largest)?, json)

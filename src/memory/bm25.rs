@@ -2,8 +2,9 @@
 //!
 //! Words are taken in from the rarest to the commonest. Once the best documents so far have more than all words
 //! left can give, no other document can come among them; where the lists left are long, they are then only
-//! looked up for the few that may still win, and for single documents that are asked for. The result is exactly
-//! that of scoring every document; a test holds it against that.
+//! looked up for the few that may still win, and for single documents that are asked for. Behind a narrow filter
+//! nothing is read at all, only looked up. The result is exactly that of scoring every document; a test holds it
+//! against that.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use std::collections::HashMap;
 use super::facets::{Facet, beside};
 use super::idset::IdSet;
 use super::lexical::{B, K1, Posting};
-use super::temporal::{CHUNK, Log};
+use super::log::{CHUNK, Log};
 
 /// What a match is worth one remark before, one after, and two away.
 const ASIDE: [f32; 3] = [0.5, 0.5, 0.35];
@@ -19,10 +20,13 @@ const ASIDE: [f32; 3] = [0.5, 0.5, 0.35];
 const LOOKED_AT: usize = 400;
 /// Sums of single precision may be off by so much.
 const ROUNDING: f32 = 1e-4;
-/// Looking up instead of reading on pays where so many times more postings are left than documents were met.
-const PAYS: usize = 2;
+/// Looking up instead of reading on may pay where more postings are left than one in so many documents.
+const PAYS: usize = 4;
+/// Looking up instead of reading at all pays where at most one in so many documents counts.
+const NARROW: usize = 16;
 
 /// A word of the query: the lists of all terms that mean the same.
+#[derive(Clone)]
 pub(super) struct Term {
     /// Postings, and how many of them the reader knows.
     pub(super) lists: Vec<(Log<Posting>, usize)>,
@@ -51,15 +55,20 @@ impl Term {
         let several = self.lists.len() > 1;
         let mut counted = vec![0_u64; if several { docs.div_ceil(64) } else { 0 }];
         for (postings, known) in &self.lists {
-            for posting in postings.iter().take(*known) {
-                if several {
-                    let (word, bit) = (posting.doc as usize / 64, 1 << (posting.doc % 64));
-                    if counted[word] & bit != 0 {
-                        continue;
-                    }
-                    counted[word] |= bit;
+            if !several {
+                // Chunk by chunk: most of the time goes here.
+                for chunk in 0..known.div_ceil(CHUNK) {
+                    let here = postings.chunk(chunk);
+                    here[..here.len().min(known - chunk * CHUNK)].iter().for_each(&mut visit);
                 }
-                visit(posting);
+                continue;
+            }
+            for posting in postings.iter().take(*known) {
+                let (word, bit) = (posting.doc as usize / 64, 1 << (posting.doc % 64));
+                if counted[word] & bit == 0 {
+                    counted[word] |= bit;
+                    visit(posting);
+                }
             }
         }
     }
@@ -115,7 +124,6 @@ pub(crate) struct Scores {
 /// What the words read so far give every document.
 struct Read {
     scores: Vec<f32>,
-    touched: Vec<u32>,
     /// Terms read.
     taken: usize,
     /// More than the others give any document.
@@ -141,31 +149,32 @@ impl Scores {
             read.get_or_insert_with(|| {
                 let left = self.terms.iter().map(Term::most).sum();
                 let scores = vec![0.0; if self.terms.is_empty() { 0 } else { self.docs }];
-                let mut read = Read { scores, touched: Vec::new(), taken: 0, left };
-                let mut postings: usize = self.terms.iter().map(Term::len).sum();
+                let mut read = Read { scores, taken: 0, left };
+                let mut postings = self.postings();
                 while let Some(term) = self.terms.get(read.taken) {
-                    postings -= term.len();
-                    self.take_in(term, &mut read);
-                    let met = read.touched.len();
-                    if postings > PAYS * met && met > LOOKED_AT {
-                        let all = read.touched.iter().map(|doc| read.scores[*doc as usize]);
-                        if least_of(all.collect(), LOOKED_AT) > read.left + ROUNDING {
+                    if read.taken > 0 && postings * PAYS > self.docs {
+                        let best = best_scores(&read.scores, LOOKED_AT);
+                        let least = best.get(LOOKED_AT - 1).map_or(0.0, |(_, score)| *score);
+                        if least > read.left + ROUNDING {
                             break;
                         }
                     }
+                    postings -= term.len();
+                    self.take_in(term, &mut read);
                 }
                 read
             })
         })
     }
 
+    /// Postings of all words.
+    fn postings(&self) -> usize {
+        self.terms.iter().map(Term::len).sum()
+    }
+
     fn take_in(&self, term: &Term, read: &mut Read) {
         term.each(self.docs, |posting| {
-            let score = &mut read.scores[posting.doc as usize];
-            if *score == 0.0 {
-                read.touched.push(posting.doc);
-            }
-            *score += term.worth(posting, self.mean);
+            read.scores[posting.doc as usize] += term.worth(posting, self.mean);
         });
         read.taken += 1;
         read.left -= term.most();
@@ -173,11 +182,10 @@ impl Scores {
 
     /// Score of a document's own words.
     pub(crate) fn own(&self, doc: u32) -> f32 {
+        if let Some(read) = self.read.borrow().as_ref()
+            && read.taken == self.terms.len()
         {
-            let read = self.begun();
-            if read.taken == self.terms.len() {
-                return read.scores.get(doc as usize).copied().unwrap_or(0.0);
-            }
+            return read.scores.get(doc as usize).copied().unwrap_or(0.0);
         }
         if let Some(known) = self.known.borrow().get(&doc) {
             return *known;
@@ -186,16 +194,36 @@ impl Scores {
         self.known.borrow().get(&doc).copied().unwrap_or(0.0)
     }
 
+    /// Whether all lists are read.
+    pub(crate) fn is_read(&self) -> bool {
+        self.read.borrow().as_ref().is_some_and(|read| read.taken == self.terms.len())
+    }
+
     /// Looks up the scores of documents (ascending) at once, where they are not read anyway.
     pub(crate) fn look_up(&self, docs: &[u32]) {
-        if self.begun().taken == self.terms.len() {
+        if self.is_read() {
             return;
         }
-        let mut known = self.known.borrow_mut();
-        let docs: Vec<u32> = docs.iter().copied().filter(|doc| !known.contains_key(doc)).collect();
-        let mut scores = vec![0.0_f32; docs.len()];
-        self.add(&self.terms, &docs, &mut scores);
-        known.extend(docs.into_iter().zip(scores));
+        let docs: Vec<u32> = {
+            let known = self.known.borrow();
+            docs.iter().copied().filter(|doc| !known.contains_key(doc)).collect()
+        };
+        let scores = self.sums(&docs);
+        self.known.borrow_mut().extend(docs.into_iter().zip(scores));
+    }
+
+    /// Scores of documents (ascending): what is read of them, and the rest looked up.
+    fn sums(&self, docs: &[u32]) -> Vec<f32> {
+        let read = self.read.borrow();
+        let (mut sums, taken) = match read.as_ref() {
+            Some(read) => {
+                let score = |doc: &u32| read.scores.get(*doc as usize).copied().unwrap_or(0.0);
+                (docs.iter().map(score).collect(), read.taken)
+            }
+            None => (vec![0.0; docs.len()], 0),
+        };
+        self.add(&self.terms[taken..], docs, &mut sums);
+        sums
     }
 
     fn add(&self, terms: &[Term], docs: &[u32], scores: &mut [f32]) {
@@ -237,43 +265,53 @@ impl Scores {
         }
     }
 
-    /// The `most` documents with the best words of their own among those admitted, best first.
-    fn best_own(&self, most: usize, admits: &dyn Fn(u32) -> bool) -> Vec<(u32, f32)> {
+    /// The `most` documents with the best words of their own among those given (ascending), or all; best first.
+    fn best_own(&self, most: usize, among: Option<&[u32]>) -> Vec<(u32, f32)> {
         if most == 0 {
             return Vec::new();
         }
-        let mut read = self.begun();
-        let met = |read: &Read| -> Vec<(u32, f32)> {
-            let admitted = read.touched.iter().filter(|doc| admits(**doc));
-            admitted.map(|doc| (*doc, read.scores[*doc as usize])).collect()
+        let among =
+            among.map(|docs| &docs[..docs.partition_point(|doc| (*doc as usize) < self.docs)]);
+        let unread = self.read.borrow().is_none();
+        if let Some(docs) = among
+            && unread
+            && docs.len() * NARROW <= self.docs
+        {
+            let sums = self.sums(docs);
+            self.known.borrow_mut().extend(docs.iter().copied().zip(sums.iter().copied()));
+            return best_of(docs.iter().copied().zip(sums), most);
+        }
+        let taken = self.begun().taken;
+        let best = |scores: &[f32]| match among {
+            None => best_scores(scores, most),
+            Some(docs) => best_of(docs.iter().map(|doc| (*doc, scores[*doc as usize])), most),
         };
-        let mut found = met(&read);
-        if read.taken < self.terms.len() {
-            let least = match found.len() >= most {
-                true => least_of(found.iter().map(|(_, score)| *score).collect(), most),
-                false => 0.0,
+        let mut read = self.begun();
+        if read.scores.is_empty() {
+            return Vec::new();
+        }
+        let found = best(&read.scores);
+        if taken == self.terms.len() {
+            return found;
+        }
+        let least = found.get(most - 1).map_or(0.0, |(_, score)| *score);
+        let bound = least - read.left - ROUNDING;
+        if bound > 0.0 {
+            let may_win = |doc: &u32| read.scores[*doc as usize] >= bound;
+            let docs: Vec<u32> = match among {
+                None => (0..read.scores.len() as u32).filter(may_win).collect(),
+                Some(docs) => docs.iter().copied().filter(may_win).collect(),
             };
-            if least > read.left + ROUNDING {
-                found.retain(|(_, score)| *score >= least - read.left - ROUNDING);
-                found.sort_unstable_by_key(|(doc, _)| *doc);
-                let (docs, mut sums): (Vec<u32>, Vec<f32>) = found.into_iter().unzip();
-                self.add(&self.terms[read.taken..], &docs, &mut sums);
-                self.known.borrow_mut().extend(docs.iter().copied().zip(sums.iter().copied()));
-                found = docs.into_iter().zip(sums).collect();
-            } else {
-                // Among those admitted others may still win: everything is read.
-                while let Some(term) = self.terms.get(read.taken) {
-                    self.take_in(term, &mut read);
-                }
-                found = met(&read);
-            }
+            drop(read);
+            let sums = self.sums(&docs);
+            self.known.borrow_mut().extend(docs.iter().copied().zip(sums.iter().copied()));
+            return best_of(docs.into_iter().zip(sums), most);
         }
-        if found.len() > most {
-            found.select_nth_unstable_by(most - 1, in_order);
-            found.truncate(most);
+        // Among those given others may still win: everything is read.
+        while let Some(term) = self.terms.get(read.taken) {
+            self.take_in(term, &mut read);
         }
-        found.sort_unstable_by(in_order);
-        found
+        best(&read.scores)
     }
 
     /// The `k` documents with the best words of their own among those that `keep` lets pass, best first.
@@ -281,7 +319,7 @@ impl Scores {
         // Some more than wanted, then many more: few do not pass.
         let mut most = k.saturating_mul(2).saturating_add(16);
         loop {
-            let best = self.best_own(most, &|_| true);
+            let best = self.best_own(most, None);
             let all = best.len() < most;
             let found: Vec<(u32, f32)> =
                 best.into_iter().filter(|(doc, _)| keep(*doc)).take(k).collect();
@@ -300,33 +338,90 @@ impl Scores {
         among: Option<&IdSet>,
         keep: &mut dyn FnMut(u32) -> bool,
     ) -> Vec<(u32, f32)> {
-        let admitted = |doc: u32| {
-            let id = facets.get(doc as usize).map(|facet| facet.id);
-            among.is_none_or(|among| id.is_some_and(|id| among.contains(id)))
-        };
-        let best = self.best_own(LOOKED_AT, &admitted);
+        let best = self.best_own(LOOKED_AT, among.map(IdSet::docs));
         let mut near: Vec<u32> = Vec::with_capacity(best.len() * 5);
         for (doc, _) in best {
             self.neighbourhood(facets, doc, &mut near);
         }
         near.sort_unstable();
         near.dedup();
-        let mut wide: Vec<u32> = Vec::with_capacity(near.len() * 2);
-        for doc in &near {
-            self.neighbourhood(facets, *doc, &mut wide);
+        // Where everything is read, nothing needs to be looked up.
+        if !self.is_read() {
+            let mut wide: Vec<u32> = Vec::with_capacity(near.len() * 2);
+            for doc in &near {
+                self.neighbourhood(facets, *doc, &mut wide);
+            }
+            wide.sort_unstable();
+            wide.dedup();
+            self.look_up(&wide);
         }
-        wide.sort_unstable();
-        wide.dedup();
-        self.look_up(&wide);
         let scored = near.into_iter().map(|doc| (doc, self.own(doc) + self.around(facets, doc).0));
         ranked(scored.collect(), k, keep)
     }
 }
 
-/// The least of the `most` greatest.
-fn least_of(mut scores: Vec<f32>, most: usize) -> f32 {
-    let (_, least, _) = scores.select_nth_unstable_by(most - 1, |a, b| b.total_cmp(a));
-    *least
+/// The `most` best of the scores of all documents, best first; documents without any are left out.
+fn best_scores(scores: &[f32], most: usize) -> Vec<(u32, f32)> {
+    const AT_ONCE: usize = 64;
+    let mut best = Best::new(most);
+    for (part, here) in scores.chunks(AT_ONCE).enumerate() {
+        // Most parts hold none.
+        let mut any = false;
+        for score in here {
+            any |= *score > best.floor;
+        }
+        if any {
+            for (at, score) in here.iter().enumerate() {
+                best.offer((part * AT_ONCE + at) as u32, *score);
+            }
+        }
+    }
+    best.sorted()
+}
+
+/// The same of documents (ascending) with their scores.
+fn best_of(all: impl Iterator<Item = (u32, f32)>, most: usize) -> Vec<(u32, f32)> {
+    let mut best = Best::new(most);
+    all.for_each(|(doc, score)| best.offer(doc, score));
+    best.sorted()
+}
+
+/// The best so far of documents that come in order.
+struct Best {
+    most: usize,
+    found: Vec<(u32, f32)>,
+    /// What does not have more is not among the best: of equals the first comes first.
+    floor: f32,
+}
+
+impl Best {
+    fn new(most: usize) -> Self {
+        Self { most, found: Vec::new(), floor: 0.0 }
+    }
+
+    fn offer(&mut self, doc: u32, score: f32) {
+        if score <= self.floor {
+            return;
+        }
+        self.found.push((doc, score));
+        if self.found.len() >= self.most.saturating_mul(4) {
+            self.cut();
+        }
+    }
+
+    fn cut(&mut self) {
+        if self.found.len() > self.most {
+            let (_, last, _) = self.found.select_nth_unstable_by(self.most - 1, in_order);
+            self.floor = last.1;
+            self.found.truncate(self.most);
+        }
+    }
+
+    fn sorted(mut self) -> Vec<(u32, f32)> {
+        self.cut();
+        self.found.sort_unstable_by(in_order);
+        self.found
+    }
 }
 
 fn ranked(
@@ -427,7 +522,7 @@ mod tests {
             let scores = Scores::new(terms(&mut random, docs, words), docs, 20.0, 1.0);
             let all = exhaustive(&scores);
             for most in [1, 10, 100, 400] {
-                let found = scores.best_own(most, &|_| true);
+                let found = scores.best_own(most, None);
                 assert_eq!(
                     found,
                     all[..most.min(all.len())],
@@ -439,7 +534,15 @@ mod tests {
             let odd = |doc: u32| doc % 2 == 1;
             let wanted: Vec<_> =
                 all.iter().copied().filter(|(doc, _)| odd(*doc)).take(50).collect();
-            assert_eq!(scores.best_own(50, &odd), wanted);
+            let odds: Vec<u32> = (0..docs as u32 + 100).filter(|doc| odd(*doc)).collect();
+            assert_eq!(scores.best_own(50, Some(&odds)), wanted);
+            // A few are only looked up.
+            let few: Vec<u32> = (0..docs as u32).filter(|doc| doc % 31 == 3).collect();
+            let wanted: Vec<_> =
+                all.iter().copied().filter(|(doc, _)| doc % 31 == 3).take(20).collect();
+            let fresh = Scores::new(scores.terms.clone(), docs, 20.0, 1.0);
+            assert_eq!(fresh.best_own(20, Some(&few)), wanted);
+            assert!(fresh.read.borrow().is_none());
             let rare = |doc: u32| doc % 97 == 5;
             let wanted: Vec<_> =
                 all.iter().copied().filter(|(doc, _)| rare(*doc)).take(9).collect();
@@ -467,7 +570,7 @@ mod tests {
             let mut made = Some(terms(&mut random, docs, words));
             let scores = Scores::new(made.take().unwrap(), docs, 20.0, 1.0);
             let begun = std::time::Instant::now();
-            let found = scores.best_own(LOOKED_AT, &|_| true);
+            let found = scores.best_own(LOOKED_AT, None);
             with.push(begun.elapsed().as_secs_f64() * 1e3);
             let begun = std::time::Instant::now();
             let mut all = exhaustive_unsorted(&scores);

@@ -407,14 +407,15 @@ impl Draft {
             self.retire_vectors(memory.id);
         }
         if let Some(embedding) = embedding {
-            self.batches.vectors.put(MemoryVector { memory: memory.id, embedding });
+            self.embed(memory.id, embedding);
         }
         self.batches.memories.put(memory);
     }
 
     /// Puts a memory's vector later.
     pub fn embed(&mut self, memory: MemoryId, embedding: Embedding) {
-        self.batches.vectors.put(MemoryVector { memory, embedding });
+        let row = MemoryVector::new(memory, &embedding);
+        self.batches.vectors.put(row);
     }
 
     /// Takes a memory's vector of that model back.

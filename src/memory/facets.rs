@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use crate::ids::{ClipId, MemoryId};
-use crate::time::Span;
+use crate::ids::{ClipId, MemoryId, SessionId};
+use crate::time::{Span, Timestamp};
 
 use super::filter::Filter;
+use super::log::Log;
 use super::model::{MemoryKind, MemoryRow};
-use super::temporal::{Log, Version};
+use super::shelf::{Plain, Shelf};
+use super::versions::Versions;
 
 /// How far apart two remarks may begin and still belong together, seconds.
 const TOGETHER_SECS: f64 = 60.0;
@@ -19,51 +21,89 @@ const LOOKED_OVER: u32 = 8;
 
 /// One version of a memory, by its position in the table's log.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Facet {
-    pub(crate) id: MemoryId,
-    kind: MemoryKind,
-    clip: Option<ClipId>,
-    span: Span,
-    valid: Span,
+    id: u64,
+    /// Start and end, nanoseconds.
+    span: [i64; 2],
+    valid: [i64; 2],
+    /// Session and number.
+    clip: [u32; 2],
+    /// Its place in [`MemoryKind::ALL`].
+    kind: u32,
+    /// 1: of a clip.
+    has_clip: u32,
 }
+
+// SAFETY: numbers side by side, none of them wider than the place where it stands asks for: no padding.
+unsafe impl Plain for Facet {}
 
 impl Facet {
     fn of(row: &MemoryRow) -> Self {
-        let end = row.valid_to.unwrap_or(crate::time::Timestamp::MAX);
+        let end = row.valid_to.unwrap_or(Timestamp::MAX);
+        let clip = row.clip.unwrap_or_default();
         Self {
-            id: row.id,
-            kind: row.kind,
-            clip: row.clip,
-            span: row.span,
-            valid: Span { start: row.valid_from, end },
+            id: row.id.0,
+            span: [row.span.start.as_nanos(), row.span.end.as_nanos()],
+            valid: [row.valid_from.as_nanos(), end.as_nanos()],
+            clip: [clip.session.0, clip.index],
+            kind: row.kind as u32,
+            has_clip: u32::from(row.clip.is_some()),
         }
+    }
+
+    pub(crate) fn id(&self) -> MemoryId {
+        MemoryId(self.id)
+    }
+
+    fn span(&self) -> Span {
+        let [start, end] = self.span.map(Timestamp::from_nanos);
+        Span { start, end }
+    }
+
+    fn clip(&self) -> Option<ClipId> {
+        let [session, index] = self.clip;
+        (self.has_clip == 1).then_some(ClipId { session: SessionId(session), index })
+    }
+
+    fn is_of(&self, kind: MemoryKind) -> bool {
+        self.kind == kind as u32
     }
 
     /// Whether it passes, but for the entities; a still valid one always ends later.
     pub(crate) fn passes(&self, filter: &Filter) -> bool {
-        filter.span.is_none_or(|span| super::filter::overlaps(span, self.span))
-            && (filter.kinds.is_empty() || filter.kinds.contains(&self.kind))
-            && filter.clip.is_none_or(|clip| self.clip == Some(clip))
-            && filter.valid_at.is_none_or(|at| self.valid.start <= at && at < self.valid.end)
+        let [begins, ends] = self.valid.map(Timestamp::from_nanos);
+        filter.span.is_none_or(|span| super::filter::overlaps(span, self.span()))
+            && (filter.kinds.is_empty() || filter.kinds.iter().any(|kind| self.is_of(*kind)))
+            && filter.clip.is_none_or(|clip| self.clip() == Some(clip))
+            && filter.valid_at.is_none_or(|at| begins <= at && at < ends)
     }
 }
 
 /// The columns.
-#[derive(Default)]
-pub(crate) struct Facets(ArcSwap<Log<Facet>>);
+pub(crate) struct Facets {
+    shelf: Arc<Shelf>,
+    columns: ArcSwap<Log<Facet>>,
+}
 
 impl Facets {
+    /// Empty ones, to lie on that shelf.
+    pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
+        Self { shelf, columns: ArcSwap::default() }
+    }
+
     /// Takes in the versions that are not in yet.
-    pub(crate) fn append(&self, log: &Log<Arc<Version<MemoryRow>>>) {
-        let mut facets = Log::clone(&self.0.load());
+    pub(crate) fn append(&self, log: &Versions<MemoryRow>) {
+        let mut facets = Log::clone(&self.columns.load());
         for version in log.iter_from(facets.len()) {
             facets.push(Facet::of(&version.row));
         }
-        self.0.store(Arc::new(facets));
+        facets.settle(&self.shelf);
+        self.columns.store(Arc::new(facets));
     }
 
     pub(crate) fn load(&self) -> Arc<Log<Facet>> {
-        self.0.load_full()
+        self.columns.load_full()
     }
 }
 
@@ -71,18 +111,18 @@ impl Facets {
 /// and soon enough to belong to it.
 pub(crate) fn beside(facets: &Log<Facet>, doc: u32, docs: usize, forward: bool) -> Option<u32> {
     let own = facets.get(doc as usize)?;
-    let session = own.clip?.session;
-    if own.kind != MemoryKind::Utterance {
+    let session = own.clip()?.session;
+    if !own.is_of(MemoryKind::Utterance) {
         return None;
     }
     for step in 1..=LOOKED_OVER {
         let at = if forward { doc.checked_add(step)? } else { doc.checked_sub(step)? };
         let other = facets.get(at as usize).filter(|_| (at as usize) < docs)?;
-        if other.clip.map(|clip| clip.session) != Some(session) {
+        if other.clip().map(|clip| clip.session) != Some(session) {
             return None;
         }
-        if other.kind == MemoryKind::Utterance {
-            let apart = other.span.start.as_nanos().abs_diff(own.span.start.as_nanos());
+        if other.is_of(MemoryKind::Utterance) {
+            let apart = other.span[0].abs_diff(own.span[0]);
             return (apart as f64 * 1e-9 <= TOGETHER_SECS).then_some(at);
         }
     }

@@ -4,8 +4,9 @@ use dashmap::DashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::log::Log;
 use super::model::PoseRow;
-use super::temporal::{Log, Version};
+use super::versions::Versions;
 use super::view::View;
 
 /// Side of a cell, metres.
@@ -28,7 +29,7 @@ fn cell_of(metres: f64) -> i64 {
 
 impl PoseGrid {
     /// Takes in the poses that are not in yet.
-    pub(crate) fn append(&self, log: &Log<Arc<Version<PoseRow>>>) {
+    pub(crate) fn append(&self, log: &Versions<PoseRow>) {
         let from = self.taken.swap(log.len(), Ordering::AcqRel);
         for (at, version) in (from..).zip(log.iter_from(from)) {
             let pose = &version.row.pose;
@@ -82,7 +83,7 @@ impl View {
         let mut take = |at: u32| {
             let Some(version) = log.get(at as usize) else { return };
             let near = point.distance(&point_of(&version.row)).is_some_and(|d| d <= radius_m);
-            if near && self.tables.poses.shows(version, &self.horizon) {
+            if near && self.tables.poses.shows(&version, &self.horizon) {
                 found.push(Arc::clone(&version.row));
             }
         };
@@ -117,7 +118,7 @@ impl View {
                     (distance, std::cmp::Reverse(version.row.pose.stamp))
                         < (*known, std::cmp::Reverse(row.pose.stamp))
                 });
-                if nearer && self.tables.poses.shows(version, &self.horizon) {
+                if nearer && self.tables.poses.shows(&version, &self.horizon) {
                     best = Some((Arc::clone(&version.row), distance));
                 }
             };

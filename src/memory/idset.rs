@@ -7,10 +7,12 @@ use crate::ids::MemoryId;
 pub(crate) struct IdSet {
     bits: Vec<u64>,
     len: usize,
+    /// Positions of the versions that pass, ascending.
+    docs: Vec<u32>,
 }
 
 impl IdSet {
-    pub(crate) fn insert(&mut self, id: MemoryId) {
+    fn insert(&mut self, id: MemoryId) {
         // Ids are counted from 1; more than so many are no store of ours.
         let Ok(number) = u32::try_from(id.0) else { return };
         let word = number as usize / 64;
@@ -20,6 +22,16 @@ impl IdSet {
         let bit = 1 << (id.0 % 64);
         self.len += usize::from(self.bits[word] & bit == 0);
         self.bits[word] |= bit;
+    }
+
+    /// The same for a version of it, by its position; positions come in order.
+    pub(crate) fn insert_version(&mut self, id: MemoryId, doc: u32) {
+        self.insert(id);
+        self.docs.push(doc);
+    }
+
+    pub(crate) fn docs(&self) -> &[u32] {
+        &self.docs
     }
 
     pub(crate) fn contains(&self, id: MemoryId) -> bool {

@@ -1,10 +1,11 @@
-//! The vector index of memories: one-bit codes that are read through, then the candidates exactly.
+//! The vector index of memories: codes that are read through, then the candidates exactly.
 //!
-//! Vectors of one model stand in commit order, each with its code ([`super::codes`]). A search reads all codes
-//! (48 bytes each at 384 dimensions), orders the nearest few thousand by a finer estimate and the best of
-//! those by their true cosine. So a vector is searchable with its commit, nothing is built in the
-//! background, what was retired or is filtered out costs nothing, and the same rows give the same answer.
-//! Nothing that writes depends on the answers of this index.
+//! Vectors of one model stand in commit order, each with its codes ([`super::codes`]). A search reads the signs of
+//! all of them (48 bytes each at 384 dimensions), orders the nearest few thousand by their steps of 8 bits, and
+//! compares the best of those by their true cosine. Behind a narrow filter only the steps of what passes are
+//! read. So a vector is searchable with its commit, nothing is built in the background, what was retired or
+//! is filtered out costs nothing, and the same rows give the same answer. Nothing that writes depends on the
+//! answers of this index.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,44 +19,57 @@ use crate::percept::Embedding;
 
 use super::codes::{CodedQuery, Codes};
 use super::idset::IdSet;
+use super::log::Log;
 use super::model::MemoryVector;
-use super::simd::dot;
-use super::temporal::{Log, Version};
+use super::shelf::Shelf;
+use super::simd::{self, dot};
+use super::temporal::{Horizon, Table, Version};
+use super::versions::Versions;
 
 /// Vectors up to which every one is compared exactly.
 pub(crate) const EXACT_UP_TO: usize = 2_000;
-/// Of the codes, one in so many is looked at again.
-const LOOKED_AT_AGAIN: usize = 50;
+/// Of all vectors, one in so many is looked at again.
+const LOOKED_AT_AGAIN: usize = 64;
 /// And at least so many, …
-const LEAST_AGAIN: usize = 1_500;
+const LEAST_AGAIN: usize = 2_000;
 /// … at most so many at first.
-const MOST_AGAIN: usize = 10_000;
-/// True cosines computed beside 3 per hit wanted.
-const EXACTLY: usize = 450;
-
-type Rows = Log<Arc<Version<MemoryVector>>>;
-/// Whether a vector counts.
-type Predicate<'a> = &'a dyn Fn(&Version<MemoryVector>) -> bool;
+const MOST_AGAIN: usize = 16_384;
+/// True cosines computed beside 2 per hit wanted.
+const EXACTLY: usize = 64;
+/// A filter is narrow when it lets at most one in so many pass.
+const NARROW: usize = 32;
+/// One distance in so many tells where to draw the line.
+const SAMPLED: usize = 8;
 
 /// The vectors of one model as they stand; replaced as a whole by the writer.
 #[derive(Clone)]
 struct Space {
-    rows: Rows,
-    memories: Log<MemoryId>,
-    codes: Codes,
     dimensions: usize,
+    /// By position in this space: that in the table's log; ascending.
+    rows: Log<u32>,
+    codes: Codes,
 }
 
-/// One vector that is searched by, once or several times with other filters: all codes are read through once.
+/// The rows that a search is about, and which of them count.
+pub(crate) struct Shown<'a> {
+    pub(crate) table: &'a Table<MemoryVector>,
+    pub(crate) horizon: &'a Horizon,
+    /// Whether a memory passes; asked of good ones only.
+    pub(crate) admits: &'a dyn Fn(MemoryId) -> bool,
+}
+
+/// One vector that is searched by, once or several times with other filters.
 pub(crate) struct Look<'q> {
     query: &'q Embedding,
     read: OnceCell<Read>,
 }
 
+/// What was read; a commit in between may bring more vectors: none that this reader knows.
 struct Read {
     space: Arc<Space>,
     coded: CodedQuery,
-    distances: Vec<u16>,
+    /// Of all codes; read when it is first needed.
+    distances: OnceCell<Vec<u16>>,
 }
 
 impl<'q> Look<'q> {
@@ -69,37 +83,35 @@ impl<'q> Look<'q> {
 }
 
 /// Vectors of all models.
-#[derive(Default)]
 pub(crate) struct VectorIndex {
+    shelf: Arc<Shelf>,
     spaces: ArcSwap<BTreeMap<ModelHash, Arc<Space>>>,
     taken: AtomicUsize,
 }
 
 impl VectorIndex {
+    /// An empty one, whose codes are to lie on that shelf.
+    pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
+        Self { shelf, spaces: ArcSwap::default(), taken: AtomicUsize::new(0) }
+    }
+
     /// Takes in the versions that are not in yet.
-    pub(crate) fn append(&self, log: &Rows) {
+    pub(crate) fn append(&self, log: &Versions<MemoryVector>) {
         let from = self.taken.swap(log.len(), Ordering::AcqRel);
         if from >= log.len() {
             return;
         }
         let mut spaces = BTreeMap::clone(&self.spaces.load());
-        for version in log.iter_from(from) {
-            let embedding = &version.row.embedding;
-            let dimensions = embedding.values.len();
-            let space = spaces.entry(embedding.model).or_insert_with(|| {
-                Arc::new(Space {
-                    rows: Rows::default(),
-                    memories: Log::default(),
-                    codes: Codes::new(dimensions),
-                    dimensions,
-                })
-            });
+        for (at, version) in (from..).zip(log.iter_from(from)) {
+            let (model, dimensions) = (version.row.model, version.row.values.len());
+            let space = spaces
+                .entry(model)
+                .or_insert_with(|| Arc::new(Space::new(dimensions, Arc::clone(&self.shelf))));
             // A vector of another length is no vector of this model: never compared.
             if dimensions == space.dimensions {
                 let space = Arc::make_mut(space);
-                space.rows.push(Arc::clone(version));
-                space.memories.push(version.row.memory);
-                space.codes.push(&embedding.values);
+                space.rows.push(at as u32);
+                space.codes.push(&version.row.values);
             }
         }
         self.spaces.store(Arc::new(spaces));
@@ -110,14 +122,13 @@ impl VectorIndex {
         self.spaces.load().keys().copied().collect()
     }
 
-    /// The `k` most similar memories among those in `among` that `keep` lets pass, best first. `shows`, asked
-    /// of every candidate, is to be quick; `keep` is asked of the good ones that it lets pass.
+    /// The `k` most similar memories among those in `among`, best first.
     pub(crate) fn nearest(
         &self,
         look: &Look<'_>,
         k: usize,
         among: Option<&IdSet>,
-        (shows, keep): (Predicate<'_>, Predicate<'_>),
+        shown: &Shown<'_>,
     ) -> Vec<(MemoryId, f32)> {
         let query = look.query.values.as_slice();
         let model = look.query.model;
@@ -125,71 +136,106 @@ impl VectorIndex {
         if k == 0 || query.len() != space.dimensions {
             return Vec::new();
         }
-        let passes = |version: &Version<MemoryVector>| {
-            among.is_none_or(|among| among.contains(version.row.memory))
-                && shows(version)
-                && keep(version)
-        };
+        // Read after the horizon was taken: it knows all that ended by then.
+        let log = shown.table.log();
         if space.rows.len() <= EXACT_UP_TO {
-            return best_of(space.rows.iter(), query, k, &passes);
+            let rows = space.rows.iter().map(|at| *at as usize);
+            let known = rows.filter(|at| shown.table.shows_in(&log, *at, shown.horizon));
+            let versions = known.filter_map(|at| log.get(at));
+            let of_them = versions
+                .filter(|version| among.is_none_or(|among| among.contains(version.row.memory)));
+            return best_of(of_them, query, k, shown.admits);
         }
-        // A commit in between may have brought more vectors: none that this reader knows.
         let Read { space, coded, distances } = look.read.get_or_init(|| {
             let coded = space.codes.query(query);
-            let distances = space.codes.distances(&coded);
-            Read { space, coded, distances }
+            Read { space, coded, distances: OnceCell::new() }
         });
-        let mut again = (distances.len() / LOOKED_AT_AGAIN)
-            .clamp(LEAST_AGAIN, MOST_AGAIN)
-            .max(50 * k)
-            .min(distances.len());
+        let count = space.rows.len();
+        let distances = || distances.get_or_init(|| space.codes.distances(coded)).as_slice();
+        let mut again = (count / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN).max(16 * k);
         loop {
-            let (candidates, everything) = space.near(distances, again, among);
-            let top = space.exactly(query, coded, candidates, k, (shows, keep));
+            // Whether that is all there are.
+            let (candidates, everything) = match among {
+                Some(among) if among.len() <= count / NARROW => {
+                    (space.positions(among, shown.table), true)
+                }
+                Some(among) => {
+                    (nearest_of(distances(), space.positions(among, shown.table), again), false)
+                }
+                None => (nearest(distances(), again), false),
+            };
+            let top = space.exactly(query, coded, candidates, k, (&log, shown));
             // Candidates that the reader does not know (retired since, or not yet) may have crowded out
             // others.
-            if top.0.len() == k || everything {
+            if top.0.len() == k || everything || again >= count {
                 return top.into_hits();
             }
-            again *= 8;
+            again = again.saturating_mul(8);
         }
     }
 }
 
+/// The distance within which lie about `wanted` of all, told by a sample.
+fn limit_of(sample: impl Iterator<Item = u16>, wanted: usize) -> u16 {
+    let mut counts: Vec<usize> = Vec::new();
+    for distance in sample {
+        let distance = usize::from(distance);
+        if distance >= counts.len() {
+            counts.resize(distance + 1, 0);
+        }
+        counts[distance] += 1;
+    }
+    let mut sum = 0;
+    let limit = counts.iter().position(|here| {
+        sum += here;
+        sum * SAMPLED >= wanted
+    });
+    limit.map_or(u16::MAX, |limit| limit as u16)
+}
+
+/// Positions of about `count` of least distance; of all where there are no more.
+fn nearest(distances: &[u16], count: usize) -> Vec<u32> {
+    let limit = match distances.len() <= count {
+        true => u16::MAX,
+        false => limit_of(distances.iter().step_by(SAMPLED).copied(), count),
+    };
+    let mut found = Vec::with_capacity(count + count / 2);
+    simd::up_to(distances, limit, 0, &mut found);
+    found
+}
+
+/// Those of the positions with about the `count` least distances; all where they are no more.
+fn nearest_of(distances: &[u16], mut positions: Vec<u32>, count: usize) -> Vec<u32> {
+    if positions.len() > count {
+        let distance = |at: &u32| distances.get(*at as usize).copied().unwrap_or(u16::MAX);
+        let limit = limit_of(positions.iter().step_by(SAMPLED).map(distance), count);
+        positions.retain(|at| distance(at) <= limit);
+    }
+    positions
+}
+
 impl Space {
-    /// Positions of the `count` nearest codes (and of those as near as the last) whose memories are in
-    /// `among`; and whether that is all there are.
-    fn near(&self, distances: &[u16], count: usize, among: Option<&IdSet>) -> (Vec<u32>, bool) {
-        let admitted = |at: usize| {
-            among.is_none_or(|among| self.memories.get(at).is_some_and(|id| among.contains(*id)))
-        };
-        let most = distances.iter().copied().max().unwrap_or(0);
-        let mut counts = vec![0_usize; usize::from(most) + 1];
-        match among {
-            None => distances.iter().for_each(|distance| counts[usize::from(*distance)] += 1),
-            Some(among) => {
-                for (distance, id) in distances.iter().zip(self.memories.iter()) {
-                    counts[usize::from(*distance)] += usize::from(among.contains(*id));
-                }
-            }
+    fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
+        Self { dimensions, rows: Log::default(), codes: Codes::new(dimensions, shelf) }
+    }
+
+    /// Positions of all vectors of the memories.
+    fn positions(&self, among: &IdSet, table: &Table<MemoryVector>) -> Vec<u32> {
+        let mut found = Vec::with_capacity(among.len());
+        for memory in among.iter() {
+            table.numbered(memory.0, |row| found.extend(self.position(row)));
         }
-        let mut sum = 0;
-        let mut limit = usize::from(most);
-        for (distance, count_here) in counts.iter().enumerate() {
-            sum += count_here;
-            if sum >= count {
-                limit = distance;
-                break;
-            }
+        found
+    }
+
+    /// Where a row of the table stands; `None` when it is of another model, or newer.
+    fn position(&self, row: u32) -> Option<u32> {
+        // While there is one model, that is the same.
+        if self.rows.get(row as usize) == Some(&row) {
+            return Some(row);
         }
-        let everything = counts[limit + 1..].iter().all(|count| *count == 0);
-        let mut found = Vec::with_capacity(sum);
-        for (at, distance) in distances.iter().enumerate() {
-            if usize::from(*distance) <= limit && admitted(at) {
-                found.push(at as u32);
-            }
-        }
-        (found, everything)
+        let at = self.rows.partition_point(|known| *known < row);
+        (self.rows.get(at) == Some(&row)).then_some(at as u32)
     }
 
     /// The best `k` by true cosine among the candidates that look best.
@@ -199,15 +245,15 @@ impl Space {
         coded: &CodedQuery,
         candidates: Vec<u32>,
         k: usize,
-        (shows, keep): (Predicate<'_>, Predicate<'_>),
+        (log, shown): (&Versions<MemoryVector>, &Shown<'_>),
     ) -> Top {
         let mut ordered: Vec<(f32, u32)> = candidates
             .into_iter()
             .map(|at| (self.codes.likeness(coded, at as usize), at))
             .collect();
-        let wanted = 3 * k + EXACTLY;
+        let wanted = 2 * k + EXACTLY;
         let by_likeness = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        // Twice as many in order as are wanted: some of them may not pass.
+        // As many in order as are wanted, then more: some of them may not pass.
         let (mut top, mut computed, mut from) = (Top::new(k), 0, 0);
         while from < ordered.len() && computed < wanted {
             let to = (from + wanted).min(ordered.len());
@@ -216,16 +262,23 @@ impl Space {
             }
             ordered[from..to].sort_unstable_by(by_likeness);
             for (_, at) in &ordered[from..to] {
-                let Some(version) = self.rows.get(*at as usize) else { continue };
+                let Some(row) = self.rows.get(*at as usize).map(|row| *row as usize) else {
+                    continue;
+                };
                 if computed == wanted {
                     break;
                 }
-                if shows(version) {
-                    computed += 1;
-                    let score = dot(&version.row.embedding.values, query);
-                    if top.wants(score, version.row.memory) && keep(version) {
+                if shown.table.shows_in(log, row, shown.horizon)
+                    && let Some(version) = log.get(row)
+                {
+                    let score = dot(&version.row.values, query);
+                    if top.wants(score, version.row.memory) {
+                        if !(shown.admits)(version.row.memory) {
+                            continue;
+                        }
                         top.put(score, version.row.memory);
                     }
+                    computed += 1;
                 }
             }
             from = to;
@@ -263,30 +316,29 @@ fn before(a: (MemoryId, f32), b: (MemoryId, f32)) -> bool {
     b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)).is_lt()
 }
 
-/// Compares every vector.
-pub(crate) fn best_of<'a>(
-    rows: impl Iterator<Item = &'a Arc<Version<MemoryVector>>>,
+/// Compares every vector; of the good ones those that `admits` lets pass count.
+pub(crate) fn best_of(
+    versions: impl Iterator<Item = Version<MemoryVector>>,
     query: &[f32],
     k: usize,
-    keep: Predicate<'_>,
+    admits: &dyn Fn(MemoryId) -> bool,
 ) -> Vec<(MemoryId, f32)> {
     let mut top = Top::new(k);
-    for version in rows {
-        let values = &version.row.embedding.values;
+    for version in versions {
+        let values = &version.row.values;
         if values.len() != query.len() {
             continue;
         }
         let score = dot(values, query);
-        if top.wants(score, version.row.memory) && keep(version) {
+        if top.wants(score, version.row.memory) && admits(version.row.memory) {
             top.put(score, version.row.memory);
         }
     }
     top.into_hits()
 }
 
-/// Cosine of two vectors, [-1, 1], in single precision: quick, and as good for ranking. `None` when the models
-/// differ.
-pub(crate) fn likeness(a: &Embedding, b: &Embedding) -> Option<f32> {
-    (a.model == b.model && a.values.len() == b.values.len())
-        .then(|| dot(&a.values, &b.values).clamp(-1.0, 1.0))
+/// Cosine of two unit vectors, [-1, 1], in single precision: quick, and as good for ranking. `None` when they are
+/// not equally long.
+pub(crate) fn likeness(a: &[f32], b: &[f32]) -> Option<f32> {
+    (a.len() == b.len()).then(|| dot(a, b).clamp(-1.0, 1.0))
 }

@@ -15,8 +15,10 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::mention;
 
 use super::bm25::{Scores, Term};
+use super::log::Log;
 use super::model::MemoryRow;
-use super::temporal::{Log, Version};
+use super::shelf::{Plain, Shelf};
+use super::versions::Versions;
 
 /// Term saturation and weight of the text's length: chosen on all of LoCoMo's first five conversations.
 pub(super) const K1: f32 = 0.9;
@@ -37,6 +39,7 @@ fn is_function_word(word: &str) -> bool {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Posting {
     pub(super) doc: u32,
     pub(super) count: u16,
@@ -44,9 +47,12 @@ pub(super) struct Posting {
     pub(super) length: u16,
 }
 
+// SAFETY: numbers side by side; the two narrow ones fill the place of a wide one: no padding.
+unsafe impl Plain for Posting {}
+
 /// Inverted index over memory versions, by their position in the table's log.
-#[derive(Default)]
 pub(crate) struct Lexical {
+    shelf: Arc<Shelf>,
     postings: DashMap<Arc<str>, Log<Posting>>,
     /// Terms of each version and of all before it.
     lengths: ArcSwap<Log<u64>>,
@@ -106,8 +112,14 @@ fn idf(docs: usize, df: f32) -> f32 {
 pub(crate) type Concept = BTreeSet<String>;
 
 impl Lexical {
+    /// An empty one, whose lists are to lie on that shelf.
+    pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
+        let (postings, lengths, words) = Default::default();
+        Self { shelf, postings, lengths, words }
+    }
+
     /// Takes in the versions that are not in yet.
-    pub(crate) fn append(&self, log: &Log<Arc<Version<MemoryRow>>>) {
+    pub(crate) fn append(&self, log: &Versions<MemoryRow>) {
         let mut lengths = Log::clone(&self.lengths.load());
         let stemmer = Stemmer::create(Algorithm::English);
         let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +146,9 @@ impl Lexical {
             for posting in postings {
                 list.push(posting);
             }
+            list.settle(&self.shelf);
         }
+        lengths.settle(&self.shelf);
         self.lengths.store(Arc::new(lengths));
     }
 

@@ -7,10 +7,14 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AnswerId, ClipId, EntityId, MemoryId, SessionId, SourceId, TrackId, TurnId};
+use crate::ids::{
+    AnswerId, ClipId, EntityId, MemoryId, ModelHash, SessionId, SourceId, TrackId, TurnId,
+};
 use crate::media::Pose;
 use crate::percept::{Embedding, Sighting, Sound, Transcript};
 use crate::time::{Span, Timestamp};
+
+use super::shelf::Values;
 
 /// One run over live sources, or one recording being replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -416,11 +420,45 @@ pub struct EntityRow {
 
 /// The vector of a memory's text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "WholeVector", into = "WholeVector")]
 pub struct MemoryVector {
     /// Whose.
     pub memory: MemoryId,
+    /// Only equal hashes are compared.
+    pub model: ModelHash,
+    /// The vector, L2-normalised.
+    pub(crate) values: Values,
+}
+
+/// The same as it is written out.
+#[derive(Serialize, Deserialize)]
+struct WholeVector {
+    memory: MemoryId,
+    embedding: Embedding,
+}
+
+impl MemoryVector {
+    pub(crate) fn new(memory: MemoryId, embedding: &Embedding) -> Self {
+        Self { memory, model: embedding.model, values: embedding.values.as_slice().into() }
+    }
+
     /// The vector.
-    pub embedding: Embedding,
+    #[must_use]
+    pub fn embedding(&self) -> Embedding {
+        Embedding { values: self.values.to_vec(), model: self.model }
+    }
+}
+
+impl From<WholeVector> for MemoryVector {
+    fn from(WholeVector { memory, embedding }: WholeVector) -> Self {
+        Self { memory, model: embedding.model, values: embedding.values.as_slice().into() }
+    }
+}
+
+impl From<MemoryVector> for WholeVector {
+    fn from(row: MemoryVector) -> Self {
+        Self { memory: row.memory, embedding: row.embedding() }
+    }
 }
 
 /// Why a memory was closed or taken back.

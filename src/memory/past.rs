@@ -94,12 +94,7 @@ impl Memory {
         let mut rows = 0;
         macro_rules! count_tables {
             ($($field:ident: $row:ty,)*) => {
-                $(rows += tables
-                    .$field
-                    .log()
-                    .iter()
-                    .filter(|version| version.retired_seq().is_some_and(|seq| seq <= border))
-                    .count() as u64;)*
+                $(rows += tables.$field.log().count_retired(border) as u64;)*
             };
         }
         each_table!(count_tables);
@@ -150,11 +145,8 @@ impl View {
     /// How many memories there are.
     #[must_use]
     pub fn count_memories(&self) -> u64 {
-        let log = self.tables.memories.log();
-        let shown = |version: &&std::sync::Arc<super::Version<MemoryRow>>| {
-            self.tables.memories.shows(version, &self.horizon)
-        };
-        log.iter().filter(shown).count() as u64
+        let (table, log) = (&self.tables.memories, self.tables.memories.log());
+        (0..log.len()).filter(|at| table.shows_in(&log, *at, &self.horizon)).count() as u64
     }
 
     /// How many versions of memories the store holds, retired ones too.

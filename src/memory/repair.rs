@@ -80,12 +80,12 @@ impl Memory {
         let view = self.view();
         let step = (vectors.len() / TRIED).max(1);
         for version in vectors.iter().step_by(step) {
-            if !tables.vectors.shows(version, &view.horizon)
+            if !tables.vectors.shows(&version, &view.horizon)
                 || view.memory(version.row.memory).is_none()
             {
                 continue;
             }
-            let near = view.nearest(&version.row.embedding, 1, &Filter::default());
+            let near = view.nearest(&version.row.embedding(), 1, &Filter::default());
             if near.first().is_none_or(|(_, cosine)| *cosine < 1.0 - SAME) {
                 faults.push(format!("index: the vector of {} is not found", version.row.memory));
             }

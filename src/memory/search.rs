@@ -11,10 +11,11 @@ use super::bm25::Scores;
 use super::facets::Facet;
 use super::filter::Filter;
 use super::idset::IdSet;
-use super::index::{EXACT_UP_TO, Look, best_of};
+use super::index::{EXACT_UP_TO, Look, Shown, best_of};
 use super::lexical::{Concept, stems, telling_stems};
-use super::model::{MemoryRow, MemoryVector};
-use super::temporal::{CHUNK, Log, Temporal as _, Version};
+use super::log::{CHUNK, Log};
+use super::model::MemoryRow;
+use super::temporal::Temporal as _;
 use super::view::View;
 
 impl View {
@@ -45,20 +46,16 @@ impl View {
     ) -> Vec<(MemoryId, f32)> {
         let query = look.query();
         let vectors = &self.tables.vectors;
+        let admits = |id| self.admits(id, filter);
         if let Some(among) = among
             && among.len() <= EXACT_UP_TO
         {
-            let rows: Vec<_> = among
-                .iter()
-                .filter_map(|id| vectors.current(&(id, query.model), &self.horizon))
-                .collect();
-            return best_of(rows.iter(), &query.values, k, &|version| {
-                self.admits(version.row.memory, filter)
-            });
+            let rows =
+                among.iter().filter_map(|id| vectors.current(&(id, query.model), &self.horizon));
+            return best_of(rows, &query.values, k, &admits);
         }
-        let shows = |version: &Version<MemoryVector>| vectors.shows(version, &self.horizon);
-        let keep = |version: &Version<MemoryVector>| self.admits(version.row.memory, filter);
-        self.tables.index.nearest(look, k, among, (&shows, &keep))
+        let shown = Shown { table: vectors, horizon: &self.horizon, admits: &admits };
+        self.tables.index.nearest(look, k, among, &shown)
     }
 
     /// The `k` memories whose words (and entities) match best and that pass the filter, by BM25, best first.
@@ -137,7 +134,11 @@ impl View {
 
     /// Whether the version of the memory that this view shows passes.
     fn admits(&self, id: MemoryId, filter: &Filter) -> bool {
-        let version = self.tables.memories.current(&id, &self.horizon);
+        let memories = &self.tables.memories;
+        if filter.is_open() {
+            return memories.position(&id, &self.horizon).is_some();
+        }
+        let version = memories.current(&id, &self.horizon);
         version.is_some_and(|version| self.admits_row(&version.row, filter))
     }
 
@@ -160,22 +161,30 @@ impl View {
         let mut passing = IdSet::default();
         let table = &self.tables.memories;
         let facets = self.tables.facets.load();
-        let mut offer = |facet: &Facet| {
+        let mut offer = |doc: usize, facet: &Facet| {
             if facet.passes(filter) {
-                passing.insert(facet.id);
+                passing.insert_version(facet.id(), doc as u32);
             }
         };
         if filter.entities.is_empty() {
             let chunks = facets.len().div_ceil(CHUNK);
             table.chunks_touching(filter.span, chunks, |chunk| {
-                facets.chunk(chunk).iter().for_each(&mut offer);
+                let places = (chunk * CHUNK..).zip(facets.chunk(chunk));
+                places.for_each(|(doc, facet)| offer(doc, facet));
             });
         } else {
             let ids: BTreeSet<EntityId> =
                 filter.entities.iter().flat_map(|entity| self.same_as(*entity)).collect();
-            for id in ids {
-                let positions = table.positions_of(id);
-                positions.iter().filter_map(|at| facets.get(*at as usize)).for_each(&mut offer);
+            let mut docs: Vec<u32> = Vec::new();
+            for id in &ids {
+                docs.extend(table.positions_of(*id).iter());
+            }
+            if ids.len() > 1 {
+                docs.sort_unstable();
+                docs.dedup();
+            }
+            for doc in docs {
+                facets.get(doc as usize).into_iter().for_each(|facet| offer(doc as usize, facet));
             }
         }
         Some(passing)
@@ -204,10 +213,13 @@ impl Words<'_> {
 
     /// Looks up at once what [`Self::of`] will be asked.
     pub(crate) fn look_up(&self, ids: impl Iterator<Item = MemoryId>) {
+        if self.scores.is_read() {
+            return;
+        }
         let memories = &self.view.tables.memories;
         let mut docs = Vec::new();
         for id in ids {
-            if let Some((doc, _)) = memories.current_at(&id, &self.view.horizon) {
+            if let Some(doc) = memories.position(&id, &self.view.horizon) {
                 self.scores.neighbourhood(&self.facets, doc, &mut docs);
             }
         }
@@ -219,7 +231,7 @@ impl Words<'_> {
     /// Score of a memory's own words; of those around it; and the one beside it that matches best.
     pub(crate) fn of(&self, id: MemoryId) -> (f32, f32, Option<MemoryId>) {
         let memories = &self.view.tables.memories;
-        let Some((doc, _)) = memories.current_at(&id, &self.view.horizon) else {
+        let Some(doc) = memories.position(&id, &self.view.horizon) else {
             return (0.0, 0.0, None);
         };
         let (around, strongest) = self.scores.around(&self.facets, doc);
@@ -227,7 +239,7 @@ impl Words<'_> {
     }
 
     fn id(&self, doc: u32) -> Option<MemoryId> {
-        self.facets.get(doc as usize).map(|facet| facet.id)
+        self.facets.get(doc as usize).map(Facet::id)
     }
 
     fn filter<'a>(
@@ -240,10 +252,12 @@ impl Words<'_> {
             if among.is_some_and(|among| !among.contains(id)) {
                 return false;
             }
-            let current = self.view.tables.memories.current_at(&id, &self.view.horizon);
-            current.is_some_and(|(at, version)| {
-                at == doc && self.view.admits_row(&version.row, filter)
-            })
+            let (memories, horizon) = (&self.view.tables.memories, &self.view.horizon);
+            memories.position(&id, horizon) == Some(doc)
+                && (filter.is_open()
+                    || memories
+                        .current(&id, horizon)
+                        .is_some_and(|version| self.view.admits_row(&version.row, filter)))
         }
     }
 }

@@ -1,7 +1,10 @@
-//! The two inner loops of vector search, compiled for what the processor has.
+//! The inner loops of vector search, compiled for what the processor has.
 //!
 //! Each loop is written once in plain Rust; the compiler turns it into wider instructions where a function
 //! says that they are there. All versions give equal bits: sums run in the same order.
+
+/// Codes that are compared side by side.
+pub(crate) const BLOCK: usize = 8;
 
 /// Picks the widest version of a loop that this processor runs.
 macro_rules! dispatch {
@@ -21,12 +24,15 @@ macro_rules! dispatch {
 }
 
 dispatch!(plain_hamming, avx2_hamming, avx512_hamming,
-    (codes: &[u64], query: &[u64], out: &mut Vec<u16>));
+    (codes: &[u64], query: &[u64], out: &mut [u16]));
+dispatch!(plain_up_to, avx2_up_to, avx512_up_to,
+    (distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>));
+dispatch!(plain_transform, avx2_transform, avx512_transform, (values: &mut [f32]));
 dispatch!(plain_dot, avx2_dot, avx512_dot, (a: &[f32], b: &[f32]) -> f32);
 
-/// Appends the Hamming distance of every code in `codes` (one after the other, `query.len()` words each) to
-/// `out`.
-pub(crate) fn hamming(codes: &[u64], query: &[u64], out: &mut Vec<u16>) {
+/// Writes the Hamming distance of every code into `out`. Codes stand in blocks of [`BLOCK`]: the first word of
+/// each, then the second of each, and so on, `query.len()` words.
+pub(crate) fn hamming(codes: &[u64], query: &[u64], out: &mut [u16]) {
     #[cfg(target_arch = "x86_64")]
     {
         if is_x86_feature_detected!("avx512vpopcntdq")
@@ -42,6 +48,44 @@ pub(crate) fn hamming(codes: &[u64], query: &[u64], out: &mut Vec<u16>) {
         }
     }
     plain_hamming(codes, query, out);
+}
+
+/// Appends the places, counted from `first`, of the distances that are at most `limit`.
+pub(crate) fn up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_up_to(distances, limit, first, out) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: as above.
+            return unsafe { avx2_up_to(distances, limit, first, out) };
+        }
+    }
+    plain_up_to(distances, limit, first, out);
+}
+
+/// Walsh–Hadamard transform of a power-of-two length, orthonormal.
+pub(crate) fn transform(values: &mut [f32]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_transform(values) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: as above.
+            return unsafe { avx2_transform(values) };
+        }
+    }
+    plain_transform(values);
 }
 
 /// Dot product; running sums side by side, so that it is quick and always the same.
@@ -63,30 +107,149 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
     plain_dot(a, b)
 }
 
+/// Dot product of whole numbers; exact as long as it fits. (The compiler does not find the instruction that
+/// multiplies and adds pairs by itself.)
+pub(crate) fn fine_dot(a: &[i8], b: &[i16]) -> i32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_fine_dot(a, b) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: as above.
+            return unsafe { avx2_fine_dot(a, b) };
+        }
+    }
+    plain_fine_dot(a, b)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,avx2")]
+fn avx512_fine_dot(a: &[i8], b: &[i16]) -> i32 {
+    use std::arch::x86_64::{
+        _mm256_loadu_si256, _mm512_add_epi32, _mm512_cvtepi8_epi16, _mm512_loadu_si512,
+        _mm512_madd_epi16, _mm512_reduce_add_epi32, _mm512_setzero_si512,
+    };
+    let (left, left_rest) = a.as_chunks::<32>();
+    let (right, right_rest) = b.as_chunks::<32>();
+    let mut sums = _mm512_setzero_si512();
+    for (x, y) in left.iter().zip(right) {
+        // SAFETY: both are read from arrays of just that size, at any alignment.
+        let (x, y) = unsafe {
+            (_mm256_loadu_si256(x.as_ptr().cast()), _mm512_loadu_si512(y.as_ptr().cast()))
+        };
+        sums = _mm512_add_epi32(sums, _mm512_madd_epi16(_mm512_cvtepi8_epi16(x), y));
+    }
+    _mm512_reduce_add_epi32(sums) + plain_fine_dot(left_rest, right_rest)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2_fine_dot(a: &[i8], b: &[i16]) -> i32 {
+    use std::arch::x86_64::{
+        _mm_loadu_si128, _mm256_add_epi32, _mm256_cvtepi8_epi16, _mm256_loadu_si256,
+        _mm256_madd_epi16, _mm256_setzero_si256, _mm256_storeu_si256,
+    };
+    let (left, left_rest) = a.as_chunks::<16>();
+    let (right, right_rest) = b.as_chunks::<16>();
+    let mut sums = _mm256_setzero_si256();
+    for (x, y) in left.iter().zip(right) {
+        // SAFETY: both are read from arrays of just that size, at any alignment.
+        let (x, y) =
+            unsafe { (_mm_loadu_si128(x.as_ptr().cast()), _mm256_loadu_si256(y.as_ptr().cast())) };
+        sums = _mm256_add_epi32(sums, _mm256_madd_epi16(_mm256_cvtepi8_epi16(x), y));
+    }
+    let mut lanes = [0_i32; 8];
+    // SAFETY: it is written into an array of just that size, at any alignment.
+    unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sums) };
+    lanes.iter().sum::<i32>() + plain_fine_dot(left_rest, right_rest)
+}
+
+fn plain_fine_dot(a: &[i8], b: &[i16]) -> i32 {
+    a.iter().zip(b).map(|(x, y)| i32::from(*x) * i32::from(*y)).sum()
+}
+
+// Loops are written out: a closure handed to an iterator would be compiled without the wide instructions.
+
 #[inline(always)]
-fn plain_hamming(codes: &[u64], query: &[u64], out: &mut Vec<u16>) {
+fn plain_hamming(codes: &[u64], query: &[u64], out: &mut [u16]) {
     match query.len() {
         4 => fixed_hamming::<4>(codes, query, out),
         6 => fixed_hamming::<6>(codes, query, out),
         8 => fixed_hamming::<8>(codes, query, out),
         12 => fixed_hamming::<12>(codes, query, out),
-        words => out.extend(codes.chunks_exact(words.max(1)).map(|code| {
-            code.iter().zip(query).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>() as u16
-        })),
+        words => {
+            let blocks = codes.chunks_exact(words.max(1) * BLOCK);
+            for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
+                out.copy_from_slice(&block_hamming(block, query));
+            }
+        }
     }
 }
 
 #[inline(always)]
-fn fixed_hamming<const WORDS: usize>(codes: &[u64], query: &[u64], out: &mut Vec<u16>) {
+fn fixed_hamming<const WORDS: usize>(codes: &[u64], query: &[u64], out: &mut [u16]) {
     let Some(query) = query.first_chunk::<WORDS>() else { return };
-    let (codes, _) = codes.as_chunks::<WORDS>();
-    out.extend(codes.iter().map(|code| {
-        let mut sum = 0;
-        for at in 0..WORDS {
-            sum += (code[at] ^ query[at]).count_ones();
+    let blocks = codes.chunks_exact(WORDS * BLOCK);
+    for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
+        out.copy_from_slice(&block_hamming(block, query));
+    }
+}
+
+#[inline(always)]
+fn block_hamming(block: &[u64], query: &[u64]) -> [u16; BLOCK] {
+    let mut sums = [0_u64; BLOCK];
+    let (words, _) = block.as_chunks::<BLOCK>();
+    for (words, own) in words.iter().zip(query) {
+        for (sum, word) in sums.iter_mut().zip(words) {
+            *sum += u64::from((word ^ own).count_ones());
         }
-        sum as u16
-    }));
+    }
+    let mut distances = [0_u16; BLOCK];
+    for (distance, sum) in distances.iter_mut().zip(sums) {
+        *distance = sum as u16;
+    }
+    distances
+}
+
+#[inline(always)]
+fn plain_up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
+    const AT_ONCE: usize = 64;
+    let mut place = first;
+    for part in distances.chunks(AT_ONCE) {
+        // Most parts hold none.
+        let mut any = false;
+        for distance in part {
+            any |= *distance <= limit;
+        }
+        if any {
+            for (at, distance) in part.iter().enumerate() {
+                if *distance <= limit {
+                    out.push(place + at as u32);
+                }
+            }
+        }
+        place += AT_ONCE as u32;
+    }
+}
+
+#[inline(always)]
+fn plain_transform(values: &mut [f32]) {
+    let mut half = 1;
+    while half < values.len() {
+        for pair in values.chunks_exact_mut(2 * half) {
+            let (low, high) = pair.split_at_mut(half);
+            for (a, b) in low.iter_mut().zip(high) {
+                (*a, *b) = (*a + *b, *a - *b);
+            }
+        }
+        half *= 2;
+    }
+    let scale = 1.0 / (values.len() as f32).sqrt();
+    for value in values {
+        *value *= scale;
+    }
 }
 
 #[inline(always)]
@@ -112,18 +275,41 @@ mod tests {
         let numbers: Vec<u64> =
             (0..6 * 40_u64).map(|i| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
         for words in [1, 3, 4, 6, 8, 12] {
-            let query = &numbers[..words];
-            let (mut quick, mut plain) = (Vec::new(), Vec::new());
-            hamming(&numbers, query, &mut quick);
-            plain_hamming(&numbers, query, &mut plain);
+            let codes = &numbers[..numbers.len() / (words * BLOCK) * words * BLOCK];
+            // The query is the third code of the first block.
+            let query: Vec<u64> = (0..words).map(|word| codes[word * BLOCK + 2]).collect();
+            let mut quick = vec![0; codes.len() / words];
+            let mut plain = quick.clone();
+            hamming(codes, &query, &mut quick);
+            plain_hamming(codes, &query, &mut plain);
             assert_eq!(quick, plain);
-            assert_eq!(quick[0], 0);
-            assert_eq!(quick.len(), numbers.len() / words);
+            assert_eq!(quick[2], 0);
+            let one_by_one = |at: usize| {
+                let word = |word| codes[at / BLOCK * BLOCK * words + word * BLOCK + at % BLOCK];
+                (0..words).map(|at| (word(at) ^ query[at]).count_ones()).sum::<u32>()
+            };
+            assert!((0..quick.len()).all(|at| u32::from(quick[at]) == one_by_one(at)));
+            let limit = quick[1];
+            let mut near = Vec::new();
+            up_to(&quick, limit, 7, &mut near);
+            let wanted = (0..quick.len()).filter(|at| quick[*at] <= limit);
+            assert_eq!(near, wanted.map(|at| at as u32 + 7).collect::<Vec<_>>());
         }
         let floats: Vec<f32> = numbers.iter().map(|n| (n >> 40) as f32 / 1e7 - 0.5).collect();
         for len in [0, 1, 15, 16, 37, 100] {
             let (a, b) = (&floats[..len], &floats[100..100 + len]);
             assert_eq!(dot(a, b).to_bits(), plain_dot(a, b).to_bits());
+        }
+        let whole: Vec<i16> = numbers.iter().map(|n| (n >> 52) as i16 - 2048).collect();
+        let small: Vec<i8> = numbers.iter().map(|n| (n >> 13) as i8).collect();
+        for len in [0, 1, 31, 64, 240] {
+            let (a, b) = (&small[..len], &whole[..len]);
+            assert_eq!(fine_dot(a, b), plain_fine_dot(a, b));
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the processor has what the function was compiled for; asked just now.
+                assert_eq!(unsafe { avx2_fine_dot(a, b) }, plain_fine_dot(a, b));
+            }
         }
     }
 }

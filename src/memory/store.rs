@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params, params_from_iter};
@@ -13,6 +13,7 @@ use crate::ids::Seq;
 use crate::time::Timestamp;
 
 use super::error::MemoryError;
+use super::shelf::Shelf;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
 
@@ -26,6 +27,9 @@ pub(crate) const MIGRATIONS: [&str; 5] = [
 ];
 /// Schema version this build writes.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
+
+/// Rows that are taken in at once.
+const BATCH: usize = 1024;
 
 /// Rows that could not be read, per table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,19 +144,23 @@ fn version_of(db: &Connection) -> rusqlite::Result<u32> {
     }
 }
 
-/// Reads the whole memory into RAM, as of one moment of the file.
+/// How versions come from a table: nearly always they were written in the order of commits, and having SQLite
+/// sort them would take a copy of the whole table.
+const ORDERS: [&str; 2] = ["version", "seq, version"];
+
+/// Reads the whole memory, as of one moment of the file.
 pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
     let snapshot = db.transaction().map_err(fail())?;
-    let tables = Tables::default();
     let mut loaded = Loaded::default();
-    macro_rules! load_tables {
-        ($($field:ident: $row:ty,)*) => {
-            $(load_table::<$row>(&snapshot, &tables.$field, &mut loaded).map_err(fail())?;)*
-        };
+    let mut tables = Tables::default();
+    for order in ORDERS {
+        loaded = Loaded::default();
+        tables = Tables::on(&Arc::new(path.parent().map(Shelf::new).unwrap_or_default()));
+        if load_tables(&snapshot, &tables, order, &mut loaded).map_err(fail())? {
+            break;
+        }
     }
-    each_table!(load_tables);
-    tables.extend_indexes();
     {
         let mut statement =
             snapshot.prepare("SELECT seq, recorded FROM commits ORDER BY seq").map_err(fail())?;
@@ -169,15 +177,53 @@ pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded),
     Ok((tables, loaded))
 }
 
+/// False when the rows of some table do not come in the order of commits.
+fn load_tables(
+    db: &Connection,
+    tables: &Tables,
+    order: &str,
+    loaded: &mut Loaded,
+) -> rusqlite::Result<bool> {
+    let in_order = std::thread::scope(|scope| {
+        // Dropped with this closure, whatever comes: then the worker ends.
+        let (read, batches) = mpsc::channel();
+        // Most of the work: words are taken in and codes made while rows are read.
+        scope.spawn(move || {
+            while let Ok(()) = batches.recv() {
+                batches.try_iter().for_each(drop);
+                tables.extend_indexes();
+            }
+        });
+        let mut batch = || {
+            // Only a worker that is gone does not listen; what it left is done below.
+            let _ = read.send(());
+        };
+        macro_rules! load_all {
+            ($($field:ident: $row:ty,)*) => {
+                $(if !load_table(db, &tables.$field, order, loaded, &mut batch)? {
+                    return Ok(false);
+                })*
+            };
+        }
+        each_table!(load_all);
+        Ok(true)
+    });
+    tables.extend_indexes();
+    in_order
+}
+
 fn quoted(columns: &[&str]) -> String {
     columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ")
 }
 
+/// False when the rows do not come in the order of commits.
 fn load_table<R: Temporal>(
     db: &Connection,
     table: &Table<R>,
+    order: &str,
     loaded: &mut Loaded,
-) -> rusqlite::Result<()> {
+    batch: &mut dyn FnMut(),
+) -> rusqlite::Result<bool> {
     // Read beside a writer, or before the first writer of this version: a younger table may not be there.
     let there: bool = db.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)",
@@ -185,29 +231,35 @@ fn load_table<R: Temporal>(
         |row| row.get(0),
     )?;
     if !there {
-        return Ok(());
+        return Ok(true);
     }
     let mut statement = db.prepare(&format!(
-        "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY seq, version",
+        "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY {order}",
         quoted(R::COLUMNS),
         R::TABLE
     ))?;
     let width = R::COLUMNS.len();
     let mut rows = statement.query([])?;
-    let mut versions = Vec::new();
-    let mut malformed = 0;
+    let (mut versions, mut read, mut malformed) = (Vec::new(), 0, 0);
+    let mut newest = Seq(0);
     while let Some(row) = rows.next()? {
         let rowid: i64 = row.get(width)?;
+        let seq = Seq(row.get::<_, i64>(width + 1)? as u64);
+        if seq < newest {
+            return Ok(false);
+        }
+        newest = seq;
         match R::read(row) {
-            Ok(read) => {
+            Ok(row_read) => {
                 let retired: Option<i64> = row.get(width + 2)?;
                 versions.push(Version::new(
                     rowid,
-                    Seq(row.get::<_, i64>(width + 1)? as u64),
+                    seq,
                     retired.map(|seq| Seq(seq as u64)),
                     Timestamp::from_nanos(row.get(width + 3)?),
-                    Arc::new(read),
+                    Arc::new(row_read),
                 ));
+                read += 1;
             }
             Err(error) => {
                 if malformed == 0 {
@@ -216,11 +268,16 @@ fn load_table<R: Temporal>(
                 malformed += 1;
             }
         }
+        if versions.len() == BATCH {
+            table.append(std::mem::take(&mut versions), &[]);
+            batch();
+        }
     }
-    loaded.rows += versions.len() as u64;
-    loaded.malformed += malformed;
     table.append(versions, &[]);
-    Ok(())
+    batch();
+    loaded.rows += read;
+    loaded.malformed += malformed;
+    Ok(true)
 }
 
 /// Writes one version; returns its row id.

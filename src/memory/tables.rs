@@ -12,8 +12,10 @@ use super::facets::Facets;
 use super::grid::PoseGrid;
 use super::index::VectorIndex;
 use super::lexical::Lexical;
+use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
-use super::temporal::{CommitRow, Horizon, Log, Table};
+use super::shelf::Shelf;
+use super::temporal::{CommitRow, Horizon, Table};
 
 /// Calls a macro with every temporal table: field, row type; in canonical order.
 macro_rules! each_table {
@@ -45,7 +47,6 @@ pub(crate) use each_table;
 macro_rules! declare_tables {
     ($($field:ident: $row:ty,)*) => {
         /// The memory in RAM: what readers see.
-        #[derive(Default)]
         pub(crate) struct Tables {
             $(pub(crate) $field: Table<$row>,)*
             pub(crate) commits: ArcSwap<Log<CommitRow>>,
@@ -56,6 +57,28 @@ macro_rules! declare_tables {
             published: AtomicU64,
             /// Everyone as of a commit: many questions ask the same.
             pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,
+        }
+
+        impl Tables {
+            /// Empty ones; what is large is put on that shelf.
+            pub(crate) fn on(shelf: &Arc<Shelf>) -> Self {
+                Self {
+                    $($field: Table::on(Arc::clone(shelf)),)*
+                    commits: ArcSwap::default(),
+                    lexical: Lexical::on(Arc::clone(shelf)),
+                    facets: Facets::on(Arc::clone(shelf)),
+                    index: VectorIndex::on(Arc::clone(shelf)),
+                    grid: PoseGrid::default(),
+                    published: AtomicU64::new(0),
+                    people: ArcSwapOption::default(),
+                }
+            }
+        }
+
+        impl Default for Tables {
+            fn default() -> Self {
+                Self::on(&Arc::default())
+            }
         }
     };
 }

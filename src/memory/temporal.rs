@@ -4,86 +4,21 @@
 //! versions it sees, so it never waits and never sees half a commit.
 
 use std::hash::Hash;
+use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use dashmap::{DashMap, Entry};
+use dashmap::DashMap;
 use rusqlite::types::Value;
 
 use crate::ids::{ClipId, EntityId, Seq};
 use crate::time::{Span, Timestamp};
 
+use super::keys::Keys;
+use super::log::{CHUNK, Log};
 use super::rows::{RowError, SourceOrdinals};
-
-/// A list that grows at its end and is shared by cloning: unchanged chunks are never copied.
-#[derive(Debug)]
-pub(crate) struct Log<T> {
-    chunks: Arc<Vec<Arc<Vec<T>>>>,
-    len: usize,
-}
-
-/// Items per chunk of a [`Log`].
-pub(crate) const CHUNK: usize = 256;
-
-impl<T> Clone for Log<T> {
-    fn clone(&self) -> Self {
-        Self { chunks: Arc::clone(&self.chunks), len: self.len }
-    }
-}
-
-impl<T> Default for Log<T> {
-    fn default() -> Self {
-        Self { chunks: Arc::default(), len: 0 }
-    }
-}
-
-impl<T: Clone> Log<T> {
-    pub(crate) fn push(&mut self, item: T) {
-        let chunks = Arc::make_mut(&mut self.chunks);
-        match chunks.last_mut() {
-            Some(last) if last.len() < CHUNK => Arc::make_mut(last).push(item),
-            _ => {
-                let mut chunk = Vec::with_capacity(if self.len == 0 { 4 } else { CHUNK });
-                chunk.push(item);
-                chunks.push(Arc::new(chunk));
-            }
-        }
-        self.len += 1;
-    }
-}
-
-impl<T> Log<T> {
-    pub(crate) fn len(&self) -> usize {
-        self.len
-    }
-
-    pub(crate) fn get(&self, index: usize) -> Option<&T> {
-        self.chunks.get(index / CHUNK)?.get(index % CHUNK)
-    }
-
-    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
-        self.chunks.iter().flat_map(|chunk| chunk.iter())
-    }
-
-    /// The items of one chunk.
-    pub(crate) fn chunk(&self, chunk: usize) -> &[T] {
-        self.chunks.get(chunk).map_or(&[], |chunk| chunk.as_slice())
-    }
-
-    /// The items from `from` on.
-    pub(crate) fn iter_from(&self, from: usize) -> impl Iterator<Item = &T> {
-        let chunks = self.chunks.get(from / CHUNK..).unwrap_or_default();
-        chunks.iter().flat_map(|chunk| chunk.iter()).skip(from % CHUNK)
-    }
-
-    /// Number of leading items for which `before` holds; it must hold for a prefix.
-    pub(crate) fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
-        let chunk = self.chunks.partition_point(|chunk| chunk.first().is_some_and(&before));
-        let Some(last) = chunk.checked_sub(1) else { return 0 };
-        last * CHUNK + self.chunks[last].partition_point(before)
-    }
-}
+use super::shelf::Shelf;
+use super::versions::{Slot, Versions, slots_of};
 
 /// Which commits a reader sees.
 #[derive(Clone, Debug)]
@@ -125,15 +60,13 @@ impl Horizon {
     }
 }
 
-const NOT_RETIRED: u64 = u64::MAX;
-
 /// One version of a row.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Version<R> {
     pub(crate) rowid: i64,
     /// The commit that brought it.
     pub seq: Seq,
-    retired: AtomicU64,
+    pub(super) retired: Option<Seq>,
     /// Record time of that commit.
     pub recorded: Timestamp,
     /// The row.
@@ -148,14 +81,12 @@ impl<R> Version<R> {
         recorded: Timestamp,
         row: Arc<R>,
     ) -> Self {
-        let retired = AtomicU64::new(retired.map_or(NOT_RETIRED, |seq| seq.0));
         Self { rowid, seq, retired, recorded, row }
     }
 
-    /// The commit that ended it, if any.
+    /// The commit that ended it, if any was through when this was read.
     pub fn retired_seq(&self) -> Option<Seq> {
-        let seq = self.retired.load(Ordering::Acquire);
-        (seq != NOT_RETIRED).then_some(Seq(seq))
+        self.retired
     }
 }
 
@@ -167,6 +98,8 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     const TABLE: &'static str;
     /// Its columns without `version, seq, retired_seq, recorded`, as [`Self::bind`] orders them.
     const COLUMNS: &'static [&'static str];
+    /// Whether keys are found by number, and whether a number is one key's alone.
+    const NUMBERED: Numbered = Numbered::No;
 
     fn key(&self) -> Self::Key;
     fn bind(&self) -> Vec<Value>;
@@ -186,98 +119,96 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     fn clip(&self) -> Option<ClipId> {
         None
     }
+    /// A number that only few keys have in common; numbers are given one after the other.
+    fn number(_key: &Self::Key) -> u64 {
+        0
+    }
+    /// Writes the row for the shelf; `false`: such rows stay in RAM.
+    fn shelve(&self, _into: &mut Vec<u8>) -> bool {
+        false
+    }
+    /// Reads what [`Self::shelve`] wrote, `len` bytes at `at`.
+    fn unshelve(_shelf: &Arc<Shelf>, _at: u64, _len: usize) -> Option<Self> {
+        None
+    }
 }
 
-/// Where the versions of a key stand in the log, ascending. Nearly all keys have one: no list for that.
-enum Positions {
-    One([u32; 1]),
-    Several(Vec<u32>),
-}
-
-impl Positions {
-    fn all(&self) -> &[u32] {
-        match self {
-            Self::One(at) => at,
-            Self::Several(all) => all,
-        }
-    }
-
-    fn push(&mut self, at: u32) {
-        match self {
-            Self::One([first]) => *self = Self::Several(vec![*first, at]),
-            Self::Several(all) => all.push(at),
-        }
-    }
+/// How the keys of a table are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Numbered {
+    /// By their hash.
+    No,
+    /// By their number, which is a key's own.
+    Alone,
+    /// By their number, which a few have in common.
+    Shared,
 }
 
 /// All versions of one row type.
 pub(crate) struct Table<R: Temporal> {
-    log: ArcSwap<Log<Arc<Version<R>>>>,
-    keys: DashMap<R::Key, Positions>,
+    shelf: Arc<Shelf>,
+    slots: ArcSwap<Log<Slot<R>>>,
+    keys: Keys<R::Key>,
     links: DashMap<EntityId, Log<u32>>,
     clips: DashMap<ClipId, Log<u32>>,
     /// Earliest start and latest end in each chunk of the log: a search by time skips most of it.
     bounds: ArcSwap<Vec<Span>>,
 }
 
-impl<R: Temporal> Default for Table<R> {
-    fn default() -> Self {
+impl<R: Temporal> Table<R> {
+    /// An empty one, whose large rows are put on that shelf.
+    pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
         Self {
-            log: ArcSwap::default(),
-            keys: DashMap::new(),
+            shelf,
+            slots: ArcSwap::default(),
+            keys: Keys::new(R::NUMBERED),
             links: DashMap::new(),
             clips: DashMap::new(),
             bounds: ArcSwap::default(),
         }
     }
-}
 
-impl<R: Temporal> Table<R> {
     /// Every version ever, in commit order.
-    pub(crate) fn log(&self) -> Arc<Log<Arc<Version<R>>>> {
-        self.log.load_full()
+    pub(crate) fn log(&self) -> Versions<R> {
+        Versions::new(Log::clone(&self.slots.load()), Arc::clone(&self.shelf))
     }
 
     /// Appends versions of one commit; stamps `retired` ones. The caller publishes the commit afterwards.
     pub(crate) fn append(&self, fresh: Vec<Version<R>>, retired: &[(R::Key, Seq)]) {
         for (key, seq) in retired {
-            if let Some(version) = self.open_version(key) {
-                version.retired.store(seq.0, Ordering::Release);
+            let slots = self.slots.load();
+            let last = self.seek(key, |at| ControlFlow::Break(at));
+            if let Some(slot) = last.and_then(|at| slots.get(at as usize))
+                && slot.retired().is_none()
+            {
+                slot.retire(*seq);
             }
         }
         if fresh.is_empty() {
             return;
         }
-        let mut log = Log::clone(&self.log.load());
-        let first = log.len();
-        for version in fresh {
-            log.push(Arc::new(version));
-        }
-        let added: Vec<_> = (first..log.len())
-            .filter_map(|at| Some((at as u32, Arc::clone(log.get(at)?))))
-            .collect();
-        self.log.store(Arc::new(log));
-        self.widen_bounds(&added);
-        for (at, version) in added {
+        let mut slots = Log::clone(&self.slots.load());
+        let first = slots.len();
+        slots_of(&fresh, &self.shelf).into_iter().for_each(|slot| slots.push(slot));
+        self.slots.store(Arc::new(slots));
+        self.widen_bounds(first, &fresh);
+        for (at, version) in (first as u32..).zip(&fresh) {
             for entity in version.row.links() {
                 self.links.entry(entity).or_default().push(at);
             }
             if let Some(clip) = version.row.clip() {
                 self.clips.entry(clip).or_default().push(at);
             }
-            match self.keys.entry(version.row.key()) {
-                Entry::Vacant(entry) => drop(entry.insert(Positions::One([at]))),
-                Entry::Occupied(mut entry) => entry.get_mut().push(at),
-            }
         }
+        let keys = fresh.iter().map(|version| version.row.key());
+        self.keys.append(first as u32, keys, R::number);
     }
 
-    fn widen_bounds(&self, added: &[(u32, Arc<Version<R>>)]) {
+    fn widen_bounds(&self, first: usize, fresh: &[Version<R>]) {
         let mut bounds = Vec::clone(&self.bounds.load());
-        for (at, version) in added {
+        for (at, version) in (first..).zip(fresh) {
             let Some(span) = version.row.span() else { return };
-            let chunk = *at as usize / CHUNK;
-            match bounds.get_mut(chunk) {
+            match bounds.get_mut(at / CHUNK) {
                 Some(bound) => {
                     bound.start = bound.start.min(span.start);
                     bound.end = bound.end.max(span.end);
@@ -288,21 +219,36 @@ impl<R: Temporal> Table<R> {
         self.bounds.store(Arc::new(bounds));
     }
 
+    /// Looks at the positions of a key's versions, newest first, until one is what is sought.
+    fn seek<T>(&self, key: &R::Key, mut look: impl FnMut(u32) -> ControlFlow<T>) -> Option<T> {
+        let is_of_key = |at: u32| {
+            let version = self.log().get(at as usize);
+            version.is_some_and(|version| version.row.key() == *key)
+        };
+        self.keys.seek(key, R::number(key), |at| match R::NUMBERED {
+            Numbered::Shared if !is_of_key(at) => ControlFlow::Continue(()),
+            _ => look(at),
+        })
+    }
+
     /// Those that the horizon shows and whose span touches `span`, borders included; in commit order.
-    pub(crate) fn touching(&self, span: Span, horizon: &Horizon) -> Vec<Arc<Version<R>>> {
+    pub(crate) fn touching(&self, span: Span, horizon: &Horizon) -> Vec<Version<R>> {
         // Bounds first: they may know less than the log read after them, never more of a chunk's rows than
         // was published before this horizon.
         let bounds = self.bounds.load_full();
-        let log = self.log.load();
+        let log = self.log();
         let touches = |other: Span| other.start <= span.end && span.start <= other.end;
         let mut found = Vec::new();
-        for (chunk, rows) in log.chunks.iter().enumerate() {
+        for chunk in 0..log.len().div_ceil(CHUNK) {
             if bounds.get(chunk).is_some_and(|bound| !touches(*bound)) {
                 continue;
             }
-            for version in rows.iter() {
-                if version.row.span().is_some_and(touches) && self.shows(version, horizon) {
-                    found.push(Arc::clone(version));
+            for at in chunk * CHUNK..((chunk + 1) * CHUNK).min(log.len()) {
+                if self.shows_in(&log, at, horizon)
+                    && let Some(version) = log.get(at)
+                    && version.row.span().is_some_and(touches)
+                {
+                    found.push(version);
                 }
             }
         }
@@ -310,42 +256,54 @@ impl<R: Temporal> Table<R> {
     }
 
     /// The version of `key` that nothing has ended yet: the writer's view.
-    pub(crate) fn open_version(&self, key: &R::Key) -> Option<Arc<Version<R>>> {
-        let last = *self.keys.get(key)?.all().last()?;
-        let version = Arc::clone(self.log.load().get(last as usize)?);
-        version.retired_seq().is_none().then_some(version)
+    pub(crate) fn open_version(&self, key: &R::Key) -> Option<Version<R>> {
+        let last = self.seek(key, |at| ControlFlow::Break(at))?;
+        self.log().get(last as usize).filter(|version| version.retired.is_none())
     }
 
     /// The version of `key` that the horizon shows.
-    pub(crate) fn current(&self, key: &R::Key, horizon: &Horizon) -> Option<Arc<Version<R>>> {
+    pub(crate) fn current(&self, key: &R::Key, horizon: &Horizon) -> Option<Version<R>> {
         self.current_at(key, horizon).map(|(_, version)| version)
     }
 
     /// The same with its position in the log.
-    pub(crate) fn current_at(
-        &self,
-        key: &R::Key,
-        horizon: &Horizon,
-    ) -> Option<(u32, Arc<Version<R>>)> {
-        let indexes = self.keys.get(key)?;
-        let log = self.log.load();
-        // Commits are replayed in order: the newest known event of the key decides, its beginning before an end.
-        for &at in indexes.all().iter().rev() {
-            let Some(version) = log.get(at as usize) else { continue };
-            if version.retired_seq().is_some_and(|seq| horizon.knows(seq.0)) {
+    pub(crate) fn current_at(&self, key: &R::Key, horizon: &Horizon) -> Option<(u32, Version<R>)> {
+        let at = self.position(key, horizon)?;
+        self.log().get(at as usize).map(|version| (at, version))
+    }
+
+    /// Its position alone: the row is not read.
+    pub(crate) fn position(&self, key: &R::Key, horizon: &Horizon) -> Option<u32> {
+        // Positions first: the log read after them knows them all.
+        let mut slots = None;
+        let found = self.seek(key, |at| {
+            let slots = slots.get_or_insert_with(|| self.slots.load());
+            // Commits are replayed in order: the newest known event of the key decides, its beginning before
+            // an end.
+            let Some(slot) = slots.get(at as usize) else { return ControlFlow::Continue(()) };
+            if slot.retired().is_some_and(|seq| horizon.knows(seq.0)) {
                 // A version that began in that same commit was looked at before this one.
-                return None;
+                return ControlFlow::Break(None);
             }
-            if horizon.knows(version.seq.0) {
-                return Some((at, Arc::clone(version)));
+            match horizon.knows(slot.seq.0) {
+                true => ControlFlow::Break(Some(at)),
+                false => ControlFlow::Continue(()),
             }
-        }
-        None
+        });
+        found.flatten()
     }
 
     /// Positions in the log that hang on the entity (as written), whether shown or not; ascending.
     pub(crate) fn positions_of(&self, entity: EntityId) -> Log<u32> {
         self.links.get(&entity).map(|found| found.clone()).unwrap_or_default()
+    }
+
+    /// Positions of all versions whose keys have that number, newest first.
+    pub(crate) fn numbered(&self, number: u64, mut visit: impl FnMut(u32)) {
+        self.keys.seek_number(number, |at| {
+            visit(at);
+            ControlFlow::<()>::Continue(())
+        });
     }
 
     /// Calls `visit` with every chunk of the log (see [`CHUNK`]) that may hold a row whose span touches
@@ -367,7 +325,7 @@ impl<R: Temporal> Table<R> {
     pub(crate) fn shows(&self, version: &Version<R>, horizon: &Horizon) -> bool {
         match horizon {
             Horizon::Prefix(newest) => {
-                version.seq <= *newest && version.retired.load(Ordering::Acquire) > newest.0
+                version.seq <= *newest && version.retired.is_none_or(|seq| seq > *newest)
             }
             Horizon::Known { .. } => self
                 .current(&version.row.key(), horizon)
@@ -375,40 +333,49 @@ impl<R: Temporal> Table<R> {
         }
     }
 
+    /// The same by its position in the log (one read no earlier than the horizon was taken).
+    pub(crate) fn shows_in(&self, log: &Versions<R>, at: usize, horizon: &Horizon) -> bool {
+        let Some(slot) = log.slot(at) else { return false };
+        match horizon {
+            Horizon::Prefix(newest) => {
+                slot.seq <= *newest && slot.retired().is_none_or(|seq| seq > *newest)
+            }
+            Horizon::Known { .. } => log.get(at).is_some_and(|version| {
+                self.position(&version.row.key(), horizon) == Some(at as u32)
+            }),
+        }
+    }
+
     /// All versions that the horizon shows, in commit order.
-    pub(crate) fn all(&self, horizon: &Horizon) -> Vec<Arc<Version<R>>> {
-        let log = self.log.load();
-        let known = log.partition_point(|version| version.seq <= horizon.newest());
-        log.iter()
-            .take(known)
-            .filter(|version| self.shows(version, horizon))
-            .map(Arc::clone)
-            .collect()
+    pub(crate) fn all(&self, horizon: &Horizon) -> Vec<Version<R>> {
+        let log = self.log();
+        let known = log.partition_point(|slot| slot.seq <= horizon.newest());
+        self.pick(&log, 0..known, horizon)
     }
 
     /// Those of them that hang on the entity (as written, not resolved).
-    pub(crate) fn linked(&self, entity: EntityId, horizon: &Horizon) -> Vec<Arc<Version<R>>> {
-        let Some(indexes) = self.links.get(&entity).map(|found| found.clone()) else {
-            return Vec::new();
-        };
-        self.pick(&indexes, horizon)
+    pub(crate) fn linked(&self, entity: EntityId, horizon: &Horizon) -> Vec<Version<R>> {
+        let positions = self.positions_of(entity);
+        self.pick(&self.log(), positions.iter().map(|at| *at as usize), horizon)
     }
 
     /// Those of them that belong to the clip.
-    pub(crate) fn in_clip(&self, clip: ClipId, horizon: &Horizon) -> Vec<Arc<Version<R>>> {
-        let Some(indexes) = self.clips.get(&clip).map(|found| found.clone()) else {
+    pub(crate) fn in_clip(&self, clip: ClipId, horizon: &Horizon) -> Vec<Version<R>> {
+        let Some(positions) = self.clips.get(&clip).map(|found| found.clone()) else {
             return Vec::new();
         };
-        self.pick(&indexes, horizon)
+        self.pick(&self.log(), positions.iter().map(|at| *at as usize), horizon)
     }
 
-    fn pick(&self, indexes: &Log<u32>, horizon: &Horizon) -> Vec<Arc<Version<R>>> {
-        let log = self.log.load();
-        indexes
-            .iter()
-            .filter_map(|&at| log.get(at as usize))
-            .filter(|version| self.shows(version, horizon))
-            .map(Arc::clone)
+    fn pick(
+        &self,
+        log: &Versions<R>,
+        positions: impl Iterator<Item = usize>,
+        horizon: &Horizon,
+    ) -> Vec<Version<R>> {
+        positions
+            .filter(|at| self.shows_in(log, *at, horizon))
+            .filter_map(|at| log.get(at))
             .collect()
     }
 }

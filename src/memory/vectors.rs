@@ -70,9 +70,8 @@ impl View {
     pub fn vector_counts(&self) -> Vec<VectorCount> {
         let mut counts: BTreeMap<ModelHash, (usize, u64)> = BTreeMap::new();
         for version in self.tables.vectors.all(&self.horizon) {
-            let embedding = &version.row.embedding;
-            let (_, memories) =
-                counts.entry(embedding.model).or_insert((embedding.values.len(), 0));
+            let row = &version.row;
+            let (_, memories) = counts.entry(row.model).or_insert((row.values.len(), 0));
             *memories += 1;
         }
         let of = |(model, (dimensions, memories))| VectorCount { model, dimensions, memories };
@@ -129,10 +128,8 @@ impl View {
         let table = &self.tables.vectors;
         let log = table.log();
         log.iter()
-            .filter(|version| {
-                version.row.embedding.model != model && table.shows(version, &self.horizon)
-            })
-            .map(|version| (version.row.memory, version.row.embedding.model))
+            .filter(|version| version.row.model != model && table.shows(version, &self.horizon))
+            .map(|version| (version.row.memory, version.row.model))
             .take(limit)
             .collect()
     }

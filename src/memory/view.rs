@@ -31,8 +31,8 @@ impl std::fmt::Debug for View {
     }
 }
 
-pub(super) fn rows<R>(versions: Vec<Arc<Version<R>>>) -> Vec<Arc<R>> {
-    versions.into_iter().map(|version| Arc::clone(&version.row)).collect()
+pub(super) fn rows<R>(versions: Vec<Version<R>>) -> Vec<Arc<R>> {
+    versions.into_iter().map(|version| version.row).collect()
 }
 
 impl View {
@@ -162,13 +162,14 @@ impl View {
     /// A memory's vector of that model.
     #[must_use]
     pub fn embedding(&self, id: MemoryId, model: ModelHash) -> Option<Embedding> {
-        self.current(&self.tables.vectors, &(id, model)).map(|row| row.embedding.clone())
+        self.current(&self.tables.vectors, &(id, model)).map(|row| row.embedding())
     }
 
     /// How near a memory's vector is to another (cosine); `None` without one of that model.
     #[must_use]
     pub fn cosine(&self, id: MemoryId, other: &Embedding) -> Option<f32> {
-        likeness(&self.current(&self.tables.vectors, &(id, other.model))?.embedding, other)
+        let row = self.current(&self.tables.vectors, &(id, other.model))?;
+        likeness(&row.values, &other.values)
     }
 
     /// Why a memory was closed or taken back.
@@ -207,8 +208,9 @@ impl View {
     #[must_use]
     pub fn memories_since(&self, seq: Seq) -> Vec<Arc<MemoryRow>> {
         let log = self.tables.memories.log();
-        let new = |version: &Seq| *version > seq && self.horizon.knows(version.0);
-        log.iter().filter(|version| new(&version.seq)).map(|one| Arc::clone(&one.row)).collect()
+        let from = log.partition_point(|slot| slot.seq <= seq);
+        let new = log.iter_from(from).filter(|version| self.horizon.knows(version.seq.0));
+        new.map(|version| version.row).collect()
     }
 
     /// Memories about an entity, under whatever id, oldest first.
@@ -277,7 +279,7 @@ impl View {
         &self,
         table: &Table<R>,
         filter: &PerceptFilter,
-    ) -> Vec<Arc<Version<R>>> {
+    ) -> Vec<Version<R>> {
         if let Some(entity) = filter.entity {
             let parts = self.same_as(entity);
             parts.into_iter().flat_map(|part| table.linked(part, &self.horizon)).collect()
@@ -291,6 +293,6 @@ impl View {
     }
 
     pub(super) fn current<R: Temporal>(&self, table: &Table<R>, key: &R::Key) -> Option<Arc<R>> {
-        table.current(key, &self.horizon).map(|version| Arc::clone(&version.row))
+        table.current(key, &self.horizon).map(|version| version.row)
     }
 }

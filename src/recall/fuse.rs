@@ -60,7 +60,7 @@ pub(super) fn diversify<T>(mut candidates: Vec<Candidate<T>>, k: usize) -> Vec<(
         let chosen = left.remove(place);
         for &other in &left {
             let alike = match (&candidates[chosen].vector, &candidates[other].vector) {
-                (Some(a), Some(b)) => likeness(a, b),
+                (Some(a), Some(b)) if a.model == b.model => likeness(&a.values, &b.values),
                 _ => None,
             };
             let alike = alike.unwrap_or_else(|| {

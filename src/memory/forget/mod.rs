@@ -163,8 +163,8 @@ impl Memory {
                 reach.memories.insert(*id);
                 // What somebody said is in the turn, too, and in its sound.
                 let log = tables.memories.log();
-                let versions = log.iter().map(|version| &version.row);
-                versions.filter(|row| row.id == *id).for_each(|row| reach.take_words(row));
+                let versions = log.iter().map(|version| version.row);
+                versions.filter(|row| row.id == *id).for_each(|row| reach.take_words(&row));
             }
             Forget::Span(span) => reach.span = Some(*span),
             Forget::Aged(kind, before) => {

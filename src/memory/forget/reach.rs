@@ -49,7 +49,7 @@ impl Reach {
         let of_target = |id: &EntityId| reach.ids.contains(id);
         let log = tables.names.log();
         let (own, others): (Vec<_>, Vec<_>) =
-            log.iter().map(|version| &version.row).partition(|row| of_target(&row.entity));
+            log.iter().map(|version| version.row).partition(|row| of_target(&row.entity));
         let others: BTreeSet<String> = others.iter().map(|row| row.name.to_lowercase()).collect();
         reach.names = own
             .iter()

@@ -1,14 +1,19 @@
 //! Rows of memories, their vectors, and why they were closed.
 
+use std::sync::Arc;
+
 use rusqlite::types::Value;
 
 use crate::ids::{ClipId, EntityId, MemoryId, ModelHash, SessionId};
 use crate::memory::model::{
     Decision, Fact, FactAction, MemoryKind, MemoryRow, MemoryVector, Retirement,
 };
-use crate::memory::temporal::Temporal;
+use crate::memory::shelf::Shelf;
+use crate::memory::temporal::{Numbered, Temporal};
+use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
+use super::shelved::{read_memory, read_vector, write_memory, write_vector};
 use super::{Columns, RowError, int, json, large, or_null, real, text, time, vector};
 
 impl Temporal for MemoryRow {
@@ -34,6 +39,7 @@ impl Temporal for MemoryRow {
         "grounds",
         "origin",
     ];
+    const NUMBERED: Numbered = Numbered::Alone;
 
     fn key(&self) -> MemoryId {
         self.id
@@ -117,6 +123,19 @@ impl Temporal for MemoryRow {
     fn clip(&self) -> Option<ClipId> {
         self.clip
     }
+
+    fn number(key: &MemoryId) -> u64 {
+        key.0
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_memory(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_memory(shelf.bytes(at, len))
+    }
 }
 
 impl Temporal for MemoryVector {
@@ -124,22 +143,34 @@ impl Temporal for MemoryVector {
     type Key = (MemoryId, ModelHash);
     const TABLE: &'static str = "vector";
     const COLUMNS: &'static [&'static str] = &["memory", "model", "vector"];
+    const NUMBERED: Numbered = Numbered::Shared;
 
     fn key(&self) -> Self::Key {
-        (self.memory, self.embedding.model)
+        (self.memory, self.model)
     }
 
     fn bind(&self) -> Vec<Value> {
-        vec![
-            large(self.memory.0),
-            Value::Blob(self.embedding.model.0.to_vec()),
-            vector(&self.embedding.values),
-        ]
+        vec![large(self.memory.0), Value::Blob(self.model.0.to_vec()), vector(&self.values)]
     }
 
     fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
         let mut columns = Columns::new(row);
-        Ok(Self { memory: columns.number().map(MemoryId)?, embedding: columns.embedding()? })
+        let memory = columns.number().map(MemoryId)?;
+        let Embedding { values, model } = columns.embedding()?;
+        Ok(Self { memory, model, values: values.as_slice().into() })
+    }
+
+    fn number(key: &Self::Key) -> u64 {
+        key.0.0
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_vector(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_vector(shelf, at, len)
     }
 }
 

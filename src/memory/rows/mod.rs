@@ -1,11 +1,13 @@
 //! How each row type lies in SQLite and enters the hash: reading and binding of columns.
 //!
-//! `percepts`, `objects`, `identity` and `memories` say it for each row type.
+//! `percepts`, `objects`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
+//! on the shelf.
 
 mod identity;
 mod memories;
 mod objects;
 mod percepts;
+mod shelved;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -135,16 +137,21 @@ impl<'r, 's> Columns<'r, 's> {
         serde_json::from_str(&text).map_err(|error| self.fail(error))
     }
 
+    fn blob(&mut self) -> Result<&'r [u8], RowError> {
+        self.at += 1;
+        let value = self.row.get_ref(self.at - 1)?;
+        value.as_blob().map_err(|error| self.fail(error))
+    }
+
     pub(super) fn embedding(&mut self) -> Result<Embedding, RowError> {
-        let model: Vec<u8> = self.next()?;
+        let model = self.blob()?;
         let model =
             <[u8; 32]>::try_from(model).map_err(|_| self.fail("model hash is not 32 bytes"))?;
-        let bytes: Vec<u8> = self.next()?;
-        let chunks = bytes.chunks_exact(4);
-        if !chunks.remainder().is_empty() {
+        let (values, rest) = self.blob()?.as_chunks::<4>();
+        if !rest.is_empty() {
             return Err(self.fail("vector is no row of 32-bit floats"));
         }
-        let values = chunks.map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+        let values = values.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         Ok(Embedding { values, model: ModelHash(model) })
     }
 }

@@ -1,0 +1,279 @@
+//! What lies on disk and is mapped: the system keeps of it in RAM what is used.
+//!
+//! A shelf is a file without a name in the store's folder, made anew at every start and gone with the process;
+//! the truth stays in SQLite. It holds what is large and is read here and there: rows of memories with their
+//! vectors, codes of vectors, lists of words, columns of filters. What is put on it never changes. Erasing makes
+//! a new shelf, so nothing of what was erased is left on one. Where no file can be made, or the disk is full,
+//! things stay in RAM.
+
+use std::fmt;
+use std::fs::File;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memmap2::Mmap;
+use tracing::debug;
+
+/// Address space that is set aside, bytes; it costs nothing until it is used.
+const RESERVED: u64 = 64 << 30;
+/// Everything begins at a multiple of this, bytes.
+const ALIGNED: usize = 8;
+
+/// Where large things are put.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf(Option<Open>);
+
+#[derive(Debug)]
+struct Open {
+    file: File,
+    map: Mmap,
+    /// Where the next thing is put: what was handed out is never written again.
+    end: Mutex<u64>,
+}
+
+/// A type whose values are nothing but their bytes, every pattern of which is a value.
+///
+/// # Safety
+/// No padding, no pointers, no values that are not allowed; aligned to at most 8 bytes.
+pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+
+// SAFETY: numbers are.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for i8 {}
+// SAFETY: as above.
+unsafe impl Plain for u64 {}
+// SAFETY: as above.
+unsafe impl Plain for f32 {}
+
+/// A row of values on a shelf. (Only those of [`Plain`] types can be made.)
+pub(crate) struct Slice<T> {
+    shelf: Arc<Shelf>,
+    at: u64,
+    len: u32,
+    of: PhantomData<T>,
+}
+
+impl Shelf {
+    /// A shelf in that folder.
+    pub(crate) fn new(dir: &Path) -> Self {
+        match Open::new(dir) {
+            Ok(open) => Self(Some(open)),
+            Err(error) => {
+                // Read beside a daemon of another user, for instance.
+                debug!(%error, dir = %dir.display(), "vectors stay in RAM");
+                Self(None)
+            }
+        }
+    }
+
+    /// Puts bytes down; where they begin. `None` when there is no room: they stay where they are.
+    pub(crate) fn put(&self, bytes: &[u8]) -> Option<u64> {
+        let put = self.0.as_ref()?.put(bytes);
+        put.inspect_err(|error| debug!(%error, "rows stay in RAM")).ok()
+    }
+
+    /// The bytes put down at `at`, and more.
+    pub(crate) fn bytes(&self, at: u64, len: usize) -> &[u8] {
+        let from = at as usize;
+        let map = self.0.as_ref().map(|open| &open.map);
+        map.and_then(|map| map.get(from..from.checked_add(len)?)).unwrap_or_default()
+    }
+
+    /// Puts a row of values down.
+    pub(crate) fn put_all<T: Plain>(self: &Arc<Self>, values: &[T]) -> Option<Slice<T>> {
+        const { assert!(align_of::<T>() <= ALIGNED) };
+        let (start, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
+        // SAFETY: plain values are nothing but their bytes.
+        let at = self.put(unsafe { std::slice::from_raw_parts(start, len) })?;
+        let len = u32::try_from(values.len()).ok()?;
+        Some(Slice { shelf: Arc::clone(self), at, len, of: PhantomData })
+    }
+
+    /// Part of what was put down, as values; `None` where it does not begin at a multiple of their alignment.
+    pub(crate) fn slice<T: Plain>(self: &Arc<Self>, at: u64, len: usize) -> Option<Slice<T>> {
+        if !at.is_multiple_of(align_of::<T>() as u64) {
+            return None;
+        }
+        let len = u32::try_from(len).ok()?;
+        Some(Slice { shelf: Arc::clone(self), at, len, of: PhantomData })
+    }
+}
+
+impl Open {
+    fn new(dir: &Path) -> std::io::Result<Self> {
+        let file = tempfile::tempfile_in(dir)?;
+        let mut options = memmap2::MmapOptions::new();
+        options.len(usize::try_from(RESERVED).unwrap_or(usize::MAX / 4));
+        // SAFETY: the file has no name and no other process has it; it is never cut; nothing beyond its end is
+        // read, and a byte that was handed out (all of them were written by then) is never written again.
+        let map = unsafe { options.map(&file)? };
+        Ok(Self { file, map, end: Mutex::new(0) })
+    }
+
+    fn put(&self, bytes: &[u8]) -> std::io::Result<u64> {
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = *end;
+        let next = at + bytes.len().next_multiple_of(ALIGNED) as u64;
+        if next > self.map.len() as u64 {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        // What was written in part is written over: nobody has it yet.
+        self.file.write_all_at(bytes, at)?;
+        *end = next;
+        Ok(at)
+    }
+}
+
+impl<T> Clone for Slice<T> {
+    fn clone(&self) -> Self {
+        Self { shelf: Arc::clone(&self.shelf), at: self.at, len: self.len, of: PhantomData }
+    }
+}
+
+impl<T> Deref for Slice<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        let len = self.len as usize;
+        let bytes = self.shelf.bytes(self.at, len * size_of::<T>());
+        if bytes.len() < len * size_of::<T>() {
+            return &[];
+        }
+        // SAFETY: a slice is only made of plain values, where all its bytes are written and it is aligned.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), len) }
+    }
+}
+
+impl<T> fmt::Debug for Slice<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}", self.len, self.at)
+    }
+}
+
+/// Values that are collected in RAM, and then lie on the shelf.
+#[derive(Clone, Debug)]
+pub(crate) enum Bulk<T> {
+    Ram(Vec<T>),
+    Shelf(Slice<T>),
+}
+
+impl<T> Default for Bulk<T> {
+    fn default() -> Self {
+        Self::Ram(Vec::new())
+    }
+}
+
+impl<T> Deref for Bulk<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        match self {
+            Self::Ram(values) => values,
+            Self::Shelf(values) => values,
+        }
+    }
+}
+
+impl<T: Plain> Bulk<T> {
+    /// To be added to, as long as it is not on the shelf.
+    pub(crate) fn in_ram(&mut self) -> Option<&mut Vec<T>> {
+        match self {
+            Self::Ram(values) => Some(values),
+            Self::Shelf(_) => None,
+        }
+    }
+
+    /// Puts it on the shelf, where there is room.
+    pub(crate) fn settle(&mut self, shelf: &Arc<Shelf>) {
+        if let Self::Ram(values) = self
+            && let Some(settled) = shelf.put_all(values)
+        {
+            *self = Self::Shelf(settled);
+        }
+    }
+}
+
+/// A vector's components, `[D]`: on the shelf, or in RAM.
+#[derive(Clone)]
+pub(crate) struct Values(Place);
+
+#[derive(Clone)]
+enum Place {
+    Ram(Arc<[f32]>),
+    Shelf(Slice<f32>),
+}
+
+impl From<&[f32]> for Values {
+    fn from(values: &[f32]) -> Self {
+        Self(Place::Ram(values.into()))
+    }
+}
+
+impl From<Slice<f32>> for Values {
+    fn from(values: Slice<f32>) -> Self {
+        Self(Place::Shelf(values))
+    }
+}
+
+impl Deref for Values {
+    type Target = [f32];
+
+    fn deref(&self) -> &[f32] {
+        match &self.0 {
+            Place::Ram(values) => values,
+            Place::Shelf(values) => values,
+        }
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl PartialEq for Values {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_put_down_is_read_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Arc::new(Shelf::new(dir.path()));
+        let vector = |seed: usize| -> Vec<f32> {
+            (0..40_000 + seed).map(|at| (at * 31 + seed) as f32).collect()
+        };
+        let slices: Vec<Slice<f32>> =
+            (0..50).map(|seed| shelf.put_all(&vector(seed)).unwrap()).collect();
+        let words = shelf.put(b"some words").unwrap();
+        for (seed, values) in slices.iter().enumerate() {
+            assert_eq!(**values, *vector(seed));
+            assert_eq!(*Values::from(values.clone()), *vector(seed));
+        }
+        assert_eq!(shelf.bytes(words, 10), b"some words");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "it has no name");
+        drop(shelf);
+        assert_eq!(*slices[0], *vector(0), "what is read stays");
+        let none = Arc::new(Shelf::new(&dir.path().join("missing")));
+        assert!(none.put_all(&[0.5_f32, -1.0]).is_none());
+        let mut bulk = Bulk::Ram(vec![1_u64, 2, 3]);
+        bulk.settle(&none);
+        assert!(matches!(bulk, Bulk::Ram(_)));
+        let shelf = Arc::new(Shelf::new(dir.path()));
+        bulk.settle(&shelf);
+        assert!(matches!(bulk, Bulk::Shelf(_)));
+        assert_eq!(*bulk, [1, 2, 3]);
+        assert!(bulk.in_ram().is_none());
+    }
+}
