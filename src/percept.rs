@@ -205,6 +205,19 @@ pub struct SpeechTurn {
     pub sound: Arc<[f32]>,
 }
 
+/// A face against a turn: whether its mouth made that sound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MouthScore {
+    /// The turn.
+    pub turn: TurnId,
+    /// The track.
+    pub track: TrackId,
+    /// Mean log odds over the pictures that were scored; 0 = even, positive = speaks.
+    pub log_odds: f32,
+    /// Seconds of speech that were scored.
+    pub secs: f64,
+}
+
 /// A frame worth keeping to look at again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeyFrame {
@@ -240,6 +253,9 @@ pub struct ClipPercepts {
     pub tracks: Vec<FaceTrack>,
     /// Turns that ended in this clip.
     pub turns: Vec<SpeechTurn>,
+    /// Mouths that were scored against these turns, in order of turn and track; a pair that is not here was not.
+    #[serde(default)]
+    pub mouths: Vec<MouthScore>,
     /// Where the robot was.
     pub poses: Vec<Pose>,
     /// At most a few pictures.

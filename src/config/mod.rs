@@ -45,6 +45,8 @@ pub struct Config {
     pub face: FacePerception,
     /// Finding speech.
     pub voice: VoicePerception,
+    /// Whose mouth speaks.
+    pub active_speaker: ActiveSpeakerPerception,
     /// Who is who.
     pub identity: Identity,
     /// Words.

@@ -291,6 +291,7 @@ mod tests {
             span: Span::new(at(0), at(30)),
             tracks: Vec::new(),
             turns: vec![turn],
+            mouths: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),
             counts: ClipCounts::default(),

@@ -123,6 +123,7 @@ pub(super) fn commit(
         span: Span::new(turn.span.start, turn.span.end),
         tracks: Vec::new(),
         turns: vec![turn],
+        mouths: Vec::new(),
         poses: Vec::new(),
         key_frames: Vec::new(),
         counts: ClipCounts::default(),

@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
+use super::mouths::Scores;
 use super::perceivers::{Analysed, PerceiverSet, Perceivers, Recogniser};
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
+use crate::perceive::active_speaker::Excerpt;
 use crate::perceive::voice::RawTurn;
 use crate::percept::{SpeechTurn, Transcript};
 
@@ -22,6 +24,7 @@ pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 enum Job {
     Faces(Frame, bool, Sender<Result<Analysed, PerceiveError>>),
     Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
+    Mouth(RawTurn, Excerpt, Sender<Result<Scores, PerceiveError>>),
     Again(Vec<SpeechTurn>, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
 }
 
@@ -151,6 +154,12 @@ pub struct JobQueue {
 }
 
 impl JobQueue {
+    /// A queue that nobody takes from: every job is lost at once.
+    #[cfg(test)]
+    pub(super) fn lost() -> Self {
+        Self { jobs: bounded(1).0, words: None }
+    }
+
     /// Jobs that wait for a worker.
     #[must_use]
     pub fn waiting(&self) -> usize {
@@ -174,6 +183,12 @@ impl JobQueue {
     #[must_use]
     pub fn voice(&self, turn: RawTurn) -> Pending<Vec<SpeechTurn>> {
         self.put(|reply| Job::Voice(turn, reply))
+    }
+
+    /// Scores a face against a turn: log odds by time.
+    #[must_use]
+    pub(super) fn mouth(&self, turn: RawTurn, excerpt: Excerpt) -> Pending<Scores> {
+        self.put(|reply| Job::Mouth(turn, excerpt, reply))
     }
 
     /// Hears the turns of one microphone and clip again, all at once: see [`crate::perceive::voice::part_jointly`].
@@ -223,6 +238,7 @@ fn work(mut perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy) 
         match job {
             Job::Faces(frame, looks, reply) => reply.send(perceivers.faces(&frame, looks)).ok(),
             Job::Voice(turn, reply) => reply.send(perceivers.voice(&turn)).ok(),
+            Job::Mouth(turn, excerpt, reply) => reply.send(perceivers.mouth(&turn, &excerpt)).ok(),
             Job::Again(turns, reply) => reply.send(perceivers.again(turns)).ok(),
         };
     }

@@ -17,6 +17,8 @@ pub enum Stage {
     VoiceActivity,
     /// Turns split by speaker and embedded.
     Voice,
+    /// Mouths cut out of frames, and scored against turns.
+    ActiveSpeaker,
     /// Words.
     Words,
     /// Percepts given to entities.
@@ -29,11 +31,12 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of the data.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Picture,
         Self::Faces,
         Self::VoiceActivity,
         Self::Voice,
+        Self::ActiveSpeaker,
         Self::Words,
         Self::Identify,
         Self::Memorize,
@@ -48,6 +51,7 @@ impl Stage {
             Self::Faces => "faces",
             Self::VoiceActivity => "voice_activity",
             Self::Voice => "voice",
+            Self::ActiveSpeaker => "active_speaker",
             Self::Words => "words",
             Self::Identify => "identify",
             Self::Memorize => "memorize",

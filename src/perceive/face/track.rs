@@ -12,6 +12,7 @@ use super::embed::CosineGates;
 use super::motion::Motion;
 use super::still::Watched;
 use crate::config::FacePerception;
+use crate::geometry::Rect;
 use crate::ids::{SourceId, TrackId};
 use crate::percept::{Embedding, Face, FaceSample, FaceTrack, FrameFaces, Sighting};
 use crate::time::{Span, Timestamp};
@@ -166,6 +167,16 @@ impl FaceTracker {
                 && track.hits >= STEADY_HITS
                 && now.iou(next) >= STEADY_IOU
         })
+    }
+
+    /// The tracks that were in the frame of `at`, the last one taken, and where.
+    #[must_use]
+    pub fn seen_at(&self, at: Timestamp) -> Vec<(TrackId, Rect)> {
+        let latest = |track: &Track| {
+            let last = track.sightings.last().filter(|last| last.at == at)?;
+            Some((track.id, last.bbox))
+        };
+        self.alive.iter().filter_map(latest).collect()
     }
 
     /// Joins faces to tracks (indices into `alive`) for the greatest sum of `value`; gives back the faces left over.
