@@ -155,7 +155,8 @@ mod tests {
         assert_eq!(cut.len(), 5);
         for (cut, frame) in cut.iter().zip(&frames) {
             assert_eq!((cut.track, cut.crop.at), (ANNA, frame.at));
-            assert_eq!(cut.crop.pixels, first[0].crop.pixels);
+            let pairs = cut.crop.pixels.iter().zip(first[0].crop.pixels.iter());
+            assert!(pairs.map(|(a, b)| a.abs_diff(*b)).max() <= Some(1), "{:?}", frame.at);
         }
     }
 

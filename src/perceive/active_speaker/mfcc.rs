@@ -12,8 +12,8 @@ use realfft::{RealFftPlanner, RealToComplex};
 /// Cepstra per frame.
 pub const CEPSTRA: usize = 13;
 /// Samples of a frame, and from one frame to the next.
-pub const FRAME: usize = 400;
-pub const SHIFT: usize = 160;
+const FRAME: usize = 400;
+const SHIFT: usize = 160;
 const FFT: usize = 512;
 const FILTERS: usize = 26;
 const RATE: f64 = 16_000.0;
