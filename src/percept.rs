@@ -1,4 +1,4 @@
-//! What perception found, with its exact time span: face tracks, speech turns, poses.
+//! What perception found, with its exact time span: face tracks, speech turns, sounds, poses.
 //!
 //! Produced by `perceive`, gathered per clip by `window`, given an identity by `identify`.
 
@@ -218,6 +218,53 @@ pub struct MouthScore {
     pub secs: f64,
 }
 
+/// What was heard that is no speech.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SoundKind {
+    /// Much louder than what went before: a bang, a ring, a bark, music that sets in.
+    Loud,
+    /// Neither speech nor anything loud, for a while; cut at the clip's border.
+    Quiet,
+}
+
+impl SoundKind {
+    /// The word in JSON and SQL.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Loud => "loud",
+            Self::Quiet => "quiet",
+        }
+    }
+}
+
+impl std::str::FromStr for SoundKind {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        [Self::Loud, Self::Quiet]
+            .into_iter()
+            .find(|kind| kind.word() == word)
+            .ok_or_else(|| format!("{word:?} is no kind of sound: loud or quiet"))
+    }
+}
+
+/// A stretch of a microphone's sound that is no speech.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sound {
+    /// Which microphone.
+    pub source: SourceId,
+    /// From the first to the last of it, 32 ms steps.
+    pub span: Span,
+    /// What it is like.
+    pub kind: SoundKind,
+    /// Its loudest 32 ms, dB relative to full scale.
+    pub peak_dbfs: f32,
+    /// The level before it, dB relative to full scale.
+    pub background_dbfs: f32,
+}
+
 /// A frame worth keeping to look at again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KeyFrame {
@@ -256,6 +303,8 @@ pub struct ClipPercepts {
     /// Mouths that were scored against these turns, in order of turn and track; a pair that is not here was not.
     #[serde(default)]
     pub mouths: Vec<MouthScore>,
+    /// Loud sounds that ended in this clip, and its quiet stretches.
+    pub sounds: Vec<Sound>,
     /// Where the robot was.
     pub poses: Vec<Pose>,
     /// At most a few pictures.

@@ -84,6 +84,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
         tracks: seen.iter().zip(base..).map(|(s, id)| track(id, *s)).collect(),
         turns: heard.iter().zip(base..).map(|(h, id)| turn(id, *h)).collect(),
         mouths: vec![],
+        sounds: Vec::new(),
         poses: vec![],
         key_frames: vec![],
         counts: ClipCounts::default(),

@@ -292,6 +292,7 @@ mod tests {
             tracks: Vec::new(),
             turns: vec![turn],
             mouths: Vec::new(),
+            sounds: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),
             counts: ClipCounts::default(),

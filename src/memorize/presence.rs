@@ -1,11 +1,12 @@
-//! Episodes: who was in view, who came with whom, who was heard without being seen, when nothing went on.
+//! Episodes: who was in view, who came with whom, who was heard without being seen, what was loud,
+//! when nothing went on.
 
 use std::collections::BTreeMap;
 
 use super::{Scene, Sentence};
 use crate::ids::{EntityId, SourceId};
 use crate::memory::model::{Ground, MemoryKind};
-use crate::percept::Life;
+use crate::percept::{Life, SoundKind};
 use crate::time::{Span, Timestamp};
 
 /// Sightings closer together than this are one stay, seconds.
@@ -28,6 +29,7 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = in_view(&seen);
     sentences.extend(together(&seen));
     sentences.extend(heard_unseen(scene, &seen, &heard));
+    sentences.extend(loud_sounds(scene));
     sentences.extend(nobody(scene));
     sentences
 }
@@ -147,6 +149,24 @@ fn heard_unseen(
         }
     }
     sentences
+}
+
+/// Loud sounds; what several microphones hear at once is one.
+fn loud_sounds(scene: &Scene<'_>) -> Vec<Sentence> {
+    let loud = scene.percepts.sounds.iter().filter(|sound| sound.kind == SoundKind::Loud);
+    let heard = loud.map(|sound| Stay { span: sound.span, grounds: Vec::new() }).collect();
+    let sentence = |stay: Stay| {
+        let secs = stay.span.secs();
+        let text = if secs < 1.0 {
+            "A short loud sound was heard.".to_owned()
+        } else {
+            format!("A loud sound was heard for {}.", length(secs))
+        };
+        let mut sentence = Sentence::new(MemoryKind::Episodic, text, stay.span, Vec::new());
+        sentence.importance = 0.2;
+        sentence
+    };
+    join(heard).into_iter().map(sentence).collect()
 }
 
 /// Long stretches in which every camera looked and nobody was seen or heard.

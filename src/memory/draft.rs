@@ -14,7 +14,8 @@ use crate::time::Timestamp;
 use super::error::MemoryError;
 use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
-    Merge, NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, TrackRow, TurnRow,
+    Merge, NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, SoundRow, TrackRow,
+    TurnRow,
 };
 use super::past::{Mark, write_mark};
 use super::store;
@@ -317,6 +318,11 @@ impl Draft {
         self.batches.turns.find(&self.tables.turns, &(session, turn)).ok_or_else(|| {
             MemoryError::NotFound { doing, what: format!("{turn} in session {session}") }
         })
+    }
+
+    /// Puts a sound.
+    pub fn sound(&mut self, sound: SoundRow) {
+        self.batches.sounds.put(sound);
     }
 
     /// Puts a pose.

@@ -9,7 +9,8 @@ use serde_json::json;
 
 use crate::camera::Bearing;
 use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
-use crate::time::Timestamp;
+use crate::percept::SoundKind;
+use crate::time::{Span, Timestamp};
 
 use super::filter::PerceptFilter;
 use super::tables::each_table;
@@ -44,6 +45,23 @@ pub enum PerceptLine {
         /// Whose it is, as resolved now; `None` only while unassigned.
         person: Option<EntityId>,
     },
+    /// Something heard that is no speech.
+    Sound {
+        /// Its first 32 ms.
+        start: Timestamp,
+        /// Its end.
+        end: Timestamp,
+        /// Microphone.
+        source: SourceId,
+        /// Its clip's session.
+        session: SessionId,
+        /// Loud or quiet.
+        sound: SoundKind,
+        /// Its loudest 32 ms, dB relative to full scale.
+        peak_dbfs: f32,
+        /// The level before it.
+        background_dbfs: f32,
+    },
     /// A speech turn.
     Turn {
         /// First speech.
@@ -71,7 +89,7 @@ impl PerceptLine {
     fn start(&self) -> Timestamp {
         match self {
             Self::Face { t, .. } => *t,
-            Self::Turn { start, .. } => *start,
+            Self::Turn { start, .. } | Self::Sound { start, .. } => *start,
         }
     }
 }
@@ -116,7 +134,8 @@ impl View {
         Ok(())
     }
 
-    /// Every face of every analysed frame and every turn, by start; faces before turns, then by source and id.
+    /// Every face of every analysed frame, every turn and every sound, by start; faces before turns before sounds,
+    /// then by source and id.
     #[must_use]
     pub fn percept_lines(&self, filter: &PerceptFilter) -> Vec<PerceptLine> {
         let mut persons: BTreeMap<EntityId, EntityId> = BTreeMap::new();
@@ -158,6 +177,22 @@ impl View {
             speech_secs: turn.speech_secs,
         });
         lines.extend(turns);
+        let all =
+            Span { start: Timestamp::from_nanos(i64::MIN), end: Timestamp::from_nanos(i64::MAX) };
+        let heard = self.sounds(filter.span.unwrap_or(all)).into_iter().filter(|row| {
+            filter.entity.is_none()
+                && filter.clip.is_none_or(|clip| row.clip == clip)
+                && filter.source.as_ref().is_none_or(|source| row.sound.source == *source)
+        });
+        lines.extend(heard.map(|row| PerceptLine::Sound {
+            start: row.sound.span.start,
+            end: row.sound.span.end,
+            source: row.sound.source.clone(),
+            session: row.clip.session,
+            sound: row.sound.kind,
+            peak_dbfs: row.sound.peak_dbfs,
+            background_dbfs: row.sound.background_dbfs,
+        }));
         lines.sort_by_key(PerceptLine::start);
         lines
     }

@@ -423,6 +423,9 @@ fn sweep_all(db: &Connection, tables: &Tables, reach: &Reach) -> rusqlite::Resul
     sweep(db, &tables.entities, rows, |row| when(own(&row.id)))?;
     sweep(db, &tables.tracks, rows, |row| when(reach.tracks.contains(&row.key())))?;
     sweep(db, &tables.turns, rows, |row| reach.turn(row))?;
+    sweep(db, &tables.sounds, rows, |row| {
+        when(reach.span.is_some_and(|span| span.intersection(row.sound.span).is_some()))
+    })?;
     sweep(db, &tables.poses, rows, |row| when(in_span(row.pose.stamp)))?;
     sweep(db, &tables.exemplars, rows, |row| when(own(&row.entity) || in_span(row.at)))?;
     sweep(db, &tables.evidence, rows, |row| when(own(&row.face) || own(&row.voice)))?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{AnswerId, ClipId, EntityId, MemoryId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;
-use crate::percept::{Embedding, Sighting, Transcript};
+use crate::percept::{Embedding, Sighting, Sound, Transcript};
 use crate::time::{Span, Timestamp};
 
 /// One run over live sources, or one recording being replayed.
@@ -340,6 +340,15 @@ impl MemoryRow {
 
 /// Attributes that tell what somebody is like.
 pub(crate) const TRAITS: [&str; 4] = ["likes", "dislikes", "habit", "usual_time"];
+
+/// Something heard that is no speech.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SoundRow {
+    /// The clip in which it ended.
+    pub clip: ClipId,
+    /// The sound; with its clip, source, start and kind the row's key.
+    pub sound: Sound,
+}
 
 /// The robot's pose at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -24,6 +24,7 @@ macro_rules! each_table {
             entities: $crate::memory::model::EntityRow,
             tracks: $crate::memory::model::TrackRow,
             turns: $crate::memory::model::TurnRow,
+            sounds: $crate::memory::model::SoundRow,
             poses: $crate::memory::model::PoseRow,
             exemplars: $crate::memory::model::Exemplar,
             evidence: $crate::memory::model::PairEvidence,

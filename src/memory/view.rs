@@ -13,7 +13,7 @@ use super::filter::{Filter, Order, PerceptFilter, overlaps};
 use super::index::likeness;
 use super::model::{
     Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement,
-    Session, TrackRow, TurnRow,
+    Session, SoundRow, TrackRow, TurnRow,
 };
 use super::tables::Tables;
 use super::temporal::{Horizon, Table, Temporal, Version};
@@ -141,6 +141,15 @@ impl View {
     #[must_use]
     pub fn turn(&self, session: SessionId, turn: TurnId) -> Option<Arc<TurnRow>> {
         self.current(&self.tables.turns, &(session, turn))
+    }
+
+    /// Sounds that touch the span, in the order of their starts.
+    #[must_use]
+    pub fn sounds(&self, span: Span) -> Vec<Arc<SoundRow>> {
+        let mut found = rows(self.tables.sounds.touching(span, &self.horizon));
+        found.sort_by_key(|row| Temporal::key(&**row));
+        found.sort_by_key(|row| row.sound.span);
+        found
     }
 
     /// Poses stamped inside the span, in time order.

@@ -124,6 +124,7 @@ pub(super) fn commit(
         tracks: Vec::new(),
         turns: vec![turn],
         mouths: Vec::new(),
+        sounds: Vec::new(),
         poses: Vec::new(),
         key_frames: Vec::new(),
         counts: ClipCounts::default(),

@@ -20,7 +20,7 @@ use crate::ids::SourceId;
 use crate::media::Block;
 use crate::perceive::PerceiveError;
 use crate::perceive::voice::{RawTurn, TurnFinder, TurnFinderState};
-use crate::percept::SpeechTurn;
+use crate::percept::{Sound, SpeechTurn};
 use crate::time::Timestamp;
 
 /// What reaches a microphone's stage, in event time order.
@@ -34,6 +34,8 @@ pub(super) enum Step {
 /// What a microphone contributes to one clip: turns that began before its border, in time order.
 pub(super) struct MicrophonePart {
     pub(super) turns: Vec<Pending<Vec<SpeechTurn>>>,
+    /// Loud sounds that ended before it, and its quiet stretches.
+    pub(super) sounds: Vec<Sound>,
     /// The stage as it stands now, for the checkpoint.
     pub(super) state: MicrophoneState,
 }
@@ -169,13 +171,15 @@ impl MicrophoneStage {
     }
 
     /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.
-    fn part(&self, border: Border, underway: &mut VecDeque<Underway>) -> MicrophonePart {
+    fn part(&mut self, border: Border, underway: &mut VecDeque<Underway>) -> MicrophonePart {
         let mut turns = Vec::new();
         while underway.front().is_some_and(|turn| turn.raw.span.start < border.end) {
             turns.extend(underway.pop_front().map(|turn| turn.result));
         }
         let ahead = underway.iter().map(|turn| turn.raw.clone()).collect();
+        let sounds = self.finder.sounds_until(border.end);
         let finder = self.finder.state().clone();
-        MicrophonePart { turns, state: MicrophoneState { finder, ahead, consumed: self.consumed } }
+        let state = MicrophoneState { finder, ahead, consumed: self.consumed };
+        MicrophonePart { turns, sounds, state }
     }
 }

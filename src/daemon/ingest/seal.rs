@@ -23,11 +23,13 @@ use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::model::{Spool, SpooledClip};
 use crate::memorize::{Memorizer, Scene, Upkeep};
-use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording};
+use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
 use crate::memory::{Draft, Memory, MemoryError};
 use crate::perceive::active_speaker::CROPS_PER_SEC;
 use crate::perceive::voice::{JointSettings, heard_once, is_poor};
-use crate::percept::{ClipCounts, ClipPercepts, FaceTrack, MouthScore, SpeechTurn, Transcript};
+use crate::percept::{
+    ClipCounts, ClipPercepts, FaceTrack, MouthScore, Sound, SoundKind, SpeechTurn, Transcript,
+};
 use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
@@ -164,6 +166,7 @@ impl Sealer {
         let Slot { dispatch, mut cameras, microphones, since } = slot;
         let dispatch = *dispatch.unwrap_or_default();
         let heard = self.turns(border, &microphones);
+        let sounds = self.sounds(&microphones);
         self.patience.room(self.memory.dir());
         self.keep_up(border.start)?;
         // Whoever writes takes the resolver first, then the right to write.
@@ -174,7 +177,8 @@ impl Sealer {
             draft.new_session(dispatch.t0, self.clip_secs, self.recording.clone())
         });
         let clip = ClipId { session, index: border.index };
-        let (percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
+        let (mut percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
+        percepts.sounds = sounds;
 
         let before = self.memory.view();
         let stages = Arc::clone(&self.stages);
@@ -291,6 +295,15 @@ impl Sealer {
         heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect()
     }
 
+    /// What was loud and what was quiet, but for what the robot itself let out.
+    fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophonePart>>) -> Vec<Sound> {
+        let all = parts.values().flat_map(|part| &part.sounds);
+        let own = |sound: &Sound| sound.kind == SoundKind::Loud && self.inbox.is_own(sound.span);
+        let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
+        sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
+        sounds
+    }
+
     /// Asks for a turn's words; the robot's own are known to whoever made it speak.
     fn wanted(&self, turn: SpeechTurn, wait: bool) -> Option<Pending<Transcript>> {
         if turn.own { None } else { self.jobs.words(turn, wait) }
@@ -392,6 +405,7 @@ impl Sealer {
             tracks,
             turns,
             mouths,
+            sounds: Vec::new(),
             poses: dispatch.poses.clone(),
             key_frames,
             counts: ClipCounts {
@@ -491,6 +505,9 @@ fn keep_clip(percepts: &ClipPercepts, draft: &mut Draft) {
         let media = Media::new(MediaKind::KeyFrame, false, Arc::clone(&frame.jpeg));
         key_frames.push((frame.source.clone(), frame.at, media.digest.clone()));
         draft.media(media);
+    }
+    for sound in &percepts.sounds {
+        draft.sound(SoundRow { clip: percepts.clip, sound: sound.clone() });
     }
     for pose in &percepts.poses {
         draft.pose(PoseRow { clip: percepts.clip, pose: pose.clone() });

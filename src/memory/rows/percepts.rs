@@ -6,13 +6,14 @@ use rusqlite::types::Value;
 
 use crate::camera::Bearing;
 use crate::geometry::Rect;
-use crate::ids::{ClipId, EntityId, SessionId, TrackId, TurnId};
+use crate::ids::{ClipId, EntityId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;
 use crate::memory::model::{
-    Clip, MediaDigest, MediaKind, MediaRow, PoseRow, Recording, Session, TrackRow, TurnRow,
+    Clip, MediaDigest, MediaKind, MediaRow, PoseRow, Recording, Session, SoundRow, TrackRow,
+    TurnRow,
 };
 use crate::memory::temporal::Temporal;
-use crate::percept::{Sighting, Transcript, Word};
+use crate::percept::{Sighting, Sound, SoundKind, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
 use super::{
@@ -364,6 +365,58 @@ impl Temporal for TurnRow {
 
     fn links(&self) -> Vec<EntityId> {
         self.voice.into_iter().collect()
+    }
+
+    fn clip(&self) -> Option<ClipId> {
+        Some(self.clip)
+    }
+}
+
+impl Temporal for SoundRow {
+    type Key = (ClipId, SourceId, Timestamp, SoundKind);
+    const TABLE: &'static str = "sound";
+    const COLUMNS: &'static [&'static str] =
+        &["session", "clip", "source", "start", "end", "kind", "peak_dbfs", "background_dbfs"];
+
+    fn key(&self) -> Self::Key {
+        (self.clip, self.sound.source.clone(), self.sound.span.start, self.sound.kind)
+    }
+
+    fn bind(&self) -> Vec<Value> {
+        vec![
+            int(self.clip.session.0),
+            int(self.clip.index),
+            text(self.sound.source.as_str()),
+            time(self.sound.span.start),
+            time(self.sound.span.end),
+            text(self.sound.kind.word()),
+            real(f64::from(self.sound.peak_dbfs)),
+            real(f64::from(self.sound.background_dbfs)),
+        ]
+    }
+
+    fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
+        let mut columns = Columns::new(row);
+        Ok(Self {
+            clip: columns.clip()?,
+            sound: Sound {
+                source: columns.source()?,
+                span: columns.span()?,
+                kind: columns.parsed()?,
+                peak_dbfs: columns.real32()?,
+                background_dbfs: columns.real32()?,
+            },
+        })
+    }
+
+    fn canonical(&self, sources: &mut SourceOrdinals) -> Vec<Value> {
+        let mut values = self.bind();
+        values[2] = int(sources.of(&self.sound.source));
+        values
+    }
+
+    fn span(&self) -> Option<Span> {
+        Some(self.sound.span)
     }
 
     fn clip(&self) -> Option<ClipId> {

@@ -6,6 +6,7 @@
 //! [`split_by_speaker`] parts two people who follow each other without a pause, and
 //! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`] or [`Eres2NetV2`]). When the clip is
 //! sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
+//! What is loud and no speech, and where nothing is to be heard, is told by [`SoundFinder`] on the way.
 
 pub mod eres2netv2;
 pub mod fbank;
@@ -16,6 +17,7 @@ pub(crate) mod measured;
 mod mel;
 pub mod parity;
 mod segmenter;
+mod sounds;
 mod split;
 mod turns;
 mod twice;
@@ -28,6 +30,7 @@ pub use ge2e::Ge2e;
 pub use joint::{JointSettings, is_poor, part_jointly};
 pub use parity::{Parity, parity};
 pub use segmenter::{Segmenter, Stretch};
+pub use sounds::SoundFinder;
 pub use split::{SplitSettings, split_by_speaker};
 pub use turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
 pub use twice::heard_once;

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::segmenter::{Segmenter, Stretch};
+use super::sounds::SoundFinder;
 use super::vad::{FRAME, VadState, VoiceActivity};
 use super::{PerceiveError, SpeakerEmbedder};
 use crate::config::VoicePerception;
 use crate::ids::{SourceId, TurnId};
 use crate::media::{Block, SAMPLE_RATE};
-use crate::percept::SpeechTurn;
+use crate::percept::{Sound, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
 /// Turns begin and end on this grid: 10 ms.
@@ -140,6 +141,7 @@ pub struct TurnFinderState {
     /// Where the open turn begins because its first part was cut off.
     cut: Option<u64>,
     next_turn: u64,
+    sounds: SoundFinder,
 }
 
 /// Sound of one microphone in, turns out.
@@ -154,6 +156,7 @@ impl TurnFinder {
     #[must_use]
     pub fn new(source: SourceId, settings: VoicePerception, vad: Box<dyn VoiceActivity>) -> Self {
         let state = TurnFinderState {
+            sounds: SoundFinder::new(source.clone(), settings.threshold),
             source,
             anchor: None,
             vad: VadState::default(),
@@ -233,9 +236,10 @@ impl TurnFinder {
         if let Some(stretch) = self.state.segmenter.flush() {
             turns.extend(self.cut_out(stretch, heard));
         }
-        let source = self.state.source.clone();
-        let next_turn = self.state.next_turn;
+        let TurnFinderState { source, next_turn, mut sounds, .. } = self.state.clone();
+        sounds.flush();
         self.state = TurnFinderState {
+            sounds,
             source,
             anchor: None,
             vad: VadState::default(),
@@ -261,8 +265,13 @@ impl TurnFinder {
         Some(OpenTurn { span, sound, speaking: self.state.segmenter.speaking() })
     }
 
-    /// All turns that end at or before this time have been given, and no later one starts before it. While
-    /// a turn is open this is its start, since [`super::split_by_speaker`] may find ends anywhere inside.
+    /// Loud sounds that ended and quiet stretches, up to a clip's border; once the watermark has reached it.
+    pub fn sounds_until(&mut self, border: Timestamp) -> Vec<Sound> {
+        self.state.sounds.until(border)
+    }
+
+    /// All turns that end at or before this time have been given, and no later one starts before it; of loud
+    /// sounds likewise. While a turn is open this is its start, since [`super::split_by_speaker`] may find ends anywhere inside.
     /// `None` before the first block and after [`TurnFinder::flush`]: then everything is known.
     #[must_use]
     pub fn watermark(&self) -> Option<Timestamp> {
@@ -270,8 +279,8 @@ impl TurnFinder {
         // Without an open turn: where a turn that the next frame opens would begin.
         let next = self.state.segmenter.frames();
         let stretch = self.state.segmenter.open().unwrap_or(Stretch { start: next, end: next });
-        let known = self.bounds(stretch, self.state.heard()).0;
-        Some(at(anchor, known))
+        let known = at(anchor, self.bounds(stretch, self.state.heard()).0);
+        Some(self.state.sounds.loud_since().map_or(known, |since| since.min(known)))
     }
 
     fn hear(&mut self, samples: &[f32], turns: &mut Vec<RawTurn>) -> Result<(), PerceiveError> {
@@ -282,6 +291,10 @@ impl TurnFinder {
             let from = (self.state.seen() - self.state.base) as usize;
             let Some(frame) = self.state.sound.get(from..from + FRAME) else { break };
             let probability = self.vad.probability(&mut self.state.vad, frame)?;
+            if let Some(anchor) = self.state.anchor {
+                let start = at(anchor, self.state.seen());
+                self.state.sounds.hear(start, frame, probability);
+            }
             self.state.probabilities.push_back(probability);
             let ended = self.state.segmenter.push(probability);
             // A frame that is only partly heard yet must not be waited for: bounds end with what is seen.
