@@ -188,6 +188,9 @@ impl Gate {
     }
 }
 
+/// Weights of a layer, flat, their shape, and its bias.
+type Folded = (Vec<f32>, Vec<i64>, Vec<f32>);
+
 /// Where weights come from and go to.
 struct Source<'a> {
     weights: &'a Weights,
@@ -208,8 +211,8 @@ impl Source<'_> {
         Tensor::f_from_slice(values)?.f_view(shape.as_slice())?.f_to(self.device)
     }
 
-    /// Weights of a layer with the batch norm after it folded in: flat, their shape, and the bias.
-    fn folded(&self, name: &str, norm: &str) -> Result<(Vec<f32>, Vec<i64>, Vec<f32>), TchError> {
+    /// Weights of a layer with the batch norm after it folded in.
+    fn folded(&self, name: &str, norm: &str) -> Result<Folded, TchError> {
         let (values, shape) = self.get(&format!("{name}.weight"))?;
         let part = |part: &str| self.get(&format!("{norm}.{part}")).map(|(values, _)| values);
         let (gamma, beta) = (part("weight")?, part("bias")?);
