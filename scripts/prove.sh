@@ -13,6 +13,10 @@ parts=("build|cargo test --locked --release --test promises --no-run")
 for from in 0 5 10 15; do
     parts+=("kill -9, rounds $from to $((from + 4))|ENGRAM_KILLS=5 ENGRAM_KILLS_FROM=$from $(promise $kills)")
 done
+# Ingest, upkeep and erasure at once.
+for from in 0 25 50 75; do
+    parts+=("kill -9 of a life, kills $from to $((from + 24))|ENGRAM_KILLS=25 ENGRAM_KILLS_FROM=$from cargo test --locked --release --lib -- --exact --nocapture daemon::service::killed::kill_9_loses_nothing_and_brings_nothing_back")
+done
 for recording in living_room_dev two_people_dev one_person_dev; do
     for set in edge open; do
         parts+=("one memory of $recording with $set|ENGRAM_RECORDING=$recording ENGRAM_SET=$set $(promise replay_is_deterministic::any_recording_at_any_rate_with_any_workers) --ignored")

@@ -96,7 +96,7 @@ pub struct ColdStart {
 
 /// Texts, vectors and queries.
 pub(super) struct Corpus {
-    turns: Vec<(String, String, Embedding)>,
+    pub(super) turns: Vec<(String, String, Embedding)>,
     pub(super) queries: Vec<(String, Embedding)>,
     embed_ms: f64,
 }
@@ -239,7 +239,7 @@ pub(super) fn fill(
 }
 
 /// A vector near another.
-fn near(own: &Embedding, random: &mut SplitMix64) -> Embedding {
+pub(super) fn near(own: &Embedding, random: &mut SplitMix64) -> Embedding {
     let step = NOISE / (own.values.len() as f32).sqrt();
     let moved = own.values.iter().map(|value| value + step * random.gaussian()).collect();
     Embedding::normalised(moved, own.model)
@@ -409,7 +409,7 @@ pub fn cold_start(config: &Config) -> Result<ColdStart, BenchError> {
 }
 
 /// Anonymous resident memory of this process, MB (10⁶ bytes); `None` where `/proc` does not tell.
-fn rss_anon_mb() -> Option<f64> {
+pub(super) fn rss_anon_mb() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kib: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

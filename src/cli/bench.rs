@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
-use crate::bench::{answers, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify};
+use crate::bench::{
+    answers, day, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify,
+};
 use crate::config::{Config, Llm};
 use crate::perceive::voice::parity;
 
@@ -68,11 +70,14 @@ enum Measure {
         #[arg(long, value_name = "F")]
         ckpt: Option<PathBuf>,
     },
-    /// Recall, inserts and start of a large memory.
+    /// Recall, inserts and start of a large memory; or, with --hours, how much RAM a long run takes.
     Memory {
         /// How many memories.
-        #[arg(long, value_name = "N")]
-        memories: usize,
+        #[arg(long, value_name = "N", required_unless_present = "hours")]
+        memories: Option<usize>,
+        /// Simulate so many hours instead, 120 clips of 30 memories each: anonymous memory, hour by hour.
+        #[arg(long, value_name = "N", conflicts_with = "memories")]
+        hours: Option<u32>,
         /// Conversations (LoCoMo) that texts, vectors and queries are made from.
         #[arg(long, value_name = "FILE")]
         corpus: PathBuf,
@@ -219,8 +224,11 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),
-        Measure::Memory { memories, corpus } => {
-            show(&memory::measure(config, *memories, corpus)?, json)
+        Measure::Memory { hours: Some(hours), corpus, .. } => {
+            show(&day::measure(config, *hours, corpus)?, json)
+        }
+        Measure::Memory { memories, corpus, .. } => {
+            show(&memory::measure(config, memories.unwrap_or_default(), corpus)?, json)
         }
         Measure::Recall { corpus, largest } => {
             show(&recall::measure(config, corpus, *largest)?, json)

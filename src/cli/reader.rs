@@ -14,7 +14,7 @@ use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
 use crate::mqtt::client::DaemonClient;
 use crate::mqtt::message::{self, Ask, QueryVerb};
-use crate::mqtt::{Call, Command, Reply, Service as _, erase_outbox};
+use crate::mqtt::{Call, Command, Refusal, Reply, Service as _, erase_outbox, erasing_outbox};
 
 /// How long a reading command waits for the daemon.
 const TIMEOUT: Duration = Duration::from_secs(15);
@@ -116,13 +116,22 @@ impl Reader {
 pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {
     let done = match (&context.data_dir, Command::at(topic)) {
         (Some(_), Some(Ok(command))) => match MemoryService::over_store(&context.config) {
-            Ok(service) => in_store(&service, command, payload).and_then(|reply| {
-                if command == Command::Forget {
-                    // What waits for the broker may speak of it.
-                    erase_outbox(service.dir()).map_err(anyhow::Error::msg)?;
-                }
-                Ok(reply)
-            }),
+            // What waits for the broker may speak of it.
+            Ok(service) if command == Command::Forget => {
+                let outbox = service.dir().to_owned();
+                erasing_outbox(&outbox, true).map_err(anyhow::Error::msg)?;
+                let reply = in_store(&service, command, payload);
+                let done = match &reply {
+                    Ok(_) => erase_outbox(&outbox),
+                    Err(error) if error.downcast_ref().is_some_and(Refusal::is_askers_fault) => {
+                        erasing_outbox(&outbox, false)
+                    }
+                    // Some of it may be erased: the next daemon takes away what waits.
+                    Err(_) => Ok(()),
+                };
+                done.map_err(anyhow::Error::msg).and(reply)
+            }
+            Ok(service) => in_store(&service, command, payload),
             Err(AssembleError::Memory(MemoryError::Locked { .. })) => {
                 by_daemon(context, topic, payload)
             }

@@ -186,6 +186,20 @@ impl Announcer {
         self.lock().last_answer = Some(LastAnswer { question, answer, at });
     }
 
+    /// Something is about to be erased: what waits for the broker may speak of it.
+    pub fn erasing(&self) {
+        if let Some(publisher) = self.publisher() {
+            publisher.erasing();
+        }
+    }
+
+    /// It was not.
+    pub fn erased_nothing(&self) {
+        if let Some(publisher) = self.publisher() {
+            publisher.erased_nothing();
+        }
+    }
+
     /// Something was erased: what was said and answered last may speak of it.
     pub fn erased(&self) {
         let mut state = self.lock();

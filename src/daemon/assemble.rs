@@ -164,6 +164,9 @@ pub fn session_settings(
             who.join(", ")
         ));
     }
+    let memorizer = Memorizer::new(knowledge.text.clone());
+    // What an erasure that was killed left undone.
+    memorizer.embed_rewritten(&knowledge.memory)?;
     let perceivers = Arc::new(perceivers);
     let resolver = resolver(&config, &knowledge.memory, &perceivers, Undecided::default());
     Ok(SessionSettings {
@@ -171,7 +174,7 @@ pub fn session_settings(
         memory: knowledge.memory.clone(),
         perceivers,
         resolver: Arc::new(Mutex::new(resolver)),
-        memorizer: Memorizer::new(knowledge.text.clone()),
+        memorizer,
         courtesy,
         pace,
         reports,

@@ -493,6 +493,7 @@ impl Sweeper {
         while self.live && quit.recv_timeout(STRANGERS_EVERY).is_err_and(|error| error.is_timeout())
         {
             let now = Timestamp::wall_clock();
+            self.service.finish_erasing();
             let mut erased = self.service.forget_strangers(now).unwrap_or_else(|error| {
                 tracing::warn!(%error, "Strangers could not be erased; tried again in a minute.");
                 0

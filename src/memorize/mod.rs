@@ -241,6 +241,42 @@ impl Memorizer {
         Ok(made)
     }
 
+    /// Makes the vectors of sentences that erasing rewrote; gives back how many. Recorded with the erasure, so
+    /// that a kill in between changes nothing.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn embed_rewritten(&self, memory: &Memory) -> Result<usize, MemoryError> {
+        let rewritten = memory.rewritten()?;
+        let Some(at) = memory.newest_record() else { return Ok(0) };
+        if rewritten.is_empty() || self.text.is_none() {
+            return Ok(0);
+        }
+        let mut draft = memory.begin(at);
+        let view = draft.before();
+        let mut made = 0;
+        for id in &rewritten {
+            let Some(row) = view.memory(*id) else { continue };
+            if view.embedding(*id).is_some() {
+                continue;
+            }
+            let name = |id: EntityId| match id.kind {
+                EntityKind::Object | EntityKind::Place => None,
+                _ => view.names(view.resolve(id)).first().map(|row| row.name.clone()),
+            };
+            if let Some(vector) = self.vector_named(&row.text, name) {
+                draft.embed(*id, vector);
+                made += 1;
+            }
+        }
+        match made {
+            0 => drop(draft),
+            _ => draft.commit().map(drop)?,
+        }
+        memory.settle_rewritten(&rewritten)?;
+        Ok(made)
+    }
+
     /// The same as [`Self::vector`]; `name` tells how a mention is worded.
     fn vector_named(
         &self,

@@ -32,6 +32,7 @@ mod search;
 mod simd;
 mod sql;
 mod store;
+pub(crate) mod summary;
 mod tables;
 mod temporal;
 #[cfg(test)]
@@ -73,6 +74,9 @@ pub use store::Loaded;
 pub use temporal::Version;
 pub use upkeep::CheckReport;
 pub use view::View;
+
+/// Where `check --repair` puts what cannot be kept.
+const ASIDE: &str = "aside";
 
 use draft::Counters;
 use media::MediaFolder;
@@ -182,6 +186,9 @@ impl Memory {
         let lock = store::lock(dir)?;
         let db = store::open(dir)?;
         let memory = Self::with(dir, db, Some(lock), options)?;
+        if let Err(error) = memory.finish_erasing() {
+            warn!(%error, "what was erased is not overwritten on the disk yet; it is tried again");
+        }
         memory.remove_orphans()?;
         memory.enforce_media_cap()?;
         Ok(memory)
@@ -308,6 +315,13 @@ impl Memory {
             return Some(since);
         }
         self.tables().commits.load().get(0).map(|commit| commit.recorded)
+    }
+
+    /// Record time of the newest commit; `None` when empty.
+    #[must_use]
+    pub fn newest_record(&self) -> Option<Timestamp> {
+        let tables = self.tables();
+        tables.commit_at(tables.published()).map(|commit| commit.recorded)
     }
 
     /// A media file's bytes; `None` when it is not kept any more.

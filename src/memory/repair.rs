@@ -24,10 +24,8 @@ use super::rows::RowError;
 use super::store::make_dir;
 use super::tables::each_table;
 use super::temporal::Temporal;
-use super::{Memory, View};
+use super::{ASIDE, Memory, View};
 
-/// Where what cannot be kept is put.
-const ASIDE: &str = "aside";
 /// Vectors whose place in the index is tried.
 const TRIED: usize = 500;
 /// How far the index's cosine of a vector with itself may be from 1.

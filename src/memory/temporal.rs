@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
-use dashmap::DashMap;
+use dashmap::{DashMap, Entry};
 use rusqlite::types::Value;
 
 use crate::ids::{ClipId, EntityId, Seq};
@@ -188,10 +188,32 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     }
 }
 
+/// Where the versions of a key stand in the log, ascending. Nearly all keys have one: no list for that.
+enum Positions {
+    One([u32; 1]),
+    Several(Vec<u32>),
+}
+
+impl Positions {
+    fn all(&self) -> &[u32] {
+        match self {
+            Self::One(at) => at,
+            Self::Several(all) => all,
+        }
+    }
+
+    fn push(&mut self, at: u32) {
+        match self {
+            Self::One([first]) => *self = Self::Several(vec![*first, at]),
+            Self::Several(all) => all.push(at),
+        }
+    }
+}
+
 /// All versions of one row type.
 pub(crate) struct Table<R: Temporal> {
     log: ArcSwap<Log<Arc<Version<R>>>>,
-    keys: DashMap<R::Key, Vec<u32>>,
+    keys: DashMap<R::Key, Positions>,
     links: DashMap<EntityId, Log<u32>>,
     clips: DashMap<ClipId, Log<u32>>,
     /// Earliest start and latest end in each chunk of the log: a search by time skips most of it.
@@ -243,7 +265,10 @@ impl<R: Temporal> Table<R> {
             if let Some(clip) = version.row.clip() {
                 self.clips.entry(clip).or_default().push(at);
             }
-            self.keys.entry(version.row.key()).or_default().push(at);
+            match self.keys.entry(version.row.key()) {
+                Entry::Vacant(entry) => drop(entry.insert(Positions::One([at]))),
+                Entry::Occupied(mut entry) => entry.get_mut().push(at),
+            }
         }
     }
 
@@ -286,7 +311,7 @@ impl<R: Temporal> Table<R> {
 
     /// The version of `key` that nothing has ended yet: the writer's view.
     pub(crate) fn open_version(&self, key: &R::Key) -> Option<Arc<Version<R>>> {
-        let last = *self.keys.get(key)?.last()?;
+        let last = *self.keys.get(key)?.all().last()?;
         let version = Arc::clone(self.log.load().get(last as usize)?);
         version.retired_seq().is_none().then_some(version)
     }
@@ -305,7 +330,7 @@ impl<R: Temporal> Table<R> {
         let indexes = self.keys.get(key)?;
         let log = self.log.load();
         // Commits are replayed in order: the newest known event of the key decides, its beginning before an end.
-        for &at in indexes.iter().rev() {
+        for &at in indexes.all().iter().rev() {
             let Some(version) = log.get(at as usize) else { continue };
             if version.retired_seq().is_some_and(|seq| horizon.knows(seq.0)) {
                 // A version that began in that same commit was looked at before this one.

@@ -15,7 +15,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::dispatch::ReplyTo;
-use super::outbox::{Class, Outgoing};
+use super::outbox::{Class, Outgoing, withdrawn};
 use crate::time::Timestamp;
 
 /// Steps that may wait for the disk before whoever hands them over waits, too.
@@ -26,6 +26,8 @@ const BATCH: usize = 512;
 pub(super) const ACTED_SECS: u64 = 3600;
 /// The file's name.
 const FILE: &str = "outbox.db";
+/// What one that is damaged is called.
+const DAMAGED: &str = "db.damaged";
 
 const SCHEMA: &str = "
 PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA secure_delete=ON; PRAGMA journal_size_limit=4194304;
@@ -37,6 +39,7 @@ CREATE TABLE IF NOT EXISTS taken (
     correlation BLOB) STRICT;
 CREATE TABLE IF NOT EXISTS acted (
     id TEXT PRIMARY KEY, request INTEGER NOT NULL, reply BLOB NOT NULL, at INTEGER NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS erasing (id INTEGER PRIMARY KEY CHECK (id = 1)) STRICT;
 ";
 
 /// A request that was taken, until it is answered.
@@ -78,6 +81,7 @@ enum Step {
     Take(Box<Taken>),
     Settle(u64),
     Act { id: String, request: u64, reply: Vec<u8> },
+    Erasing(bool),
     Erase(Sender<()>),
     Sync(Sender<()>),
 }
@@ -102,6 +106,7 @@ impl Journal {
     pub(super) fn open(dir: &Path) -> Result<(Self, Left), JournalError> {
         let path = dir.join(FILE);
         let opened = open(&path).and_then(|mut db| {
+            finish_erasing(&mut db)?;
             let left = read(&mut db)?;
             Ok((db, left))
         });
@@ -146,6 +151,12 @@ impl Journal {
         self.step(Step::Act { id: id.to_owned(), request, reply: reply.to_vec() });
     }
 
+    /// Something is about to be erased, or was not after all; on disk when this returns.
+    pub(super) fn erasing(&self, begun: bool) {
+        self.step(Step::Erasing(begun));
+        self.sync();
+    }
+
     /// Overwrites every message and reply that is kept.
     pub(super) fn erase(&self) {
         let (told, done) = bounded(1);
@@ -166,17 +177,33 @@ impl Journal {
     }
 }
 
+/// Notes in the journal in `dir`, where no daemon has it open, that something is about to be erased, or was not
+/// after all: killed before [`erase_outbox`], the next daemon does it.
+///
+/// # Errors
+/// As there.
+pub fn erasing_outbox(dir: &Path, begun: bool) -> Result<(), String> {
+    change(dir, |db| note_erasing(db, begun))
+}
+
 /// Overwrites what a journal in `dir` holds, where no daemon has it open.
 ///
 /// # Errors
 /// In words, when there is one that cannot be changed.
 pub fn erase_outbox(dir: &Path) -> Result<(), String> {
+    change(dir, erase)
+}
+
+fn change(
+    dir: &Path,
+    change: impl FnOnce(&mut Connection) -> rusqlite::Result<()>,
+) -> Result<(), String> {
     let path = dir.join(FILE);
     if !path.exists() {
         return Ok(());
     }
-    let erased = open(&path).and_then(|mut db| Ok(erase(&mut db)?));
-    erased.map_err(|error| format!("erasing what waits in {}: {error}; delete it", path.display()))
+    let done = open(&path).and_then(|mut db| Ok(change(&mut db)?));
+    done.map_err(|error| format!("erasing what waits in {}: {error}; delete it", path.display()))
 }
 
 fn open(path: &Path) -> Result<Connection, JournalError> {
@@ -193,8 +220,19 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
+/// One that was damaged may hold anything.
+fn remove_aside(path: &Path) {
+    let aside = path.with_extension(DAMAGED);
+    match fs::remove_file(&aside) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %aside.display(), "What was erased may be in a damaged outbox; delete it.");
+        }
+        _ => {}
+    }
+}
+
 fn put_aside(path: &Path) -> std::io::Result<PathBuf> {
-    let aside = path.with_extension("db.damaged");
+    let aside = path.with_extension(DAMAGED);
     fs::rename(path, &aside)?;
     for log in ["db-wal", "db-shm"] {
         let _ = fs::remove_file(path.with_extension(log));
@@ -353,6 +391,7 @@ fn apply(db: &Connection, step: Step) -> rusqlite::Result<()> {
             let before = at.plus_secs(-(ACTED_SECS as f64));
             db.prepare_cached("DELETE FROM acted WHERE at < ?")?.execute([before.as_nanos()])?;
         }
+        Step::Erasing(begun) => note_erasing(db, begun)?,
         Step::Erase(_) | Step::Sync(_) => {}
     }
     Ok(())
@@ -367,11 +406,44 @@ fn erase(db: &mut Connection) -> rusqlite::Result<()> {
 
 /// Messages go; of changes the id stays, the reply goes.
 fn erase_rows(db: &Connection) -> rusqlite::Result<()> {
+    note_erasing(db, true)?;
     db.execute_batch("DELETE FROM waiting; UPDATE acted SET reply = CAST('{\"ok\":true}' AS BLOB);")
 }
 
 /// Free pages and the log still hold the old bytes.
 fn overwrite(db: &Connection) -> rusqlite::Result<()> {
+    if let Some(path) = db.path() {
+        remove_aside(Path::new(path));
+    }
     db.execute_batch("VACUUM")?;
-    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional().map(drop)
+    db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).optional()?;
+    note_erasing(db, false)
+}
+
+/// Keeps over a kill that what waits is to be overwritten.
+fn note_erasing(db: &Connection, begun: bool) -> rusqlite::Result<()> {
+    let sql = match begun {
+        true => "INSERT OR IGNORE INTO erasing VALUES (1)",
+        false => "DELETE FROM erasing",
+    };
+    db.execute(sql, []).map(drop)
+}
+
+/// A daemon was killed while something was erased: events go, whoever waits for a reply is told to ask again.
+fn finish_erasing(db: &mut Connection) -> Result<(), JournalError> {
+    let begun = db.query_row("SELECT count(*) FROM erasing", [], |row| row.get::<_, i64>(0))?;
+    if begun == 0 {
+        return Ok(());
+    }
+    let waiting = read(db)?.waiting;
+    let transaction = db.transaction()?;
+    erase_rows(&transaction)?;
+    for (seq, message, still) in waiting {
+        if message.class == Class::Reply {
+            let message = Outgoing { lasts: still, ..withdrawn(message) };
+            apply(&transaction, Step::Put(seq, Box::new(message)))?;
+        }
+    }
+    transaction.commit()?;
+    Ok(overwrite(db)?)
 }

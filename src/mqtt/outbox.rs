@@ -234,6 +234,13 @@ impl Outbox {
         }
     }
 
+    /// Something is about to be erased from the memory, or was not after all; on disk when this returns.
+    pub(super) fn erasing(&self, begun: bool) {
+        if let Some(journal) = &self.journal {
+            journal.erasing(begun);
+        }
+    }
+
     /// Something was erased from the memory: what waits may speak of it. Events go; whoever waits for a reply is told
     /// to ask again.
     pub(super) fn erase(&self) {
@@ -288,7 +295,7 @@ impl Outbox {
 }
 
 /// The reply without what it said.
-fn withdrawn(message: Outgoing) -> Outgoing {
+pub(super) fn withdrawn(message: Outgoing) -> Outgoing {
     let id = serde_json::from_slice::<serde_json::Value>(&message.payload).ok();
     let id = id.as_ref().and_then(|reply| reply.get("id")?.as_str());
     let refusal = Refusal::unavailable(
@@ -452,6 +459,40 @@ mod tests {
         let reply: serde_json::Value = serde_json::from_slice(&reply.payload).unwrap();
         assert_eq!((&reply["id"], &reply["error"]["code"]), (&"q".into(), &"unavailable".into()));
         assert!(outbox.take().is_none());
+    }
+
+    #[test]
+    fn a_kill_while_something_is_erased_leaves_no_word_of_what_waited() {
+        let dir = tempfile::tempdir().unwrap();
+        {
+            let (outbox, _) = open(dir.path());
+            let reply = br#"{"id":"q1","answer":"Ava is here."}"#.to_vec();
+            outbox.push(Outgoing { payload: reply, ..message("answer/q1", Class::Reply, false) });
+            outbox.push(message("event/Ava", Class::Event, false));
+            outbox.acted("c1", 7, br#"{"ok":true,"name":"Ava"}"#);
+            outbox.erasing(true);
+            outbox.sync();
+        }
+        // The memory's rows are gone, the outbox was not reached.
+        let (outbox, left) = open(dir.path());
+        let told: Vec<Vec<u8>> =
+            outbox.lock().waiting.iter().map(|one| one.message.payload.clone()).collect();
+        assert_eq!(told.len(), 1);
+        assert!(String::from_utf8_lossy(&told[0]).contains("ask again"));
+        assert_eq!(left.acted[0].reply, br#"{"ok":true}"#);
+        outbox.sync();
+        for entry in std::fs::read_dir(dir.path()).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            assert!(!bytes.windows(3).any(|word| word == b"Ava"), "{}", path.display());
+        }
+        // Done, and a request that erases nothing takes nothing away.
+        outbox.push(message("event/person", Class::Event, false));
+        outbox.erasing(true);
+        outbox.erasing(false);
+        outbox.sync();
+        drop(outbox);
+        assert_eq!(topics(&open(dir.path()).0), ["answer/q1", "event/person"]);
     }
 
     #[test]

@@ -126,6 +126,17 @@ impl Publisher {
         status.state == State::Online && *status.boot_id != *self.boot_id
     }
 
+    /// Something is about to be erased from the memory: killed before [`Self::erase_waiting`], the next daemon
+    /// does it.
+    pub fn erasing(&self) {
+        self.outbox.erasing(true);
+    }
+
+    /// It was not erased after all.
+    pub fn erased_nothing(&self) {
+        self.outbox.erasing(false);
+    }
+
     /// Something was erased from the memory: what waits for the broker may speak of it.
     pub fn erase_waiting(&self) {
         self.outbox.erase();

@@ -48,8 +48,23 @@ impl MemoryService {
         })))
     }
 
-    /// Erases for good, in the store and wherever else it stands.
+    /// Erases for good, in the store and wherever else it stands; what waits for the broker is for the caller.
     pub(super) fn erase(
+        &self,
+        what: &[memory::Forget],
+        at: Timestamp,
+    ) -> Result<memory::Erased, Refusal> {
+        // Killed from here on, the next daemon takes what waits for the broker away.
+        self.announcer.erasing();
+        let erased = self.erase_here(what, at);
+        // A disk that failed may have failed after the rows were gone.
+        if erased.as_ref().is_err_and(|refusal| refusal.is_askers_fault()) {
+            self.announcer.erased_nothing();
+        }
+        erased
+    }
+
+    fn erase_here(
         &self,
         what: &[memory::Forget],
         at: Timestamp,
@@ -70,18 +85,8 @@ impl MemoryService {
             *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
         self.announcer.erased();
-        if !erased.rewritten.is_empty() {
-            let mut draft = memory.begin(at);
-            let view = memory.view();
-            for id in &erased.rewritten {
-                let Some(row) = view.memory(*id) else { continue };
-                if let Some(vector) = self.session.load().memorizer.vector(&row.text, who.persons())
-                {
-                    draft.embed(*id, vector);
-                }
-            }
-            draft.commit().map_err(|error| self.failed(&error))?;
-        }
+        let memorizer = self.session.load().memorizer.clone();
+        memorizer.embed_rewritten(memory).map_err(|error| self.failed(&error))?;
         drop(who);
         Ok(erased)
     }

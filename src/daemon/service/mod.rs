@@ -7,6 +7,8 @@ mod answers;
 mod change;
 mod clock;
 mod feedback;
+#[cfg(test)]
+mod killed;
 mod privacy;
 
 use std::path::Path;

@@ -81,6 +81,13 @@ impl MemoryService {
         Ok(what.len())
     }
 
+    /// Tries again what could not be overwritten when it was erased; little where there is nothing.
+    pub fn finish_erasing(&self) {
+        if let Err(error) = self.knowledge.memory.finish_erasing() {
+            tracing::warn!(%error, "What was erased is not overwritten on the disk yet; it is tried again in a minute.");
+        }
+    }
+
     /// Erases what is older than the configuration allows. Gives what was erased.
     ///
     /// # Errors

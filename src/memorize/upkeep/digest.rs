@@ -9,14 +9,11 @@ use std::collections::BTreeMap;
 use crate::ids::EntityId;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::stems;
+use crate::memory::summary::{BETWEEN, sentence};
 use crate::mention;
 
-/// Between the counts and what is notable.
-const BETWEEN: &str = " \u{b7} ";
 /// Persons told, at most.
 const MOST_PEOPLE: usize = 12;
-/// A notable sentence is cut here, characters.
-const MOST_CHARS: usize = 160;
 /// Share of words in common from which two sentences say the same.
 const SAME: f32 = 0.8;
 /// What a notable sentence of a digest loses against the one before it.
@@ -162,20 +159,6 @@ impl Digest {
     pub(super) fn people(&self) -> impl Iterator<Item = EntityId> {
         self.people.keys().copied()
     }
-}
-
-/// One line that is not too long and holds no mark of ours; mentions stay whole.
-fn sentence(text: &str) -> String {
-    let line: String =
-        text.chars().map(|c| if c.is_control() || c == '\u{b7}' { ' ' } else { c }).collect();
-    if line.chars().count() <= MOST_CHARS {
-        return line;
-    }
-    let mut end = line.char_indices().nth(MOST_CHARS).map_or(line.len(), |(at, _)| at);
-    if let Some(cut) = mention::mentions(&line).iter().find(|m| m.range.contains(&end)) {
-        end = cut.range.start;
-    }
-    format!("{}\u{2026}", line[..end].trim_end())
 }
 
 fn distinct(text: &str) -> Vec<String> {

@@ -115,7 +115,8 @@ impl Upkeep {
         if self.forgetting_is_due(now)? {
             // First: forgetting notes that the day is done, so nothing may come after it.
             done.compacted = self.let_go(now)?;
-            self.forget(now, &mut done)?;
+            // Whatever is due is done before the clip that comes next, killed in between or not.
+            while self.forget(now, &mut done)? {}
         }
         Ok(done)
     }
@@ -212,7 +213,8 @@ impl Upkeep {
         }
     }
 
-    fn forget(&self, now: Timestamp, done: &mut UpkeepDone) -> Result<(), MemoryError> {
+    /// Folds what one transaction takes; gives back whether there is more.
+    fn forget(&self, now: Timestamp, done: &mut UpkeepDone) -> Result<bool, MemoryError> {
         let accesses = self.memory.accesses()?;
         let seen = self.memory.mark(FORGET)?.map(|mark| mark.seq).unwrap_or_default();
         let plan = |view: &View| {
@@ -230,7 +232,8 @@ impl Upkeep {
         let plan = planned;
         if plan.is_empty() {
             drop(draft);
-            return self.memory.set_mark(FORGET, now);
+            self.memory.set_mark(FORGET, now)?;
+            return Ok(false);
         }
         let folded = fade::fold(&plan, &before, self, &mut draft)?;
         done.folded += folded.memories;
@@ -239,7 +242,8 @@ impl Upkeep {
         if !plan.more {
             draft.mark(FORGET, now);
         }
-        draft.commit().map(drop)
+        draft.commit()?;
+        Ok(plan.more)
     }
 
     /// Deletes what was retired before the history that is kept, where that is worth its while.

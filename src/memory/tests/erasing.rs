@@ -115,3 +115,110 @@ fn an_erased_span_is_empty() {
     assert_eq!(view.clip(clip(0)).unwrap().key_frames.len(), 1);
     assert!(!holds(dir.path(), b"hello I am"));
 }
+
+/// As it lies on the disk now: what a kill leaves.
+fn copied(from: &Path) -> tempfile::TempDir {
+    let to = tempfile::tempdir().unwrap();
+    for (path, bytes) in bytes_of(from) {
+        let copy = to.path().join(path.strip_prefix(from).unwrap());
+        std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        std::fs::write(copy, bytes).unwrap();
+    }
+    to
+}
+
+#[test]
+fn what_a_reader_or_a_kill_kept_from_being_overwritten_is_overwritten_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let aside = dir.path().join("aside");
+    std::fs::create_dir(&aside).unwrap();
+    std::fs::write(aside.join("rows.jsonl"), "likes tea").unwrap();
+    // Another process is in the middle of reading.
+    let reader = store::open_read_only(dir.path()).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM memory;").unwrap();
+    memory.with_db("test", |db| db.busy_timeout(std::time::Duration::ZERO)).unwrap();
+    memory.forget(&Forget::Entity(person(1)), at(60)).unwrap();
+    assert_eq!(memory.view().find_by_name("Ava"), [], "nobody reads it any more");
+    assert_eq!(memory.rewritten().unwrap(), [MemoryId(2), MemoryId(3)]);
+    assert!(holds(dir.path(), b"likes tea"), "the reader's log");
+    let killed = copied(dir.path());
+    let hash = memory.hash();
+    for dir in [killed.path(), dir.path()] {
+        if dir == killed.path() {
+            assert_eq!(open(dir).hash(), hash);
+        } else {
+            assert!(memory.finish_erasing().is_ok_and(|due| due), "still due");
+            assert!(holds(dir, b"likes tea"), "he reads on");
+            reader.execute_batch("COMMIT").unwrap();
+            assert!(memory.finish_erasing().unwrap());
+            assert!(!memory.finish_erasing().unwrap(), "done");
+        }
+        for trace in ["Ava", "likes tea", "chip of", "sound of"] {
+            assert!(!holds(dir, trace.as_bytes()), "{trace}");
+        }
+    }
+    memory.settle_rewritten(&[MemoryId(2), MemoryId(3)]).unwrap();
+    assert_eq!(memory.rewritten().unwrap(), []);
+}
+
+#[test]
+fn an_erased_utterance_takes_its_words_and_its_sound_along() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let mut draft = memory.begin(at(60));
+    let mut fact = memory_row(10, "<person_1> is called as she said.", &[person(1)], 2);
+    fact.kind = MemoryKind::Semantic;
+    let mut heard = memory_row(11, "<person_1> was heard.", &[person(1)], 2);
+    for row in [&mut fact, &mut heard] {
+        row.grounds = vec![Ground::Turn(clip(0), TurnId(1))];
+    }
+    draft.memory(fact, None);
+    draft.memory(heard, None);
+    draft.commit().unwrap();
+    memory.forget(&Forget::Memory(MemoryId(1)), at(61)).unwrap();
+    let view = memory.view();
+    let turn = view.turn(SessionId(1), TurnId(1)).unwrap();
+    assert_eq!((&turn.words, &turn.sound, turn.voice), (&None, &None, Some(voice(1))));
+    assert!(view.memory(MemoryId(10)).is_none() && view.memory(MemoryId(11)).is_some());
+    for trace in ["hello I am", "hello", "sound of ava", "state after"] {
+        assert!(!holds(dir.path(), trace.as_bytes()), "{trace}");
+    }
+    assert_eq!(view.names(person(1)).len(), 1, "the name is another memory's");
+}
+
+#[test]
+fn a_summary_loses_what_is_erased_and_keeps_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let hour = "Monday, 17:00 to 18:00: 4 remarks; with <person_1> (2), <person_2> (2). \u{b7} <person_1> said: \"I hid the \
+                ring\" \u{b7} <person_2> poured coffee. \u{b7} <person_2> said: \"Ava is a bore\" \u{b7} <person_1> waved.";
+    let mut draft = memory.begin(at(60));
+    let mut row = memory_row(20, hour, &[person(1), person(2)], 0);
+    row.kind = MemoryKind::Summary;
+    row.span = Span::new(at(0), at(3_600));
+    draft.memory(row, Some(embedding(&[0.1, 0.2, 0.3, 0.4])));
+    draft.commit().unwrap();
+    let text = |memory: &Memory| memory.view().memory(MemoryId(20)).unwrap().text.clone();
+    // One memory that it repeats.
+    let erased = memory.forget(&Forget::Memory(MemoryId(4)), at(61)).unwrap();
+    assert_eq!(erased.rewritten, [MemoryId(20)]);
+    assert!(!text(&memory).contains("poured"), "{}", text(&memory));
+    // Of a person: what is about nobody else, or was said by the person.
+    memory.forget(&Forget::Entity(person(1)), at(62)).unwrap();
+    assert_eq!(
+        text(&memory),
+        "Monday, 17:00 to 18:00: 4 remarks; with <erased> (2), <person_2> (2). \u{b7} <person_2> said: \"<erased> is a bore\""
+    );
+    // All words of that age, although the utterances are long folded.
+    let before = at(4_000);
+    memory.forget(&Forget::Aged(MemoryKind::Utterance, before), at(63)).unwrap();
+    assert!(!text(&memory).contains("bore"), "{}", text(&memory));
+    assert!(!memory.has_aged(MemoryKind::Utterance, before));
+    for trace in ["hid the ring", "poured coffee", "is a bore"] {
+        assert!(!holds(dir.path(), trace.as_bytes()), "{trace}");
+    }
+}

@@ -70,6 +70,12 @@ constructors! {
 }
 
 impl Refusal {
+    /// Whether the request was wrong, so that nothing was done.
+    #[must_use]
+    pub fn is_askers_fault(&self) -> bool {
+        matches!(self.code, RefusalCode::BadRequest | RefusalCode::NotFound)
+    }
+
     /// `{"id","error":{"code","message","retryable"}}`.
     #[must_use]
     pub fn document(&self, id: Option<&str>) -> serde_json::Value {

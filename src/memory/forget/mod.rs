@@ -1,0 +1,203 @@
+//! Erasing: the exception to versions. What is forgotten is gone at every time.
+//!
+//! Rows, exemplars, vectors, media files, words and free pages; in other people's sentences mention and
+//! name become `<erased>`. Clips stay, so that a replay does not bring it back. An audit row says that
+//! something was erased, not what.
+//!
+//! The rows go in one transaction, which also notes that the disk still holds the old bytes ([`overwrite`]).
+//! Whoever is killed from there on finishes when the store is opened next.
+
+mod overwrite;
+mod reach;
+mod sweep;
+
+use std::sync::Arc;
+
+use rusqlite::params;
+
+use crate::ids::{EntityId, MemoryId, Seq};
+use crate::time::{Span, Timestamp};
+
+use super::error::MemoryError;
+use super::model::{Ground, MemoryKind, MemoryRow};
+use super::tables::Tables;
+use super::{Memory, summary};
+
+use reach::Reach;
+
+/// What stands in place of a name or mention that was erased.
+pub const ERASED: &str = "<erased>";
+
+/// What to forget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forget {
+    /// A person (or face, voice, alias: the whole person), an object, a place.
+    Entity(EntityId),
+    /// One memory; of an utterance also the turn's words and sound, and what was concluded from them alone.
+    Memory(MemoryId),
+    /// Everything that happened in a span: tracks and turns that touch it go as a whole.
+    Span(Span),
+    /// Memories of a kind that ended before a time, but for pinned ones; of utterances also the words and
+    /// the sound of the turns.
+    Aged(MemoryKind, Timestamp),
+}
+
+/// What erasing did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Erased {
+    /// Row versions deleted.
+    pub rows: u64,
+    /// Media files deleted.
+    pub files: u64,
+    /// Memories whose sentence was rewritten: they need a new vector.
+    pub rewritten: Vec<MemoryId>,
+}
+
+impl Memory {
+    /// Erases for good; `at` is the record time of the commit that shows it. Views taken before keep what
+    /// they see until they are dropped.
+    ///
+    /// # Errors
+    /// When there is no such entity or memory, the memory is open for reading only, or the disk fails
+    /// (then nothing is changed, or the bytes are overwritten by [`Self::finish_erasing`]).
+    pub fn forget(&self, what: &Forget, at: Timestamp) -> Result<Erased, MemoryError> {
+        self.forget_all(std::slice::from_ref(what), at)
+    }
+
+    /// As [`Self::forget`], several targets in one go; of spans only one.
+    ///
+    /// # Errors
+    /// As there; then none of them is erased.
+    pub fn forget_all(&self, what: &[Forget], at: Timestamp) -> Result<Erased, MemoryError> {
+        let _permit = self.0.turnstile.enter();
+        let tables = self.tables();
+        let reach = self.reach(what, &tables)?;
+        let next = Seq(tables.published().0 + 1);
+        let mut erased = self.transaction("erasing", |db| {
+            let mut erased = sweep::sweep_all(db, &tables, &reach)?;
+            sweep::strike_answers(db, &reach)?;
+            for session in reach.sessions() {
+                // The streaming state may hold vectors of what was erased.
+                db.execute("DELETE FROM checkpoint WHERE session = ?", [session.0])?;
+            }
+            db.execute(
+                "INSERT INTO commits (seq, recorded, ingested) VALUES (?, ?, ?)",
+                params![next.0 as i64, at.as_nanos(), Timestamp::wall_clock().as_nanos()],
+            )?;
+            erased.rewritten.sort_unstable();
+            erased.rewritten.dedup();
+            overwrite::note(db, &erased.rewritten, (next, at))?;
+            let mut actions: Vec<&str> = what.iter().map(Forget::word).collect();
+            actions.dedup();
+            db.execute(
+                "INSERT INTO audit (at, action, rows, files) VALUES (?, ?, ?, 0)",
+                params![at.as_nanos(), actions.join(" "), erased.rows as i64],
+            )?;
+            Ok(erased)
+        })?;
+        // Nobody reads the old rows from here on, whatever becomes of the bytes.
+        self.0.tables.store(Arc::new(self.reload()?));
+        self.0.present.set(super::PresentState::default());
+        erased.files = self.overwrite()?;
+        Ok(erased)
+    }
+
+    /// Whether there is anything that [`Forget::Aged`] would take.
+    #[must_use]
+    pub fn has_aged(&self, kind: MemoryKind, before: Timestamp) -> bool {
+        let tables = self.tables();
+        tables.memories.log().iter().any(|version| is_aged(&version.row, kind, before))
+            || kind == MemoryKind::Utterance
+                && tables
+                    .turns
+                    .log()
+                    .iter()
+                    .any(|version| version.row.words.is_some() && version.row.span.end < before)
+            || kind == MemoryKind::Utterance
+                && tables
+                    .memories
+                    .log()
+                    .iter()
+                    .any(|version| version.row.span.end < before && summary::quotes(&version.row))
+    }
+
+    /// Whether there is anything that [`Forget::Span`] would take from before that time.
+    #[must_use]
+    pub fn has_before(&self, before: Timestamp) -> bool {
+        let tables = self.tables();
+        tables.memories.log().iter().any(|version| version.row.span.start < before)
+            || tables.tracks.log().iter().any(|version| version.row.span.start < before)
+            || tables.turns.log().iter().any(|version| version.row.span.start < before)
+    }
+
+    fn reach(&self, what: &[Forget], tables: &Tables) -> Result<Reach, MemoryError> {
+        let mut reach = Reach::default();
+        for what in what {
+            self.aim(what, tables, &mut reach)?;
+        }
+        reach.spread(tables);
+        Ok(reach)
+    }
+
+    /// What one target names itself.
+    fn aim(&self, what: &Forget, tables: &Tables, reach: &mut Reach) -> Result<(), MemoryError> {
+        match what {
+            Forget::Entity(id) => {
+                let view = self.view();
+                let ids = view.same_as(*id);
+                if !ids.iter().any(|id| view.knows(*id)) {
+                    return Err(MemoryError::NotFound { doing: "erasing", what: id.to_string() });
+                }
+                if ids.contains(&EntityId::ROBOT) {
+                    return Err(MemoryError::Refused(
+                        "the robot itself cannot be erased".to_owned(),
+                    ));
+                }
+                reach.ids.extend(ids);
+            }
+            Forget::Memory(id) => {
+                if !tables.memories.log().iter().any(|version| version.row.id == *id) {
+                    return Err(MemoryError::no_memory("erasing", *id));
+                }
+                reach.memories.insert(*id);
+                // What somebody said is in the turn, too, and in its sound.
+                let log = tables.memories.log();
+                let said = log
+                    .iter()
+                    .map(|version| &version.row)
+                    .filter(|row| row.id == *id && row.kind == MemoryKind::Utterance);
+                for ground in said.flat_map(|row| row.grounds.iter()) {
+                    if let Ground::Turn(clip, turn) = ground {
+                        reach.wordless.insert((clip.session, *turn));
+                    }
+                }
+            }
+            Forget::Span(span) => reach.span = Some(*span),
+            Forget::Aged(kind, before) => {
+                let log = tables.memories.log();
+                let aged = log.iter().filter(|version| is_aged(&version.row, *kind, *before));
+                reach.memories.extend(aged.map(|version| version.row.id));
+                if *kind == MemoryKind::Utterance {
+                    reach.words_before = Some(*before);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Forget {
+    /// Its word in the audit.
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Entity(_) => "entity",
+            Self::Memory(_) => "memory",
+            Self::Span(_) => "span",
+            Self::Aged(..) => "aged",
+        }
+    }
+}
+
+fn is_aged(row: &MemoryRow, kind: MemoryKind, before: Timestamp) -> bool {
+    row.kind == kind && row.span.end < before && !row.pinned
+}

@@ -1,0 +1,177 @@
+//! Erasing in the rows: one pass over every version of every table.
+
+use std::collections::{BTreeSet, HashSet};
+
+use rusqlite::{Connection, params_from_iter};
+
+use super::Erased;
+use super::reach::{Fate, Reach, strike_names, words_of};
+use crate::ids::{EntityId, MemoryId};
+use crate::memory::model::{Clip, MediaDigest, NameSource, Retirement};
+use crate::memory::rows::RowError;
+use crate::memory::tables::{Tables, each_table};
+use crate::memory::temporal::{Table, Temporal};
+use crate::time::Timestamp;
+
+/// Deletes and rewrites what `reach` says; gives back how much, and what needs a new vector.
+pub(super) fn sweep_all(
+    db: &Connection,
+    tables: &Tables,
+    reach: &Reach,
+) -> rusqlite::Result<Erased> {
+    let mut erased = Erased::default();
+    let own = |id: &EntityId| reach.ids.contains(id);
+    let in_span = |at: Timestamp| reach.span.is_some_and(|span| span.contains(at));
+    fn when<R>(gone: bool) -> Fate<R> {
+        if gone { Fate::Delete } else { Fate::Keep }
+    }
+    let rows = &mut erased.rows;
+    sweep(db, &tables.clips, rows, |row| reach.clip(row))?;
+    sweep(db, &tables.entities, rows, |row| when(own(&row.id)))?;
+    sweep(db, &tables.tracks, rows, |row| when(reach.tracks.contains(&row.key())))?;
+    sweep(db, &tables.turns, rows, |row| reach.turn(row))?;
+    sweep(db, &tables.sounds, rows, |row| {
+        when(reach.span.is_some_and(|span| span.intersection(row.sound.span).is_some()))
+    })?;
+    sweep(db, &tables.poses, rows, |row| when(in_span(row.pose.stamp)))?;
+    sweep(db, &tables.exemplars, rows, |row| when(own(&row.entity) || in_span(row.at)))?;
+    sweep(db, &tables.evidence, rows, |row| when(own(&row.face) || own(&row.voice)))?;
+    sweep(db, &tables.memberships, rows, |row| when(own(&row.part) || own(&row.person)))?;
+    sweep(db, &tables.merges, rows, |row| when(own(&row.from) || own(&row.into)))?;
+    sweep(db, &tables.names, rows, |row| {
+        let heard_there = row.turn.is_some_and(|turn| reach.turns.contains(&turn));
+        when(own(&row.entity) || (heard_there && row.source == NameSource::Said))
+    })?;
+    let mut rewritten = Vec::new();
+    sweep(db, &tables.memories, rows, |row| {
+        let fate = reach.memory(row);
+        if let Fate::Rewrite(new) = &fate
+            && new.text != row.text
+        {
+            rewritten.push(row.id);
+        }
+        fate
+    })?;
+    let stale: HashSet<MemoryId> = rewritten.iter().copied().collect();
+    let gone = |id: &MemoryId| reach.memories.contains(id);
+    sweep(db, &tables.vectors, rows, |row| when(gone(&row.memory) || stale.contains(&row.memory)))?;
+    sweep(db, &tables.retirements, rows, |row| {
+        let reason = reach.strike(&row.reason);
+        match gone(&row.memory) {
+            true => Fate::Delete,
+            false if reason == row.reason => Fate::Keep,
+            false => Fate::Rewrite(Retirement { reason, ..row.clone() }),
+        }
+    })?;
+    sweep(db, &tables.decisions, rows, |row| {
+        when(gone(&row.memory) || row.other.as_ref().is_some_and(gone))
+    })?;
+    let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();
+    for id in ids {
+        db.execute("DELETE FROM access WHERE memory = ?", [id.0 as i64])?;
+    }
+    sweep_malformed(db, tables)?;
+    let named = named_media(db)?;
+    sweep(db, &tables.media, rows, |row| when(!named.contains(&row.digest)))?;
+    erased.rewritten = rewritten;
+    Ok(erased)
+}
+
+fn sweep<R: Temporal>(
+    db: &Connection,
+    table: &Table<R>,
+    deleted: &mut u64,
+    mut fate: impl FnMut(&R) -> Fate<R>,
+) -> rusqlite::Result<()> {
+    for version in table.log().iter() {
+        match fate(&version.row) {
+            Fate::Keep => {}
+            Fate::Delete => {
+                db.prepare_cached(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE))?
+                    .execute([version.rowid])?;
+                *deleted += 1;
+            }
+            Fate::Rewrite(row) => {
+                let columns = R::COLUMNS
+                    .iter()
+                    .map(|column| format!("\"{column}\" = ?"))
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                let mut values = row.bind();
+                values.push(rusqlite::types::Value::Integer(version.rowid));
+                db.prepare_cached(&format!(
+                    "UPDATE \"{}\" SET {columns} WHERE version = ?",
+                    R::TABLE
+                ))?
+                .execute(params_from_iter(values))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Rows that nobody can read may hold anything: erasing takes them too.
+fn sweep_malformed(db: &Connection, tables: &Tables) -> rusqlite::Result<()> {
+    fn of_table<R: Temporal>(db: &Connection, table: &Table<R>) -> rusqlite::Result<()> {
+        let read: HashSet<i64> = table.log().iter().map(|version| version.rowid).collect();
+        let all: Vec<i64> = db
+            .prepare(&format!("SELECT version FROM \"{}\"", R::TABLE))?
+            .query_map([], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        for version in all.into_iter().filter(|version| !read.contains(version)) {
+            db.execute(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE), [version])?;
+        }
+        Ok(())
+    }
+    macro_rules! sweep_tables {
+        ($($field:ident: $row:ty,)*) => { $(of_table::<$row>(db, &tables.$field)?;)* };
+    }
+    each_table!(sweep_tables);
+    Ok(())
+}
+
+/// Media that rows still name.
+fn named_media(db: &Connection) -> rusqlite::Result<HashSet<MediaDigest>> {
+    let mut named = HashSet::new();
+    for query in [
+        "SELECT sound FROM turn WHERE sound IS NOT NULL",
+        "SELECT media FROM exemplar WHERE media IS NOT NULL",
+    ] {
+        let mut statement = db.prepare(query)?;
+        for digest in statement.query_map([], |row| row.get::<_, String>(0))? {
+            named.insert(MediaDigest(digest?.into()));
+        }
+    }
+    let columns = Clip::COLUMNS.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>();
+    let mut statement = db.prepare(&format!("SELECT {} FROM clip", columns.join(", ")))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let clip: Result<Clip, RowError> = Clip::read(row);
+        if let Ok(clip) = clip {
+            named.extend(clip.key_frames.into_iter().map(|(_, _, digest)| digest));
+        }
+    }
+    Ok(named)
+}
+
+/// Answers that name, quote or rest on what was erased.
+pub(super) fn strike_answers(db: &Connection, reach: &Reach) -> rusqlite::Result<()> {
+    let answers: Vec<(i64, String, String)> = db
+        .prepare("SELECT id, question, document FROM answer")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<Result<_, _>>()?;
+    let ids: HashSet<String> = reach
+        .ids
+        .iter()
+        .map(ToString::to_string)
+        .chain(reach.memories.iter().map(ToString::to_string))
+        .collect();
+    for (id, question, document) in answers {
+        let text = format!("{question}\n{document}");
+        let named = words_of(&text).any(|(_, word)| ids.contains(&word));
+        if named || strike_names(&text, &reach.names) != text {
+            db.execute("DELETE FROM answer WHERE id = ?", [id])?;
+        }
+    }
+    Ok(())
+}
