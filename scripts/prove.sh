@@ -26,10 +26,27 @@ done
 mutated() { echo "ENGRAM_MUTATIONS=$2 ENGRAM_MUTATIONS_STATE=$PWD/target/prove/mutations cargo test --locked --release --lib -- --exact capture::bag::mutations::$1"; }
 parts+=("3,000,000 mutated messages|$(mutated mutated_messages_never_panic 3000000)")
 parts+=("3,000,000 mutated definitions|$(mutated mutated_definitions_never_panic 3000000)")
+mutated_in() { echo "ENGRAM_MUTATIONS=$2 ENGRAM_MUTATIONS_STATE=$PWD/target/prove/mutations cargo test --locked --release --lib -- --exact $1"; }
+parts+=("2,000,000 mutated requests|$(mutated_in mqtt::message::request::tests::mutated_requests_never_panic 2000000)")
+parts+=("100,000 mutated configurations|$(mutated_in config::load::tests::mutated_files_never_panic 100000)")
+parts+=("500,000 mutated picture files|$(mutated mutated_picture_files_never_panic 500000)")
 parts+=("2,000,000 mutated pictures|$(mutated mutated_pixels_never_panic 2000000)")
 for format in mcap rosbag1 sqlite; do
     parts+=("700,000 mutated bags, $format|$(mutated mutated_${format}_never_panics 700000)")
 done
+# Guided by coverage: ten minutes of each target, in two parts. cargo-fuzz is no part of the set-up.
+if cargo fuzz --version > /dev/null 2>&1; then
+    parts+=("build of the fuzz targets|scripts/fuzz.sh build")
+    for target in $(scripts/fuzz.sh); do
+        for part in first second; do
+            parts+=("$part five minutes of fuzzing: $target|scripts/fuzz.sh $target 305")
+        done
+    done
+else
+    warn "without cargo-fuzz (cargo install cargo-fuzz --locked) only the seeded mutations run"
+fi
+# Whatever has added up so far, over all runs.
+parts+=("10,000,000 executions in all|cat target/prove/mutations/* target/prove/fuzz/* 2> /dev/null | awk '{ sum += \$1 } END { print sum + 0; exit !(sum >= 10000000) }'")
 parts+=("a year of forgetting|cargo test --locked --release --lib -- --exact --nocapture bench::forget::tests::a_year_stays_under_its_cap_and_still_answers --ignored")
 parts+=("voices, measured|cargo test --locked --release --lib -- voice::measured --ignored --nocapture --test-threads 1")
 

@@ -118,17 +118,50 @@ impl CameraInfo {
             return Err(CameraInfoError::Form("it has no `key: value` lines"));
         };
         let matrix = numbers(file, "camera_matrix")?;
-        let &[fx, _, cx, _, fy, cy, _, _, one] = matrix.as_slice() else {
-            return Err(wrong("camera_matrix", "must have 9 numbers in `data`", matrix.len()));
-        };
-        if !(fx > 0.0 && fy > 0.0 && one == 1.0) {
-            let expected = "must be [fx 0 cx; 0 fy cy; 0 0 1] with fx and fy above 0";
-            return Err(wrong("camera_matrix", expected, format!("{matrix:?}")));
-        }
+        let (focal, centre) = intrinsics(&matrix)?;
         let name = file["camera_name"].as_str().unwrap_or_default().to_owned();
         let (width, height) = (side(file, "image_width")?, side(file, "image_height")?);
         let distortion = lens(file)?;
-        Ok(Self { name, width, height, focal: [fx, fy], centre: [cx, cy], distortion })
+        Ok(Self { name, width, height, focal, centre, distortion })
+    }
+
+    /// Of the numbers of a `sensor_msgs/CameraInfo` message: `k` row by row, the lens by its model's name with its
+    /// coefficients. Without a model and without coefficients nothing is bent; zeros behind the model's own
+    /// coefficients are left out.
+    ///
+    /// # Errors
+    /// [`CameraInfoError`], with the key, what it must be and what was found.
+    pub fn of_message(
+        name: &str,
+        (width, height): (u32, u32),
+        k: &[f64],
+        (model, coefficients): (&str, &[f64]),
+    ) -> Result<Self, CameraInfoError> {
+        const SIDE: &str = "must be 1–65535 px";
+        for (key, found) in [("width", width), ("height", height)] {
+            if !(1..=65_535).contains(&found) {
+                return Err(wrong(key, SIDE, found));
+            }
+        }
+        if let Some(odd) = k.iter().chain(coefficients).find(|number| !number.is_finite()) {
+            return Err(wrong("camera_matrix", "must be numbers", odd));
+        }
+        let (focal, centre) = intrinsics(k)?;
+        let zeros = coefficients.iter().rev().take_while(|k| **k == 0.0).count();
+        // Of a fisheye zeros still are a lens.
+        let fisheye = matches!(model, "equidistant" | "fisheye");
+        let distortion = if zeros == coefficients.len() && !fisheye {
+            Distortion::PlumbBob([0.0; 5])
+        } else {
+            let own = match model {
+                "plumb_bob" => 5,
+                "rational_polynomial" => 8,
+                _ => 4,
+            };
+            let kept = coefficients.len().min(own.max(coefficients.len() - zeros));
+            lens_of(model, &coefficients[..kept])?
+        };
+        Ok(Self { name: name.to_owned(), width, height, focal, centre, distortion })
     }
 
     /// A camera of which only the field of view is known: no distortion, the principal point in the middle.
@@ -399,18 +432,30 @@ fn numbers(file: &Yaml, key: &'static str) -> Result<Vec<f64>, CameraInfoError> 
         .collect()
 }
 
+/// Focal lengths and principal point of a camera matrix, row by row.
+fn intrinsics(matrix: &[f64]) -> Result<([f64; 2], [f64; 2]), CameraInfoError> {
+    let &[fx, _, cx, _, fy, cy, _, _, one] = matrix else {
+        return Err(wrong("camera_matrix", "must have 9 numbers in `data`", matrix.len()));
+    };
+    if !(fx > 0.0 && fy > 0.0 && one == 1.0) {
+        let expected = "must be [fx 0 cx; 0 fy cy; 0 0 1] with fx and fy above 0";
+        return Err(wrong("camera_matrix", expected, format!("{matrix:?}")));
+    }
+    Ok(([fx, fy], [cx, cy]))
+}
+
+const COEFFICIENTS: &str = "distortion_coefficients";
+
 fn lens(file: &Yaml) -> Result<Distortion, CameraInfoError> {
-    const COEFFICIENTS: &str = "distortion_coefficients";
     let model = match &file["distortion_model"] {
         Yaml::BadValue => return Err(CameraInfoError::Missing("distortion_model")),
         value => value.as_str().unwrap_or_default(),
     };
-    let known = ["plumb_bob", "rational_polynomial", "equidistant", "fisheye"];
-    if !known.contains(&model) {
-        return Err(CameraInfoError::Lens(model.to_owned()));
-    }
-    let given = numbers(file, COEFFICIENTS)?;
-    Ok(match (model, given.as_slice()) {
+    lens_of(model, &numbers(file, COEFFICIENTS)?)
+}
+
+fn lens_of(model: &str, given: &[f64]) -> Result<Distortion, CameraInfoError> {
+    Ok(match (model, given) {
         ("plumb_bob", &[k1, k2, p1, p2]) => Distortion::PlumbBob([k1, k2, p1, p2, 0.0]),
         ("plumb_bob", &[k1, k2, p1, p2, k3]) => Distortion::PlumbBob([k1, k2, p1, p2, k3]),
         ("rational_polynomial", &[a, b, c, d, e, f, g, h]) => {
@@ -423,7 +468,10 @@ fn lens(file: &Yaml) -> Result<Distortion, CameraInfoError> {
         ("rational_polynomial", _) => {
             return Err(wrong(COEFFICIENTS, "must be 8 for rational_polynomial", given.len()));
         }
-        _ => return Err(wrong(COEFFICIENTS, "must be 4 for equidistant", given.len())),
+        ("equidistant" | "fisheye", _) => {
+            return Err(wrong(COEFFICIENTS, "must be 4 for equidistant", given.len()));
+        }
+        _ => return Err(CameraInfoError::Lens(model.to_owned())),
     })
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ids::SourceId;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// Every block of sound inside engram has this rate, one channel, `f32` in [-1, 1].
 pub const SAMPLE_RATE: u32 = 16_000;
@@ -80,6 +80,17 @@ fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::E
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
+/// What another recogniser understood: words that a recording holds in writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldWords {
+    /// Which topic.
+    pub source: SourceId,
+    /// When they were said; without length: at some time before.
+    pub span: Span,
+    /// The words.
+    pub text: String,
+}
+
 /// Anything a source yields.
 #[derive(Clone, Debug)]
 pub enum Item {
@@ -89,6 +100,8 @@ pub enum Item {
     Block(Block),
     /// Where the robot is.
     Pose(SourceId, Pose),
+    /// Words in writing.
+    Words(ToldWords),
 }
 
 impl Item {
@@ -99,6 +112,7 @@ impl Item {
             Self::Frame(frame) => frame.at,
             Self::Block(block) => block.at,
             Self::Pose(_, pose) => pose.stamp,
+            Self::Words(told) => told.span.end,
         }
     }
 
@@ -109,6 +123,7 @@ impl Item {
             Self::Frame(frame) => &frame.source,
             Self::Block(block) => &block.source,
             Self::Pose(source, _) => source,
+            Self::Words(told) => &told.source,
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Robot, need, shared};
 
@@ -90,4 +90,78 @@ fn damaged_bags_are_remembered_as_far_as_they_go_and_end_with_exit_code_3() {
         let end = lines.last().unwrap();
         assert!(end["damaged"].as_u64().unwrap() > 0 && !end["damage"][0].is_null(), "{end}");
     }
+}
+
+/// The bag with a calibration and with words of another recogniser beside it.
+fn with_more(bag: &Path, path: &Path) {
+    let bytes = std::fs::read(bag).unwrap();
+    let file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    let mut writer = mcap::WriteOptions::new().create(file).unwrap();
+    for message in mcap::MessageStream::new(&bytes).unwrap() {
+        writer.write(&message.unwrap()).unwrap();
+    }
+    let mut put = |topic: &str, schema: &str, at: u64, json: Value| {
+        let schema = writer.add_schema(schema, "jsonschema", b"{}").unwrap();
+        let id = writer.add_channel(schema, topic, "json", &Default::default()).unwrap();
+        let header = mcap::records::MessageHeader {
+            channel_id: id,
+            sequence: 0,
+            log_time: at,
+            publish_time: at,
+        };
+        writer.write_to_known_channel(&header, json.to_string().as_bytes()).unwrap();
+    };
+    let t0 = 1_772_612_100_000_000_000_u64;
+    let camera = json!({
+        "timestamp": {"sec": 1_772_612_100, "nsec": 0}, "frame_id": "optical", "width": 640, "height": 480,
+        "distortion_model": "plumb_bob", "D": [-0.1, 0.01, 0, 0, 0],
+        "K": [500, 0, 320, 0, 500, 240, 0, 0, 1], "R": [1, 0, 0, 0, 1, 0, 0, 0, 1],
+        "P": [500, 0, 320, 0, 0, 500, 240, 0, 0, 0, 1, 0],
+    });
+    put("/camera/camera_info", "foxglove.CameraCalibration", t0, camera);
+    for secs in [5_u64, 12] {
+        let at = t0 + secs * 1_000_000_000;
+        let words =
+            json!({"text": format!("told at {secs}"), "start": at - 900_000_000, "end": at});
+        put("/asr", "robot.Words", at, words);
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn calibrations_and_words_in_a_bag_are_used_alike_each_time() {
+    let bag = need!("recordings/two_people.mcap");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("more.mcap");
+    with_more(&bag, &path);
+    let args = ["--duration", "20", "--transcripts", "/asr"];
+    let replayed = |rate: &str| {
+        let robot = Robot::new("edge");
+        let lines = robot.replay(&path, &[args.as_slice(), &["--rate", rate]].concat());
+        assert_eq!(lines.last().unwrap()["damaged"], 0, "{lines:?}");
+        robot
+    };
+    let robot = replayed("max");
+    let percepts = robot.json_lines(&["export", "--percepts"]);
+    let of = |kind: &str| percepts.iter().filter(move |line| line["kind"] == kind);
+    assert!(of("face").count() > 50);
+    for face in of("face") {
+        let [azimuth, distance] = ["azimuth", "distance_m"].map(|k| face["bearing"][k].as_f64());
+        assert!(azimuth.unwrap().abs() < 0.8 && distance.unwrap() > 0.1, "{face}");
+    }
+    let words: Vec<_> = of("turn").filter_map(|turn| turn["words"].as_str()).collect();
+    assert_eq!(words.len(), 2, "{words:?}");
+    assert!(words[0].contains("told at 5") && words[1].contains("told at 12"), "{words:?}");
+    let hash = robot.hash();
+    assert_eq!(replayed("20").hash(), hash);
+
+    // Not named, text is no speech.
+    let robot = Robot::new("edge");
+    robot.replay(&path, &["--duration", "5"]);
+    let lines = robot.json_lines(&["export", "--percepts"]);
+    assert!(lines.iter().all(|line| line["words"].is_null()));
+    let none =
+        robot.run(&["replay", path.to_str().unwrap(), "--again", "--transcripts", "/nobody"]);
+    let said = String::from_utf8_lossy(&none.stderr);
+    assert!(!none.status.success() && said.contains("no topic /nobody of text"), "{said}");
 }

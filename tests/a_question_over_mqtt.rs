@@ -13,7 +13,7 @@ use crate::support::{Robot, need};
 
 fn replay_args(recording: &Path) -> Vec<&str> {
     let path = recording.to_str().unwrap();
-    vec!["replay", path, "--duration", "20", "--serve", "--json", "--start-paused"]
+    vec!["replay", path, "--duration", "20", "--serve", "--json", "--start-paused", "--clock", "20"]
 }
 
 #[test]
@@ -38,6 +38,11 @@ fn everything_of_the_contract_over_the_embedded_broker() {
     assert_eq!(resumed["ok"], true, "{resumed}");
     let lines = daemon.played();
     assert!(lines.iter().filter(|line| line["clip"].is_string()).count() >= 2, "{lines:?}");
+
+    // The recording's time was told while it played.
+    let ticks = |tick: &Value| tick["rate"] == "max" && tick["paused"] == false;
+    let tick = listener.expect("clock", 5, ticks);
+    assert!(tick["time"].as_str().unwrap() > "2000", "{tick}");
 
     // What happened is told.
     listener.expect("status", 5, |status| status["session"] == "s1");

@@ -21,7 +21,7 @@ pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
 pub use live::{LiveSources, SourceHealth, SourceState};
 pub use playback::Playback;
-pub use recording::{Recording, ReplayOptions};
+pub use recording::{Pattern, Recording, ReplayOptions};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -73,6 +73,7 @@ fn drain(mut playback: Playback) -> Played {
                 played.sound_end = Some(block.end());
                 block.samples.iter().for_each(|sample| hasher.update(sample.to_le_bytes()));
             }
+            Item::Words(told) => panic!("{told:?}"),
             Item::Pose(_, pose) => {
                 played.poses += 1;
                 hasher.update(pose.x.to_le_bytes());
@@ -411,6 +412,7 @@ fn skipping_gives_the_same_items_from_there_on() {
             Item::Frame(frame) => (frame.at, frame.number, 0),
             Item::Block(block) => (block.at, 0, block.samples.len()),
             Item::Pose(_, pose) => (pose.stamp, 0, 1),
+            Item::Words(told) => panic!("{told:?}"),
         };
         let rest = |skip: bool| {
             let mut playback = recording.play().unwrap();
@@ -453,4 +455,23 @@ fn what_is_no_recording_is_refused_with_a_reason() {
     assert!(file("b.db3", b"SQLite format 3\0 and nothing else").contains("b.db3"));
     let missing = Recording::open(&folder.path().join("none.mp4"), &ReplayOptions::default());
     assert!(missing.unwrap_err().to_string().contains("none.mp4"));
+}
+
+#[test]
+fn topics_are_chosen_by_their_names_or_by_a_pattern() {
+    let Some(path) = recording("two_people.mcap") else { return };
+    let patterns = |texts: &[&str]| -> Vec<Pattern> {
+        texts.iter().map(|text| Pattern::new(text).unwrap()).collect()
+    };
+    let sources = |regex: &[&str], exclude: &[&str]| {
+        let (regex, exclude_regex) = (patterns(regex), patterns(exclude));
+        let options = ReplayOptions { regex, exclude_regex, ..ReplayOptions::default() };
+        let found = Recording::open(&path, &options).unwrap();
+        (found.cameras().len(), found.microphones().len())
+    };
+    assert_eq!(sources(&[], &[]), (1, 1));
+    assert_eq!(sources(&["^/camera/"], &[]), (1, 0));
+    assert_eq!(sources(&["camera", "audio$"], &["^/cam.*compressed$"]), (0, 1));
+    let wrong = Pattern::new("(").unwrap_err();
+    assert!(wrong.contains("no regular expression") && wrong.contains("unclosed"), "{wrong}");
 }

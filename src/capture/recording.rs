@@ -1,17 +1,56 @@
 //! A recording on disk: what it is, what is in it, and which part of it is to be played.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use regex_automata::meta::Regex;
 use sha2::{Digest as _, Sha256};
 
+use super::bag::camera_info::CameraInfos;
 use super::bag::{self, Bag};
 use super::error::CaptureError;
 use super::gst::{self, MediaFile};
 use super::playback::Playback;
+use crate::camera::CameraInfo;
 use crate::ids::SourceId;
 use crate::time::Timestamp;
+
+/// A regular expression over a topic's name.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    text: String,
+    compiled: Regex,
+}
+
+impl Pattern {
+    /// Compiles it.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn new(text: &str) -> Result<Self, String> {
+        let compiled = Regex::new(text).map_err(|error| {
+            let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
+            format!("{text:?} is no regular expression: {why}")
+        })?;
+        Ok(Self { text: text.to_owned(), compiled })
+    }
+}
+
+impl PartialEq for Pattern {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+fn names(list: &[String], topic: &str) -> bool {
+    list.iter().any(|name| name == topic)
+}
+
+fn fits(patterns: &[Pattern], topic: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.compiled.is_match(topic))
+}
 
 /// Which part of a recording is played, under which names and times.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,6 +67,12 @@ pub struct ReplayOptions {
     pub topics: Vec<String>,
     /// Not these topics.
     pub exclude_topics: Vec<String>,
+    /// Only topics of which one of these expressions matches a part; all when empty.
+    pub regex: Vec<Pattern>,
+    /// Not the topics of which one of these expressions matches a part.
+    pub exclude_regex: Vec<Pattern>,
+    /// These topics of text are what people said, understood by somebody else.
+    pub transcripts: Vec<String>,
     /// Topics that get another name: (from, to).
     pub remap: Vec<(String, String)>,
 }
@@ -36,8 +81,10 @@ impl ReplayOptions {
     /// Whether a topic is played.
     #[must_use]
     pub fn selects(&self, topic: &str) -> bool {
-        (self.topics.is_empty() || self.topics.iter().any(|name| name == topic))
-            && !self.exclude_topics.iter().any(|name| name == topic)
+        let all = self.topics.is_empty() && self.regex.is_empty();
+        (all || names(&self.topics, topic) || fits(&self.regex, topic))
+            && !names(&self.exclude_topics, topic)
+            && !fits(&self.exclude_regex, topic)
     }
 
     /// The name under which a topic's items appear.
@@ -94,7 +141,7 @@ impl Container {
     fn topics(&self, options: &ReplayOptions) -> Vec<bag::Topic> {
         match self {
             Self::Media(media) => media.topics(),
-            Self::Bag(bag) => bag.topics(&options.topics),
+            Self::Bag(bag) => bag.topics(options),
         }
     }
 }
@@ -161,7 +208,17 @@ impl Recording {
         topics.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
         topics.dedup();
         let there = topics.clone();
-        topics.retain(|topic| options.selects(&topic.name));
+        let text = |name: &String| {
+            topics.iter().any(|one| one.kind == bag::Kind::Transcript && one.name == *name)
+        };
+        if let Some(name) = options.transcripts.iter().find(|name| !text(name)) {
+            let reason = format!(
+                "it has no topic {name} of text for --transcripts (std_msgs/String or JSON)"
+            );
+            return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
+        }
+        // What is named as a transcript is selected by that.
+        topics.retain(|topic| topic.kind == bag::Kind::Transcript || options.selects(&topic.name));
         if topics.is_empty() {
             let names: Vec<_> = there.iter().map(|topic| topic.name.as_str()).collect();
             let reason = match (containers.first(), names.is_empty()) {
@@ -284,6 +341,19 @@ impl Recording {
     #[must_use]
     pub fn microphones(&self) -> &[SourceId] {
         &self.microphones
+    }
+
+    /// The calibrations that its bags tell of their selected cameras.
+    #[must_use]
+    pub fn calibrations(&self) -> BTreeMap<SourceId, CameraInfo> {
+        let mut told = CameraInfos::default();
+        for part in &self.parts {
+            if let Container::Bag(bag) = &part.container {
+                told.merge(bag.cameras());
+            }
+        }
+        let camera = |topic: &String| Some((self.options.source(topic), told.of_topic(topic)?));
+        self.topics.iter().filter_map(camera).collect()
     }
 
     /// Nothing before this is played.

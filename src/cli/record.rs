@@ -13,6 +13,7 @@ use super::Context;
 use crate::capture::LiveSources;
 use crate::capture::bag::{BagWriter, SplitLimits};
 use crate::config::Config;
+use crate::daemon::ingest::calibrations;
 use crate::daemon::record::{BesideMedia, RecordEnd, Recorder, default_name};
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;
@@ -23,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// Write what the configured cameras and microphones deliver into an MCAP bag, and remember it meanwhile.
 ///
-/// Pictures are written as JPEG, sound as 16-bit PCM, poses and what was found beside them. A replay of the
+/// Pictures are written as JPEG, sound as 16-bit PCM, poses, calibrations and what was found beside them. A replay of the
 /// recording gives the same memory each time. What was written half a second before a crash is safe.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
@@ -68,7 +69,9 @@ pub(super) fn run(args: &RecordArgs, context: &Context) -> anyhow::Result<u8> {
     let limits = SplitLimits { bytes, secs: args.max_secs };
     let out =
         args.out.clone().unwrap_or_else(|| default_name(Timestamp::wall_clock(), limits.splits()));
-    let writer = BagWriter::create(&out, limits)?;
+    // What is wrong with one, the daemon tells.
+    let cameras = calibrations(config, &mut Vec::new());
+    let writer = BagWriter::create(&out, limits)?.calibrated(cameras);
     let end = if args.media_only {
         media_only(args, context, writer)?
     } else {
@@ -92,7 +95,8 @@ fn remembered(
     eprintln!("answering: {}", daemon.address());
     let settings = daemon.settings();
     let poses = settings.inbox.listen();
-    let beside = BesideMedia { reports, memory: settings.memory.clone(), poses };
+    let written = settings.memory.view().seq();
+    let beside = BesideMedia { reports, memory: settings.memory.clone(), poses, written };
     let (inlet, recorder) = Recorder::start(writer, Some(beside)).context("starting to record")?;
     if let Some(secs) = args.duration {
         let stop = daemon.stop().clone();

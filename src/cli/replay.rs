@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::keys::Keys;
-use crate::capture::{Recording, ReplayOptions};
+use crate::capture::{Pattern, Recording, ReplayOptions};
 use crate::config::Config;
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
@@ -35,6 +35,7 @@ use crate::time::{Span, Timestamp};
   engramd replay night/                          a rosbag2 folder; also run.bag and run_0.db3
   engramd replay left.bag right.bag --together  two bags of one run, in the order of their times
   engramd replay run.mcap --topics /camera/image_raw/compressed,/audio/audio
+  engramd replay run.mcap --transcripts /speech/text        words of the robot's own recogniser
   engramd replay clip.mp4 --start-time 2026-03-02T17:30:00Z")]
 pub struct ReplayArgs {
     /// Recordings, remembered one after the other.
@@ -67,6 +68,15 @@ pub struct ReplayArgs {
     /// All but these topics.
     #[arg(long, value_delimiter = ',')]
     pub exclude_topics: Vec<String>,
+    /// Only topics of which this regular expression matches a part.
+    #[arg(long, value_name = "RE", value_parser = Pattern::new)]
+    pub regex: Vec<Pattern>,
+    /// Not the topics of which this regular expression matches a part.
+    #[arg(long, value_name = "RE", value_parser = Pattern::new)]
+    pub exclude_regex: Vec<Pattern>,
+    /// These topics of text (std_msgs/String, JSON) are what people said, understood by another recogniser.
+    #[arg(long, value_delimiter = ',', value_name = "TOPICS")]
+    pub transcripts: Vec<String>,
     /// Name a topic differently: `/camera:=/front`.
     #[arg(long, value_parser = parse_remap, value_name = "A:=B")]
     pub remap: Vec<(String, String)>,
@@ -82,6 +92,9 @@ pub struct ReplayArgs {
     /// Answer questions over MQTT during the replay and after it.
     #[arg(long)]
     pub serve: bool,
+    /// Publish the recording's time over MQTT (topic `clock`), so many times a second; needs `--serve`.
+    #[arg(long, value_name = "HZ", num_args = 0..=1, default_missing_value = "40", requires = "serve", value_parser = parse_hz)]
+    pub clock: Option<f64>,
     /// Leave the terminal alone: no keys.
     #[arg(long)]
     pub no_keys: bool,
@@ -101,6 +114,13 @@ fn parse_rate(text: &str) -> Result<Rate, String> {
     }
 }
 
+fn parse_hz(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(hz) if (0.01..=1000.0).contains(&hz) => Ok(hz),
+        _ => Err(format!("{text:?} is no number of times a second; write 0.01 to 1000")),
+    }
+}
+
 fn parse_remap(text: &str) -> Result<(String, String), String> {
     match text.split_once(":=") {
         Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.into(), to.into())),
@@ -117,6 +137,9 @@ impl ReplayArgs {
             until: self.until,
             topics: self.topics.clone(),
             exclude_topics: self.exclude_topics.clone(),
+            regex: self.regex.clone(),
+            exclude_regex: self.exclude_regex.clone(),
+            transcripts: self.transcripts.clone(),
             remap: self.remap.clone(),
         }
     }
@@ -197,6 +220,8 @@ fn serve(
     let played = if daemon.stop().wait_for(delay) {
         Ok(Played::default())
     } else {
+        let ticking = args.clock.map(|hz| daemon.clock(hz)).transpose();
+        let _ticking = ticking.context("starting the clock")?;
         play(args, daemon.settings(), recordings, &told, json)
     };
     if played.is_ok() {

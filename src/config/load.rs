@@ -392,4 +392,16 @@ mod tests {
         let config = Config::load(&source).unwrap().config;
         assert_eq!((config.store.media_cap_mb, config.store.dir), (7, Some("/tmp/memory".into())));
     }
+
+    #[test]
+    fn mutated_files_never_panic() {
+        let seeds = [
+            EXAMPLE.as_bytes().to_vec(),
+            b"[window]\nclip_secs = 10\n[[camera]]\nid = \"a\"\n".to_vec(),
+        ];
+        crate::capture::bag::mutations::hold("configurations", 300, &seeds, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let _ = Config::parse(Path::new("engram.toml"), &text, &[]);
+        });
+    }
 }

@@ -20,5 +20,6 @@ pub mod serve;
 pub mod service;
 mod stats;
 pub mod stop;
+pub mod ticking;
 
 pub use stop::Stop;

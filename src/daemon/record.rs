@@ -10,11 +10,11 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, never, select};
 use serde::Serialize;
 
-use super::ingest::{ClipReport, Report};
+use super::ingest::Report;
 use crate::capture::bag::{BagWriter, RecordError, Recorded};
-use crate::ids::SourceId;
+use crate::ids::{Seq, SourceId};
 use crate::media::{Item, Pose};
-use crate::memory::{Memory, PerceptFilter};
+use crate::memory::{Memory, PerceptFilter, PerceptLine};
 use crate::time::Timestamp;
 
 /// Items that wait for the disk: four seconds of a camera at 30 fps and a microphone.
@@ -72,6 +72,8 @@ pub struct BesideMedia {
     pub memory: Memory,
     /// Poses told over MQTT.
     pub poses: Receiver<Pose>,
+    /// Memories up to this commit are not the recording's.
+    pub written: Seq,
 }
 
 impl Recorder {
@@ -105,6 +107,15 @@ impl Recorder {
     }
 }
 
+/// The memory of which is written what is new.
+struct Followed {
+    memory: Memory,
+    /// Memories up to this commit are written, or were there before.
+    written: Seq,
+    /// End of the newest clip.
+    at: Timestamp,
+}
+
 struct Writing {
     writer: BagWriter,
     fault: Option<String>,
@@ -118,10 +129,12 @@ impl Writing {
     ) -> (Result<Recorded, RecordError>, Option<String>) {
         // What is not there, or gone, is never ready.
         let (silence, no_poses) = (never(), never());
-        let (mut reports, mut poses, memory) = match beside {
-            Some(beside) => (Some(beside.reports), Some(beside.poses), Some(beside.memory)),
-            None => (None, None, None),
-        };
+        let (mut reports, mut poses, mut followed) = (None, None, None);
+        if let Some(beside) = beside {
+            let (memory, written) = (beside.memory, beside.written);
+            (reports, poses) = (Some(beside.reports), Some(beside.poses));
+            followed = Some(Followed { memory, written, at: Timestamp::EPOCH });
+        }
         loop {
             select! {
                 recv(items) -> item => match item {
@@ -133,7 +146,7 @@ impl Writing {
                     Err(_) => poses = None,
                 },
                 recv(reports.as_ref().unwrap_or(&silence)) -> report => match report {
-                    Ok(report) => self.report(&report, memory.as_ref()),
+                    Ok(report) => self.report(&report, followed.as_mut()),
                     Err(_) => reports = None,
                 },
                 default(LOOK) => {}
@@ -144,7 +157,10 @@ impl Writing {
         // The last clips are sealed when the sources are gone.
         poses.iter().flat_map(Receiver::try_iter).for_each(|pose| self.pose(pose));
         for report in reports.iter().flat_map(Receiver::iter) {
-            self.report(&report, memory.as_ref());
+            self.report(&report, followed.as_mut());
+        }
+        if let Some(followed) = &mut followed {
+            self.memories(followed);
         }
         let Self { writer, fault } = self;
         (writer.finish(), fault)
@@ -165,26 +181,41 @@ impl Writing {
         self.note(result);
     }
 
-    fn report(&mut self, report: &Report, memory: Option<&Memory>) {
-        if let (Report::Clip(clip), Some(memory)) = (report, memory) {
-            self.clip(clip, memory);
+    /// What was found in a clip, at the clip's end; words that came later, at the end of the newest clip.
+    fn report(&mut self, report: &Report, followed: Option<&mut Followed>) {
+        let Some(followed) = followed else { return };
+        let (clip, late) = match report {
+            Report::Clip(clip) => {
+                followed.at = followed.at.max(clip.end);
+                (clip.clip, None)
+            }
+            Report::Words(words) => {
+                followed.at = followed.at.max(words.turn.span.end);
+                (words.clip, Some(words.turn.id))
+            }
+            _ => return,
+        };
+        let filter = PerceptFilter { clip: Some(clip), ..PerceptFilter::default() };
+        for line in followed.memory.view().percept_lines(&filter) {
+            let of_turn = |id| matches!(&line, PerceptLine::Turn { turn, .. } if *turn == id);
+            if late.is_none_or(of_turn)
+                && let Ok(json) = serde_json::to_vec(&line)
+            {
+                self.line(PERCEPTS, "engram.Percept", followed.at, &json);
+            }
         }
+        self.memories(followed);
     }
 
-    /// What was found in a clip, at the clip's end.
-    fn clip(&mut self, clip: &ClipReport, memory: &Memory) {
-        let filter = PerceptFilter { clip: Some(clip.clip), ..PerceptFilter::default() };
-        let mut lines = Vec::new();
-        if memory.view().export_percepts(&filter, &mut lines).is_ok() {
-            for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-                self.line(PERCEPTS, "engram.Percept", clip.end, line);
+    /// Every memory that was committed since the last look: clips', of late words, a model's, told ones.
+    fn memories(&mut self, followed: &mut Followed) {
+        let view = followed.memory.view();
+        for row in view.memories_since(followed.written) {
+            if let Ok(json) = serde_json::to_vec(&*row) {
+                self.line(MEMORIES, "engram.Memory", followed.at.max(row.span.start), &json);
             }
         }
-        for row in &clip.memory_rows {
-            if let Ok(json) = serde_json::to_vec(row) {
-                self.line(MEMORIES, "engram.Memory", clip.end, &json);
-            }
-        }
+        followed.written = view.seq();
     }
 
     fn line(&mut self, topic: &str, schema: &str, at: Timestamp, json: &[u8]) {
@@ -199,4 +230,132 @@ pub fn default_name(now: Timestamp, split: bool) -> PathBuf {
     let text: String =
         now.to_string().chars().take(19).filter(|c| *c != '-' && *c != ':').collect();
     PathBuf::from(format!("engram_{text}{}", if split { "" } else { ".mcap" }))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use crossbeam_channel::unbounded;
+
+    use super::*;
+    use crate::capture::bag::SplitLimits;
+    use crate::daemon::ingest::{ClipReport, LateWords};
+    use crate::daemon::queries::tests::small_memory;
+    use crate::identify::IdentifiedClip;
+    use crate::ids::{ClipId, MemoryId, SessionId, TurnId};
+    use crate::memory::model::{MemoryKind, MemoryRow};
+    use crate::percept::{SpeechTurn, Transcript};
+    use crate::time::Span;
+
+    /// The lines of JSON of a recording, by topic.
+    fn lines(path: &std::path::Path) -> BTreeMap<String, Vec<serde_json::Value>> {
+        let bytes = std::fs::read(path).unwrap();
+        let mut lines = BTreeMap::<_, Vec<_>>::new();
+        for message in mcap::MessageStream::new(&bytes).unwrap() {
+            let message = message.unwrap();
+            let line = serde_json::from_slice(&message.data).unwrap();
+            lines.entry(message.channel.topic.clone()).or_default().push(line);
+        }
+        lines
+    }
+
+    fn row(id: MemoryId, text: &str, span: Span) -> MemoryRow {
+        MemoryRow {
+            id,
+            kind: MemoryKind::Utterance,
+            text: text.to_owned(),
+            span,
+            clip: None,
+            entities: Vec::new(),
+            fact: None,
+            importance: 0.5,
+            confidence: 1.0,
+            pinned: false,
+            valid_from: span.start,
+            valid_to: None,
+            grounds: Vec::new(),
+            origin: "told".to_owned(),
+        }
+    }
+
+    #[test]
+    fn words_that_come_late_are_in_the_recording_too_and_nothing_is_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let memory = small_memory(&folder.path().join("store"));
+        let path = folder.path().join("out.mcap");
+        let writer = BagWriter::create(&path, SplitLimits::default()).unwrap();
+        let ((told, reports), (_poses, poses)) = (unbounded(), unbounded());
+        let written = memory.view().seq();
+        let beside = BesideMedia { reports, memory: memory.clone(), poses, written };
+        let (inlet, recorder) = Recorder::start(writer, Some(beside)).unwrap();
+
+        let clip = ClipId { session: SessionId(1), index: 0 };
+        let filter = PerceptFilter { clip: Some(clip), ..PerceptFilter::default() };
+        let turn = memory.view().turns(&filter).last().unwrap().clone();
+        assert_eq!(turn.turn, TurnId(2));
+        let remember = |text: &str| {
+            let mut draft = memory.begin(turn.span.end);
+            let id = draft.new_memory_id();
+            draft.memory(row(id, text, turn.span), None);
+            draft.commit().unwrap();
+        };
+        remember("of the clip");
+        let sealed = ClipReport {
+            clip,
+            start: turn.span.start,
+            end: turn.span.end.plus_secs(2.0),
+            frames: 0,
+            dropped: 0,
+            faces: 0,
+            turns: 2,
+            memories: 1,
+            sealed_secs: 0.0,
+            identified: IdentifiedClip::default(),
+            spoken: Vec::new(),
+            memory_rows: Vec::new(),
+        };
+        told.send(Report::Clip(Box::new(sealed))).unwrap();
+        let text = "they came late".to_owned();
+        let words = Transcript { text: text.clone(), ..Transcript::default() };
+        let spoken = SpeechTurn {
+            id: turn.turn,
+            source: turn.source.clone(),
+            span: turn.span,
+            speech_secs: 0.9,
+            level_dbfs: -20.0,
+            embedding: None,
+            words: Some(words.clone()),
+            overlapped: false,
+            distinct: None,
+            own: false,
+            sound: Arc::from([]),
+        };
+        // First the store, then the report, as the sealer does it.
+        let mut draft = memory.begin(turn.span.end);
+        draft.late_words(clip.session, turn.turn, words).unwrap();
+        let id = draft.new_memory_id();
+        draft.memory(row(id, &text, turn.span), None);
+        draft.commit().unwrap();
+        let late = LateWords {
+            clip,
+            turn: spoken,
+            identified: IdentifiedClip::default(),
+            memory_rows: Vec::new(),
+        };
+        told.send(Report::Words(Box::new(late))).unwrap();
+        remember("by a model, after all reports");
+        drop((told, inlet));
+        let end = recorder.finish().unwrap();
+        assert_eq!(end.fault, None);
+
+        let lines = lines(&path);
+        let texts: Vec<_> =
+            lines[MEMORIES].iter().map(|row| row["text"].as_str().unwrap()).collect();
+        assert_eq!(texts, ["of the clip", "they came late", "by a model, after all reports"]);
+        let newest = lines[PERCEPTS].last().unwrap();
+        assert_eq!(newest["turn"], serde_json::json!(TurnId(2)));
+        assert_eq!(newest["words"], text);
+    }
 }

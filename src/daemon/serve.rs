@@ -21,6 +21,7 @@ use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
+use super::ticking::Ticking;
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
 use crate::media::Item;
@@ -241,6 +242,14 @@ impl Daemon {
     #[must_use]
     pub fn degraded(&self) -> &[String] {
         &self.degraded
+    }
+
+    /// Publishes the replay's time so many times a second, until what it gives is dropped.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn clock(&self, hz: f64) -> std::io::Result<Ticking> {
+        Ticking::start(self.settings.pace.clone(), self.session.publisher(), hz)
     }
 
     /// Where it can be reached, in words.

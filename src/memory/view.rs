@@ -211,6 +211,14 @@ impl View {
         found
     }
 
+    /// Versions of memories that were committed after `seq`, in the order of their commits.
+    #[must_use]
+    pub fn memories_since(&self, seq: Seq) -> Vec<Arc<MemoryRow>> {
+        let log = self.tables.memories.log();
+        let new = |version: &Seq| *version > seq && self.horizon.knows(version.0);
+        log.iter().filter(|version| new(&version.seq)).map(|one| Arc::clone(&one.row)).collect()
+    }
+
     /// Memories about an entity, under whatever id, oldest first.
     #[must_use]
     pub fn memories_of(&self, entity: EntityId) -> Vec<Arc<MemoryRow>> {

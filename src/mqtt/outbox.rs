@@ -26,10 +26,14 @@ pub(super) const REPLY_LASTS: Duration = Duration::from_secs(24 * 3600);
 pub(super) const EVENT_LASTS: Duration = Duration::from_secs(24 * 3600);
 /// The same for what is to be said aloud, and for what is soon said anew.
 pub(super) const MOMENT_LASTS: Duration = Duration::from_secs(60);
+/// The same for a tick of a clock.
+pub(super) const TICK_LASTS: Duration = Duration::from_secs(1);
 
 /// How much a message matters when not all can be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
+    /// It is worth nothing a moment later: sent at most once (QoS 0), to a broker that is there.
+    Tick,
     /// It is soon said anew: not kept on disk.
     Fleeting,
     /// It happened; the memory has it too.
@@ -142,7 +146,7 @@ impl Outbox {
     }
 
     fn is_kept(message: &Outgoing) -> bool {
-        message.class != Class::Fleeting && !message.retain
+        message.class >= Class::Event && !message.retain
     }
 
     /// Puts a message at the end; the least important give way when there is no room.
@@ -255,7 +259,7 @@ impl Outbox {
             let message = match message.class {
                 _ if message.retain => message,
                 Class::Reply => withdrawn(message),
-                Class::Event | Class::Fleeting => continue,
+                Class::Event | Class::Fleeting | Class::Tick => continue,
             };
             let lasts = until.saturating_duration_since(Instant::now());
             let copy = Self::is_kept(&message).then(|| message.clone());

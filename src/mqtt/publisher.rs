@@ -9,9 +9,9 @@ use serde::Serialize;
 use super::Topics;
 use super::discovery::discovery;
 use super::message::{
-    Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
+    ClockTick, Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
 };
-use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing};
+use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing, TICK_LASTS};
 use crate::ids::SessionId;
 
 /// Publishes by putting messages into the outbox: no call waits for the broker. Cheap to clone.
@@ -72,6 +72,13 @@ impl Publisher {
     /// `stats`.
     pub fn stats(&self, stats: &Stats) {
         self.put("stats", stats, false, Class::Fleeting, MOMENT_LASTS);
+    }
+
+    /// `clock`: at most once, and only while a broker is there.
+    pub fn clock(&self, tick: &ClockTick) {
+        if self.connected() {
+            self.put("clock", tick, false, Class::Tick, TICK_LASTS);
+        }
     }
 
     /// `home`: never retained, because it holds who is here and what was said.

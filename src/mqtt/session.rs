@@ -181,17 +181,44 @@ enum End {
     Stopped,
 }
 
-/// Messages handed to the connection, in order, with their packet id once they have one.
-type Handed = VecDeque<(Option<u16>, Waiting)>;
+/// Messages handed to the connection.
+#[derive(Default)]
+struct Handed {
+    /// In order, with their packet id once they have one, until the broker has them.
+    kept: VecDeque<(Option<u16>, Waiting)>,
+    /// How many that are sent at most once are still on their way out.
+    ticks: usize,
+}
+
+impl Handed {
+    fn has_room(&self) -> bool {
+        self.kept.len() < WINDOW && self.ticks < WINDOW
+    }
+
+    /// A message went out under that packet id; 0: it gets no acknowledgement.
+    fn sent(&mut self, id: u16) {
+        if id == 0 {
+            self.ticks = self.ticks.saturating_sub(1);
+        } else if let Some(next) = self.kept.iter_mut().find(|(given, _)| given.is_none()) {
+            next.0 = Some(id);
+        }
+    }
+
+    /// The broker has the message of that packet id.
+    fn acknowledged(&mut self, id: u16) -> Option<Waiting> {
+        let at = self.kept.iter().position(|(given, _)| *given == Some(id))?;
+        self.kept.remove(at).map(|(_, waiting)| waiting)
+    }
+}
 
 impl Connection {
     async fn run(mut self) {
         let mut backoff = MIN_BACKOFF;
         loop {
-            let mut handed = Handed::new();
+            let mut handed = Handed::default();
             let end = self.connection(&mut handed, &mut backoff).await;
             self.publisher.connected.store(false, Ordering::Relaxed);
-            self.publisher.outbox.give_back(handed.into_iter().map(|(_, message)| message));
+            self.publisher.outbox.give_back(handed.kept.into_iter().map(|(_, message)| message));
             match end {
                 End::Stopped => return,
                 End::Broken(why) => {
@@ -248,7 +275,7 @@ impl Connection {
                             self.publisher.stopped();
                             said_stopped = true;
                         }
-                        let done = said_stopped && outbox.len() == 0 && handed.is_empty();
+                        let done = said_stopped && outbox.len() == 0 && handed.kept.is_empty();
                         if !connected || done || Instant::now() > at + STOP_TIMEOUT {
                             break None;
                         }
@@ -279,9 +306,7 @@ impl Connection {
                     self.receive(publish, said_stopped);
                 }
                 Ok(Event::Incoming(Packet::PubAck(ack))) => {
-                    if let Some(at) = handed.iter().position(|(id, _)| *id == Some(ack.pkid))
-                        && let Some((_, waiting)) = handed.remove(at)
-                    {
+                    if let Some(waiting) = handed.acknowledged(ack.pkid) {
                         outbox.settled(&waiting);
                     }
                     self.feed(&client, handed, max_bytes);
@@ -289,11 +314,7 @@ impl Connection {
                 Ok(Event::Incoming(Packet::Disconnect(_))) => {
                     return End::Broken("the broker closed the connection".to_owned());
                 }
-                Ok(Event::Outgoing(Sent::Publish(id))) => {
-                    if let Some(next) = handed.iter_mut().find(|(given, _)| given.is_none()) {
-                        next.0 = Some(id);
-                    }
-                }
+                Ok(Event::Outgoing(Sent::Publish(id))) => handed.sent(id),
                 Ok(_) => {}
                 Err(error) => return End::Broken(error.to_string()),
             }
@@ -317,7 +338,7 @@ impl Connection {
 
     /// Hands waiting messages to the connection as far as the window allows.
     fn feed(&self, client: &AsyncClient, handed: &mut Handed, max_bytes: usize) {
-        while handed.len() < WINDOW {
+        while handed.has_room() {
             let outbox = &self.publisher.outbox;
             let Some(waiting) = outbox.take() else { return };
             let Some(message) = fitting(waiting.message.clone(), max_bytes) else {
@@ -334,15 +355,17 @@ impl Connection {
                     .map(|left| u32::try_from(left.as_secs().max(1)).unwrap_or(u32::MAX)),
                 ..PublishProperties::default()
             };
+            let once = message.class == Class::Tick;
             let given = client.try_publish_with_properties(
                 message.topic.clone(),
-                QoS::AtLeastOnce,
+                if once { QoS::AtMostOnce } else { QoS::AtLeastOnce },
                 message.retain,
                 message.payload.clone(),
                 properties,
             );
             match given {
-                Ok(()) => handed.push_back((None, waiting)),
+                Ok(()) if once => handed.ticks += 1,
+                Ok(()) => handed.kept.push_back((None, waiting)),
                 Err(error) => {
                     // The channel holds twice the window: it is the topic that is impossible.
                     tracing::error!(

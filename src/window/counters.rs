@@ -54,6 +54,7 @@ impl WindowCounters {
                 counts.samples += block.samples.len() as u64;
             }
             Item::Pose(..) => counts.poses += 1,
+            Item::Words(_) => {}
         }
     }
 

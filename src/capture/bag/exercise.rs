@@ -7,12 +7,20 @@ use std::path::Path;
 use super::definition::Definition;
 use super::raw_image::RawImage;
 use super::{Bag, Connection, Found};
+use crate::capture::picture::{encoded_size, to_rgb};
+use crate::capture::recording::ReplayOptions;
+use crate::ids::SourceId;
+use crate::media::{Frame, Picture};
+use crate::time::Timestamp;
 
 /// Messages that are decoded of a bag; the rest is only read.
 const MAX_DECODED: usize = 10_000;
 
+/// Larger pictures are the same, only slower.
+const MOST_PIXELS: u64 = 1 << 20;
+
 /// Every type that is played, in every encoding that it comes in.
-pub const TYPES: [(&str, &str); 26] = [
+pub const TYPES: [(&str, &str); 33] = [
     ("sensor_msgs/msg/CompressedImage", "cdr"),
     ("sensor_msgs/CompressedImage", "ros1"),
     ("sensor_msgs/msg/Image", "cdr"),
@@ -39,6 +47,13 @@ pub const TYPES: [(&str, &str); 26] = [
     ("foxglove.PoseInFrame", "json"),
     ("foxglove.FrameTransforms", "json"),
     ("foxglove.FrameTransform", "json"),
+    ("sensor_msgs/msg/CameraInfo", "cdr"),
+    ("sensor_msgs/CameraInfo", "ros1"),
+    ("foxglove.CameraCalibration", "json"),
+    ("std_msgs/msg/String", "cdr"),
+    ("std_msgs/String", "ros1"),
+    ("any.Words", "json"),
+    ("geometry_msgs/PoseStamped", "ros1"),
 ];
 
 /// The first byte chooses a type, the rest is a message of it.
@@ -89,6 +104,19 @@ pub fn raw_image(bytes: &[u8]) {
     let _ = image.to_rgb();
 }
 
+/// A picture file, decoded as far as it can be; its size is refused before its pixels are.
+pub fn picture(bytes: &[u8]) {
+    let (width, height) = encoded_size(bytes).unwrap_or_default();
+    if u64::from(width) * u64::from(height) > MOST_PIXELS {
+        return;
+    }
+    let (source, picture) = (SourceId::new("any"), Picture::Encoded(bytes.into()));
+    let frame = Frame { source, at: Timestamp::EPOCH, number: 0, width: 0, height: 0, picture };
+    if let Ok(rgb) = to_rgb(&frame) {
+        assert_eq!((rgb.width(), rgb.height()), (width, height), "it is as large as it says");
+    }
+}
+
 /// A whole bag file, opened by its first bytes, read and decoded to its end. `scratch`: a file that is
 /// written over; its folder should be in memory.
 pub fn bag(scratch: &Path, bytes: &[u8]) {
@@ -97,7 +125,7 @@ pub fn bag(scratch: &Path, bytes: &[u8]) {
         return;
     }
     let Ok(Some(bag)) = Bag::open(scratch) else { return };
-    let _ = (bag.topics(&[]), bag.why_nothing_plays(), bag.duration_secs());
+    let _ = (bag.topics(&ReplayOptions::default()), bag.why_nothing_plays(), bag.duration_secs());
     let Ok(mut reader) = bag.reader(|_| true) else { return };
     let mut decoded = 0;
     while let Some(found) = reader.next() {

@@ -4,9 +4,11 @@
 use std::borrow::Cow;
 
 use super::Kind;
+use super::camera_info::{ToldCamera, told_camera};
 use super::definition::short_name;
 use super::frames::{Transform, yaw};
 use super::raw_image::RawImage;
+use super::told_words::{Told, told_words};
 use super::value::Value;
 use crate::capture::picture::encoded_size;
 use crate::capture::sound::{Sample, SoundFormat};
@@ -56,6 +58,10 @@ pub enum Decoded<'a> {
     Transforms(Vec<Transform>),
     /// The coding of the sound of another topic.
     SoundInfo(SoundCoding),
+    /// The calibration of another topic's camera.
+    Camera(Box<ToldCamera>),
+    /// What somebody else understood of what was said; `None`: nothing.
+    Words(Option<Told>),
 }
 
 /// How video is compressed.
@@ -120,6 +126,10 @@ pub enum Role {
     Transforms,
     /// One frame in another.
     Transform,
+    /// Tells another topic's calibration.
+    CameraInfo,
+    /// Text: words, where the user says so.
+    Text,
 }
 
 impl Role {
@@ -146,6 +156,8 @@ impl Role {
                 Self::Transforms
             }
             "foxglove_msgs/FrameTransform" => Self::Transform,
+            "sensor_msgs/CameraInfo" | "foxglove_msgs/CameraCalibration" => Self::CameraInfo,
+            "std_msgs/String" => Self::Text,
             _ => return None,
         })
     }
@@ -159,7 +171,8 @@ impl Role {
                 Kind::Microphone
             }
             Self::UncertainPose | Self::Pose | Self::Transforms | Self::Transform => Kind::Pose,
-            Self::AudioInfo => return None,
+            Self::Text => Kind::Transcript,
+            Self::AudioInfo | Self::CameraInfo => return None,
         })
     }
 }
@@ -214,29 +227,31 @@ pub fn decode(role: Role, mut message: Value<'_>) -> Result<Decoded<'_>, Refused
             list.iter().map(transform).collect::<Result<_, _>>().map(Decoded::Transforms)
         }
         Role::Transform => Ok(Decoded::Transforms(vec![transform(&message)?])),
+        Role::CameraInfo => told_camera(&message).map(|told| Decoded::Camera(Box::new(told))),
+        Role::Text => told_words(&message).map(Decoded::Words),
     }
 }
 
-fn missing(field: &str) -> Refused {
+pub(super) fn missing(field: &str) -> Refused {
     Refused::Malformed(format!("no usable field {field}"))
 }
 
 /// `header.stamp` (ROS) or `timestamp` (Foxglove).
-fn stamp(message: &Value<'_>) -> Option<Timestamp> {
+pub(super) fn stamp(message: &Value<'_>) -> Option<Timestamp> {
     message.at("header.stamp").or_else(|| message.get("timestamp"))?.instant()
 }
 
 /// `header.frame_id` (ROS) or `frame_id` (Foxglove).
-fn frame_id(message: &Value<'_>) -> Option<String> {
+pub(super) fn frame_id(message: &Value<'_>) -> Option<String> {
     let value = message.at("header.frame_id").or_else(|| message.get("frame_id"))?;
     Some(value.text()?.trim_start_matches('/').to_owned())
 }
 
-fn text<'m>(message: &'m Value<'_>, field: &str) -> Result<&'m str, Refused> {
+pub(super) fn text<'m>(message: &'m Value<'_>, field: &str) -> Result<&'m str, Refused> {
     message.get(field).and_then(Value::text).ok_or_else(|| missing(field))
 }
 
-fn count(message: &Value<'_>, field: &str) -> Result<u32, Refused> {
+pub(super) fn count(message: &Value<'_>, field: &str) -> Result<u32, Refused> {
     message.get(field).and_then(Value::count).ok_or_else(|| missing(field))
 }
 

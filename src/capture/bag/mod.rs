@@ -9,6 +9,7 @@
 //! Each arrow is a module of its own; everything up to `play` is a pure function over bytes. Which topics
 //! are played is decided by their types ([`message::Role`]).
 
+pub mod camera_info;
 mod cdr;
 mod codec;
 pub mod definition;
@@ -24,9 +25,13 @@ mod rosbag2;
 mod segments;
 mod sound;
 mod sqlite;
+pub mod told_words;
 pub mod value;
 mod writer;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod golden_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) mod mutations;
@@ -37,6 +42,7 @@ mod seeds;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use camera_info::CameraInfos;
 use definition::Definition;
 use message::Role;
 pub use writer::{BagWriter, RecordError, Recorded, SplitLimits};
@@ -56,6 +62,8 @@ pub enum Kind {
     Microphone,
     /// Poses.
     Pose,
+    /// Words that somebody else understood.
+    Transcript,
 }
 
 /// A topic that can be played.
@@ -93,8 +101,10 @@ impl Connection {
         encoding: &str,
         definition: Option<(&str, &[u8])>,
     ) -> (Self, Option<(Cause, String)>) {
-        let role =
-            Role::of(schema).filter(|_| matches!(encoding, "cdr" | "ros1" | "protobuf" | "json"));
+        // JSON tells its names itself: of whatever type, it may be words.
+        let role = Role::of(schema)
+            .or_else(|| (encoding == "json").then_some(Role::Text))
+            .filter(|_| matches!(encoding, "cdr" | "ros1" | "protobuf" | "json"));
         let mut flaw = None;
         let mut parsed = None;
         // Types that are not played are nobody's business: their definitions may be anything.
@@ -131,11 +141,15 @@ impl Connection {
         data: &'a [u8],
     ) -> Option<Result<message::Decoded<'a>, message::Refused>> {
         let role = self.role?;
-        let value = value::parse(self.definition.as_ref(), &self.encoding, data);
-        Some(match value {
+        Some(match self.values(data) {
             Ok(value) => message::decode(role, value),
             Err(why) => Err(message::Refused::Malformed(why)),
         })
+    }
+
+    /// A message's values by their names.
+    fn values<'a>(&'a self, data: &'a [u8]) -> Result<value::Value<'a>, String> {
+        value::parse(self.definition.as_ref(), &self.encoding, data)
     }
 }
 
@@ -200,6 +214,8 @@ pub struct Bag {
     container: Box<dyn Container>,
     /// What its AudioInfo messages say, by their topic.
     formats: sound::SoundFormats,
+    /// What its CameraInfo messages say, and whom they may be about.
+    cameras: CameraInfos,
 }
 
 impl Bag {
@@ -216,8 +232,10 @@ impl Bag {
             return Ok(None);
         };
         let formats = sound::SoundFormats::default();
-        let mut bag = Self { path: path.to_owned(), container, formats };
+        let cameras = CameraInfos::default();
+        let mut bag = Self { path: path.to_owned(), container, formats, cameras };
         bag.formats = sound::SoundFormats::of_bag(&bag)?;
+        bag.cameras = CameraInfos::of_bag(&bag)?;
         Ok(Some(bag))
     }
 
@@ -236,9 +254,10 @@ impl Bag {
     /// Topics that can be played, in name order.
     ///
     /// Of several kinds of poses the most trustworthy is offered: what odometry or localization says, else
-    /// the tree of frames, else plain poses (which may be goals); and those that are `named`.
+    /// the tree of frames, else plain poses (which may be goals); and those that are named. Text is offered where
+    /// it is named as a transcript.
     #[must_use]
-    pub fn topics(&self, named: &[String]) -> Vec<Topic> {
+    pub fn topics(&self, options: &ReplayOptions) -> Vec<Topic> {
         let connections = self.container.connections();
         let rank = |role: Role| match role {
             Role::UncertainPose => 0,
@@ -252,14 +271,24 @@ impl Bag {
             .filter_map(|connection| {
                 let role = connection.role?;
                 let kind = role.kind()?;
-                let named = named.iter().any(|name| **name == *connection.topic);
-                (kind != Kind::Pose || Some(rank(role)) == best || named)
-                    .then(|| Topic { name: connection.topic.to_string(), kind })
+                let among = |names: &[String]| names.iter().any(|n| **n == *connection.topic);
+                let offered = match kind {
+                    Kind::Pose => Some(rank(role)) == best || among(&options.topics),
+                    Kind::Transcript => among(&options.transcripts),
+                    Kind::Camera | Kind::Microphone => true,
+                };
+                offered.then(|| Topic { name: connection.topic.to_string(), kind })
             })
             .collect();
         topics.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
         topics.dedup();
         topics
+    }
+
+    /// What its CameraInfo messages say, and whom they may be about.
+    #[must_use]
+    pub fn cameras(&self) -> &CameraInfos {
+        &self.cameras
     }
 
     /// For people: what is in the bag instead of something that can be played.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::{Bag, Found, exercise, seeds};
+use crate::capture::ReplayOptions;
 
 /// SplitMix64.
 struct Dice(u64);
@@ -122,7 +123,8 @@ fn the_seeds_are_whole_bags() {
     for bytes in all {
         std::fs::write(&file, &bytes).unwrap();
         let bag = Bag::open(&file).unwrap().unwrap();
-        assert_eq!(bag.topics(&[]).len(), 3, "{:?}", bag.topics(&[]));
+        let topics = bag.topics(&ReplayOptions::default());
+        assert_eq!(topics.len(), 3, "{topics:?}");
         let mut reader = bag.reader(|_| true).unwrap();
         let mut messages = 0;
         while let Some(found) = reader.next() {
@@ -187,4 +189,57 @@ fn mutated_pixels_never_panic() {
     let seeds: Vec<_> =
         (0..24_u8).map(|n| [&[n, 4, 4, 16], [n; 300].as_slice()].concat()).collect();
     hold("pixels", 10_000, &seeds, exercise::raw_image);
+}
+
+/// A small JPEG and a small PNG.
+fn picture_files() -> Vec<Vec<u8>> {
+    let file = |format| {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        let picture = image::RgbImage::from_fn(9, 7, |x, y| image::Rgb([x as u8 * 20, y as u8, 7]));
+        picture.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
+    };
+    vec![file(image::ImageFormat::Jpeg), file(image::ImageFormat::Png)]
+}
+
+#[test]
+fn mutated_picture_files_never_panic() {
+    hold("picture_files", 2_000, &picture_files(), exercise::picture);
+}
+
+/// `ENGRAM_SEEDS=FOLDER`: where they go.
+#[test]
+#[ignore = "writes fuzz/seeds, by hand"]
+fn the_seeds_of_fuzzing_are_written() {
+    let folder = PathBuf::from(std::env::var_os("ENGRAM_SEEDS").expect("ENGRAM_SEEDS"));
+    let text = |texts: &[&str]| -> Vec<Vec<u8>> {
+        texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+    };
+    let camera = crate::camera::CameraInfo::pinhole("front", 640, 480, 1.0).to_yaml();
+    let lens = camera.replace("plumb_bob", "equidistant").replace(", 0.0]\nrect", "]\nrect");
+    let bags = [None, Some(mcap::Compression::Zstd), Some(mcap::Compression::Lz4)].map(seeds::mcap);
+    let bags =
+        bags.into_iter().chain(["none", "bz2", "lz4"].map(|kind| seeds::rosbag1(kind, true)));
+    let all: [(&str, Vec<Vec<u8>>); 8] = [
+        ("bag", bags.chain([seeds::sqlite()]).collect()),
+        ("message", seeds::messages()),
+        ("definition", seeds::definitions()),
+        ("raw_image", (0..12_u8).map(|n| [&[n, 2, 2, 8], [n; 40].as_slice()].concat()).collect()),
+        ("picture", picture_files()),
+        ("camera_info", text(&[&camera, &lens])),
+        (
+            "labels",
+            text(&[
+                "SPEAKER two 1 0.50 1.25 <NA> <NA> ava <NA> <NA>\n",
+                r#"{"format":"engram-truth/1","identities":[{"id":"a","visible":[{"start":0,"end":1,"face_area_px":[1,2,3,4]}],"speaking":[{"start":0,"end":1}]}]}"#,
+            ]),
+        ),
+        ("request", text(&crate::mqtt::message::REQUEST_SEEDS)),
+    ];
+    for (target, seeds) in all {
+        std::fs::create_dir_all(folder.join(target)).unwrap();
+        for (number, seed) in seeds.iter().enumerate() {
+            std::fs::write(folder.join(target).join(number.to_string()), seed).unwrap();
+        }
+    }
 }

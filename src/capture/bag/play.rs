@@ -20,8 +20,8 @@ use crate::capture::error::CaptureError;
 use crate::capture::playback::{Event, Outlet, Playback, Producer};
 use crate::capture::recording::ReplayOptions;
 use crate::ids::SourceId;
-use crate::media::{Block, Frame, Item, Picture, Pose};
-use crate::time::Timestamp;
+use crate::media::{Block, Frame, Item, Picture, Pose, ToldWords};
+use crate::time::{Span, Timestamp};
 
 /// How late an item may be recorded and still be put in order.
 const REORDER_SECS: f64 = 2.0;
@@ -31,6 +31,8 @@ const TRUSTED_STAMP_SECS: f64 = 60.0;
 const VIDEO_PAUSE_SECS: f64 = 10.0;
 /// Sound that does not go on for this long is given out as it is.
 const SOUND_PAUSE_SECS: f64 = 1.0;
+/// Nobody speaks longer in one turn.
+const MOST_WORDS_SECS: f64 = 300.0;
 /// Items that wait for the consumer.
 const CHANNEL_ITEMS: usize = 32;
 
@@ -52,6 +54,7 @@ pub(super) fn start(
         outlet: playback.outlet(CHANNEL_ITEMS),
         options: options.clone(),
         formats: bag.formats.clone(),
+        flaws: bag.cameras.flaws().cloned().collect(),
         shift_nanos: start.as_nanos().saturating_sub(recorded.as_nanos()),
         topics: BTreeMap::new(),
         frames: FrameTree::default(),
@@ -109,6 +112,8 @@ struct Player {
     outlet: Outlet,
     options: ReplayOptions,
     formats: SoundFormats,
+    /// Calibrations that could not be used.
+    flaws: Vec<Flaw>,
     /// From the recording's own times to the ones asked for.
     shift_nanos: i64,
     topics: BTreeMap<Arc<str>, TopicState>,
@@ -118,6 +123,11 @@ struct Player {
 
 impl Player {
     fn run(mut self) {
+        for (cause, place) in std::mem::take(&mut self.flaws) {
+            if !self.outlet.send(Event::Damaged(cause, place)) {
+                return;
+            }
+        }
         while let Some(found) = self.reader.next() {
             let listening = match found {
                 Found::Damaged(cause, place) => self.outlet.send(Event::Damaged(cause, place)),
@@ -225,7 +235,14 @@ impl Player {
                 }
                 Ok(())
             }
-            Decoded::SoundInfo(_) => Ok(()),
+            Decoded::Words(Some(told)) => {
+                let end = captured(told.span.map(|span| span.end));
+                let secs = told.span.map_or(0.0, |span| span.secs().min(MOST_WORDS_SECS));
+                let (source, text) = (topic.source.clone(), told.text);
+                let span = Span::new(end.plus_secs(-secs), end);
+                self.sorter.push(Item::Words(ToldWords { source, span, text }))
+            }
+            Decoded::SoundInfo(_) | Decoded::Camera(_) | Decoded::Words(None) => Ok(()),
         }
     }
 

@@ -204,6 +204,9 @@ mod tests {
         assert_eq!(rgb(1, 1, "mono8", 1, &[7]), [7, 7, 7]);
         assert_eq!(rgb(1, 1, "mono16", 2, &[9, 7]), [7, 7, 7]);
         assert_eq!(rgb(1, 1, "rgb16", 6, &[0, 1, 0, 2, 0, 3]), [1, 2, 3]);
+        assert_eq!(rgb(1, 1, "bgr16", 6, &[0, 3, 0, 2, 0, 1]), [1, 2, 3]);
+        assert_eq!(rgb(1, 1, "rgba16", 8, &[0, 1, 0, 2, 0, 3, 9, 9]), [1, 2, 3]);
+        assert_eq!(rgb(1, 1, "bgra16", 8, &[0, 3, 0, 2, 0, 1, 9, 9]), [1, 2, 3]);
         let image = RawImage {
             width: 1,
             height: 1,
@@ -223,6 +226,7 @@ mod tests {
         assert_eq!(rgb(2, 1, "yuyv", 4, &[235, 90, 81, 240]), white_red);
         assert_eq!(rgb(2, 1, "yuv422", 4, &[90, 235, 240, 81]), white_red);
         assert_eq!(rgb(2, 1, "uyvy", 4, &[90, 235, 240, 81]), white_red);
+        assert_eq!(rgb(2, 1, "yvyu", 4, &[235, 240, 81, 90]), white_red);
         assert_eq!(rgb(2, 1, "nv12", 2, &[235, 81, 90, 240]), white_red);
         assert_eq!(rgb(2, 1, "nv21", 2, &[235, 81, 240, 90]), white_red);
         assert_eq!(rgb(2, 1, "nv24", 2, &[235, 81, 90, 240, 90, 240]), white_red);
@@ -242,6 +246,15 @@ mod tests {
                 (0..6 * 4).map(|n: usize| colour[mosaic[(n / 6 % 2) * 2 + n % 6 % 2]]).collect();
             let pixels = rgb(6, 4, encoding, 6, &data);
             assert!(pixels.as_chunks::<3>().0.iter().all(|pixel| *pixel == colour), "{encoding}");
+            // The high byte of 16 bits, whichever comes first.
+            let name = encoding.replace('8', "16");
+            for big_endian in [false, true] {
+                let pair = |byte: &u8| if big_endian { [*byte, 7] } else { [7, *byte] };
+                let data: Vec<u8> = data.iter().flat_map(pair).collect();
+                let (width, height, step, encoding) = (6, 4, 12, name.as_str());
+                let image = RawImage { width, height, step, encoding, big_endian, data: &data };
+                assert_eq!(image.to_rgb().unwrap(), pixels, "{encoding}");
+            }
         }
     }
 

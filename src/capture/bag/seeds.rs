@@ -210,10 +210,11 @@ pub(super) fn messages() -> Vec<Vec<u8>> {
             }
         }
     }
-    let json = |name: &str, text: &str| {
-        let number = super::exercise::TYPES.iter().position(|(kind, _)| *kind == name).unwrap();
-        [&[u8::try_from(number).unwrap()], text.as_bytes()].concat()
+    let number = |name: &str| {
+        let place = super::exercise::TYPES.iter().position(|(kind, _)| *kind == name);
+        u8::try_from(place.unwrap()).unwrap()
     };
+    let json = |name: &str, text: &str| [&[number(name)], text.as_bytes()].concat();
     let time = r#""timestamp":{"sec":1772612100,"nsec":5}"#;
     all.push(json(
         "foxglove.RawImage",
@@ -229,6 +230,17 @@ pub(super) fn messages() -> Vec<Vec<u8>> {
             r#"{{"transforms":[{{{time},"parent_frame_id":"map","child_frame_id":"base_link","translation":{{"x":1,"y":2,"z":0}},"rotation":{{"x":0,"y":0,"z":0,"w":1}}}}]}}"#
         ),
     ));
+    all.push(json(
+        "foxglove.CameraCalibration",
+        &format!(
+            r#"{{{time},"frame_id":"c","width":640,"height":480,"distortion_model":"plumb_bob","D":[0.1,0,0,0,0],"K":[400,0,320,0,400,240,0,0,1],"R":[1,0,0,0,1,0,0,0,1],"P":[400,0,320,0,0,400,240,0,0,0,1,0]}}"#
+        ),
+    ));
+    let text = r#"{"text":"hello there","start":"2026-03-04T08:15:00Z","end":1772612101500000000}"#;
+    all.push(json("any.Words", text));
+    all.push(
+        [&[number("std_msgs/msg/String")], Cdr::ros2().text(text).message().as_slice()].concat(),
+    );
     all
 }
 

@@ -17,9 +17,10 @@ use mcap::{McapError, WriteOptions};
 
 use super::cdr::Cdr;
 use super::definition::built_in;
+use crate::camera::{CameraInfo, Distortion};
 use crate::capture::picture::to_rgb;
 use crate::ids::SourceId;
-use crate::media::{Block, Frame, Item, Picture, Pose, SAMPLE_RATE};
+use crate::media::{Block, Frame, Item, Picture, Pose, SAMPLE_RATE, ToldWords};
 use crate::time::{Span, Timestamp};
 
 /// How often what was written reaches the disk.
@@ -106,6 +107,8 @@ pub struct BagWriter {
     open: Option<OpenFile>,
     recorded: Recorded,
     spans: Vec<Option<Span>>,
+    /// Told before a camera's first picture in each file.
+    cameras: BTreeMap<SourceId, CameraInfo>,
 }
 
 /// The file that is written now.
@@ -198,10 +201,17 @@ impl BagWriter {
             std::fs::create_dir_all(path)
                 .map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
         }
-        let (recorded, spans) = (Recorded::default(), Vec::new());
-        let mut writer = Self { path: path.to_owned(), limits, open: None, recorded, spans };
+        let (recorded, spans, cameras) = (Recorded::default(), Vec::new(), BTreeMap::new());
+        let mut writer =
+            Self { path: path.to_owned(), limits, open: None, recorded, spans, cameras };
         writer.begin_file()?;
         Ok(writer)
+    }
+
+    /// These cameras' calibrations are written, too: a replay sees as much as the recorder did.
+    #[must_use]
+    pub fn calibrated(self, cameras: BTreeMap<SourceId, CameraInfo>) -> Self {
+        Self { cameras, ..self }
     }
 
     /// What has been written so far.
@@ -219,6 +229,7 @@ impl BagWriter {
             Item::Frame(frame) => self.frame(frame),
             Item::Block(block) => self.block(block),
             Item::Pose(source, pose) => self.pose(source, pose),
+            Item::Words(told) => self.words(told),
         }
     }
 
@@ -279,12 +290,35 @@ impl BagWriter {
         let format = if jpeg.starts_with(&[0x89, b'P']) { "png" } else { "jpeg" };
         let message = header(frame.at, frame.source.as_str()).text(format).bytes(&jpeg).message();
         self.recorded.frames += 1;
+        self.camera(frame)?;
         let kind = Kind::Ros("sensor_msgs/msg/CompressedImage");
         self.message(frame.source.as_str(), kind, frame.at, &message)
     }
 
+    /// The camera's calibration, before its first picture of this file.
+    fn camera(&mut self, frame: &Frame) -> Result<(), RecordError> {
+        self.room_for(frame.at)?;
+        let Some(camera) = self.cameras.get(&frame.source) else { return Ok(()) };
+        let topic = format!("{}/camera_info", frame.source);
+        if self.open.as_ref().is_some_and(|open| open.channels.contains_key(&topic)) {
+            return Ok(());
+        }
+        let message = camera_info(header(frame.at, frame.source.as_str()), camera).message();
+        self.message(&topic, Kind::Ros("sensor_msgs/msg/CameraInfo"), frame.at, &message)
+    }
+
+    /// Live sources tell none; whoever copies a recording may.
+    fn words(&mut self, told: &ToldWords) -> Result<(), RecordError> {
+        let Span { start, end } = told.span;
+        let text = serde_json::json!({ "text": told.text, "start": start, "end": end }).to_string();
+        let message = Cdr::ros2().text(&text).message();
+        self.recorded.lines += 1;
+        self.message(told.source.as_str(), Kind::Ros("std_msgs/msg/String"), end, &message)
+    }
+
     fn block(&mut self, block: &Block) -> Result<(), RecordError> {
         let topic = block.source.as_str();
+        self.room_for(block.at)?;
         let info = format!("{topic}/info");
         let declared = |open: &OpenFile| open.channels.contains_key(&info);
         if !self.open.as_ref().is_some_and(declared) {
@@ -320,15 +354,18 @@ impl BagWriter {
         at: Timestamp,
         data: &[u8],
     ) -> Result<(), RecordError> {
-        if self.is_full(at) {
-            self.end_file()?;
-        }
-        if self.open.is_none() {
-            self.begin_file()?;
-        }
+        self.room_for(at)?;
         let Some(open) = &mut self.open else { return Ok(()) };
         open.message(topic, kind, at, data)?;
         self.flush_if_due()
+    }
+
+    /// Has the file open into which something captured at `at` goes.
+    fn room_for(&mut self, at: Timestamp) -> Result<(), RecordError> {
+        if self.is_full(at) {
+            self.end_file()?;
+        }
+        if self.open.is_none() { self.begin_file() } else { Ok(()) }
     }
 
     /// Whether a new file is due before something captured at `at`.
@@ -419,6 +456,24 @@ fn header(at: Timestamp, frame: &str) -> Cdr {
     Cdr::ros2().u32(secs).u32(rest).text(frame)
 }
 
+/// `sensor_msgs/CameraInfo` behind its header: the pictures are neither rectified nor cut.
+fn camera_info(header: Cdr, camera: &CameraInfo) -> Cdr {
+    let CameraInfo { width, height, focal: [fx, fy], centre: [cx, cy], distortion, .. } = camera;
+    let (model, coefficients): (_, &[f64]) = match distortion {
+        Distortion::PlumbBob(k) => ("plumb_bob", k),
+        Distortion::Rational(k) => ("rational_polynomial", k),
+        Distortion::Equidistant(k) => ("equidistant", k),
+    };
+    let k = [*fx, 0.0, *cx, 0.0, *fy, *cy, 0.0, 0.0, 1.0];
+    let r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
+    let p = [*fx, 0.0, *cx, 0.0, 0.0, *fy, *cy, 0.0, 0.0, 0.0, 1.0, 0.0];
+    let told = header.u32(*height).u32(*width).text(model);
+    let told = told.u32(u32::try_from(coefficients.len()).unwrap_or_default());
+    let told = coefficients.iter().chain(&k).chain(&r).chain(&p).copied().fold(told, Cdr::f64);
+    // Binning and region of interest: none.
+    [0; 6].into_iter().fold(told, Cdr::u32).u8(0)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -468,6 +523,7 @@ mod tests {
                 Item::Pose(source, pose) => {
                     format!("{} {source} {:.9} {} {}", pose.stamp, pose.yaw, pose.x, pose.frame)
                 }
+                Item::Words(told) => format!("{told:?}"),
             })
             .collect();
         told.sort();
@@ -504,6 +560,64 @@ mod tests {
         let (played, damaged) = replayed(&path);
         assert_eq!(damaged, 0);
         assert_eq!(told(&played), told(&items));
+    }
+
+    #[test]
+    fn a_recording_that_is_split_by_size_plays_as_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let limits = SplitLimits { secs: None, bytes: Some(20_000) };
+        let mut writer = BagWriter::create(&path, limits).unwrap();
+        let items = items();
+        for item in &items {
+            writer.item(item).unwrap();
+            // The size is that of what has reached the file.
+            writer.flush().unwrap();
+        }
+        let recorded = writer.finish().unwrap();
+        assert!(recorded.files.len() > 2, "{recorded:?}");
+        let sizes = recorded.files.iter().map(|file| std::fs::metadata(file).unwrap().len());
+        assert!(sizes.max() < Some(40_000), "{recorded:?}");
+        let (played, damaged) = replayed(&path);
+        assert_eq!((told(&played), damaged), (told(&items), 0));
+    }
+
+    #[test]
+    fn calibrations_and_words_in_writing_come_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let front = SourceId::new("front");
+        let lens = [0.9, 0.3, 1e-4, -2e-4, 0.02, 1.2, 0.5, 0.07];
+        let k = [438.783367, 0.0, 305.593336, 0.0, 437.302876, 243.738352, 0.0, 0.0, 1.0];
+        let size = (640, 480);
+        let camera =
+            CameraInfo::of_message("front", size, &k, ("rational_polynomial", &lens)).unwrap();
+        let said = ToldWords {
+            source: SourceId::new("/asr"),
+            span: Span::new(ms(100), ms(900)),
+            text: "good \"morning\"".to_owned(),
+        };
+        for limits in [SplitLimits::default(), SplitLimits { secs: Some(0.6), bytes: None }] {
+            let path = folder.path().join(if limits.splits() { "run" } else { "run.mcap" });
+            let writer = BagWriter::create(&path, limits).unwrap();
+            let mut writer = writer.calibrated([(front.clone(), camera.clone())].into());
+            items().iter().for_each(|item| writer.item(item).unwrap());
+            writer.item(&Item::Words(said.clone())).unwrap();
+            writer.finish().unwrap();
+            let transcripts = vec!["/asr".to_owned()];
+            let options = ReplayOptions { transcripts, ..ReplayOptions::default() };
+            let recording = Recording::open(&path, &options).unwrap();
+            assert_eq!(recording.calibrations(), [(front.clone(), camera.clone())].into());
+            let mut playback = recording.play().unwrap();
+            let mut words = Vec::new();
+            while let Some(item) = playback.next().unwrap() {
+                words.extend(if let Item::Words(told) = item { Some(told) } else { None });
+            }
+            assert_eq!(words, std::slice::from_ref(&said));
+            assert!(playback.damage().is_empty(), "{}", playback.damage());
+            // Who does not name it hears nothing of it.
+            let recording = Recording::open(&path, &ReplayOptions::default()).unwrap();
+            assert!(!recording.selection().contains("/asr"));
+        }
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl Dispatcher {
         }
         let done_before = match &item {
             Item::Block(block) => self.consumed.get(&block.source).copied(),
-            Item::Frame(_) | Item::Pose(..) => Some(progress.done_before),
+            Item::Frame(_) | Item::Pose(..) | Item::Words(_) => Some(progress.done_before),
         };
         if done_before.is_some_and(|done| at < done) {
             return Ok(true);
@@ -97,7 +97,7 @@ impl Dispatcher {
         let counts = match &item {
             Item::Frame(_) => true,
             Item::Block(_) => self.cameras.is_empty(),
-            Item::Pose(..) => false,
+            Item::Pose(..) | Item::Words(_) => false,
         };
         if !self.pace.wait(at, counts) {
             return Ok(false);
@@ -142,6 +142,10 @@ impl Dispatcher {
             Item::Pose(_, pose) => {
                 progress.latest = progress.latest.max(at);
                 progress.part.poses.push(pose);
+            }
+            Item::Words(told) => {
+                progress.latest = progress.latest.max(at);
+                progress.part.told.push(told);
             }
         }
         Ok(true)

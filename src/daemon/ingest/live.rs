@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::dispatch::{Dispatcher, StagesGone};
+use super::perceivers::Calibrations;
 use super::report::{Report, SessionEnd};
 use super::session::{IngestError, Session, SessionSettings};
 use crate::capture::{LiveSources, SourceHealth};
@@ -56,6 +57,7 @@ pub fn live(
         cameras,
         microphones,
         recording: None,
+        calibrations: Calibrations::new(),
         resume: None,
         stopping: Some(Arc::default()),
     };

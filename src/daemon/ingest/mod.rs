@@ -32,19 +32,21 @@ mod seal;
 mod session;
 mod stages;
 mod steady;
+mod told;
 
 pub use gauges::{Gauges, Readings, SourceGauge};
 pub use inbox::{Inbox, OwnSpeech};
 pub use late::LateWords;
 pub use live::{LiveContext, live};
 pub use pace::{Command, Pace};
-pub use perceivers::{PerceiverSet, Perceivers, Recogniser};
+pub(crate) use perceivers::calibrations;
+pub use perceivers::{Calibrations, PerceiverSet, Perceivers, Recogniser};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, PartialWords, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};
 pub use stages::{Stage, StageTimes};
 
-use crate::media::Pose;
+use crate::media::{Pose, ToldWords};
 use crate::time::Timestamp;
 use crate::window::FrameSelector;
 
@@ -68,6 +70,8 @@ struct DispatchPart {
     analysed: u64,
     dropped: u64,
     poses: Vec<Pose>,
+    /// Words in writing.
+    told: Vec<ToldWords>,
     /// The session's first capture time.
     t0: Timestamp,
     /// As it stands at the border.

@@ -33,6 +33,9 @@ const INTRA_OP_THREADS: usize = 1;
 /// JPEG quality of the frames that the window keeps.
 const FRAME_QUALITY: u8 = 80;
 
+/// Cameras whose calibration is known.
+pub type Calibrations = BTreeMap<SourceId, CameraInfo>;
+
 /// What a worker makes of a frame.
 #[derive(Clone, Debug)]
 pub struct Analysed {
@@ -48,7 +51,7 @@ pub struct Analysed {
 pub struct PerceiverSet {
     config: Config,
     /// The cameras whose calibration is known.
-    calibrated: Arc<BTreeMap<SourceId, CameraInfo>>,
+    calibrated: Arc<Calibrations>,
     faces: Option<FaceModels>,
     /// The model that tells faces apart, with its thresholds.
     pub face_embedder: Option<ModelFile>,
@@ -165,11 +168,20 @@ impl PerceiverSet {
         }))
     }
 
+    /// The calibrations of a session: those that its recording tells, and those that the configuration names, which
+    /// count more.
+    #[must_use]
+    pub fn calibrated(&self, told: Calibrations) -> Arc<Calibrations> {
+        let mut all = told;
+        all.extend(self.calibrated.iter().map(|(source, camera)| (source.clone(), camera.clone())));
+        Arc::new(all)
+    }
+
     /// Loads one worker's models.
     ///
     /// # Errors
     /// When a model cannot be opened.
-    pub fn load(&self) -> Result<Perceivers, PerceiveError> {
+    pub fn load(&self, calibrated: &Arc<Calibrations>) -> Result<Perceivers, PerceiveError> {
         let faces = self.face_analyser(&self.config.face)?;
         let voice = self.speaker_embedder()?;
         let splitter = match (&self.speaker_embedder, &self.change_finder) {
@@ -180,7 +192,7 @@ impl PerceiverSet {
             SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
         let min_embed_secs = self.config.voice.min_embed_secs;
         let stages = Arc::clone(&self.stages);
-        let calibrated = Arc::clone(&self.calibrated);
+        let calibrated = Arc::clone(calibrated);
         let open = |file: &ModelFile| LrAsd::open(&file.path, Device::Auto);
         let speaker = self.active_speaker.as_ref().filter(|_| self.scores_mouths()).map(open);
         let speaker =
@@ -239,7 +251,7 @@ impl PerceiverSet {
 }
 
 /// The calibrations that the configuration names; one that cannot be used is an ability impaired.
-fn calibrations(config: &Config, degraded: &mut Vec<String>) -> BTreeMap<SourceId, CameraInfo> {
+pub(crate) fn calibrations(config: &Config, degraded: &mut Vec<String>) -> Calibrations {
     let mut known = BTreeMap::new();
     for camera in &config.camera {
         let Some(file) = &camera.calibration_file else { continue };
@@ -299,7 +311,7 @@ fn open_embedder(file: &ModelFile) -> Result<Box<dyn SpeakerEmbedder>, PerceiveE
 /// One worker's models.
 pub struct Perceivers {
     faces: Option<FaceAnalyser>,
-    calibrated: Arc<BTreeMap<SourceId, CameraInfo>>,
+    calibrated: Arc<Calibrations>,
     voice: Option<Box<dyn SpeakerEmbedder>>,
     /// Looks for changes of voice, where `voice` is too slow for that.
     splitter: Option<Box<dyn SpeakerEmbedder>>,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::mouths::Scores;
-use super::perceivers::{Analysed, PerceiverSet, Perceivers, Recogniser};
+use super::perceivers::{Analysed, Calibrations, PerceiverSet, Perceivers, Recogniser};
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::Excerpt;
@@ -80,19 +80,21 @@ pub struct Pool {
 const LAST_TURN_WAIT: Duration = Duration::from_millis(200);
 
 impl Pool {
-    /// Starts `workers` threads, each with models of its own.
+    /// Starts `workers` threads, each with models of its own. `told`: calibrations that the recording brings.
     ///
     /// # Errors
     /// When a model cannot be loaded.
     pub fn start(
         set: &PerceiverSet,
+        told: Calibrations,
         workers: usize,
         courtesy: &Courtesy,
     ) -> Result<Self, PerceiveError> {
         let (jobs, queue) = bounded::<Job>(2 * workers.max(1));
         let mut threads = Vec::new();
+        let calibrated = set.calibrated(told);
         for number in 0..workers.max(1) {
-            let perceivers = set.load()?;
+            let perceivers = set.load(&calibrated)?;
             let (queue, courtesy) = (queue.clone(), courtesy.clone());
             let thread = thread::Builder::new()
                 .name(format!("perceive-{number}"))

@@ -18,9 +18,11 @@ use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
 use super::session::IngestError;
 use super::stages::{Stage, StageTimes};
+use super::told::give_words;
 use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
+use crate::media::ToldWords;
 use crate::memorize::model::{Spool, SpooledClip};
 use crate::memorize::{Memorizer, Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
@@ -164,8 +166,9 @@ impl Sealer {
 
     fn seal(&mut self, border: Border, slot: Slot) -> Result<(), IngestError> {
         let Slot { dispatch, mut cameras, microphones, since } = slot;
-        let dispatch = *dispatch.unwrap_or_default();
-        let heard = self.turns(border, &microphones);
+        let mut dispatch = *dispatch.unwrap_or_default();
+        let told = std::mem::take(&mut dispatch.told);
+        let heard = self.turns(border, &microphones, told);
         let sounds = self.sounds(&microphones);
         self.patience.room(self.memory.dir());
         self.keep_up(border.start)?;
@@ -263,6 +266,7 @@ impl Sealer {
         &mut self,
         border: Border,
         parts: &BTreeMap<usize, Box<MicrophonePart>>,
+        told: Vec<ToldWords>,
     ) -> Vec<Heard> {
         let mut ended = Vec::new();
         self.ids.carried.resize(self.microphones.len(), Vec::new());
@@ -288,6 +292,7 @@ impl Sealer {
             turn.own = true;
             turn.embedding = None;
         }
+        give_words(&mut ended, told);
         let wait = self.stopping.is_none();
         let heard: Vec<Heard> =
             ended.into_iter().map(|turn| (turn.clone(), self.wanted(turn, wait))).collect();
@@ -304,9 +309,9 @@ impl Sealer {
         sounds
     }
 
-    /// Asks for a turn's words; the robot's own are known to whoever made it speak.
+    /// Asks for a turn's words, unless they were told; the robot's own are known to whoever made it speak.
     fn wanted(&self, turn: SpeechTurn, wait: bool) -> Option<Pending<Transcript>> {
-        if turn.own { None } else { self.jobs.words(turn, wait) }
+        if turn.own || turn.words.is_some() { None } else { self.jobs.words(turn, wait) }
     }
 
     /// The turn with its words, or with what will bring them.

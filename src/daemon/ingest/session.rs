@@ -17,6 +17,7 @@ use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
 use super::mouths::Mouths;
 use super::partial::{Asked, Partials};
+use super::perceivers::Calibrations;
 use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
 use super::report::{Losses, Report, SessionEnd};
@@ -95,6 +96,8 @@ pub(super) struct Session {
     pub(super) cameras: Vec<SourceId>,
     pub(super) microphones: Vec<SourceId>,
     pub(super) recording: Option<model::Recording>,
+    /// Calibrations that the recording tells of its cameras.
+    pub(super) calibrations: Calibrations,
     pub(super) resume: Option<(SessionId, Checkpoint)>,
     /// Live: set when the end must not wait for words.
     pub(super) stopping: Option<Arc<AtomicBool>>,
@@ -133,6 +136,7 @@ pub fn replay(
         cameras: recording.cameras().to_vec(),
         microphones: recording.microphones().to_vec(),
         recording: Some(known.clone()),
+        calibrations: recording.calibrations(),
         resume: None,
         stopping: None,
     };
@@ -220,13 +224,14 @@ fn feed_recording(
 impl Session {
     /// Starts every stage.
     pub(super) fn start(self) -> Result<Running, IngestError> {
-        let Self { settings, cameras, microphones, recording, resume, stopping } = self;
+        let Self { settings, cameras, microphones, recording, calibrations, resume, stopping } =
+            self;
         let config = Arc::clone(&settings.config);
         let workers = config
             .pipeline
             .workers
             .unwrap_or_else(|| thread::available_parallelism().map_or(1, std::num::NonZero::get));
-        let pool = Pool::start(&settings.perceivers, workers, &settings.courtesy)?;
+        let pool = Pool::start(&settings.perceivers, calibrations, workers, &settings.courtesy)?;
         let lateness = recording.is_none().then(|| settings.gauges.clone());
         let present =
             PresentBoard::new(settings.memory.clone(), Arc::clone(&settings.resolver), lateness);

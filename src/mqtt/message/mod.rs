@@ -5,7 +5,7 @@ mod refusal;
 mod request;
 
 pub use publication::{
-    Ability, Acquaintance, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
+    Ability, Acquaintance, ClockTick, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
     PersonEvent, PersonEventKind, Say, SourceStats, SpeechEvent, State, Stats, Status,
 };
 pub use refusal::{Refusal, RefusalCode};
@@ -13,3 +13,8 @@ pub use request::{
     AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, People, Pose, Privacy, Query, QueryVerb,
     Remember, ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Verdict, parse, request_id,
 };
+
+#[cfg(test)]
+pub(crate) use request::REQUEST_SEEDS;
+/// What comes over MQTT, for fuzzing: see [`request::exercise`].
+pub use request::exercise;

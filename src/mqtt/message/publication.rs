@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::request::ReplayRate;
 use crate::ids::{ClipId, EntityId, MemoryId, SessionId};
 use crate::memory::model::MemoryKind;
 use crate::time::Timestamp;
@@ -132,6 +133,17 @@ pub struct Say {
     pub text: String,
     /// The answer they come from.
     pub answer: Option<String>,
+}
+
+/// `clock`: how far a recording was played.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClockTick {
+    /// Its event time: what a question takes for now.
+    pub time: Timestamp,
+    /// How many times faster than real time.
+    pub rate: ReplayRate,
+    /// It stands still.
+    pub paused: bool,
 }
 
 /// Who spoke last, in [`Home`].

@@ -1,7 +1,7 @@
 //! Requests: bytes of a command topic become a [`Request`] or a [`Refusal`].
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::Refusal;
@@ -377,6 +377,15 @@ impl<'de> Deserialize<'de> for ReplayRate {
     }
 }
 
+impl Serialize for ReplayRate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Max => serializer.serialize_str("max"),
+            Self::Times(times) => serializer.serialize_f64(*times),
+        }
+    }
+}
+
 /// Steering a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ReplayCommand {
@@ -667,6 +676,46 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
     })
 }
 
+/// What fuzzing and mutations start from: the place of the command in [`exercise`]'s list, then the payload.
+#[cfg(test)]
+pub(crate) const REQUEST_SEEDS: [&str; 7] = [
+    "\u{0}{\"question\":\"Who was here?\",\"as_of\":{\"seq\":3},\"id\":\"a\"}",
+    "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"]}",
+    "\u{2}{\"start\":5000000000,\"end\":\"2026-03-02T17:30:00Z\"}",
+    "\u{4}{\"merge\":[\"person_1\",\"Ava\"]}",
+    "\u{6}{\"verb\":\"timeline\",\"args\":{\"day\":\"2026-03-02\"}}",
+    "\u{7}{\"x\":1,\"y\":-2.5e0,\"yaw\":0,\"frame\":\"map\",\"stamp\":5000000000}",
+    "\u{c}{\"rate\":\"max\"}",
+];
+
+/// Reads a payload that nobody vouches for; the first byte chooses the command, its highest bit says that JSON is
+/// claimed. For fuzzing.
+pub fn exercise(bytes: &[u8]) {
+    const COMMANDS: [Command; 17] = [
+        Command::Ask,
+        Command::Remember,
+        Command::Forget,
+        Command::Name,
+        Command::People,
+        Command::Feedback,
+        Command::Query,
+        Command::Pose,
+        Command::Speaking,
+        Command::Privacy,
+        Command::Replay(ReplayVerb::Pause),
+        Command::Replay(ReplayVerb::Resume),
+        Command::Replay(ReplayVerb::Rate),
+        Command::Replay(ReplayVerb::Seek),
+        Command::Replay(ReplayVerb::Step),
+        Command::Replay(ReplayVerb::Burst),
+        Command::Replay(ReplayVerb::Stop),
+    ];
+    let Some((choice, payload)) = bytes.split_first() else { return };
+    if let Some(command) = COMMANDS.get(usize::from(choice & 0x7f) % COMMANDS.len()) {
+        let _ = parse(*command, payload, choice & 0x80 != 0);
+    }
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -807,5 +856,11 @@ mod tests {
             let parsed = parse(Command::Ask, &serde_json::to_vec(&ask).unwrap(), true);
             prop_assert_eq!(parsed, Parsed { id: Some(id), request: Ok(Request::Ask(ask)) });
         }
+    }
+
+    #[test]
+    fn mutated_requests_never_panic() {
+        let seeds: Vec<_> = REQUEST_SEEDS.iter().map(|seed| seed.as_bytes().to_vec()).collect();
+        crate::capture::bag::mutations::hold("requests", 20_000, &seeds, exercise);
     }
 }

@@ -10,7 +10,8 @@ use super::support::{Broker, Daemon, TestClient, brokers, run};
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memory::model::MemoryKind;
 use crate::mqtt::message::{
-    Ability, Describe, MemoryEvent, PersonEvent, PersonEventKind, Say, SpeechEvent, Stats,
+    Ability, ClockTick, Describe, MemoryEvent, PersonEvent, PersonEventKind, ReplayRate, Say,
+    SpeechEvent, Stats,
 };
 use crate::time::Timestamp;
 
@@ -270,7 +271,10 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 counts: [("clips".to_owned(), 3)].into(),
                 latency_ms: Default::default(),
             });
-            for topic in ["event/person", "event/speech", "event/memory", "home", "say", "stats"] {
+            publisher.clock(&ClockTick { time: at, rate: ReplayRate::Times(2.0), paused: false });
+            publisher.clock(&ClockTick { time: at, rate: ReplayRate::Max, paused: true });
+            let out = ["event/person", "event/speech", "event/memory", "home", "say", "stats"];
+            for topic in out.into_iter().chain(["clock", "clock"]) {
                 let seen = client.next().await;
                 assert_eq!(seen.topic, format!("engram/rob/{topic}"));
                 assert!(!seen.retain);

@@ -1,0 +1,8 @@
+//! Labels: RTTM and engram-truth/1.
+#![no_main]
+
+use engram::bench::labels::Labels;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let _ = Labels::read(&String::from_utf8_lossy(bytes));
+});

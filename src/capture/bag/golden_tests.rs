@@ -1,0 +1,300 @@
+//! Every kind of message that is played, in the encodings that it comes in, against what it says.
+
+use std::collections::BTreeMap;
+use std::io::Cursor;
+
+use gstreamer as gst;
+use gstreamer::prelude::*;
+use gstreamer_app::AppSink;
+use serde_json::{Value as Json, json};
+
+use super::cdr::Cdr;
+use super::message::{Decoded, SoundCoding, VideoCodec};
+use super::{Connection, definition};
+use crate::capture::sound::{Sample, SoundFormat};
+use crate::capture::{Recording, ReplayOptions};
+use crate::media::{Item, Picture};
+use crate::time::Timestamp;
+
+/// 2026-03-04T08:15:00.000000005Z.
+const STAMP: i64 = 1_772_612_100_000_000_005;
+/// The smallest PNG: one grey pixel.
+const PNG: [u8; 67] = *b"\x89\x50\x4e\x47\x0d\x0a\x1a\x0a\x00\x00\x00\x0d\x49\x48\x44\x52\x00\x00\x00\x01\x00\x00\x00\x01\x08\x00\x00\x00\x00\x3a\x7e\x9b\x55\x00\x00\x00\x0a\x49\x44\x41\x54\x78\x9c\x63\x60\x00\x00\x00\x02\x00\x01\x48\xaf\xa4\x71\x00\x00\x00\x00\x49\x45\x4e\x44\xae\x42\x60\x82";
+
+/// One message in a bag's terms.
+fn decoded(schema: &str, encoding: &str, data: &[u8]) -> String {
+    let (connection, flaw) = Connection::new("t", schema, encoding, None);
+    assert_eq!(flaw, None, "{schema}");
+    match connection.decode(data).unwrap_or_else(|| panic!("{schema} is not played")) {
+        Ok(decoded) => told(&decoded),
+        Err(refused) => panic!("{schema}, {encoding}: {refused:?}"),
+    }
+}
+
+/// The same for every encoding.
+fn told(decoded: &Decoded<'_>) -> String {
+    let at = |stamp: &Option<Timestamp>| stamp.map_or(0, Timestamp::as_nanos);
+    match decoded {
+        Decoded::Picture { stamp, width, height, picture } => {
+            let pixels = match picture {
+                Picture::Rgb8(bytes) => format!("{bytes:?}"),
+                Picture::Encoded(bytes) => format!("{} bytes", bytes.len()),
+                Picture::I420(_) => "I420".to_owned(),
+            };
+            format!("{} picture {width}x{height} {pixels}", at(stamp))
+        }
+        Decoded::Video { stamp, codec, bytes } => format!("{} {codec:?} {bytes:?}", at(stamp)),
+        Decoded::Sound { stamp, coding, bytes } => format!("{} {coding:?} {bytes:?}", at(stamp)),
+        Decoded::Pose { stamp, pose } => {
+            format!("{} pose {} {} {:.3} {}", at(stamp), pose.x, pose.y, pose.yaw, pose.frame)
+        }
+        Decoded::Transforms(all) => {
+            let one = |t: &super::frames::Transform| {
+                format!(
+                    "{} {} in {} {:?} {:?}",
+                    at(&t.stamp),
+                    t.child,
+                    t.parent,
+                    t.translation,
+                    t.rotation
+                )
+            };
+            all.iter().map(one).collect::<Vec<_>>().join("; ")
+        }
+        other => format!("{other:?}"),
+    }
+}
+
+/// The header of both, ROS 2's and ROS 1's, before the same fields.
+fn both(schema: &str, frame: &str, fields: impl Fn(Cdr) -> Cdr) -> [String; 2] {
+    let ros2 = fields(Cdr::ros2().u32(1_772_612_100).u32(5).text(frame)).message();
+    let ros1 = fields(Cdr::ros1().u32(7).u32(1_772_612_100).u32(5).text(frame)).message();
+    let old = definition::short_name(schema);
+    [decoded(schema, "cdr", &ros2), decoded(&old, "ros1", &ros1)]
+}
+
+fn foxglove(schema: &str, mut fields: Json) -> String {
+    fields["timestamp"] = json!({"sec": 1_772_612_100, "nsec": 5});
+    decoded(schema, "json", fields.to_string().as_bytes())
+}
+
+fn floats(cdr: Cdr, values: &[f64]) -> Cdr {
+    values.iter().fold(cdr, |cdr, value| cdr.f64(*value))
+}
+
+#[test]
+fn pictures_say_the_same_in_every_encoding() {
+    let pixels = format!("{STAMP} picture 2x1 [3, 2, 1, 6, 5, 4]");
+    let image = |cdr: Cdr| cdr.u32(1).u32(2).text("bgr8").u8(0).u32(6).bytes(&[1, 2, 3, 4, 5, 6]);
+    assert_eq!(both("sensor_msgs/msg/Image", "c", image), [pixels.clone(), pixels.clone()]);
+    let raw = json!({"frame_id": "c", "width": 2, "height": 1, "encoding": "bgr8", "step": 6, "data": "AQIDBAUG"});
+    assert_eq!(foxglove("foxglove.RawImage", raw), pixels);
+
+    let packed = format!("{STAMP} picture 1x1 67 bytes");
+    let file = |cdr: Cdr| cdr.text("png").bytes(&PNG);
+    assert_eq!(
+        both("sensor_msgs/msg/CompressedImage", "c", file),
+        [packed.clone(), packed.clone()]
+    );
+    let data = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, PNG);
+    let file = json!({"frame_id": "c", "format": "png", "data": data});
+    assert_eq!(foxglove("foxglove.CompressedImage", file), packed);
+
+    for (name, codec) in [
+        ("h264", VideoCodec::H264),
+        ("h265", VideoCodec::H265),
+        ("vp9", VideoCodec::Vp9),
+        ("av1", VideoCodec::Av1),
+    ] {
+        let expected = format!("{STAMP} {codec:?} [0, 0, 1]");
+        let video = json!({"frame_id": "c", "format": name, "data": "AAAB"});
+        assert_eq!(foxglove("foxglove.CompressedVideo", video), expected);
+        let ros2 = Cdr::ros2().u32(1_772_612_100).u32(5).text("c").bytes(&[0, 0, 1]).text(name);
+        let schema = "foxglove_msgs/msg/CompressedVideo";
+        assert_eq!(decoded(schema, "cdr", &ros2.message()), expected);
+    }
+}
+
+#[test]
+fn sound_says_the_same_in_every_encoding() {
+    let bare = "0 None [1, 2, 3, 4]".to_owned();
+    let data = |cdr: Cdr| cdr.bytes(&[1, 2, 3, 4]);
+    let schema = "audio_common_msgs/msg/AudioData";
+    assert_eq!(decoded(schema, "cdr", &data(Cdr::ros2()).message()), bare);
+    let old = "audio_common_msgs/AudioData";
+    assert_eq!(decoded(old, "ros1", &data(Cdr::ros1()).message()), bare);
+    let stamped = format!("{STAMP} None [1, 2, 3, 4]");
+    let schema = "audio_common_msgs/msg/AudioDataStamped";
+    assert_eq!(both(schema, "m", data), [stamped.clone(), stamped]);
+
+    let format = SoundFormat { rate: 48_000, channels: 2, sample: Sample::S16Le };
+    let pcm = Some(SoundCoding::Pcm(format.clone()));
+    let raw = json!({"data": "AQIDBA==", "format": "pcm-s16", "sample_rate": 48_000, "number_of_channels": 2});
+    let expected = format!("{STAMP} {pcm:?} [1, 2, 3, 4]");
+    assert_eq!(foxglove("foxglove.RawAudio", raw), expected);
+    let ros2 = Cdr::ros2().u32(1_772_612_100).u32(5).bytes(&[1, 2, 3, 4]).text("pcm-s16");
+    let ros2 = ros2.u32(48_000).u32(2).message();
+    assert_eq!(decoded("foxglove_msgs/msg/RawAudio", "cdr", &ros2), expected);
+    for (format, coding) in
+        [("opus", SoundCoding::Opus(2)), ("mp3", SoundCoding::Mp3), ("mp4a.40.2", SoundCoding::Aac)]
+    {
+        let packed = json!({"data": "AQIDBA==", "format": format, "sample_rate": 48_000, "number_of_channels": 2});
+        let expected = format!("{STAMP} {:?} [1, 2, 3, 4]", Some(coding));
+        assert_eq!(foxglove("foxglove.CompressedAudio", packed), expected);
+    }
+    for (coding, expected) in [
+        ("wave", format!("SoundInfo({:?})", SoundCoding::Pcm(format))),
+        ("mp3", format!("SoundInfo({:?})", SoundCoding::Mp3)),
+    ] {
+        let info = |cdr: Cdr| cdr.u8(2).u32(48_000).text("S16LE").u32(0).text(coding).message();
+        let schema = "audio_common_msgs/msg/AudioInfo";
+        assert_eq!(decoded(schema, "cdr", &info(Cdr::ros2())), expected);
+        assert_eq!(decoded("audio_common_msgs/AudioInfo", "ros1", &info(Cdr::ros1())), expected);
+    }
+}
+
+#[test]
+fn poses_say_the_same_in_every_encoding() {
+    // Half a turn to the left.
+    let (x, y, z, w) = (0.0, 0.0, 1.0, 0.0);
+    let place = [1.5, -2.0, 0.0, x, y, z, w];
+    let expected = format!("{STAMP} pose 1.5 -2 3.142 map");
+    let all = [expected.clone(), expected.clone()];
+    let plain = |cdr: Cdr| floats(cdr, &place);
+    assert_eq!(both("geometry_msgs/msg/PoseStamped", "map", plain), all);
+    let uncertain = |cdr: Cdr| floats(floats(cdr, &place), &[0.1; 36]);
+    assert_eq!(both("geometry_msgs/msg/PoseWithCovarianceStamped", "/map", uncertain), all);
+    let odometry = |cdr: Cdr| {
+        let cdr = floats(floats(cdr.text("base_link"), &place), &[0.1; 36]);
+        floats(floats(cdr, &[0.5; 6]), &[0.2; 36])
+    };
+    assert_eq!(both("nav_msgs/msg/Odometry", "map", odometry), all);
+    let told = json!({
+        "frame_id": "map",
+        "pose": {"position": {"x": 1.5, "y": -2, "z": 0}, "orientation": {"x": x, "y": y, "z": z, "w": w}},
+    });
+    assert_eq!(foxglove("foxglove.PoseInFrame", told), expected);
+
+    let expected = format!("{STAMP} base_link in map [1.5, -2.0, 0.0] [0.0, 0.0, 1.0, 0.0]");
+    let ros2 = Cdr::ros2().u32(1).u32(1_772_612_100).u32(5).text("map").text("base_link");
+    let tf2 = floats(ros2, &place).message();
+    assert_eq!(decoded("tf2_msgs/msg/TFMessage", "cdr", &tf2), expected);
+    let ros1 = Cdr::ros1().u32(1).u32(7).u32(1_772_612_100).u32(5).text("/map").text("/base_link");
+    let tf1 = floats(ros1, &place).message();
+    assert_eq!(decoded("tf2_msgs/TFMessage", "ros1", &tf1), expected);
+    assert_eq!(decoded("tf/tfMessage", "ros1", &tf1), expected);
+    let one = json!({
+        "parent_frame_id": "map", "child_frame_id": "base_link",
+        "translation": {"x": 1.5, "y": -2, "z": 0}, "rotation": {"x": x, "y": y, "z": z, "w": w},
+    });
+    assert_eq!(foxglove("foxglove.FrameTransform", one.clone()), expected);
+    let mut stamped = one;
+    stamped["timestamp"] = json!({"sec": 1_772_612_100, "nsec": 5});
+    assert_eq!(foxglove("foxglove.FrameTransforms", json!({"transforms": [stamped]})), expected);
+}
+
+/// Three seconds of 440 Hz, packed: each packet with its time, nanoseconds.
+fn packets(encoder: &str) -> Vec<(u64, Vec<u8>)> {
+    gst::init().unwrap();
+    let text = format!(
+        "audiotestsrc freq=440 num-buffers=150 samplesperbuffer=960 ! audio/x-raw,rate=48000,channels=1 \
+         ! audioconvert ! {encoder} ! appsink name=out sync=false"
+    );
+    let pipeline = gst::parse::launch(&text).unwrap().downcast::<gst::Pipeline>().unwrap();
+    let sink = pipeline.by_name("out").unwrap().downcast::<AppSink>().unwrap();
+    pipeline.set_state(gst::State::Playing).unwrap();
+    let mut packets = Vec::new();
+    while let Ok(sample) = sink.pull_sample() {
+        let buffer = sample.buffer().unwrap();
+        let at = buffer.pts().map_or(0, gst::ClockTime::nseconds);
+        packets.push((at, buffer.map_readable().unwrap().to_vec()));
+    }
+    pipeline.set_state(gst::State::Null).unwrap();
+    assert!(packets.len() > 50, "{encoder}: {}", packets.len());
+    packets
+}
+
+/// A bag of one message per packet, and one before all of them.
+fn bag(
+    kind: (&str, &str),
+    before: Option<(&str, Vec<u8>)>,
+    packets: &[(u64, Vec<u8>)],
+    message: impl Fn(u64, &[u8]) -> Vec<u8>,
+) -> tempfile::TempDir {
+    const T0: u64 = 1_772_612_100_000_000_000;
+    let mut writer = mcap::WriteOptions::new().create(Cursor::new(Vec::new())).unwrap();
+    let mut put = |topic: &str, (schema, encoding): (&str, &str), at: u64, data: &[u8]| {
+        let text = definition::built_in::full_text(schema).unwrap_or_else(|| "{}".to_owned());
+        let language = if encoding == "json" { "jsonschema" } else { "ros2msg" };
+        let schema = writer.add_schema(schema, language, text.as_bytes()).unwrap();
+        let channel_id = writer.add_channel(schema, topic, encoding, &BTreeMap::new()).unwrap();
+        let header = mcap::records::MessageHeader {
+            channel_id,
+            sequence: 0,
+            log_time: T0 + at,
+            publish_time: T0 + at,
+        };
+        writer.write_to_known_channel(&header, data).unwrap();
+    };
+    if let Some((schema, data)) = before {
+        put("/audio/audio_info", (schema, "cdr"), 0, &data);
+    }
+    for (at, packet) in packets {
+        put("/audio/audio", kind, *at, &message(T0 + at, packet));
+    }
+    writer.finish().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = writer.into_inner().into_inner();
+    std::fs::write(folder.path().join("bag.mcap"), bytes).unwrap();
+    folder
+}
+
+/// Seconds of sound, and its pitch by its zero crossings, Hz.
+fn heard(folder: &tempfile::TempDir) -> (f64, f64) {
+    let path = folder.path().join("bag.mcap");
+    let recording = Recording::open(&path, &ReplayOptions::default()).unwrap();
+    let mut playback = recording.play().unwrap();
+    let mut samples = Vec::new();
+    while let Some(item) = playback.next().unwrap() {
+        let Item::Block(block) = item else { panic!("{item:?}") };
+        samples.extend_from_slice(&block.samples);
+    }
+    assert!(playback.damage().is_empty(), "{}", playback.damage());
+    let middle = &samples[16_000..32_000];
+    let crossings = middle.windows(2).filter(|pair| (pair[0] < 0.0) != (pair[1] < 0.0)).count();
+    (samples.len() as f64 / 16e3, crossings as f64 / 2.0)
+}
+
+#[test]
+fn mp3_and_opus_sound_as_they_did_before_they_were_packed() {
+    let mp3 = packets("lamemp3enc ! mpegaudioparse");
+    let info = Cdr::ros2().u8(1).u32(48_000).text("S16LE").u32(64_000).text("mp3").message();
+    let info = || Some(("audio_common_msgs/msg/AudioInfo", info.clone()));
+    let bare = |_: u64, packet: &[u8]| Cdr::ros2().bytes(packet).message();
+    let stamped = |at: u64, packet: &[u8]| {
+        let (secs, nanos) = (at / 1_000_000_000, at % 1_000_000_000);
+        let header =
+            Cdr::ros2().u32(u32::try_from(secs).unwrap()).u32(u32::try_from(nanos).unwrap());
+        header.text("mic").bytes(packet).message()
+    };
+    let foxglove = |at: u64, packet: &[u8]| {
+        let data = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, packet);
+        let time = json!({"sec": at / 1_000_000_000, "nsec": at % 1_000_000_000});
+        json!({"timestamp": time, "data": data, "format": "opus", "sample_rate": 48_000, "number_of_channels": 1})
+            .to_string()
+            .into_bytes()
+    };
+    let data = ("audio_common_msgs/msg/AudioData", "cdr");
+    let with_header = ("audio_common_msgs/msg/AudioDataStamped", "cdr");
+    let opus = packets("opusenc");
+    for (what, folder) in [
+        ("MP3 that AudioInfo tells", bag(data, info(), &mp3, bare)),
+        ("MP3 that its bytes tell", bag(data, None, &mp3, bare)),
+        ("MP3 with stamps", bag(with_header, info(), &mp3, stamped)),
+        ("Opus", bag(("foxglove.CompressedAudio", "json"), None, &opus, foxglove)),
+    ] {
+        let (secs, pitch) = heard(&folder);
+        assert!((secs - 3.0).abs() < 0.2, "{what}: {secs} s");
+        assert!((pitch - 440.0).abs() < 3.0, "{what}: {pitch} Hz");
+    }
+}
