@@ -17,26 +17,10 @@ import tempfile
 import time
 from pathlib import Path
 
+from daemon import Process, free_port, options
+
 PICTURE = '[[camera]]\nid = "front"\npipeline = "test"\n'
 WARM_SECS = 12
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def processor_secs(pid):
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def anonymous_mb(pid):
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("RssAnon:"):
-            return int(line.split()[1]) / 1000
-    return None
 
 
 def main():
@@ -52,11 +36,11 @@ def main():
         told.bind(f"{folder}/notify")
         told.settimeout(60)
         broker = [f"mqtt.listen=127.0.0.1:{free_port()}", f"mqtt.listen_v5=127.0.0.1:{free_port()}"]
-        options = [word for value in broker + args.set for word in ("--set", value)]
+        settings = options(broker + args.set)
         environment = dict(os.environ, NOTIFY_SOCKET=f"{folder}/notify")
         began = time.monotonic()
-        daemon = subprocess.Popen(
-            [args.engramd, "run", "--config", config, "--data-dir", f"{folder}/data", *options],
+        daemon = Process(
+            [args.engramd, "run", "--config", config, "--data-dir", f"{folder}/data", *settings],
             env=environment,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -65,18 +49,17 @@ def main():
             while b"READY=1" not in told.recv(4096):
                 pass
             ready = time.monotonic() - began
-            ask = [args.engramd, "ask", "Who was here?", "--json", *options]
+            ask = [args.engramd, "ask", "Who was here?", "--json", *settings]
             subprocess.run(ask, check=True, stdout=subprocess.DEVNULL)
             answered = time.monotonic() - began
             time.sleep(WARM_SECS)
-            before, since = processor_secs(daemon.pid), time.monotonic()
+            before, since = daemon.processor_secs(), time.monotonic()
             time.sleep(args.idle_secs)
-            idle = 100 * (processor_secs(daemon.pid) - before) / (time.monotonic() - since)
-            memory = anonymous_mb(daemon.pid)
+            idle = 100 * (daemon.processor_secs() - before) / (time.monotonic() - since)
+            memory = daemon.anonymous_kb() / 1000
         finally:
             stopping = time.monotonic()
-            daemon.terminate()
-            daemon.wait()
+            daemon.stop()
         figures = {
             "ready_secs": round(ready, 2),
             "first_answer_secs": round(answered, 2),

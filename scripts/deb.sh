@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Debian packages of the release build, into target/deb:
 #
-#   engramd             program, unit, users, udev rules, configuration, pipelines, thresholds, documents
+#   engramd             program, unit, users, udev rules, configuration, pipelines, thresholds, manual pages,
+#                       completions for bash, zsh and fish, documents
 #   engram-runtime      libtorch and ONNX Runtime with their licences
 #   engram-models-open  the models of the set `open`
 #
@@ -62,6 +63,8 @@ put 644 "$root/usr/share/engram/pipelines" pipelines/*
 put 644 "$root/usr/share/engram/calibration" calibration/*
 put 644 "$root/usr/share/engram/calibration/thresholds" calibration/thresholds/*
 put 644 "$root/etc/engram" config/engram.toml
+teach "$engramd" "$root/usr"
+gzip -9n "$root"/usr/share/man/man*/*
 doc=$root/usr/share/doc/engramd
 put 644 "$doc" README.md CHANGELOG.md
 put 644 "$doc/docs" docs/*.md

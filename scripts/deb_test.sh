@@ -21,6 +21,16 @@ grep -q '^engram:' "$root/etc/passwd" || die "the user engram was not made"
 [ "$(stat -c %a "$root/var/lib/engram")" = 700 ] || die "/var/lib/engram is not 0700"
 [ -L "$root/etc/systemd/system/multi-user.target.wants/engramd.service" ] || die "the service is not enabled"
 
+share=$root/usr/share
+for command in $("$root/usr/bin/engramd" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | grep -v '^help$'); do
+    [ -s "$share/man/man1/engramd-$command.1.gz" ] || die "engramd $command has no manual page"
+    for script in bash-completion/completions/engramd zsh/vendor-completions/_engramd fish/vendor_completions.d/engramd.fish; do
+        grep -q -- "$command" "$share/$script" || die "$script does not know $command"
+    done
+done
+zcat "$share/man/man5/engram.toml.5.gz" | grep -q analyse_fps || die "engram.toml has no manual page"
+bash -n "$share/bash-completion/completions/engramd" || die "bash cannot read its completions"
+
 if command -v systemd-analyze > /dev/null; then
     exposure() { systemd-analyze security --offline=true --root="$1" --threshold="$2" engramd.service | tail -1; }
     exposure "$root" 20 || die "the unit is more exposed than 2.0"

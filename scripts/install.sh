@@ -33,6 +33,7 @@ put 644 "$prefix/share/doc/engram/examples/engramd.service.d" systemd/engramd.se
 put 644 "$prefix/lib/sysusers.d" systemd/sysusers.d/*.conf
 put 644 "$prefix/lib/tmpfiles.d" systemd/tmpfiles.d/*.conf
 put 644 "$prefix/lib/udev/rules.d" systemd/*.rules systemd/udev/*.rules
+teach "$prefix/bin/engramd" "$prefix"
 [ -e "$etc/engram.toml" ] || put 644 "$etc" config/engram.toml
 
 if [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] && command -v systemctl > /dev/null; then

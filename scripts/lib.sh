@@ -18,6 +18,17 @@ put() {
     done
 }
 
+# teach ENGRAMD PREFIX: manual pages and completions of shells, as the program itself writes them.
+teach() {
+    local engramd=$1 share=$2/share zsh=site-functions
+    [ -e /etc/debian_version ] && zsh=vendor-completions
+    "$engramd" man "$share/man" > /dev/null
+    mkdir -p "$share/bash-completion/completions" "$share/zsh/$zsh" "$share/fish/vendor_completions.d"
+    "$engramd" completions bash > "$share/bash-completion/completions/engramd"
+    "$engramd" completions zsh > "$share/zsh/$zsh/_engramd"
+    "$engramd" completions fish > "$share/fish/vendor_completions.d/engramd.fish"
+}
+
 # done_before NAME FILE...: whether the step NAME ran with exactly these files.
 done_before() {
     local name=$1; shift

@@ -5,6 +5,9 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 limit=540
+revision=$(git rev-parse HEAD 2> /dev/null || echo none)
+git diff --quiet HEAD 2> /dev/null || revision=$revision-changed
+stamps=target/prove/$revision
 promise() { echo "cargo test --locked --release --test promises -- --exact --nocapture $1"; }
 kills=a_kill_loses_nothing::a_killed_replay_resumes_into_the_same_memory
 
@@ -17,6 +20,14 @@ done
 for from in 0 25 50 75; do
     parts+=("kill -9 of a life, kills $from to $((from + 24))|ENGRAM_KILLS=25 ENGRAM_KILLS_FROM=$from cargo test --locked --release --lib -- --exact --nocapture daemon::service::killed::kill_9_loses_nothing_and_brings_nothing_back")
 done
+# Every fault once, live and through a replay; then again and again, while the daemon is killed every 30 s.
+faults() { echo "$(promise a_robot_survives_its_faults::$1) --ignored"; }
+live=no_clip_and_no_request_is_lost_whatever_goes_wrong
+replayed=a_replay_through_every_fault_ends_in_the_same_memory
+parts+=("each fault once while live|$(faults $live)")
+parts+=("each fault once through a replay|$(faults $replayed)")
+parts+=("faults while live|ENGRAM_FAULT_SECS=360 $(faults $live)")
+parts+=("faults through a replay|ENGRAM_FAULT_SECS=360 $(faults $replayed)")
 for recording in living_room_dev two_people_dev one_person_dev; do
     for set in edge open; do
         parts+=("one memory of $recording with $set|ENGRAM_RECORDING=$recording ENGRAM_SET=$set $(promise replay_is_deterministic::any_recording_at_any_rate_with_any_workers) --ignored")
@@ -49,15 +60,24 @@ fi
 parts+=("10,000,000 executions in all|cat target/prove/mutations/* target/prove/fuzz/* 2> /dev/null | awk '{ sum += \$1 } END { print sum + 0; exit !(sum >= 10000000) }'")
 parts+=("a year of forgetting|cargo test --locked --release --lib -- --exact --nocapture bench::forget::tests::a_year_stays_under_its_cap_and_still_answers --ignored")
 parts+=("voices, measured|cargo test --locked --release --lib -- voice::measured --ignored --nocapture --test-threads 1")
+# Round trips of questions, and a model server that hangs.
+for broker in embedded mosquitto; do
+    parts+=("round trip of a fast question, $broker|benches/round_trip.py --broker $broker")
+    parts+=("200 questions before a stalled model, ten times, $broker|benches/round_trip.py --broker $broker --stalled")
+done
+# Two hours of recording time in one store; parts that are not needed any more do nothing.
+recording=${ENGRAM_SHARED:-../shared}/recordings/living_room_dev.mp4
+soak="--folder $stamps/soak"
+for number in 1 2 3 4 5 6; do
+    parts+=("soak, part $number|benches/soak.py part --recording $recording $soak --secs 450 --set models.set=edge")
+done
+parts+=("soak, two hours together|benches/soak.py summary $soak")
 
 if [ "${1:-}" = --list ]; then
     printf '%s\n' "${parts[@]%%|*}"
     exit
 fi
 
-revision=$(git rev-parse HEAD 2> /dev/null || echo none)
-git diff --quiet HEAD 2> /dev/null || revision=$revision-changed
-stamps=target/prove/$revision
 mkdir -p "$stamps"
 failed=()
 number=0

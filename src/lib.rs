@@ -7,6 +7,7 @@
 
 pub mod answer;
 pub mod bench;
+mod breaker;
 pub mod camera;
 pub mod capture;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! What perception found, with its exact time span: face tracks, speech turns, sounds, poses.
+//! What perception found, with its exact time span: face tracks, object tracks, speech turns, sounds, poses.
 //!
 //! Produced by `perceive`, gathered per clip by `window`, given an identity by `identify`.
 
@@ -107,7 +107,22 @@ pub struct FrameFaces {
     pub cut: bool,
 }
 
-/// A face track's place in one analysed frame.
+/// One thing found in one analysed frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Object {
+    /// Box in px of the frame, clamped to it.
+    pub bbox: Rect,
+    /// What it is, in the detector's words.
+    pub label: Arc<str>,
+    /// The detector's confidence, 0–1.
+    pub score: f32,
+    /// Where it is, seen from a camera that is calibrated.
+    pub bearing: Option<Bearing>,
+    /// Width and height of the frame, px.
+    pub picture: (u32, u32),
+}
+
+/// A face's or thing's place in one analysed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sighting {
     /// Capture time of the frame.
@@ -151,6 +166,25 @@ pub struct FaceTrack {
     pub continued: bool,
     /// Whether it is a living face, as far as that is known by the end of its span.
     pub life: Life,
+}
+
+/// One thing followed through the frames of one camera, as far as one clip shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObjectTrack {
+    /// Lasts over clip borders.
+    pub id: TrackId,
+    /// Which camera.
+    pub source: SourceId,
+    /// From the first sighting in this clip to one look after the last.
+    pub span: Span,
+    /// What it is, in the detector's words.
+    pub label: Arc<str>,
+    /// Width and height of the camera's pictures, px.
+    pub picture: (u32, u32),
+    /// Every frame of this clip in which it was found, in time order.
+    pub sightings: Vec<Sighting>,
+    /// It began in an earlier clip.
+    pub continued: bool,
 }
 
 /// One recognised word.
@@ -298,6 +332,8 @@ pub struct ClipPercepts {
     pub span: Span,
     /// Faces followed.
     pub tracks: Vec<FaceTrack>,
+    /// Things followed; empty without a detector of things.
+    pub objects: Vec<ObjectTrack>,
     /// Turns that ended in this clip.
     pub turns: Vec<SpeechTurn>,
     /// Mouths that were scored against these turns, in order of turn and track; a pair that is not here was not.

@@ -143,7 +143,7 @@ fn calibrations_and_words_in_a_bag_are_used_alike_each_time() {
     };
     let robot = replayed("max");
     let percepts = robot.json_lines(&["export", "--percepts"]);
-    let of = |kind: &str| percepts.iter().filter(move |line| line["kind"] == kind);
+    let of = |kind: &'static str| percepts.iter().filter(move |line| line["kind"] == kind);
     assert!(of("face").count() > 50);
     for face in of("face") {
         let [azimuth, distance] = ["azimuth", "distance_m"].map(|k| face["bearing"][k].as_f64());

@@ -8,8 +8,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::broker::Listener;
+use crate::support::broker::{Listener, wait_for};
 use crate::support::daemon::{Daemon, embedded};
+use crate::support::llm_server::{Act, LlmServer};
 use crate::support::{Robot, need};
 
 /// Writes the robot's configuration; gives back its path.
@@ -117,6 +118,70 @@ fn words_that_come_after_the_clip_was_sealed_are_remembered() {
     assert!(parcel["answer"].as_str().unwrap().contains("on the shelf"), "{parcel}");
     let (code, took) = daemon.terminate();
     assert_eq!(code, Some(0), "{took:?}");
+}
+
+#[test]
+fn words_that_come_late_reach_the_memorizing_model() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let (robot, _, v5) = embedded();
+    let recogniser = slow_recogniser(Duration::from_secs(6), &[PARCEL]);
+    let nothing = json!({"events": [], "facts": [], "objects": [], "same_person": [], "names": [], "note": ""});
+    let model = LlmServer::start(move |_, _| Act::json(&nothing));
+    let robot = robot
+        .set("transcriber.kind=openai")
+        .set(&format!("transcriber.base_url={recogniser}"))
+        .set("memorizer.kind=model")
+        .set(&format!("llm.base_url={}", model.base_url()))
+        .set("llm.model=tiny");
+    let config = configure(&robot, &heard_live(&recording));
+    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
+    let listener = Listener::connect(v5);
+    let told = listener.expect("event/speech", 60, |told| told["text"].is_string());
+    assert_eq!(told["text"], PARCEL);
+    // There is nothing but words to send: every request holds some.
+    let asked = wait_for("the model's clips", 60, || {
+        let asked = model.asked();
+        (asked.len() >= 2).then_some(asked)
+    });
+    for request in asked {
+        // The rules before it are messages of their own.
+        let clip = request["messages"].as_array().unwrap().last().unwrap().to_string();
+        assert!(clip.contains("green parcel"), "{clip}");
+    }
+    assert_eq!(daemon.terminate().0, Some(0));
+}
+
+#[test]
+fn a_model_looks_through_the_open_window() {
+    let (robot, _, v5) = embedded();
+    let model = LlmServer::start(|_, body| match body["messages"].as_array().map(Vec::len) {
+        Some(2) => Act::call("look", &json!({})),
+        _ => {
+            Act::json(&json!({"answer": "Bars.", "evidence": [], "confidence": 0.9, "known": true}))
+        }
+    });
+    let robot = robot
+        .set("answerer.kind=model")
+        .set(&format!("llm.base_url={}", model.base_url()))
+        .set("llm.model=tiny");
+    // No clip is sealed while it is asked: what it sees is the open window.
+    let text = "[window]\nclip_secs = 300.0\n\n[[camera]]\nid = \"front\"\npipeline = \"test\"\n";
+    let config = configure(&robot, text);
+    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
+    let listener = Listener::connect(v5);
+    let pictures = || {
+        listener.ask("ask", &json!({"question": "What do you see?", "effort": "deep"}));
+        let asked = model.asked();
+        let messages = asked.last().unwrap()["messages"].as_array().unwrap().clone();
+        let parts = messages.iter().filter_map(|message| message["content"].as_array());
+        parts.flatten().filter(|part| part["type"] == "image_url").cloned().collect::<Vec<_>>()
+    };
+    let pictures = wait_for("a picture", 60, || Some(pictures()).filter(|some| !some.is_empty()));
+    let url = pictures[0]["image_url"]["url"].as_str().unwrap();
+    // A whole JPEG: its first bytes in base64.
+    assert!(url.starts_with("data:image/jpeg;base64,/9j/") && url.len() > 1000, "{:.60}", url);
+    assert!(pictures.len() <= 4);
+    assert_eq!(daemon.terminate().0, Some(0));
 }
 
 #[test]

@@ -147,6 +147,10 @@ impl Answerer {
         let head = &text[..text.floor_char_boundary(question::MAX_BYTES)];
         self.embedder.as_ref().and_then(|embedder| match embedder.embed(head) {
             Ok(vector) => Some(vector),
+            Err(error) if error.is_told() => {
+                tracing::debug!(%error, "the question is answered by its words alone");
+                None
+            }
             Err(error) => {
                 tracing::warn!(%error, "the question is answered by its words alone");
                 None
@@ -327,6 +331,7 @@ fn dispatch(
 ) -> Reply {
     let first = ids.first().copied();
     let is_thing = |id: &EntityId| !Reading::is_person(*id);
+    let is_object = |id: EntityId| id.kind == EntityKind::Object;
     let pair = match ids {
         [a, b] if !is_thing(a) && !is_thing(b) && a != b => Some((*a, *b)),
         _ => None,
@@ -360,6 +365,9 @@ fn dispatch(
         Ask::HowOften { act } => counts::often(reading, parsed, *act, first),
         Ask::HowMany { act } => counts::many(reading, *act),
         Ask::HowLong { act } => counts::long(reading, *act, first),
+        Ask::Where { .. } if parsed.content.is_empty() && first.is_some_and(is_object) => {
+            first.map_or_else(Reply::nothing, |id| facts::where_object(reading, id))
+        }
         Ask::Where { order } => match first.filter(|id| !is_thing(id)) {
             Some(id) if parsed.content.is_empty() => facts::where_person(reading, id, *order),
             _ if parsed.content.is_empty() => {

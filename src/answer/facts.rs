@@ -7,6 +7,7 @@ use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, Order as By, stems};
 use crate::percept::Embedding;
 use crate::recall::{Hit, Query, recall};
+use crate::time::Timestamp;
 
 use super::document::Evidence;
 use super::matching;
@@ -18,6 +19,8 @@ use super::wording::{length, list, sentence, times};
 
 /// Share of the question's words that a memory must have to answer it.
 const MATCHES: f32 = 0.6;
+/// Others of a kind that are told of beside the thing asked for.
+const MOST_OTHERS: usize = 4;
 /// Cosine from which a memory's meaning alone answers.
 const COSINE: f32 = 0.55;
 
@@ -66,7 +69,7 @@ pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Re
 }
 
 /// Where the robot stood then: the place's name, and its pose.
-fn place(reading: &Reading, at: crate::time::Timestamp) -> String {
+fn place(reading: &Reading, at: Timestamp) -> String {
     let around = crate::time::Span::new(at.plus_secs(-5.0), at.plus_secs(1.0));
     let Some(row) = reading.view.poses(around).last().cloned() else { return String::new() };
     let pose = format!("x {:.1} m, y {:.1} m", row.pose.x, row.pose.y);
@@ -74,6 +77,82 @@ fn place(reading: &Reading, at: crate::time::Timestamp) -> String {
         Some(name) => format!(", I stood in the {name} ({pose})"),
         None => format!(", I stood at {pose}"),
     }
+}
+
+/// "Where is Ava's mug?", a thing that has a name.
+pub(super) fn where_object(reading: &Reading, object: EntityId) -> Reply {
+    let (at, name) = (asked(reading), reading.view.thing(&object.to_string()));
+    let rows = reading.view.memories_of(object);
+    let located = rows.into_iter().filter(|row| is_location(row)).collect::<Vec<_>>();
+    match holding(&located, at).first() {
+        Some(row) => told_place(reading, row, &[]),
+        None => Reply::unknown(&format!("I don't know where {name} is.")).about(&[object]),
+    }
+}
+
+/// The time that the question means: its end, or now.
+fn asked(reading: &Reading) -> Timestamp {
+    let spans = reading.spans.as_deref();
+    let hull = spans.and_then(super::reading::hull);
+    hull.map_or(reading.now(), |span| span.end.min(reading.now()))
+}
+
+fn is_location(row: &MemoryRow) -> bool {
+    row.fact.as_ref().is_some_and(|fact| fact.attribute == "location")
+}
+
+/// Of each subject the newest location that held at that time, newest first.
+fn holding(located: &[Arc<MemoryRow>], at: Timestamp) -> Vec<Arc<MemoryRow>> {
+    let holds = |row: &MemoryRow| row.valid_from <= at && row.valid_to.is_none_or(|end| at < end);
+    let mut found: Vec<Arc<MemoryRow>> =
+        located.iter().filter(|row| holds(row)).map(Arc::clone).collect();
+    found.sort_by_key(|row| std::cmp::Reverse((row.valid_from, row.id)));
+    let mut subjects: Vec<String> = Vec::new();
+    found.retain(|row| {
+        let subject = row.fact.as_ref().map(|fact| fact.subject.clone()).unwrap_or_default();
+        let fresh = !subjects.contains(&subject);
+        subjects.push(subject);
+        fresh
+    });
+    found
+}
+
+/// Where a thing is, and where the others of its kind are.
+fn told_place(reading: &Reading, row: &Arc<MemoryRow>, others: &[Arc<MemoryRow>]) -> Reply {
+    let Some(fact) = &row.fact else { return Reply::nothing() };
+    let since = reading.wording.at(row.valid_from);
+    let thing = reading.view.thing(&fact.subject);
+    let mut text = format!(
+        "The {} is at: {} (known since {}; \u{201c}{}\u{201d}){}{}.",
+        bare(&thing),
+        fact.value,
+        since.trim_start_matches("at "),
+        reading.rendered(&row.text).trim_end_matches('.'),
+        last_sight(reading, &fact.subject),
+        place(reading, row.span.start)
+    );
+    for fact in others.iter().filter_map(|other| other.fact.as_ref()) {
+        text =
+            format!("{text} Another {}: {}.", bare(&reading.view.thing(&fact.subject)), fact.value);
+    }
+    let rows = std::iter::once(row).chain(others);
+    let evidence = rows.map(|row| reading.memory_evidence(row, row.confidence)).collect();
+    Reply::known(text, row.entities.clone(), evidence)
+}
+
+/// When a detector saw the thing last, and in which direction.
+fn last_sight(reading: &Reading, subject: &str) -> String {
+    let object = subject.parse::<EntityId>().ok();
+    let seen = object.and_then(|object| reading.view.last_track_of(object, asked(reading)));
+    let Some(last) = seen.as_ref().and_then(|row| row.sightings.last()) else {
+        return String::new();
+    };
+    let direction = last.bearing.map_or_else(String::new, |bearing| {
+        let degrees = bearing.azimuth.to_degrees();
+        let side = if degrees < 0.0 { "right" } else { "left" };
+        format!(", {:.0}° to the {side}", degrees.abs())
+    });
+    format!(", seen last {}{direction}", reading.wording.at(last.at))
 }
 
 /// "Where is my mug?": the newest location that holds, else what was said about it.
@@ -90,39 +169,17 @@ pub(super) fn where_thing(
         .into_iter()
         .filter_map(|(id, _)| reading.view.memory(id))
         .filter(|row| {
-            row.fact.as_ref().is_some_and(|fact| {
-                fact.attribute == "location" && matching::share(&wanted, &fact.subject) >= 0.99
-            })
+            is_location(row)
+                && row.fact.as_ref().is_some_and(|fact| {
+                    matching::share(&wanted, &reading.view.thing(&fact.subject)) >= 0.99
+                })
         })
         .filter(|row| row.valid_from <= reading.now())
         .collect();
-    let spans = reading.spans.as_deref();
-    let at = spans
-        .and_then(super::reading::hull)
-        .map_or(reading.now(), |span| span.end.min(reading.now()));
-    let holding = located
-        .iter()
-        .filter(|row| row.valid_from <= at && row.valid_to.is_none_or(|end| at < end))
-        .max_by_key(|row| (row.valid_from, row.id));
-    if let Some(row) = holding
-        && let Some(fact) = &row.fact
-    {
-        let since = reading.wording.at(row.valid_from);
-        let text = format!(
-            "The {} is at: {} (known since {}; \u{201c}{}\u{201d}){}.",
-            bare(&fact.subject),
-            fact.value,
-            since.trim_start_matches("at "),
-            reading.rendered(&row.text).trim_end_matches('.'),
-            place(reading, row.span.start)
-        );
-        return Reply::known(
-            text,
-            row.entities.clone(),
-            vec![reading.memory_evidence(row, row.confidence)],
-        );
+    match holding(&located, asked(reading)).split_first() {
+        Some((row, others)) => told_place(reading, row, &others[..others.len().min(MOST_OTHERS)]),
+        None => search(reading, words, vector),
     }
-    search(reading, words, vector)
 }
 
 fn bare(subject: &str) -> &str {
@@ -295,8 +352,7 @@ fn search(reading: &Reading, words: &[String], vector: Option<&Embedding>) -> Re
         let text = reading.rendered(&hit.memory.text);
         let share = if wanted.is_empty() { 0.0 } else { matching::share(&wanted, &text) };
         let meaning = vector
-            .zip(reading.view.embedding(hit.memory.id))
-            .and_then(|(a, b)| a.cosine(&b))
+            .and_then(|vector| vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?))
             .map_or(0.0, |cosine| if cosine >= COSINE { cosine } else { 0.0 });
         let told = match hit.memory.kind {
             MemoryKind::Note | MemoryKind::Semantic => 0.05,

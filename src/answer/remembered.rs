@@ -76,7 +76,8 @@ pub(super) fn remembered(
     let matter = reading.view.telling(matter, who);
     let held = rows.iter().map(|row| share(&reading.rendered(&row.text), &matter));
     let meant = hits.iter().filter_map(|hit| {
-        vector.zip(reading.view.embedding(hit.memory.id)).and_then(|(a, b)| a.cosine(&b))
+        let vector = vector?;
+        vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?)
     });
     let enough = held.fold(0.0, f32::max) >= fit.held || meant.fold(0.0, f32::max) >= fit.cosine;
     let Some(best) = hits.first().filter(|_| enough) else {

@@ -325,7 +325,8 @@ fn filters(view: &View, count: usize) -> Vec<(Filter, Span)> {
 }
 
 fn vectors(view: &View, filter: &Filter) -> Vec<Embedding> {
-    view.memories(filter).iter().filter_map(|row| view.embedding(row.id)).collect()
+    let of = |id| view.embedding(id, view.any_model()?);
+    view.memories(filter).iter().filter_map(|row| of(row.id)).collect()
 }
 
 /// Of the nearest by brute force, how many are among the hits; equally near ones stand for each other.

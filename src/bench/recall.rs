@@ -78,7 +78,7 @@ pub fn measure(
         let lists: Vec<Vec<f64>> = view
             .memories(&Filter::default())
             .iter()
-            .filter_map(|row| view.embedding(row.id))
+            .filter_map(|row| view.embedding(row.id, view.any_model()?))
             .map(|vector| vector.values.iter().map(|value| f64::from(*value)).collect())
             .collect();
         let array = to_array(&lists);

@@ -135,7 +135,9 @@ impl Rehearsal {
                 memory::PerceptLine::Turn { turn, .. } => {
                     Some(self.voices.get(turn).cloned().flatten())
                 }
-                memory::PerceptLine::Face { .. } | memory::PerceptLine::Sound { .. } => None,
+                memory::PerceptLine::Face { .. }
+                | memory::PerceptLine::Object { .. }
+                | memory::PerceptLine::Sound { .. } => None,
             })
             .collect();
         let linkage = Some((of_turns.as_slice(), self.accept));

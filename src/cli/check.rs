@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Context, print};
 use crate::daemon::assemble::Knowledge;
-use crate::memorize::Memorizer;
+use crate::memorize::vectors;
 use crate::memory::{Memory, StoreOptions};
 use crate::time::Timestamp;
 
@@ -89,15 +89,17 @@ fn mended(context: &Context) -> anyhow::Result<(Memory, Vec<String>)> {
     drop(memory);
     let knowledge = Knowledge::open(config)?;
     let memory = knowledge.memory.clone();
-    match knowledge.text {
+    match knowledge.embedders {
         None => done.push(
             "vectors: the sentence embedder is not here; `engramd models fetch` brings it"
                 .to_owned(),
         ),
-        Some(text) => {
-            let made = Memorizer::new(Some(text)).embed_missing(&memory, at)?;
-            if made > 0 {
-                done.push(format!("{made} missing vectors made"));
+        Some(embedders) => {
+            // The memory is mended even where a server that embeds is down.
+            match vectors::make(&memory, embedders.configured().as_ref(), &without) {
+                Ok(0) => {}
+                Ok(made) => done.push(format!("{made} missing vectors made")),
+                Err(error) => done.push(format!("vectors: {error}; the daemon makes them later")),
             }
         }
     }

@@ -15,14 +15,14 @@ use crate::mqtt::message::AsOf;
 #[command(after_help = "Examples:
   engramd export > memory.jsonl                  every version of every row
   engramd export --as-of seq:41                  what was known after that commit
-  engramd export --percepts                      every face of every analysed frame, every turn
+  engramd export --percepts                      every face and thing by frame, every turn
   engramd export --rttm > turns.rttm             the turns for diarization scorers
   engramd export --hash                          one hash over everything")]
 pub(super) struct ExportArgs {
     /// What was known at that time or after that commit (seq:N or N).
     #[arg(long, value_name = "T|SEQ", value_parser = AsOf::parse, conflicts_with = "hash")]
     as_of: Option<AsOf>,
-    /// The percepts: faces by frame, and turns.
+    /// The percepts: faces and things by frame, and turns.
     #[arg(long, conflicts_with_all = ["rttm", "hash"])]
     percepts: bool,
     /// The turns as RTTM.

@@ -8,12 +8,14 @@ mod bench;
 mod calibrate;
 mod change;
 mod check;
+mod completions;
 mod config;
 mod doctor;
 mod export;
 mod import;
 mod keys;
 mod log;
+mod man;
 mod people;
 mod places;
 mod print;
@@ -128,6 +130,10 @@ enum Command {
     Import(import::ImportArgs),
     /// Measure: speed, recognition, memory, answers.
     Bench(bench::BenchArgs),
+    /// What a shell needs to complete commands and options.
+    Completions(completions::CompletionsArgs),
+    #[command(hide = true)]
+    Man(man::ManArgs),
 }
 
 /// What every command is given.
@@ -212,6 +218,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Export(args) => export::run(&args, &context),
         Command::Import(args) => import::run(&args, &context),
         Command::Bench(args) => bench::run(&args, &context.config, context.json),
+        Command::Completions(args) => completions::run(&args),
+        Command::Man(args) => man::run(&args),
     }
 }
 

@@ -15,13 +15,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::keys::Keys;
 use crate::capture::{Pattern, Recording, ReplayOptions};
 use crate::config::Config;
+use crate::daemon::announce::Announcer;
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
     self, ClipReport, Command, Courtesy, Pace, Report, SessionEnd, SessionSettings,
 };
+use crate::daemon::meters::Meters;
 use crate::daemon::refine::Refiner;
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;
+use crate::daemon::vectorize::{Vectorizer, Work};
+use crate::text::Embedders;
 use crate::time::{Span, Timestamp};
 
 /// Remember recordings: bags (.mcap, .bag, .db3, rosbag2 folders) and any file that GStreamer decodes.
@@ -180,6 +184,12 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
             &interrupts,
         );
     }
+    if let Ok(played) = &played
+        && let Some(embedders) = knowledge.embedders.clone()
+    {
+        let interrupted = played.stopped || interrupts.load(Ordering::Relaxed) > 0;
+        embed_the_rest(&settings, embedders, interrupted, &interrupts)?;
+    }
     let played = played?;
     Ok(match played {
         Played { stopped: true, .. } if interrupts.load(Ordering::Relaxed) > 0 => 130,
@@ -200,6 +210,34 @@ fn refine_the_rest(refiner: Refiner, at_once: bool, interrupts: &AtomicU32) {
              memories, and the daemon goes on with them"
         );
     }
+}
+
+/// Makes the vectors that are made after the memories: where a server embeds, or the embedder was changed. After
+/// the last clip, so that they come in the same order every time.
+fn embed_the_rest(
+    settings: &SessionSettings,
+    embedders: Arc<Embedders>,
+    at_once: bool,
+    interrupts: &AtomicU32,
+) -> anyhow::Result<()> {
+    let vectorizer = Vectorizer::start(Work {
+        memory: settings.memory.clone(),
+        embedders,
+        batch: settings.config.embedder.batch,
+        courtesy: settings.courtesy.clone(),
+        announcer: Announcer::default(),
+        meters: Meters::default(),
+    })?;
+    let (left, why) = vectorizer.drain(|| at_once || interrupts.load(Ordering::Relaxed) > 0);
+    vectorizer.stop();
+    if left > 0 {
+        let why = why.unwrap_or_else(|| "it was stopped".to_owned());
+        eprintln!(
+            "warning: {left} memories have no vector yet ({why}); they are found by words, and the daemon goes on with \
+             them"
+        );
+    }
+    Ok(())
 }
 
 /// Plays the recordings and answers questions, during it and after it, until SIGTERM or Ctrl-C.

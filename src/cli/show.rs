@@ -131,9 +131,10 @@ fn clip(shown: &Value, zone: &TimeZone, paint: Paint) -> String {
         print::local_of(&clip["span"]["end"], zone)
     );
     let mut table = print::table(["when", "until", "what", "who", "words"]);
-    for (list, what) in [("tracks", "seen"), ("turns", "spoke")] {
+    for (list, what) in [("tracks", "seen"), ("objects", "seen"), ("turns", "spoke")] {
         for row in shown[list].as_array().into_iter().flatten() {
-            let who = [&row["name"], &row["person"]].into_iter().find(|who| !who.is_null());
+            let known = [&row["name"], &row["person"], &row["label"]];
+            let who = known.into_iter().find(|who| !who.is_null());
             table.add_row([
                 print::local_of(&row["start"], zone),
                 print::local_of(&row["end"], zone),

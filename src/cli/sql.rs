@@ -13,8 +13,8 @@ use crate::mqtt::message::QueryVerb;
 /// sightings (person, face, source, clip, track, start, end, secs), utterances (person, voice, source, clip, turn, start,
 /// end, words), memories (id, kind, text, start, end, clip, entities, importance, confidence), facts (memory, subject,
 /// attribute, value, valid_from, valid_to, confidence, weak), decisions (memory, at, action, other, reason), objects (object,
-/// place, since, told_by, memory), places (id, name), clips (id, session, start, end, frames,
-/// analysed, dropped), answers (id, question, document, asked). The tables below them hold every version.
+/// place, since, told_by, memory), object_sightings (object, label, source, clip, track, start, end, secs), places (id,
+/// name), clips (id, session, start, end, frames, analysed, dropped), answers (id, question, document, asked). The tables below them hold every version.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd sql \"SELECT person, count(*), sum(secs) FROM sightings GROUP BY person\"

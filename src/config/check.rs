@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use serde_json::Value;
 
-use super::{BrokerAddress, Config, Engine, TranscriberKind, resolve};
+use super::{BrokerAddress, Config, EmbedderKind, Engine, TranscriberKind, resolve};
 
 /// What a number may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,6 +37,9 @@ pub const RANGES: &[Range] = &[
     range("face.min_quality", 0.0, 1.0, "quality"),
     range("face.max_lost_secs", 0.0, 60.0, "seconds"),
     range("face.detect_every", 1.0, 10.0, "frames"),
+    range("objects.min_score", 0.0, 1.0, "confidence"),
+    range("objects.nms_iou", 0.0, 1.0, "intersection over union"),
+    range("objects.every", 1.0, 1000.0, "frames"),
     range("voice.threshold", 0.0, 1.0, "probability"),
     range("voice.min_silence_secs", 0.05, 10.0, "seconds"),
     range("voice.min_speech_secs", 0.0, 10.0, "seconds"),
@@ -71,6 +74,9 @@ pub const RANGES: &[Range] = &[
     range("llm.context_tokens", 1000.0, 10_000_000.0, "tokens"),
     range("llm.temperature", 0.0, 2.0, "temperature"),
     range("llm.retries", 0.0, 10.0, "times"),
+    range("embedder.dimensions", 2.0, 16_384.0, "numbers"),
+    range("embedder.batch", 1.0, 2048.0, "memories"),
+    range("embedder.timeout_secs", 0.1, 600.0, "seconds"),
     range("mqtt.reply_rate", 0.0, 1_000_000.0, "requests per second"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
     range("privacy.stranger_secs", 60.0, 86_400.0, "seconds"),
@@ -208,6 +214,7 @@ fn engines(config: &Config, found: &mut Found) {
     for (key, url) in [
         ("llm.base_url", &config.llm.base_url),
         ("memorizer.base_url", &config.memorizer.base_url),
+        ("embedder.base_url", &config.embedder.base_url),
         ("transcriber.base_url", &config.transcriber.base_url),
     ] {
         if let Some(url) = url
@@ -226,6 +233,13 @@ fn engines(config: &Config, found: &mut Found) {
             "transcriber.kind",
             "`transcriber.kind = \"openai\"` needs `transcriber.base_url`",
         );
+    }
+    let embedder = &config.embedder;
+    if embedder.kind == EmbedderKind::Server
+        && (embedder.base_url.is_none() || embedder.model.is_none())
+    {
+        let message = "`embedder.kind = \"server\"` needs `embedder.base_url` and `embedder.model`";
+        wrong(found, "embedder.kind", message);
     }
     let llm = &config.llm;
     let memorizer = &config.memorizer;
@@ -247,6 +261,7 @@ fn engines(config: &Config, found: &mut Found) {
     for (key, file) in [
         ("llm.api_key_file", &config.llm.api_key_file),
         ("memorizer.api_key_file", &config.memorizer.api_key_file),
+        ("embedder.api_key_file", &config.embedder.api_key_file),
         ("transcriber.api_key_file", &config.transcriber.api_key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
         ("mqtt.ca_file", &config.mqtt.ca_file),

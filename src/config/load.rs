@@ -267,14 +267,19 @@ mod tests {
     fn the_set_ups_for_language_models_are_configurations() {
         let page = include_str!("../../docs/language-models.md");
         let blocks: Vec<&str> = page.split("```toml\n").skip(1).collect();
-        assert_eq!(blocks.len(), 4);
+        assert_eq!(blocks.len(), 7);
         for block in blocks {
-            let text =
-                block.split("```").next().unwrap().replace(", api_key_file = \"llm.key\"", "");
-            let config = parse(&text, &[]).unwrap();
-            assert_eq!(config.answerer.kind, crate::config::Engine::Model, "{text}");
+            let text = block.split("```").next().unwrap();
+            let text = text.replace(", api_key_file = \"llm.key\"", "");
+            let config =
+                parse(&text.replace(", api_key_file = \"embedder.key\"", ""), &[]).unwrap();
+            let embeds = config.embedder.kind == crate::config::EmbedderKind::Server;
+            assert!(embeds || config.answerer.kind == crate::config::Engine::Model, "{text}");
             assert!(text.lines().count() <= 3, "{text}");
         }
+        let message = refused("[embedder]\nkind = \"server\"\nmodel = \"m\"\n", &[]);
+        assert!(message.contains("needs `embedder.base_url` and `embedder.model`"), "{message}");
+        assert!(refused("[embedder]\nbase_url = \"host:1\"\n", &[]).contains("http://"));
         for key in ["memorizer", "answerer"] {
             let message = refused(&format!("[{key}]\nkind = \"model\"\n"), &[]);
             assert!(message.contains("needs `llm.base_url` and `llm.model`"), "{message}");

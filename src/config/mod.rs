@@ -43,6 +43,8 @@ pub struct Config {
     pub pipeline: Pipeline,
     /// Finding and following faces.
     pub face: FacePerception,
+    /// Finding and following things.
+    pub objects: Objects,
     /// Finding speech.
     pub voice: VoicePerception,
     /// Whose mouth speaks.
@@ -59,6 +61,8 @@ pub struct Config {
     pub answerer: Answerer,
     /// Language model server.
     pub llm: Llm,
+    /// Sentence embedder.
+    pub embedder: Embedder,
     /// Broker.
     pub mqtt: Mqtt,
     /// Home Assistant on the same broker.

@@ -143,6 +143,24 @@ section! {
 }
 
 section! {
+    /// `[objects]`
+    Objects {
+        /// YOLO-style ONNX file; none: no things are looked for.
+        model: Option<PathBuf> = None,
+        /// What its classes are called; default: the names that are written in the model.
+        labels: Option<PathBuf> = None,
+        /// Detector confidence from which a thing counts, 0–1.
+        min_score: f32 = 0.4,
+        /// Boxes of one class that overlap more are one thing, intersection over union.
+        nms_iou: f32 = 0.5,
+        /// Things are looked for in every so manieth analysed frame.
+        every: usize = 5,
+        /// Labels that are no things.
+        ignore: Vec<String> = vec!["person".to_owned()],
+    }
+}
+
+section! {
     /// `[voice]`
     VoicePerception {
         /// Speech probability that opens a turn, 0–1.
@@ -353,6 +371,41 @@ section! {
         temperature: Option<f64> = None,
         /// A request that failed is sent again so often.
         retries: usize = 2,
+    }
+}
+
+/// Who makes the vectors by which memories are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EmbedderKind {
+    /// The sentence embedder of the model set.
+    #[default]
+    Local,
+    /// Any OpenAI-compatible `/v1/embeddings` server.
+    Server,
+}
+
+section! {
+    /// `[embedder]`
+    Embedder {
+        /// Which.
+        kind: EmbedderKind = EmbedderKind::Local,
+        /// Server: `http://host:port/v1`.
+        base_url: Option<String> = None,
+        /// Model name.
+        model: Option<String> = None,
+        /// File that holds the API key.
+        api_key_file: Option<PathBuf> = None,
+        /// Length of the vectors; default: the model's own.
+        dimensions: Option<usize> = None,
+        /// Put before a question.
+        query_prefix: String = String::new(),
+        /// Put before a memory.
+        passage_prefix: String = String::new(),
+        /// Memories per request, at most.
+        batch: usize = 32,
+        /// One request for memories may take so long, seconds; a question waits for 1 s at most.
+        timeout_secs: f64 = 30.0,
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use super::ingest::{Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
 use super::relearn::{Relearned, relearn};
+use super::text;
 use crate::answer::{Answerer, Rounds};
 use crate::config::{Config, Engine};
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
@@ -13,9 +13,9 @@ use crate::llm::{LlmError, OpenAiChat, PromptError, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
 use crate::memorize::model::{ModelMemorizer, Spool};
 use crate::memory::{Memory, MemoryError, StoreOptions};
-use crate::models::{Catalogue, Job, ModelError, ModelFile};
+use crate::models::{Catalogue, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
-use crate::text::{MiniLm, TextEmbedder, TextError};
+use crate::text::{Embedders, TextEmbedder, TextError};
 
 /// What keeps the daemon from being put together.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +59,8 @@ pub struct Knowledge {
     pub answerer: Arc<Answerer>,
     /// Sentence embedder; `None` where its model is missing.
     pub text: Option<Arc<dyn TextEmbedder>>,
+    /// The same, as who changes the memory over to another one needs it.
+    pub embedders: Option<Arc<Embedders>>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
     /// What the language models cost.
@@ -90,18 +92,19 @@ impl Knowledge {
     fn over(config: &Config, memory: Memory) -> Result<Self, AssembleError> {
         let catalogue = catalogue(config)?;
         let mut degraded = Vec::new();
-        let text = match catalogue.choose(config.models.set, Job::TextEmbedder) {
-            Ok(file) => Some(open_text(config, &file)?),
-            Err(error) if error.is_absence() => {
-                degraded.push(format!("recall by meaning: {error}"));
+        let embedders = match text::open(config, &catalogue, &memory.view())? {
+            Ok(embedders) => Some(Arc::new(embedders)),
+            Err(missing) => {
+                degraded.push(missing);
                 None
             }
-            Err(error) => return Err(error.into()),
         };
+        let text = embedders.clone().map(|embedders| embedders as Arc<dyn TextEmbedder>);
         let (answerer, tally) = answerer(config, text.clone())?;
         let answerer = Arc::new(answerer);
         let tallies = tally.into_iter().collect();
-        Ok(Self { config: Arc::new(config.clone()), memory, answerer, text, degraded, tallies })
+        let config = Arc::new(config.clone());
+        Ok(Self { config, memory, answerer, text, embedders, degraded, tallies })
     }
 }
 
@@ -133,15 +136,6 @@ pub fn catalogue(config: &Config) -> Result<Catalogue, ModelError> {
     let mirror: Option<&PathBuf> =
         config.models.mirror.as_ref().filter(|mirror| !mirror.as_os_str().is_empty());
     Catalogue::open(config.models.dir.as_deref(), mirror.map(PathBuf::as_path))
-}
-
-fn open_text(config: &Config, file: &ModelFile) -> Result<Arc<dyn TextEmbedder>, AssembleError> {
-    let sessions = config
-        .answerer
-        .concurrency
-        .min(thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    let model = MiniLm::open(file.part("model")?, file.part("tokenizer")?, sessions)?;
-    Ok(Arc::new(model))
 }
 
 /// Everything that a session needs, over an open memory.

@@ -1,7 +1,9 @@
 //! What the daemon can do, and with which models: the `describe` document.
 
+use std::path::Path;
+
 use super::ingest::PerceiverSet;
-use crate::config::{Config, Engine, TranscriberKind};
+use crate::config::{Config, EmbedderKind, Engine, TranscriberKind};
 use crate::memory::Memory;
 use crate::models::{Catalogue, Job};
 use crate::mqtt::message::{Ability, Describe};
@@ -29,17 +31,27 @@ pub fn describe(
         .into_iter()
         .map(|job| match job {
             Job::Transcriber => words(config, perceivers),
+            Job::TextEmbedder if config.embedder.kind == EmbedderKind::Server => Ability {
+                job: job.as_str().to_owned(),
+                model: config.embedder.model.clone(),
+                sha256: None,
+                licence: None,
+            },
             job => ability(config, catalogue, job),
         })
         .collect();
     let mut abilities: Vec<Ability> = abilities;
+    abilities.push(objects(perceivers));
     abilities.extend(language_models(config));
+    let detector = perceivers.objects.iter().map(|_| "detector");
+    let objects_from = detector.chain(["notes", "words", "models"]).map(str::to_owned).collect();
     let timezone = config.timezone();
     Describe {
         robot: config.robot_id(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         timezone: timezone.iana_name().unwrap_or("UTC").to_owned(),
         abilities,
+        objects_from,
         languages: vec!["en".to_owned()],
         history_from: memory.history_from(),
     }
@@ -53,6 +65,18 @@ fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
         model: file.as_ref().map(|file| file.name.clone()),
         sha256: file.as_ref().map(|file| file.hash.to_string()),
         licence: file.map(|file| file.licence),
+    }
+}
+
+/// The detector of things is a file that the configuration names, not one of the catalogue.
+fn objects(perceivers: &PerceiverSet) -> Ability {
+    let model = perceivers.objects.as_ref();
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    Ability {
+        job: Job::ObjectDetector.as_str().to_owned(),
+        model: model.and_then(|model| name(&model.path)),
+        sha256: model.map(|model| model.hash.to_string()),
+        licence: None,
     }
 }
 

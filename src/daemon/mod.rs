@@ -20,6 +20,8 @@ pub mod serve;
 pub mod service;
 mod stats;
 pub mod stop;
+mod text;
 pub mod ticking;
+pub mod vectorize;
 
 pub use stop::Stop;

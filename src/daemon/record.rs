@@ -309,6 +309,7 @@ mod tests {
             frames: 0,
             dropped: 0,
             faces: 0,
+            objects: 0,
             turns: 2,
             memories: 1,
             sealed_secs: 0.0,

@@ -16,8 +16,17 @@ pub(super) enum Change {
 }
 
 /// Sections that a session takes anew.
-const LIVE: [&str; 8] =
-    ["camera", "microphone", "window", "pipeline", "face", "voice", "identity", "transcriber"];
+const LIVE: [&str; 9] = [
+    "camera",
+    "microphone",
+    "window",
+    "pipeline",
+    "face",
+    "objects",
+    "voice",
+    "identity",
+    "transcriber",
+];
 
 /// What to do about `new` while `old` runs (both resolved).
 pub(super) fn change(old: &Config, new: &Config) -> Change {
@@ -29,13 +38,24 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
         return if later.is_empty() { Change::None } else { Change::Later(later) };
     }
     let mut taken = old.clone();
-    let Config { camera, microphone, window, pipeline, face, voice, identity, transcriber, .. } =
-        new.clone();
+    let Config {
+        camera,
+        microphone,
+        window,
+        pipeline,
+        face,
+        objects,
+        voice,
+        identity,
+        transcriber,
+        ..
+    } = new.clone();
     taken.camera = camera;
     taken.microphone = microphone;
     taken.window = window;
     taken.pipeline = pipeline;
     taken.face = face;
+    taken.objects = objects;
     taken.voice = voice;
     taken.identity = identity;
     taken.transcriber = transcriber;

@@ -22,6 +22,7 @@ use super::service::{Clock, MemoryService};
 use super::stats::{Models, StatsWriter};
 use super::stop::Stop;
 use super::ticking::Ticking;
+use super::vectorize::{Vectorizer, Work};
 use crate::capture::{SourceHealth, SourceState};
 use crate::config::{Config, ConfigError};
 use crate::media::Item;
@@ -81,6 +82,7 @@ pub struct Daemon {
     quit: Sender<()>,
     threads: Vec<JoinHandle<()>>,
     refiner: Option<Refiner>,
+    vectorizer: Option<Vectorizer>,
 }
 
 impl Daemon {
@@ -165,7 +167,19 @@ impl Daemon {
                 None => None,
             },
         };
-        let models = Models { tallies, spool: settings.spool.clone() };
+        let vectorizer = knowledge.embedders.clone().map(|embedders| {
+            Vectorizer::start(Work {
+                memory: settings.memory.clone(),
+                embedders,
+                batch: config.embedder.batch,
+                courtesy: settings.courtesy.clone(),
+                announcer: announcer.clone(),
+                meters: meters.clone(),
+            })
+        });
+        let vectorizer = vectorizer.transpose()?;
+        let vectors = vectorizer.as_ref().map(Vectorizer::progress).unwrap_or_default();
+        let models = Models { tallies, spool: settings.spool.clone(), vectors };
         if let Some(listen) = &config.metrics.listen {
             let exporter = Exporter {
                 memory: settings.memory.clone(),
@@ -223,6 +237,7 @@ impl Daemon {
             quit,
             threads,
             refiner,
+            vectorizer,
         })
     }
 
@@ -379,9 +394,12 @@ impl Daemon {
     /// Tells what is left to tell, says `stopped` and leaves.
     pub fn finish(self) {
         notify::stopping();
-        let Self { service, runtime, session, quit, threads, refiner, .. } = self;
+        let Self { service, runtime, session, quit, threads, refiner, vectorizer, .. } = self;
         if let Some(refiner) = refiner {
             refiner.stop();
+        }
+        if let Some(vectorizer) = vectorizer {
+            vectorizer.stop();
         }
         drop(quit);
         for thread in threads {

@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::ingest::{Gauges, Readings};
 use super::meters::Meters;
 use super::service::Clock;
+use super::vectorize::VectorProgress;
 use crate::ids::{EntityId, EntityKind};
 use crate::llm::Tally;
 use crate::memorize::model::Spool;
@@ -14,13 +15,15 @@ use crate::mqtt::Publisher;
 use crate::mqtt::message::{SourceStats, Stats};
 use crate::time::Timestamp;
 
-/// What language models cost, and what waits for them.
+/// What models cost, and what waits for them.
 #[derive(Clone, Debug, Default)]
 pub struct Models {
     /// One per client.
     pub tallies: Vec<Tally>,
     /// Clips that wait to be memorized.
     pub spool: Option<Spool>,
+    /// Memories that wait to be embedded.
+    pub vectors: VectorProgress,
 }
 
 /// Makes one document after the other; rates are over the time between two.
@@ -82,6 +85,7 @@ impl StatsWriter {
         for (what, count) in self.models.tallies.iter().flat_map(Tally::counts) {
             *counts.entry(what.to_owned()).or_default() += count;
         }
+        queues.insert("vectors".to_owned(), self.models.vectors.waiting());
         if let Some(spool) = &self.models.spool {
             let held = spool.counts();
             queues.insert("spool".to_owned(), held.waiting);

@@ -4,9 +4,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::objects::OpenObject;
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::media::Pose;
 use crate::memory::model::{
-    Exemplar, Media, MediaDigest, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
+    Exemplar, Media, MediaDigest, Membership, Merge, NameRow, ObjectTrackRow, PairEvidence,
+    TrackRow, TurnRow,
 };
 use crate::percept::{FaceSample, Life};
 use crate::time::{Span, Timestamp};
@@ -17,6 +20,8 @@ pub trait Ledger {
     fn mint(&mut self, kind: EntityKind) -> EntityId;
     /// A track of the clip at hand.
     fn track(&mut self, row: TrackRow);
+    /// An object track of the clip at hand.
+    fn object_track(&mut self, row: ObjectTrackRow);
     /// A turn of the clip at hand.
     fn turn(&mut self, row: TurnRow);
     /// A track of an earlier clip is given its face.
@@ -52,6 +57,10 @@ pub struct IdentityRows {
     pub merges: Vec<Merge>,
     /// Names.
     pub names: Vec<NameRow>,
+    /// The newest track of every object, with the robot's pose then.
+    pub objects: Vec<(ObjectTrackRow, Option<Pose>)>,
+    /// The robot's newest pose.
+    pub pose: Option<Pose>,
 }
 
 /// What is not decided yet and what the next clip needs of this one: stored with the checkpoint.
@@ -65,6 +74,8 @@ pub struct Undecided {
     pub(super) faces: Vec<(ClipId, TrackId, EntityId)>,
     /// What cameras showed in the last half minute: turns reach back over the border of a clip.
     pub(super) looks: Vec<Look>,
+    /// Object tracks of the session that may go on.
+    pub(super) objects: Vec<OpenObject>,
     /// A mouth was seen to speak in this session: sound and pictures are in step, so silent mouths tell something.
     pub(super) in_step: bool,
 }

@@ -8,6 +8,7 @@
 //! Per clip: tracks and turns are grouped jointly with the galleries (`cluster`); what is between two
 //! thresholds waits; galleries learn; signed face–voice evidence is counted (`evidence`); galleries that turn
 //! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
+//! Things are known by label and place (`objects`).
 
 pub mod cluster;
 mod enrol;
@@ -18,6 +19,7 @@ pub mod ledger;
 pub mod link;
 mod merge;
 pub mod names;
+mod objects;
 mod persons;
 mod rows;
 #[cfg(test)]
@@ -50,6 +52,7 @@ use crate::time::Timestamp;
 use evidence::{Evidence, Mouth};
 use faces::Given;
 use gallery::{Gallery, Probe};
+use objects::Objects;
 
 /// After that long an open percept gets the likeliest answer or none, seconds.
 const DECIDE_AFTER_SECS: f64 = 300.0;
@@ -82,11 +85,24 @@ pub struct IdentifiedTurn {
     pub aside: bool,
 }
 
+/// An object track of the clip with its object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IdentifiedObject {
+    /// The track.
+    pub track: TrackId,
+    /// `object_N`.
+    pub object: EntityId,
+    /// When it was seen last before this track's part in the clip; `None`: never.
+    pub before: Option<Timestamp>,
+}
+
 /// What the resolver made of a clip.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct IdentifiedClip {
     /// The clip's tracks, in canonical order.
     pub tracks: Vec<IdentifiedTrack>,
+    /// The clip's object tracks, in canonical order.
+    pub objects: Vec<IdentifiedObject>,
     /// The clip's turns, in canonical order.
     pub turns: Vec<IdentifiedTurn>,
     /// Persons that were never met before.
@@ -104,8 +120,9 @@ pub struct IdentifiedClip {
 impl IdentifiedClip {
     /// Adds what was decided after this clip, at the session's end.
     pub fn append(&mut self, after: Self) {
-        let Self { tracks, turns, new_persons, links, merges, names, late_turns } = after;
+        let Self { tracks, objects, turns, new_persons, links, merges, names, late_turns } = after;
         self.tracks.extend(tracks);
+        self.objects.extend(objects);
         self.turns.extend(turns);
         self.new_persons.extend(new_persons);
         self.links.extend(links);
@@ -163,6 +180,7 @@ pub struct Resolver {
     galleries: BTreeMap<EntityId, Gallery>,
     persons: Persons,
     evidence: Evidence,
+    objects: Objects,
     undecided: Undecided,
 }
 
@@ -193,6 +211,7 @@ impl Resolver {
             galleries,
             persons: Persons::from_rows(rows),
             evidence: Evidence::from_rows(&rows.pairs),
+            objects: Objects::from_rows(rows),
             undecided,
         }
     }
@@ -217,7 +236,8 @@ impl Resolver {
 
     /// Decides who is who in a sealed clip.
     pub fn resolve(&mut self, clip: &ClipPercepts, ledger: &mut dyn Ledger) -> IdentifiedClip {
-        let mut out = IdentifiedClip::default();
+        let objects = self.objects.resolve(clip, &mut self.undecided.objects, ledger);
+        let mut out = IdentifiedClip { objects, ..IdentifiedClip::default() };
         let mut tracks: Vec<&FaceTrack> = clip.tracks.iter().collect();
         tracks
             .sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));

@@ -1,11 +1,13 @@
 //! Between the resolver and the memory: drafts take its decisions, views give them back.
 
 use super::ledger::{IdentityRows, Ledger};
+use super::objects::POSE_HOLDS_SECS;
 use crate::ids::{ClipId, EntityId, EntityKind, TrackId, TurnId};
 use crate::memory::model::{
-    Exemplar, Media, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
+    Exemplar, Media, Membership, Merge, NameRow, ObjectTrackRow, PairEvidence, TrackRow, TurnRow,
 };
 use crate::memory::{Draft, View};
+use crate::time::{Span, Timestamp};
 
 /// The identity rows that a view shows.
 #[must_use]
@@ -32,6 +34,25 @@ pub fn identity_rows(view: &View) -> IdentityRows {
                 }
                 names
             }),
+        objects: view
+            .objects()
+            .iter()
+            .map(|row| {
+                let around =
+                    Span::new(row.span.end.plus_secs(-POSE_HOLDS_SECS), just_after(row.span.end));
+                let poses = view.poses(around);
+                let then = poses
+                    .iter()
+                    .filter(|row| row.pose.x.is_finite())
+                    .max_by_key(|row| row.pose.stamp);
+                ((**row).clone(), then.map(|row| row.pose.clone()))
+            })
+            .collect(),
+        pose: view.newest_time().and_then(|now| {
+            let lately = Span::new(now.plus_secs(-POSE_HOLDS_SECS), just_after(now));
+            let poses = view.poses(lately);
+            poses.iter().max_by_key(|row| row.pose.stamp).map(|row| row.pose.clone())
+        }),
     }
 }
 
@@ -42,6 +63,10 @@ impl Ledger for Draft {
 
     fn track(&mut self, row: TrackRow) {
         Self::track(self, row);
+    }
+
+    fn object_track(&mut self, row: ObjectTrackRow) {
+        Self::object_track(self, row);
     }
 
     fn turn(&mut self, row: TurnRow) {
@@ -83,6 +108,11 @@ impl Ledger for Draft {
     fn media(&mut self, media: Media) {
         Self::media(self, media);
     }
+}
+
+/// The next nanosecond: spans leave out their end.
+fn just_after(at: Timestamp) -> Timestamp {
+    Timestamp::from_nanos(at.as_nanos().saturating_add(1))
 }
 
 /// A decision about a row that was erased meanwhile is void.

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::{IdentityRows, Ledger, MatchThresholds};
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, TrackId, TurnId};
+use crate::media::Pose;
 use crate::memory::model::{
-    Exemplar, Media, Membership, Merge, NameRow, PairEvidence, TrackRow, TurnRow,
+    Exemplar, Media, Membership, Merge, NameRow, ObjectTrackRow, PairEvidence, TrackRow, TurnRow,
 };
 use crate::models::Thresholds;
 
@@ -20,6 +21,7 @@ pub(crate) fn calibrated(model: &str) -> MatchThresholds {
 pub(crate) struct TestLedger {
     pub counters: BTreeMap<EntityKind, u32>,
     pub tracks: BTreeMap<(ClipId, TrackId), TrackRow>,
+    pub objects: BTreeMap<(ClipId, TrackId), ObjectTrackRow>,
     pub turns: BTreeMap<(SessionId, TurnId), TurnRow>,
     pub exemplars: BTreeMap<(EntityId, u32), Exemplar>,
     pub pairs: BTreeMap<(EntityId, EntityId), PairEvidence>,
@@ -29,6 +31,18 @@ pub(crate) struct TestLedger {
 }
 
 impl TestLedger {
+    fn newest_objects(&self) -> Vec<(ObjectTrackRow, Option<Pose>)> {
+        let mut newest: BTreeMap<EntityId, &ObjectTrackRow> = BTreeMap::new();
+        for row in self.objects.values() {
+            let Some(object) = row.object else { continue };
+            let last = newest.entry(object).or_insert(row);
+            if last.span.end < row.span.end {
+                *last = row;
+            }
+        }
+        newest.into_values().map(|row| (row.clone(), None)).collect()
+    }
+
     pub fn rows(&self) -> IdentityRows {
         IdentityRows {
             exemplars: self.exemplars.values().cloned().collect(),
@@ -36,6 +50,8 @@ impl TestLedger {
             memberships: self.memberships.values().cloned().collect(),
             merges: self.merges.values().cloned().collect(),
             names: self.names.clone(),
+            objects: self.newest_objects(),
+            pose: None,
         }
     }
 }
@@ -48,6 +64,9 @@ impl Ledger for TestLedger {
     }
     fn track(&mut self, row: TrackRow) {
         self.tracks.insert((row.clip, row.track), row);
+    }
+    fn object_track(&mut self, row: ObjectTrackRow) {
+        self.objects.insert((row.clip, row.track), row);
     }
     fn turn(&mut self, row: TurnRow) {
         self.turns.insert((row.clip.session, row.turn), row);

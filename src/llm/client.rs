@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
-use super::breaker::Breaker;
 use super::message::{Budget, ChatReply, ChatRequest, Usage};
 use super::sse::Events;
 use super::transport::{Piece, Post, post};
 use super::wire::{Assembly, Fault, Without, body, told};
 use super::{ChatModel, LlmError};
+use crate::breaker::Breaker;
 use crate::config::{self, read_secret};
 
 /// How often a waiting request looks whether it was called off.

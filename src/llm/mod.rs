@@ -4,7 +4,6 @@
 //! time and size, cancellable, with retries. Bytes of the stream are taken apart by pure functions (`sse`,
 //! `wire`), JSON in free text is found by [`json`]; prompts are files ([`Prompts`]).
 
-mod breaker;
 mod client;
 mod error;
 pub mod json;

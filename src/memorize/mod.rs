@@ -1,15 +1,18 @@
 //! Memorizing: a clip's percepts become sentences with evidence.
 //!
 //! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
-//! view and for how long, who was heard, what was said, and the few facts that people state plainly.
+//! view and for how long, which things came into view and where they are, who was heard, what was said, and the few
+//! facts that people state plainly.
 //! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing. Where a multimodal
 //! model memorizes ([`model`]), its memories come later and refine these.
 
 mod facts;
 pub mod model;
+mod objects;
 mod presence;
 mod upkeep;
 mod utterances;
+pub mod vectors;
 
 pub use upkeep::{Upkeep, UpkeepDone};
 
@@ -129,6 +132,8 @@ impl Memorizer {
     /// Writes the memories of a sealed clip into its transaction; gives them back in the order of their ids.
     pub fn memorize(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
         let mut sentences = presence::sentences(scene);
+        sentences.extend(objects::arrivals(scene));
+        sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
         sentences.extend(said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
         for memory in utterances::asides(scene) {
@@ -207,38 +212,14 @@ impl Memorizer {
         draft.memory(row.clone(), self.vector(&row.text, persons));
     }
 
-    /// The vector of a sentence; a failing embedder costs the vector, not the memory.
+    /// The vector of a sentence, where it need not be waited for; a failing embedder costs the vector, not the
+    /// memory. What has none gets it later ([`vectors`]).
     #[must_use]
     pub fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
         self.vector_named(text, |id| match id.kind {
             EntityKind::Object | EntityKind::Place => None,
             _ => persons.name(persons.resolve(id)).map(|(name, _)| name.to_owned()),
         })
-    }
-
-    /// Makes the vectors that memories lack, recorded at `at`; gives back how many.
-    ///
-    /// # Errors
-    /// When the store fails.
-    pub fn embed_missing(&self, memory: &Memory, at: Timestamp) -> Result<usize, MemoryError> {
-        let mut draft = memory.begin(at);
-        let view = draft.before();
-        let mut made = 0;
-        for id in view.without_vector() {
-            let Some(row) = view.memory(id) else { continue };
-            let name = |id: EntityId| match id.kind {
-                EntityKind::Object | EntityKind::Place => None,
-                _ => view.names(id).first().map(|row| row.name.clone()),
-            };
-            if let Some(vector) = self.vector_named(&row.text, name) {
-                draft.embed(id, vector);
-                made += 1;
-            }
-        }
-        if made > 0 {
-            draft.commit()?;
-        }
-        Ok(made)
     }
 
     /// Makes the vectors of sentences that erasing rewrote; gives back how many. Recorded with the erasure, so
@@ -249,7 +230,8 @@ impl Memorizer {
     pub fn embed_rewritten(&self, memory: &Memory) -> Result<usize, MemoryError> {
         let rewritten = memory.rewritten()?;
         let Some(at) = memory.newest_record() else { return Ok(0) };
-        if rewritten.is_empty() || self.text.is_none() {
+        let Some(model) = self.text.as_ref().and_then(|text| text.model()) else { return Ok(0) };
+        if rewritten.is_empty() {
             return Ok(0);
         }
         let mut draft = memory.begin(at);
@@ -257,14 +239,12 @@ impl Memorizer {
         let mut made = 0;
         for id in &rewritten {
             let Some(row) = view.memory(*id) else { continue };
-            if view.embedding(*id).is_some() {
+            if view.embedding(*id, model).is_some() {
                 continue;
             }
-            let name = |id: EntityId| match id.kind {
-                EntityKind::Object | EntityKind::Place => None,
-                _ => view.names(view.resolve(id)).first().map(|row| row.name.clone()),
-            };
-            if let Some(vector) = self.vector_named(&row.text, name) {
+            if let Some(vector) =
+                self.vector_named(&row.text, |id| vectors::named(&view, view.resolve(id)))
+            {
                 draft.embed(*id, vector);
                 made += 1;
             }
@@ -285,8 +265,8 @@ impl Memorizer {
     ) -> Option<Embedding> {
         let embedder = self.text.as_ref()?;
         let wording = for_embedding(text, name);
-        match embedder.embed(&wording) {
-            Ok(vector) => Some(vector),
+        match embedder.embed_at_once(&wording) {
+            Ok(vector) => vector,
             Err(error) => {
                 tracing::warn!(%error, "A memory is kept without its vector.");
                 None
@@ -302,8 +282,8 @@ mod tests {
     use crate::config::Identity;
     use crate::identify::{IdentifiedTurn, IdentityRows, MatchThresholds, Resolver, Undecided};
     use crate::ids::{SourceId, TurnId};
+    use crate::memory::StoreOptions;
     use crate::memory::model::{Membership, TurnRow};
-    use crate::memory::{Memory, StoreOptions};
     use crate::percept::{ClipCounts, SpeechTurn, Transcript};
 
     fn heard(turn: u64, said: &str) -> ClipPercepts {
@@ -326,6 +306,7 @@ mod tests {
             clip: ClipId::default(),
             span: Span::new(at(0), at(30)),
             tracks: Vec::new(),
+            objects: Vec::new(),
             turns: vec![turn],
             mouths: Vec::new(),
             sounds: Vec::new(),

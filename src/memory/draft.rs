@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 
 use crate::ids::{
-    AnswerId, ClipId, EntityId, EntityKind, MemoryId, Seq, SessionId, TrackId, TurnId,
+    AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, Seq, SessionId, TrackId, TurnId,
 };
 use crate::percept::{Embedding, Transcript};
 use crate::time::Timestamp;
@@ -14,8 +14,8 @@ use crate::time::Timestamp;
 use super::error::MemoryError;
 use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
-    Merge, NameRow, PairEvidence, PoseRow, Recording, Retirement, Session, SoundRow, TrackRow,
-    TurnRow,
+    Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement, Session,
+    SoundRow, TrackRow, TurnRow,
 };
 use super::past::{Mark, write_mark};
 use super::store;
@@ -270,6 +270,11 @@ impl Draft {
         Ok(())
     }
 
+    /// Puts an object track of a clip.
+    pub fn object_track(&mut self, track: ObjectTrackRow) {
+        self.batches.object_tracks.put(track);
+    }
+
     /// Puts a speech turn.
     pub fn turn(&mut self, mut turn: TurnRow) {
         turn.sound = turn.sound.filter(|_| self.memory.options().keep_media);
@@ -397,6 +402,10 @@ impl Draft {
     pub fn memory(&mut self, mut memory: MemoryRow, embedding: Option<Embedding>) {
         memory.entities.sort_unstable();
         memory.entities.dedup();
+        let known = self.tables.memories.open_version(&memory.id);
+        if known.is_some_and(|known| known.row.text != memory.text) {
+            self.retire_vectors(memory.id);
+        }
         if let Some(embedding) = embedding {
             self.batches.vectors.put(MemoryVector { memory: memory.id, embedding });
         }
@@ -406,6 +415,22 @@ impl Draft {
     /// Puts a memory's vector later.
     pub fn embed(&mut self, memory: MemoryId, embedding: Embedding) {
         self.batches.vectors.put(MemoryVector { memory, embedding });
+    }
+
+    /// Takes a memory's vector of that model back.
+    pub fn retire_vector(&mut self, memory: MemoryId, model: ModelHash) {
+        self.batches.vectors.retire((memory, model));
+    }
+
+    /// Takes a memory's vectors back, of whatever model: they are of another sentence, or of none.
+    fn retire_vectors(&mut self, memory: MemoryId) {
+        let all = (memory, ModelHash([0; 32]))..=(memory, ModelHash([u8::MAX; 32]));
+        let mut models: Vec<ModelHash> =
+            self.batches.vectors.0.range(all).map(|((_, model), _)| *model).collect();
+        models.extend(self.tables.index.models());
+        for model in models {
+            self.retire_vector(memory, model);
+        }
     }
 
     /// Closes a memory at `valid_to` (it stays, as something that was true until then), or with `None`
@@ -429,7 +454,7 @@ impl Draft {
             self.batches.memories.put(row);
         } else {
             self.batches.memories.retire(id);
-            self.batches.vectors.retire(id);
+            self.retire_vectors(id);
         }
         self.batches.retirements.put(Retirement {
             memory: id,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
@@ -44,6 +45,29 @@ pub enum PerceptLine {
         face: Option<EntityId>,
         /// Whose it is, as resolved now; `None` only while unassigned.
         person: Option<EntityId>,
+    },
+    /// A thing in a frame in which things were looked for.
+    Object {
+        /// Capture time of the frame.
+        t: Timestamp,
+        /// Camera.
+        source: SourceId,
+        /// Left, top, width, height, px.
+        #[serde(rename = "box")]
+        bbox: [f32; 4],
+        /// Where it is, seen from a camera that is calibrated.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bearing: Option<Bearing>,
+        /// What it is, in the detector's words.
+        label: Arc<str>,
+        /// The detector's confidence, 0–1.
+        score: f32,
+        /// Its track.
+        track: TrackId,
+        /// The track's session.
+        session: SessionId,
+        /// Which thing it is.
+        object: Option<EntityId>,
     },
     /// Something heard that is no speech.
     Sound {
@@ -88,7 +112,7 @@ pub enum PerceptLine {
 impl PerceptLine {
     fn start(&self) -> Timestamp {
         match self {
-            Self::Face { t, .. } => *t,
+            Self::Face { t, .. } | Self::Object { t, .. } => *t,
             Self::Turn { start, .. } | Self::Sound { start, .. } => *start,
         }
     }
@@ -134,8 +158,8 @@ impl View {
         Ok(())
     }
 
-    /// Every face of every analysed frame, every turn and every sound, by start; faces before turns before sounds,
-    /// then by source and id.
+    /// Every face and thing of every analysed frame, every turn and every sound, by start; faces before things before
+    /// turns before sounds, then by source and id.
     #[must_use]
     pub fn percept_lines(&self, filter: &PerceptFilter) -> Vec<PerceptLine> {
         let mut persons: BTreeMap<EntityId, EntityId> = BTreeMap::new();
@@ -160,6 +184,23 @@ impl View {
                     session: track.clip.session,
                     face: track.face,
                     person,
+                });
+            }
+        }
+        for track in self.object_tracks(filter) {
+            let inside = |at: Timestamp| filter.span.is_none_or(|span| span.contains(at));
+            for sighting in track.sightings.iter().filter(|sighting| inside(sighting.at)) {
+                let bbox = sighting.bbox;
+                lines.push(PerceptLine::Object {
+                    t: sighting.at,
+                    source: track.source.clone(),
+                    bbox: [bbox.x, bbox.y, bbox.w, bbox.h],
+                    bearing: sighting.bearing,
+                    label: track.label.clone(),
+                    score: sighting.score,
+                    track: track.track,
+                    session: track.clip.session,
+                    object: track.object,
                 });
             }
         }

@@ -105,6 +105,11 @@ impl VectorIndex {
         self.spaces.store(Arc::new(spaces));
     }
 
+    /// Models that a vector was ever put of.
+    pub(crate) fn models(&self) -> Vec<ModelHash> {
+        self.spaces.load().keys().copied().collect()
+    }
+
     /// The `k` most similar memories among those in `among` that `keep` lets pass, best first. `shows`, asked
     /// of every candidate, is to be quick; `keep` is asked of the good ones that it lets pass.
     pub(crate) fn nearest(

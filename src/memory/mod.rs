@@ -21,6 +21,7 @@ mod index;
 mod lexical;
 mod media;
 pub mod model;
+mod objects;
 mod past;
 mod people;
 mod places;
@@ -38,6 +39,7 @@ mod temporal;
 #[cfg(test)]
 mod tests;
 mod upkeep;
+mod vectors;
 mod view;
 mod writer;
 
@@ -65,7 +67,7 @@ pub(crate) use index::{Look, likeness};
 pub use lexical::stems;
 pub use past::{Compacted, Mark};
 pub use places::{POSITION, Place, ThingNear, position_value};
-pub use present::{Present, PresentState, PresentTrack, PresentTurn};
+pub use present::{Present, PresentFrame, PresentState, PresentTrack, PresentTurn};
 pub use profile::{Profile, ProfileFact, ProfileNote};
 pub use rows::RowError;
 pub(crate) use search::Words;
@@ -73,6 +75,7 @@ pub use sql::{SqlLimits, SqlTable};
 pub use store::Loaded;
 pub use temporal::Version;
 pub use upkeep::CheckReport;
+pub use vectors::{VectorCensus, VectorCount};
 pub use view::View;
 
 /// Where `check --repair` puts what cannot be kept.

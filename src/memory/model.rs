@@ -107,6 +107,29 @@ pub struct TrackRow {
     pub confidence: f32,
 }
 
+/// An object track of one clip, with the object it was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ObjectTrackRow {
+    /// The clip.
+    pub clip: ClipId,
+    /// The track; with `clip` the row's key.
+    pub track: TrackId,
+    /// Which camera.
+    pub source: SourceId,
+    /// What it covers of the clip.
+    pub span: Span,
+    /// What it is, in the detector's words.
+    pub label: Arc<str>,
+    /// Width and height of the camera's pictures, px.
+    pub picture: (u32, u32),
+    /// Every frame in which it was found.
+    pub sightings: Vec<Sighting>,
+    /// `object_N`; `None` when that is not there any more.
+    pub object: Option<EntityId>,
+    /// How sure the detector was, 0–1, the mean over its sightings.
+    pub confidence: f32,
+}
+
 /// A speech turn with the voice it was given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnRow {
@@ -288,6 +311,8 @@ pub struct Fact {
 pub enum Ground {
     /// A face track of a clip.
     Track(ClipId, TrackId),
+    /// An object track of a clip.
+    Object(ClipId, TrackId),
     /// A speech turn.
     Turn(ClipId, TurnId),
     /// Another memory.

@@ -111,12 +111,28 @@ impl View {
     #[must_use]
     pub fn place_at(&self, at: Timestamp) -> Option<Place> {
         let pose = self.pose_at(at)?;
-        let here = Point { frame: pose.pose.frame.clone(), x: pose.pose.x, y: pose.pose.y };
+        self.place_near(&Point { frame: pose.pose.frame.clone(), x: pose.pose.x, y: pose.pose.y })
+    }
+
+    /// The place that a point belongs to.
+    #[must_use]
+    pub fn place_near(&self, here: &Point) -> Option<Place> {
         let near = self.places().into_iter().filter_map(|place| {
             let distance = here.distance(&place.point()).filter(|d| *d <= AT_PLACE_M)?;
             Some((distance, place))
         });
         near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.id.cmp(&b.1.id))).map(|(_, place)| place)
+    }
+
+    /// What the subject of a fact is called: an object by its name, else by what it is.
+    #[must_use]
+    pub fn thing(&self, subject: &str) -> String {
+        let object = subject.parse::<EntityId>().ok().filter(|id| id.kind == EntityKind::Object);
+        let called = object.and_then(|id| {
+            let told = self.names(id).first().map(|row| row.name.clone());
+            told.or_else(|| self.label(id).map(|label| label.to_string()))
+        });
+        called.unwrap_or_else(|| subject.to_owned())
     }
 
     /// When the robot was at most `radius_m` from a point: stays, in time order.
@@ -154,7 +170,7 @@ impl View {
                     Point { frame: pose.pose.frame.clone(), x: pose.pose.x, y: pose.pose.y };
                 let distance_m = point.distance(&there).filter(|d| *d <= radius_m)?;
                 Some(ThingNear {
-                    object: fact.subject.clone(),
+                    object: self.thing(&fact.subject),
                     place: fact.value.clone(),
                     since: row.valid_from,
                     distance_m,

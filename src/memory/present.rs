@@ -1,6 +1,6 @@
 //! The open window's percepts: volatile, swapped for the clip's rows when it is sealed.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwap;
 use serde::Serialize;
@@ -55,19 +55,104 @@ pub struct PresentState {
     pub turns: Vec<PresentTurn>,
 }
 
-/// The slot in which the newest state is found.
+/// An analysed frame of the open window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PresentFrame {
+    /// Which camera.
+    pub source: SourceId,
+    /// When it was taken.
+    pub at: Timestamp,
+    /// The picture.
+    pub jpeg: Arc<[u8]>,
+}
+
+/// How far back the frames reach, seconds.
+const WINDOW_SECS: f64 = 30.0;
+/// Frames before a camera's newest are kept at this distance, seconds.
+const APART_SECS: f64 = 10.0;
+
+/// The slots in which the newest state and the newest frames are found.
 #[derive(Debug, Default)]
-pub struct Present(ArcSwap<PresentState>);
+pub struct Present {
+    state: ArcSwap<PresentState>,
+    /// In time order; of each camera its newest, and a few that are spread over the window.
+    frames: Mutex<Vec<PresentFrame>>,
+}
 
 impl Present {
     /// The newest state.
     #[must_use]
     pub fn now(&self) -> Arc<PresentState> {
-        self.0.load_full()
+        self.state.load_full()
     }
 
     /// Replaces it.
     pub fn set(&self, state: PresentState) {
-        self.0.store(Arc::new(state));
+        self.state.store(Arc::new(state));
+    }
+
+    /// The open window's frames in time order: each camera's newest, and those spread over the last 30 s.
+    #[must_use]
+    pub fn frames(&self) -> Vec<PresentFrame> {
+        self.lock().clone()
+    }
+
+    /// A camera's newest frame. The one before it stays where none is near it.
+    pub fn show(&self, frame: PresentFrame) {
+        let mut frames = self.lock();
+        let oldest = frame.at.plus_secs(-WINDOW_SECS);
+        frames.retain(|one| one.at >= oldest);
+        let own: Vec<Timestamp> =
+            frames.iter().filter(|one| one.source == frame.source).map(|one| one.at).collect();
+        if let [.., before, newest] = own[..]
+            && newest.secs_since(before) < APART_SECS
+        {
+            frames.retain(|one| one.source != frame.source || one.at != newest);
+        }
+        let place = frames.partition_point(|one| one.at <= frame.at);
+        frames.insert(place, frame);
+    }
+
+    /// Lets go of all frames: nothing goes on any more, or something in them was erased.
+    pub fn forget_frames(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<PresentFrame>> {
+        self.frames.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_few_and_reach_over_the_window() {
+        let present = Present::default();
+        let show = |camera: &str, secs: f64| {
+            let at = Timestamp::EPOCH.plus_secs(secs);
+            present.show(PresentFrame { source: SourceId::new(camera), at, jpeg: Arc::from([0]) });
+        };
+        let seen = |camera: &str| -> Vec<f64> {
+            let frames = present.frames();
+            assert!(frames.windows(2).all(|pair| pair[0].at <= pair[1].at));
+            let own = frames.iter().filter(|frame| frame.source == SourceId::new(camera));
+            own.map(|frame| frame.at.secs_since(Timestamp::EPOCH)).collect()
+        };
+        for tenth in 0..1000 {
+            show("front", f64::from(tenth) / 10.0);
+            if tenth < 500 {
+                show("back", f64::from(tenth) / 10.0);
+            }
+        }
+        // A camera that fell silent is in the window no more.
+        assert_eq!(seen("back"), [0.0; 0]);
+        let front = seen("front");
+        assert!((3..=5).contains(&front.len()), "{front:?}");
+        assert_eq!(front.last(), Some(&99.9));
+        assert!(front[0] < 85.0, "{front:?}");
+        present.forget_frames();
+        assert_eq!(present.frames(), []);
     }
 }

@@ -13,13 +13,15 @@ use rusqlite::Connection;
 use rusqlite::types::ValueRef;
 use serde_json::{Map, Value, json};
 
-use crate::ids::{EntityId, EntityKind, MemoryId, Seq};
+use crate::ids::{EntityId, EntityKind, Seq};
 use crate::time::Timestamp;
 
 use super::error::MemoryError;
 use super::filter::{Filter, PerceptFilter};
 use super::import::counted;
-use super::model::{Decision, Ground, MediaDigest, MemoryRow, MemoryVector, Retirement};
+use super::model::{
+    Decision, Ground, MediaDigest, MemoryRow, MemoryVector, ObjectTrackRow, Retirement,
+};
 use super::rows::RowError;
 use super::store::make_dir;
 use super::tables::each_table;
@@ -234,6 +236,15 @@ impl Memory {
                 ));
             }
         }
+        for track in view.object_tracks(&PerceptFilter::default()) {
+            if track.object.is_some_and(|object| !known(object, &[EntityKind::Object])) {
+                draft.object_track(ObjectTrackRow { object: None, ..(*track).clone() });
+                done.push(format!(
+                    "{} in clip {}: its object is not there; unassigned",
+                    track.track, track.clip
+                ));
+            }
+        }
         for turn in view.turns(&PerceptFilter::default()) {
             if turn.voice.is_some_and(|voice| !known(voice, &[EntityKind::Voice])) {
                 draft.assign_turn(turn.clip.session, turn.turn, None, 0.0)?;
@@ -289,32 +300,11 @@ impl Memory {
     pub(super) fn holds(&self, view: &View, ground: &Ground) -> bool {
         match ground {
             Ground::Track(clip, track) => view.track(*clip, *track).is_some(),
+            Ground::Object(clip, track) => view.object_track(*clip, *track).is_some(),
             Ground::Turn(clip, turn) => view.turn(clip.session, *turn).is_some(),
             Ground::Memory(id) => view.memory(*id).is_some() || view.retirement(*id).is_some(),
             Ground::Answer(id) => self.answer(*id).is_ok_and(|answer| answer.is_some()),
         }
-    }
-}
-
-impl View {
-    /// Memories that have no vector, while others have one; by id. (Where none has one, there is no embedder.)
-    #[must_use]
-    pub fn without_vector(&self) -> Vec<MemoryId> {
-        let vectors: BTreeSet<MemoryId> = self
-            .tables
-            .vectors
-            .all(&self.horizon)
-            .iter()
-            .map(|version| version.row.memory)
-            .collect();
-        if vectors.is_empty() {
-            return Vec::new();
-        }
-        let all = self.tables.memories.all(&self.horizon);
-        let mut without: Vec<MemoryId> =
-            all.iter().map(|version| version.row.id).filter(|id| !vectors.contains(id)).collect();
-        without.sort_unstable();
-        without
     }
 }
 

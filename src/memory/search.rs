@@ -50,8 +50,7 @@ impl View {
         {
             let rows: Vec<_> = among
                 .iter()
-                .filter_map(|id| vectors.current(&id, &self.horizon))
-                .filter(|version| version.row.embedding.model == query.model)
+                .filter_map(|id| vectors.current(&(id, query.model), &self.horizon))
                 .collect();
             return best_of(rows.iter(), &query.values, k, &|version| {
                 self.admits(version.row.memory, filter)

@@ -12,6 +12,7 @@
 //! | `facts` | `memory, subject, attribute, value, valid_from, valid_to, confidence, weak` |
 //! | `decisions` | `memory, at, action, other, reason` |
 //! | `objects` | `object, place, since, told_by, memory` |
+//! | `object_sightings` | `object, label, source, clip, track, start, "end", secs` |
 //! | `places` | `id, name` |
 //! | `clips` | `id, session, start, "end", frames, analysed, dropped` |
 //! | `answers` | `id, question, document, asked` |
@@ -59,7 +60,7 @@ impl Default for SqlLimits {
 }
 
 /// Views and their columns, as documented.
-pub(crate) const COLUMNS: [(&str, &str); 10] = [
+pub(crate) const COLUMNS: [(&str, &str); 11] = [
     ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
     ("sightings", "person, face, source, clip, track, start, \"end\", secs"),
     ("utterances", "person, voice, source, clip, turn, start, \"end\", words"),
@@ -67,6 +68,7 @@ pub(crate) const COLUMNS: [(&str, &str); 10] = [
     ("facts", "memory, subject, attribute, value, valid_from, valid_to, confidence, weak"),
     ("decisions", "memory, at, action, other, reason"),
     ("objects", "object, place, since, told_by, memory"),
+    ("object_sightings", "object, label, source, clip, track, start, \"end\", secs"),
     ("places", "id, name"),
     ("clips", "id, session, start, \"end\", frames, analysed, dropped"),
     ("answers", "id, question, document, asked"),
@@ -88,9 +90,13 @@ CREATE TEMP VIEW facts AS SELECT 'memory_' || id AS memory, subject, attribute, 
   FROM main.memory WHERE retired_seq IS NULL AND subject IS NOT NULL;
 CREATE TEMP VIEW decisions AS SELECT 'memory_' || memory AS memory, at, action, 'memory_' || other AS other,
   reason FROM main.decision WHERE retired_seq IS NULL;
-CREATE TEMP VIEW objects AS SELECT subject AS object, value AS place, valid_from AS since,
+CREATE TEMP VIEW object_sightings AS SELECT object, label, source, 's' || session || '/' || clip AS clip,
+  'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs
+  FROM main.object_track WHERE retired_seq IS NULL;
+CREATE TEMP VIEW objects AS SELECT coalesce((SELECT name FROM temp.things WHERE id = subject), subject) AS object,
+  value AS place, valid_from AS since,
   (SELECT coalesce(w.person, e.value) FROM json_each(m.entities) AS e LEFT JOIN temp.whose AS w
-   ON w.part = e.value LIMIT 1) AS told_by, 'memory_' || id AS memory
+   ON w.part = e.value WHERE e.value NOT LIKE 'object%' LIMIT 1) AS told_by, 'memory_' || id AS memory
   FROM main.memory AS m WHERE retired_seq IS NULL AND attribute = 'location' AND valid_to IS NULL;
 CREATE TEMP VIEW clips AS SELECT 's' || session || '/' || clip AS id, 's' || session AS session, start,
   \"end\", frames, analysed, dropped FROM main.clip WHERE retired_seq IS NULL;
@@ -140,6 +146,7 @@ fn offer_views(db: &Connection, view: &View) -> rusqlite::Result<()> {
          CREATE TEMP TABLE people (id TEXT, name TEXT, aliases TEXT, faces TEXT, voices TEXT,
            first_seen INTEGER, last_seen INTEGER, seen_secs REAL, spoken_secs REAL);
          CREATE TEMP TABLE places (id TEXT, name TEXT);
+         CREATE TEMP TABLE things (id TEXT PRIMARY KEY, name TEXT);
          CREATE TEMP TABLE whose (part TEXT PRIMARY KEY, person TEXT);",
     )?;
     db.execute_batch(VIEWS)?;
@@ -167,6 +174,10 @@ fn offer_views(db: &Connection, view: &View) -> rusqlite::Result<()> {
             "INSERT INTO temp.whose VALUES (?, ?)",
             [row.part.to_string(), view.resolve(row.part).to_string()],
         )?;
+    }
+    for id in view.entities().into_iter().filter(|id| id.kind == EntityKind::Object) {
+        let id = id.to_string();
+        db.execute("INSERT INTO temp.things VALUES (?, ?)", [&id, &view.thing(&id)])?;
     }
     for id in view.entities().into_iter().filter(|id| id.kind == EntityKind::Place) {
         db.execute(

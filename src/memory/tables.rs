@@ -36,6 +36,7 @@ macro_rules! each_table {
             retirements: $crate::memory::model::Retirement,
             decisions: $crate::memory::model::Decision,
             media: $crate::memory::model::MediaRow,
+            object_tracks: $crate::memory::model::ObjectTrackRow,
         }
     };
 }

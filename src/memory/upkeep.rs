@@ -137,6 +137,15 @@ impl Memory {
                 fault(format!("{at}: its face is not in the memory"));
             }
         }
+        for track in view.object_tracks(&PerceptFilter::default()) {
+            let at = format!("{} in clip {}", track.track, track.clip);
+            if view.clip(track.clip).is_none() {
+                fault(format!("{at}: no such clip"));
+            }
+            if track.object.is_some_and(|object| !known(object, &[EntityKind::Object])) {
+                fault(format!("{at}: its object is not in the memory"));
+            }
+        }
         for turn in view.turns(&PerceptFilter::default()) {
             let at = format!("{} in clip {}", turn.turn, turn.clip);
             if view.clip(turn.clip).is_none() {

@@ -167,16 +167,16 @@ impl View {
         self.tables.shows_memory(id, &self.horizon)
     }
 
-    /// A memory's vector.
+    /// A memory's vector of that model.
     #[must_use]
-    pub fn embedding(&self, id: MemoryId) -> Option<Embedding> {
-        self.current(&self.tables.vectors, &id).map(|row| row.embedding.clone())
+    pub fn embedding(&self, id: MemoryId, model: ModelHash) -> Option<Embedding> {
+        self.current(&self.tables.vectors, &(id, model)).map(|row| row.embedding.clone())
     }
 
     /// How near a memory's vector is to another (cosine); `None` without one of that model.
     #[must_use]
     pub fn cosine(&self, id: MemoryId, other: &Embedding) -> Option<f32> {
-        likeness(&self.current(&self.tables.vectors, &id)?.embedding, other)
+        likeness(&self.current(&self.tables.vectors, &(id, other.model))?.embedding, other)
     }
 
     /// Why a memory was closed or taken back.
@@ -281,7 +281,7 @@ impl View {
         self.current(&self.tables.media, digest)
     }
 
-    fn percepts<R: Temporal>(
+    pub(super) fn percepts<R: Temporal>(
         &self,
         table: &Table<R>,
         filter: &PerceptFilter,

@@ -5,13 +5,14 @@
 //! nothing that was handed over; a power cut may lose the last seconds, never the file.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::fs;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::dispatch::ReplyTo;
@@ -22,6 +23,8 @@ use crate::time::Timestamp;
 const QUEUE: usize = 8192;
 /// Steps in one transaction, at most.
 const BATCH: usize = 512;
+/// How often a full disk is tried again.
+const AGAIN_EVERY: Duration = Duration::from_secs(1);
 /// How long the id of a change is known, seconds.
 pub(super) const ACTED_SECS: u64 = 3600;
 /// The file's name.
@@ -82,9 +85,12 @@ enum Step {
     Settle(u64),
     Act { id: String, request: u64, reply: Vec<u8> },
     Erasing(bool),
-    Erase(Sender<()>),
-    Sync(Sender<()>),
+    Erase,
+    After(Afterwards),
 }
+
+/// Done by the writing thread once the steps before it are on disk; must not wait.
+type Afterwards = Box<dyn FnOnce() + Send>;
 
 /// Hands steps to the writing thread. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -159,16 +165,21 @@ impl Journal {
 
     /// Overwrites every message and reply that is kept.
     pub(super) fn erase(&self) {
-        let (told, done) = bounded(1);
-        self.step(Step::Erase(told));
-        let _ = done.recv();
+        self.step(Step::Erase);
+        self.sync();
     }
 
     /// Waits until everything handed over so far is written.
     pub(super) fn sync(&self) {
-        let (told, done) = bounded(1);
-        self.step(Step::Sync(told));
+        let (told, done) = bounded::<()>(1);
+        self.after(move || drop(told));
         let _ = done.recv();
+    }
+
+    /// Does something once everything handed over so far is written, on the writing thread: it must not wait. What
+    /// cannot be written is kept in memory only, and it is done all the same.
+    pub(super) fn after(&self, then: impl FnOnce() + Send + 'static) {
+        self.step(Step::After(Box::new(then)));
     }
 
     fn step(&self, step: Step) {
@@ -299,66 +310,81 @@ fn read(db: &mut Connection) -> Result<Left, JournalError> {
     Ok(left)
 }
 
-/// Writes steps as they come, until every handle is gone.
+/// Writes steps as they come, until every handle is gone. What a full disk does not take is tried again.
 fn write(mut db: Connection, steps: &Receiver<Step>) {
-    let mut failing = false;
-    while let Ok(first) = steps.recv() {
-        let mut told = Vec::new();
-        let batch = std::iter::once(first).chain(steps.try_iter().take(BATCH));
-        let written = write_batch(&mut db, batch, &mut told);
-        match (&written, failing) {
-            (Err(error), false) => tracing::warn!(
-                %error,
-                "Messages for the broker are kept in memory only: the outbox cannot be written. Free space on its disk."
-            ),
-            (Ok(()), true) => tracing::info!("the outbox is written again"),
-            _ => {}
+    let mut behind: VecDeque<Step> = VecDeque::new();
+    let mut failed: Option<Instant> = None;
+    loop {
+        let pause = if failed.is_some() { AGAIN_EVERY } else { Duration::MAX };
+        let first = match steps.recv_timeout(pause) {
+            Ok(first) => Some(first),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
+        let mut then = Vec::new();
+        for step in first.into_iter().chain(steps.try_iter().take(BATCH)) {
+            match step {
+                Step::After(act) => then.push(act),
+                change => behind.push_back(change),
+            }
         }
-        failing = written.is_err();
-        for waiting in told {
-            let _ = waiting.send(());
+        let due = failed.is_none_or(|at| at.elapsed() >= AGAIN_EVERY);
+        if due && !behind.is_empty() {
+            let written = write_batch(&mut db, &behind);
+            match (&written, failed) {
+                (Err(error), None) => tracing::warn!(
+                    %error,
+                    "Messages for the broker are kept in memory only: the outbox cannot be written. Free space on its disk."
+                ),
+                (Ok(()), Some(_)) => tracing::info!("the outbox is written again"),
+                _ => {}
+            }
+            failed = written.is_err().then(Instant::now);
+            if !written.is_err_and(|error| is_for_want_of_room(&error)) {
+                behind.clear();
+            }
         }
+        behind.drain(..behind.len().saturating_sub(QUEUE));
+        then.into_iter().for_each(|act| act());
     }
 }
 
-fn write_batch(
-    db: &mut Connection,
-    batch: impl Iterator<Item = Step>,
-    told: &mut Vec<Sender<()>>,
-) -> rusqlite::Result<()> {
-    let mut erasing = false;
-    let mut result = Ok(());
+/// In one transaction; all or, for want of room, nothing.
+fn write_batch(db: &mut Connection, changes: &VecDeque<Step>) -> rusqlite::Result<()> {
     let transaction = db.transaction()?;
-    for step in batch {
-        match step {
-            Step::Sync(waiting) => told.push(waiting),
-            Step::Erase(waiting) => {
-                erasing = true;
-                told.push(waiting);
-                result = result.and(erase_rows(&transaction));
-            }
-            step => result = result.and(apply(&transaction, step)),
+    let mut result = Ok(());
+    for change in changes {
+        match apply(&transaction, change) {
+            Err(error) if is_for_want_of_room(&error) => return Err(error),
+            applied => result = result.and(applied),
         }
     }
     transaction.commit()?;
-    if erasing {
+    if changes.iter().any(|change| matches!(change, Step::Erase)) {
         overwrite(db)?;
     }
     result
 }
 
-fn apply(db: &Connection, step: Step) -> rusqlite::Result<()> {
+/// A disk that is full says so in more than one way.
+fn is_for_want_of_room(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode::{DiskFull, SystemIoFailure};
+    matches!(error.sqlite_error_code(), Some(DiskFull | SystemIoFailure))
+}
+
+fn apply(db: &Connection, step: &Step) -> rusqlite::Result<()> {
     let signed = |number: u64| number.cast_signed();
     match step {
         Step::Put(seq, message) => {
-            let Outgoing { topic, payload, class, correlation, content_type, lasts, .. } = *message;
+            let Outgoing { topic, payload, class, correlation, content_type, lasts, .. } =
+                &**message;
             let lasts = i64::try_from(lasts.as_millis()).unwrap_or(i64::MAX);
             db.prepare_cached("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?, ?, ?, ?, ?)")?
                 .execute(params![
-                    signed(seq),
+                    signed(*seq),
                     topic,
                     payload,
-                    class == Class::Reply,
+                    *class == Class::Reply,
                     correlation,
                     content_type,
                     Timestamp::wall_clock().as_nanos(),
@@ -366,15 +392,15 @@ fn apply(db: &Connection, step: Step) -> rusqlite::Result<()> {
                 ])?;
         }
         Step::Done(seq) => {
-            db.prepare_cached("DELETE FROM waiting WHERE seq = ?")?.execute([signed(seq)])?;
+            db.prepare_cached("DELETE FROM waiting WHERE seq = ?")?.execute([signed(*seq)])?;
         }
         Step::Take(taken) => {
-            let Taken { ticket, id, request, writes, reply_to } = *taken;
+            let Taken { ticket, id, request, writes, reply_to } = &**taken;
             db.prepare_cached("INSERT OR REPLACE INTO taken VALUES (?, ?, ?, ?, ?, ?)")?.execute(
                 params![
-                    signed(ticket),
+                    signed(*ticket),
                     id,
-                    signed(request),
+                    signed(*request),
                     writes,
                     reply_to.topic,
                     reply_to.correlation
@@ -382,17 +408,18 @@ fn apply(db: &Connection, step: Step) -> rusqlite::Result<()> {
             )?;
         }
         Step::Settle(ticket) => {
-            db.prepare_cached("DELETE FROM taken WHERE ticket = ?")?.execute([signed(ticket)])?;
+            db.prepare_cached("DELETE FROM taken WHERE ticket = ?")?.execute([signed(*ticket)])?;
         }
         Step::Act { id, request, reply } => {
             let at = Timestamp::wall_clock();
             db.prepare_cached("INSERT OR REPLACE INTO acted VALUES (?, ?, ?, ?)")?
-                .execute(params![id, signed(request), reply, at.as_nanos()])?;
+                .execute(params![id, signed(*request), reply, at.as_nanos()])?;
             let before = at.plus_secs(-(ACTED_SECS as f64));
             db.prepare_cached("DELETE FROM acted WHERE at < ?")?.execute([before.as_nanos()])?;
         }
-        Step::Erasing(begun) => note_erasing(db, begun)?,
-        Step::Erase(_) | Step::Sync(_) => {}
+        Step::Erasing(begun) => note_erasing(db, *begun)?,
+        Step::Erase => erase_rows(db)?,
+        Step::After(_) => {}
     }
     Ok(())
 }
@@ -441,7 +468,7 @@ fn finish_erasing(db: &mut Connection) -> Result<(), JournalError> {
     for (seq, message, still) in waiting {
         if message.class == Class::Reply {
             let message = Outgoing { lasts: still, ..withdrawn(message) };
-            apply(&transaction, Step::Put(seq, Box::new(message)))?;
+            apply(&transaction, &Step::Put(seq, Box::new(message)))?;
         }
     }
     transaction.commit()?;

@@ -277,6 +277,14 @@ impl Outbox {
         }
     }
 
+    /// Does something once everything put in so far is on disk; it must not wait. At once where there is no disk.
+    pub(super) fn after(&self, then: impl FnOnce() + Send + 'static) {
+        match &self.journal {
+            Some(journal) => journal.after(then),
+            None => then(),
+        }
+    }
+
     /// Waits until something may have been put in.
     pub(super) async fn filled(&self) {
         self.wake.notified().await;
@@ -439,6 +447,26 @@ mod tests {
         assert_eq!(left.acted.len(), 1);
         assert_eq!((left.acted[0].id.as_str(), left.acted[0].request), ("done", u64::MAX - 1));
         assert_eq!(outbox.accept(taken), Some(2));
+    }
+
+    #[test]
+    fn a_request_is_acknowledged_when_it_is_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outbox, _) = open(dir.path());
+        let reply_to = ReplyTo { topic: "engram/rob/answer/x".into(), correlation: None };
+        let file = dir.path().join("outbox.db");
+        for number in 1..=50 {
+            let reply_to = reply_to.clone();
+            outbox.accept(|ticket| Taken { ticket, id: None, request: 0, writes: false, reply_to });
+            let (told, seen) = std::sync::mpsc::channel::<u32>();
+            let file = file.clone();
+            outbox.after(move || {
+                let db = rusqlite::Connection::open(file).unwrap();
+                let taken = db.query_row("SELECT count(*) FROM taken", [], |row| row.get(0));
+                told.send(taken.unwrap()).unwrap();
+            });
+            assert!(seen.recv().unwrap() >= number);
+        }
     }
 
     #[test]

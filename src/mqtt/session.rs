@@ -28,11 +28,17 @@ use crate::config::{BrokerAddress, Config};
 
 /// Messages handed to the connection and not yet acknowledged.
 const WINDOW: usize = 64;
+/// Requests that the broker may have handed over before the first of them is acknowledged.
+const RECEIVE_WINDOW: u16 = 64;
+/// Room for both, and for subscribing and leaving. The embedded broker hands over up to 100, whatever it is told.
+const REQUESTS: usize = 4 * WINDOW;
 /// Waiting time before the second attempt to connect; doubles up to [`MAX_BACKOFF`].
 const MIN_BACKOFF: Duration = Duration::from_millis(200);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
 /// How long an external broker keeps questions for a daemon that lost its connection.
 const SESSION_EXPIRY_SECS: u32 = 300;
+/// How long the goodbye waits for the disk.
+const LAST_WRITE: Duration = Duration::from_millis(500);
 /// How long a stop waits for running requests and for the broker's acknowledgements.
 const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 
@@ -156,6 +162,8 @@ async fn outbox(config: &Config) -> (Outbox, Left) {
 
 fn options(target: &Target, client_id: &str, keep_session: bool) -> MqttOptions {
     let mut options = target.options(client_id);
+    // A request is acknowledged when it is on disk, not when it comes: until then the broker keeps it.
+    options.set_manual_acks(true).set_receive_maximum(Some(RECEIVE_WINDOW));
     options.set_clean_start(!keep_session);
     if keep_session {
         options.set_session_expiry_interval(Some(SESSION_EXPIRY_SECS));
@@ -247,7 +255,7 @@ impl Connection {
         let will = serde_json::to_vec(&self.publisher.will()).unwrap_or_default();
         let status = self.topics.at("status");
         options.set_last_will(LastWill::new(status, will, QoS::AtLeastOnce, true, None));
-        let (client, mut eventloop) = AsyncClient::new(options, 2 * WINDOW);
+        let (client, mut eventloop) = AsyncClient::new(options, REQUESTS);
         let outbox = Arc::clone(&self.publisher.outbox);
         let mut connected = false;
         let mut max_bytes = usize::MAX;
@@ -286,6 +294,10 @@ impl Connection {
                 }
             };
             let Some(event) = event else {
+                // What was taken is acknowledged before: nobody hands it over again.
+                let written = Arc::clone(&outbox);
+                let written = tokio::task::spawn_blocking(move || written.sync());
+                let _ = tokio::time::timeout(LAST_WRITE, written).await;
                 let _ = client.try_disconnect();
                 return leave(eventloop).await;
             };
@@ -303,7 +315,14 @@ impl Connection {
                     self.feed(&client, handed, max_bytes);
                 }
                 Ok(Event::Incoming(Packet::Publish(publish))) => {
+                    let acknowledged = publish.clone();
                     self.receive(publish, said_stopped);
+                    let client = client.clone();
+                    outbox.after(move || {
+                        if let Err(error) = client.try_ack(&acknowledged) {
+                            tracing::debug!(%error, "not acknowledged: the broker hands it over again");
+                        }
+                    });
                 }
                 Ok(Event::Incoming(Packet::PubAck(ack))) => {
                     if let Some(waiting) = handed.acknowledged(ack.pkid) {
@@ -367,7 +386,7 @@ impl Connection {
                 Ok(()) if once => handed.ticks += 1,
                 Ok(()) => handed.kept.push_back((None, waiting)),
                 Err(error) => {
-                    // The channel holds twice the window: it is the topic that is impossible.
+                    // The channel holds more than the window: it is the topic that is impossible.
                     tracing::error!(
                         "publishing on {:?}: {error}; the message is dropped",
                         message.topic

@@ -2,7 +2,7 @@
 
 use crate::capture::CaptureError;
 use crate::models::ModelError;
-use crate::perceive::{active_speaker, face, speech, voice};
+use crate::perceive::{active_speaker, face, object, speech, voice};
 
 /// Any fault of perception.
 #[derive(Debug, thiserror::Error)]
@@ -10,6 +10,9 @@ pub enum PerceiveError {
     /// Looking for faces.
     #[error(transparent)]
     Face(#[from] face::PerceiveError),
+    /// Looking for things.
+    #[error(transparent)]
+    Object(#[from] object::PerceiveError),
     /// Listening for voices.
     #[error(transparent)]
     Voice(#[from] voice::PerceiveError),

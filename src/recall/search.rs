@@ -61,11 +61,12 @@ pub fn recall(view: &View, query: &Query) -> Vec<Hit> {
         .collect();
     judged.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
     judged.truncate(k * THINNED);
+    let model = query.vector.as_ref().map(|vector| vector.model).or_else(|| view.any_model());
     let candidates = judged
         .into_iter()
         .map(|judged| Candidate {
             score: judged.score,
-            vector: view.embedding(judged.memory.id),
+            vector: model.and_then(|model| view.embedding(judged.memory.id, model)),
             text: judged.memory.text.clone(),
             item: (judged.memory, judged.why),
         })

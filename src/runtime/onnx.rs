@@ -187,6 +187,12 @@ impl Session {
         outlets(self.inner.outputs())
     }
 
+    /// What whoever wrote the file noted in it under that key.
+    #[must_use]
+    pub fn metadata(&self, key: &str) -> Option<String> {
+        self.inner.metadata().ok()?.custom(key)
+    }
+
     /// Runs the model on named inputs and gives the named `f32` outputs, in the order asked for.
     ///
     /// # Errors

@@ -60,15 +60,8 @@ impl MiniLm {
     /// # Errors
     /// When a file is missing or is not what it should be.
     pub fn open(model: &Path, tokenizer: &Path, sessions: usize) -> Result<Self, TextError> {
-        let read = |path: &Path| {
-            std::fs::read(path)
-                .map_err(|e| TextError::File { path: path.to_owned(), reason: e.to_string() })
-        };
-        let (model_bytes, tokenizer_bytes) = (read(model)?, read(tokenizer)?);
-        let mut hash = Sha256::new();
-        hash.update(&model_bytes);
-        hash.update(&tokenizer_bytes);
-        drop(model_bytes);
+        let tokenizer_bytes = read(tokenizer)?;
+        let identity = Self::identity(model, tokenizer)?;
         let bad = |reason: String| TextError::File { path: tokenizer.to_owned(), reason };
         let mut words = Tokenizer::from_bytes(&tokenizer_bytes).map_err(|e| bad(e.to_string()))?;
         let truncation = TruncationParams { max_length: MAX_TOKENS, ..TruncationParams::default() };
@@ -80,16 +73,27 @@ impl MiniLm {
             let session = onnx::open(model, THREADS, Device::Cpu)?;
             let _ = back.try_send(session);
         }
-        let mut opened = Self {
-            tokenizer: words,
-            idle,
-            back,
-            model: ModelHash(hash.finalize().into()),
-            dimensions: 0,
-        };
+        let mut opened = Self { tokenizer: words, idle, back, model: identity, dimensions: 0 };
         opened.dimensions = opened.embed("")?.values.len();
         Ok(opened)
     }
+
+    /// The identity of the model in these files: SHA-256 over both.
+    ///
+    /// # Errors
+    /// When a file cannot be read.
+    pub fn identity(model: &Path, tokenizer: &Path) -> Result<ModelHash, TextError> {
+        let mut hash = Sha256::new();
+        for path in [model, tokenizer] {
+            hash.update(read(path)?);
+        }
+        Ok(ModelHash(hash.finalize().into()))
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, TextError> {
+    std::fs::read(path)
+        .map_err(|e| TextError::File { path: path.to_owned(), reason: e.to_string() })
 }
 
 impl TextEmbedder for MiniLm {
@@ -125,12 +129,12 @@ impl TextEmbedder for MiniLm {
         Ok(Embedding::normalised(output.iter().copied().collect(), self.model))
     }
 
-    fn model(&self) -> ModelHash {
-        self.model
+    fn model(&self) -> Option<ModelHash> {
+        Some(self.model)
     }
 
-    fn dimensions(&self) -> usize {
-        self.dimensions
+    fn dimensions(&self) -> Option<usize> {
+        Some(self.dimensions)
     }
 }
 
@@ -159,7 +163,7 @@ mod tests {
     fn like_sentences_are_near() {
         for file in ["minilm_l6_v2_int8.onnx", "minilm_l6_v2.onnx"] {
             let Some(embedder) = open(file, 1) else { return };
-            assert_eq!(embedder.dimensions(), 384);
+            assert_eq!(embedder.dimensions(), Some(384));
             let vector = |text: &str| embedder.embed(text).unwrap();
             let mug = vector("The red mug is on the kitchen table.");
             let near = mug.cosine(&vector("Where is my mug?")).unwrap();

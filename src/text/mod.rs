@@ -1,66 +1,60 @@
 //! Sentence embeddings: memories and questions become vectors that can be compared.
+//!
+//! [`MiniLm`] runs here; [`ServerEmbedder`] asks a server. [`Embedders`] is the one that is configured together
+//! with the one whose vectors answer until every memory has the configured one's.
 
+mod embedders;
+mod error;
 mod minilm;
+mod reply;
+mod server;
 mod wording;
-
-use std::path::PathBuf;
 
 use crate::ids::ModelHash;
 use crate::percept::Embedding;
-use crate::runtime::onnx::RuntimeError;
 
+pub use embedders::{Answering, Embedders};
+pub use error::TextError;
 pub use minilm::MiniLm;
+pub use server::ServerEmbedder;
 pub use wording::for_embedding;
 
-/// Turns a text into a unit-length vector. Equal text gives the equal vector, bit for bit, whatever else
-/// is being embedded at the same time.
+/// Turns a text into a unit-length vector. A local one gives equal text the equal vector, bit for bit,
+/// whatever else is being embedded at the same time.
 pub trait TextEmbedder: Send + Sync {
-    /// The vector of `text`, `[dimensions]`. Text beyond the model's window is left out; empty text has a
+    /// The vector of a question, `[dimensions]`. Text beyond the model's window is left out; empty text has a
     /// vector too.
     ///
     /// # Errors
-    /// When the tokenizer or the model fails.
+    /// When the tokenizer or the model fails, or a server gives no vector in time.
     fn embed(&self, text: &str) -> Result<Embedding, TextError>;
 
-    /// Identity of the model: only vectors of equal hashes are compared.
-    fn model(&self) -> ModelHash;
+    /// The vector of a sentence that is being written; `None` where it would have to be waited for: it is made
+    /// later, then.
+    ///
+    /// # Errors
+    /// As [`Self::embed`].
+    fn embed_at_once(&self, text: &str) -> Result<Option<Embedding>, TextError> {
+        self.embed(text).map(Some)
+    }
 
-    /// Length of its vectors.
-    fn dimensions(&self) -> usize;
-}
+    /// The vectors of sentences that are to be found, in their order; may take its time.
+    ///
+    /// # Errors
+    /// As [`Self::embed`]; then there is no vector of any of them.
+    fn embed_passages(&self, texts: &[String]) -> Result<Vec<Embedding>, TextError> {
+        texts.iter().map(|text| self.embed(text)).collect()
+    }
 
-/// What goes wrong between a text and its vector.
-#[derive(Debug, thiserror::Error)]
-pub enum TextError {
-    /// A model file could not be read.
-    #[error("opening the sentence embedder's {path}: {reason}; run `engramd models fetch`", path = .path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// The tokenizer refused a text.
-    #[error(
-        "splitting a text of {bytes} bytes into word pieces: {reason}; check the tokenizer with `engramd models verify`"
-    )]
-    Tokenize {
-        /// Length of the text.
-        bytes: usize,
-        /// Why.
-        reason: String,
-    },
-    /// The network failed.
-    #[error("embedding a text: {0}")]
-    Runtime(#[from] RuntimeError),
-    /// The network gave something that is no sentence vector.
-    #[error(
-        "embedding a text: the model {model} gave the shape {shape:?}, expected [1, D]; check it with `engramd models verify`"
-    )]
-    Shape {
-        /// File name.
-        model: String,
-        /// What came.
-        shape: Vec<usize>,
-    },
+    /// Identity of the model: only vectors of equal hashes are compared. `None`: a server that has not answered
+    /// yet, and whose vectors' length is not known.
+    fn model(&self) -> Option<ModelHash>;
+
+    /// Length of its vectors, once known.
+    fn dimensions(&self) -> Option<usize>;
+
+    /// What it failed with last; `None` since it went well.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }

@@ -1,5 +1,6 @@
 //! Brokers and listeners: Debian's Mosquitto on a port of its own, and a client that collects everything.
 
+use std::collections::BTreeSet;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -40,6 +41,22 @@ pub struct Mosquitto {
 impl Mosquitto {
     /// `None`, with a line that says so, where it is not installed.
     pub fn start() -> Option<Self> {
+        Self::with(|_| "persistence false\n".to_owned())
+    }
+
+    /// One that writes down at every change who has subscribed and what waits for whom, so that a kill takes little of
+    /// it along.
+    pub fn keeping() -> Option<Self> {
+        Self::with(|dir| {
+            format!(
+                "user root\npersistence true\npersistence_location {}/\nautosave_on_changes true\n\
+                 autosave_interval 1\nmax_queued_messages 0\n",
+                dir.display()
+            )
+        })
+    }
+
+    fn with(more: impl Fn(&Path) -> String) -> Option<Self> {
         let programs = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto"];
         let Some(program) = programs.into_iter().find(|path| Path::new(path).exists()) else {
             println!("SKIPPED: mosquitto is not installed (apt-get install mosquitto)");
@@ -48,7 +65,8 @@ impl Mosquitto {
         let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
         let config = dir.path().join("mosquitto.conf");
         let text = format!(
-            "listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nlog_dest none\n"
+            "listener {port} 127.0.0.1\nset_tcp_nodelay true\nallow_anonymous true\nlog_dest none\n{}",
+            more(dir.path())
         );
         std::fs::write(&config, text).unwrap();
         let mut broker = Self { program, child: None, port, dir };
@@ -102,7 +120,7 @@ pub fn tool(name: &str, port: u16, args: &[&str]) -> Option<Child> {
 /// A message as it came.
 #[derive(Clone, Debug)]
 pub struct Message {
-    /// Below `engram/rob/`.
+    /// Below `engram/rob/`, or whole where it is another one.
     pub topic: String,
     pub payload: Vec<u8>,
     pub correlation: Option<Vec<u8>>,
@@ -116,7 +134,7 @@ impl Message {
     }
 }
 
-/// Subscribed to everything of the robot `rob`, by MQTT 5.
+/// Subscribed to everything of the robot `rob`, or to other topics, by MQTT 5.
 pub struct Listener {
     client: Client,
     seen: Arc<Mutex<Vec<Message>>>,
@@ -126,11 +144,18 @@ pub struct Listener {
 impl Listener {
     /// Connects as soon as somebody listens there.
     pub fn connect(port: u16) -> Self {
+        Self::to(port, &["engram/rob/#"])
+    }
+
+    /// The same, subscribed to these.
+    pub fn to(port: u16, filters: &[&str]) -> Self {
         wait_for("the broker", 60, || TcpStream::connect(("127.0.0.1", port)).ok());
         let mut options = MqttOptions::new(format!("listener-{port}"), "127.0.0.1", port);
         options.set_max_packet_size(Some(16 * 1024 * 1024));
         let (client, mut connection) = Client::new(options, 64);
-        client.subscribe("engram/rob/#", QoS::AtLeastOnce).unwrap();
+        for filter in filters {
+            client.subscribe(*filter, QoS::AtLeastOnce).unwrap();
+        }
         let seen = Arc::new(Mutex::new(Vec::new()));
         let put = Arc::clone(&seen);
         thread::spawn(move || {
@@ -159,6 +184,11 @@ impl Listener {
         seen.iter().filter(|message| message.topic == topic).cloned().collect()
     }
 
+    /// Every topic so far, once.
+    pub fn topics(&self) -> BTreeSet<String> {
+        self.seen.lock().unwrap().iter().map(|message| message.topic.clone()).collect()
+    }
+
     /// Waits for a document on a topic that does.
     pub fn expect(&self, topic: &str, secs: u64, fits: impl Fn(&Value) -> bool) -> Value {
         wait_for(topic, secs, || {
@@ -168,8 +198,13 @@ impl Listener {
 
     /// Sends a payload without asking for a reply.
     pub fn send(&self, topic: &str, payload: &[u8]) {
-        let topic = format!("engram/rob/{topic}");
-        self.client.publish(topic, QoS::AtLeastOnce, false, payload.to_vec()).unwrap();
+        self.publish(&format!("engram/rob/{topic}"), payload);
+    }
+
+    /// The same, with the whole topic.
+    pub fn publish(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+        let payload: Vec<u8> = payload.into();
+        self.client.publish(topic, QoS::AtLeastOnce, false, payload).unwrap();
     }
 
     /// A v5 request and its reply, by response topic and correlation data.

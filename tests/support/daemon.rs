@@ -17,9 +17,24 @@ pub struct Daemon {
 impl Daemon {
     /// Starts it with that robot's settings.
     pub fn start(robot: &Robot, args: &[&str]) -> Self {
-        let child =
-            robot.command(args).stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
+        Self::spawn(robot.command(args))
+    }
+
+    /// Starts it with that command line.
+    pub fn spawn(mut command: Command) -> Self {
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::inherit()).spawn().unwrap();
         Self { child }
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Its exit code, when it has ended by itself.
+    pub fn ended(&mut self) -> Option<Option<i32>> {
+        self.child.try_wait().unwrap().map(|status| status.code())
     }
 
     /// Reads JSON lines up to the one that says that the recording is done.

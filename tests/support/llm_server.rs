@@ -31,6 +31,8 @@ pub enum Act {
     Stall,
     /// The words come after so long.
     Slow(Duration, String),
+    /// This JSON, whole, after so long.
+    Json(Duration, String),
 }
 
 impl Act {
@@ -45,6 +47,37 @@ impl Act {
     pub fn call(name: &'static str, arguments: &Value) -> Self {
         Self::Calls(vec![(name, arguments.to_string())])
     }
+
+    /// What `/v1/embeddings` replies to `body`: vectors of so many numbers, near where words are shared; the last
+    /// text's first.
+    pub fn vectors(body: &Value, dimensions: usize, after: Duration) -> Self {
+        let texts = body["input"].as_array().unwrap();
+        let data: Vec<Value> = texts
+            .iter()
+            .enumerate()
+            .rev()
+            .map(|(index, text)| {
+                let vector = bag_of_words(text.as_str().unwrap(), dimensions);
+                json!({"object": "embedding", "index": index, "embedding": vector})
+            })
+            .collect();
+        let reply = json!({"object": "list", "data": data, "model": body["model"]});
+        Self::Json(after, reply.to_string())
+    }
+}
+
+/// One number per word and its hash (FNV-1a), so that texts with the same words are near.
+fn bag_of_words(text: &str, dimensions: usize) -> Vec<f32> {
+    let mut vector = vec![0.01; dimensions];
+    for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()) {
+        let hash = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+        if word.len() > 2 {
+            vector[(hash % dimensions as u64) as usize] += 1.0;
+        }
+    }
+    vector
 }
 
 type Script = dyn Fn(usize, &Value) -> Act + Send + Sync;
@@ -162,6 +195,10 @@ fn act(stream: &mut TcpStream, act: Act) -> std::io::Result<()> {
             let body = json!({"choices": [{"message": {"role": "assistant", "content": text},
                               "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 2}});
             reply(stream, "200 OK", "Content-Type: application/json\r\n", &body.to_string())
+        }
+        Act::Json(after, text) => {
+            thread::sleep(after);
+            reply(stream, "200 OK", "Content-Type: application/json\r\n", &text)
         }
         Act::Garbage(text) => reply(stream, "200 OK", "Content-Type: text/event-stream\r\n", &text),
         Act::Refuse(status, headers, body) => {

@@ -1,8 +1,11 @@
 //! What every promise's test needs: the shared recordings, the binary, a scratch folder.
 
 pub mod broker;
+pub mod companion;
 pub mod daemon;
+pub mod faults;
 pub mod llm_server;
+pub mod onnx;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -3,14 +3,16 @@
 
 use std::sync::Mutex;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use jiff::tz::TimeZone;
 
 use super::*;
-use crate::ids::{ClipId, EntityId, EntityKind};
+use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::llm::llm_server::{Act, LlmServer};
 use crate::llm::{OpenAiChat, Server};
-use crate::memory::StoreOptions;
 use crate::memory::model::{Clip, MemoryKind, MemoryRow, NameRow, NameSource};
+use crate::memory::{PresentFrame, PresentState, PresentTrack, PresentTurn, StoreOptions};
 use crate::time::Span;
 
 /// For a machine that is busy with other things.
@@ -109,11 +111,20 @@ impl Bench {
     }
 
     fn ask_within(&self, text: &str, ms: u64) -> Answer {
+        self.put(text, ms, None)
+    }
+
+    fn ask_at(&self, text: &str, now: Option<Timestamp>) -> Answer {
+        self.put(text, 10_000, now)
+    }
+
+    fn put(&self, text: &str, ms: u64, now: Option<Timestamp>) -> Answer {
         let question = Question {
             id: "q".into(),
             text: text.into(),
             effort: Effort::Deep,
             deadline_ms: Some(ms),
+            now,
             ..Question::default()
         };
         let progress = |line: &Value| self.told.lock().unwrap().push(line.clone());
@@ -319,6 +330,79 @@ fn every_tool_gives_something() {
         let result = bench.last_message(1);
         assert!(!result.contains("error:"), "{call:?}: {result}");
     }
+}
+
+#[test]
+fn a_look_shows_the_open_window_and_its_pictures() {
+    let answered =
+        || Bench::tools(vec![Act::call("look", &json!({})), answer("A stranger.", &["record_1"])]);
+    let pictures = |bench: &Bench| -> Vec<String> {
+        let asked = bench.server.asked();
+        let messages = asked[1]["messages"].as_array().unwrap().clone();
+        let parts = messages.iter().filter_map(|message| message["content"].as_array());
+        parts
+            .flatten()
+            .filter_map(|part| Some(part["image_url"]["url"].as_str()?.to_owned()))
+            .collect()
+    };
+    let result = |bench: &Bench| {
+        let asked = bench.server.asked();
+        let messages = asked[1]["messages"].as_array().unwrap().clone();
+        let result = messages.iter().find(|message| message["role"] == "tool").unwrap();
+        result["content"].as_str().unwrap().to_owned()
+    };
+    let show = |bench: &Bench| {
+        let present = bench.memory.present();
+        present.set(PresentState {
+            updated: Some(at(95.0)),
+            tracks: vec![PresentTrack {
+                handle: TrackId(12),
+                source: SourceId::new("front"),
+                since: at(92.0),
+                last: at(95.0),
+                provisional: None,
+                similarity: None,
+            }],
+            turns: vec![PresentTurn {
+                handle: TurnId(0),
+                source: SourceId::new("microphone"),
+                start: at(94.0),
+                end: None,
+                words: Some("Can you hear".to_owned()),
+                provisional: None,
+                similarity: None,
+            }],
+        });
+        let frames = [("back", 70.0, 1), ("front", 70.0, 2), ("front", 82.0, 3)];
+        let frames =
+            frames.into_iter().chain([("front", 93.0, 4), ("back", 94.8, 5), ("front", 95.0, 6)]);
+        for (camera, secs, byte) in frames {
+            let (source, at) = (SourceId::new(camera), at(secs));
+            present.show(PresentFrame { source, at, jpeg: vec![byte; 3].into() });
+        }
+    };
+    let bench = answered();
+    show(&bench);
+    bench.ask("Who is there just now?");
+    let text = result(&bench);
+    for says in ["front: track_12 in view since", "looks like nobody known", "said: Can you hear"] {
+        assert!(text.contains(says), "{says}: {text}");
+    }
+    assert!(text.contains("Pictures of just now: front 2026-03-02 17:31:22"), "{text}");
+    // Each camera's newest, then what there is room for; in time order.
+    let shown: Vec<String> = [3_u8, 4, 5, 6].map(|byte| STANDARD.encode([byte; 3])).into();
+    let urls = pictures(&bench);
+    assert_eq!(urls.len(), shown.len(), "{urls:?}");
+    assert!(urls.iter().zip(&shown).all(|(url, bytes)| url.ends_with(bytes)), "{urls:?}");
+
+    // A question about the past does not see them, and nothing is there where no camera runs.
+    let past = answered();
+    show(&past);
+    past.ask_at("Who was there?", Some(at(60.0)));
+    assert_eq!(pictures(&past), [""; 0]);
+    let still = answered();
+    still.ask("Who is there just now?");
+    assert_eq!(pictures(&still), [""; 0]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! The tools of the `tools` protocol. They read, and nothing else: whatever a model is talked into, it cannot
 //! change the memory.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,10 +13,10 @@ use crate::answer::persons::Names;
 use crate::answer::reading::hull;
 use crate::answer::reply::Reply;
 use crate::answer::{facts, who};
-use crate::ids::{ClipId, EntityId};
+use crate::ids::{ClipId, EntityId, SourceId};
 use crate::llm::{Message, Part, Role, Tool, ToolCall, json as loose};
 use crate::memory::model::{Clip, MemoryKind};
-use crate::memory::{Filter, Order, SqlLimits};
+use crate::memory::{Filter, Order, PresentFrame, PresentTrack, SqlLimits};
 use crate::recall::Query;
 use crate::recall::time_expr::time_expressions;
 use crate::time::{Span, Timestamp};
@@ -32,8 +34,10 @@ const ROWS: usize = 40;
 const SQL_TIME: Duration = Duration::from_secs(1);
 /// Characters of a query's result.
 const TABLE_CHARS: usize = 4000;
-/// Pictures of one look.
+/// Pictures of a clip.
 const PICTURES: usize = 2;
+/// Pictures of the open window.
+const LOOK_PICTURES: usize = 4;
 /// Their names.
 const TOOLS: [&str; 7] = ["search", "person", "timeline", "where_is", "look", "clip", "sql"];
 
@@ -81,7 +85,7 @@ pub(super) fn offered(with_sql: bool) -> Vec<Tool> {
         },
         Tool {
             name: "look",
-            description: "What the robot sees and hears just now.",
+            description: "What the robot sees and hears just now, with pictures.",
             parameters: object(json!({}), &[]),
         },
         Tool {
@@ -359,23 +363,74 @@ impl Asking<'_> {
                 let who = spoken
                     .who
                     .map_or("somebody".to_owned(), |id| self.pinned.view.display_name(id));
-                Some(format!(
-                    "{} {who} said: {}",
-                    self.at(spoken.span.start),
-                    one_line(spoken.words.as_deref()?)
-                ))
+                let open = spoken.row.is_none().then_some("(not understood yet)");
+                let words = one_line(spoken.words.as_deref().or(open)?);
+                Some(format!("{} {who} said: {words}", self.at(spoken.span.start)))
             })
             .collect();
         if !heard.is_empty() {
             let record = self.record("look", heard.join("; "), recent[0], Vec::new());
             lines.extend(self.show(record));
         }
-        // The open window's own pictures are in the next clip: the newest kept ones are shown.
+        let followed = self.followed();
+        if !followed.is_empty() {
+            let record = self.record("look", followed.join("; "), recent[0], Vec::new());
+            lines.extend(self.show(record));
+        }
+        let frames = self.open_frames();
+        if !frames.is_empty() {
+            let taken =
+                frames.iter().map(|frame| format!("{} {}", frame.source, self.at(frame.at)));
+            lines.push(format!("Pictures of just now: {}", taken.collect::<Vec<_>>().join(", ")));
+            let pictures = frames.into_iter().map(|frame| Part::Picture(frame.jpeg)).collect();
+            return Given { pictures, ..Given::lines(lines) };
+        }
         let clips = self.pinned.view.clips(None);
         let newest =
             clips.iter().filter(|clip| clip.span.start <= now).max_by_key(|clip| clip.span.end);
         let pictures = newest.map(|clip| self.pictures(clip)).unwrap_or_default();
+        if let Some(clip) = newest.filter(|_| !pictures.is_empty()) {
+            let (from, to) = (self.at(clip.span.start), self.at(clip.span.end));
+            lines.push(format!(
+                "No camera looks just now; pictures of {} ({from} to {to})",
+                clip.id
+            ));
+        }
         Given { pictures, ..Given::lines(lines) }
+    }
+
+    /// Faces that are followed in the open window, and whom they look like so far.
+    fn followed(&self) -> Vec<String> {
+        let tracks = self.reading.present.iter().flat_map(|present| &present.tracks);
+        let line = |track: &PresentTrack| {
+            let like = match (track.provisional, track.similarity) {
+                (Some(id), Some(cosine)) => {
+                    let name = self.pinned.view.display_name(self.pinned.view.resolve(id));
+                    format!("looks like {name} ({cosine:.2})")
+                }
+                _ => "looks like nobody known".to_owned(),
+            };
+            let since = self.at(track.since);
+            format!("{}: {} in view since {since}, {like}", track.source, track.handle)
+        };
+        tracks.map(line).collect()
+    }
+
+    /// The open window's frames, in time order: each camera's newest, then what there is room for. None for a
+    /// question about the past, which they are not of, and where no camera runs.
+    fn open_frames(&self) -> Vec<PresentFrame> {
+        let past = self.question.as_of.is_some() || self.question.now.is_some();
+        if past || !self.rounds.settings.pictures {
+            return Vec::new();
+        }
+        let mut frames = self.memory.present().frames();
+        let newest: BTreeMap<SourceId, Timestamp> =
+            frames.iter().map(|frame| (frame.source.clone(), frame.at)).collect();
+        let is_newest = |frame: &PresentFrame| newest.get(&frame.source) == Some(&frame.at);
+        frames.sort_by_key(|frame| (Reverse(is_newest(frame)), Reverse(frame.at)));
+        frames.truncate(LOOK_PICTURES);
+        frames.sort_by(|a, b| (a.at, &a.source).cmp(&(b.at, &b.source)));
+        frames
     }
 
     fn clip(&mut self, id: &str) -> Result<Given, String> {

@@ -1,5 +1,6 @@
 //! `engramd doctor`: what is missing on this machine, and what brings it.
 
+mod embedder;
 mod machine;
 
 use std::net::{TcpListener, ToSocketAddrs};
@@ -12,7 +13,8 @@ use serde::Serialize;
 
 use super::Context;
 use super::print::{self, Paint};
-use crate::config::{BrokerAddress, Engine, TranscriberKind};
+use crate::config::{BrokerAddress, EmbedderKind, Engine, TranscriberKind};
+use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
 use crate::models::{Catalogue, Job};
 use crate::mqtt::client::{ClientError, DaemonClient};
@@ -105,6 +107,7 @@ pub(super) fn run(_: &DoctorArgs, context: &Context) -> anyhow::Result<u8> {
     findings.extend(machine::clock(Timestamp::wall_clock()));
     findings.push(broker(context));
     findings.extend(language_models(context));
+    findings.extend(embedder::embedder(context));
     let failed = findings.iter().any(|one| one.verdict == Verdict::Failure);
     if context.json {
         print::json(&findings)?;
@@ -294,7 +297,24 @@ fn models(context: &Context) -> Vec<Finding> {
             Finding::bad(Verdict::Failure, "models", job.to_string(), error.to_string(), cure)
         }
     };
-    NEEDED.iter().map(job).collect()
+    let elsewhere = context.config.embedder.kind == EmbedderKind::Server;
+    let wanted = |job: &&Job| !(elsewhere && **job == Job::TextEmbedder);
+    NEEDED.iter().filter(wanted).map(job).chain(objects(context)).collect()
+}
+
+/// The detector of things, where one is configured.
+fn objects(context: &Context) -> Option<Finding> {
+    match ObjectModel::configured(&context.config) {
+        Ok(model) => {
+            let found = model?.path.display().to_string();
+            Some(Finding::ok("models", Job::ObjectDetector.to_string(), found))
+        }
+        Err(error) => {
+            let cure = "set objects.model and objects.labels, or leave both out";
+            let what = Job::ObjectDetector.to_string();
+            Some(Finding::bad(Verdict::Failure, "models", what, error, cure))
+        }
+    }
 }
 
 fn store(dir: &Path) -> Vec<Finding> {

@@ -1,4 +1,4 @@
-//! One camera's stage: takes analysed frames in order, follows faces, hands over a part at each border.
+//! One camera's stage: takes analysed frames in order, follows faces and things, hands over a part at each border.
 
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -19,8 +19,10 @@ use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::MouthCutter;
-use crate::perceive::face::{CutDetector, FaceTracker, TrackerSettings};
-use crate::percept::{FaceTrack, KeyFrame};
+use crate::perceive::face::{CutDetector, FaceTracker};
+use crate::perceive::object::ObjectTracker;
+use crate::perceive::track::TrackerSettings;
+use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
 use crate::time::Timestamp;
 
 /// What reaches a camera's stage, in event time order.
@@ -36,6 +38,7 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) struct CameraPart {
     pub(super) tracks: Vec<FaceTrack>,
+    pub(super) objects: Vec<ObjectTrack>,
     pub(super) key_frames: Vec<KeyFrame>,
     pub(super) looked: Vec<Timestamp>,
     pub(super) faces: u64,
@@ -47,16 +50,19 @@ pub(super) struct CameraPart {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct CameraState {
     tracker: FaceTracker,
+    objects: ObjectTracker,
     cuts: CutDetector,
     said: Said,
     mouths: MouthCutter,
 }
 
 impl CameraState {
-    pub(super) fn new(source: SourceId, settings: TrackerSettings) -> Self {
-        let tracker = FaceTracker::new(source, settings);
+    pub(super) fn new(source: SourceId, faces: TrackerSettings, objects: TrackerSettings) -> Self {
+        let tracker = FaceTracker::new(source.clone(), faces);
+        let objects = ObjectTracker::new(source, objects);
         Self {
             tracker,
+            objects,
             cuts: CutDetector::default(),
             said: Said::default(),
             mouths: MouthCutter::default(),
@@ -111,10 +117,12 @@ impl CameraStage {
                 },
                 Step::Border(border) => {
                     let tracks = self.state.tracker.seal(border.end);
+                    let objects = self.state.objects.seal(border.end);
                     let gathered = std::mem::take(&mut part);
                     let camera = CameraPart {
                         key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
                         tracks,
+                        objects,
                         looked: gathered.looked,
                         faces: gathered.faces,
                         state: self.state.clone(),
@@ -132,7 +140,7 @@ impl CameraStage {
     }
 
     fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) {
-        let Analysed { faces: mut frame, thumbnail, looked } = analysed;
+        let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
         frame.cut = self.state.cuts.step(thumbnail);
         if looked {
             self.state.tracker.step(&frame);
@@ -140,9 +148,15 @@ impl CameraStage {
         } else {
             self.state.tracker.coast(frame.at, frame.cut);
         }
+        match objects {
+            Some(objects) => self.state.objects.follow(frame.at, frame.cut, &objects),
+            None if frame.cut => self.state.objects.cut(),
+            None => {}
+        }
         self.say(self.state.tracker.steady(frame.at) && !frame.cut);
         part.faces += frame.faces.len() as u64;
         if let Some(jpeg) = frame.jpeg.take() {
+            self.present.frame(&self.source, frame.at, &jpeg);
             part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
         }
         self.present.tracks(&self.source, frame.at, &self.state.tracker.open());

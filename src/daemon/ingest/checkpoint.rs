@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::window::FrameSelector;
 
 /// Changes whenever the layout of [`Checkpoint`] changes; an older one is refused.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// A checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -60,8 +60,33 @@ pub(super) struct PerceptIds {
     pub(super) next_turn: u64,
     /// Tracks that go on: (camera, number within the camera) → id in the session.
     pub(super) tracks: BTreeMap<(usize, TrackId), TrackId>,
+    /// The same of object tracks: their ids come out of the same count.
+    pub(super) objects: BTreeMap<(usize, TrackId), TrackId>,
     /// Per microphone: turns that began before the border and end after it.
     pub(super) carried: Vec<Vec<SpeechTurn>>,
+}
+
+impl PerceptIds {
+    /// The session's id of a face track: (camera, number within the camera).
+    pub(super) fn face_track(&mut self, track: (usize, TrackId)) -> TrackId {
+        numbered(&mut self.tracks, &mut self.next_track, track)
+    }
+
+    /// The same of an object track.
+    pub(super) fn object_track(&mut self, track: (usize, TrackId)) -> TrackId {
+        numbered(&mut self.objects, &mut self.next_track, track)
+    }
+}
+
+fn numbered(
+    given: &mut BTreeMap<(usize, TrackId), TrackId>,
+    next: &mut u64,
+    track: (usize, TrackId),
+) -> TrackId {
+    *given.entry(track).or_insert_with(|| {
+        *next += 1;
+        TrackId(*next)
+    })
 }
 
 /// Free numbers left for percepts that were erased: theirs are not given again.
@@ -79,11 +104,13 @@ impl Checkpoint {
         let t0 = view.session(point.session)?.start;
         let ours = |clip: ClipId| clip.session == point.session;
         let all = PerceptFilter::default();
-        let tracks = view.tracks(&all).into_iter().filter(|row| ours(row.clip));
+        let faces = view.tracks(&all).into_iter().map(|row| (row.clip, row.track));
+        let objects = view.object_tracks(&all).into_iter().map(|row| (row.clip, row.track));
+        let tracks = faces.chain(objects).filter(|(clip, _)| ours(*clip));
         let turns = view.turns(&all).into_iter().filter(|row| ours(row.clip));
         let free = |newest: Option<u64>| (newest.unwrap_or(0) + GAP) / GAP * GAP;
         let ids = PerceptIds {
-            next_track: free(tracks.map(|row| row.track.0).max()),
+            next_track: free(tracks.map(|(_, track)| track.0).max()),
             next_turn: free(turns.map(|row| row.turn.0).max()),
             ..PerceptIds::default()
         };

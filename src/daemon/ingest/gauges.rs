@@ -97,6 +97,11 @@ impl Gauges {
         self.lock().disk_full = full;
     }
 
+    /// Whether it does.
+    pub(in crate::daemon) fn is_disk_full(&self) -> bool {
+        self.lock().disk_full
+    }
+
     /// Live: the faces of a frame that was captured at `at` are in the open window.
     pub(super) fn faces_shown(&self, at: Timestamp) {
         self.lock().faces_shown.observe(since(at));

@@ -61,6 +61,11 @@ impl LateQueue {
         self.waiting.len()
     }
 
+    /// Whether words of that clip are still to come.
+    pub(super) fn waits_for(&self, clip: ClipId) -> bool {
+        self.waiting.iter().any(|waiting| waiting.clip == clip)
+    }
+
     /// The next turn whose words are there; turns after one that is still waited for stay behind it.
     pub(super) fn next_ready(&mut self) -> Option<(ClipId, SpeechTurn)> {
         loop {
@@ -122,6 +127,7 @@ pub(super) fn commit(
         clip,
         span: Span::new(turn.span.start, turn.span.end),
         tracks: Vec::new(),
+        objects: Vec::new(),
         turns: vec![turn],
         mouths: Vec::new(),
         sounds: Vec::new(),

@@ -40,11 +40,12 @@ pub use late::LateWords;
 pub use live::{LiveContext, live};
 pub use pace::{Command, Pace};
 pub(crate) use perceivers::calibrations;
-pub use perceivers::{Calibrations, PerceiverSet, Perceivers, Recogniser};
+pub use perceivers::{Calibrations, ObjectModel, PerceiverSet, Perceivers, Recogniser};
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, PartialWords, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};
 pub use stages::{Stage, StageTimes};
+pub use steady::Looks;
 
 use crate::media::{Pose, ToldWords};
 use crate::time::Timestamp;

@@ -1,31 +1,37 @@
 //! The models of one worker, and the choice of them from the catalogue.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
+use sha2::{Digest as _, Sha256};
 
 use super::mouths::Scores;
 use super::stages::{Stage, StageTimes};
+use super::steady::Looks;
 use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
-use crate::config::sections::FacePerception;
+use crate::config::sections::{FacePerception, Objects};
 use crate::config::{Config, find_file};
-use crate::ids::{SourceId, TurnId};
+use crate::ids::{ModelHash, SourceId, TurnId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::{ActiveSpeaker, Excerpt, LrAsd};
 use crate::perceive::face::{
-    CosineGates, DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, Thumbnail,
+    DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, Thumbnail,
 };
+use crate::perceive::object::{self, Detection, ObjectDetector, WEAK_SHARE, Yolo};
 use crate::perceive::speech::{self, Transcriber};
+use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
     Eres2NetV2, Ge2e, JointSettings, RawTurn, SileroVad, SpeakerEmbedder, SplitSettings,
     TurnFinder, TurnFinderState, VoiceActivity, part_jointly, split_by_speaker,
 };
-use crate::percept::{FrameFaces, SpeechTurn, Transcript};
+use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 use crate::runtime::onnx::Device;
 
 /// Threads inside one model call: a constant, because it decides the last bits of the result.
@@ -45,6 +51,43 @@ pub struct Analysed {
     pub thumbnail: Thumbnail,
     /// Faces were looked for.
     pub looked: bool,
+    /// The things, where they were looked for.
+    pub objects: Option<Vec<Object>>,
+}
+
+/// The detector of things that the configuration names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectModel {
+    /// The file.
+    pub path: PathBuf,
+    /// What its classes are called; `None`: as the file says.
+    pub labels: Option<PathBuf>,
+    /// SHA-256 of the file.
+    pub hash: ModelHash,
+}
+
+impl ObjectModel {
+    /// The one that the configuration names, tried: a file of another kind is told of at the start, not at the first frame.
+    /// `None` where none is named.
+    ///
+    /// # Errors
+    /// Why it cannot be used.
+    pub fn configured(config: &Config) -> Result<Option<Self>, String> {
+        let settings = &config.objects;
+        let state_dir = config.store.dir.as_deref();
+        let place = |file: &PathBuf| find_file(file, state_dir).unwrap_or_else(|| file.clone());
+        let Some(path) = settings.model.as_ref().map(place) else { return Ok(None) };
+        let hash = sha256_of(&path)?;
+        let model = Self { path, labels: settings.labels.as_ref().map(place), hash };
+        model.open(settings).map_err(|error| error.to_string())?;
+        Ok(Some(model))
+    }
+
+    fn open(&self, settings: &Objects) -> Result<Yolo, object::PerceiveError> {
+        let thresholds = (settings.min_score * WEAK_SHARE, settings.nms_iou);
+        let labels = self.labels.as_deref();
+        Yolo::open(&self.path, labels, thresholds, INTRA_OP_THREADS, Device::Auto)
+    }
 }
 
 /// Which models run; every worker loads its own from it.
@@ -64,6 +107,8 @@ pub struct PerceiverSet {
     active_speaker: Option<ModelFile>,
     /// What turns speech into words, by its name.
     pub recogniser: Option<String>,
+    /// Finds things; `None` where none is configured, or it cannot be used.
+    pub objects: Option<ObjectModel>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
     /// Where the time goes; shared with everything that is loaded from this set.
@@ -116,6 +161,10 @@ impl PerceiverSet {
         let recogniser = words.transcriber.map(|recogniser| recogniser.name().to_owned());
         degraded.extend(words.degraded.map(|why| format!("words: {why}")));
         let calibrated = Arc::new(calibrations(config, &mut degraded));
+        let objects = ObjectModel::configured(config).unwrap_or_else(|why| {
+            degraded.push(format!("objects: {why}"));
+            None
+        });
         let set = Self {
             config: config.clone(),
             calibrated,
@@ -126,6 +175,7 @@ impl PerceiverSet {
             voice_activity,
             active_speaker,
             recogniser,
+            objects,
             degraded,
             stages: Arc::default(),
         };
@@ -183,6 +233,7 @@ impl PerceiverSet {
     /// When a model cannot be opened.
     pub fn load(&self, calibrated: &Arc<Calibrations>) -> Result<Perceivers, PerceiveError> {
         let faces = self.face_analyser(&self.config.face)?;
+        let objects = self.object_detector()?;
         let voice = self.speaker_embedder()?;
         let splitter = match (&self.speaker_embedder, &self.change_finder) {
             (Some(main), Some(finder)) if main.hash != finder.hash => Some(open_embedder(finder)?),
@@ -197,8 +248,11 @@ impl PerceiverSet {
         let speaker = self.active_speaker.as_ref().filter(|_| self.scores_mouths()).map(open);
         let speaker =
             speaker.transpose()?.map(|speaker| Box::new(speaker) as Box<dyn ActiveSpeaker>);
+        let ignored = self.config.objects.ignore.clone();
         Ok(Perceivers {
             faces,
+            objects,
+            ignored,
             calibrated,
             voice,
             splitter,
@@ -232,6 +286,15 @@ impl PerceiverSet {
         Ok(Some(FaceAnalyser::new(models, settings, INTRA_OP_THREADS)?))
     }
 
+    /// The detector of things, alone; `None` without one.
+    ///
+    /// # Errors
+    /// When the model cannot be opened.
+    pub fn object_detector(&self) -> Result<Option<Box<dyn ObjectDetector>>, PerceiveError> {
+        let Some(model) = &self.objects else { return Ok(None) };
+        Ok(Some(Box::new(model.open(&self.config.objects)?)))
+    }
+
     /// The speaker embedder, alone; `None` where its model is missing.
     ///
     /// # Errors
@@ -250,6 +313,16 @@ impl PerceiverSet {
     }
 }
 
+fn sha256_of(path: &Path) -> Result<ModelHash, String> {
+    let fail = |error: std::io::Error| {
+        format!("reading the object detector {}: {error}; set `objects.model`", path.display())
+    };
+    let mut hasher = Sha256::new();
+    let mut file = File::open(path).map_err(fail)?;
+    std::io::copy(&mut file, &mut hasher).map_err(fail)?;
+    Ok(ModelHash(hasher.finalize().into()))
+}
+
 /// The calibrations that the configuration names; one that cannot be used is an ability impaired.
 pub(crate) fn calibrations(config: &Config, degraded: &mut Vec<String>) -> Calibrations {
     let mut known = BTreeMap::new();
@@ -262,7 +335,7 @@ pub(crate) fn calibrations(config: &Config, degraded: &mut Vec<String>) -> Calib
                 known.insert(SourceId::new(&camera.id), info);
             }
             Err(why) => degraded.push(format!(
-                "bearing of faces at {}: reading {}: {why}; check it with `engramd calibrate camera`",
+                "bearing of faces and things at {}: reading {}: {why}; check it with `engramd calibrate camera`",
                 camera.id,
                 path.display()
             )),
@@ -311,6 +384,9 @@ fn open_embedder(file: &ModelFile) -> Result<Box<dyn SpeakerEmbedder>, PerceiveE
 /// One worker's models.
 pub struct Perceivers {
     faces: Option<FaceAnalyser>,
+    objects: Option<Box<dyn ObjectDetector>>,
+    /// Labels that are no things.
+    ignored: Vec<String>,
     calibrated: Arc<Calibrations>,
     voice: Option<Box<dyn SpeakerEmbedder>>,
     /// Looks for changes of voice, where `voice` is too slow for that.
@@ -323,14 +399,16 @@ pub struct Perceivers {
 }
 
 impl Perceivers {
-    /// Finds and embeds the faces of a frame; unless it `looks`, only the picture is taken in.
+    /// Finds and embeds the faces of a frame and finds its things, as far as it `looks`; the picture is taken in in any
+    /// case.
     ///
     /// # Errors
-    /// When the picture cannot be decoded or a model cannot run.
-    pub fn faces(&mut self, frame: &Frame, looks: bool) -> Result<Analysed, PerceiveError> {
+    /// When the picture cannot be decoded or a model of faces cannot run. Things that could not be looked for are left
+    /// out of that frame.
+    pub fn frame(&mut self, frame: &Frame, looks: Looks) -> Result<Analysed, PerceiveError> {
         let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame))?;
         let thumbnail = Thumbnail::of(&picture);
-        let mut faces = match self.faces.as_mut().filter(|_| looks) {
+        let mut faces = match self.faces.as_mut().filter(|_| looks.faces) {
             Some(analyser) => self
                 .stages
                 .time(Stage::Faces, || analyser.analyse(&frame.source, frame.at, &picture))?,
@@ -345,28 +423,59 @@ impl Perceivers {
             },
         };
         faces.jpeg = Some(jpeg);
-        self.locate(&mut faces);
-        Ok(Analysed { faces, thumbnail, looked: looks })
+        let camera = self.camera(&faces);
+        for face in &mut faces.faces {
+            let seen = camera.as_ref();
+            face.bearing =
+                seen.and_then(|seen| seen.bearing_of_face(face.bbox.centre(), &face.landmarks));
+        }
+        let objects =
+            if looks.objects { self.objects(frame, &picture, camera.as_ref()) } else { None };
+        Ok(Analysed { faces, thumbnail, looked: looks.faces, objects })
     }
 
-    /// Says where the faces are, where the camera's calibration is known and of these pictures.
-    fn locate(&self, frame: &mut FrameFaces) {
-        let Some(camera) = self.calibrated.get(&frame.source) else { return };
-        let Some(camera) = camera.scaled_to(frame.width, frame.height) else {
+    /// The things of a picture; `None` without a detector, and where it failed.
+    fn objects(
+        &mut self,
+        frame: &Frame,
+        picture: &RgbImage,
+        camera: Option<&CameraInfo>,
+    ) -> Option<Vec<Object>> {
+        let detector = self.objects.as_mut()?;
+        match self.stages.time(Stage::Objects, || detector.detect(picture)) {
+            Ok(found) => Some(
+                found
+                    .into_iter()
+                    .filter(|one| !self.ignored.iter().any(|label| **label == *one.label))
+                    .map(|Detection { bbox, label, score }| {
+                        let bearing = camera.and_then(|camera| camera.bearing(bbox.centre()));
+                        Object { bbox, label, score, bearing, picture: picture.dimensions() }
+                    })
+                    .collect(),
+            ),
+            Err(error) => {
+                tracing::warn!(source = %frame.source, %error, "A frame was not searched for things.");
+                None
+            }
+        }
+    }
+
+    /// The camera that took the frame, where its calibration is known and of these pictures.
+    fn camera(&self, frame: &FrameFaces) -> Option<CameraInfo> {
+        let camera = self.calibrated.get(&frame.source)?;
+        let scaled = camera.scaled_to(frame.width, frame.height);
+        if scaled.is_none() {
             static ONCE: std::sync::Once = std::sync::Once::new();
             let (width, height) = (frame.width, frame.height);
             ONCE.call_once(|| {
                 tracing::warn!(
                     source = %frame.source,
-                    "The camera is calibrated for pictures of {}x{} and delivers {width}x{height}: faces have no bearing.",
+                    "The camera is calibrated for pictures of {}x{} and delivers {width}x{height}: faces and things have no bearing.",
                     camera.width, camera.height
                 );
             });
-            return;
-        };
-        for face in &mut frame.faces {
-            face.bearing = camera.bearing_of_face(face.bbox.centre(), &face.landmarks);
         }
+        scaled
     }
 
     /// Splits a raw turn where the speaker changes and embeds each part.

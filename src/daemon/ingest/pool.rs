@@ -12,6 +12,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::mouths::Scores;
 use super::perceivers::{Analysed, Calibrations, PerceiverSet, Perceivers, Recogniser};
+use super::steady::Looks;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::Excerpt;
@@ -22,7 +23,7 @@ use crate::percept::{SpeechTurn, Transcript};
 pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 
 enum Job {
-    Faces(Frame, bool, Sender<Result<Analysed, PerceiveError>>),
+    Frame(Frame, Looks, Sender<Result<Analysed, PerceiveError>>),
     Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
     Mouth(RawTurn, Excerpt, Sender<Result<Scores, PerceiveError>>),
     Again(Vec<SpeechTurn>, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
@@ -47,7 +48,7 @@ impl Courtesy {
     }
 
     /// Waits while questions are being answered, at most a few milliseconds per job.
-    pub(super) fn step_aside(&self) {
+    pub(crate) fn step_aside(&self) {
         for _ in 0..10 {
             if self.0.load(Ordering::Relaxed) == 0 {
                 return;
@@ -175,10 +176,10 @@ impl JobQueue {
         pending
     }
 
-    /// Finds and embeds the faces of a frame; unless it `looks`, only the picture is taken in.
+    /// Looks for faces and things in a frame, as far as it `looks`.
     #[must_use]
-    pub fn faces(&self, frame: Frame, looks: bool) -> Pending<Analysed> {
-        self.put(|reply| Job::Faces(frame, looks, reply))
+    pub fn frame(&self, frame: Frame, looks: Looks) -> Pending<Analysed> {
+        self.put(|reply| Job::Frame(frame, looks, reply))
     }
 
     /// Splits a raw turn by speaker and embeds the parts.
@@ -238,7 +239,7 @@ fn work(mut perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy) 
         courtesy.step_aside();
         // A receiver that is gone means that nobody waits any more.
         match job {
-            Job::Faces(frame, looks, reply) => reply.send(perceivers.faces(&frame, looks)).ok(),
+            Job::Frame(frame, looks, reply) => reply.send(perceivers.frame(&frame, looks)).ok(),
             Job::Voice(turn, reply) => reply.send(perceivers.voice(&turn)).ok(),
             Job::Mouth(turn, excerpt, reply) => reply.send(perceivers.mouth(&turn, &excerpt)).ok(),
             Job::Again(turns, reply) => reply.send(perceivers.again(turns)).ok(),

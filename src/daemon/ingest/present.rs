@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Gauges;
 use crate::identify::Resolver;
 use crate::ids::{SourceId, TurnId};
-use crate::memory::{Memory, PresentState, PresentTrack, PresentTurn};
+use crate::memory::{Memory, PresentFrame, PresentState, PresentTrack, PresentTurn};
 use crate::percept::{FaceTrack, Life, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
@@ -56,6 +56,12 @@ impl PresentBoard {
             provisional: guess.map(|(face, _, _)| face),
             similarity: guess.map(|(_, _, similarity)| similarity),
         }
+    }
+
+    /// A camera's newest analysed frame.
+    pub(super) fn frame(&self, source: &SourceId, at: Timestamp, jpeg: &Arc<[u8]>) {
+        let frame = PresentFrame { source: source.clone(), at, jpeg: Arc::clone(jpeg) };
+        self.memory.present().show(frame);
     }
 
     /// The turn that is being spoken at a microphone, if any.
@@ -126,6 +132,7 @@ impl PresentBoard {
     pub(super) fn clear(&self) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = PresentState::default();
         self.memory.present().set(PresentState::default());
+        self.memory.present().forget_frames();
     }
 
     fn change(&self, at: Timestamp, change: impl FnOnce(&mut PresentState)) {

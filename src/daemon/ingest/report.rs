@@ -27,6 +27,8 @@ pub struct ClipReport {
     pub dropped: u64,
     /// Face tracks.
     pub faces: usize,
+    /// Object tracks.
+    pub objects: usize,
     /// Speech turns.
     pub turns: usize,
     /// Memories written.

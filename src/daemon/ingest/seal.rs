@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
 use super::camera::CameraPart;
 use super::checkpoint::{Checkpoint, PerceptIds};
 use super::disk::Patience;
-use super::late::{self, LateQueue};
+use super::late::{self, LateQueue, LateWords};
 use super::microphone::MicrophonePart;
 use super::mouths::{Asked, Mouths, Scores};
 use super::pool::{Courtesy, JobQueue, Pending, take};
@@ -23,14 +23,15 @@ use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::ToldWords;
-use crate::memorize::model::{Spool, SpooledClip};
+use crate::memorize::model::{Spool, SpooledClip, SpooledTurn};
 use crate::memorize::{Memorizer, Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
 use crate::memory::{Draft, Memory, MemoryError};
 use crate::perceive::active_speaker::CROPS_PER_SEC;
 use crate::perceive::voice::{JointSettings, heard_once, is_poor};
 use crate::percept::{
-    ClipCounts, ClipPercepts, FaceTrack, MouthScore, Sound, SoundKind, SpeechTurn, Transcript,
+    ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
+    Transcript,
 };
 use crate::time::{Span, Timestamp};
 
@@ -78,6 +79,8 @@ pub(super) struct Sealer {
     pub(super) recorded: Timestamp,
     /// When the robot itself spoke.
     pub(super) inbox: Inbox,
+    /// Clips in the spool whose words are still to come, since when.
+    pub(super) held: Vec<(ClipId, Instant)>,
 }
 
 /// Pictures of a face that tell something about a turn: at least 0.4 s.
@@ -86,6 +89,8 @@ const LEAST_SCORES: usize = 10;
 /// A turn, and what will bring its words where they were not there in time.
 type Heard = (SpeechTurn, Option<Pending<Transcript>>);
 
+/// How long a clip in the spool is held for words that are still to come; then the model has it without them.
+const HELD_FOR: Duration = Duration::from_secs(120);
 /// How often late words are looked for while no part comes.
 const LATE_EVERY: Duration = Duration::from_millis(200);
 /// How long a live clip waits for the words of its turns.
@@ -96,6 +101,13 @@ const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
 impl Sealer {
     /// Commits clips in order until every stage is gone; gives back how many.
     pub(super) fn run(mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
+        let done = self.seal_all(parts);
+        // No more words come.
+        self.release(Duration::ZERO);
+        done
+    }
+
+    fn seal_all(&mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
         let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
         loop {
             let part = match self.next_part(parts)? {
@@ -158,10 +170,34 @@ impl Sealer {
             let into = (&self.memory, &self.memorizer);
             if let Some(words) = late::commit(into, &mut resolver, turn, self.recorded)? {
                 drop(resolver);
+                self.spool_words(&words);
                 self.reports.send(Report::Words(Box::new(words))).ok();
             }
         }
+        self.release(HELD_FOR);
         Ok(())
+    }
+
+    /// Puts words that came late to their clip, where it waits for the memorizing model.
+    fn spool_words(&self, words: &LateWords) {
+        let Some(spool) = &self.spool else { return };
+        let Some(turn) = SpooledTurn::of(&words.turn, &words.identified) else { return };
+        if let Err(error) = spool.add_turn(words.clip, turn) {
+            tracing::warn!(%error, clip = %words.clip, "Words that came late do not reach the memorizing model.");
+        }
+    }
+
+    /// Lets the memorizing model have the clips whose words are all there, or were waited for so long.
+    fn release(&mut self, most: Duration) {
+        let Some(spool) = &self.spool else { return };
+        let late = &self.late;
+        self.held.retain(|(clip, since)| {
+            let held = late.waits_for(*clip) && since.elapsed() < most;
+            if !held {
+                spool.release(*clip);
+            }
+            held
+        });
     }
 
     fn seal(&mut self, border: Border, slot: Slot) -> Result<(), IngestError> {
@@ -200,7 +236,7 @@ impl Sealer {
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
-        self.spool(&percepts, &identified, resolver.persons());
+        self.spool(&percepts, &identified, resolver.persons(), !late.is_empty());
         let (patience, store) = (&mut self.patience, self.memory.dir());
         let again = |error: &MemoryError| patience.again(store, error);
         if let Err(error) = stages.time(Stage::Commit, || draft.commit_retrying(again)) {
@@ -208,12 +244,14 @@ impl Sealer {
             return Err(error.into());
         }
         drop(resolver);
-        if let Some(spool) = &self.spool {
-            spool.release(clip);
-        }
         self.patience.committed();
         for (turn, words) in late {
             self.late.expect(clip, turn, words);
+        }
+        if let Some(spool) = &self.spool {
+            spool.commit(clip);
+            self.held.push((clip, Instant::now()));
+            self.release(HELD_FOR);
         }
         self.recorded = border.end;
         self.clips += 1;
@@ -226,6 +264,7 @@ impl Sealer {
             frames: percepts.counts.frames,
             dropped: percepts.counts.dropped,
             faces: percepts.tracks.len(),
+            objects: percepts.objects.len(),
             turns: percepts.turns.len(),
             memories: memories.len(),
             sealed_secs: since.map_or(0.0, |since| since.elapsed().as_secs_f64()),
@@ -250,12 +289,20 @@ impl Sealer {
         Ok(())
     }
 
-    /// Puts the clip in line for the multimodal model; it may have it once the clip is committed.
-    fn spool(&self, percepts: &ClipPercepts, identified: &IdentifiedClip, persons: &Persons) {
+    /// Puts the clip in line for the multimodal model; it may have it once the clip is committed and no more words
+    /// of it are to come.
+    fn spool(
+        &self,
+        percepts: &ClipPercepts,
+        identified: &IdentifiedClip,
+        persons: &Persons,
+        words_to_come: bool,
+    ) {
         let Some(spool) = &self.spool else { return };
-        let Some(clip) = SpooledClip::of(percepts, identified, persons, self.spool_sound) else {
+        let clip = SpooledClip::of(percepts, identified, persons, self.spool_sound);
+        if clip.is_empty() && !words_to_come {
             return;
-        };
+        }
         if let Err(error) = spool.put(&clip) {
             tracing::warn!(%error, clip = %percepts.clip, "A clip cannot wait for the memorizing model; it keeps its built-in memories. Free space in spool/ of the store.");
         }
@@ -380,11 +427,13 @@ impl Sealer {
         mut heard: Vec<Heard>,
     ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
         let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
+        let mut objects: Vec<(usize, ObjectTrack)> = Vec::new();
         let mut key_frames = Vec::new();
         let mut looked = Vec::new();
         let mut faces = 0;
         for (index, part) in cameras {
             tracks.extend(std::mem::take(&mut part.tracks).into_iter().map(|t| (*index, t)));
+            objects.extend(std::mem::take(&mut part.objects).into_iter().map(|t| (*index, t)));
             key_frames.append(&mut part.key_frames);
             looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
             faces += part.faces;
@@ -393,6 +442,14 @@ impl Sealer {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
         let tracks = tracks.into_iter().map(|(camera, track)| self.number(camera, track)).collect();
+        objects.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let number = |(camera, track): (usize, ObjectTrack)| {
+            let id = self.ids.object_track((camera, track.id));
+            ObjectTrack { id, ..track }
+        };
+        let objects = objects.into_iter().map(number).collect();
         heard.sort_by(|(a, _), (b, _)| {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
@@ -408,6 +465,7 @@ impl Sealer {
             clip,
             span: Span::new(border.start, border.end),
             tracks,
+            objects,
             turns,
             mouths,
             sounds: Vec::new(),
@@ -461,12 +519,7 @@ impl Sealer {
     }
 
     fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {
-        let ids = &mut self.ids;
-        let id = *ids.tracks.entry((camera, track.id)).or_insert_with(|| {
-            ids.next_track += 1;
-            TrackId(ids.next_track)
-        });
-        track.id = id;
+        track.id = self.ids.face_track((camera, track.id));
         track
     }
 

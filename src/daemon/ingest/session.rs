@@ -34,7 +34,7 @@ use crate::memorize::model::Spool;
 use crate::memorize::{Memorizer, Upkeep};
 use crate::memory::{Memory, MemoryError, model};
 use crate::perceive::PerceiveError;
-use crate::perceive::face::TrackerSettings;
+use crate::perceive::track::TrackerSettings;
 use crate::time::{Span, Timestamp};
 use crate::window::ClipClock;
 
@@ -259,7 +259,12 @@ impl Session {
             let (steps, taken) = bounded(waiting.max(1));
             let state = state.cameras.remove(0);
             let steadiness = Steadiness::resume(state.said());
-            let cadence = Cadence::new(config.face.detect_every, state.said(), steadiness.clone());
+            let cadence = Cadence::new(
+                config.face.detect_every,
+                config.objects.every,
+                state.said(),
+                steadiness.clone(),
+            );
             cadences.insert(source.clone(), cadence);
             let stage = CameraStage {
                 index,
@@ -347,6 +352,7 @@ impl Session {
             },
             recorded: Timestamp::default(),
             inbox: settings.inbox.clone(),
+            held: Vec::new(),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())
@@ -390,8 +396,10 @@ impl States {
     ) -> Result<Self, IngestError> {
         let config = &settings.config;
         let gates = settings.perceivers.gates();
-        let tracker = TrackerSettings::new(&config.face, config.window.analyse_fps, gates);
-        let fresh = |source: &SourceId| CameraState::new(source.clone(), tracker.clone());
+        let faces = TrackerSettings::of_faces(&config.face, config.window.analyse_fps, gates);
+        let objects = TrackerSettings::of_objects(&config.objects, config.window.analyse_fps);
+        let fresh =
+            |source: &SourceId| CameraState::new(source.clone(), faces.clone(), objects.clone());
         let Some((session, checkpoint)) = resume else {
             return Ok(Self {
                 cameras: cameras.iter().map(fresh).collect(),

@@ -13,6 +13,8 @@ pub enum Stage {
     Picture,
     /// Faces found, aligned, judged, embedded.
     Faces,
+    /// Things found.
+    Objects,
     /// Voice activity, and turns cut out.
     VoiceActivity,
     /// Turns split by speaker and embedded.
@@ -31,9 +33,10 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of the data.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Picture,
         Self::Faces,
+        Self::Objects,
         Self::VoiceActivity,
         Self::Voice,
         Self::ActiveSpeaker,
@@ -49,6 +52,7 @@ impl Stage {
         match self {
             Self::Picture => "picture",
             Self::Faces => "faces",
+            Self::Objects => "objects",
             Self::VoiceActivity => "voice_activity",
             Self::Voice => "voice",
             Self::ActiveSpeaker => "active_speaker",

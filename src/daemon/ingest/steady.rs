@@ -1,4 +1,4 @@
-//! Which analysed frames of a camera may go without detection: `face.detect_every`.
+//! Which analysed frames of a camera may go without detection: `face.detect_every`, `objects.every`.
 //!
 //! Whether frame n is looked at hangs on what the tracker knew after frame n - [`LAG`], never on how fast the workers
 //! are: the dispatcher waits for that. So the same recording gives the same memory, and the workers still run ahead.
@@ -80,24 +80,45 @@ impl Steadiness {
     }
 }
 
+/// What is looked for in a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Looks {
+    /// Faces.
+    pub faces: bool,
+    /// Things.
+    pub objects: bool,
+}
+
 /// The dispatcher's count of one camera's analysed frames.
 #[derive(Clone, Debug)]
 pub(super) struct Cadence {
     every: u64,
+    /// Things are looked for in one frame of so many.
+    objects_every: u64,
     next: u64,
     steadiness: Steadiness,
 }
 
 impl Cadence {
-    /// `every`: one frame of so many is always looked at.
-    pub(super) fn new(every: usize, said: &Said, steadiness: Steadiness) -> Self {
-        Self { every: every.max(1) as u64, next: said.next, steadiness }
+    /// `every`: in one frame of so many faces are always looked for; `objects_every`: in just these things are.
+    pub(super) fn new(
+        every: usize,
+        objects_every: usize,
+        said: &Said,
+        steadiness: Steadiness,
+    ) -> Self {
+        let (every, objects_every) = (every.max(1) as u64, objects_every.max(1) as u64);
+        Self { every, objects_every, next: said.next, steadiness }
     }
 
-    /// Whether faces are to be looked for in the next frame.
-    pub(super) fn looks(&mut self) -> bool {
+    /// What is to be looked for in the next frame.
+    pub(super) fn looks(&mut self) -> Looks {
         let number = self.next;
         self.next += 1;
+        Looks { faces: self.faces(number), objects: number.is_multiple_of(self.objects_every) }
+    }
+
+    fn faces(&self, number: u64) -> bool {
         if self.every == 1 || number.is_multiple_of(self.every) || number < LAG {
             return true;
         }
@@ -112,14 +133,14 @@ mod tests {
     fn looked(every: usize, steady: &[bool], resume_at: usize) -> Vec<bool> {
         let mut said = Said::default();
         let mut board = Steadiness::default();
-        let mut cadence = Cadence::new(every, &said, board.clone());
+        let mut cadence = Cadence::new(every, 1, &said, board.clone());
         let mut looked = Vec::new();
         for (at, steady) in steady.iter().enumerate() {
             if at == resume_at {
                 board = Steadiness::resume(&said);
-                cadence = Cadence::new(every, &said, board.clone());
+                cadence = Cadence::new(every, 1, &said, board.clone());
             }
-            looked.push(cadence.looks());
+            looked.push(cadence.looks().faces);
             said.note(*steady);
             board.say(&said);
         }
@@ -142,25 +163,32 @@ mod tests {
     #[test]
     fn a_stage_that_is_gone_is_not_waited_for() {
         let board = Steadiness::default();
-        let mut cadence = Cadence::new(5, &Said::default(), board.clone());
+        let mut cadence = Cadence::new(5, 4, &Said::default(), board.clone());
         for _ in 0..6 {
             board.close();
-            assert!(cadence.looks());
+            assert!(cadence.looks().faces);
         }
     }
 
     #[test]
     fn what_was_said_is_waited_for() {
         let board = Steadiness::default();
-        let mut cadence = Cadence::new(5, &Said::default(), board.clone());
-        assert!((0..4).all(|_| cadence.looks()));
+        let mut cadence = Cadence::new(5, 4, &Said::default(), board.clone());
+        let objects: Vec<bool> = (0..4)
+            .map(|_| cadence.looks())
+            .map(|looks| {
+                assert!(looks.faces);
+                looks.objects
+            })
+            .collect();
+        assert_eq!(objects, [true, false, false, false]);
         let later = std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(20));
             let mut said = Said::default();
             said.note(true);
             board.say(&said);
         });
-        assert!(!cadence.looks(), "frame 4 hangs on what is said after frame 0");
+        assert!(!cadence.looks().faces, "frame 4 hangs on what is said after frame 0");
         assert!(later.join().is_ok());
     }
 }

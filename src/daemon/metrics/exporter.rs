@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 type Label = (&'static str, &'static str);
 
 /// Counts of [`Meters`] behind each counter: name, label and value, the meter's own name.
-const COUNTERS: [(&str, Option<Label>, &str); 14] = [
+const COUNTERS: [(&str, Option<Label>, &str); 16] = [
     ("engram_clips_total", None, "clips"),
     ("engram_memories_total", None, "memories"),
     ("engram_frames_dropped_total", None, "frames_dropped"),
@@ -32,6 +32,8 @@ const COUNTERS: [(&str, Option<Label>, &str); 14] = [
     ("engram_refined_clips_total", Some(("outcome", "unrefined")), "clips_unrefined"),
     ("engram_refined_memories_total", None, "memories_refined"),
     ("engram_refused_conclusions_total", None, "conclusions_refused"),
+    ("engram_vectors_total", Some(("outcome", "made")), "vectors_made"),
+    ("engram_vectors_total", Some(("outcome", "refused")), "vectors_refused"),
 ];
 
 /// Counts of a language model's [`Tally`] likewise.
@@ -149,6 +151,7 @@ impl Exporter {
         page.value("engram_spool_bytes", held.bytes as f64);
         page.value("engram_spool_lag_seconds", spool_lag_secs(&self.memory, held.oldest));
         page.value("engram_spool_dropped_total", held.dropped as f64);
+        page.value("engram_vectors_waiting", self.models.vectors.waiting() as f64);
     }
 }
 

@@ -163,6 +163,18 @@ pub const METRICS: &[Metric] = &[
         "Conclusions of the model that were not taken in.",
     ),
     metric(
+        "engram_vectors_waiting",
+        Kind::Gauge,
+        &[],
+        "Memories that wait for their vector; until then they are found by words.",
+    ),
+    metric(
+        "engram_vectors_total",
+        Kind::Counter,
+        &["outcome"],
+        "Vectors of memories made in the background: `made`, or `refused` by the embedder.",
+    ),
+    metric(
         "engram_llm_requests_total",
         Kind::Counter,
         &["outcome"],

@@ -50,8 +50,10 @@ pub(super) fn recall(
     let span = (args.start.is_some() || args.end.is_some()).then(|| {
         Span::new(args.start.unwrap_or(Timestamp::EPOCH), args.end.unwrap_or(Timestamp::MAX))
     });
-    let vector = embedder.map(|embedder| embedder.embed(&args.query)).transpose();
-    let vector = vector.map_err(|error| Refusal::internal(error.to_string()))?;
+    let vector = embedder.and_then(|embedder| {
+        let embedded = embedder.embed(&args.query);
+        embedded.inspect_err(|error| tracing::debug!(%error, "recalled by words alone")).ok()
+    });
     let query = Query {
         text: args.query.clone(),
         vector,

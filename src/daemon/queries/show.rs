@@ -125,6 +125,22 @@ fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {
             })
         })
         .collect();
+    let objects: Vec<Value> = view
+        .object_tracks(&filter)
+        .iter()
+        .map(|track| {
+            json!({
+                "track": track.track,
+                "source": track.source,
+                "start": track.span.start,
+                "end": track.span.end,
+                "label": track.label,
+                "object": track.object,
+                "name": track.object.and_then(|id| name_of(view, id)),
+                "sightings": track.sightings.len(),
+            })
+        })
+        .collect();
     let turns: Vec<Value> = view
         .turns(&filter)
         .iter()
@@ -146,7 +162,8 @@ fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {
     let memories = view.memories(&Filter { clip: Some(id), ..Filter::default() });
     let memories: Vec<Value> = memories.iter().map(|row| line(view, row)).collect();
     Ok(json!({
-        "kind": "clip", "clip": *clip, "tracks": tracks, "turns": turns, "memories": memories,
+        "kind": "clip", "clip": *clip, "tracks": tracks, "objects": objects, "turns": turns,
+        "memories": memories,
     }))
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
 use serde_json::Value;
@@ -16,6 +17,9 @@ use crate::time::Timestamp;
 const QUEUE: usize = 4096;
 /// Answers found again by their request's id.
 const REMEMBERED_IDS: usize = 4096;
+
+/// How long an answer that may not be written yet is waited for.
+const FIND_WAIT: Duration = Duration::from_secs(2);
 
 enum Entry {
     Answer(AnswerRow),
@@ -105,7 +109,7 @@ impl AnswerLog {
         memory: &Memory,
         word: &str,
     ) -> Result<Option<AnswerRow>, MemoryError> {
-        self.flush();
+        self.flush_within(FIND_WAIT);
         let by_request = || {
             let known = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
             known.iter().rev().find(|(request, _)| request == word).map(|(_, id)| *id)
@@ -118,10 +122,15 @@ impl AnswerLog {
 
     /// Waits until everything so far is written.
     pub fn flush(&self) {
+        self.flush_within(Duration::MAX);
+    }
+
+    /// The same, but not for longer: a full disk may keep the writer.
+    fn flush_within(&self, most: Duration) {
         let (done, written) = bounded(1);
-        let sent = self.entries.as_ref().map(|entries| entries.send(Entry::Flush(done)));
+        let sent = self.entries.as_ref().map(|all| all.send_timeout(Entry::Flush(done), most));
         if matches!(sent, Some(Ok(()))) {
-            let _ = written.recv();
+            let _ = written.recv_timeout(most);
         }
     }
 

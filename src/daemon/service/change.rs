@@ -69,9 +69,9 @@ impl MemoryService {
         what: &[memory::Forget],
         at: Timestamp,
     ) -> Result<memory::Erased, Refusal> {
+        let mut who = self.resolver()?;
         // An answer that waits to be written may speak of what is to be erased.
         self.flush();
-        let mut who = self.resolver();
         let memory = &self.knowledge.memory;
         what.iter().for_each(|what| self.forget_spooled(what));
         let erased = memory.forget_all(what, at).map_err(|error| self.failed(&error))?;
@@ -84,6 +84,8 @@ impl MemoryService {
             let undecided = Undecided::default();
             *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
+        // The open window's pictures are not kept by who is in them.
+        memory.present().forget_frames();
         self.announcer.erased();
         let memorizer = self.session.load().memorizer.clone();
         memorizer.embed_rewritten(memory).map_err(|error| self.failed(&error))?;
@@ -161,10 +163,13 @@ impl MemoryService {
             return self.media(&view, entity, id);
         }
         let row = {
-            let mut who = self.resolver();
+            let mut who = self.resolver()?;
             let mut draft = self.knowledge.memory.begin(at);
             let row = who.decree_name(id, called, at, &mut draft);
-            draft.commit().map_err(|error| self.failed(&error))?;
+            if let Err(error) = draft.commit() {
+                self.restore(&mut who);
+                return Err(self.failed(&error));
+            }
             row
         };
         self.announcer.named(&row, at);
@@ -187,10 +192,13 @@ impl MemoryService {
                 "only a voice is {MEDIA}, and {id} is {said}; name the voice"
             )));
         }
-        let mut who = self.resolver();
+        let mut who = self.resolver()?;
         let mut draft = self.knowledge.memory.begin(self.now());
         who.decree_media(&voices, &mut draft);
-        draft.commit().map_err(|error| self.failed(&error))?;
+        if let Err(error) = draft.commit() {
+            self.restore(&mut who);
+            return Err(self.failed(&error));
+        }
         Ok(Reply::Document(json!({ "entity": voices[0], "name": MEDIA, "voices": voices })))
     }
 
@@ -224,7 +232,7 @@ impl MemoryService {
             }
             None => Vec::new(),
         };
-        let mut resolver = self.resolver();
+        let mut resolver = self.resolver()?;
         let mut draft = self.knowledge.memory.begin(at);
         let enrolled = resolver
             .enrol(faces, voices, who, at, &mut draft)
@@ -235,10 +243,7 @@ impl MemoryService {
             resolver.decree_name(person, name, at, &mut draft);
         }
         if let Err(error) = draft.commit() {
-            // What the resolver took in and the store did not is forgotten.
-            let undecided = resolver.undecided().clone();
-            *resolver =
-                self::resolver(&session.config, &self.knowledge.memory, perceivers, undecided);
+            self.restore(&mut resolver);
             return Err(self.failed(&error));
         }
         drop(resolver);
@@ -255,14 +260,11 @@ impl MemoryService {
 
     pub(super) fn people(&self, people: &People) -> Result<Reply, Refusal> {
         let at = self.now();
-        let mut who = self.resolver();
+        let mut who = self.resolver()?;
         let memory = &self.knowledge.memory;
         let done = overrule(memory, &mut who, people, at).map(Reply::Document);
         if done.is_err() {
-            // What the resolver took in and the store did not is forgotten.
-            let undecided = who.undecided().clone();
-            let session = self.session.load();
-            *who = resolver(&session.config, memory, &session.perceivers, undecided);
+            self.restore(&mut who);
         }
         done
     }

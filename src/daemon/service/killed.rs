@@ -58,12 +58,12 @@ impl TextEmbedder for WordSum {
         Ok(Embedding::normalised(sum, MODEL))
     }
 
-    fn model(&self) -> ModelHash {
-        MODEL
+    fn model(&self) -> Option<ModelHash> {
+        Some(MODEL)
     }
 
-    fn dimensions(&self) -> usize {
-        DIMENSIONS
+    fn dimensions(&self) -> Option<usize> {
+        Some(DIMENSIONS)
     }
 }
 

@@ -12,7 +12,8 @@ mod killed;
 mod privacy;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
@@ -23,7 +24,7 @@ pub use answers::AnswerLog;
 pub use clock::Clock;
 
 use super::announce::Announcer;
-use super::assemble::{AssembleError, Knowledge, session_settings};
+use super::assemble::{self, AssembleError, Knowledge, session_settings};
 use super::ingest::{Command, Courtesy, OwnSpeech, Pace, SessionSettings};
 use super::meters::Meters;
 use super::queries;
@@ -37,6 +38,9 @@ use crate::memory::{AsOf, MemoryError, View};
 use crate::mqtt::message::{self, Ask, Query, ReplayCommand, ReplayRate, Speaking};
 use crate::mqtt::{Call, Refusal, Reply, Request, Service};
 use crate::time::{Span, Timestamp};
+
+/// How often a request that writes looks whether it is its turn.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// The control plane's hands: answers, reads, writes, steers.
 pub struct MemoryService {
@@ -104,8 +108,28 @@ impl MemoryService {
         self.answers.flush();
     }
 
-    fn resolver(&self) -> MutexGuard<'_, Resolver> {
-        self.resolver.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits for whoever writes, but not for a disk that is full: a clip that waits for space there keeps it.
+    fn resolver(&self) -> Result<MutexGuard<'_, Resolver>, Refusal> {
+        loop {
+            match self.resolver.try_lock() {
+                Ok(resolver) => return Ok(resolver),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if self.session.load().gauges.is_disk_full() => {
+                    return Err(Refusal::unavailable(
+                        "the disk that holds the memory is full; free space there and send it again",
+                    ));
+                }
+                Err(TryLockError::WouldBlock) => thread::sleep(LOOK_EVERY),
+            }
+        }
+    }
+
+    /// After a commit failed: what the resolver took in and the store did not is forgotten.
+    fn restore(&self, resolver: &mut Resolver) {
+        let undecided = resolver.undecided().clone();
+        let session = self.session.load();
+        let memory = &self.knowledge.memory;
+        *resolver = assemble::resolver(&session.config, memory, &session.perceivers, undecided);
     }
 
     /// The session's clock, else the newest time in the memory, else the wall clock: what a row is recorded at.
@@ -226,7 +250,7 @@ impl MemoryService {
     fn note(&self, row: MemoryRow) -> Result<MemoryRow, Refusal> {
         let at = self.now();
         let row = {
-            let resolver = self.resolver();
+            let resolver = self.resolver()?;
             let mut draft = self.knowledge.memory.begin(at);
             let row = self.session.load().memorizer.note(row, resolver.persons(), &mut draft);
             draft.commit().map_err(|error| self.failed(&error))?;

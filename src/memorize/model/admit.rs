@@ -282,8 +282,8 @@ impl Memorizer {
         };
         before.memories(&filter).iter().filter(|row| whole(row)).any(|row| {
             let near = || {
-                let known = before.embedding(row.id)?;
-                vector.as_ref()?.cosine(&known)
+                let vector = vector.as_ref()?;
+                vector.cosine(&before.embedding(row.id, vector.model)?)
             };
             row.text == sentence.text || near().is_some_and(|cosine| cosine >= SAME)
         })

@@ -13,7 +13,7 @@ use std::time::Duration;
 use crate::ids::ClipId;
 use crate::time::Timestamp;
 
-use super::spooled::SpooledClip;
+use super::spooled::{SpooledClip, SpooledTurn};
 
 /// Form of the files; another number is not read.
 const VERSION: u32 = 1;
@@ -31,7 +31,20 @@ pub struct Waiting {
     pub end: Timestamp,
     number: u64,
     bytes: u64,
-    released: bool,
+    stage: Stage,
+    /// Nothing is in it but the hope for words.
+    empty: bool,
+}
+
+/// How far a clip in line is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Its transaction is not through.
+    Put,
+    /// It is, and words of it may still come.
+    Committed,
+    /// The model may have it.
+    Released,
 }
 
 impl Waiting {
@@ -90,17 +103,16 @@ impl Spool {
             }
             let Some((number, clip)) = parse_name(&name) else { continue };
             let bytes = entry.metadata()?.len();
-            let mut waiting =
-                Waiting { clip, end: Timestamp::EPOCH, number, bytes, released: false };
-            match read(&entry.path()) {
-                Ok(spooled) => waiting.end = spooled.span.end,
+            let spooled = match read(&entry.path()) {
+                Ok(spooled) => spooled,
                 Err(error) => {
                     tracing::warn!(%error, file = %name, "A clip that waited for the memorizing model cannot be read; it keeps its built-in memories.");
                     fs::remove_file(entry.path())?;
                     continue;
                 }
-            }
-            line.push(waiting);
+            };
+            let (end, empty) = (spooled.span.end, spooled.is_empty());
+            line.push(Waiting { clip, end, number, bytes, stage: Stage::Put, empty });
         }
         line.sort_by_key(|waiting| waiting.number);
         let next = line.last().map_or(1, |waiting| waiting.number + 1);
@@ -124,10 +136,7 @@ impl Spool {
     /// # Errors
     /// When the disk fails; then the clip keeps its built-in memories.
     pub fn put(&self, clip: &SpooledClip) -> io::Result<()> {
-        let layout = bincode::config::standard();
-        let encoded = bincode::serde::encode_to_vec(clip, layout).map_err(io::Error::other)?;
-        let mut bytes = VERSION.to_le_bytes().to_vec();
-        bytes.extend(encoded);
+        let bytes = encoded(clip)?;
         let mut state = self.lock();
         let known = state.line.iter().position(|waiting| waiting.clip == clip.clip);
         let number = known.map_or(state.next, |at| state.line[at].number);
@@ -136,13 +145,14 @@ impl Spool {
             end: clip.span.end,
             number,
             bytes: bytes.len() as u64,
-            released: false,
+            stage: Stage::Put,
+            empty: clip.is_empty(),
         };
         write_whole(&self.path(&waiting.name()), &bytes)?;
-        // Clips are committed one by one: what came before and was not released never was.
+        // Clips are committed one by one: what came before and was not committed never will be.
         let line = std::mem::take(&mut state.line);
         for before in line {
-            if before.released || before.clip == clip.clip {
+            if before.stage != Stage::Put || before.clip == clip.clip {
                 state.line.push_back(before);
             } else {
                 remove(&self.path(&before.name()));
@@ -167,12 +177,53 @@ impl Spool {
         Ok(())
     }
 
-    /// The clip is committed: the model may have it.
+    /// The clip is committed; words of it are still to come, so that the model does not have it yet.
+    pub fn commit(&self, clip: ClipId) {
+        self.advance(clip, Stage::Committed);
+    }
+
+    /// The clip is committed, with all its words: the model may have it. One that has come to nothing goes.
     pub fn release(&self, clip: ClipId) {
-        for waiting in self.lock().line.iter_mut().filter(|waiting| waiting.clip == clip) {
-            waiting.released = true;
-        }
+        self.advance(clip, Stage::Released);
+        self.drop_empty();
         self.0.came.notify_all();
+    }
+
+    /// Clips that were put for words which did not come.
+    fn drop_empty(&self) {
+        self.lock().line.retain(|waiting| {
+            let gone = waiting.empty && waiting.stage == Stage::Released;
+            if gone {
+                remove(&self.path(&waiting.name()));
+            }
+            !gone
+        });
+    }
+
+    fn advance(&self, clip: ClipId, stage: Stage) {
+        for waiting in self.lock().line.iter_mut().filter(|waiting| waiting.clip == clip) {
+            waiting.stage = stage;
+        }
+    }
+
+    /// Puts a turn whose words came late to the clip that waits; nothing happens where it does not wait any more.
+    ///
+    /// # Errors
+    /// When the disk fails; then the model does not get these words.
+    pub fn add_turn(&self, clip: ClipId, turn: SpooledTurn) -> io::Result<()> {
+        let mut state = self.lock();
+        let Some(waiting) = state.line.iter_mut().find(|waiting| waiting.clip == clip) else {
+            return Ok(());
+        };
+        let path = self.path(&waiting.name());
+        let mut spooled = read(&path)?;
+        spooled.turns.retain(|known| known.turn != turn.turn);
+        let place = spooled.turns.partition_point(|known| known.span.start <= turn.span.start);
+        spooled.turns.insert(place, turn);
+        let bytes = encoded(&spooled)?;
+        write_whole(&path, &bytes)?;
+        (waiting.bytes, waiting.empty) = (bytes.len() as u64, false);
+        Ok(())
     }
 
     /// After a start: clips that are in the memory are released, others were never committed and go.
@@ -181,18 +232,21 @@ impl Spool {
         let line = std::mem::take(&mut state.line);
         for mut waiting in line {
             if committed(waiting.clip) {
-                waiting.released = true;
+                waiting.stage = Stage::Released;
                 state.line.push_back(waiting);
             } else {
                 remove(&self.path(&waiting.name()));
             }
         }
+        drop(state);
+        self.drop_empty();
     }
 
     /// The oldest clip, once it is released; waits for one as long as `time`.
     #[must_use]
     pub fn oldest(&self, time: Duration) -> Option<Waiting> {
-        let first = |state: &State| state.line.front().filter(|one| one.released).cloned();
+        let first =
+            |state: &State| state.line.front().filter(|one| one.stage == Stage::Released).cloned();
         let state = self.lock();
         if let Some(waiting) = first(&state) {
             return Some(waiting);
@@ -273,6 +327,15 @@ impl Spool {
     }
 }
 
+/// A clip as its file holds it.
+fn encoded(clip: &SpooledClip) -> io::Result<Vec<u8>> {
+    let layout = bincode::config::standard();
+    let encoded = bincode::serde::encode_to_vec(clip, layout).map_err(io::Error::other)?;
+    let mut bytes = VERSION.to_le_bytes().to_vec();
+    bytes.extend(encoded);
+    Ok(bytes)
+}
+
 fn parse_name(name: &str) -> Option<(u64, ClipId)> {
     let mut parts = name.strip_suffix(".clip")?.splitn(3, '_');
     let number = parts.next()?.parse().ok()?;
@@ -315,7 +378,7 @@ fn remove(path: &Path) {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ids::SessionId;
+    use crate::ids::{SessionId, TurnId};
     use crate::time::Span;
 
     fn clip(index: u32, bytes: usize) -> SpooledClip {
@@ -379,6 +442,41 @@ mod tests {
         let counts = spool.counts();
         assert_eq!((counts.waiting, counts.dropped), (2, 3));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
+    fn words_that_come_late_reach_the_clip_that_waits() {
+        let dir = tempfile::tempdir().unwrap();
+        let spool = Spool::open(dir.path(), 1 << 20).unwrap();
+        let turn = |number: u64, secs: f64, words: &str| {
+            let start = Timestamp::EPOCH.plus_secs(secs);
+            SpooledTurn {
+                turn: TurnId(number),
+                voice: None,
+                person: None,
+                span: Span::new(start, start.plus_secs(1.0)),
+                words: words.to_owned(),
+            }
+        };
+        for index in 0..2 {
+            spool.put(&clip(index, 10)).unwrap();
+            spool.commit(clip(index, 0).clip);
+            assert_eq!(next(&spool), None, "its words are still to come");
+        }
+        assert_eq!(spool.counts().waiting, 2, "a committed clip stays when the next one is put");
+        spool.add_turn(clip(0, 0).clip, turn(2, 5.0, "On the shelf.")).unwrap();
+        spool.add_turn(clip(0, 0).clip, turn(1, 2.0, "Where is it?")).unwrap();
+        spool.add_turn(clip(9, 0).clip, turn(3, 2.0, "A clip that is gone.")).unwrap();
+        // The clips keep their order, whichever has its words first.
+        spool.release(clip(1, 0).clip);
+        assert_eq!(next(&spool), None);
+        spool.release(clip(0, 0).clip);
+        let first = spool.oldest(Duration::ZERO).unwrap();
+        let words: Vec<String> =
+            spool.read(&first).unwrap().turns.into_iter().map(|turn| turn.words).collect();
+        assert_eq!(words, ["Where is it?", "On the shelf."]);
+        let bytes = fs::metadata(dir.path().join(first.name())).unwrap().len();
+        assert_eq!(first.bytes, bytes);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::identify::{IdentifiedClip, Persons, wav};
 use crate::ids::{ClipId, EntityId, SourceId, TurnId};
 use crate::media::{Pose, SAMPLE_RATE};
-use crate::percept::ClipPercepts;
+use crate::percept::{ClipPercepts, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
 /// A clip that waits.
@@ -59,48 +59,36 @@ pub struct SpooledTurn {
 }
 
 impl SpooledClip {
-    /// Of a sealed clip; `with_sound`: the sound is sent, too. `None` when there is nothing to look at or to hear.
+    /// Of a sealed clip; `with_sound`: the sound is sent, too.
     #[must_use]
     pub fn of(
         percepts: &ClipPercepts,
         identified: &IdentifiedClip,
         persons: &Persons,
         with_sound: bool,
-    ) -> Option<Self> {
+    ) -> Self {
         let mut pictures: Vec<_> = percepts
             .key_frames
             .iter()
             .map(|frame| (frame.source.clone(), frame.at, Arc::clone(&frame.jpeg)))
             .collect();
         pictures.sort_by(|a, b| (a.1, &a.0).cmp(&(b.1, &b.0)));
-        let turns: Vec<SpooledTurn> = percepts
-            .turns
-            .iter()
-            .filter(|turn| !identified.is_aside(turn.id))
-            .filter_map(|turn| {
-                let words = turn.words.as_ref()?.text.trim().to_owned();
-                let given = identified.turns.iter().find(|one| one.turn == turn.id);
-                (!words.is_empty()).then(|| SpooledTurn {
-                    turn: turn.id,
-                    voice: given.and_then(|one| one.voice),
-                    person: given.and_then(|one| one.person),
-                    span: turn.span,
-                    words,
-                })
-            })
-            .collect();
-        if pictures.is_empty() && turns.is_empty() {
-            return None;
-        }
-        Some(Self {
+        let turns = percepts.turns.iter();
+        Self {
             clip: percepts.clip,
             span: percepts.span,
             pictures,
             faces: faces(percepts, identified, persons),
-            turns,
+            turns: turns.filter_map(|turn| SpooledTurn::of(turn, identified)).collect(),
             sound: with_sound.then(|| sound(percepts, identified)).flatten(),
             place: percepts.poses.last().cloned(),
-        })
+        }
+    }
+
+    /// Whether there is nothing to look at and nothing to read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.pictures.is_empty() && self.turns.is_empty()
     }
 
     /// Every id that the request gives away: nothing else may come back.
@@ -109,6 +97,25 @@ impl SpooledClip {
         let faces = self.faces.iter().flat_map(|face| [Some(face.face), face.person]);
         let voices = self.turns.iter().flat_map(|turn| [turn.voice, turn.person]);
         faces.chain(voices).flatten().collect()
+    }
+}
+
+impl SpooledTurn {
+    /// A turn with its words; `None` without any, or for the robot's own and a loudspeaker's.
+    #[must_use]
+    pub fn of(turn: &SpeechTurn, identified: &IdentifiedClip) -> Option<Self> {
+        if identified.is_aside(turn.id) {
+            return None;
+        }
+        let words = turn.words.as_ref()?.text.trim().to_owned();
+        let given = identified.turns.iter().find(|one| one.turn == turn.id);
+        (!words.is_empty()).then(|| Self {
+            turn: turn.id,
+            voice: given.and_then(|one| one.voice),
+            person: given.and_then(|one| one.person),
+            span: turn.span,
+            words,
+        })
     }
 }
 

@@ -18,9 +18,9 @@ use std::thread::JoinHandle;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::vectors::named;
 use super::{BUILTIN, Memorizer};
 use crate::config;
-use crate::ids::{EntityId, EntityKind};
 use crate::memory::{Memory, MemoryError, View};
 use crate::time::{Span, Timestamp};
 
@@ -272,10 +272,7 @@ impl Upkeep {
 
     /// The vector of a sentence, its persons by the names they have.
     fn vector(&self, text: &str, view: &View) -> Option<crate::percept::Embedding> {
-        self.memorizer.vector_named(text, |id: EntityId| match id.kind {
-            EntityKind::Object | EntityKind::Place => None,
-            _ => view.names(id).first().map(|row| row.name.clone()),
-        })
+        self.memorizer.vector_named(text, |id| named(view, id))
     }
 }
 

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::ids::{ClipId, MemoryId, SessionId};
+use crate::ids::{ClipId, EntityKind, MemoryId, SessionId};
 use crate::memory::model::{Clip, Ground, MemoryKind, MemoryRow, Recording};
 use crate::memory::{AsOf, Filter, StoreOptions};
 use crate::time::Span;

@@ -127,6 +127,7 @@ impl Memory {
         let tables = self.tables();
         tables.memories.log().iter().any(|version| version.row.span.start < before)
             || tables.tracks.log().iter().any(|version| version.row.span.start < before)
+            || tables.object_tracks.log().iter().any(|version| version.row.span.start < before)
             || tables.turns.log().iter().any(|version| version.row.span.start < before)
     }
 

@@ -28,6 +28,7 @@ pub(super) struct Reach {
     /// Names to be struck from other texts.
     pub(super) names: BTreeSet<String>,
     pub(super) tracks: HashSet<(ClipId, TrackId)>,
+    pub(super) objects: HashSet<(ClipId, TrackId)>,
     pub(super) turns: HashSet<(SessionId, TurnId)>,
     pub(super) memories: HashSet<MemoryId>,
     pub(super) span: Option<Span>,
@@ -65,6 +66,12 @@ impl Reach {
             }
             if own || in_span(row.span) {
                 reach.tracks.insert(row.key());
+            }
+        }
+        for version in tables.object_tracks.log().iter() {
+            let row = &version.row;
+            if row.object.is_some_and(|id| reach.ids.contains(&id)) || in_span(row.span) {
+                reach.objects.insert(row.key());
             }
         }
         for version in tables.turns.log().iter() {
@@ -136,6 +143,7 @@ impl Reach {
     fn has(&self, ground: &Ground) -> bool {
         match ground {
             Ground::Track(clip, track) => self.tracks.contains(&(*clip, *track)),
+            Ground::Object(clip, track) => self.objects.contains(&(*clip, *track)),
             Ground::Turn(clip, turn) => self.turns.contains(&(clip.session, *turn)),
             Ground::Memory(id) => self.memories.contains(id),
             Ground::Answer(_) => false,
@@ -143,7 +151,7 @@ impl Reach {
     }
 
     pub(super) fn sessions(&self) -> BTreeSet<SessionId> {
-        let tracks = self.tracks.iter().map(|(clip, _)| clip.session);
+        let tracks = self.tracks.iter().chain(&self.objects).map(|(clip, _)| clip.session);
         let turns = self.turns.iter().chain(&self.wordless).map(|(session, _)| *session);
         tracks.chain(turns).collect()
     }

@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value;
 
-use crate::ids::{ClipId, EntityId, MemoryId, SessionId};
+use crate::ids::{ClipId, EntityId, MemoryId, ModelHash, SessionId};
 use crate::memory::model::{
     Decision, Fact, FactAction, MemoryKind, MemoryRow, MemoryVector, Retirement,
 };
@@ -120,12 +120,13 @@ impl Temporal for MemoryRow {
 }
 
 impl Temporal for MemoryVector {
-    type Key = MemoryId;
+    /// One vector per memory and model: while the embedder is changed a memory has two.
+    type Key = (MemoryId, ModelHash);
     const TABLE: &'static str = "vector";
     const COLUMNS: &'static [&'static str] = &["memory", "model", "vector"];
 
-    fn key(&self) -> MemoryId {
-        self.memory
+    fn key(&self) -> Self::Key {
+        (self.memory, self.embedding.model)
     }
 
     fn bind(&self) -> Vec<Value> {

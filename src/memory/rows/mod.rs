@@ -1,9 +1,10 @@
 //! How each row type lies in SQLite and enters the hash: reading and binding of columns.
 //!
-//! `percepts`, `identity` and `memories` say it for each row type.
+//! `percepts`, `objects`, `identity` and `memories` say it for each row type.
 
 mod identity;
 mod memories;
+mod objects;
 mod percepts;
 
 use std::collections::BTreeMap;

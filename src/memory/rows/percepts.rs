@@ -135,7 +135,7 @@ const OF_A_PICTURE: i64 = 2;
 /// Little-endian: time in nanoseconds, box (x, y, w, h), score; 28 bytes each. Where one has a bearing, or they are of a
 /// picture, the blob begins with the least time plus [`WITH_BEARINGS`] and [`OF_A_PICTURE`]; with bearings each has
 /// azimuth, elevation and distance (not a number: unknown) on top.
-fn sightings_blob(sightings: &[Sighting], picture: bool) -> Value {
+pub(super) fn sightings_blob(sightings: &[Sighting], picture: bool) -> Value {
     let calibrated = sightings.iter().any(|sighting| sighting.bearing.is_some());
     let mut bytes = Vec::with_capacity(8 + sightings.len() * 40);
     let said = if calibrated { WITH_BEARINGS } else { 0 } + if picture { OF_A_PICTURE } else { 0 };
@@ -163,7 +163,7 @@ fn sightings_blob(sightings: &[Sighting], picture: bool) -> Value {
 }
 
 /// The sightings, and whether they are of a picture.
-fn sightings_from(bytes: &[u8]) -> Option<(Vec<Sighting>, bool)> {
+pub(super) fn sightings_from(bytes: &[u8]) -> Option<(Vec<Sighting>, bool)> {
     let head = bytes.first_chunk::<8>().map(|head| i64::from_le_bytes(*head));
     let said = head.map(|head| head.wrapping_sub(i64::MIN)).filter(|said| (1..=3).contains(said));
     let (said, bytes) = match said {

@@ -68,7 +68,7 @@ fn an_erased_person_leaves_no_trace() {
     assert_eq!(words.text, "nice to meet you <erased> I am Ben");
     assert_eq!(words.words[4].text, ERASED);
     assert_eq!(view.clip(clip(0)).unwrap().key_frames.len(), 1);
-    assert_eq!(view.embedding(MemoryId(3)), None, "to be embedded anew");
+    assert_eq!(view.embedding(MemoryId(3), MODEL), None, "to be embedded anew");
     assert_eq!(memory.answers(9).unwrap().len(), 1);
     assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
     assert!(memory.forget(&Forget::Entity(voice(1)), at(61)).is_err(), "nobody there");

@@ -5,6 +5,7 @@
 mod durability;
 mod erasing;
 mod history;
+mod objects;
 mod picture;
 mod places;
 mod profile;

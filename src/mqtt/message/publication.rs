@@ -248,6 +248,8 @@ pub struct Describe {
     pub timezone: String,
     /// What it can do, and with what.
     pub abilities: Vec<Ability>,
+    /// Whence things are known: `notes`, `words`, `models`, and `detector` where one runs.
+    pub objects_from: Vec<String>,
     /// Languages understood in questions, BCP 47.
     pub languages: Vec<String>,
     /// Since when `as_of` is exact.

@@ -290,6 +290,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                     sha256: None,
                     licence: None,
                 }],
+                objects_from: vec!["notes".into(), "words".into(), "models".into()],
                 languages: vec!["en".into()],
                 history_from: None,
             });

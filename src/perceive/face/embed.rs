@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::PerceiveError;
 use super::align::Template;
 use crate::ids::ModelHash;
+use crate::perceive::track::CosineGates;
 use crate::percept::Embedding;
 use crate::runtime::onnx::{self, Device, RuntimeError, Session};
 
@@ -25,17 +26,6 @@ pub trait FaceEmbedder: Send {
 
     /// Cosines at which a tracker may trust this model within one scene.
     fn gates(&self) -> CosineGates;
-}
-
-/// Cosines between two faces of one camera, seconds apart, that decide whether they can be one track.
-///
-/// Not the thresholds of identification, which compare whole tracks over days.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CosineGates {
-    /// At least this like a lost track's faces: it goes on.
-    pub same: f32,
-    /// Less than this like a track's recent faces: somebody else, whatever the boxes say.
-    pub differ: f32,
 }
 
 /// Families of embedding nets; they differ in chip and scaling.

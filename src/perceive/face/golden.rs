@@ -6,6 +6,7 @@ use super::*;
 use crate::config::FacePerception;
 use crate::geometry::Rect;
 use crate::ids::SourceId;
+use crate::perceive::track::TrackerSettings;
 use crate::percept::{Embedding, FrameFaces};
 use crate::runtime::onnx::Device;
 
@@ -182,7 +183,7 @@ fn no_track_of_a_recording_with_hard_cuts_holds_two_persons() {
     let source = SourceId::new("camera");
     for (set, models) in sets() {
         let mut analyser = FaceAnalyser::new(&models, &settings, 1).unwrap();
-        let following = TrackerSettings::new(&settings, 2.5, analyser.gates());
+        let following = TrackerSettings::of_faces(&settings, 2.5, analyser.gates());
         let mut tracker = FaceTracker::new(source.clone(), following);
         let (mut cuts, mut visible) = (CutDetector::default(), 0);
         frames(&video, 10, |at, picture| {

@@ -9,6 +9,7 @@ use super::quality::quality;
 use super::*;
 use crate::config::FacePerception;
 use crate::ids::SourceId;
+use crate::perceive::track::TrackerSettings;
 use crate::percept::{Embedding, FaceTrack};
 use crate::runtime::onnx::Device;
 use image::RgbImage;
@@ -106,7 +107,7 @@ fn tracks() {
             let source = SourceId::new("camera");
             let mut tracker = FaceTracker::new(
                 source.clone(),
-                TrackerSettings::new(&settings, 5.0, analyser.gates()),
+                TrackerSettings::of_faces(&settings, 5.0, analyser.gates()),
             );
             let (mut parts, mut border, mut cut_times) = (Vec::new(), 30.0, Vec::new());
             let (mut qualities, mut unembedded) = (Vec::new(), 0);

@@ -3,16 +3,14 @@
 //! The way of a picture: a worker's [`FaceAnalyser`] finds the faces ([`FaceDetector`]), cuts an upright
 //! chip of each ([`align`]), judges how well it is seen ([`quality`]) and embeds it ([`FaceEmbedder`]);
 //! then, in time order and one camera at a time, [`CutDetector`] tells hard cuts and [`FaceTracker`]
-//! joins the faces of consecutive frames into tracks. Workers may run in any number and order: nothing
+//! (the [`Tracker`](super::track::Tracker) that things have, too) joins the faces of consecutive frames into tracks. Workers may run in any number and order: nothing
 //! before the tracker depends on another frame.
 
 pub mod align;
 mod analyse;
-mod assign;
 mod cut;
 mod detect;
 mod embed;
-mod motion;
 mod mtcnn;
 pub mod picture;
 pub mod quality;
@@ -34,11 +32,11 @@ mod measure;
 
 pub use analyse::{DetectorFiles, EmbedderFile, FaceAnalyser, FaceModels};
 pub use cut::{CutDetector, Thumbnail};
-pub use detect::{Detection, FaceDetector, non_maximum_suppression};
-pub use embed::{CosineGates, EmbedderKind, FaceEmbedder, OnnxEmbedder};
+pub use detect::{Detection, FaceDetector};
+pub use embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};
 pub use mtcnn::Mtcnn;
 pub use scrfd::Scrfd;
-pub use track::{FaceTracker, TrackerSettings};
+pub use track::{FaceHistory, FaceTracker};
 pub use ultraface::UltraFace;
 pub use yunet::YuNet;
 

@@ -7,9 +7,10 @@ use image::RgbImage;
 use ndarray::{Array4, ArrayD, Axis};
 
 use super::PerceiveError;
-use super::detect::{Detection, FaceDetector, non_maximum_suppression, on_common_scale};
+use super::detect::{Detection, FaceDetector, on_common_scale};
 use super::picture::{AreaTable, PixelRect};
 use crate::geometry::{Point, Rect};
+use crate::perceive::nms::non_maximum_suppression;
 use crate::runtime::onnx::{self, Device, RuntimeError, Session};
 
 /// Ratio of one pyramid level to the one above.

@@ -10,10 +10,11 @@ use std::path::Path;
 use image::RgbImage;
 
 use super::PerceiveError;
-use super::detect::{Detection, FaceDetector, non_maximum_suppression, on_common_scale};
+use super::detect::{Detection, FaceDetector, on_common_scale};
 use super::mtcnn::LandmarkNet;
 use super::picture::{AreaTable, Channels, letterbox};
 use crate::geometry::Rect;
+use crate::perceive::nms::non_maximum_suppression;
 use crate::runtime::onnx::{self, Device, Session};
 
 const NMS_IOU: f32 = 0.3;

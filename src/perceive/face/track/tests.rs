@@ -4,7 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::geometry::{Point, Rect};
-use crate::ids::ModelHash;
+use crate::ids::{ModelHash, SourceId, TrackId};
+use crate::percept::Sighting;
+use crate::time::Span;
 
 const MODEL: ModelHash = ModelHash([7; 32]);
 

@@ -1,4 +1,4 @@
-//! Motion of a face box between analysed frames: constant velocity, one small Kalman filter per coordinate.
+//! Motion of a box between analysed frames: constant velocity, one small Kalman filter per coordinate.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,9 @@ use crate::geometry::Rect;
 
 /// Noise of a detected coordinate, in box heights.
 const MEASUREMENT: f64 = 0.05;
-/// How hard a head accelerates, in box heights per s².
+/// How hard a head accelerates, in box heights per s²; things do less.
 const ACCELERATION: f64 = 3.0;
-/// A face unseen for longer is expected where it would be by then, seconds.
+/// What is unseen for longer is expected where it would be by then, seconds.
 const HORIZON_SECS: f64 = 0.5;
 
 /// Position and velocity of one coordinate with their covariance.

@@ -19,7 +19,7 @@ struct State {
 
 /// A circuit breaker (Nygard, Release It!): closed, open for a rest, then one try decides.
 #[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<State>);
+pub(crate) struct Breaker(Mutex<State>);
 
 impl Breaker {
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -28,7 +28,7 @@ impl Breaker {
 
     /// Whether to ask now; else for how long not, and what the last fault was. The first to ask after a rest
     /// is the try: others rest on meanwhile.
-    pub(super) fn admit(&self, now: Instant) -> Result<(), (Duration, String)> {
+    pub(crate) fn admit(&self, now: Instant) -> Result<(), (Duration, String)> {
         let mut state = self.lock();
         match state.until {
             Some(until) if now < until => Err((until - now, state.last.clone())),
@@ -41,12 +41,12 @@ impl Breaker {
     }
 
     /// It went well.
-    pub(super) fn well(&self) {
+    pub(crate) fn well(&self) {
         *self.lock() = State::default();
     }
 
     /// The server is ill; `wait`: when it wants to be asked again.
-    pub(super) fn ill(&self, now: Instant, fault: &str, wait: Option<Duration>) {
+    pub(crate) fn ill(&self, now: Instant, fault: &str, wait: Option<Duration>) {
         let mut state = self.lock();
         state.faults = state.faults.saturating_add(1);
         fault.clone_into(&mut state.last);

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Hours of recording time through one store, as fast as the machine sustains, with questions throughout.
+
+    benches/soak.py part [ENGRAMD] --recording FILE --folder DIR [--secs 480] [--hours 2] [--set KEY=VALUE ...]
+    benches/soak.py summary --folder DIR [--hours 2]
+
+`part` replays the recording again and again (`replay --loop --serve`) for so many seconds into the store of the
+folder, asks a fast question every quarter of a second, and looks at the daemon's anonymous memory, descriptors and
+threads every second; a JSON line is added to DIR/parts.jsonl. The next part goes on with the same store. When the
+parts together have the hours, a part does nothing. `summary` adds them up; exit code 1 when one of them failed or
+hours are missing.
+
+What a part must hold, after a first quarter that makes buffers and pools:
+- descriptors and threads: no more in the last third than in the first, but for one connection and two of the runtime's
+  own threads that come and go;
+- RssAnon: a slope (least squares over recording time) of at most 8 MB an hour beyond 4 kB for every memory that was
+  added, which the graph, the text index and the vector (384 float32, 1.5 kB) of a memory take. 400 MB after 24 h at 30
+  memories a clip are the design's bound for both together; what is beyond the memories is a leak;
+- every question answered.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+from daemon import Process, free_port, options, percentile
+from mqtt import Client
+
+QUESTIONS = [
+    "Who was here?",
+    "Who is here now?",
+    "What did person_1 say?",
+    "When was person_2 last seen?",
+    "How many persons were here?",
+    "Who spoke last?",
+    "What happened in the last minute?",
+    "How long was person_1 here?",
+    "Where is the red mug?",
+    "Who was with person_1?",
+]
+ASK_EVERY, LOOK_EVERY = 0.25, 1.0
+KB_PER_MEMORY, KB_PER_HOUR = 4, 8000
+
+
+class Replayed:
+    """The clips that the daemon says it has committed."""
+
+    def __init__(self, lines):
+        self.secs, self.clips, self.memories = 0.0, 0, 0
+        threading.Thread(target=self.read, args=(lines,), daemon=True).start()
+
+    def read(self, lines):
+        for line in lines:
+            clip = json.loads(line)
+            if "clip" in clip:
+                self.secs += (seconds(clip["end"]) - seconds(clip["start"])) % 3600
+                self.clips += 1
+                self.memories += clip["memories"]
+
+
+def seconds(stamp):
+    """Of the hour: enough for the length of a clip."""
+    minutes, rest = stamp.split("T")[1].rstrip("Z").split(":")[1:]
+    return 60 * int(minutes) + float(rest)
+
+
+def slope(points):
+    """Least squares over (recorded seconds, kB, memories): kB an hour, and kB an hour that the memories explain."""
+    hours = [secs / 3600 for secs, _, _ in points]
+    middle = sum(hours) / len(hours)
+    spread = sum((hour - middle) ** 2 for hour in hours) or 1e-9
+
+    def over_time(values):
+        mean = sum(values) / len(values)
+        return sum((hour - middle) * (value - mean) for hour, value in zip(hours, values)) / spread
+
+    return over_time([kb for _, kb, _ in points]), KB_PER_MEMORY * over_time([count for _, _, count in points])
+
+
+def part(args):
+    folder = Path(args.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    before = parts(folder)
+    done = sum(one["recorded_secs"] for one in before)
+    if done >= 3600 * args.hours:
+        print(json.dumps({"recorded_hours": round(done / 3600, 2), "nothing_to_do": True}))
+        return True
+    port = free_port()
+    settings = ["robot.id=rob", f"mqtt.listen=127.0.0.1:{port}", f"mqtt.listen_v5=127.0.0.1:{free_port()}"]
+    command = [args.engramd, "replay", args.recording, "--loop", "--again", "--serve", "--no-keys", "--json"]
+    command += ["--data-dir", folder / "store", *options(settings + args.set)]
+    looks, took, refused = [], [], []
+    with open(folder / f"part_{len(before)}.log", "w") as log:
+        with Process(command, stdout=subprocess.PIPE, stderr=log, text=True) as daemon:
+            replayed = Replayed(daemon.child.stdout)
+            client = Client(port, "soak", ["engram/rob/answer/+"], timeout=60)
+            began = time.monotonic()
+            number, asked, looked = 0, {}, began
+            # The last questions are waited for.
+            while (now := time.monotonic()) < began + args.secs or asked:
+                if now >= began + number * ASK_EVERY and now < began + args.secs:
+                    name = f"p{len(before)}-{number}"
+                    asked[name] = now
+                    question = {"id": name, "question": QUESTIONS[number % len(QUESTIONS)], "deadline_ms": 10_000}
+                    client.publish("engram/rob/ask", json.dumps(question))
+                    number += 1
+                if now >= looked + LOOK_EVERY:
+                    looked = now
+                    look = (replayed.secs, daemon.anonymous_kb(), replayed.memories, daemon.descriptors(), daemon.threads())
+                    looks.append(look)
+                message = client.next(max(0.0, min(looked + LOOK_EVERY, began + number * ASK_EVERY) - now))
+                if message is not None:
+                    name, reply = message[0].rsplit("/", 1)[1], json.loads(message[1])
+                    took.append(1000 * (time.monotonic() - asked.pop(name)))
+                    if "answer" not in reply:
+                        refused.append(reply)
+                if now > began + args.secs + 60:
+                    break
+            unanswered = len(asked)
+            code = daemon.stop()
+    figures = judge(looks, took, refused, unanswered, code)
+    figures = {"part": len(before), "wall_secs": round(args.secs), "recorded_secs": round(replayed.secs, 1), **figures}
+    figures["clips"], figures["memories"] = replayed.clips, replayed.memories
+    with open(folder / "parts.jsonl", "a") as file:
+        file.write(json.dumps(figures) + "\n")
+    print(json.dumps(figures))
+    return not figures["failed"]
+
+
+def judge(looks, took, refused, unanswered, code):
+    settled = looks[len(looks) // 4 :]
+    third = max(1, len(settled) // 3)
+    grown, explained = slope([look[:3] for look in settled])
+
+    def most(index, some):
+        return max(look[index] for look in some)
+
+    descriptors = most(3, settled[:third]), most(3, settled[-third:])
+    threads = most(4, settled[:third]), most(4, settled[-third:])
+    failed = []
+    if descriptors[1] > descriptors[0] + 1:
+        failed.append("descriptors grow")
+    if threads[1] > threads[0] + 2:
+        failed.append("threads grow")
+    if grown - explained > KB_PER_HOUR:
+        failed.append("memory grows")
+    if refused or unanswered:
+        failed.append(f"{len(refused)} questions refused, {unanswered} unanswered: {refused[:1]}")
+    if code != 0:
+        failed.append(f"exit code {code}")
+    return {
+        "anon_mb": [round(settled[0][1] / 1000, 1), round(settled[-1][1] / 1000, 1)],
+        "slope_mb_per_hour": round(grown / 1000, 2),
+        "of_it_memories": round(explained / 1000, 2),
+        "descriptors": descriptors,
+        "threads": threads,
+        "questions": len(took),
+        "fast_ms": {name: round(percentile(took, share), 1) for name, share in [("p50", 0.5), ("p99", 0.99), ("max", 1)]},
+        "failed": failed,
+    }
+
+
+def parts(folder):
+    file = Path(folder, "parts.jsonl")
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def summary(args):
+    done = parts(args.folder)
+    hours = sum(one["recorded_secs"] for one in done) / 3600
+    failed = [f"part {one['part']}: {why}" for one in done for why in one["failed"]]
+    if hours < args.hours:
+        failed.append(f"{hours:.2f} h of {args.hours} are done")
+    figures = {
+        "parts": len(done),
+        "recorded_hours": round(hours, 2),
+        "slope_mb_per_hour": [one["slope_mb_per_hour"] for one in done],
+        "of_it_memories": [one["of_it_memories"] for one in done],
+        "fast_p99_ms": [one["fast_ms"]["p99"] for one in done],
+        "questions": sum(one["questions"] for one in done),
+        "failed": failed,
+    }
+    print(json.dumps(figures))
+    return not failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("part")
+    one.add_argument("engramd", nargs="?", default="target/release/engramd")
+    one.add_argument("--recording", required=True)
+    one.add_argument("--secs", type=float, default=480)
+    one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    for command in (one, commands.add_parser("summary")):
+        command.add_argument("--folder", required=True)
+        command.add_argument("--hours", type=float, default=2)
+    args = parser.parse_args()
+    sys.exit(0 if (part if args.command == "part" else summary)(args) else 1)
+
+
+main()

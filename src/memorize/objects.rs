@@ -1,0 +1,197 @@
+//! Things that a detector found: when one comes into view, and where it is.
+//!
+//! What stays where it is makes no news: a sentence is written when a thing comes into view, and a fact (the slot
+//! `object_7 | location`) when it is somewhere else than that slot says.
+
+use std::collections::BTreeMap;
+
+use super::{Scene, Sentence};
+use crate::identify::IdentifiedObject;
+use crate::ids::EntityId;
+use crate::memory::model::{Fact, Ground, MemoryKind};
+use crate::memory::{Filter, Point};
+use crate::percept::{ObjectTrack, Sighting};
+use crate::time::{Span, Timestamp};
+
+/// Out of view for less is no news, seconds.
+const NEWS_SECS: f64 = 60.0;
+/// A thing at the border of two parts of the picture stays in the one where it was: share of the width.
+const LINGERS: f32 = 0.05;
+/// A pose holds for what is seen up to so long after it, seconds.
+const POSE_HOLDS_SECS: f64 = 60.0;
+
+/// Which part of the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Left,
+    Middle,
+    Right,
+}
+
+impl Side {
+    const ALL: [Self; 3] = [Self::Left, Self::Middle, Self::Right];
+
+    /// Of a box's centre at that share of the width; one that was on a side stays there at its border.
+    fn of(share: f32, was: Option<Self>) -> Self {
+        let within = |side: Self, slack: f32| {
+            let third = side as u8 as f32 / 3.0;
+            share >= third - slack && share < third + 1.0 / 3.0 + slack
+        };
+        if let Some(was) = was.filter(|was| within(*was, LINGERS)) {
+            return was;
+        }
+        match share {
+            share if share < 1.0 / 3.0 => Self::Left,
+            share if share < 2.0 / 3.0 => Self::Middle,
+            _ => Self::Right,
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Left => "on the left",
+            Self::Middle => "in the middle",
+            Self::Right => "on the right",
+        }
+    }
+}
+
+/// Who came into view.
+pub(super) fn arrivals(scene: &Scene<'_>) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
+    for (track, seen) in tracks(scene) {
+        let news = seen.before.is_none_or(|last| track.span.start.secs_since(last) > NEWS_SECS);
+        if track.continued || !news {
+            continue;
+        }
+        let text = format!("{} came into view of {}.", article(&track.label), track.source);
+        sentences.push(sentence(MemoryKind::Episodic, text, track.span, scene, track, seen));
+    }
+    sentences
+}
+
+/// Where things are, as far as that is new.
+pub(super) fn locations(scene: &Scene<'_>) -> Vec<Sentence> {
+    // Of several tracks of one thing the last tells.
+    let mut last: BTreeMap<EntityId, (&ObjectTrack, IdentifiedObject)> = BTreeMap::new();
+    for (track, seen) in tracks(scene) {
+        let known = last.entry(seen.object).or_insert((track, seen));
+        if (track.span.end, track.id) > (known.0.span.end, known.0.id) {
+            *known = (track, seen);
+        }
+    }
+    let mut sentences = Vec::new();
+    for (object, (track, seen)) in last {
+        let open = open_location(scene, object);
+        let Some((value, span)) = place(scene, track, open.as_deref()) else { continue };
+        if open.as_ref() == Some(&value) {
+            continue;
+        }
+        let text = format!("The {} is {value}.", track.label);
+        let mut sentence = sentence(MemoryKind::Semantic, text, span, scene, track, seen);
+        sentence.importance = 0.4;
+        sentence.fact =
+            Some(Fact { subject: object.to_string(), attribute: "location".to_owned(), value });
+        sentences.push(sentence);
+    }
+    sentences.sort_by_key(|sentence| sentence.span.start);
+    sentences
+}
+
+fn tracks<'a>(
+    scene: &Scene<'a>,
+) -> impl Iterator<Item = (&'a ObjectTrack, IdentifiedObject)> + use<'a> {
+    let percepts = scene.percepts;
+    scene.identified.objects.iter().filter_map(move |seen| {
+        let track = percepts.objects.iter().find(|track| track.id == seen.track)?;
+        Some((track, *seen))
+    })
+}
+
+fn sentence(
+    kind: MemoryKind,
+    text: String,
+    span: Span,
+    scene: &Scene<'_>,
+    track: &ObjectTrack,
+    seen: IdentifiedObject,
+) -> Sentence {
+    let grounds = vec![Ground::Object(scene.percepts.clip, track.id)];
+    let mut sentence = Sentence::new(kind, text, span, grounds);
+    sentence.about.push(seen.object);
+    sentence.importance = 0.2;
+    let scores: f64 = track.sightings.iter().map(|sighting| f64::from(sighting.score)).sum();
+    sentence.confidence = (scores / track.sightings.len().max(1) as f64) as f32;
+    sentence
+}
+
+/// What its slot says.
+fn open_location(scene: &Scene<'_>, object: EntityId) -> Option<String> {
+    let kinds = vec![MemoryKind::Semantic];
+    let filter = Filter { entities: vec![object], kinds, ..Filter::default() };
+    let subject = object.to_string();
+    scene.before.memories(&filter).iter().rev().find_map(|row| {
+        let fact = row.fact.as_ref().filter(|_| row.valid_to.is_none())?;
+        (fact.attribute == "location" && fact.subject == subject).then(|| fact.value.clone())
+    })
+}
+
+/// Where the track ended, and since when it was there.
+fn place(scene: &Scene<'_>, track: &ObjectTrack, open: Option<&str>) -> Option<(String, Span)> {
+    let width = track.picture.0.max(1) as f32;
+    let share = |sighting: &Sighting| sighting.bbox.centre().x / width;
+    let room = room(scene, track.span.end);
+    let value = |side: Side| {
+        let camera = format!("in view of {}, {}", track.source, side.words());
+        room.as_ref().map_or(camera.clone(), |room| format!("in the {room}, {camera}"))
+    };
+    let was = Side::ALL.into_iter().find(|side| open == Some(value(*side).as_str()));
+    let mut sides = track.sightings.iter().scan(was, |was, sighting| {
+        *was = Some(Side::of(share(sighting), *was));
+        Some((was.unwrap_or(Side::Middle), sighting.at))
+    });
+    let (mut side, mut since) = sides.next()?;
+    for (next, at) in sides {
+        if next != side {
+            (side, since) = (next, at);
+        }
+    }
+    Some((value(side), Span::new(since, track.span.end)))
+}
+
+/// The named place at which the robot stood then.
+fn room(scene: &Scene<'_>, at: Timestamp) -> Option<String> {
+    let held = |stamp: Timestamp| stamp <= at && at.secs_since(stamp) <= POSE_HOLDS_SECS;
+    let poses = scene.percepts.poses.iter().filter(|pose| held(pose.stamp));
+    let here = match poses.max_by_key(|pose| pose.stamp) {
+        Some(pose) => Point { frame: pose.frame.clone(), x: pose.x, y: pose.y },
+        None => {
+            let row = scene.before.pose_at(at)?;
+            Point { frame: row.pose.frame.clone(), x: row.pose.x, y: row.pose.y }
+        }
+    };
+    scene.before.place_near(&here)?.name
+}
+
+/// "A cup", "An apple".
+fn article(label: &str) -> String {
+    let vowel = label.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
+    format!("{} {label}", if vowel { "An" } else { "A" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thing_at_a_border_stays_where_it_was() {
+        assert_eq!(Side::of(0.1, None), Side::Left);
+        assert_eq!(Side::of(0.34, None), Side::Middle);
+        assert_eq!(Side::of(0.34, Some(Side::Left)), Side::Left);
+        assert_eq!(Side::of(0.32, Some(Side::Middle)), Side::Middle);
+        assert_eq!(Side::of(0.40, Some(Side::Left)), Side::Middle);
+        assert_eq!(Side::of(1.0, Some(Side::Right)), Side::Right);
+        assert_eq!(article("apple"), "An apple");
+        assert_eq!(article("cup"), "A cup");
+    }
+}

@@ -1,0 +1,111 @@
+//! Object detection: what every detector gives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use image::RgbImage;
+
+use super::PerceiveError;
+use crate::geometry::Rect;
+use crate::perceive::nms::non_maximum_suppression;
+
+/// Share of `objects.min_score` down to which things are handed on: weak ones may continue a track (ByteTrack),
+/// never begin one.
+pub const WEAK_SHARE: f32 = 0.6;
+/// Things of one picture, at most; the surest are kept.
+const MOST: usize = 300;
+
+/// One thing in one picture.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Detection {
+    /// Box in px of the picture, clamped to it, not empty.
+    pub bbox: Rect,
+    /// What it is, in the detector's words.
+    pub label: Arc<str>,
+    /// The detector's confidence, 0–1.
+    pub score: f32,
+}
+
+/// Finds things in a picture.
+pub trait ObjectDetector: Send {
+    /// All things, highest score first; the same picture gives the same things, bit for bit.
+    ///
+    /// # Errors
+    /// When the model cannot run or gives outputs of unexpected shape.
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError>;
+}
+
+/// A box of one class; px of the network's input while it is decoded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) bbox: Rect,
+    pub(super) class: usize,
+    pub(super) score: f32,
+}
+
+/// Highest score first; ties: further left, then further up, then the lower class. The surest [`MOST`] stay.
+pub(super) fn ranked(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    candidates.sort_by(|a, b| {
+        b.score
+            .total_cmp(&a.score)
+            .then(a.bbox.x.total_cmp(&b.bbox.x))
+            .then(a.bbox.y.total_cmp(&b.bbox.y))
+            .then(a.class.cmp(&b.class))
+    });
+    candidates.truncate(MOST);
+    candidates
+}
+
+/// Non-maximum suppression within each class, by intersection over union.
+pub(super) fn suppress(candidates: Vec<Candidate>, threshold: f32) -> Vec<Candidate> {
+    let mut classes: BTreeMap<usize, Vec<Candidate>> = BTreeMap::new();
+    for candidate in candidates {
+        classes.entry(candidate.class).or_default().push(candidate);
+    }
+    let kept = classes.into_values().flat_map(|of_class| {
+        non_maximum_suppression(of_class, threshold, |c| (c.score, c.bbox), Rect::iou)
+    });
+    ranked(kept.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn candidate() -> impl Strategy<Value = Candidate> {
+        (0f32..200.0, 0f32..200.0, 5f32..80.0, 5f32..80.0, 0f32..1.0, 0usize..3).prop_map(
+            |(x, y, w, h, score, class)| Candidate { bbox: Rect { x, y, w, h }, class, score },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn of_each_class_the_best_stay_and_no_two_that_overlap(
+            candidates in proptest::collection::vec(candidate(), 0..60), threshold in 0.1f32..0.9
+        ) {
+            let kept = suppress(candidates.clone(), threshold);
+            for (index, a) in kept.iter().enumerate() {
+                for b in &kept[index + 1..] {
+                    prop_assert!(a.score >= b.score);
+                    prop_assert!(a.class != b.class || a.bbox.iou(b.bbox) <= threshold);
+                }
+            }
+            // Whatever was dropped overlaps a kept one of its class that is at least as good.
+            for c in &candidates {
+                prop_assert!(kept.iter().any(|k| k == c
+                    || (k.class == c.class && k.score >= c.score && k.bbox.iou(c.bbox) > threshold)));
+            }
+            // A class is suppressed as if it were alone.
+            for class in 0..3 {
+                let of = |all: &[Candidate]| -> Vec<Candidate> {
+                    all.iter().copied().filter(|c| c.class == class).collect()
+                };
+                prop_assert_eq!(of(&kept), suppress(of(&candidates), threshold));
+            }
+            let mut reversed = candidates;
+            reversed.reverse();
+            prop_assert_eq!(suppress(reversed, threshold), kept);
+        }
+    }
+}
