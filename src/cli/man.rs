@@ -171,7 +171,8 @@ mod tests {
     use crate::config::key_paths;
 
     fn text(page: &[u8]) -> String {
-        String::from_utf8(page.to_vec()).unwrap().replace("\\-", "-")
+        let page = String::from_utf8(page.to_vec()).unwrap();
+        page.replace("\\-", "-").replace("\\*(Aq", "'").replace("\\(aq", "'")
     }
 
     #[test]

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::camera::Bearing;
 use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
 use crate::percept::SoundKind;
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 
 use super::filter::PerceptFilter;
 use super::tables::each_table;
@@ -218,13 +218,7 @@ impl View {
             speech_secs: turn.speech_secs,
         });
         lines.extend(turns);
-        let all =
-            Span { start: Timestamp::from_nanos(i64::MIN), end: Timestamp::from_nanos(i64::MAX) };
-        let heard = self.sounds(filter.span.unwrap_or(all)).into_iter().filter(|row| {
-            filter.entity.is_none()
-                && filter.clip.is_none_or(|clip| row.clip == clip)
-                && filter.source.as_ref().is_none_or(|source| row.sound.source == *source)
-        });
+        let heard = self.sounds(filter).into_iter();
         lines.extend(heard.map(|row| PerceptLine::Sound {
             start: row.sound.span.start,
             end: row.sound.span.end,

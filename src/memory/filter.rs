@@ -69,6 +69,15 @@ pub struct PerceptFilter {
     pub source: Option<SourceId>,
 }
 
+impl PerceptFilter {
+    /// Whether a percept of that span, clip and source is wanted; whose it is, is asked elsewhere.
+    pub(crate) fn admits(&self, span: Span, clip: ClipId, source: &SourceId) -> bool {
+        self.span.is_none_or(|wanted| overlaps(wanted, span))
+            && self.clip.is_none_or(|wanted| wanted == clip)
+            && self.source.as_ref().is_none_or(|wanted| wanted == source)
+    }
+}
+
 /// Whether two half-open spans share an instant; an empty one counts as its start.
 pub(crate) fn overlaps(a: Span, b: Span) -> bool {
     a.contains(b.start) || b.contains(a.start) || a.start == b.start

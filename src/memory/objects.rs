@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::ids::{ClipId, EntityId, EntityKind, TrackId};
 use crate::time::Timestamp;
 
-use super::filter::{PerceptFilter, overlaps};
+use super::filter::PerceptFilter;
 use super::model::ObjectTrackRow;
 use super::view::{View, rows};
 
@@ -14,11 +14,7 @@ impl View {
     #[must_use]
     pub fn object_tracks(&self, filter: &PerceptFilter) -> Vec<Arc<ObjectTrackRow>> {
         let mut found = rows(self.percepts(&self.tables.object_tracks, filter));
-        found.retain(|track| {
-            filter.span.is_none_or(|span| overlaps(span, track.span))
-                && filter.clip.is_none_or(|clip| track.clip == clip)
-                && filter.source.as_ref().is_none_or(|source| track.source == *source)
-        });
+        found.retain(|track| filter.admits(track.span, track.clip, &track.source));
         found.sort_by_key(|track| (track.span.start, track.clip, track.track));
         found
     }

@@ -168,9 +168,6 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     /// Its columns without `version, seq, retired_seq, recorded`, as [`Self::bind`] orders them.
     const COLUMNS: &'static [&'static str];
 
-    /// It came after the first hashes were taken: empty, it does not enter them.
-    const LATER: bool = false;
-
     fn key(&self) -> Self::Key;
     fn bind(&self) -> Vec<Value>;
     fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError>;

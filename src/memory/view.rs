@@ -9,7 +9,7 @@ use crate::ids::{
 use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
-use super::filter::{Filter, Order, PerceptFilter, overlaps};
+use super::filter::{Filter, Order, PerceptFilter};
 use super::index::likeness;
 use super::model::{
     Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement,
@@ -109,11 +109,7 @@ impl View {
     #[must_use]
     pub fn tracks(&self, filter: &PerceptFilter) -> Vec<Arc<TrackRow>> {
         let mut found = rows(self.percepts(&self.tables.tracks, filter));
-        found.retain(|track| {
-            filter.span.is_none_or(|span| overlaps(span, track.span))
-                && filter.clip.is_none_or(|clip| track.clip == clip)
-                && filter.source.as_ref().is_none_or(|source| track.source == *source)
-        });
+        found.retain(|track| filter.admits(track.span, track.clip, &track.source));
         found.sort_by_key(|track| (track.span.start, track.clip, track.track));
         found
     }
@@ -128,11 +124,7 @@ impl View {
     #[must_use]
     pub fn turns(&self, filter: &PerceptFilter) -> Vec<Arc<TurnRow>> {
         let mut found = rows(self.percepts(&self.tables.turns, filter));
-        found.retain(|turn| {
-            filter.span.is_none_or(|span| overlaps(span, turn.span))
-                && filter.clip.is_none_or(|clip| turn.clip == clip)
-                && filter.source.as_ref().is_none_or(|source| turn.source == *source)
-        });
+        found.retain(|turn| filter.admits(turn.span, turn.clip, &turn.source));
         found.sort_by_key(|turn| (turn.span.start, turn.clip, turn.turn));
         found
     }
@@ -143,12 +135,12 @@ impl View {
         self.current(&self.tables.turns, &(session, turn))
     }
 
-    /// Sounds that touch the span, in the order of their starts.
+    /// Sounds by span, clip, source and kind; they are nobody's.
     #[must_use]
-    pub fn sounds(&self, span: Span) -> Vec<Arc<SoundRow>> {
-        let mut found = rows(self.tables.sounds.touching(span, &self.horizon));
-        found.sort_by_key(|row| Temporal::key(&**row));
-        found.sort_by_key(|row| row.sound.span);
+    pub fn sounds(&self, filter: &PerceptFilter) -> Vec<Arc<SoundRow>> {
+        let mut found = rows(self.percepts(&self.tables.sounds, filter));
+        found.retain(|row| filter.admits(row.sound.span, row.clip, &row.sound.source));
+        found.sort_by_key(|row| (row.sound.span, row.key()));
         found
     }
 

@@ -366,7 +366,7 @@ fn a_look_shows_the_open_window_and_its_pictures() {
             turns: vec![PresentTurn {
                 handle: TurnId(0),
                 source: SourceId::new("microphone"),
-                start: at(94.0),
+                start: at(88.0),
                 end: None,
                 words: Some("Can you hear".to_owned()),
                 provisional: None,

@@ -49,7 +49,8 @@ impl StreamDecoder {
              audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved"
         };
         let text = format!(
-            "identity name=in ! {} ! {end} ! appsink name=out sync=false async=false",
+            "identity name=in ! {} ! {end} ! \
+             appsink name=out sync=false async=false wait-on-eos=false",
             kind.decoder
         );
         let name = format!("{} decoder", kind.name);
@@ -117,7 +118,8 @@ impl StreamDecoder {
         std::mem::take(&mut *self.faults.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Ends the stream; what is still inside goes to `out`.
+    /// Ends the stream; what is still inside goes to `out`. (The sink must not wait at the end until it is
+    /// emptied: it is emptied by this same thread.)
     pub(in crate::capture) fn finish(&mut self, out: &mut Vec<gst::Sample>) {
         self.inlet.push_event(gst::event::Eos::new());
         self.ready(out);

@@ -19,7 +19,7 @@ use crate::ids::{EntityId, MemoryId, Seq};
 use crate::time::{Span, Timestamp};
 
 use super::error::MemoryError;
-use super::model::{Ground, MemoryKind, MemoryRow};
+use super::model::{MemoryKind, MemoryRow};
 use super::tables::Tables;
 use super::{Memory, summary};
 
@@ -163,15 +163,8 @@ impl Memory {
                 reach.memories.insert(*id);
                 // What somebody said is in the turn, too, and in its sound.
                 let log = tables.memories.log();
-                let said = log
-                    .iter()
-                    .map(|version| &version.row)
-                    .filter(|row| row.id == *id && row.kind == MemoryKind::Utterance);
-                for ground in said.flat_map(|row| row.grounds.iter()) {
-                    if let Ground::Turn(clip, turn) = ground {
-                        reach.wordless.insert((clip.session, *turn));
-                    }
-                }
+                let versions = log.iter().map(|version| &version.row);
+                versions.filter(|row| row.id == *id).for_each(|row| reach.take_words(row));
             }
             Forget::Span(span) => reach.span = Some(*span),
             Forget::Aged(kind, before) => {

@@ -84,6 +84,7 @@ impl Reach {
             let row = &version.row;
             if in_span(row.span) || reach.owns(row) {
                 reach.memories.insert(row.id);
+                reach.take_words(row);
             }
         }
         // What was concluded from erased memories alone goes with them.
@@ -109,6 +110,18 @@ impl Reach {
                 reach.sentences.insert(summary::sentence(&version.row.text));
             }
         }
+    }
+
+    /// What an erased utterance repeats goes from its turn, too, whosever voice that turn was given.
+    pub(super) fn take_words(&mut self, row: &MemoryRow) {
+        if row.kind != MemoryKind::Utterance {
+            return;
+        }
+        let turns = row.grounds.iter().filter_map(|ground| match ground {
+            Ground::Turn(clip, turn) => Some((clip.session, *turn)),
+            _ => None,
+        });
+        self.wordless.extend(turns);
     }
 
     /// Whether the memory is about nobody else, or is what the target itself said.

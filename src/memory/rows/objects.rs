@@ -26,7 +26,6 @@ impl Temporal for ObjectTrackRow {
         "confidence",
         "sightings",
     ];
-    const LATER: bool = true;
 
     fn key(&self) -> Self::Key {
         (self.clip, self.track)

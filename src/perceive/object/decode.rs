@@ -62,7 +62,7 @@ pub(super) fn decode(
     min_score: f32,
 ) -> Result<Vec<Candidate>, String> {
     let &[_, a, b] = shape else { return Err(format!("its output is {shape:?}")) };
-    let length = a.checked_mul(b).unwrap_or(usize::MAX);
+    let length = a.saturating_mul(b);
     let values = values
         .get(..length)
         .ok_or_else(|| format!("its output {shape:?} has only {} numbers", values.len()))?;

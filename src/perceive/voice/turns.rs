@@ -155,19 +155,8 @@ impl TurnFinder {
     /// A finder that has heard nothing.
     #[must_use]
     pub fn new(source: SourceId, settings: VoicePerception, vad: Box<dyn VoiceActivity>) -> Self {
-        let state = TurnFinderState {
-            sounds: SoundFinder::new(source.clone(), settings.threshold),
-            source,
-            anchor: None,
-            vad: VadState::default(),
-            segmenter: Segmenter::new(&settings),
-            base: 0,
-            sound: Vec::new(),
-            probabilities: VecDeque::new(),
-            free: 0,
-            cut: None,
-            next_turn: 1,
-        };
+        let sounds = SoundFinder::new(source.clone(), settings.threshold);
+        let state = TurnFinderState::deaf(source, &settings, 1, sounds);
         Self { settings, vad, state }
     }
 
@@ -236,21 +225,10 @@ impl TurnFinder {
         if let Some(stretch) = self.state.segmenter.flush() {
             turns.extend(self.cut_out(stretch, heard));
         }
-        let TurnFinderState { source, next_turn, mut sounds, .. } = self.state.clone();
-        sounds.flush();
-        self.state = TurnFinderState {
-            sounds,
-            source,
-            anchor: None,
-            vad: VadState::default(),
-            segmenter: Segmenter::new(&self.settings),
-            base: 0,
-            sound: Vec::new(),
-            probabilities: VecDeque::new(),
-            free: 0,
-            cut: None,
-            next_turn,
-        };
+        self.state.sounds.flush();
+        let TurnFinderState { source, next_turn, sounds, .. } = &self.state;
+        self.state =
+            TurnFinderState::deaf(source.clone(), &self.settings, *next_turn, sounds.clone());
         Ok(turns)
     }
 
@@ -270,8 +248,8 @@ impl TurnFinder {
         self.state.sounds.until(border)
     }
 
-    /// All turns that end at or before this time have been given, and no later one starts before it; of loud
-    /// sounds likewise. While a turn is open this is its start, since [`super::split_by_speaker`] may find ends anywhere inside.
+    /// All turns and loud sounds that end at or before this time have been given, and no later one starts before
+    /// it. While a turn is open this is its start, since [`super::split_by_speaker`] may find ends anywhere inside.
     /// `None` before the first block and after [`TurnFinder::flush`]: then everything is known.
     #[must_use]
     pub fn watermark(&self) -> Option<Timestamp> {
@@ -377,6 +355,28 @@ impl TurnFinder {
 }
 
 impl TurnFinderState {
+    /// Before any sound.
+    fn deaf(
+        source: SourceId,
+        settings: &VoicePerception,
+        next_turn: u64,
+        sounds: SoundFinder,
+    ) -> Self {
+        Self {
+            source,
+            anchor: None,
+            vad: VadState::default(),
+            segmenter: Segmenter::new(settings),
+            base: 0,
+            sound: Vec::new(),
+            probabilities: VecDeque::new(),
+            free: 0,
+            cut: None,
+            next_turn,
+            sounds,
+        }
+    }
+
     /// Samples that the voice activity model has judged.
     fn seen(&self) -> u64 {
         self.base + (self.probabilities.len() * FRAME) as u64
