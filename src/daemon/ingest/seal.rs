@@ -507,15 +507,14 @@ impl Sealer {
             let sum: f64 = scores.iter().map(|(_, odds)| f64::from(*odds)).sum();
             (sum / scores.len() as f64) as f32
         };
-        by_pair
-            .into_iter()
-            .map(|((turn, track), scores)| MouthScore {
-                turn,
-                track,
-                log_odds: mean(&scores),
-                secs: scores.len() as f64 / CROPS_PER_SEC,
-            })
-            .collect()
+        let scored = |((turn, track), scores): ((TurnId, TrackId), Scores)| {
+            let secs = scores.len() as f64 / CROPS_PER_SEC;
+            let score = MouthScore { turn, track, log_odds: mean(&scores), secs };
+            let MouthScore { log_odds, .. } = score;
+            tracing::debug!(clip, %turn, %track, log_odds, secs, "A mouth was compared with a turn.");
+            score
+        };
+        by_pair.into_iter().map(scored).collect()
     }
 
     fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {
