@@ -181,7 +181,7 @@ section! {
 section! {
     /// `[active_speaker]`
     ActiveSpeakerPerception {
-        /// Mouths are compared with the sound, where the set has a model for it; its thresholds are not measured yet.
+        /// Mouths are compared with the sound, where the set has a model for it.
         on: bool = false,
         /// Of each turn and face, so much is scored at most, seconds.
         window_secs: f64 = 2.0,

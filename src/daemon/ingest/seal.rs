@@ -83,8 +83,8 @@ pub(super) struct Sealer {
     pub(super) held: Vec<(ClipId, Instant)>,
 }
 
-/// Pictures of a face that tell something about a turn: at least 0.4 s.
-const LEAST_SCORES: usize = 10;
+/// Pictures of a face that tell something about a turn: at least 0.8 s. A speaker with fewer was missed in the measurements.
+const LEAST_SCORES: usize = 20;
 
 /// A turn, and what will bring its words where they were not there in time.
 type Heard = (SpeechTurn, Option<Pending<Transcript>>);
