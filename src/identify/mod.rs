@@ -692,7 +692,7 @@ impl Resolver {
             };
             cluster::best_two(open.len(), score)
                 .filter(|(_, top, second)| {
-                    *top >= thresholds.maybe && top - second >= 0.5 * thresholds.margin
+                    *top >= thresholds.likely() && top - second >= 0.5 * thresholds.margin
                 })
                 .map(|(index, top, _)| (*open[index].0, 0.8 * thresholds.confidence(top)))
         };
