@@ -239,6 +239,19 @@ pub struct SpeechTurn {
     pub sound: Arc<[f32]>,
 }
 
+/// A face against a turn: whether its mouth made that sound.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MouthScore {
+    /// The turn.
+    pub turn: TurnId,
+    /// The track.
+    pub track: TrackId,
+    /// Mean log odds over the pictures that were scored; 0 = even, positive = speaks.
+    pub log_odds: f32,
+    /// Seconds of speech that were scored.
+    pub secs: f64,
+}
+
 /// What was heard that is no speech.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -323,6 +336,9 @@ pub struct ClipPercepts {
     pub objects: Vec<ObjectTrack>,
     /// Turns that ended in this clip.
     pub turns: Vec<SpeechTurn>,
+    /// Mouths that were scored against these turns, in order of turn and track; a pair that is not here was not.
+    #[serde(default)]
+    pub mouths: Vec<MouthScore>,
     /// Loud sounds that ended in this clip, and its quiet stretches.
     pub sounds: Vec<Sound>,
     /// Where the robot was.

@@ -47,6 +47,8 @@ pub struct Config {
     pub objects: Objects,
     /// Finding speech.
     pub voice: VoicePerception,
+    /// Whose mouth speaks.
+    pub active_speaker: ActiveSpeakerPerception,
     /// Who is who.
     pub identity: Identity,
     /// Words.

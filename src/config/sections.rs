@@ -179,6 +179,18 @@ section! {
 }
 
 section! {
+    /// `[active_speaker]`
+    ActiveSpeakerPerception {
+        /// Mouths are compared with the sound, where the set has a model for it.
+        on: bool = false,
+        /// Of each turn and face, so much is scored at most, seconds.
+        window_secs: f64 = 2.0,
+        /// Of each clip and microphone, so much is scored at most, seconds of face.
+        clip_budget_secs: f64 = 12.0,
+    }
+}
+
+section! {
     /// `[identity]`
     Identity {
         /// Cosine from which a face is taken for a known one; default: the model's calibrated threshold.

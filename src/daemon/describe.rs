@@ -9,11 +9,12 @@ use crate::models::{Catalogue, Job};
 use crate::mqtt::message::{Ability, Describe};
 
 /// Jobs that something in this version does.
-const JOBS: [Job; 6] = [
+const JOBS: [Job; 7] = [
     Job::FaceDetector,
     Job::FaceEmbedder,
     Job::VoiceActivity,
     Job::SpeakerEmbedder,
+    Job::ActiveSpeaker,
     Job::TextEmbedder,
     Job::Transcriber,
 ];
@@ -57,7 +58,8 @@ pub fn describe(
 }
 
 fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
-    let file = catalogue.choose(config.models.set, job).ok();
+    let off = job == Job::ActiveSpeaker && !config.active_speaker.on;
+    let file = catalogue.choose(config.models.set, job).ok().filter(|_| !off);
     Ability {
         job: job.as_str().to_owned(),
         model: file.as_ref().map(|file| file.name.clone()),

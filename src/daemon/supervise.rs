@@ -102,6 +102,7 @@ pub(super) fn serve<Job, Worker, Fault: Display>(
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use std::cell::Cell;
     use std::convert::Infallible;
@@ -127,9 +128,9 @@ mod tests {
     #[test]
     fn a_worker_is_made_anew_and_only_the_job_that_broke_it_is_lost() {
         let (jobs, queue) = unbounded();
-        jobs.send(1).unwrap();
-        jobs.send(0).unwrap();
-        jobs.send(2).unwrap();
+        for divisor in [1, 0, 2] {
+            jobs.send(divisor).unwrap();
+        }
         drop(jobs);
         let (made, restarts) = (Cell::new(0), Cell::new(0));
         let make = || {

@@ -76,6 +76,8 @@ pub struct Undecided {
     pub(super) looks: Vec<Look>,
     /// Object tracks of the session that may go on.
     pub(super) objects: Vec<OpenObject>,
+    /// A mouth was seen to speak in this session: sound and pictures are in step, so silent mouths tell something.
+    pub(super) in_step: bool,
 }
 
 /// A camera's analysed frame: which tracks were visible.
@@ -116,6 +118,8 @@ pub(super) struct OpenTurn {
     pub distinct: Option<u8>,
     /// Seconds of speech by the set of tracks that were visible during them.
     pub seen: Vec<(f64, Vec<TrackId>)>,
+    /// Mouths that were scored against it: mean log odds by track.
+    pub mouths: Vec<(TrackId, f32)>,
     /// The first seconds of its sound, for the gallery.
     pub sound: Option<MediaDigest>,
 }

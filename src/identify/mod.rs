@@ -49,7 +49,7 @@ use crate::memory::model::{
 };
 use crate::percept::{ClipPercepts, Embedding, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
-use evidence::Evidence;
+use evidence::{Evidence, Mouth};
 use faces::Given;
 use gallery::{Gallery, Probe};
 use objects::Objects;
@@ -351,8 +351,10 @@ impl Resolver {
             open.barred.dedup();
         }
         self.undecided.turns = voices.open;
-        for (id, seen) in heard {
-            self.count_heard(clip.clip, id, &seen);
+        self.undecided.in_step |=
+            clip.mouths.iter().any(|score| Mouth::of(score.log_odds) == Mouth::Speaks);
+        for (id, seen, mouths) in heard {
+            self.count_heard(clip.clip, id, &seen, &mouths);
         }
 
         // persons
@@ -589,6 +591,7 @@ impl Resolver {
         if self.undecided.faces.iter().all(|(at, ..)| at.session != session) && clip.clip.index == 0
         {
             self.undecided.looks.clear();
+            self.undecided.in_step = false;
         }
     }
 
@@ -621,37 +624,58 @@ impl Resolver {
         turns: &[&SpeechTurn],
         voices: &voices::Voices,
         voice: &dyn Fn(Given) -> EntityId,
-    ) -> Vec<(EntityId, Seen)> {
+    ) -> Vec<(EntityId, Seen, Mouths)> {
         let mut heard = Vec::new();
         for (turn, given, _, sure) in &voices.late {
             if *sure {
-                heard.push((voice(*given), turn.seen.clone()));
+                heard.push((voice(*given), turn.seen.clone(), turn.mouths.clone()));
             }
         }
         for turn in turns {
             if let Some((given, _, true)) = voices.given.get(&turn.id) {
-                heard.push((voice(*given), self.seen_during(turn)));
+                let mouths = voices::mouths_of(clip, turn.id);
+                heard.push((voice(*given), self.seen_during(turn), mouths));
             }
         }
         // What loudspeakers say goes with no face.
-        heard.retain(|(voice, _)| !self.persons.is_aside(*voice));
+        heard.retain(|(voice, ..)| !self.persons.is_aside(*voice));
         debug_assert!(turns.iter().all(|t| t.span.start <= clip.span.end));
         heard
     }
 
-    fn count_heard(&mut self, clip: ClipId, voice: EntityId, seen: &Seen) {
+    fn count_heard(
+        &mut self,
+        clip: ClipId,
+        voice: EntityId,
+        seen: &Seen,
+        mouths: &[(TrackId, f32)],
+    ) {
         for (secs, tracks) in seen {
             let mut unknown = 0;
-            let mut visible = BTreeSet::new();
+            let mut visible: BTreeMap<EntityId, Mouth> = BTreeMap::new();
             for track in tracks {
                 match self.face_of_track(clip, *track) {
                     Some(face) => {
-                        visible.insert(face);
+                        let mouth = self.mouth(mouths, *track);
+                        let of = visible.entry(face).or_default();
+                        // One face in two tracks: what is clear counts.
+                        *of = if mouth == Mouth::Unclear { *of } else { mouth };
                     }
                     None => unknown += 1,
                 }
             }
             self.evidence.heard(voice, *secs, &visible, unknown);
+        }
+    }
+
+    /// What a track's mouth did. As long as none was seen to speak, sound and pictures may be out of step, or the mouth of
+    /// everybody hidden: then a silent one tells nothing.
+    fn mouth(&self, mouths: &[(TrackId, f32)], track: TrackId) -> Mouth {
+        let log_odds = mouths.iter().find(|(of, _)| *of == track).map(|(_, log_odds)| *log_odds);
+        match log_odds.map(Mouth::of) {
+            Some(Mouth::Silent) if !self.undecided.in_step => Mouth::Unclear,
+            Some(mouth) => mouth,
+            None => Mouth::Unclear,
         }
     }
 
@@ -668,7 +692,7 @@ impl Resolver {
             };
             cluster::best_two(open.len(), score)
                 .filter(|(_, top, second)| {
-                    *top >= thresholds.maybe && top - second >= 0.5 * thresholds.margin
+                    *top >= thresholds.likely() && top - second >= 0.5 * thresholds.margin
                 })
                 .map(|(index, top, _)| (*open[index].0, 0.8 * thresholds.confidence(top)))
         };
@@ -720,6 +744,9 @@ impl Resolver {
 
 /// Seconds by the set of visible tracks.
 type Seen = Vec<(f64, Vec<TrackId>)>;
+
+/// Mean log odds that these tracks' mouths made the sound.
+type Mouths = Vec<(TrackId, f32)>;
 
 fn membership(part: EntityId, person: EntityId, reason: String) -> Membership {
     Membership { part, person, reason, decreed: false }

@@ -270,6 +270,7 @@ mod tests {
             tracks: Vec::new(),
             objects,
             turns: Vec::new(),
+            mouths: Vec::new(),
             sounds: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),

@@ -5,7 +5,7 @@ use super::testing::{TestLedger, calibrated};
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SessionId};
-use crate::percept::{ClipCounts, FaceSample, Life, Sighting, Transcript};
+use crate::percept::{ClipCounts, FaceSample, Life, MouthScore, Sighting, Transcript};
 use crate::time::Span;
 
 const FACE_MODEL: ModelHash = ModelHash([1; 32]);
@@ -84,6 +84,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
         tracks: seen.iter().zip(base..).map(|(s, id)| track(id, *s)).collect(),
         objects: Vec::new(),
         turns: heard.iter().zip(base..).map(|(h, id)| turn(id, *h)).collect(),
+        mouths: vec![],
         sounds: Vec::new(),
         poses: vec![],
         key_frames: vec![],
@@ -420,4 +421,71 @@ fn a_picture_makes_no_person_and_speaks_for_nobody() {
     let (ledger, resolver) = run(&[first, second], true);
     assert_eq!(persons(&ledger, &resolver).len(), 1);
     assert_eq!(ledger.tracks[&key(1)].face, None);
+}
+
+/// Two who are always seen together and take turns, their mouths scored so: for the speaker's, and for the other's.
+fn always_together(scores: Option<(f32, f32)>) -> Vec<ClipPercepts> {
+    let mut clips = vec![
+        clip(
+            0,
+            &[(0, 0.0, 30.0, 100.0), (1, 0.0, 30.0, 400.0)],
+            &[(0, 1.0, 5.0), (1, 7.0, 11.0), (0, 13.0, 17.0), (1, 20.0, 25.0)],
+        ),
+        clip(
+            1,
+            &[(0, 30.0, 60.0, 100.0), (1, 30.0, 60.0, 400.0)],
+            &[(1, 31.0, 35.0), (0, 37.0, 41.0)],
+        ),
+    ];
+    let Some((speaks, other)) = scores else { return clips };
+    for (clip, speakers) in clips.iter_mut().zip([&[0_u64, 1, 0, 1][..], &[1, 0]]) {
+        let base = u64::from(clip.clip.index) * 100;
+        for (turn, speaker) in (base..).zip(speakers) {
+            for who in 0..2 {
+                clip.mouths.push(MouthScore {
+                    turn: TurnId(turn),
+                    track: TrackId(base + who),
+                    log_odds: if who == *speaker { speaks } else { other },
+                    secs: 2.0,
+                });
+            }
+        }
+    }
+    clips
+}
+
+fn linked(ledger: &TestLedger, resolver: &Resolver) -> Vec<bool> {
+    let pairs = [(0, 0), (1, 1)];
+    let face = |track| person_of_face(ledger, resolver, 0, track);
+    pairs.map(|(turn, track)| person_of_voice(ledger, resolver, turn) == face(track)).to_vec()
+}
+
+#[test]
+fn mouths_tell_apart_two_who_are_always_seen_together() {
+    for restart in [false, true] {
+        let (ledger, resolver) = run(&always_together(None), restart);
+        assert_eq!(linked(&ledger, &resolver), [false, false], "presence alone cannot tell");
+        let (ledger, resolver) = run(&always_together(Some((2.0, -3.0))), restart);
+        assert_eq!(linked(&ledger, &resolver), [true, true]);
+        let (ledger, resolver) = run(&always_together(Some((0.2, -0.3))), restart);
+        assert_eq!(linked(&ledger, &resolver), [false, false], "what is unclear is no evidence");
+    }
+}
+
+#[test]
+fn silent_mouths_tell_nothing_before_one_was_seen_to_speak() {
+    // Sound and pictures out of step: every mouth looks silent, the speaker's too.
+    let mut out_of_step = four_and_a_voice();
+    for clip in &mut out_of_step {
+        for turn in &clip.turns {
+            for track in &clip.tracks {
+                let (turn, track) = (turn.id, track.id);
+                clip.mouths.push(MouthScore { turn, track, log_odds: -4.0, secs: 2.0 });
+            }
+        }
+    }
+    assert_eq!(
+        run(&out_of_step, false).0.memberships,
+        run(&four_and_a_voice(), false).0.memberships
+    );
 }

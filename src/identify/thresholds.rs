@@ -67,6 +67,13 @@ impl MatchThresholds {
         self.maybe + narrowed - short * (self.accept - self.maybe)
     }
 
+    /// From which cosine something is rather a known one than not, when no more evidence will come: `maybe`; for views, of
+    /// which one says little, midway to `accept`.
+    #[must_use]
+    pub fn likely(self) -> f32 {
+        if self.seconds_count { self.maybe } else { 0.5 * (self.maybe + self.accept) }
+    }
+
     /// From which cosine two samples show the same view: one of them is enough for a gallery.
     #[must_use]
     pub fn same_view(self) -> f32 {

@@ -67,6 +67,7 @@ impl Resolver {
                 overlapped: turn.overlapped,
                 distinct: turn.distinct,
                 seen: self.seen_during(turn),
+                mouths: mouths_of(clip, turn.id),
                 sound,
             });
         }
@@ -236,6 +237,12 @@ impl Resolver {
         let per_step = turn.speech_secs / steps;
         seen.into_iter().map(|(tracks, count)| (f64::from(count) * per_step, tracks)).collect()
     }
+}
+
+/// What the mouths say about a turn: mean log odds by track.
+pub(super) fn mouths_of(clip: &ClipPercepts, turn: TurnId) -> Vec<(TrackId, f32)> {
+    let of = clip.mouths.iter().filter(|score| score.turn == turn);
+    of.map(|score| (score.track, score.log_odds)).collect()
 }
 
 /// Whether hearing their clip again told the two turns apart.

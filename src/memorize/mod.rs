@@ -308,6 +308,7 @@ mod tests {
             tracks: Vec::new(),
             objects: Vec::new(),
             turns: vec![turn],
+            mouths: Vec::new(),
             sounds: Vec::new(),
             poses: Vec::new(),
             key_frames: Vec::new(),

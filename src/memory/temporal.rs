@@ -177,7 +177,7 @@ impl<R: Temporal> Table<R> {
     pub(crate) fn append(&self, fresh: Vec<Version<R>>, retired: &[(R::Key, Seq)]) {
         for (key, seq) in retired {
             let slots = self.slots.load();
-            let last = self.seek(key, |at| ControlFlow::Break(at));
+            let last = self.seek(key, ControlFlow::Break);
             if let Some(slot) = last.and_then(|at| slots.get(at as usize))
                 && slot.retired().is_none()
             {
@@ -257,7 +257,7 @@ impl<R: Temporal> Table<R> {
 
     /// The version of `key` that nothing has ended yet: the writer's view.
     pub(crate) fn open_version(&self, key: &R::Key) -> Option<Version<R>> {
-        let last = self.seek(key, |at| ControlFlow::Break(at))?;
+        let last = self.seek(key, ControlFlow::Break)?;
         self.log().get(last as usize).filter(|version| version.retired.is_none())
     }
 

@@ -2,7 +2,7 @@
 
 use crate::capture::CaptureError;
 use crate::models::ModelError;
-use crate::perceive::{face, object, speech, voice};
+use crate::perceive::{active_speaker, face, object, speech, voice};
 
 /// Any fault of perception.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,9 @@ pub enum PerceiveError {
     /// Listening for voices.
     #[error(transparent)]
     Voice(#[from] voice::PerceiveError),
+    /// Comparing mouths with sound.
+    #[error(transparent)]
+    ActiveSpeaker(#[from] active_speaker::PerceiveError),
     /// Recognising words.
     #[error(transparent)]
     Speech(#[from] speech::TranscribeError),

@@ -1,5 +1,6 @@
 //! Perception: pictures and sound become percepts.
 
+pub mod active_speaker;
 mod error;
 pub mod face;
 pub mod nms;

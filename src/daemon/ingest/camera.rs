@@ -1,19 +1,24 @@
 //! One camera's stage: takes analysed frames in order, follows faces and things, hands over a part at each border.
 
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender};
 use serde::{Deserialize, Serialize};
 
+use super::mouths::Mouths;
 use super::perceivers::Analysed;
 use super::pool::{Pending, take};
 use super::present::PresentBoard;
 use super::report::Losses;
+use super::stages::{Stage, StageTimes};
 use super::steady::{Said, Steadiness};
 use super::{Border, Part};
 use crate::capture::Cause;
 use crate::ids::SourceId;
+use crate::media::Frame;
 use crate::perceive::PerceiveError;
+use crate::perceive::active_speaker::MouthCutter;
 use crate::perceive::face::{CutDetector, FaceTracker};
 use crate::perceive::object::ObjectTracker;
 use crate::perceive::track::TrackerSettings;
@@ -22,8 +27,9 @@ use crate::time::Timestamp;
 
 /// What reaches a camera's stage, in event time order.
 pub(super) enum Step {
-    /// A frame that a worker is analysing.
-    Frame(Pending<Analysed>),
+    /// A frame that a worker is analysing; and, where mouths are scored, all frames since the one before it, itself
+    /// included.
+    Frame(Pending<Analysed>, Vec<Frame>),
     /// Every frame before the border has been handed in.
     Border(Border),
 }
@@ -47,13 +53,20 @@ pub(super) struct CameraState {
     objects: ObjectTracker,
     cuts: CutDetector,
     said: Said,
+    mouths: MouthCutter,
 }
 
 impl CameraState {
     pub(super) fn new(source: SourceId, faces: TrackerSettings, objects: TrackerSettings) -> Self {
         let tracker = FaceTracker::new(source.clone(), faces);
         let objects = ObjectTracker::new(source, objects);
-        Self { tracker, objects, cuts: CutDetector::default(), said: Said::default() }
+        Self {
+            tracker,
+            objects,
+            cuts: CutDetector::default(),
+            said: Said::default(),
+            mouths: MouthCutter::default(),
+        }
     }
 
     /// What the tracker said of its last frames.
@@ -70,6 +83,9 @@ pub(super) struct CameraStage {
     pub(super) key_frames: usize,
     pub(super) present: PresentBoard,
     pub(super) losses: Losses,
+    /// Where mouth crops go; `None` where none are scored.
+    pub(super) mouths: Option<Mouths>,
+    pub(super) stages: Arc<StageTimes>,
 }
 
 impl CameraStage {
@@ -91,8 +107,8 @@ impl CameraStage {
         let mut part = Gathered::default();
         while let Ok(step) = steps.recv() {
             match step {
-                Step::Frame(pending) => match take(&pending) {
-                    Ok(analysed) => self.frame(analysed, &mut part),
+                Step::Frame(pending, frames) => match take(&pending) {
+                    Ok(analysed) => self.frame(analysed, &frames, &mut part),
                     Err(error) => {
                         tracing::warn!(source = %self.source, error = %error, "A frame was left out.");
                         self.losses.add(Cause::Undecodable, &format!("{}: {error}", self.source));
@@ -111,6 +127,10 @@ impl CameraStage {
                         faces: gathered.faces,
                         state: self.state.clone(),
                     };
+                    // What the frames before the border showed is cut; the next one belongs to the next clip.
+                    if let Some(mouths) = &self.mouths {
+                        mouths.seen(self.index, border.end, Vec::new());
+                    }
                     if parts.send(Part::Camera(self.index, border, Box::new(camera))).is_err() {
                         return;
                     }
@@ -119,7 +139,7 @@ impl CameraStage {
         }
     }
 
-    fn frame(&mut self, analysed: Analysed, part: &mut Gathered) {
+    fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) {
         let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
         frame.cut = self.state.cuts.step(thumbnail);
         if looked {
@@ -140,6 +160,12 @@ impl CameraStage {
             part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
         }
         self.present.tracks(&self.source, frame.at, &self.state.tracker.open());
+        if let Some(mouths) = &self.mouths {
+            let (at, seen) = (frame.at, self.state.tracker.seen_at(frame.at));
+            let cutter = &mut self.state.mouths;
+            let cut = || cutter.step(at, seen, frame.cut, frames);
+            mouths.seen(self.index, at, self.stages.time(Stage::ActiveSpeaker, cut));
+        }
     }
 
     /// Tells the dispatcher whether every track is steady after this frame.

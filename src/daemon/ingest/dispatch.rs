@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use crossbeam_channel::Sender;
 
+use super::mouths::Mouths;
 use super::pool::JobQueue;
 use super::steady::{Cadence, Looks};
 use super::{Border, DispatchPart, Gauges, Inbox, Pace, Part, camera, microphone};
 use crate::ids::SourceId;
-use crate::media::Item;
+use crate::media::{Frame, Item};
 use crate::time::Timestamp;
 use crate::window::{ClipClock, FrameSelector};
 
@@ -32,7 +33,16 @@ pub(super) struct Dispatcher {
     pub(super) progress: Option<Progress>,
     /// Per microphone: sound before this is done with (resumed replays).
     pub(super) consumed: BTreeMap<SourceId, Timestamp>,
+    /// Where mouths are scored: then the frames between two analysed ones are handed on too.
+    pub(super) mouths: Option<Mouths>,
+    /// Per camera: the frames since the last analysed one.
+    pub(super) between: BTreeMap<SourceId, Vec<Frame>>,
 }
+
+/// Frames closer together than this are not needed to see lips move, seconds.
+const LEAST_STEP_SECS: f64 = 0.0245;
+/// Frames that wait for the next analysed one at most: less than a second's.
+const MOST_BETWEEN: usize = 24;
 
 /// Where the session stands; none before its first item.
 pub(super) struct Progress {
@@ -73,8 +83,12 @@ impl Dispatcher {
         }
         let at = item.at();
         let (clip_secs, analyse_fps) = (self.clip_secs, self.analyse_fps);
+        let fresh = self.progress.is_none();
         let progress =
             self.progress.get_or_insert_with(|| Progress::begin(at, clip_secs, analyse_fps));
+        if let Some(mouths) = self.mouths.as_ref().filter(|_| fresh) {
+            mouths.begin(progress.clock);
+        }
         let done_before = match &item {
             Item::Block(block) => self.consumed.get(&block.source).copied(),
             Item::Frame(_) | Item::Pose(..) | Item::Words(_) => Some(progress.done_before),
@@ -97,6 +111,13 @@ impl Dispatcher {
             Item::Frame(frame) => {
                 progress.part.frames += 1;
                 progress.latest = progress.latest.max(at);
+                let mut frames = match &self.mouths {
+                    Some(_) => self.between.remove(&frame.source).unwrap_or_default(),
+                    None => Vec::new(),
+                };
+                if self.mouths.is_some() {
+                    gather(&mut frames, &frame);
+                }
                 if let Some(steps) = self.cameras.get(&frame.source)
                     && progress.selector.select(&frame.source, at)
                 {
@@ -104,8 +125,15 @@ impl Dispatcher {
                     self.gauges.item(&frame.source, at, steps.len(), self.jobs.waiting());
                     let looks = self.cadences.get_mut(&frame.source).map(Cadence::looks);
                     let looks = looks.unwrap_or(Looks { faces: true, objects: true });
-                    let pending = self.jobs.frame(frame, looks);
-                    steps.send(camera::Step::Frame(pending)).map_err(|_| StagesGone)?;
+                    let pending = self.jobs.frame(frame.clone(), looks);
+                    // The analysed frame itself is always among them.
+                    if self.mouths.is_some() && frames.last().is_none_or(|last| last.at != at) {
+                        frames.push(frame);
+                    }
+                    let step = camera::Step::Frame(pending, frames);
+                    steps.send(step).map_err(|_| StagesGone)?;
+                } else if self.mouths.is_some() {
+                    self.between.insert(frame.source, frames);
                 }
             }
             Item::Block(block) => {
@@ -169,6 +197,8 @@ impl Dispatcher {
     fn border(&mut self, border: Border) -> Result<(), StagesGone> {
         let Some(progress) = &mut self.progress else { return Ok(()) };
         progress.index = border.index + 1;
+        // A resumed session will not have them either.
+        self.between.clear();
         self.gauges.border();
         let mut part = std::mem::take(&mut progress.part);
         part.poses.extend(self.inbox.poses_before(border.end));
@@ -182,4 +212,15 @@ impl Dispatcher {
         }
         self.parts.send(Part::Dispatch(border, Box::new(part))).map_err(|_| StagesGone)
     }
+}
+
+/// Keeps a frame until the next analysed one.
+fn gather(frames: &mut Vec<Frame>, frame: &Frame) {
+    if frames.last().is_some_and(|last| frame.at.secs_since(last.at) < LEAST_STEP_SECS) {
+        return;
+    }
+    if frames.len() == MOST_BETWEEN {
+        frames.remove(0);
+    }
+    frames.push(frame.clone());
 }

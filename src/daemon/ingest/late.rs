@@ -129,6 +129,7 @@ pub(super) fn commit(
         tracks: Vec::new(),
         objects: Vec::new(),
         turns: vec![turn],
+        mouths: Vec::new(),
         sounds: Vec::new(),
         poses: Vec::new(),
         key_frames: Vec::new(),

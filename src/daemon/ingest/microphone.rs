@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
 
+use super::mouths::Mouths;
 use super::partial::Partials;
 use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
@@ -64,6 +65,8 @@ pub(super) struct MicrophoneStage {
     /// Live: words while a turn is open.
     pub(super) partials: Option<Partials>,
     pub(super) stages: Arc<StageTimes>,
+    /// Where turns meet mouths; `None` where none are scored.
+    pub(super) mouths: Option<Mouths>,
 }
 
 struct Underway {
@@ -105,10 +108,8 @@ impl MicrophoneStage {
     }
 
     fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
-        let mut underway: VecDeque<Underway> = std::mem::take(&mut self.ahead)
-            .into_iter()
-            .map(|raw| submit(&self.jobs, raw))
-            .collect();
+        let mut underway: VecDeque<Underway> =
+            std::mem::take(&mut self.ahead).into_iter().map(|raw| self.submit(raw)).collect();
         let mut borders: VecDeque<Border> = VecDeque::new();
         while let Ok(step) = steps.recv() {
             let (found, flushed) = match step {
@@ -127,10 +128,13 @@ impl MicrophoneStage {
                 }
             };
             match found {
-                Ok(turns) => underway.extend(turns.into_iter().map(|raw| submit(&self.jobs, raw))),
+                Ok(turns) => underway.extend(turns.into_iter().map(|raw| self.submit(raw))),
                 Err(error) => {
                     tracing::warn!(source = %self.source, error = %error, "Sound was left out.");
                 }
+            }
+            if let Some(mouths) = &self.mouths {
+                mouths.listened(self.index, self.finder.watermark().unwrap_or(self.consumed));
             }
             let open = self.finder.open_turn();
             for turn in &mut underway {
@@ -147,12 +151,23 @@ impl MicrophoneStage {
                     break;
                 }
                 borders.pop_front();
+                if let Some(mouths) = &self.mouths {
+                    mouths.listened(self.index, border.end);
+                }
                 let part = self.part(border, &mut underway);
                 if parts.send(Part::Microphone(self.index, border, Box::new(part))).is_err() {
                     return;
                 }
             }
         }
+    }
+
+    /// Has the turn embedded, and compared with the mouths that were seen during it.
+    fn submit(&self, raw: RawTurn) -> Underway {
+        if let Some(mouths) = &self.mouths {
+            mouths.heard(self.index, &raw);
+        }
+        Underway { result: self.jobs.voice(raw.clone()), raw, shown: false }
     }
 
     /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.
@@ -167,8 +182,4 @@ impl MicrophoneStage {
         let state = MicrophoneState { finder, ahead, consumed: self.consumed };
         MicrophonePart { turns, sounds, state }
     }
-}
-
-fn submit(jobs: &JobQueue, raw: RawTurn) -> Underway {
-    Underway { result: jobs.voice(raw.clone()), raw, shown: false }
 }

@@ -21,6 +21,7 @@ mod inbox;
 mod late;
 mod live;
 mod microphone;
+mod mouths;
 mod pace;
 mod partial;
 mod perceivers;

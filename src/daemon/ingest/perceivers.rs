@@ -9,6 +9,7 @@ use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use sha2::{Digest as _, Sha256};
 
+use super::mouths::Scores;
 use super::stages::{Stage, StageTimes};
 use super::steady::Looks;
 use crate::camera::CameraInfo;
@@ -19,6 +20,7 @@ use crate::ids::{ModelHash, SourceId, TurnId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
+use crate::perceive::active_speaker::{ActiveSpeaker, Excerpt, LrAsd};
 use crate::perceive::face::{
     DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, Thumbnail,
 };
@@ -101,6 +103,8 @@ pub struct PerceiverSet {
     /// The small speaker embedder that looks for changes of voice inside a turn.
     change_finder: Option<ModelFile>,
     voice_activity: Option<ModelFile>,
+    /// Whose mouth makes the sound.
+    active_speaker: Option<ModelFile>,
     /// What turns speech into words, by its name.
     pub recogniser: Option<String>,
     /// Finds things; `None` where none is configured, or it cannot be used.
@@ -130,6 +134,11 @@ impl PerceiverSet {
         let face_embedder = choose(Job::FaceEmbedder, "telling faces apart")?;
         let voice_activity = choose(Job::VoiceActivity, "speech")?;
         let speaker_embedder = choose(Job::SpeakerEmbedder, "telling voices apart")?;
+        // The open set has none by design, and lacks nothing.
+        let scored = config.active_speaker.on
+            && !catalogue.manifest().order(config.models.set, Job::ActiveSpeaker).is_empty();
+        let active_speaker =
+            if scored { choose(Job::ActiveSpeaker, "telling whose mouth speaks")? } else { None };
         for (model, ability) in [(&face_embedder, "faces"), (&speaker_embedder, "voices")] {
             if let Some(model) = model.as_ref().filter(|model| model.thresholds.is_none()) {
                 degraded.push(format!(
@@ -164,6 +173,7 @@ impl PerceiverSet {
             face_embedder,
             speaker_embedder,
             voice_activity,
+            active_speaker,
             recogniser,
             objects,
             degraded,
@@ -183,6 +193,12 @@ impl PerceiverSet {
     pub fn gates(&self) -> Option<CosineGates> {
         let embedder = self.faces.as_ref()?.embedder.as_ref()?;
         Some(embedder.kind.gates())
+    }
+
+    /// Whether mouths are scored against turns.
+    #[must_use]
+    pub(super) fn scores_mouths(&self) -> bool {
+        self.active_speaker.is_some() && self.voice_activity.is_some() && self.faces.is_some()
     }
 
     /// A turn finder for one microphone, fresh or as it was; `None` without a voice activity model.
@@ -228,6 +244,10 @@ impl PerceiverSet {
         let min_embed_secs = self.config.voice.min_embed_secs;
         let stages = Arc::clone(&self.stages);
         let calibrated = Arc::clone(calibrated);
+        let open = |file: &ModelFile| LrAsd::open(&file.path, Device::Auto);
+        let speaker = self.active_speaker.as_ref().filter(|_| self.scores_mouths()).map(open);
+        let speaker =
+            speaker.transpose()?.map(|speaker| Box::new(speaker) as Box<dyn ActiveSpeaker>);
         let ignored = self.config.objects.ignore.clone();
         Ok(Perceivers {
             faces,
@@ -236,6 +256,7 @@ impl PerceiverSet {
             calibrated,
             voice,
             splitter,
+            speaker,
             split,
             min_embed_secs,
             stages,
@@ -370,6 +391,8 @@ pub struct Perceivers {
     voice: Option<Box<dyn SpeakerEmbedder>>,
     /// Looks for changes of voice, where `voice` is too slow for that.
     splitter: Option<Box<dyn SpeakerEmbedder>>,
+    /// Compares mouths with sound.
+    speaker: Option<Box<dyn ActiveSpeaker>>,
     split: SplitSettings,
     min_embed_secs: f64,
     stages: Arc<StageTimes>,
@@ -462,6 +485,21 @@ impl Perceivers {
     pub fn voice(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
         let stages = Arc::clone(&self.stages);
         stages.time(Stage::Voice, || self.split_and_embed(raw))
+    }
+
+    /// Scores a face against a turn: log odds by time, the turn's pauses left out.
+    ///
+    /// # Errors
+    /// When the network cannot run.
+    pub(super) fn mouth(
+        &mut self,
+        turn: &RawTurn,
+        excerpt: &Excerpt,
+    ) -> Result<Scores, PerceiveError> {
+        let Some(speaker) = &mut self.speaker else { return Ok(Vec::new()) };
+        let threshold = self.split.threshold;
+        let score = || excerpt.score(speaker.as_mut(), turn, threshold);
+        Ok(self.stages.time(Stage::ActiveSpeaker, score)?)
     }
 
     fn split_and_embed(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {

@@ -11,11 +11,13 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::gauges::Gauges;
+use super::mouths::Scores;
 use super::perceivers::{Analysed, Calibrations, PerceiverSet, Perceivers, Recogniser};
 use super::steady::Looks;
 use crate::daemon::supervise;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
+use crate::perceive::active_speaker::Excerpt;
 use crate::perceive::voice::RawTurn;
 use crate::percept::{SpeechTurn, Transcript};
 
@@ -25,6 +27,7 @@ pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 enum Job {
     Frame(Frame, Looks, Sender<Result<Analysed, PerceiveError>>),
     Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
+    Mouth(RawTurn, Excerpt, Sender<Result<Scores, PerceiveError>>),
     Again(Vec<SpeechTurn>, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
 }
 
@@ -170,6 +173,12 @@ pub struct JobQueue {
 }
 
 impl JobQueue {
+    /// A queue that nobody takes from: every job is lost at once.
+    #[cfg(test)]
+    pub(super) fn lost() -> Self {
+        Self { jobs: bounded(1).0, words: None, lost: Arc::new(AtomicBool::new(true)) }
+    }
+
     /// Jobs that wait for a worker.
     #[must_use]
     pub fn waiting(&self) -> usize {
@@ -199,6 +208,12 @@ impl JobQueue {
     #[must_use]
     pub fn voice(&self, turn: RawTurn) -> Pending<Vec<SpeechTurn>> {
         self.put(|reply| Job::Voice(turn, reply))
+    }
+
+    /// Scores a face against a turn: log odds by time.
+    #[must_use]
+    pub(super) fn mouth(&self, turn: RawTurn, excerpt: Excerpt) -> Pending<Scores> {
+        self.put(|reply| Job::Mouth(turn, excerpt, reply))
     }
 
     /// Hears the turns of one microphone and clip again, all at once: see [`crate::perceive::voice::part_jointly`].
@@ -268,6 +283,7 @@ fn work(perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy, care
         match job {
             Job::Frame(frame, looks, reply) => reply.send(worker.frame(&frame, looks)).ok(),
             Job::Voice(turn, reply) => reply.send(worker.voice(&turn)).ok(),
+            Job::Mouth(turn, excerpt, reply) => reply.send(worker.mouth(&turn, &excerpt)).ok(),
             Job::Again(turns, reply) => reply.send(worker.again(turns)).ok(),
         };
     });

@@ -12,6 +12,7 @@ use super::checkpoint::{Checkpoint, PerceptIds};
 use super::disk::Patience;
 use super::late::{self, LateQueue, LateWords};
 use super::microphone::MicrophonePart;
+use super::mouths::{Asked, Mouths, Scores};
 use super::pool::{Courtesy, JobQueue, Pending, take};
 use super::present::PresentBoard;
 use super::report::{ClipReport, Report};
@@ -20,15 +21,17 @@ use super::stages::{Stage, StageTimes};
 use super::told::give_words;
 use super::{Border, DispatchPart, Gauges, Inbox, Part};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
-use crate::ids::{ClipId, SessionId, SourceId, TurnId};
+use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::ToldWords;
 use crate::memorize::model::{Spool, SpooledClip, SpooledTurn};
 use crate::memorize::{Memorizer, Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
 use crate::memory::{Draft, Memory, MemoryError};
+use crate::perceive::active_speaker::CROPS_PER_SEC;
 use crate::perceive::voice::{JointSettings, heard_once, is_poor};
 use crate::percept::{
-    ClipCounts, ClipPercepts, FaceTrack, ObjectTrack, Sound, SoundKind, SpeechTurn, Transcript,
+    ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
+    Transcript,
 };
 use crate::time::{Span, Timestamp};
 
@@ -67,6 +70,8 @@ pub(super) struct Sealer {
     /// Live sessions: set when the daemon stops. None: every word is waited for.
     pub(super) stopping: Option<Arc<AtomicBool>>,
     pub(super) stages: Arc<StageTimes>,
+    /// Where turns meet mouths; `None` where none are scored.
+    pub(super) mouths: Option<Mouths>,
     /// Live: words that were not there in time.
     pub(super) late: LateQueue,
     pub(super) patience: Patience,
@@ -77,6 +82,9 @@ pub(super) struct Sealer {
     /// Clips in the spool whose words are still to come, since when.
     pub(super) held: Vec<(ClipId, Instant)>,
 }
+
+/// Pictures of a face that tell something about a turn: at least 0.8 s. A speaker with fewer was missed in the measurements.
+const LEAST_SCORES: usize = 20;
 
 /// A turn, and what will bring its words where they were not there in time.
 type Heard = (SpeechTurn, Option<Pending<Transcript>>);
@@ -452,12 +460,14 @@ impl Sealer {
             late.extend(words.map(|words| (turn.clone(), words)));
             turns.push(turn);
         }
+        let mouths = self.mouths(border.index, &turns);
         let percepts = ClipPercepts {
             clip,
             span: Span::new(border.start, border.end),
             tracks,
             objects,
             turns,
+            mouths,
             sounds: Vec::new(),
             poses: dispatch.poses.clone(),
             key_frames,
@@ -470,6 +480,41 @@ impl Sealer {
             looked,
         };
         (percepts, late)
+    }
+
+    /// What the mouths say about the clip's turns; tracks are numbered by now.
+    fn mouths(&self, clip: u32, turns: &[SpeechTurn]) -> Vec<MouthScore> {
+        let asked = self.mouths.as_ref().map(|mouths| mouths.take(clip)).unwrap_or_default();
+        let mut by_pair: BTreeMap<(TurnId, TrackId), Scores> = BTreeMap::new();
+        for Asked { microphone, camera, track, scores, .. } in asked {
+            let source = &self.microphones[microphone];
+            let scores = match take(&scores) {
+                Ok(scores) => scores,
+                Err(error) => {
+                    tracing::warn!(%source, %error, "A face was not compared with a turn.");
+                    continue;
+                }
+            };
+            // A track that was taken for a false alarm has no number.
+            let Some(track) = self.ids.tracks.get(&(camera, track)) else { continue };
+            for turn in turns.iter().filter(|turn| turn.source == *source && !turn.own) {
+                let inside = scores.iter().filter(|(at, _)| turn.span.contains(*at));
+                by_pair.entry((turn.id, *track)).or_default().extend(inside);
+            }
+        }
+        by_pair.retain(|_, scores| scores.len() >= LEAST_SCORES);
+        let mean = |scores: &Scores| {
+            let sum: f64 = scores.iter().map(|(_, odds)| f64::from(*odds)).sum();
+            (sum / scores.len() as f64) as f32
+        };
+        let scored = |((turn, track), scores): ((TurnId, TrackId), Scores)| {
+            let secs = scores.len() as f64 / CROPS_PER_SEC;
+            let score = MouthScore { turn, track, log_odds: mean(&scores), secs };
+            let MouthScore { log_odds, .. } = score;
+            tracing::debug!(clip, %turn, %track, log_odds, secs, "A mouth was compared with a turn.");
+            score
+        };
+        by_pair.into_iter().map(scored).collect()
     }
 
     fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {

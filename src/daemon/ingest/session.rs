@@ -15,6 +15,7 @@ use super::disk::Patience;
 use super::dispatch::{Dispatcher, Progress, StagesGone};
 use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
+use super::mouths::Mouths;
 use super::partial::{Asked, Partials};
 use super::perceivers::Calibrations;
 use super::pool::{Courtesy, Pool};
@@ -56,6 +57,9 @@ pub enum IngestError {
     #[error("the {0} stage ended in a panic; what was committed before is safe; please report it")]
     Panic(&'static str),
 }
+
+/// Analysed frames that may wait for a camera's stage on top of those in work.
+const LAG_FRAMES: usize = 4;
 
 /// What every session of a daemon shares.
 #[derive(Clone)]
@@ -240,12 +244,25 @@ impl Session {
         let (parts, gathered) = unbounded();
         let mut state = States::new(&settings, &cameras, &microphones, resume)?;
 
+        let scores = settings.perceivers.scores_mouths() && !cameras.is_empty();
+        let mouths = scores.then(|| {
+            let (settings, longest) = (&config.active_speaker, config.voice.max_turn_secs);
+            Mouths::new(settings, longest, pool.queue(), cameras.len(), microphones.len())
+        });
+        if let (Some(mouths), Some(progress)) = (&mouths, &state.progress) {
+            mouths.begin(progress.clock);
+        }
+        // Steps carry frames then: fewer may wait.
+        let waiting = match &mouths {
+            Some(_) => config.window.frame_queue.min(2 * workers + LAG_FRAMES),
+            None => config.window.frame_queue,
+        };
         let losses = Losses::default();
         let mut stages = Vec::new();
         let mut camera_steps = BTreeMap::new();
         let mut cadences = BTreeMap::new();
         for (index, source) in cameras.iter().enumerate() {
-            let (steps, taken) = bounded(config.window.frame_queue.max(1));
+            let (steps, taken) = bounded(waiting.max(1));
             let state = state.cameras.remove(0);
             let steadiness = Steadiness::resume(state.said());
             let cadence = Cadence::new(
@@ -263,6 +280,8 @@ impl Session {
                 key_frames: config.window.key_frames,
                 present: present.clone(),
                 losses: losses.clone(),
+                mouths: mouths.clone(),
+                stages: Arc::clone(&settings.perceivers.stages),
             };
             stages.push(stage.start(taken, parts.clone())?);
             camera_steps.insert(source.clone(), steps);
@@ -297,6 +316,7 @@ impl Session {
                     turn: Asked::default(),
                 }),
                 stages: Arc::clone(&settings.perceivers.stages),
+                mouths: mouths.clone(),
             };
             stages.push(stage.start(taken, parts.clone())?);
             microphone_steps.insert(source.clone(), steps);
@@ -328,6 +348,7 @@ impl Session {
             gauges: settings.gauges.clone(),
             stopping: stopping.clone(),
             stages: Arc::clone(&settings.perceivers.stages),
+            mouths: mouths.clone(),
             late: LateQueue::default(),
             patience: Patience {
                 stop: settings.patience.clone(),
@@ -356,6 +377,8 @@ impl Session {
             analyse_fps: config.window.analyse_fps,
             progress: state.progress,
             consumed,
+            mouths,
+            between: BTreeMap::new(),
         };
         Ok(Running { dispatcher, pool, stages, sealer, present, stopping, losses })
     }

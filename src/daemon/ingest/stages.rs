@@ -19,6 +19,8 @@ pub enum Stage {
     VoiceActivity,
     /// Turns split by speaker and embedded.
     Voice,
+    /// Mouths cut out of frames, and scored against turns.
+    ActiveSpeaker,
     /// Words.
     Words,
     /// Percepts given to entities.
@@ -31,12 +33,13 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of the data.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Picture,
         Self::Faces,
         Self::Objects,
         Self::VoiceActivity,
         Self::Voice,
+        Self::ActiveSpeaker,
         Self::Words,
         Self::Identify,
         Self::Memorize,
@@ -52,6 +55,7 @@ impl Stage {
             Self::Objects => "objects",
             Self::VoiceActivity => "voice_activity",
             Self::Voice => "voice",
+            Self::ActiveSpeaker => "active_speaker",
             Self::Words => "words",
             Self::Identify => "identify",
             Self::Memorize => "memorize",

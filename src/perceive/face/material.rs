@@ -17,14 +17,14 @@ fn checkout() -> PathBuf {
 }
 
 /// A file or folder of the shared test material; `None` (and a line saying so) where it is absent.
-pub(super) fn shared(relative: &str) -> Option<PathBuf> {
+pub(crate) fn shared(relative: &str) -> Option<PathBuf> {
     let root = std::env::var_os("ENGRAM_SHARED")
         .map_or_else(|| checkout().join("../shared"), PathBuf::from);
     present(root.join(relative))
 }
 
 /// A model that set-up put into `target/models`.
-pub(super) fn model(name: &str) -> Option<PathBuf> {
+pub(crate) fn model(name: &str) -> Option<PathBuf> {
     present(checkout().join("target/models").join(name))
 }
 
@@ -36,11 +36,11 @@ fn present(path: PathBuf) -> Option<PathBuf> {
     None
 }
 
-pub(super) fn photo(path: &Path) -> RgbImage {
+pub(crate) fn photo(path: &Path) -> RgbImage {
     image::open(path).unwrap().to_rgb8()
 }
 
-pub(super) fn mtcnn() -> Option<DetectorFiles> {
+pub(crate) fn mtcnn() -> Option<DetectorFiles> {
     Some(DetectorFiles::Mtcnn {
         pnet: model("mtcnn_pnet.onnx")?,
         rnet: model("mtcnn_rnet.onnx")?,
@@ -48,7 +48,7 @@ pub(super) fn mtcnn() -> Option<DetectorFiles> {
     })
 }
 
-pub(super) fn embedder(kind: EmbedderKind) -> Option<EmbedderFile> {
+pub(crate) fn embedder(kind: EmbedderKind) -> Option<EmbedderFile> {
     let name = match kind {
         EmbedderKind::FaceApi => "faceapi_descriptor.onnx",
         _ => "mobilefacenet.onnx",
@@ -57,7 +57,7 @@ pub(super) fn embedder(kind: EmbedderKind) -> Option<EmbedderFile> {
 }
 
 /// The `open` and the `edge` set.
-pub(super) fn sets() -> Vec<(&'static str, FaceModels)> {
+pub(crate) fn sets() -> Vec<(&'static str, FaceModels)> {
     let open = || Some((mtcnn()?, embedder(EmbedderKind::FaceApi)?));
     let edge = || {
         let yunet = model("face_det_yunet_n_640.onnx")?;
@@ -73,21 +73,21 @@ pub(super) fn sets() -> Vec<(&'static str, FaceModels)> {
 }
 
 /// One labelled appearance of a person on screen.
-pub(super) struct Appearance {
-    pub(super) person: String,
-    pub(super) start: f64,
-    pub(super) end: f64,
-    pub(super) area: Rect,
+pub(crate) struct Appearance {
+    pub(crate) person: String,
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    pub(crate) area: Rect,
 }
 
 /// A labelled recording (`engram-truth/1`).
-pub(super) struct Truth {
-    pub(super) appearances: Vec<Appearance>,
-    pub(super) cuts: Vec<f64>,
+pub(crate) struct Truth {
+    pub(crate) appearances: Vec<Appearance>,
+    pub(crate) cuts: Vec<f64>,
 }
 
 impl Truth {
-    pub(super) fn load(path: &Path) -> Self {
+    pub(crate) fn load(path: &Path) -> Self {
         let document: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
         let mut appearances = Vec::new();
         for identity in document["identities"].as_array().unwrap() {
@@ -106,18 +106,18 @@ impl Truth {
     }
 
     /// Who is on screen at a time (half a frame of tolerance at the ends).
-    pub(super) fn visible(&self, at: f64) -> impl Iterator<Item = &Appearance> {
+    pub(crate) fn visible(&self, at: f64) -> impl Iterator<Item = &Appearance> {
         self.appearances.iter().filter(move |a| a.start - 0.005 <= at && at < a.end - 0.005)
     }
 
     /// Whose face a point is.
-    pub(super) fn person_at(&self, at: f64, point: Point) -> Option<&str> {
+    pub(crate) fn person_at(&self, at: f64, point: Point) -> Option<&str> {
         self.visible(at).find(|a| a.area.contains(point)).map(|a| a.person.as_str())
     }
 }
 
 /// Every `step`-th frame of a recording with its time from the start.
-pub(super) fn frames(path: &Path, step: usize, mut each: impl FnMut(f64, &RgbImage)) {
+pub(crate) fn frames(path: &Path, step: usize, mut each: impl FnMut(f64, &RgbImage)) {
     gstreamer::init().unwrap();
     let description = format!(
         "filesrc location=\"{}\" ! decodebin ! videoconvert ! video/x-raw,format=RGB ! appsink name=out sync=false max-buffers=4",
@@ -152,6 +152,6 @@ pub(super) fn frames(path: &Path, step: usize, mut each: impl FnMut(f64, &RgbIma
     pipeline.set_state(gstreamer::State::Null).unwrap();
 }
 
-pub(super) fn stamp(secs: f64) -> Timestamp {
+pub(crate) fn stamp(secs: f64) -> Timestamp {
     Timestamp::EPOCH.plus_secs(secs)
 }

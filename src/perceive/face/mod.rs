@@ -25,7 +25,7 @@ mod yunet;
 mod golden;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod material;
+pub(crate) mod material;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod measure;

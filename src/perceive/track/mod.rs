@@ -226,6 +226,16 @@ impl<F: Followed> Tracker<F> {
         })
     }
 
+    /// The tracks that were in the frame of `at`, the last one taken, and where.
+    #[must_use]
+    pub fn seen_at(&self, at: Timestamp) -> Vec<(TrackId, Rect)> {
+        let latest = |track: &Track<F>| {
+            let last = track.sightings.last().filter(|last| last.at == at)?;
+            Some((track.id, last.bbox))
+        };
+        self.alive.iter().filter_map(latest).collect()
+    }
+
     /// Joins detections to tracks (indices into `alive`) for the greatest sum of `value`; gives back those left over.
     fn join<'d>(
         &mut self,

@@ -1,0 +1,190 @@
+//! Grey 112 x 112 crops as TalkNet's and LR-ASD's demonstrations cut them.
+//!
+//! There a square of 2.8 half sides around the face (crop scale 0.40, lower than the face by 0.4) is resized to 224 x 224,
+//! and the middle 112 x 112 of it go to the network: a square of 1.4 half sides. It is cut here in one step.
+
+use std::sync::Arc;
+
+use image::RgbImage;
+
+use super::Crop;
+use super::network::SIDE;
+use crate::geometry::Rect;
+use crate::media::Picture;
+use crate::time::Timestamp;
+
+/// Brightness of what lies outside the picture.
+const OUTSIDE: f32 = 110.0;
+
+/// The square of the picture that is cut, px: of half the longer side of the face's box, 0.7 to each side of a centre that
+/// lies 0.4 below the box's.
+#[must_use]
+pub fn mouth_region(face: Rect) -> Rect {
+    let half = 0.5 * face.w.max(face.h);
+    let centre = face.centre();
+    Rect { x: centre.x - 0.7 * half, y: centre.y - 0.3 * half, w: 1.4 * half, h: 1.4 * half }
+}
+
+/// Where grey pixels come from.
+pub enum Gray<'a> {
+    /// Luma of limited range, 16–235, as video has it: `[height, width]`.
+    Limited {
+        /// The plane.
+        luma: &'a [u8],
+        /// Its width, px.
+        width: usize,
+        /// Its height, px.
+        height: usize,
+    },
+    /// Packed RGB: `[height, width, 3]`.
+    Rgb {
+        /// The pixels.
+        pixels: &'a [u8],
+        /// Width, px.
+        width: usize,
+        /// Height, px.
+        height: usize,
+    },
+}
+
+impl<'a> Gray<'a> {
+    /// A decoded picture.
+    #[must_use]
+    pub fn of_rgb(picture: &'a RgbImage) -> Self {
+        let (width, height) = (picture.width() as usize, picture.height() as usize);
+        Self::Rgb { pixels: picture.as_raw(), width, height }
+    }
+
+    /// Pixels as they came; `None` where they must be decoded first, or are fewer than the size asks for.
+    #[must_use]
+    pub fn of(picture: &'a Picture, width: u32, height: u32) -> Option<Self> {
+        let (width, height) = (width as usize, height as usize);
+        let count = width.checked_mul(height).filter(|count| *count > 0)?;
+        match picture {
+            Picture::I420(bytes) => {
+                Some(Self::Limited { luma: bytes.get(..count)?, width, height })
+            }
+            Picture::Rgb8(bytes) => {
+                Some(Self::Rgb { pixels: bytes.get(..count.checked_mul(3)?)?, width, height })
+            }
+            Picture::Encoded(_) => None,
+        }
+    }
+
+    fn size(&self) -> (usize, usize) {
+        match self {
+            Self::Limited { width, height, .. } | Self::Rgb { width, height, .. } => {
+                (*width, *height)
+            }
+        }
+    }
+
+    /// Brightness of a pixel, 0–255.
+    fn at(&self, x: i64, y: i64) -> f32 {
+        let (width, height) = self.size();
+        let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return OUTSIDE };
+        if x >= width || y >= height {
+            return OUTSIDE;
+        }
+        match self {
+            Self::Limited { luma, .. } => {
+                ((f32::from(luma[y * width + x]) - 16.0) * (255.0 / 219.0)).clamp(0.0, 255.0)
+            }
+            Self::Rgb { pixels, .. } => {
+                let p = &pixels[3 * (y * width + x)..][..3];
+                0.299 * f32::from(p[0]) + 0.587 * f32::from(p[1]) + 0.114 * f32::from(p[2])
+            }
+        }
+    }
+
+    /// Brightness between pixels, bilinear; pixel centres lie at halves.
+    fn between(&self, x: f32, y: f32) -> f32 {
+        let (x, y) = (x - 0.5, y - 0.5);
+        let (left, top) = (x.floor(), y.floor());
+        let (fx, fy) = (x - left, y - top);
+        let (left, top) = (left as i64, top as i64);
+        let upper = self.at(left, top) * (1.0 - fx) + self.at(left + 1, top) * fx;
+        let lower = self.at(left, top + 1) * (1.0 - fx) + self.at(left + 1, top + 1) * fx;
+        upper * (1.0 - fy) + lower * fy
+    }
+}
+
+/// Cuts the crop of a face whose box is `face`. Larger faces are averaged down, smaller ones interpolated.
+#[must_use]
+pub fn crop(picture: &Gray<'_>, face: Rect, at: Timestamp) -> Crop {
+    let region = mouth_region(face);
+    let step = region.w / SIDE as f32;
+    // Taps per crop pixel and axis: one up to the picture's own resolution, more above it.
+    let taps = (step.ceil() as usize).clamp(1, 16);
+    let share = 1.0 / (taps * taps) as f32;
+    let mut pixels = Vec::with_capacity(SIDE * SIDE);
+    for row in 0..SIDE {
+        for column in 0..SIDE {
+            let mut sum = 0.0;
+            for tap in 0..taps * taps {
+                let inside = |n: usize| (n as f32 + 0.5) / taps as f32;
+                let x = region.x + (column as f32 + inside(tap % taps)) * step;
+                let y = region.y + (row as f32 + inside(tap / taps)) * step;
+                sum += picture.between(x, y);
+            }
+            pixels.push((sum * share).round().clamp(0.0, 255.0) as u8);
+        }
+    }
+    Crop { at, pixels: Arc::from(pixels) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// A ramp of luma: 16 + x.
+    fn ramp(width: usize, height: usize) -> Picture {
+        let mut bytes: Vec<u8> = (0..width * height).map(|n| 16 + (n % width) as u8).collect();
+        bytes.resize(width * height + 2 * width.div_ceil(2) * height.div_ceil(2), 128);
+        Picture::I420(bytes.into())
+    }
+
+    #[test]
+    fn the_square_is_the_middle_of_the_published_crop() {
+        let face = Rect { x: 100.0, y: 60.0, w: 80.0, h: 100.0 };
+        let region = mouth_region(face);
+        // Published: x ± 1.4 half sides, y from -1 to +1.8; of that the middle half.
+        let (half, x, y) = (50.0, 140.0, 110.0);
+        let (left, top, side) = (x - 1.4 * half, y - half, 2.8 * half);
+        assert_eq!(region.x, left + 0.25 * side);
+        assert_eq!(region.y, top + 0.25 * side);
+        assert!((region.w - 0.5 * side).abs() < 1e-4 && region.w == region.h);
+    }
+
+    #[test]
+    fn a_ramp_stays_a_ramp_at_any_size() {
+        for side in [40.0, 160.0, 300.0_f32] {
+            let picture = ramp(200, 200);
+            let gray = Gray::of(&picture, 200, 200).unwrap();
+            let face = Rect { x: 100.0 - side / 2.0, y: 100.0 - side / 2.0, w: side, h: side };
+            let crop = crop(&gray, face, Timestamp::EPOCH);
+            assert_eq!(crop.pixels.len(), SIDE * SIDE);
+            let region = mouth_region(face);
+            for column in [20, 56, 90] {
+                let x = region.x + (column as f32 + 0.5) * region.w / SIDE as f32;
+                let inside = (1.0..199.0).contains(&x);
+                let wanted = if inside { (x - 0.5) * (255.0 / 219.0) } else { OUTSIDE };
+                let found = f32::from(crop.pixels[10 * SIDE + column]);
+                assert!((found - wanted).abs() <= 1.0, "{side}: {found} instead of {wanted}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_lies_outside_is_grey_and_short_pictures_are_refused() {
+        let picture = ramp(32, 32);
+        let gray = Gray::of(&picture, 32, 32).unwrap();
+        let crop = crop(&gray, Rect { x: -500.0, y: -500.0, w: 60.0, h: 60.0 }, Timestamp::EPOCH);
+        assert!(crop.pixels.iter().all(|p| *p == 110));
+        assert!(Gray::of(&picture, 64, 64).is_none());
+        assert!(Gray::of(&Picture::Encoded([1, 2].as_slice().into()), 32, 32).is_none());
+        let red = RgbImage::from_pixel(9, 9, image::Rgb([255, 0, 0]));
+        assert_eq!(Gray::of_rgb(&red).at(4, 4), 0.299 * 255.0);
+    }
+}
