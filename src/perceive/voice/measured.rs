@@ -41,7 +41,9 @@ pub(crate) fn model(name: &str) -> Option<PathBuf> {
 pub(crate) fn sound(path: &Path) -> Vec<f32> {
     let raw = tempfile::NamedTempFile::new().unwrap();
     let made = Command::new("gst-launch-1.0")
-        .args(["-q", "filesrc", &format!("location={}", path.display()), "!", "decodebin", "!"])
+        .args(["-q", "filesrc", &format!("location={}", path.display()), "!", "decodebin"])
+        // Pictures that nobody takes stop it now and then.
+        .args(["expose-all-streams=false", "caps=audio/x-raw", "!"])
         .args(["audioconvert", "!", "audioresample", "!"])
         .args(["audio/x-raw,format=S16LE,rate=16000,channels=1", "!", "filesink"])
         .arg(format!("location={}", raw.path().display()))
