@@ -63,7 +63,8 @@ cat > "$root/proof/run" << 'PROOF'
 #!/bin/bash
 # Runs inside, as a unit of its own; each line of /proof/result is a check that held, and the last one says so.
 exec > /proof/log 2>&1
-set -xe
+# Each check is a command of its own: `set -e` passes over all but the last of a && list.
+set -xeo pipefail
 held() { echo "$1" >> /proof/result; }
 answers() { for _ in $(seq 100); do engramd ask "$1" --json > /proof/answer 2> /proof/answer.err && return; sleep 0.2; done; return 1; }
 asked() { answers "$1" && cat /proof/answer; }
@@ -76,22 +77,27 @@ held "the service runs after the first boot, $(systemctl show -P StatusText engr
 engramd remember "The spare key is in the blue box."
 asked "Where is the spare key?" | grep "blue box"
 held "it remembers and answers"
-[ "$(stat -c '%U %a' /var/lib/engram)" = "engram 700" ] && [ "$(stat -c '%U %a' /var/lib/engram/engram.db)" = "engram 600" ]
+[ "$(stat -c '%U %a' /var/lib/engram)" = "engram 700" ]
+[ "$(stat -c '%U %a' /var/lib/engram/engram.db)" = "engram 600" ]
 held "the store is its own user's alone"
 pid=$(systemctl show -P MainPID engramd)
-grep -q '^NoNewPrivs:.*1$' "/proc/$pid/status" && grep -q '^Seccomp:.*2$' "/proc/$pid/status" && grep -q '^CapEff:.*0000000000000000$' "/proc/$pid/status"
+grep -q '^NoNewPrivs:.*1$' "/proc/$pid/status"
+grep -q '^Seccomp:.*2$' "/proc/$pid/status"
+grep -q '^CapEff:.*0000000000000000$' "/proc/$pid/status"
 held "it has no capability, no new privileges, and a filter of system calls"
 sed -i -E 's/^#? *clip_secs = .*/clip_secs = 20.0/' /etc/engram/engram.toml
 grep -q '^clip_secs = 20.0' /etc/engram/engram.toml
 systemctl reload engramd
 sleep 2
-[ "$(systemctl show -P MainPID engramd)" = "$pid" ] && systemctl is-active engramd
+[ "$(systemctl show -P MainPID engramd)" = "$pid" ]
+systemctl is-active engramd
 held "a changed configuration is taken without a restart"
 sed -i 's/^clip_secs = 20.0/clip_sec = 20.0/' /etc/engram/engram.toml
 if systemctl reload engramd; then exit 1; fi
-[ "$(systemctl show -P MainPID engramd)" = "$pid" ] && systemctl is-active engramd
+[ "$(systemctl show -P MainPID engramd)" = "$pid" ]
+systemctl is-active engramd
 held "a wrong one is refused, and the service goes on"
-journalctl --no-pager -u engramd -o json | grep -q '"CODE_FILE":"src/'
+journalctl --no-pager -u engramd -o json | grep '"CODE_FILE":"src/' > /dev/null
 held "its messages are in the journal with their fields"
 sed -i 's/^clip_sec = 20.0/clip_secs = 20.0/' /etc/engram/engram.toml
 before=$(restarts)
@@ -105,7 +111,8 @@ held "the watchdog is fed"
 begun=$(date +%s%N)
 systemctl stop engramd
 took=$((($(date +%s%N) - begun) / 1000000))
-[ "$took" -lt 5000 ] && [ "$(systemctl show -P Result engramd)" = success ]
+[ "$took" -lt 5000 ]
+[ "$(systemctl show -P Result engramd)" = success ]
 held "it stops in $took ms"
 if [ -e /proof/recording.mp4 ]; then
     systemctl start engram-replay
