@@ -36,6 +36,44 @@ pub struct Weight {
 /// Tensors by key.
 pub type Weights = BTreeMap<String, Weight>;
 
+/// What of the tensors that a network computes with is missing, misshapen or no number; a sentence each.
+#[must_use]
+pub fn misfits(weights: &Weights, wanted: &BTreeMap<String, Vec<usize>>) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (key, shape) in wanted {
+        match weights.get(key) {
+            None => faults.push(format!("{key} {shape:?} is missing")),
+            Some(weight) if &weight.shape != shape => {
+                faults.push(format!("{key} is {:?} instead of {shape:?}", weight.shape));
+            }
+            Some(weight) if weight.values.len() != shape.iter().product::<usize>() => {
+                faults.push(format!("{key} has {} values", weight.values.len()));
+            }
+            Some(weight) if weight.values.iter().any(|value| !value.is_finite()) => {
+                faults.push(format!("{key} holds values that are no numbers"));
+            }
+            Some(_) => {}
+        }
+    }
+    faults
+}
+
+/// The error of weights that are not those of `network`, unless there are no faults; names the first of them.
+///
+/// # Errors
+/// When there are faults.
+pub fn fitting(network: &str, faults: &[String]) -> Result<(), CheckpointError> {
+    const SHOWN: usize = 12;
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let shown = faults[..faults.len().min(SHOWN)].join(", ");
+    let more = faults.len().saturating_sub(SHOWN);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    let reason = format!("it is no {network}: {shown}{more}");
+    Err(CheckpointError { path: PathBuf::from("(weights)"), reason })
+}
+
 /// Checkpoints larger than this are refused, bytes.
 const MAX_BYTES: u64 = 1 << 30;
 

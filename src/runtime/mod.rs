@@ -2,5 +2,6 @@
 
 pub mod allocator;
 pub mod checkpoint;
+pub mod layers;
 pub mod onnx;
 pub mod torch;

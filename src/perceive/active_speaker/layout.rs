@@ -1,9 +1,8 @@
 //! Which tensors an LR-ASD checkpoint holds.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use crate::runtime::checkpoint::{CheckpointError, Weights};
+use crate::runtime::checkpoint::{self, CheckpointError, Weights};
 
 /// Channels after the three blocks of an encoder.
 const CHANNELS: [usize; 4] = [1, 32, 64, 128];
@@ -80,32 +79,8 @@ impl Listing {
 /// # Errors
 /// Names every missing and misshapen tensor.
 pub fn check(weights: &Weights) -> Result<(), CheckpointError> {
-    let mut faults = Vec::new();
-    for (key, shape) in tensors() {
-        match weights.get(&key) {
-            None => faults.push(format!("{key} {shape:?} is missing")),
-            Some(weight) if weight.shape != shape => {
-                faults.push(format!("{key} is {:?} instead of {shape:?}", weight.shape));
-            }
-            Some(weight) if weight.values.len() != shape.iter().product::<usize>() => {
-                faults.push(format!("{key} has {} values", weight.values.len()));
-            }
-            Some(weight) if weight.values.iter().any(|value| !value.is_finite()) => {
-                faults.push(format!("{key} holds values that are no numbers"));
-            }
-            Some(_) => {}
-        }
-    }
-    if faults.is_empty() {
-        return Ok(());
-    }
-    let shown = faults.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
-    let more = faults.len().saturating_sub(8);
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    Err(CheckpointError {
-        path: PathBuf::from("(weights)"),
-        reason: format!("it is no LR-ASD: {shown}{more}"),
-    })
+    let wanted = tensors().into_iter().collect();
+    checkpoint::fitting("LR-ASD", &checkpoint::misfits(weights, &wanted))
 }
 
 #[cfg(test)]

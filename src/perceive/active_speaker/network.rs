@@ -9,6 +9,7 @@ use tch::{Device, Kind, TchError, Tensor, no_grad};
 use super::layout;
 use super::mfcc::CEPSTRA;
 use crate::runtime::checkpoint::Weights;
+use crate::runtime::layers::{Source, channels_last};
 
 /// Side of a crop, px.
 pub const SIDE: usize = 112;
@@ -38,13 +39,14 @@ impl Network {
     /// # Errors
     /// When libtorch refuses a tensor.
     pub fn new(weights: &Weights, device: Device) -> Result<Self, TchError> {
-        let source = Source { weights, device };
+        let source = Source { weights, device, epsilon: EPSILON };
         let blocks = |encoder: &str, kernel: &str| {
             (1..=3)
                 .map(|n| {
                     let name = format!("model.{encoder}.block{n}");
                     let part = |kernel: &str, n: usize| {
-                        source.conv(
+                        conv(
+                            &source,
                             &format!("{name}.{kernel}_{n}"),
                             &format!("{name}.{kernel}_norm_{n}"),
                         )
@@ -66,9 +68,9 @@ impl Network {
             device,
             pictures: blocks("visualEncoder", "s")?,
             sounds: blocks("audioEncoder", "m")?,
-            fusion: source.gate("model.fusion")?,
+            fusion: gate(&source, "model.fusion")?,
             gru,
-            detector: source.gate("model.detector.attention")?,
+            detector: gate(&source, "model.detector.attention")?,
             head: (source.plain("lossAV.FC.weight")?, source.plain("lossAV.FC.bias")?),
         })
     }
@@ -191,70 +193,33 @@ impl Gate {
 /// Weights of a layer, flat, their shape, and its bias.
 type Folded = (Vec<f32>, Vec<i64>, Vec<f32>);
 
-/// Where weights come from and go to.
-struct Source<'a> {
-    weights: &'a Weights,
-    device: Device,
+/// Weights of a layer with the batch norm after it folded in.
+fn folded(source: &Source<'_>, name: &str, norm: &str) -> Result<Folded, TchError> {
+    let (values, shape) = source.get(&format!("{name}.weight"))?;
+    let mut weight = values.to_vec();
+    let bias = source.fold(&mut weight, None, norm)?;
+    Ok((weight, shape, bias))
 }
 
-impl Source<'_> {
-    fn get(&self, key: &str) -> Result<(&[f32], Vec<i64>), TchError> {
-        let weight = self
-            .weights
-            .get(key)
-            .ok_or_else(|| TchError::Torch(format!("no tensor {key} in the checkpoint")))?;
-        Ok((&weight.values, weight.shape.iter().map(|n| *n as i64).collect()))
-    }
-
-    fn plain(&self, key: &str) -> Result<Tensor, TchError> {
-        let (values, shape) = self.get(key)?;
-        Tensor::f_from_slice(values)?.f_view(shape.as_slice())?.f_to(self.device)
-    }
-
-    /// Weights of a layer with the batch norm after it folded in.
-    fn folded(&self, name: &str, norm: &str) -> Result<Folded, TchError> {
-        let (values, shape) = self.get(&format!("{name}.weight"))?;
-        let part = |part: &str| self.get(&format!("{norm}.{part}")).map(|(values, _)| values);
-        let (gamma, beta) = (part("weight")?, part("bias")?);
-        let (mean, variance) = (part("running_mean")?, part("running_var")?);
-        let mut weight = values.to_vec();
-        let mut bias = Vec::with_capacity(gamma.len());
-        let fan_in = weight.len() / gamma.len().max(1);
-        for (channel, row) in weight.chunks_exact_mut(fan_in.max(1)).enumerate() {
-            let scale = f64::from(gamma[channel]) / (f64::from(variance[channel]) + EPSILON).sqrt();
-            for value in row {
-                *value = (f64::from(*value) * scale) as f32;
-            }
-            bias.push((f64::from(beta[channel]) - f64::from(mean[channel]) * scale) as f32);
-        }
-        Ok((weight, shape, bias))
-    }
-
-    /// A 2D convolution, or a 3D one of which one extent is 1.
-    fn conv(&self, name: &str, norm: &str) -> Result<Conv, TchError> {
-        let (weight, shape, bias) = self.folded(name, norm)?;
-        let flat = match shape[..] {
-            // 1 x k x k: over the picture; k x 1 x 1: over time, as k x 1.
-            [out, input, 1, height, width] => [out, input, height, width],
-            [out, input, time, 1, 1] => [out, input, time, 1],
-            [out, input, height, width] => [out, input, height, width],
-            _ => return Err(TchError::Shape(format!("{name} is no convolution: {shape:?}"))),
-        };
-        let weight = channels_last(&Tensor::f_from_slice(&weight)?.f_view(flat)?)?;
-        let bias = Tensor::f_from_slice(&bias)?;
-        Ok(Conv { weight: weight.f_to(self.device)?, bias: bias.f_to(self.device)? })
-    }
-
-    fn gate(&self, name: &str) -> Result<Gate, TchError> {
-        let (weight, shape, bias) =
-            self.folded(&format!("{name}.attention"), &format!("{name}.bn"))?;
-        let weight = Tensor::f_from_slice(&weight)?.f_view([shape[0], shape[1]])?;
-        let bias = Tensor::f_from_slice(&bias)?;
-        Ok(Gate { weight: weight.f_to(self.device)?, bias: bias.f_to(self.device)? })
-    }
+/// A 2D convolution, or a 3D one of which one extent is 1.
+fn conv(source: &Source<'_>, name: &str, norm: &str) -> Result<Conv, TchError> {
+    let (weight, shape, bias) = folded(source, name, norm)?;
+    let flat = match shape[..] {
+        // 1 x k x k: over the picture; k x 1 x 1: over time, as k x 1.
+        [out, input, 1, height, width] => [out, input, height, width],
+        [out, input, time, 1, 1] => [out, input, time, 1],
+        [out, input, height, width] => [out, input, height, width],
+        _ => return Err(TchError::Shape(format!("{name} is no convolution: {shape:?}"))),
+    };
+    let weight = channels_last(&Tensor::f_from_slice(&weight)?.f_view(flat)?)?;
+    let bias = Tensor::f_from_slice(&bias)?;
+    Ok(Conv { weight: weight.f_to(source.device)?, bias: bias.f_to(source.device)? })
 }
 
-/// The same tensor `[N, C, H, W]`, its channels innermost in memory.
-fn channels_last(x: &Tensor) -> Result<Tensor, TchError> {
-    x.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])
+fn gate(source: &Source<'_>, name: &str) -> Result<Gate, TchError> {
+    let (weight, shape, bias) =
+        folded(source, &format!("{name}.attention"), &format!("{name}.bn"))?;
+    let weight = Tensor::f_from_slice(&weight)?.f_view([shape[0], shape[1]])?;
+    let bias = Tensor::f_from_slice(&bias)?;
+    Ok(Gate { weight: weight.f_to(source.device)?, bias: bias.f_to(source.device)? })
 }

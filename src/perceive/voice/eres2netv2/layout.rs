@@ -2,9 +2,8 @@
 //! pseudo-random values for them (a parity check needs no trained weights).
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-use crate::runtime::checkpoint::{CheckpointError, Weight, Weights};
+use crate::runtime::checkpoint::{self, CheckpointError, Weight, Weights};
 
 /// Length of the vector.
 pub const DIMENSIONS: usize = 192;
@@ -151,38 +150,14 @@ impl Listing {
 /// Names every missing, misshapen and extra tensor.
 pub fn check(variant: Variant, weights: &Weights) -> Result<(), CheckpointError> {
     let wanted: BTreeMap<String, Vec<usize>> = variant.tensors().into_iter().collect();
-    let mut faults = Vec::new();
-    for (key, shape) in &wanted {
-        match weights.get(key) {
-            None => faults.push(format!("{key} {shape:?} is missing")),
-            Some(weight) if &weight.shape != shape => {
-                faults.push(format!("{key} is {:?} instead of {shape:?}", weight.shape));
-            }
-            Some(weight) if weight.values.len() != shape.iter().product::<usize>() => {
-                faults.push(format!("{key} has {} values", weight.values.len()));
-            }
-            Some(weight) if weight.values.iter().any(|value| !value.is_finite()) => {
-                faults.push(format!("{key} holds values that are no numbers"));
-            }
-            Some(_) => {}
-        }
-    }
+    let mut faults = checkpoint::misfits(weights, &wanted);
     faults.extend(
         weights
             .keys()
             .filter(|key| !wanted.contains_key(*key))
             .map(|key| format!("{key} is extra")),
     );
-    if faults.is_empty() {
-        return Ok(());
-    }
-    let shown = faults.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
-    let more = faults.len().saturating_sub(12);
-    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    Err(CheckpointError {
-        path: PathBuf::from("(weights)"),
-        reason: format!("it is no ERes2NetV2 {variant:?}: {shown}{more}"),
-    })
+    checkpoint::fitting(&format!("ERes2NetV2 {variant:?}"), &faults)
 }
 
 /// The golden vectors' weights: tensor k of the listing is filled from stream k of [`uniform`].

@@ -6,6 +6,7 @@ use tch::{Device, Kind, TchError, Tensor, no_grad};
 use super::layout::{BLOCKS, PLANES, Variant};
 use crate::perceive::voice::fbank::{BANDS, Features};
 use crate::runtime::checkpoint::Weights;
+use crate::runtime::layers::{Source, channels_last};
 
 /// Batch norm's guard against a zero variance.
 const EPSILON: f64 = 1e-5;
@@ -26,7 +27,7 @@ impl Network {
     /// # Errors
     /// When libtorch refuses a tensor.
     pub fn new(variant: Variant, weights: &Weights, device: Device) -> Result<Self, TchError> {
-        let source = Source { weights, device };
+        let source = Source { weights, device, epsilon: EPSILON };
         let stages = BLOCKS
             .into_iter()
             .zip(PLANES)
@@ -43,9 +44,9 @@ impl Network {
             .collect::<Result<_, _>>()?;
         Ok(Self {
             device,
-            stem: source.conv("conv1", Some("bn1"), 1, 1)?,
+            stem: conv(&source, "conv1", Some("bn1"), 1, 1)?,
             stages,
-            downsample: source.conv("layer3_ds", None, 2, 1)?,
+            downsample: conv(&source, "layer3_ds", None, 2, 1)?,
             fuse: Attention::new(&source, "fuse34")?,
             head: (source.plain("seg_1.weight")?, source.plain("seg_1.bias")?),
         })
@@ -107,7 +108,7 @@ impl Block {
     ) -> Result<Self, TchError> {
         let key = |part: &str| format!("{prefix}.{part}");
         let conv = |name: &str, norm: &str, stride, pad| {
-            source.conv(&key(name), Some(&key(norm)), stride, pad)
+            conv(source, &key(name), Some(&key(norm)), stride, pad)
         };
         let scale = variant.scale();
         let fused = source.has(&key("fuse_models.0.local_att.0.weight"));
@@ -160,8 +161,8 @@ impl Attention {
     fn new(source: &Source<'_>, prefix: &str) -> Result<Self, TchError> {
         let key = |n: usize| format!("{prefix}.local_att.{n}");
         Ok(Self {
-            squeeze: source.conv(&key(0), Some(&key(1)), 1, 0)?,
-            expand: source.conv(&key(3), Some(&key(4)), 1, 0)?,
+            squeeze: conv(source, &key(0), Some(&key(1)), 1, 0)?,
+            expand: conv(source, &key(3), Some(&key(4)), 1, 0)?,
         })
     }
 
@@ -188,73 +189,27 @@ impl Conv {
     }
 }
 
-/// Where weights come from and go to.
-struct Source<'a> {
-    weights: &'a Weights,
-    device: Device,
-}
-
-impl Source<'_> {
-    fn has(&self, key: &str) -> bool {
-        self.weights.contains_key(key)
-    }
-
-    fn get(&self, key: &str) -> Result<(&[f32], Vec<i64>), TchError> {
-        let weight = self
-            .weights
-            .get(key)
-            .ok_or_else(|| TchError::Torch(format!("no tensor {key} in the checkpoint")))?;
-        Ok((&weight.values, weight.shape.iter().map(|n| *n as i64).collect()))
-    }
-
-    fn plain(&self, key: &str) -> Result<Tensor, TchError> {
-        let (values, shape) = self.get(key)?;
-        Tensor::f_from_slice(values)?.f_view(shape.as_slice())?.f_to(self.device)
-    }
-
-    fn conv(
-        &self,
-        name: &str,
-        norm: Option<&str>,
-        stride: i64,
-        pad: i64,
-    ) -> Result<Conv, TchError> {
-        let (values, shape) = self.get(&format!("{name}.weight"))?;
-        let mut weight = values.to_vec();
-        let mut bias = match self.get(&format!("{name}.bias")) {
-            Ok((values, _)) => Some(values.to_vec()),
-            Err(_) => None,
-        };
-        if let Some(norm) = norm {
-            let part = |part: &str| self.get(&format!("{norm}.{part}")).map(|(values, _)| values);
-            let (gamma, beta) = (part("weight")?, part("bias")?);
-            let (mean, variance) = (part("running_mean")?, part("running_var")?);
-            let mut folded = Vec::with_capacity(gamma.len());
-            let fan_in = weight.len() / gamma.len().max(1);
-            for (channel, row) in weight.chunks_exact_mut(fan_in).enumerate() {
-                let scale =
-                    f64::from(gamma[channel]) / (f64::from(variance[channel]) + EPSILON).sqrt();
-                for value in row {
-                    *value = (f64::from(*value) * scale) as f32;
-                }
-                let before = bias.as_ref().map_or(0.0, |bias| f64::from(bias[channel]));
-                let shift = (before - f64::from(mean[channel])) * scale + f64::from(beta[channel]);
-                folded.push(shift as f32);
-            }
-            bias = Some(folded);
-        }
-        let weight = Tensor::f_from_slice(&weight)?.f_view(shape.as_slice())?;
-        let bias = bias.map(|bias| Tensor::f_from_slice(&bias)?.f_to(self.device)).transpose()?;
-        Ok(Conv { weight: channels_last(&weight)?.f_to(self.device)?, bias, stride, pad })
-    }
+/// A convolution, and the batch norm after it where there is one.
+fn conv(
+    source: &Source<'_>,
+    name: &str,
+    norm: Option<&str>,
+    stride: i64,
+    pad: i64,
+) -> Result<Conv, TchError> {
+    let (values, shape) = source.get(&format!("{name}.weight"))?;
+    let mut weight = values.to_vec();
+    let own = source.get(&format!("{name}.bias")).ok().map(|(values, _)| values);
+    let bias = match norm {
+        Some(norm) => Some(source.fold(&mut weight, own, norm)?),
+        None => own.map(<[f32]>::to_vec),
+    };
+    let weight = Tensor::f_from_slice(&weight)?.f_view(shape.as_slice())?;
+    let bias = bias.map(|bias| Tensor::f_from_slice(&bias)?.f_to(source.device)).transpose()?;
+    Ok(Conv { weight: channels_last(&weight)?.f_to(source.device)?, bias, stride, pad })
 }
 
 /// Clamps to [0, 20], the network's own activation.
 fn clipped(mut x: Tensor) -> Result<Tensor, TchError> {
     x.f_clamp_(0.0, 20.0)
-}
-
-/// The same tensor `[N, C, H, W]`, its channels innermost in memory.
-fn channels_last(x: &Tensor) -> Result<Tensor, TchError> {
-    x.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_permute([0, 3, 1, 2])
 }
