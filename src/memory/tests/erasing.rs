@@ -19,10 +19,37 @@ fn bytes_of(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
+/// Files there that have no name any more and that this process still holds: the shelf.
+fn nameless(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let open = std::fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap().path());
+    let of_dir = open.filter(|file| {
+        // Other threads open and close theirs meanwhile.
+        let is_of = |path: PathBuf| path.starts_with(dir) && !path.exists();
+        std::fs::read_link(file).is_ok_and(is_of)
+    });
+    of_dir.filter_map(|file| Some((file.clone(), std::fs::read(file).ok()?))).collect()
+}
+
 fn holds(dir: &Path, needle: &[u8]) -> bool {
     bytes_of(dir)
         .iter()
+        .chain(&nameless(dir))
         .any(|(_, bytes)| bytes.windows(needle.len()).any(|window| window == needle))
+}
+
+#[test]
+fn the_shelf_is_looked_through() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let shelf = |needle: &[u8]| {
+        nameless(dir.path())
+            .iter()
+            .any(|(_, bytes)| bytes.windows(needle.len()).any(|window| window == needle))
+    };
+    assert!(shelf(b"likes tea"));
+    memory.forget(&Forget::Entity(person(1)), at(60)).unwrap();
+    assert!(!shelf(b"likes tea") && shelf(b"poured coffee"));
 }
 
 #[test]
