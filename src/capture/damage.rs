@@ -27,6 +27,8 @@ pub enum Cause {
     Late,
     /// The decoder gave up before the end.
     DecoderStopped,
+    /// A stage of this program ended in a panic over it and was begun anew.
+    Fault,
 }
 
 impl fmt::Display for Cause {
@@ -41,6 +43,7 @@ impl fmt::Display for Cause {
             Self::Undecodable => "undecodable",
             Self::Late => "out of order",
             Self::DecoderStopped => "decoder stopped",
+            Self::Fault => "lost by a fault of engram itself",
         })
     }
 }

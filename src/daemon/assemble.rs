@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use super::ingest::{Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
+use super::ingest::{Breakdowns, Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
 use super::relearn::{Relearned, relearn};
 use super::text;
 use crate::answer::{Answerer, Rounds};
@@ -176,6 +176,7 @@ pub fn session_settings(
         inbox: Inbox::default(),
         patience: None,
         spool: spool(knowledge)?,
+        breakdowns: Breakdowns::default(),
     })
 }
 

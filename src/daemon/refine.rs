@@ -11,7 +11,6 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::announce::Announcer;
-use super::assemble::resolver;
 use super::ingest::SessionSettings;
 use super::meters::Meters;
 use super::supervise;
@@ -146,7 +145,7 @@ impl Shared {
         while !self.stop.load(Ordering::Relaxed) {
             let Some(waiting) = self.spool.oldest(LOOK) else { continue };
             let outcome = match self.spool.read(&waiting) {
-                Ok(clip) => self.refine(&waiting, &clip),
+                Ok(clip) => self.refine_contained(&waiting, &clip),
                 Err(error) => {
                     tracing::warn!(%error, clip = %waiting.clip, "A clip that waited for the memorizing model cannot be read; it keeps its built-in memories.");
                     self.meters.count("clips_unrefined");
@@ -175,6 +174,15 @@ impl Shared {
                 }
             }
         }
+    }
+
+    /// A clip that ends in a panic must not take the others with it.
+    fn refine_contained(&self, waiting: &Waiting, clip: &SpooledClip) -> Outcome {
+        supervise::contained(|| self.refine(waiting, clip)).unwrap_or_else(|why| {
+            let mut who = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+            self.settings.unlearn(&mut who);
+            Outcome::Failed(format!("a panic ({why}); please report it"))
+        })
     }
 
     /// Tells once that the model is down, or well again.
@@ -258,10 +266,7 @@ impl Shared {
         if !draft.is_empty()
             && let Err(error) = draft.commit()
         {
-            // The resolver has learned what was not kept: it starts again from the rows.
-            let undecided = who.undecided().clone();
-            let SessionSettings { config, perceivers, .. } = &self.settings;
-            *who = resolver(config, memory, perceivers, undecided);
+            self.settings.unlearn(&mut who);
             return Err(error);
         }
         drop(who);

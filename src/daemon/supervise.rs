@@ -45,7 +45,8 @@ impl Budget {
 #[error("it ended in a panic more than {MOST} times within a minute ({0}); please report it")]
 pub(super) struct GaveUp(String);
 
-fn contained<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+/// Does it; a panic comes back as its words.
+pub(super) fn contained<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| words(payload.as_ref()))
 }
 
@@ -54,26 +55,50 @@ fn words(payload: &(dyn Any + Send)) -> String {
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into())
 }
 
-/// Waits as long as is due, or says that it is over.
-fn rest(stage: &str, why: String, budget: &mut Budget) -> Result<(), GaveUp> {
-    let Some(pause) = budget.spend(Instant::now()) else {
-        tracing::error!(stage, %why, "A stage ended in a panic once more and stays down; please report it.");
-        return Err(GaveUp(why));
-    };
-    let secs = pause.as_secs_f64();
-    tracing::error!(stage, %why, secs, "A stage ended in a panic and is begun anew; please report it.");
-    thread::sleep(pause);
-    Ok(())
+/// A stage's attempts, each contained.
+#[derive(Debug)]
+pub(super) struct Attempts {
+    stage: String,
+    budget: Budget,
+}
+
+impl Attempts {
+    pub(super) fn new(stage: &str) -> Self {
+        Self { stage: stage.to_owned(), budget: Budget::default() }
+    }
+
+    /// A piece of work. `None`: it ended in a panic, which is told and waited out; the stage is to be begun anew.
+    ///
+    /// # Errors
+    /// When that happened too often.
+    pub(super) fn attempt<T>(&mut self, run: impl FnOnce() -> T) -> Result<Option<T>, GaveUp> {
+        let why = match contained(run) {
+            Ok(done) => return Ok(Some(done)),
+            Err(why) => why,
+        };
+        let stage = &self.stage;
+        let Some(pause) = self.budget.spend(Instant::now()) else {
+            tracing::error!(stage, %why, "A stage ended in a panic once more and stays down; please report it.");
+            return Err(GaveUp(why));
+        };
+        let secs = pause.as_secs_f64();
+        tracing::error!(stage, %why, secs, "A stage ended in a panic and is begun anew; please report it.");
+        thread::sleep(pause);
+        Ok(None)
+    }
 }
 
 /// Runs a stage until it ends by itself, or has ended in a panic too often: then `status.degraded` says so.
 pub(super) fn keep_up(stage: &str, announcer: &Announcer, mut run: impl FnMut()) {
-    let mut budget = Budget::default();
-    while let Err(why) = contained(&mut run) {
-        if let Err(over) = rest(stage, why, &mut budget) {
-            let sentence = format!("{stage}: {over}; restart engramd");
-            announcer.degraded(stage, vec![sentence]);
-            return;
+    let mut attempts = Attempts::new(stage);
+    loop {
+        match attempts.attempt(&mut run) {
+            Ok(Some(())) => return,
+            Ok(None) => {}
+            Err(over) => {
+                let sentence = format!("{stage}: {over}; restart engramd");
+                return announcer.degraded(stage, vec![sentence]);
+            }
         }
     }
 }
@@ -91,12 +116,12 @@ pub(super) fn serve<Job, Worker, Fault: Display>(
     restarted: impl Fn(),
     mut carry_out: impl FnMut(&mut Worker, Job),
 ) -> Result<(), GaveUp> {
-    let mut budget = Budget::default();
+    let mut attempts = Attempts::new(stage);
     while let Ok(job) = jobs.recv() {
-        let Err(why) = contained(|| carry_out(&mut worker, job)) else { continue };
-        rest(stage, why, &mut budget)?;
-        restarted();
-        worker = make().map_err(|fault| GaveUp(fault.to_string()))?;
+        if attempts.attempt(|| carry_out(&mut worker, job))?.is_none() {
+            restarted();
+            worker = make().map_err(|fault| GaveUp(fault.to_string()))?;
+        }
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! One camera's stage: takes analysed frames in order, follows faces and things, hands over a part at each border.
 
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender};
@@ -11,10 +10,12 @@ use super::perceivers::Analysed;
 use super::pool::{Pending, take};
 use super::present::PresentBoard;
 use super::report::Losses;
-use super::stages::{Stage, StageTimes};
+use super::session::SessionSettings;
+use super::stages::Stage;
 use super::steady::{Said, Steadiness};
 use super::{Border, Part};
 use crate::capture::Cause;
+use crate::daemon::supervise::Attempts;
 use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
@@ -44,6 +45,14 @@ pub(super) struct CameraPart {
     pub(super) faces: u64,
     /// The stage as it stands at the border, for the checkpoint.
     pub(super) state: CameraState,
+}
+
+impl CameraPart {
+    /// Of a clip whose part was lost.
+    fn nothing(state: CameraState) -> Self {
+        let (tracks, objects, key_frames) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tracks, objects, key_frames, looked: Vec::new(), faces: 0, state }
+    }
 }
 
 /// Touched by the stage's thread alone; copied into the checkpoint at each border.
@@ -79,13 +88,15 @@ pub(super) struct CameraStage {
     pub(super) index: usize,
     pub(super) source: SourceId,
     pub(super) state: CameraState,
+    /// As it was at the last border.
+    pub(super) sealed: CameraState,
     pub(super) steadiness: Steadiness,
     pub(super) key_frames: usize,
     pub(super) present: PresentBoard,
     pub(super) losses: Losses,
     /// Where mouth crops go; `None` where none are scored.
     pub(super) mouths: Option<Mouths>,
-    pub(super) stages: Arc<StageTimes>,
+    pub(super) settings: SessionSettings,
 }
 
 impl CameraStage {
@@ -105,28 +116,42 @@ impl CameraStage {
         // Also when it ends in a panic: the dispatcher waits for no one who is gone.
         let _closing = Closing(self.steadiness.clone());
         let mut part = Gathered::default();
+        let mut attempts = Attempts::new("camera");
         while let Ok(step) = steps.recv() {
             match step {
-                Step::Frame(pending, frames) => match take(&pending) {
-                    Ok(analysed) => self.frame(analysed, &frames, &mut part),
-                    Err(error) => {
-                        tracing::warn!(source = %self.source, error = %error, "A frame was left out.");
-                        self.losses.add(Cause::Undecodable, &format!("{}: {error}", self.source));
-                        self.say(false);
-                    }
-                },
-                Step::Border(border) => {
-                    let tracks = self.state.tracker.seal(border.end);
-                    let objects = self.state.objects.seal(border.end);
-                    let gathered = std::mem::take(&mut part);
-                    let camera = CameraPart {
-                        key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
-                        tracks,
-                        objects,
-                        looked: gathered.looked,
-                        faces: gathered.faces,
-                        state: self.state.clone(),
+                Step::Frame(pending, frames) => {
+                    let analysed = match take(&pending) {
+                        Ok(analysed) => analysed,
+                        Err(error) => {
+                            tracing::warn!(source = %self.source, %error, "A frame was left out.");
+                            let place = format!("{}: {error}", self.source);
+                            self.losses.add(Cause::Undecodable, &place);
+                            self.say(false);
+                            continue;
+                        }
                     };
+                    let said = self.state.said.clone();
+                    match attempts.attempt(|| self.frame(analysed, &frames, &mut part)) {
+                        Ok(Some(())) => {}
+                        Ok(None) => {
+                            self.begin_anew(said);
+                            self.say(false);
+                        }
+                        Err(_) => return,
+                    }
+                }
+                Step::Border(border) => {
+                    let gathered = std::mem::take(&mut part);
+                    let camera = match attempts.attempt(|| self.seal(border, gathered)) {
+                        Ok(Some(camera)) => camera,
+                        Ok(None) => {
+                            let said = self.state.said.clone();
+                            self.begin_anew(said);
+                            CameraPart::nothing(self.state.clone())
+                        }
+                        Err(_) => return,
+                    };
+                    self.sealed = camera.state.clone();
                     // What the frames before the border showed is cut; the next one belongs to the next clip.
                     if let Some(mouths) = &self.mouths {
                         mouths.seen(self.index, border.end, Vec::new());
@@ -139,7 +164,29 @@ impl CameraStage {
         }
     }
 
+    /// After a panic, which may have left any state: what was followed since the last border is lost.
+    fn begin_anew(&mut self, said: Said) {
+        self.state = CameraState { said, ..self.sealed.clone() };
+        self.losses.add(Cause::Fault, self.source.as_str());
+        self.settings.gauges.restarted("camera");
+    }
+
+    /// The clip's part.
+    fn seal(&mut self, border: Border, gathered: Gathered) -> CameraPart {
+        let tracks = self.state.tracker.seal(border.end);
+        let objects = self.state.objects.seal(border.end);
+        CameraPart {
+            key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
+            tracks,
+            objects,
+            looked: gathered.looked,
+            faces: gathered.faces,
+            state: self.state.clone(),
+        }
+    }
+
     fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) {
+        self.settings.breakdowns.pass("camera");
         let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
         frame.cut = self.state.cuts.step(thumbnail);
         if looked {
@@ -164,7 +211,7 @@ impl CameraStage {
             let (at, seen) = (frame.at, self.state.tracker.seen_at(frame.at));
             let cutter = &mut self.state.mouths;
             let cut = || cutter.step(at, seen, frame.cut, frames);
-            mouths.seen(self.index, at, self.stages.time(Stage::ActiveSpeaker, cut));
+            mouths.seen(self.index, at, self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut));
         }
     }
 

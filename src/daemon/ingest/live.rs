@@ -10,7 +10,6 @@ use super::perceivers::Calibrations;
 use super::report::{Report, SessionEnd};
 use super::session::{IngestError, Session, SessionSettings};
 use crate::capture::{LiveSources, SourceHealth};
-use crate::daemon::assemble::resolver;
 use crate::ids::{SessionId, SourceId};
 use crate::media::Item;
 
@@ -46,12 +45,8 @@ pub fn live(
     let config = Arc::clone(&settings.config);
     let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
     let (cameras, microphones) = (sources.cameras(), sources.microphones());
-    {
-        // As the rows say: a session before this one may have learned what was not kept.
-        let mut who = settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
-        let undecided = who.undecided().clone();
-        *who = resolver(&config, &settings.memory, &settings.perceivers, undecided);
-    }
+    // A session before this one may have learned what was not kept.
+    settings.unlearn(&mut settings.resolver.lock().unwrap_or_else(PoisonError::into_inner));
     let session = Session {
         settings: settings.clone(),
         cameras,

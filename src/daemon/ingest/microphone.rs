@@ -4,7 +4,6 @@
 //! which turns ended before it. What it read beyond the border is part of the checkpoint.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -14,8 +13,12 @@ use super::mouths::Mouths;
 use super::partial::Partials;
 use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
-use super::stages::{Stage, StageTimes};
+use super::report::Losses;
+use super::session::SessionSettings;
+use super::stages::Stage;
 use super::{Border, Part};
+use crate::capture::Cause;
+use crate::daemon::supervise::Attempts;
 use crate::ids::SourceId;
 use crate::media::Block;
 use crate::perceive::PerceiveError;
@@ -64,7 +67,8 @@ pub(super) struct MicrophoneStage {
     pub(super) present: PresentBoard,
     /// Live: words while a turn is open.
     pub(super) partials: Option<Partials>,
-    pub(super) stages: Arc<StageTimes>,
+    pub(super) settings: SessionSettings,
+    pub(super) losses: Losses,
     /// Where turns meet mouths; `None` where none are scored.
     pub(super) mouths: Option<Mouths>,
 }
@@ -111,21 +115,29 @@ impl MicrophoneStage {
         let mut underway: VecDeque<Underway> =
             std::mem::take(&mut self.ahead).into_iter().map(|raw| self.submit(raw)).collect();
         let mut borders: VecDeque<Border> = VecDeque::new();
+        let mut attempts = Attempts::new("microphone");
         while let Ok(step) = steps.recv() {
-            let (found, flushed) = match step {
+            let (sound, flushed) = match step {
                 Step::Block(block) => {
                     self.consumed = block.end();
-                    let finder = &mut self.finder;
-                    let found = self.stages.time(Stage::VoiceActivity, || finder.push(&block));
-                    (found, false)
+                    (Some(block), false)
                 }
                 Step::Border(border) => {
                     let silent = border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
                     borders.push_back(border);
-                    let flush = border.last || silent;
-                    let found = if flush { self.finder.flush() } else { Ok(Vec::new()) };
-                    (found, flush)
+                    (None, border.last || silent)
                 }
+            };
+            let found = match attempts.attempt(|| self.find(sound.as_ref(), flushed)) {
+                Ok(Some(found)) => found,
+                Ok(None) => match self.begin_anew() {
+                    Ok(()) => Ok(Vec::new()),
+                    Err(error) => {
+                        tracing::error!(source = %self.source, %error, "A microphone is given up.");
+                        return;
+                    }
+                },
+                Err(_) => return,
             };
             match found {
                 Ok(turns) => underway.extend(turns.into_iter().map(|raw| self.submit(raw))),
@@ -160,6 +172,29 @@ impl MicrophoneStage {
                 }
             }
         }
+    }
+
+    /// Turns that have ended, as far as this sound tells; `flush`: no more of it is coming soon.
+    fn find(&mut self, sound: Option<&Block>, flush: bool) -> Result<Vec<RawTurn>, PerceiveError> {
+        self.settings.breakdowns.pass("microphone");
+        let finder = &mut self.finder;
+        match sound {
+            Some(block) => {
+                let stages = &self.settings.perceivers.stages;
+                Ok(stages.time(Stage::VoiceActivity, || finder.push(block))?)
+            }
+            None if flush => Ok(finder.flush()?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// After a panic, which may have left any state: the open turn is lost.
+    fn begin_anew(&mut self) -> Result<(), PerceiveError> {
+        let finder = self.settings.perceivers.turn_finder(&self.source, None)?;
+        self.finder = finder.ok_or(PerceiveError::WorkerLost)?;
+        self.losses.add(Cause::Fault, self.source.as_str());
+        self.settings.gauges.restarted("microphone");
+        Ok(())
     }
 
     /// Has the turn embedded, and compared with the mouths that were seen during it.

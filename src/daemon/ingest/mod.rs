@@ -12,6 +12,9 @@
 //! a border with its part of the clip; the sealer puts the parts together and commits one transaction.
 //! What a stage does depends on its input's order alone, so the same recording gives the same memory.
 
+mod breakdowns;
+#[cfg(test)]
+mod breakdowns_tests;
 mod camera;
 mod checkpoint;
 mod disk;
@@ -34,6 +37,7 @@ mod stages;
 mod steady;
 mod told;
 
+pub use breakdowns::Breakdowns;
 pub use gauges::{Gauges, Readings, SourceGauge};
 pub use inbox::{Inbox, OwnSpeech};
 pub use late::LateWords;

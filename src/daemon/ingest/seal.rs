@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::camera::CameraPart;
 use super::checkpoint::{Checkpoint, PerceptIds};
@@ -13,20 +13,22 @@ use super::disk::Patience;
 use super::late::{self, LateQueue, LateWords};
 use super::microphone::MicrophonePart;
 use super::mouths::{Asked, Mouths, Scores};
-use super::pool::{Courtesy, JobQueue, Pending, take};
+use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
-use super::report::{ClipReport, Report};
-use super::session::IngestError;
-use super::stages::{Stage, StageTimes};
+use super::report::{ClipReport, Losses, Report};
+use super::session::{IngestError, SessionSettings};
+use super::stages::Stage;
 use super::told::give_words;
-use super::{Border, DispatchPart, Gauges, Inbox, Part};
+use super::{Border, DispatchPart, Part};
+use crate::capture::Cause;
+use crate::daemon::supervise::Attempts;
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::ToldWords;
-use crate::memorize::model::{Spool, SpooledClip, SpooledTurn};
-use crate::memorize::{Memorizer, Scene, Upkeep};
+use crate::memorize::model::{SpooledClip, SpooledTurn};
+use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
-use crate::memory::{Draft, Memory, MemoryError};
+use crate::memory::{Draft, MemoryError};
 use crate::perceive::active_speaker::CROPS_PER_SEC;
 use crate::perceive::voice::{JointSettings, heard_once, is_poor};
 use crate::percept::{
@@ -46,30 +48,20 @@ struct Slot {
 
 /// Touched by the sealing thread alone.
 pub(super) struct Sealer {
-    pub(super) memory: Memory,
-    pub(super) resolver: Arc<Mutex<Resolver>>,
-    pub(super) memorizer: Memorizer,
+    pub(super) settings: SessionSettings,
     /// Concludes and forgets between clips.
     pub(super) upkeep: Upkeep,
-    pub(super) courtesy: Courtesy,
-    /// Where clips wait for a multimodal model, and whether their sound does.
-    pub(super) spool: Option<Spool>,
-    pub(super) spool_sound: bool,
     pub(super) jobs: JobQueue,
     pub(super) present: PresentBoard,
-    pub(super) reports: Sender<Report>,
     pub(super) cameras: Vec<SourceId>,
     pub(super) microphones: Vec<SourceId>,
     pub(super) ids: PerceptIds,
-    pub(super) clip_secs: f64,
     pub(super) recording: Option<Recording>,
     /// None until the first clip's transaction opens it.
     pub(super) session: Option<SessionId>,
     pub(super) clips: u64,
-    pub(super) gauges: Gauges,
     /// Live sessions: set when the daemon stops. None: every word is waited for.
     pub(super) stopping: Option<Arc<AtomicBool>>,
-    pub(super) stages: Arc<StageTimes>,
     /// Where turns meet mouths; `None` where none are scored.
     pub(super) mouths: Option<Mouths>,
     /// Live: words that were not there in time.
@@ -77,10 +69,10 @@ pub(super) struct Sealer {
     pub(super) patience: Patience,
     /// The session's clock: end of the newest sealed clip.
     pub(super) recorded: Timestamp,
-    /// When the robot itself spoke.
-    pub(super) inbox: Inbox,
     /// Clips in the spool whose words are still to come, since when.
     pub(super) held: Vec<(ClipId, Instant)>,
+    /// Clips that could not be sealed are counted here.
+    pub(super) losses: Losses,
 }
 
 /// Pictures of a face that tell something about a turn: at least 0.8 s. A speaker with fewer was missed in the measurements.
@@ -109,11 +101,8 @@ impl Sealer {
 
     fn seal_all(&mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
         let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
-        loop {
-            let part = match self.next_part(parts)? {
-                Some(part) => part,
-                None => break,
-            };
+        let mut attempts = Attempts::new("seal");
+        while let Some(part) = self.next_part(parts)? {
             match part {
                 Part::Dispatch(border, part) => {
                     let slot = slots.entry(border).or_default();
@@ -135,10 +124,28 @@ impl Sealer {
                     break;
                 }
                 let (border, slot) = first.remove_entry();
-                self.seal(border, slot)?;
+                match attempts.attempt(|| self.seal(border, slot)) {
+                    Ok(Some(sealed)) => sealed?,
+                    Ok(None) => self.give_up(border),
+                    Err(_) => return Err(IngestError::Panic("sealing")),
+                }
             }
         }
         Ok(self.clips)
+    }
+
+    /// After a panic in the middle of a clip: nothing of it is kept, and the next one is sealed as if it had not been.
+    fn give_up(&self, border: Border) {
+        let mut resolver = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+        self.settings.unlearn(&mut resolver);
+        drop(resolver);
+        if let Some(mouths) = &self.mouths {
+            mouths.take(border.index);
+        }
+        self.losses.add(Cause::Fault, &format!("clip {}", border.index));
+        self.settings.gauges.restarted("seal");
+        self.settings.gauges.sealed();
+        self.present.sealed(border.end);
     }
 
     /// The next part; late words are committed while none comes. None: every stage is gone.
@@ -165,13 +172,13 @@ impl Sealer {
     /// Commits the late words that are there by now.
     fn commit_late(&mut self) -> Result<(), IngestError> {
         while let Some(turn) = self.late.next_ready() {
-            let shared = Arc::clone(&self.resolver);
+            let shared = Arc::clone(&self.settings.resolver);
             let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            let into = (&self.memory, &self.memorizer);
+            let into = (&self.settings.memory, &self.settings.memorizer);
             if let Some(words) = late::commit(into, &mut resolver, turn, self.recorded)? {
                 drop(resolver);
                 self.spool_words(&words);
-                self.reports.send(Report::Words(Box::new(words))).ok();
+                self.settings.reports.send(Report::Words(Box::new(words))).ok();
             }
         }
         self.release(HELD_FOR);
@@ -180,7 +187,7 @@ impl Sealer {
 
     /// Puts words that came late to their clip, where it waits for the memorizing model.
     fn spool_words(&self, words: &LateWords) {
-        let Some(spool) = &self.spool else { return };
+        let Some(spool) = &self.settings.spool else { return };
         let Some(turn) = SpooledTurn::of(&words.turn, &words.identified) else { return };
         if let Err(error) = spool.add_turn(words.clip, turn) {
             tracing::warn!(%error, clip = %words.clip, "Words that came late do not reach the memorizing model.");
@@ -189,7 +196,7 @@ impl Sealer {
 
     /// Lets the memorizing model have the clips whose words are all there, or were waited for so long.
     fn release(&mut self, most: Duration) {
-        let Some(spool) = &self.spool else { return };
+        let Some(spool) = &self.settings.spool else { return };
         let late = &self.late;
         self.held.retain(|(clip, since)| {
             let held = late.waits_for(*clip) && since.elapsed() < most;
@@ -203,24 +210,25 @@ impl Sealer {
     fn seal(&mut self, border: Border, slot: Slot) -> Result<(), IngestError> {
         let Slot { dispatch, mut cameras, microphones, since } = slot;
         let mut dispatch = *dispatch.unwrap_or_default();
+        self.settings.breakdowns.pass("seal");
         let told = std::mem::take(&mut dispatch.told);
         let heard = self.turns(border, &microphones, told);
         let sounds = self.sounds(&microphones);
-        self.patience.room(self.memory.dir());
+        self.patience.room(self.settings.memory.dir());
         self.keep_up(border.start)?;
         // Whoever writes takes the resolver first, then the right to write.
-        let shared = Arc::clone(&self.resolver);
+        let shared = Arc::clone(&self.settings.resolver);
         let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut draft = self.memory.begin(border.end);
+        let mut draft = self.settings.memory.begin(border.end);
         let session = *self.session.get_or_insert_with(|| {
-            draft.new_session(dispatch.t0, self.clip_secs, self.recording.clone())
+            draft.new_session(dispatch.t0, self.settings.config.window.clip_secs, self.recording.clone())
         });
         let clip = ClipId { session, index: border.index };
         let (mut percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
         percepts.sounds = sounds;
 
-        let before = self.memory.view();
-        let stages = Arc::clone(&self.stages);
+        let before = self.settings.memory.view();
+        let stages = Arc::clone(&self.settings.perceivers.stages);
         let identified = stages.time(Stage::Identify, || {
             let mut identified = resolver.resolve(&percepts, &mut draft);
             if border.last {
@@ -231,13 +239,13 @@ impl Sealer {
         keep_clip(&percepts, &mut draft);
         let (persons, before) = (resolver.persons(), &before);
         let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
-        let memories = stages.time(Stage::Memorize, || self.memorizer.memorize(&scene, &mut draft));
+        let memories = stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
         self.spool(&percepts, &identified, resolver.persons(), !late.is_empty());
-        let (patience, store) = (&mut self.patience, self.memory.dir());
+        let (patience, store) = (&mut self.patience, self.settings.memory.dir());
         let again = |error: &MemoryError| patience.again(store, error);
         if let Err(error) = stages.time(Stage::Commit, || draft.commit_retrying(again)) {
             // The resolver has learned what was not kept: it starts again from the rows.
@@ -248,14 +256,14 @@ impl Sealer {
         for (turn, words) in late {
             self.late.expect(clip, turn, words);
         }
-        if let Some(spool) = &self.spool {
+        if let Some(spool) = &self.settings.spool {
             spool.commit(clip);
             self.held.push((clip, Instant::now()));
             self.release(HELD_FOR);
         }
         self.recorded = border.end;
         self.clips += 1;
-        self.gauges.sealed();
+        self.settings.gauges.sealed();
         self.present.sealed(border.end);
         let report = ClipReport {
             clip,
@@ -273,13 +281,13 @@ impl Sealer {
             memory_rows: memories,
         };
         // Nobody listening is no fault: the clip is committed.
-        self.reports.send(Report::Clip(Box::new(report))).ok();
+        self.settings.reports.send(Report::Clip(Box::new(report))).ok();
         Ok(())
     }
 
     /// What is due of upkeep, before a clip: a replay waits for it, so that it comes at the same place every time.
     fn keep_up(&self, now: Timestamp) -> Result<(), IngestError> {
-        let courtesy = self.courtesy.clone();
+        let courtesy = self.settings.courtesy.clone();
         if self.recording.is_some() {
             courtesy.step_aside();
             self.upkeep.run(now)?;
@@ -298,8 +306,8 @@ impl Sealer {
         persons: &Persons,
         words_to_come: bool,
     ) {
-        let Some(spool) = &self.spool else { return };
-        let clip = SpooledClip::of(percepts, identified, persons, self.spool_sound);
+        let Some(spool) = &self.settings.spool else { return };
+        let clip = SpooledClip::of(percepts, identified, persons, self.settings.config.memorizer.sound);
         if clip.is_empty() && !words_to_come {
             return;
         }
@@ -335,7 +343,7 @@ impl Sealer {
             ended.extend(self.heard_again(*index, now));
         }
         let mut ended = heard_once(ended);
-        for turn in ended.iter_mut().filter(|turn| self.inbox.is_own(turn.span)) {
+        for turn in ended.iter_mut().filter(|turn| self.settings.inbox.is_own(turn.span)) {
             turn.own = true;
             turn.embedding = None;
         }
@@ -350,7 +358,7 @@ impl Sealer {
     /// What was loud and what was quiet, but for what the robot itself let out.
     fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophonePart>>) -> Vec<Sound> {
         let all = parts.values().flat_map(|part| &part.sounds);
-        let own = |sound: &Sound| sound.kind == SoundKind::Loud && self.inbox.is_own(sound.span);
+        let own = |sound: &Sound| sound.kind == SoundKind::Loud && self.settings.inbox.is_own(sound.span);
         let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
         sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
         sounds

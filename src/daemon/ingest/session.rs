@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use crossbeam_channel::{Sender, bounded, unbounded};
 
+use super::breakdowns::Breakdowns;
 use super::camera::{CameraStage, CameraState};
 use super::checkpoint::{Checkpoint, CheckpointError, PerceptIds};
 use super::disk::Patience;
@@ -28,7 +29,7 @@ use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::Config;
 use crate::daemon::Stop;
 use crate::daemon::assemble::resolver;
-use crate::identify::Resolver;
+use crate::identify::{Resolver, Undecided};
 use crate::ids::{SessionId, SourceId};
 use crate::memorize::model::Spool;
 use crate::memorize::{Memorizer, Upkeep};
@@ -88,6 +89,21 @@ pub struct SessionSettings {
     pub patience: Option<Stop>,
     /// Where clips wait for a multimodal model; `None` where none memorizes.
     pub spool: Option<Spool>,
+    /// Where a test lets a stage break down.
+    pub breakdowns: Breakdowns,
+}
+
+impl SessionSettings {
+    /// The resolver has learned what was not kept: it begins again from the store's rows.
+    pub(in crate::daemon) fn unlearn(&self, who: &mut Resolver) {
+        let undecided = who.undecided().clone();
+        self.restore(who, undecided);
+    }
+
+    /// The resolver begins from the store's rows, with what a session before it left undecided.
+    fn restore(&self, who: &mut Resolver, undecided: Undecided) {
+        *who = resolver(&self.config, &self.memory, &self.perceivers, undecided);
+    }
 }
 
 /// One run from feed to memory.
@@ -156,10 +172,8 @@ pub fn replay(
         }
     }
     let undecided = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.undecided.clone());
-    *settings.resolver.lock().unwrap_or_else(PoisonError::into_inner) = resolver(
-        &settings.config,
-        &settings.memory,
-        &settings.perceivers,
+    settings.restore(
+        &mut settings.resolver.lock().unwrap_or_else(PoisonError::into_inner),
         undecided.unwrap_or_default(),
     );
     let from = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.border);
@@ -275,13 +289,14 @@ impl Session {
             let stage = CameraStage {
                 index,
                 source: source.clone(),
+                sealed: state.clone(),
                 state,
                 steadiness,
                 key_frames: config.window.key_frames,
                 present: present.clone(),
                 losses: losses.clone(),
                 mouths: mouths.clone(),
-                stages: Arc::clone(&settings.perceivers.stages),
+                settings: settings.clone(),
             };
             stages.push(stage.start(taken, parts.clone())?);
             camera_steps.insert(source.clone(), steps);
@@ -315,7 +330,8 @@ impl Session {
                     reports: settings.reports.clone(),
                     turn: Asked::default(),
                 }),
-                stages: Arc::clone(&settings.perceivers.stages),
+                settings: settings.clone(),
+                losses: losses.clone(),
                 mouths: mouths.clone(),
             };
             stages.push(stage.start(taken, parts.clone())?);
@@ -323,31 +339,21 @@ impl Session {
             heard.push(source.clone());
         }
         let sealer = Sealer {
-            memory: settings.memory.clone(),
-            resolver: Arc::clone(&settings.resolver),
-            memorizer: settings.memorizer.clone(),
             upkeep: Upkeep::new(
                 settings.memory.clone(),
                 settings.memorizer.clone(),
                 config.upkeep.clone(),
                 config.timezone(),
             ),
-            courtesy: settings.courtesy.clone(),
-            spool: settings.spool.clone(),
-            spool_sound: config.memorizer.sound,
             jobs: pool.queue(),
             present: present.clone(),
-            reports: settings.reports.clone(),
             cameras: cameras.clone(),
             microphones: heard,
             ids: state.ids,
-            clip_secs: config.window.clip_secs,
             recording,
             session: state.session,
             clips: 0,
-            gauges: settings.gauges.clone(),
             stopping: stopping.clone(),
-            stages: Arc::clone(&settings.perceivers.stages),
             mouths: mouths.clone(),
             late: LateQueue::default(),
             patience: Patience {
@@ -357,8 +363,9 @@ impl Session {
                 told: false,
             },
             recorded: Timestamp::default(),
-            inbox: settings.inbox.clone(),
             held: Vec::new(),
+            losses: losses.clone(),
+            settings: settings.clone(),
         };
         let sealer = thread::Builder::new()
             .name("seal".to_owned())

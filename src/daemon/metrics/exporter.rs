@@ -119,7 +119,7 @@ impl Exporter {
         let unsealed = readings.borders.saturating_sub(readings.sealed);
         page.value("engram_unsealed_clips", unsealed as f64);
         page.value("engram_disk_full", f64::from(u8::from(readings.disk_full)));
-        for stage in ["perceive", "words"] {
+        for stage in ["camera", "microphone", "perceive", "seal", "words"] {
             let restarts = readings.restarts.get(stage).copied().unwrap_or_default();
             page.labelled("engram_stage_restarts_total", &[("stage", stage)], restarts as f64);
         }

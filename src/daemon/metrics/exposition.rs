@@ -112,7 +112,7 @@ pub const METRICS: &[Metric] = &[
         "engram_stage_restarts_total",
         Kind::Counter,
         &["stage"],
-        "Workers of `perceive` and `words` that were begun anew after a panic.",
+        "Stages (`camera`, `microphone`, `seal`) and workers (`perceive`, `words`) that were begun anew after a panic.",
     ),
     metric(
         "engram_requests_total",
