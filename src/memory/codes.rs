@@ -18,56 +18,56 @@ const CHUNK: usize = 1024;
 const ROUNDS: u64 = 3;
 
 /// Vectors of up to `bits` dimensions become `bits` signs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Rotation {
     bits: usize,
+    /// Which signs are flipped in which step: a sign bit for each value, `bits` after `bits`.
+    flips: Arc<[u32]>,
 }
 
 impl Rotation {
     fn for_dimensions(dimensions: usize) -> Self {
-        Self { bits: dimensions.next_multiple_of(128).max(LEAST_BITS) }
+        let bits = dimensions.next_multiple_of(128).max(LEAST_BITS);
+        let flips = (0..2 * ROUNDS).flat_map(|step| (0..bits).map(move |at| flip(step, at)));
+        Self { bits, flips: flips.collect() }
     }
 
     /// Words of a code.
-    fn words(self) -> usize {
+    fn words(&self) -> usize {
         self.bits / 64
     }
 
     /// The vector, rotated: seeded sign flips and Walsh–Hadamard transforms over the front and the back,
     /// which overlap where the length is no power of two.
-    fn turn(self, values: &[f32]) -> Vec<f32> {
+    fn turn(&self, values: &[f32]) -> Vec<f32> {
         let mut turned = vec![0.0_f32; self.bits];
         for (to, from) in turned.iter_mut().zip(values) {
             *to = *from;
         }
         let block =
             if self.bits.is_power_of_two() { self.bits } else { self.bits.next_power_of_two() / 2 };
-        for round in 0..ROUNDS {
-            flip(&mut turned, round);
+        for flips in self.flips.chunks(2 * self.bits) {
+            let (front, back) = flips.split_at(self.bits);
+            simd::flip(&mut turned, front);
             simd::transform(&mut turned[..block]);
             if block < self.bits {
-                flip(&mut turned, round + ROUNDS);
-                let back = self.bits - block;
-                simd::transform(&mut turned[back..]);
+                simd::flip(&mut turned, back);
+                let from = self.bits - block;
+                simd::transform(&mut turned[from..]);
             }
         }
         turned
     }
 }
 
-/// Flips signs by a fixed pattern (splitmix64).
-fn flip(values: &mut [f32], round: u64) {
-    for (at, part) in values.chunks_mut(64).enumerate() {
-        let mut z = (round << 32 | at as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        for (bit, value) in part.iter_mut().enumerate() {
-            if z >> bit & 1 == 1 {
-                *value = -*value;
-            }
-        }
-    }
+/// The sign bit that a step flips at a place, or nothing: a fixed pattern (splitmix64).
+fn flip(step: u64, at: usize) -> u32 {
+    let (part, bit) = (at as u64 / 64, at % 64);
+    let mut z = (step << 32 | part).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    ((z >> bit & 1) as u32) << 31
 }
 
 fn signs(turned: &[f32]) -> impl Iterator<Item = u64> + '_ {
@@ -110,7 +110,7 @@ const FINE_QUERY: f32 = 4095.0;
 
 /// Length of a step when the greatest value is to be `steps` steps.
 fn step_of(turned: &[f32], steps: f32) -> f32 {
-    let most = turned.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+    let most = simd::greatest(turned);
     if most > 0.0 && most.is_finite() { most / steps } else { 1.0 }
 }
 
@@ -129,7 +129,7 @@ impl Codes {
         }
         if let Some(last) = chunks.last_mut() {
             let last = Arc::make_mut(last);
-            last.put(place, self.rotation, &turned);
+            last.put(place, &self.rotation, &turned);
             if place + 1 == CHUNK {
                 last.signs.settle(&self.shelf);
                 last.fine.settle(&self.shelf);
@@ -168,7 +168,7 @@ impl Codes {
 }
 
 impl Chunk {
-    fn put(&mut self, place: usize, rotation: Rotation, turned: &[f32]) {
+    fn put(&mut self, place: usize, rotation: &Rotation, turned: &[f32]) {
         let (block, lane) = (place / BLOCK * BLOCK * rotation.words(), place % BLOCK);
         let step = step_of(turned, FINE);
         // A chunk is on the shelf only once it is full.
@@ -177,8 +177,9 @@ impl Chunk {
             for (at, word) in signs(turned).enumerate() {
                 words[block + at * BLOCK + lane] = word;
             }
-            // A cast of what is too great, or no number, gives a bound or zero.
-            fine.extend(turned.iter().map(|value| (value / step).round() as i8));
+            let from = fine.len();
+            fine.resize(from + turned.len(), 0);
+            simd::quantise(turned, step, &mut fine[from..]);
         }
         self.steps.push(step);
     }

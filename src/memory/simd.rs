@@ -28,6 +28,10 @@ dispatch!(plain_hamming, avx2_hamming, avx512_hamming,
 dispatch!(plain_up_to, avx2_up_to, avx512_up_to,
     (distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>));
 dispatch!(plain_transform, avx2_transform, avx512_transform, (values: &mut [f32]));
+dispatch!(plain_flip, avx2_flip, avx512_flip, (values: &mut [f32], signs: &[u32]));
+dispatch!(plain_greatest, avx2_greatest, avx512_greatest, (values: &[f32]) -> f32);
+dispatch!(plain_quantise, avx2_quantise, avx512_quantise,
+    (values: &[f32], step: f32, out: &mut [i8]));
 dispatch!(plain_dot, avx2_dot, avx512_dot, (a: &[f32], b: &[f32]) -> f32);
 
 /// Writes the Hamming distance of every code into `out`. Codes stand in blocks of [`BLOCK`]: the first word of
@@ -69,7 +73,8 @@ pub(crate) fn up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32
     plain_up_to(distances, limit, first, out);
 }
 
-/// Walsh–Hadamard transform of a power-of-two length, orthonormal.
+/// Walsh–Hadamard transform of a power-of-two length, orthonormal; from 256 values on they come in another, fixed
+/// order.
 pub(crate) fn transform(values: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -86,6 +91,63 @@ pub(crate) fn transform(values: &mut [f32]) {
         }
     }
     plain_transform(values);
+}
+
+/// Flips the sign of every value whose pattern has the sign bit.
+pub(crate) fn flip(values: &mut [f32], signs: &[u32]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_flip(values, signs) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: as above.
+            return unsafe { avx2_flip(values, signs) };
+        }
+    }
+    plain_flip(values, signs);
+}
+
+/// The greatest absolute value; 0 of none.
+pub(crate) fn greatest(values: &[f32]) -> f32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_greatest(values) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: as above.
+            return unsafe { avx2_greatest(values) };
+        }
+    }
+    plain_greatest(values)
+}
+
+/// Values as whole steps; what is too great becomes a bound, and what is no number 0.
+pub(crate) fn quantise(values: &[f32], step: f32, out: &mut [i8]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512vpopcntdq")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+        {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_quantise(values, step, out) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: as above.
+            return unsafe { avx2_quantise(values, step, out) };
+        }
+    }
+    plain_quantise(values, step, out);
 }
 
 /// Dot product; running sums side by side, so that it is quick and always the same.
@@ -235,9 +297,65 @@ fn plain_up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
 }
 
 #[inline(always)]
+fn plain_flip(values: &mut [f32], signs: &[u32]) {
+    for (value, sign) in values.iter_mut().zip(signs) {
+        *value = f32::from_bits(value.to_bits() ^ sign);
+    }
+}
+
+#[inline(always)]
+fn plain_greatest(values: &[f32]) -> f32 {
+    const LANES: usize = 16;
+    let (parts, rest) = values.as_chunks::<LANES>();
+    let mut most = [0.0_f32; LANES];
+    for part in parts {
+        for (most, value) in most.iter_mut().zip(part) {
+            *most = most.max(value.abs());
+        }
+    }
+    most.iter().chain(rest).fold(0.0, |most, value| most.max(value.abs()))
+}
+
+#[inline(always)]
+fn plain_quantise(values: &[f32], step: f32, out: &mut [i8]) {
+    for (value, out) in values.iter().zip(out) {
+        *out = (value / step).round() as i8;
+    }
+}
+
+/// Side of the squares of values that are turned over, so that near neighbours are far from each other: sums of
+/// those far apart are the quick ones.
+const SIDE: usize = 16;
+
+#[inline(always)]
 fn plain_transform(values: &mut [f32]) {
-    let mut half = 1;
-    while half < values.len() {
+    let (squares, rest) = values.as_chunks_mut::<{ SIDE * SIDE }>();
+    let turned = rest.is_empty();
+    if turned {
+        for square in squares {
+            sums_and_differences(square, SIDE, SIDE * SIDE);
+            let before = *square;
+            for row in 0..SIDE {
+                for column in 0..SIDE {
+                    square[column * SIDE + row] = before[row * SIDE + column];
+                }
+            }
+            sums_and_differences(square, SIDE, SIDE * SIDE);
+        }
+    }
+    let len = values.len();
+    sums_and_differences(values, if turned { SIDE * SIDE } else { 1 }, len);
+    let scale = 1.0 / (len as f32).sqrt();
+    for value in values {
+        *value *= scale;
+    }
+}
+
+/// Sums and differences of values `from` apart, then twice as far apart, and so on below `to`.
+#[inline(always)]
+fn sums_and_differences(values: &mut [f32], from: usize, to: usize) {
+    let mut half = from;
+    while half < to {
         for pair in values.chunks_exact_mut(2 * half) {
             let (low, high) = pair.split_at_mut(half);
             for (a, b) in low.iter_mut().zip(high) {
@@ -245,10 +363,6 @@ fn plain_transform(values: &mut [f32]) {
             }
         }
         half *= 2;
-    }
-    let scale = 1.0 / (values.len() as f32).sqrt();
-    for value in values {
-        *value *= scale;
     }
 }
 
@@ -300,6 +414,33 @@ mod tests {
             let (a, b) = (&floats[..len], &floats[100..100 + len]);
             assert_eq!(dot(a, b).to_bits(), plain_dot(a, b).to_bits());
         }
+        for len in [16, 128, 256, 1024] {
+            let floats: Vec<f32> = floats.iter().cycle().copied().take(len).collect();
+            let (mut quick, mut plain) = (floats.clone(), floats.clone());
+            transform(&mut quick);
+            plain_transform(&mut plain);
+            assert_eq!(quick, plain);
+            // Every vector of one value is spread evenly; twice turned, it is what it was, in some order.
+            let mut unit = vec![0.0; len];
+            unit[len / 3] = 1.0;
+            transform(&mut unit);
+            assert!(
+                unit.iter().all(|value| (value.abs() - 1.0 / (len as f32).sqrt()).abs() < 1e-6)
+            );
+            let sum = |values: &[f32]| values.iter().map(|value| value * value).sum::<f32>();
+            assert!((sum(&quick) / sum(&floats) - 1.0).abs() < 1e-4);
+        }
+        let (mut quick, mut plain) = (floats.clone(), floats.clone());
+        let signs: Vec<u32> = numbers.iter().map(|n| *n as u32 & 1 << 31).collect();
+        flip(&mut quick, &signs);
+        plain_flip(&mut plain, &signs);
+        assert_eq!(quick, plain);
+        assert_eq!(greatest(&floats[..37]), plain_greatest(&floats[..37]));
+        assert_eq!(greatest(&[0.5, -2.0, f32::NAN]), 2.0);
+        let (mut quick, mut plain) = (vec![0; 240], vec![0; 240]);
+        quantise(&floats, 0.01, &mut quick);
+        plain_quantise(&floats, 0.01, &mut plain);
+        assert_eq!(quick, plain);
         let whole: Vec<i16> = numbers.iter().map(|n| (n >> 52) as i16 - 2048).collect();
         let small: Vec<i8> = numbers.iter().map(|n| (n >> 13) as i8).collect();
         for len in [0, 1, 31, 64, 240] {
