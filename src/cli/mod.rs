@@ -155,7 +155,7 @@ pub struct Context {
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    allocator::few_arenas();
+    allocator::give_back();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
