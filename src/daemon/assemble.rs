@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use super::ingest::{Breakdowns, Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings};
+use super::ingest::{
+    Breakdowns, Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings,
+};
 use super::relearn::{Relearned, relearn};
 use super::text;
 use crate::answer::{Answerer, Rounds};

@@ -22,6 +22,8 @@ const LOOKED_AT: usize = 400;
 const ROUNDING: f32 = 1e-4;
 /// Looking up instead of reading on may pay where more postings are left than one in so many documents.
 const PAYS: usize = 4;
+/// Looking a document up in a list takes as long as reading so many postings on.
+const LOOK_UP: usize = 12;
 /// Looking up instead of reading at all pays where at most one in so many documents counts.
 const NARROW: usize = 16;
 
@@ -302,16 +304,29 @@ impl Scores {
                 None => (0..read.scores.len() as u32).filter(may_win).collect(),
                 Some(docs) => docs.iter().copied().filter(may_win).collect(),
             };
-            drop(read);
-            let sums = self.sums(&docs);
-            self.known.borrow_mut().extend(docs.iter().copied().zip(sums.iter().copied()));
-            return best_of(docs.into_iter().zip(sums), most);
+            if !self.rather_reads(docs.len(), taken) {
+                drop(read);
+                let sums = self.sums(&docs);
+                self.known.borrow_mut().extend(docs.iter().copied().zip(sums.iter().copied()));
+                return best_of(docs.into_iter().zip(sums), most);
+            }
         }
-        // Among those given others may still win: everything is read.
-        while let Some(term) = self.terms.get(read.taken) {
-            self.take_in(term, &mut read);
-        }
+        // Among those given others may still win, or too many may: everything is read.
+        self.read_on(&mut read);
         best(&read.scores)
+    }
+
+    /// Whether reading the lists that are left is quicker than looking so many documents up in them.
+    fn rather_reads(&self, docs: usize, taken: usize) -> bool {
+        let left = &self.terms[taken..];
+        docs * left.len() * LOOK_UP > left.iter().map(Term::len).sum()
+    }
+
+    /// Reads all that is left.
+    fn read_on(&self, read: &mut Read) {
+        while let Some(term) = self.terms.get(read.taken) {
+            self.take_in(term, read);
+        }
     }
 
     /// The `k` documents with the best words of their own among those that `keep` lets pass, best first.
@@ -353,7 +368,11 @@ impl Scores {
             }
             wide.sort_unstable();
             wide.dedup();
-            self.look_up(&wide);
+            let begun = self.read.borrow().as_ref().map(|read| read.taken);
+            match begun.filter(|taken| self.rather_reads(wide.len(), *taken)) {
+                Some(_) => self.read_on(&mut self.begun()),
+                None => self.look_up(&wide),
+            }
         }
         let scored = near.into_iter().map(|doc| (doc, self.own(doc) + self.around(facets, doc).0));
         ranked(scored.collect(), k, keep)

@@ -19,7 +19,7 @@ use crate::percept::Embedding;
 
 use super::codes::{CodedQuery, Codes};
 use super::idset::IdSet;
-use super::log::Log;
+use super::log::{CHUNK, Log};
 use super::model::MemoryVector;
 use super::shelf::Shelf;
 use super::simd::{self, dot};
@@ -30,14 +30,22 @@ use super::versions::Versions;
 pub(crate) const EXACT_UP_TO: usize = 2_000;
 /// Of all vectors, one in so many is looked at again.
 const LOOKED_AT_AGAIN: usize = 64;
+/// Of those that pass a filter, one in so many …
+const LOOKED_AT_AGAIN_OF_SOME: usize = 12;
+/// … and at least so many.
+const LEAST_OF_SOME: usize = 1_500;
 /// And at least so many, …
 const LEAST_AGAIN: usize = 2_000;
 /// … at most so many at first.
 const MOST_AGAIN: usize = 16_384;
-/// True cosines computed beside 2 per hit wanted.
-const EXACTLY: usize = 64;
+/// True cosines computed beside one per hit wanted.
+const EXACTLY: usize = 74;
 /// A filter is narrow when it lets at most one in so many pass.
 const NARROW: usize = 32;
+/// Memories are looked up one by one where at most one in so many passes; else all are read through.
+const FEW: usize = 64;
+/// No store counts its memories so far.
+const NO_MEMORY: u32 = u32::MAX;
 /// One distance in so many tells where to draw the line.
 const SAMPLED: usize = 8;
 
@@ -47,6 +55,8 @@ struct Space {
     dimensions: usize,
     /// By position in this space: that in the table's log; ascending.
     rows: Log<u32>,
+    /// By position in this space: the memory; [`NO_MEMORY`] where its number is greater.
+    memories: Log<u32>,
     codes: Codes,
 }
 
@@ -111,6 +121,7 @@ impl VectorIndex {
             if dimensions == space.dimensions {
                 let space = Arc::make_mut(space);
                 space.rows.push(at as u32);
+                space.memories.push(u32::try_from(version.row.memory.0).unwrap_or(NO_MEMORY));
                 space.codes.push(&version.row.values);
             }
         }
@@ -152,7 +163,14 @@ impl VectorIndex {
         });
         let count = space.rows.len();
         let distances = || distances.get_or_init(|| space.codes.distances(coded)).as_slice();
-        let mut again = (count / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN).max(16 * k);
+        let mut again = match among {
+            // Fewer have fewer between them and the line.
+            Some(among) => {
+                (among.len() / LOOKED_AT_AGAIN_OF_SOME).clamp(LEAST_OF_SOME, LEAST_AGAIN)
+            }
+            None => (count / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN),
+        };
+        again = again.max(16 * k);
         loop {
             // Whether that is all there are.
             let (candidates, everything) = match among {
@@ -216,12 +234,21 @@ fn nearest_of(distances: &[u16], mut positions: Vec<u32>, count: usize) -> Vec<u
 
 impl Space {
     fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
-        Self { dimensions, rows: Log::default(), codes: Codes::new(dimensions, shelf) }
+        let codes = Codes::new(dimensions, shelf);
+        Self { dimensions, rows: Log::default(), memories: Log::default(), codes }
     }
 
     /// Positions of all vectors of the memories.
     fn positions(&self, among: &IdSet, table: &Table<MemoryVector>) -> Vec<u32> {
         let mut found = Vec::with_capacity(among.len());
+        if among.len() * FEW > self.rows.len() {
+            let passes = |memory: u32| among.contains(MemoryId(u64::from(memory)));
+            for chunk in 0..self.memories.len().div_ceil(CHUNK) {
+                let here = (chunk * CHUNK..).zip(self.memories.chunk(chunk));
+                found.extend(here.filter(|(_, memory)| passes(**memory)).map(|(at, _)| at as u32));
+            }
+            return found;
+        }
         for memory in among.iter() {
             table.numbered(memory.0, |row| found.extend(self.position(row)));
         }
@@ -251,7 +278,7 @@ impl Space {
             .into_iter()
             .map(|at| (self.codes.likeness(coded, at as usize), at))
             .collect();
-        let wanted = 2 * k + EXACTLY;
+        let wanted = k + EXACTLY;
         let by_likeness = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         // As many in order as are wanted, then more: some of them may not pass.
         let (mut top, mut computed, mut from) = (Top::new(k), 0, 0);

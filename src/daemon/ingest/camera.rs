@@ -211,7 +211,11 @@ impl CameraStage {
             let (at, seen) = (frame.at, self.state.tracker.seen_at(frame.at));
             let cutter = &mut self.state.mouths;
             let cut = || cutter.step(at, seen, frame.cut, frames);
-            mouths.seen(self.index, at, self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut));
+            mouths.seen(
+                self.index,
+                at,
+                self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut),
+            );
         }
     }
 

@@ -221,7 +221,11 @@ impl Sealer {
         let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
         let mut draft = self.settings.memory.begin(border.end);
         let session = *self.session.get_or_insert_with(|| {
-            draft.new_session(dispatch.t0, self.settings.config.window.clip_secs, self.recording.clone())
+            draft.new_session(
+                dispatch.t0,
+                self.settings.config.window.clip_secs,
+                self.recording.clone(),
+            )
         });
         let clip = ClipId { session, index: border.index };
         let (mut percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
@@ -239,7 +243,8 @@ impl Sealer {
         keep_clip(&percepts, &mut draft);
         let (persons, before) = (resolver.persons(), &before);
         let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
-        let memories = stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
+        let memories =
+            stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
         if border.last && self.recording.is_some() {
             draft.finish_session(session)?;
@@ -307,7 +312,8 @@ impl Sealer {
         words_to_come: bool,
     ) {
         let Some(spool) = &self.settings.spool else { return };
-        let clip = SpooledClip::of(percepts, identified, persons, self.settings.config.memorizer.sound);
+        let clip =
+            SpooledClip::of(percepts, identified, persons, self.settings.config.memorizer.sound);
         if clip.is_empty() && !words_to_come {
             return;
         }
@@ -358,7 +364,8 @@ impl Sealer {
     /// What was loud and what was quiet, but for what the robot itself let out.
     fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophonePart>>) -> Vec<Sound> {
         let all = parts.values().flat_map(|part| &part.sounds);
-        let own = |sound: &Sound| sound.kind == SoundKind::Loud && self.settings.inbox.is_own(sound.span);
+        let own =
+            |sound: &Sound| sound.kind == SoundKind::Loud && self.settings.inbox.is_own(sound.span);
         let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
         sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
         sounds
