@@ -319,7 +319,7 @@ impl Scores {
     /// Whether reading the lists that are left is quicker than looking so many documents up in them.
     fn rather_reads(&self, docs: usize, taken: usize) -> bool {
         let left = &self.terms[taken..];
-        docs * left.len() * LOOK_UP > left.iter().map(Term::len).sum()
+        docs * left.len() * LOOK_UP > left.iter().map(Term::len).sum::<usize>()
     }
 
     /// Reads all that is left.
