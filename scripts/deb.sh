@@ -45,7 +45,7 @@ control() {
 
 gstreamer="libgstreamer1.0-0 (>= 1.22), libgstreamer-plugins-base1.0-0 (>= 1.22), gstreamer1.0-plugins-base"
 gstreamer+=", gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-libav, gstreamer1.0-alsa"
-control engramd "engram-runtime (= $version), systemd, libc6, libstdc++6, libasound2, libgomp1, $gstreamer" \
+control engramd "engram-runtime (= $version), systemd, libc6, libstdc++6, libasound2, libgomp1, libssl3, $gstreamer" \
     "engram-models-open, pocketsphinx-en-us, libpocketsphinx3, ca-certificates" \
     "memory for robots: sees, listens, remembers, and answers over MQTT" <<'TEXT'
 engramd watches a robot's cameras and microphones, remembers who was there, what

@@ -26,6 +26,7 @@ packages=(
     libgstreamer1.0-dev libgstreamer-plugins-base1.0-dev gstreamer1.0-tools
     gstreamer1.0-plugins-{base,good,bad,ugly} gstreamer1.0-libav gstreamer1.0-alsa   # cameras and files
     libasound2-dev                                  # microphones
+    libssl-dev                                      # encryption at rest
     libpocketsphinx-dev pocketsphinx-en-us          # words
     flite espeak-ng python3-numpy python3-pil       # the demo recording
     mosquitto mosquitto-clients                     # tests with another broker

@@ -215,3 +215,35 @@ fn clips_wait_for_the_model_and_none_is_lost() {
     let asked = &server.asked()[asked_before..];
     assert!(asked.last().unwrap()["messages"].to_string().contains("Oranges."), "the note goes on");
 }
+
+#[test]
+fn what_follows_from_many_memories_is_concluded_by_the_model() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let server = LlmServer::start(|_, body| {
+        if body["response_format"]["json_schema"]["name"] != "conclusions" {
+            return memorize(body);
+        }
+        let one = |text: &str, evidence: &[u64]| json!({"text": text, "evidence": evidence, "importance": 0.7, "confidence": 0.6});
+        Act::json(&json!({"conclusions": [
+            one("Oranges matter in this house.", &[1, 2]),
+            one("<person_999> is a thief.", &[1, 2]),
+            one("Nothing bears this.", &[500]),
+        ]}))
+    });
+    let robot = with_model(&server)
+        .set("memorizer.kind=model")
+        .set("window.clip_secs=10")
+        .set("upkeep.reflect_importance=0.5");
+    robot.replay(&recording, &["--duration", "30"]);
+    let query = "SELECT text, json_array_length(grounds) FROM memory WHERE retired_seq IS NULL \
+                 AND kind = 'reflection' AND origin = 'model:tiny'";
+    let rows = robot.json(&["sql", query, "--json"])["rows"].clone();
+    assert_eq!(rows, json!([["Oranges matter in this house.", 2]]), "once, on its two memories");
+    let reflected = |body: &&Value| body["response_format"]["json_schema"]["name"] == "conclusions";
+    let asked = server.asked();
+    let asked: Vec<&Value> = asked.iter().filter(reflected).collect();
+    assert!(!asked.is_empty());
+    if let Some(again) = asked.get(1) {
+        assert!(again["messages"].to_string().contains("Oranges matter"), "it knows what it said");
+    }
+}

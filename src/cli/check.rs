@@ -29,8 +29,12 @@ pub(super) struct CheckArgs {
 
 pub(super) fn run(args: &CheckArgs, context: &Context) -> anyhow::Result<u8> {
     let dir = context.config.store_dir();
-    let (memory, repaired) =
-        if args.repair { mended(context)? } else { (Memory::open_read_only(&dir)?, Vec::new()) };
+    let key = context.config.store_key()?;
+    let (memory, repaired) = if args.repair {
+        mended(context)?
+    } else {
+        (Memory::open_read_only(&dir, key.as_ref())?, Vec::new())
+    };
     let report = memory.check()?;
     if context.json {
         let mut document = serde_json::to_value(&report)?;
@@ -73,10 +77,12 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> anyhow::Result<u8> {
 fn mended(context: &Context) -> anyhow::Result<(Memory, Vec<String>)> {
     let config = &context.config;
     // Opening for writing would make a store where there is none.
-    drop(Memory::open_read_only(&config.store_dir())?);
+    let key = config.store_key()?;
+    drop(Memory::open_read_only(&config.store_dir(), key.as_ref())?);
     let options = StoreOptions {
         media_cap_bytes: config.store.media_cap_mb * 1_000_000,
         keep_media: config.privacy.media,
+        key,
     };
     let memory = Memory::open(&config.store_dir(), &options)?;
     let at = memory.view().newest_time().unwrap_or_else(Timestamp::wall_clock);

@@ -34,7 +34,8 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn run(args: &ExportArgs, context: &Context) -> anyhow::Result<u8> {
-    let memory = Memory::open_read_only(&context.config.store_dir())?;
+    let key = context.config.store_key()?;
+    let memory = Memory::open_read_only(&context.config.store_dir(), key.as_ref())?;
     if args.hash {
         print::line(json!({ "hash": memory.hash() }))?;
         return Ok(0);

@@ -32,7 +32,8 @@ pub(super) fn run(args: &ImportArgs, context: &Context) -> anyhow::Result<u8> {
             Box::new(BufReader::new(file))
         }
     };
-    let memory = Memory::open(&context.config.store_dir(), &StoreOptions::default())?;
+    let options = StoreOptions { key: context.config.store_key()?, ..StoreOptions::default() };
+    let memory = Memory::open(&context.config.store_dir(), &options)?;
     let imported = memory.import(lines)?;
     if context.json {
         print::json(&imported)?;

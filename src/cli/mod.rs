@@ -11,6 +11,7 @@ mod check;
 mod completions;
 mod config;
 mod doctor;
+mod encrypt;
 mod export;
 mod import;
 mod keys;
@@ -129,6 +130,7 @@ enum Command {
     /// Write the memory, its percepts or its hash as text.
     Export(export::ExportArgs),
     Import(import::ImportArgs),
+    Encrypt(encrypt::EncryptArgs),
     /// Measure: speed, recognition, memory, answers.
     Bench(bench::BenchArgs),
     /// What a shell needs to complete commands and options.
@@ -219,6 +221,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Config(args) => config::run(&args, &context),
         Command::Export(args) => export::run(&args, &context),
         Command::Import(args) => import::run(&args, &context),
+        Command::Encrypt(args) => encrypt::run(&args, &context),
         Command::Bench(args) => bench::run(&args, &context.config, context.json),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

@@ -143,7 +143,8 @@ fn overruled(change: &Change, context: &Context) -> anyhow::Result<u8> {
     };
     let done = match &context.data_dir {
         Some(dir) => {
-            let memory = Memory::open(dir, &StoreOptions::default())?;
+            let key = context.config.store_key()?;
+            let memory = Memory::open(dir, &StoreOptions { key, ..StoreOptions::default() })?;
             let view = memory.view();
             let at = view.newest_time().unwrap_or_else(Timestamp::wall_clock);
             // Nothing is compared here: the thresholds do not matter.

@@ -37,7 +37,8 @@ impl Reader {
     pub(super) fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(match &context.data_dir {
             Some(dir) => {
-                Self::Store(Store { memory: Memory::open_read_only(dir)?, knowledge: None })
+                let memory = Memory::open_read_only(dir, context.config.store_key()?.as_ref())?;
+                Self::Store(Store { memory, knowledge: None })
             }
             None => Self::Daemon(Box::new(DaemonClient::connect(&context.config)?)),
         })
@@ -119,12 +120,14 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
             // What waits for the broker may speak of it.
             Ok(service) if command == Command::Forget => {
                 let outbox = service.dir().to_owned();
-                erasing_outbox(&outbox, true).map_err(anyhow::Error::msg)?;
+                let key = context.config.store_key()?;
+                let key = key.as_ref();
+                erasing_outbox(&outbox, key, true).map_err(anyhow::Error::msg)?;
                 let reply = in_store(&service, command, payload);
                 let done = match &reply {
-                    Ok(_) => erase_outbox(&outbox),
+                    Ok(_) => erase_outbox(&outbox, key),
                     Err(error) if error.downcast_ref().is_some_and(Refusal::is_askers_fault) => {
-                        erasing_outbox(&outbox, false)
+                        erasing_outbox(&outbox, key, false)
                     }
                     // Some of it may be erased: the next daemon takes away what waits.
                     Err(_) => Ok(()),

@@ -263,6 +263,7 @@ fn engines(config: &Config, found: &mut Found) {
         ("memorizer.api_key_file", &config.memorizer.api_key_file),
         ("embedder.api_key_file", &config.embedder.api_key_file),
         ("transcriber.api_key_file", &config.transcriber.api_key_file),
+        ("store.key_file", &config.store.key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
         ("mqtt.ca_file", &config.mqtt.ca_file),
         ("mqtt.client_cert_file", &config.mqtt.client_cert_file),

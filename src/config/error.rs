@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::encryption::EncryptionError;
+
 /// Where a value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
@@ -65,6 +67,14 @@ pub enum ConfigError {
     /// The file or an override says something that cannot be.
     #[error("{}", list(.0))]
     Invalid(Vec<Problem>),
+    /// The store's key cannot be used.
+    #[error("the key of the store in {}: {source}", path.display())]
+    Key {
+        /// Its file.
+        path: PathBuf,
+        /// Why.
+        source: EncryptionError,
+    },
     /// A secret's file cannot be read.
     #[error("reading the {what} from {}: {source}; write it there, readable by the daemon's user", path.display())]
     Secret {

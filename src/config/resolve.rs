@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use zeroize::Zeroizing;
+
 use super::{Config, ConfigError};
+use crate::encryption::StoreKey;
 
 /// Where a packaged daemon keeps its memory.
 const SYSTEM_STATE: &str = "/var/lib/engram";
@@ -115,6 +118,20 @@ pub fn find_file(file: &Path, state_dir: Option<&Path>) -> Option<PathBuf> {
     .flatten()
     .map(|dir| dir.join(file))
     .find(|path| path.exists())
+}
+
+impl Config {
+    /// The key under which the store is encrypted; `None`: it is not.
+    ///
+    /// # Errors
+    /// When its file cannot be read, or holds no key.
+    pub fn store_key(&self) -> Result<Option<StoreKey>, ConfigError> {
+        let Some(file) = &self.store.key_file else { return Ok(None) };
+        let text =
+            Zeroizing::new(read_secret("key of the store", file, self.store.dir.as_deref())?);
+        let key = StoreKey::parse(&text);
+        key.map(Some).map_err(|source| ConfigError::Key { path: file.clone(), source })
+    }
 }
 
 /// Reads a password or key from its file, without the line end.

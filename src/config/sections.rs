@@ -246,6 +246,8 @@ section! {
     Upkeep {
         /// Conclude habits, company and frequencies from many memories.
         reflect: bool = true,
+        /// Where a model memorizes, it concludes from many memories, too.
+        reflect_by_model: bool = true,
         /// Importance that must have come together before a pass concludes anew; a remark has 0.2 to 0.6.
         reflect_importance: f64 = 30.0,
         /// Make a place of where the robot stays for a while.
@@ -452,6 +454,8 @@ section! {
         dir: Option<PathBuf> = None,
         /// Pictures and sound kept at most, MB.
         media_cap_mb: u64 = 2000,
+        /// File with the key (64 hexadecimal digits) under which everything in `dir` is encrypted; none = nothing is.
+        key_file: Option<PathBuf> = None,
     }
 }
 

@@ -9,11 +9,11 @@ use super::ingest::{
 use super::relearn::{Relearned, relearn};
 use super::text;
 use crate::answer::{Answerer, Rounds};
-use crate::config::{Config, Engine};
+use crate::config::{Config, ConfigError, Engine};
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
 use crate::llm::{LlmError, OpenAiChat, PromptError, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
-use crate::memorize::model::{ModelMemorizer, Spool};
+use crate::memorize::model::{ModelMemorizer, Spool, spool_dir};
 use crate::memory::{Memory, MemoryError, StoreOptions};
 use crate::models::{Catalogue, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
@@ -28,6 +28,9 @@ pub enum AssembleError {
     /// Perception.
     #[error(transparent)]
     Perceive(#[from] PerceiveError),
+    /// The store's key.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The store.
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -78,6 +81,7 @@ impl Knowledge {
         let options = StoreOptions {
             media_cap_bytes: config.store.media_cap_mb * 1_000_000,
             keep_media: config.privacy.media,
+            key: config.store_key()?,
         };
         let memory = Memory::open(&config.store_dir(), &options)?;
         Self::over(config, memory)
@@ -88,7 +92,8 @@ impl Knowledge {
     /// # Errors
     /// When there is no store, or a model file is damaged.
     pub fn open_read_only(config: &Config) -> Result<Self, AssembleError> {
-        Self::over(config, Memory::open_read_only(&config.store_dir())?)
+        let key = config.store_key()?;
+        Self::over(config, Memory::open_read_only(&config.store_dir(), key.as_ref())?)
     }
 
     fn over(config: &Config, memory: Memory) -> Result<Self, AssembleError> {
@@ -188,8 +193,12 @@ fn spool(knowledge: &Knowledge) -> Result<Option<Spool>, AssembleError> {
     if memorizer.kind == Engine::Builtin {
         return Ok(None);
     }
-    let dir = knowledge.memory.dir().join("spool");
-    let opened = Spool::open(&dir, memorizer.spool_cap_mb * 1_000_000);
+    let dir = spool_dir(knowledge.memory.dir());
+    let opened = Spool::open(
+        &dir,
+        memorizer.spool_cap_mb * 1_000_000,
+        knowledge.memory.options().key.as_ref(),
+    );
     opened.map(Some).map_err(|source| AssembleError::Spool { dir, source })
 }
 

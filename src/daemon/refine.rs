@@ -15,8 +15,10 @@ use super::ingest::SessionSettings;
 use super::meters::Meters;
 use super::supervise;
 use crate::llm::{Budget, Cancel, LlmError};
+use crate::memorize::Memorizer;
 use crate::memorize::model::{
-    ClipCost, Conclusions, MemorizeFault, ModelMemorizer, Spool, SpooledClip, Waiting,
+    ClipCost, Conclusions, Insight, MemorizeFault, ModelMemorizer, REFLECT_BY_MODEL, Spool,
+    SpooledClip, Waiting, to_reflect_upon,
 };
 use crate::memory::model::MemoryRow;
 use crate::memory::{MemoryError, View};
@@ -46,6 +48,8 @@ struct Shared {
     meters: Meters,
     stop: AtomicBool,
     cancel: Cancel,
+    /// Something is done beside the clips in line.
+    busy: AtomicBool,
     /// Nobody asks while it runs (a replay that is not served): record time is the clip's end, as for the clip.
     unwatched: bool,
     /// The model is down at the moment; why.
@@ -95,6 +99,7 @@ impl Refiner {
             announcer,
             meters,
             unwatched,
+            busy: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             cancel: Cancel::default(),
             down: Mutex::default(),
@@ -112,7 +117,8 @@ impl Refiner {
         loop {
             let waiting = self.shared.spool.counts().waiting;
             let down = self.shared.down.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if waiting == 0 || down.is_some() || enough() || self.thread.is_finished() {
+            let done = waiting == 0 && !self.shared.busy.load(Ordering::SeqCst);
+            if done || down.is_some() || enough() || self.thread.is_finished() {
                 return (waiting, down);
             }
             thread::sleep(LOOK);
@@ -154,9 +160,14 @@ impl Shared {
             };
             match outcome {
                 Outcome::Done => {
+                    self.busy.store(true, Ordering::SeqCst);
                     self.spool.remove(&waiting);
                     (pause, failures) = (FIRST_PAUSE, 0);
                     self.say(None);
+                    if let Err(why) = supervise::contained(|| self.reflect()) {
+                        tracing::error!(%why, "Reflection by the model ended in a panic; please report it.");
+                    }
+                    self.busy.store(false, Ordering::SeqCst);
                 }
                 Outcome::Failed(fault) => {
                     failures += 1;
@@ -282,9 +293,87 @@ impl Shared {
         Ok(())
     }
 
+    /// Has the model conclude from many memories what follows from them, once enough of weight has come in since it
+    /// did. It is not tried again before more has come, unless the model was down.
+    fn reflect(&self) {
+        let upkeep = &self.settings.config.upkeep;
+        let memory = &self.settings.memory;
+        if !upkeep.reflect || !upkeep.reflect_by_model {
+            return;
+        }
+        let view = memory.view();
+        let seen = memory.mark(REFLECT_BY_MODEL).ok().flatten().map(|mark| mark.seq);
+        let seen = seen.unwrap_or_default();
+        if view.importance_since(seen) < upkeep.reflect_importance {
+            return;
+        }
+        let Some(now) = view.newest_time() else { return };
+        let origin = self.model.origin();
+        let memories = to_reflect_upon(&view, seen);
+        let known = Memorizer::concluded_before(&view, &origin);
+        let begun = Instant::now();
+        let budget = Budget { deadline: begun + self.model.time(), cancel: self.cancel.clone() };
+        let reflected = self.model.reflect(&memories, &known, now, &budget);
+        self.meters.latency("reflect_model", begun.elapsed());
+        let (found, cost) = match reflected {
+            Ok(reflected) => reflected,
+            Err(error @ MemorizeFault::Llm(_)) => {
+                tracing::warn!(%error, "The model did not reflect; it is asked again after the next clip.");
+                return;
+            }
+            Err(fault @ MemorizeFault::Unusable(_)) => {
+                tracing::warn!(%fault, "The model's reflection is of no use.");
+                (Vec::new(), ClipCost::default())
+            }
+        };
+        if let Err(error) = self.commit_insights((&found, &memories), cost) {
+            tracing::warn!(%error, "What the model concluded is not kept; it is asked again after the next clip.");
+        }
+    }
+
+    fn commit_insights(
+        &self,
+        (found, memories): (&[Insight], &[Arc<MemoryRow>]),
+        cost: ClipCost,
+    ) -> Result<(), MemoryError> {
+        let SessionSettings { memory, memorizer, .. } = &self.settings;
+        // Whoever writes takes the resolver first, then the right to write.
+        let who = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = memory.view().newest_time().unwrap_or_default();
+        let mut draft = memory.begin(now);
+        let before = draft.before();
+        let author = (self.model.origin(), now);
+        let (rows, refused) = memorizer.admit_insights(
+            (found, memories),
+            (&author.0, now),
+            who.persons(),
+            &before,
+            &mut draft,
+        );
+        if rows.is_empty() {
+            drop(draft);
+            memory.set_mark(REFLECT_BY_MODEL, now)?;
+        } else {
+            draft.mark(REFLECT_BY_MODEL, now);
+            draft.commit()?;
+        }
+        drop(who);
+        self.meters.count("reflections");
+        self.count_cost(refused, &rows, cost);
+        let view = memory.view();
+        for row in &rows {
+            self.announcer.memory(&view, row);
+        }
+        Ok(())
+    }
+
     fn count(&self, refused: usize, stepped_back: usize, rows: &[MemoryRow], cost: ClipCost) {
         self.meters.count("clips_refined");
         self.meters.add("memories_refined", stepped_back as u64);
+        self.count_cost(refused, rows, cost);
+    }
+
+    fn count_cost(&self, refused: usize, rows: &[MemoryRow], cost: ClipCost) {
         self.meters.add("memories", rows.len() as u64);
         self.meters.add("conclusions_refused", refused as u64);
         tracing::debug!(
@@ -294,7 +383,7 @@ impl Shared {
             retries = cost.retries,
             prompt_tokens = cost.tokens.prompt,
             completion_tokens = cost.tokens.completion,
-            "A clip was memorized by the model."
+            "The model has written memories."
         );
     }
 }

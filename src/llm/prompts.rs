@@ -77,6 +77,10 @@ prompts! {
     answer_m3_form: "answer_m3_form.md", places &[];
     /// The last round of the textual protocol.
     answer_m3_last: "answer_m3_last.md", places &[];
+    /// Rules of drawing conclusions from many memories.
+    reflect: "reflect.md", places &["most"];
+    /// The memories to draw them from.
+    reflect_memories: "reflect_memories.md", places &["now", "known", "memories"];
     /// Rules of memorizing.
     memorize: "memorize.md", places &[];
     /// The clip's facts around pictures, faces and turns.

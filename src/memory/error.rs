@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::encryption::EncryptionError;
 use crate::ids::{MemoryId, Seq};
 use crate::time::Timestamp;
 
@@ -37,6 +38,14 @@ pub enum MemoryError {
         found: u32,
         /// Newest version this build reads.
         known: u32,
+    },
+    /// It is encrypted and the key does not fit, or the other way round.
+    #[error("opening {path}: {source}")]
+    Encryption {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: EncryptionError,
     },
     /// A change was asked of a memory opened for reading.
     #[error(

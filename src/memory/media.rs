@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
+use crate::encryption::FileCipher;
+
 use super::error::MemoryError;
 use super::model::{Media, MediaDigest, MediaKind};
 use super::store::make_dir;
@@ -35,6 +37,9 @@ impl Media {
     }
 }
 
+/// What the files' key is derived for.
+pub(crate) const PURPOSE: &str = "media";
+
 /// What lies in the folder, in order of names.
 pub(crate) struct Listing {
     /// Media with their sizes, bytes.
@@ -47,11 +52,12 @@ pub(crate) struct Listing {
 #[derive(Clone, Debug)]
 pub(crate) struct MediaFolder {
     root: PathBuf,
+    cipher: FileCipher,
 }
 
 impl MediaFolder {
-    pub(crate) fn new(dir: &Path) -> Self {
-        Self { root: dir.join("media") }
+    pub(crate) fn new(dir: &Path, cipher: FileCipher) -> Self {
+        Self { root: dir.join("media"), cipher }
     }
 
     fn path(&self, digest: &MediaDigest) -> Option<PathBuf> {
@@ -77,7 +83,9 @@ impl MediaFolder {
             .mode(0o600)
             .open(&unfinished)
             .map_err(fail())?;
-        file.write_all(&media.bytes).and_then(|()| file.sync_all()).map_err(fail())?;
+        file.write_all(&self.cipher.seal(&media.bytes))
+            .and_then(|()| file.sync_all())
+            .map_err(fail())?;
         fs::rename(&unfinished, &path).map_err(fail())?;
         fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(fail())
     }
@@ -86,7 +94,10 @@ impl MediaFolder {
     pub(crate) fn read(&self, digest: &MediaDigest) -> Result<Option<Vec<u8>>, MemoryError> {
         let Some(path) = self.path(digest) else { return Ok(None) };
         match fs::read(&path) {
-            Ok(bytes) => Ok(Some(bytes)),
+            Ok(found) => {
+                let opened = self.cipher.open(found);
+                opened.map(Some).map_err(|source| MemoryError::Encryption { path, source })
+            }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(MemoryError::io("reading the media file", &path)(error)),
         }
@@ -99,6 +110,17 @@ impl MediaFolder {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
             Err(error) => Err(MemoryError::io("deleting the media file", &path)(error)),
         }
+    }
+
+    /// Encrypts every file that is not yet; how many.
+    pub(crate) fn encrypt(&self) -> Result<u64, MemoryError> {
+        let mut done = 0;
+        for (digest, _) in self.list()?.found {
+            let Some(path) = self.path(&digest) else { continue };
+            let encrypted = self.cipher.encrypt_file(&path);
+            done += u64::from(encrypted.map_err(MemoryError::io("encrypting", &path))?);
+        }
+        Ok(done)
     }
 
     /// Every file there is.

@@ -7,6 +7,7 @@
 mod bm25;
 mod codes;
 mod draft;
+mod encrypt;
 mod error;
 mod export;
 mod facets;
@@ -57,10 +58,12 @@ use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
 use serde::Serialize;
 use tracing::warn;
 
+use crate::encryption::{FileCipher, StoreKey};
 use crate::ids::{AnswerId, MemoryId, Seq, SessionId};
 use crate::time::Timestamp;
 
 pub use draft::Draft;
+pub use encrypt::{Encrypted, encrypt};
 pub use error::{AsOf, MemoryError};
 pub use export::PerceptLine;
 pub use filter::{Filter, Order, PerceptFilter};
@@ -99,11 +102,13 @@ pub struct StoreOptions {
     pub media_cap_bytes: u64,
     /// Pictures and sound are written at all.
     pub keep_media: bool,
+    /// Everything is encrypted under it; `None`: nothing is.
+    pub key: Option<StoreKey>,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { media_cap_bytes: 2_000_000_000, keep_media: true }
+        Self { media_cap_bytes: 2_000_000_000, keep_media: true, key: None }
     }
 }
 
@@ -191,7 +196,7 @@ impl Memory {
     pub fn open(dir: &Path, options: &StoreOptions) -> Result<Self, MemoryError> {
         store::make_dir(dir)?;
         let lock = store::lock(dir)?;
-        let db = store::open(dir)?;
+        let db = store::open(dir, options.key.as_ref())?;
         let memory = Self::with(dir, db, Some(lock), options)?;
         if let Err(error) = memory.finish_erasing() {
             warn!(%error, "what was erased is not overwritten on the disk yet; it is tried again");
@@ -204,10 +209,11 @@ impl Memory {
     /// Opens the store in `dir` for reading, as it is now, beside a running daemon.
     ///
     /// # Errors
-    /// When there is none, it was written by a newer engram, or the disk fails.
-    pub fn open_read_only(dir: &Path) -> Result<Self, MemoryError> {
-        let db = store::open_read_only(dir)?;
-        Self::with(dir, db, None, &StoreOptions::default())
+    /// When there is none, it was written by a newer engram, the `key` does not fit, or the disk fails.
+    pub fn open_read_only(dir: &Path, key: Option<&StoreKey>) -> Result<Self, MemoryError> {
+        let db = store::open_read_only(dir, key)?;
+        let options = StoreOptions { key: key.cloned(), ..StoreOptions::default() };
+        Self::with(dir, db, None, &options)
     }
 
     fn with(
@@ -217,7 +223,7 @@ impl Memory {
         options: &StoreOptions,
     ) -> Result<Self, MemoryError> {
         let path = store::database_path(dir);
-        let (tables, loaded) = store::load(&mut db, &path)?;
+        let (tables, loaded) = store::load(&mut db, &path, options.key.is_some())?;
         if loaded.malformed > 0 {
             warn!(
                 rows = loaded.malformed,
@@ -240,7 +246,7 @@ impl Memory {
             tables: ArcSwap::from_pointee(tables),
             counters: Mutex::new(counters),
             turnstile: Arc::default(),
-            folder: MediaFolder::new(dir),
+            folder: MediaFolder::new(dir, FileCipher::new(options.key.as_ref(), media::PURPOSE)),
             present: Present::default(),
             access: Mutex::default(),
             history: Mutex::new(history),

@@ -112,7 +112,7 @@ impl Memory {
     pub fn sql(&self, query: &str, limits: SqlLimits) -> Result<SqlTable, MemoryError> {
         let path = store::database_path(self.dir());
         let fail = || MemoryError::sqlite("preparing a query", &path);
-        let db = store::open_read_only(self.dir())?;
+        let db = store::open_read_only(self.dir(), self.options().key.as_ref())?;
         offer_views(&db, &self.view()).map_err(fail())?;
         db.authorizer(Some(only_reading));
         let end = Instant::now() + limits.time;

@@ -9,6 +9,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OpenFlags, params, params_from_iter};
 use tracing::{info, warn};
 
+use crate::encryption::{self, StoreKey};
 use crate::ids::Seq;
 use crate::time::Timestamp;
 
@@ -66,13 +67,16 @@ pub(crate) fn lock(dir: &Path) -> Result<fs::File, MemoryError> {
     }
 }
 
+/// What the database's key is derived for.
+pub(crate) const PURPOSE: &str = "memory";
+
 /// Where the database lies.
 pub(crate) fn database_path(dir: &Path) -> PathBuf {
     dir.join("engram.db")
 }
 
 /// Opens the database for writing; creates and migrates it.
-pub(crate) fn open(dir: &Path) -> Result<Connection, MemoryError> {
+pub(crate) fn open(dir: &Path, key: Option<&StoreKey>) -> Result<Connection, MemoryError> {
     let path = database_path(dir);
     fs::OpenOptions::new()
         .create(true)
@@ -87,6 +91,7 @@ pub(crate) fn open(dir: &Path) -> Result<Connection, MemoryError> {
     let doing = "opening the memory";
     let fail = || MemoryError::sqlite(doing, &path);
     let mut db = Connection::open(&path).map_err(fail())?;
+    unlock(&db, &path, key)?;
     db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
     // FULL: a commit is on the disk before it is answered from, power cut or not. secure_delete: what is
     // erased is overwritten.
@@ -112,14 +117,25 @@ pub(crate) fn open(dir: &Path) -> Result<Connection, MemoryError> {
     Ok(db)
 }
 
+/// Gives the key to a database that was just opened.
+fn unlock(db: &Connection, path: &Path, key: Option<&StoreKey>) -> Result<(), MemoryError> {
+    encryption::unlock(db, path, key, PURPOSE)
+        .map_err(MemoryError::sqlite("opening the memory", path))?
+        .map_err(|source| MemoryError::Encryption { path: path.to_owned(), source })
+}
+
 /// Opens the database beside a writer.
-pub(crate) fn open_read_only(dir: &Path) -> Result<Connection, MemoryError> {
+pub(crate) fn open_read_only(
+    dir: &Path,
+    key: Option<&StoreKey>,
+) -> Result<Connection, MemoryError> {
     let path = database_path(dir);
     if !path.is_file() {
         return Err(MemoryError::Missing { dir: dir.to_owned() });
     }
     let fail = || MemoryError::sqlite("opening the memory for reading", &path);
     let db = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(fail())?;
+    unlock(&db, &path, key)?;
     db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
     let found = version_of(&db).map_err(fail())?;
     if found > SCHEMA_VERSION {
@@ -149,14 +165,21 @@ fn version_of(db: &Connection) -> rusqlite::Result<u32> {
 const ORDERS: [&str; 2] = ["version", "seq, version"];
 
 /// Reads the whole memory, as of one moment of the file.
-pub(crate) fn load(db: &mut Connection, path: &Path) -> Result<(Tables, Loaded), MemoryError> {
+///
+/// What is `encrypted` is put on no shelf: it would lie there plain.
+pub(crate) fn load(
+    db: &mut Connection,
+    path: &Path,
+    encrypted: bool,
+) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
     let snapshot = db.transaction().map_err(fail())?;
     let mut loaded = Loaded::default();
     let mut tables = Tables::default();
     for order in ORDERS {
         loaded = Loaded::default();
-        tables = Tables::on(&Arc::new(path.parent().map(Shelf::new).unwrap_or_default()));
+        let folder = path.parent().filter(|_| !encrypted);
+        tables = Tables::on(&Arc::new(folder.map(Shelf::new).unwrap_or_default()));
         if load_tables(&snapshot, &tables, order, &mut loaded).map_err(fail())? {
             break;
         }

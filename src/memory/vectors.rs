@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::encryption::StoreKey;
 use crate::ids::{MemoryId, ModelHash, Seq};
 
 use super::error::MemoryError;
@@ -34,8 +35,8 @@ impl VectorCensus {
     ///
     /// # Errors
     /// When there is none, or the disk fails.
-    pub fn of(dir: &Path) -> Result<Self, MemoryError> {
-        let db = store::open_read_only(dir)?;
+    pub fn of(dir: &Path, key: Option<&StoreKey>) -> Result<Self, MemoryError> {
+        let db = store::open_read_only(dir, key)?;
         let count = || -> rusqlite::Result<Self> {
             let number = |row: &rusqlite::Row<'_>, at: usize| -> rusqlite::Result<u64> {
                 Ok(row.get::<_, i64>(at)? as u64)

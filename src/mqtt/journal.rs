@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::dispatch::ReplyTo;
 use super::outbox::{Class, Outgoing, withdrawn};
+use crate::encryption::{self, EncryptionError, StoreKey};
 use crate::time::Timestamp;
 
 /// Steps that may wait for the disk before whoever hands them over waits, too.
@@ -29,6 +30,8 @@ const AGAIN_EVERY: Duration = Duration::from_secs(1);
 pub(super) const ACTED_SECS: u64 = 3600;
 /// The file's name.
 const FILE: &str = "outbox.db";
+/// What its key is derived for.
+const PURPOSE: &str = "outbox";
 /// What one that is damaged is called.
 const DAMAGED: &str = "db.damaged";
 
@@ -105,25 +108,45 @@ pub(super) enum JournalError {
     Sqlite(#[from] rusqlite::Error),
     #[error("{0}")]
     Io(#[from] std::io::Error),
+    #[error("{0}")]
+    Encryption(#[from] EncryptionError),
+}
+
+impl JournalError {
+    /// Nobody can read it any more. (Under another key the memory beside it would not have been opened.)
+    fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        match self {
+            Self::Sqlite(error) => {
+                matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+            }
+            Self::Encryption(why) => *why != EncryptionError::NotEncrypted,
+            Self::Io(_) => false,
+        }
+    }
 }
 
 impl Journal {
-    /// Opens the journal in `dir`, and gives what is left in it. One that is damaged is put aside.
-    pub(super) fn open(dir: &Path) -> Result<(Self, Left), JournalError> {
+    /// Opens the journal in `dir`, encrypted under the store's `key`, and gives what is left in it. One that is damaged is put aside.
+    pub(super) fn open(dir: &Path, key: Option<&StoreKey>) -> Result<(Self, Left), JournalError> {
         let path = dir.join(FILE);
-        let opened = open(&path).and_then(|mut db| {
+        if let Some(key) = key {
+            // One from before there was a key; what goes wrong shows when it is opened.
+            let _ = encryption::encrypt_database(&path, key, PURPOSE);
+        }
+        let opened = open(&path, key).and_then(|mut db| {
             finish_erasing(&mut db)?;
             let left = read(&mut db)?;
             Ok((db, left))
         });
         let (db, left) = match opened {
-            Err(JournalError::Sqlite(error)) if is_damage(&error) => {
+            Err(error) if error.is_damage() => {
                 let aside = put_aside(&path)?;
                 tracing::warn!(
                     "the messages that waited for the broker cannot be read ({error}); they are put aside as {}",
                     aside.display()
                 );
-                (open(&path)?, Left::default())
+                (open(&path, key)?, Left::default())
             }
             other => other?,
         };
@@ -193,42 +216,48 @@ impl Journal {
 ///
 /// # Errors
 /// As there.
-pub fn erasing_outbox(dir: &Path, begun: bool) -> Result<(), String> {
-    change(dir, |db| note_erasing(db, begun))
+pub fn erasing_outbox(dir: &Path, key: Option<&StoreKey>, begun: bool) -> Result<(), String> {
+    change(dir, key, |db| note_erasing(db, begun))
 }
 
 /// Overwrites what a journal in `dir` holds, where no daemon has it open.
 ///
 /// # Errors
 /// In words, when there is one that cannot be changed.
-pub fn erase_outbox(dir: &Path) -> Result<(), String> {
-    change(dir, erase)
+pub fn erase_outbox(dir: &Path, key: Option<&StoreKey>) -> Result<(), String> {
+    change(dir, key, erase)
+}
+
+/// Encrypts a journal in `dir` that is not yet, where no daemon has it open. False: there was nothing to do.
+///
+/// # Errors
+/// In words, when that fails; the journal is as it was then.
+pub fn encrypt_outbox(dir: &Path, key: &StoreKey) -> Result<bool, String> {
+    encryption::encrypt_database(&dir.join(FILE), key, PURPOSE)
+        .map_err(|error| format!("encrypting what waits in {}: {error}", dir.join(FILE).display()))
 }
 
 fn change(
     dir: &Path,
+    key: Option<&StoreKey>,
     change: impl FnOnce(&mut Connection) -> rusqlite::Result<()>,
 ) -> Result<(), String> {
     let path = dir.join(FILE);
     if !path.exists() {
         return Ok(());
     }
-    let done = open(&path).and_then(|mut db| Ok(change(&mut db)?));
+    let done = open(&path, key).and_then(|mut db| Ok(change(&mut db)?));
     done.map_err(|error| format!("erasing what waits in {}: {error}; delete it", path.display()))
 }
 
-fn open(path: &Path) -> Result<Connection, JournalError> {
+fn open(path: &Path, key: Option<&StoreKey>) -> Result<Connection, JournalError> {
     fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
     let db = Connection::open(path)?;
+    encryption::unlock(&db, path, key, PURPOSE)??;
     db.busy_timeout(Duration::from_secs(5))?;
     db.execute_batch(SCHEMA)?;
     Ok(db)
-}
-
-fn is_damage(error: &rusqlite::Error) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
-    matches!(error.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
 }
 
 /// One that was damaged may hold anything.

@@ -48,7 +48,7 @@ mod wire;
 
 pub use dispatch::{Call, Reply, Service};
 pub use error::MqttError;
-pub use journal::{erase_outbox, erasing_outbox};
+pub use journal::{encrypt_outbox, erase_outbox, erasing_outbox};
 pub use message::{Refusal, RefusalCode, Request};
 pub use publisher::Publisher;
 pub use session::Session;

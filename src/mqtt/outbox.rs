@@ -340,7 +340,7 @@ mod tests {
     }
 
     fn open(dir: &std::path::Path) -> (Outbox, Left) {
-        let (journal, mut left) = Journal::open(dir).unwrap();
+        let (journal, mut left) = Journal::open(dir, None).unwrap();
         (Outbox::over(journal, &mut left), left)
     }
 

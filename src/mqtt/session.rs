@@ -147,11 +147,16 @@ fn boot_id() -> String {
 async fn outbox(config: &Config) -> (Outbox, Left) {
     let Some(dir) = config.store.dir.clone() else { return Default::default() };
     let shown = dir.display().to_string();
-    match tokio::task::spawn_blocking(move || Journal::open(&dir)).await {
+    let config = config.clone();
+    let opened = tokio::task::spawn_blocking(move || {
+        let key = config.store_key().map_err(|error| error.to_string())?;
+        Journal::open(&dir, key.as_ref()).map_err(|error| error.to_string())
+    });
+    match opened.await {
         Ok(Ok((journal, mut left))) => (Outbox::over(journal, &mut left), left),
         failed => {
             let why = match failed {
-                Ok(Err(error)) => error.to_string(),
+                Ok(Err(error)) => error,
                 _ => "the thread that opens it failed".to_owned(),
             };
             tracing::warn!(

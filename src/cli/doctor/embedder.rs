@@ -12,7 +12,12 @@ const AREA: &str = "embedder";
 
 pub(super) fn embedder(context: &Context) -> Vec<Finding> {
     // A store that is not there, or cannot be read, has a finding of its own.
-    let census = VectorCensus::of(&context.config.store_dir()).unwrap_or_default();
+    let census = context
+        .config
+        .store_key()
+        .ok()
+        .and_then(|key| VectorCensus::of(&context.config.store_dir(), key.as_ref()).ok());
+    let census = census.unwrap_or_default();
     let mut findings = Vec::new();
     let model = match context.config.embedder.kind {
         EmbedderKind::Local => local(context),

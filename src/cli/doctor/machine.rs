@@ -211,6 +211,7 @@ pub(super) fn rights(config: &Config, store: &Path) -> Vec<Finding> {
         findings.extend(open_files(store));
     }
     for (key, file) in [
+        ("store.key_file", &config.store.key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
         ("mqtt.client_key_file", &config.mqtt.client_key_file),
         ("llm.api_key_file", &config.llm.api_key_file),

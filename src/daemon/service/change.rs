@@ -9,7 +9,7 @@ use crate::daemon::overrule::overrule;
 use crate::daemon::queries::{find, name_of};
 use crate::identify::{Enrolled, Undecided};
 use crate::ids::{EntityId, EntityKind, MemoryId};
-use crate::memorize::model::Spool;
+use crate::memorize::model::{Spool, spool_dir};
 use crate::memory::model::{MemoryKind, NameRow, NameSource};
 use crate::memory::{self, View};
 use crate::mention;
@@ -95,11 +95,12 @@ impl MemoryService {
 
     /// Clips that wait for a memorizing model must not bring back what is erased.
     fn forget_spooled(&self, what: &memory::Forget) {
-        let dir = self.knowledge.memory.dir().join("spool");
+        let dir = spool_dir(self.knowledge.memory.dir());
         let mut spool = self.session.load().spool.clone();
         if spool.is_none() && dir.is_dir() {
             // No model memorizes any more, and clips of that time are still there.
-            spool = match Spool::open(&dir, u64::MAX) {
+            spool = match Spool::open(&dir, u64::MAX, self.knowledge.memory.options().key.as_ref())
+            {
                 Ok(spool) => Some(spool),
                 Err(error) => {
                     tracing::warn!(%error, dir = %dir.display(), "The spool cannot be searched for what is to be forgotten; delete the folder.");

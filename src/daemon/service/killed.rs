@@ -476,7 +476,7 @@ fn whole() -> (String, BTreeMap<String, Duration>) {
         }
     }
     life.end();
-    let memory = Memory::open_read_only(dir.path()).unwrap();
+    let memory = Memory::open_read_only(dir.path(), None).unwrap();
     assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
     let view = memory.view();
     assert_eq!(view.clips(None).len(), CLIPS as usize);
@@ -521,7 +521,7 @@ fn kill_9_loses_nothing_and_brings_nothing_back() {
             kept = newest(&said, "kept ").max(kept);
             erased = newest(&said, "erased ").map_or(0, |last| last as usize + 1).max(erased);
             // As it lies there: what was confirmed is gone already.
-            let memory = Memory::open_read_only(dir.path()).unwrap();
+            let memory = Memory::open_read_only(dir.path(), None).unwrap();
             assert_gone(dir.path(), &memory, erased);
             assert_eq!(memory.check().unwrap().faults, Vec::<String>::new(), "after {last}");
             drop(memory);
@@ -533,7 +533,7 @@ fn kill_9_loses_nothing_and_brings_nothing_back() {
             assert_gone(dir.path(), memory, erased_so_far(memory));
         }
         Life::begin(dir.path()).end();
-        let memory = Memory::open_read_only(dir.path()).unwrap();
+        let memory = Memory::open_read_only(dir.path(), None).unwrap();
         assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
         assert_gone(dir.path(), &memory, erasures().count());
         assert_eq!(memory.hash(), hash, "after {done} kills from seed {from}");

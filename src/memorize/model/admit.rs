@@ -72,27 +72,7 @@ impl Admission<'_> {
 
     /// The sentence with mentions; `None` when it names an id that was not given.
     fn text(&self, text: &str) -> Option<String> {
-        let mut out = String::with_capacity(text.len());
-        let mut from = 0;
-        for one in mention::spelled(text) {
-            let plain = &text[from..one.range.start];
-            let entity = self.entity(one.id)?;
-            out.push_str(plain);
-            out.push_str(&format!("<{entity}>"));
-            from = one.range.end;
-        }
-        out.push_str(&text[from..]);
-        let out: String = out.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        // "<face_x>", "<person 4>": meant as an id, and none.
-        let mentions = mention::mentions(&out);
-        let strange = out.match_indices('<').any(|(at, _)| {
-            let inside = out[at + 1..].to_ascii_lowercase();
-            ["face", "voice", "person", "character", "object", "place"]
-                .iter()
-                .any(|word| inside.starts_with(word))
-                && !mentions.iter().any(|mention| mention.range.start == at)
-        });
-        (!strange && !out.trim().is_empty()).then(|| out.trim().to_owned())
+        worded(text, |id| self.entity(id))
     }
 
     /// A stretch of the clip.
@@ -163,6 +143,34 @@ impl Admission<'_> {
         let value: String = self.text(value)?.chars().take(SLOT_CHARS).collect();
         Some(Slot { subject, attribute: attribute.chars().take(SLOT_CHARS).collect(), value })
     }
+}
+
+/// A model's sentence with its mentions as they stand in the memory; `None` when it names what is no `entity`.
+pub(super) fn worded(
+    text: &str,
+    entity: impl Fn(Option<EntityId>) -> Option<EntityId>,
+) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut from = 0;
+    for one in mention::spelled(text) {
+        let plain = &text[from..one.range.start];
+        let entity = entity(one.id)?;
+        out.push_str(plain);
+        out.push_str(&format!("<{entity}>"));
+        from = one.range.end;
+    }
+    out.push_str(&text[from..]);
+    let out: String = out.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    // "<face_x>", "<person 4>": meant as an id, and none.
+    let mentions = mention::mentions(&out);
+    let strange = out.match_indices('<').any(|(at, _)| {
+        let inside = out[at + 1..].to_ascii_lowercase();
+        ["face", "voice", "person", "character", "object", "place"]
+            .iter()
+            .any(|word| inside.starts_with(word))
+            && !mentions.iter().any(|mention| mention.range.start == at)
+    });
+    (!strange && !out.trim().is_empty()).then(|| out.trim().to_owned())
 }
 
 /// "The red mug" → "red mug".
@@ -268,10 +276,10 @@ impl Memorizer {
 
     /// Whether a statement about the same persons says the same. Compares with every one of them: nothing that
     /// writes depends on an approximate search.
-    fn is_known(&self, sentence: &Sentence, persons: &Persons, before: &View) -> bool {
+    pub(super) fn is_known(&self, sentence: &Sentence, persons: &Persons, before: &View) -> bool {
         let filter = Filter {
             entities: sentence.about.clone(),
-            kinds: vec![MemoryKind::Semantic, MemoryKind::Note],
+            kinds: vec![MemoryKind::Semantic, MemoryKind::Reflection, MemoryKind::Note],
             ..Filter::default()
         };
         let vector = self.vector(&sentence.text, persons);

@@ -3,6 +3,7 @@
 //! (`admit`) in a transaction of its own. The built-in memories exist at once; these refine them.
 
 mod admit;
+mod reflect;
 mod reply;
 mod request;
 mod spool;
@@ -14,8 +15,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use admit::Refined;
+pub use reflect::{Insight, REFLECT_BY_MODEL, to_reflect_upon};
 pub use reply::{Conclusions, Event, Fact, NamedAs, Placed, SamePerson};
-pub use spool::{Spool, SpoolCounts, Waiting};
+pub use spool::{SPOOL_PURPOSE, Spool, SpoolCounts, Waiting, spool_dir};
 pub use spooled::{SpooledClip, SpooledFace, SpooledTurn};
 
 use crate::config::{self, MemorizerProfile};
@@ -109,8 +111,18 @@ impl ModelMemorizer {
         note: &str,
         budget: &Budget,
     ) -> Result<(Conclusions, ClipCost), MemorizeFault> {
+        self.exchange(self.request(clip, note), budget, reply::read)
+    }
+
+    /// Asks until a reply can be `read`.
+    fn exchange<T>(
+        &self,
+        mut request: ChatRequest,
+        budget: &Budget,
+        read: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<(T, ClipCost), MemorizeFault> {
         let mut cost = ClipCost::default();
-        let mut request = self.request(clip, note);
+        let opening = request.messages.len();
         let mut fault = String::new();
         for attempt in 0..TRIES {
             if attempt + 1 == TRIES {
@@ -121,19 +133,19 @@ impl ModelMemorizer {
                 Ok(reply) => reply,
                 Err(error @ LlmError::Endless { .. }) => {
                     fault = error.to_string();
-                    self.tell(&mut request, None, "it did not come to an end");
+                    self.tell((&mut request, opening), None, "it did not come to an end");
                     continue;
                 }
                 Err(error) => return Err(error.into()),
             };
             cost.retries += reply.retries;
             cost.tokens += reply.usage;
-            match reply::read(&reply.text) {
-                Ok(conclusions) => return Ok((conclusions, cost)),
+            match read(&reply.text) {
+                Ok(found) => return Ok((found, cost)),
                 Err(found) => {
                     let found =
                         if reply.truncated { format!("{found} (it was cut off)") } else { found };
-                    self.tell(&mut request, Some(&reply), &found);
+                    self.tell((&mut request, opening), Some(&reply), &found);
                     fault = found;
                 }
             }
@@ -142,8 +154,12 @@ impl ModelMemorizer {
     }
 
     /// Tells the model what was wrong; an earlier complaint gives way.
-    fn tell(&self, request: &mut ChatRequest, reply: Option<&ChatReply>, fault: &str) {
-        let opening = if self.profile == MemorizerProfile::Engram { 2 } else { 1 };
+    fn tell(
+        &self,
+        (request, opening): (&mut ChatRequest, usize),
+        reply: Option<&ChatReply>,
+        fault: &str,
+    ) {
         request.messages.truncate(opening);
         request.messages.extend(reply.map(|reply| {
             let text: String = reply.text.chars().take(2000).collect();

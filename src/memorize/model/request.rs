@@ -10,7 +10,7 @@ use crate::time::Timestamp;
 use super::{ModelMemorizer, SpooledClip};
 
 /// Nothing that was said can close the fence of records.
-fn fenced(text: &str) -> String {
+pub(super) fn fenced(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect::<String>()

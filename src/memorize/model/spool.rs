@@ -10,17 +10,26 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::encryption::{FileCipher, StoreKey};
 use crate::ids::ClipId;
 use crate::time::Timestamp;
 
 use super::spooled::{SpooledClip, SpooledTurn};
 
+/// What the files' key is derived for.
+pub const SPOOL_PURPOSE: &str = "spool";
 /// Form of the files; another number is not read.
 const VERSION: u32 = 1;
 /// The file of the note that the model left for the next clip.
 const NOTE: &str = "note";
 /// Longer notes are cut, characters.
 const NOTE_CHARS: usize = 2000;
+
+/// Where the spool of a store lies.
+#[must_use]
+pub fn spool_dir(store: &Path) -> PathBuf {
+    store.join("spool")
+}
 
 /// A clip in line.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +87,7 @@ struct State {
 struct Inner {
     dir: PathBuf,
     cap: u64,
+    cipher: FileCipher,
     state: Mutex<State>,
     came: Condvar,
 }
@@ -87,11 +97,12 @@ struct Inner {
 pub struct Spool(Arc<Inner>);
 
 impl Spool {
-    /// Opens, or makes, the spool in `dir`; at most `cap` bytes.
+    /// Opens, or makes, the spool in `dir`; at most `cap` bytes, encrypted under the store's `key`.
     ///
     /// # Errors
     /// When the folder cannot be made or read.
-    pub fn open(dir: &Path, cap: u64) -> io::Result<Self> {
+    pub fn open(dir: &Path, cap: u64, key: Option<&StoreKey>) -> io::Result<Self> {
+        let cipher = FileCipher::new(key, SPOOL_PURPOSE);
         fs::create_dir_all(dir)?;
         let mut line = Vec::new();
         for entry in fs::read_dir(dir)? {
@@ -103,7 +114,7 @@ impl Spool {
             }
             let Some((number, clip)) = parse_name(&name) else { continue };
             let bytes = entry.metadata()?.len();
-            let spooled = match read(&entry.path()) {
+            let spooled = match read(&entry.path(), &cipher) {
                 Ok(spooled) => spooled,
                 Err(error) => {
                     tracing::warn!(%error, file = %name, "A clip that waited for the memorizing model cannot be read; it keeps its built-in memories.");
@@ -117,8 +128,8 @@ impl Spool {
         line.sort_by_key(|waiting| waiting.number);
         let next = line.last().map_or(1, |waiting| waiting.number + 1);
         let state = State { line: line.into(), next, dropped: 0 };
-        let inner =
-            Inner { dir: dir.to_owned(), cap, state: Mutex::new(state), came: Condvar::new() };
+        let (state, came) = (Mutex::new(state), Condvar::new());
+        let inner = Inner { dir: dir.to_owned(), cap, cipher, state, came };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -136,7 +147,7 @@ impl Spool {
     /// # Errors
     /// When the disk fails; then the clip keeps its built-in memories.
     pub fn put(&self, clip: &SpooledClip) -> io::Result<()> {
-        let bytes = encoded(clip)?;
+        let bytes = self.0.cipher.seal(&encoded(clip)?);
         let mut state = self.lock();
         let known = state.line.iter().position(|waiting| waiting.clip == clip.clip);
         let number = known.map_or(state.next, |at| state.line[at].number);
@@ -216,11 +227,11 @@ impl Spool {
             return Ok(());
         };
         let path = self.path(&waiting.name());
-        let mut spooled = read(&path)?;
+        let mut spooled = read(&path, &self.0.cipher)?;
         spooled.turns.retain(|known| known.turn != turn.turn);
         let place = spooled.turns.partition_point(|known| known.span.start <= turn.span.start);
         spooled.turns.insert(place, turn);
-        let bytes = encoded(&spooled)?;
+        let bytes = self.0.cipher.seal(&encoded(&spooled)?);
         write_whole(&path, &bytes)?;
         (waiting.bytes, waiting.empty) = (bytes.len() as u64, false);
         Ok(())
@@ -261,7 +272,7 @@ impl Spool {
     /// # Errors
     /// When the file cannot be read or is damaged.
     pub fn read(&self, waiting: &Waiting) -> io::Result<SpooledClip> {
-        read(&self.path(&waiting.name()))
+        read(&self.path(&waiting.name()), &self.0.cipher)
     }
 
     /// Whether it is still in line: it may have been erased or given up meanwhile.
@@ -284,7 +295,7 @@ impl Spool {
         state.line.retain(|waiting| {
             let path = self.path(&waiting.name());
             // What cannot be read cannot be shown to be innocent.
-            let keep = read(&path).is_ok_and(|clip| !is_meant(&clip));
+            let keep = read(&path, &self.0.cipher).is_ok_and(|clip| !is_meant(&clip));
             if !keep {
                 remove(&path);
                 erased += 1;
@@ -298,7 +309,9 @@ impl Spool {
     /// The model's note on the clip before `clip`; empty when that was another session or is long ago.
     #[must_use]
     pub fn note(&self, clip: ClipId) -> String {
-        let text = fs::read_to_string(self.path(NOTE)).unwrap_or_default();
+        let found = fs::read(self.path(NOTE)).unwrap_or_default();
+        let opened = self.0.cipher.open(found).unwrap_or_default();
+        let text = String::from_utf8(opened).unwrap_or_default();
         let Some((head, note)) = text.split_once('\n') else { return String::new() };
         match head.parse::<ClipId>() {
             Ok(of) if of.session == clip.session && of.index < clip.index => note.to_owned(),
@@ -309,7 +322,8 @@ impl Spool {
     /// Keeps the model's note on `clip`; a failing disk costs the note.
     pub fn keep_note(&self, clip: ClipId, note: &str) {
         let note: String = note.chars().take(NOTE_CHARS).collect();
-        if let Err(error) = write_whole(&self.path(NOTE), format!("{clip}\n{note}").as_bytes()) {
+        let sealed = self.0.cipher.seal(format!("{clip}\n{note}").as_bytes());
+        if let Err(error) = write_whole(&self.path(NOTE), &sealed) {
             tracing::warn!(%error, "The memorizing model's note is lost.");
         }
     }
@@ -344,9 +358,9 @@ fn parse_name(name: &str) -> Option<(u64, ClipId)> {
     Some((number, ClipId { session, index }))
 }
 
-fn read(path: &Path) -> io::Result<SpooledClip> {
-    let bytes = fs::read(path)?;
+fn read(path: &Path, cipher: &FileCipher) -> io::Result<SpooledClip> {
     let damaged = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
+    let bytes = cipher.open(fs::read(path)?).map_err(|error| damaged(error.to_string()))?;
     let (head, rest) =
         bytes.split_at_checked(4).ok_or_else(|| damaged("the file is too short".to_owned()))?;
     if head != VERSION.to_le_bytes() {
@@ -401,7 +415,7 @@ mod tests {
     #[test]
     fn clips_wait_in_order_and_outlive_a_restart() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::open(dir.path(), 1 << 20).unwrap();
+        let spool = Spool::open(dir.path(), 1 << 20, None).unwrap();
         spool.put(&clip(7, 100)).unwrap();
         assert_eq!(next(&spool), None, "not committed yet");
         // Its transaction failed: the next one takes its place.
@@ -416,7 +430,7 @@ mod tests {
         drop(spool);
         fs::write(dir.path().join("000000000009_s1_9.clip"), b"damaged").unwrap();
         fs::write(dir.path().join("half.part"), b"x").unwrap();
-        let spool = Spool::open(dir.path(), 1 << 20).unwrap();
+        let spool = Spool::open(dir.path(), 1 << 20, None).unwrap();
         // The last clip was never committed.
         spool.settle(|clip| clip.index < 2);
         assert_eq!(spool.counts().waiting, 2);
@@ -433,7 +447,7 @@ mod tests {
     #[test]
     fn over_the_cap_the_oldest_go_and_are_counted() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::open(dir.path(), 2500).unwrap();
+        let spool = Spool::open(dir.path(), 2500, None).unwrap();
         for index in 0..5 {
             spool.put(&clip(index, 1000)).unwrap();
             spool.release(clip(index, 0).clip);
@@ -447,7 +461,7 @@ mod tests {
     #[test]
     fn words_that_come_late_reach_the_clip_that_waits() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::open(dir.path(), 1 << 20).unwrap();
+        let spool = Spool::open(dir.path(), 1 << 20, None).unwrap();
         let turn = |number: u64, secs: f64, words: &str| {
             let start = Timestamp::EPOCH.plus_secs(secs);
             SpooledTurn {
@@ -482,7 +496,7 @@ mod tests {
     #[test]
     fn erasing_takes_the_note_and_what_is_meant() {
         let dir = tempfile::tempdir().unwrap();
-        let spool = Spool::open(dir.path(), 1 << 20).unwrap();
+        let spool = Spool::open(dir.path(), 1 << 20, None).unwrap();
         for index in 0..2 {
             spool.put(&clip(index, 10)).unwrap();
             spool.release(clip(index, 0).clip);

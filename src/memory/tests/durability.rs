@@ -17,7 +17,7 @@ fn a_second_daemon_is_refused() {
     drop(clone);
     open(dir.path());
     let empty = tempfile::tempdir().unwrap();
-    assert!(matches!(Memory::open_read_only(empty.path()), Err(MemoryError::Missing { .. })));
+    assert!(matches!(Memory::open_read_only(empty.path(), None), Err(MemoryError::Missing { .. })));
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn an_older_store_is_brought_to_the_newest_schema() {
     )
     .unwrap();
     drop(db);
-    assert!(Memory::open_read_only(dir.path()).unwrap().view().knows(person(1)));
+    assert!(Memory::open_read_only(dir.path(), None).unwrap().view().knows(person(1)));
     let memory = open(dir.path());
     assert!(memory.view().knows(person(1)));
     assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());

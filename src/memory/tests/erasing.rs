@@ -30,7 +30,7 @@ fn nameless(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     of_dir.filter_map(|file| Some((file.clone(), std::fs::read(file).ok()?))).collect()
 }
 
-fn holds(dir: &Path, needle: &[u8]) -> bool {
+pub(super) fn holds(dir: &Path, needle: &[u8]) -> bool {
     bytes_of(dir)
         .iter()
         .chain(&nameless(dir))
@@ -163,7 +163,7 @@ fn what_a_reader_or_a_kill_kept_from_being_overwritten_is_overwritten_later() {
     std::fs::create_dir(&aside).unwrap();
     std::fs::write(aside.join("rows.jsonl"), "likes tea").unwrap();
     // Another process is in the middle of reading.
-    let reader = store::open_read_only(dir.path()).unwrap();
+    let reader = store::open_read_only(dir.path(), None).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM memory;").unwrap();
     memory.with_db("test", |db| db.busy_timeout(std::time::Duration::ZERO)).unwrap();
     memory.forget(&Forget::Entity(person(1)), at(60)).unwrap();

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod durability;
+mod encrypted;
 mod erasing;
 mod history;
 mod objects;

@@ -25,7 +25,7 @@ fn damaged(dir: &Path) {
 fn check_names_every_damage_and_repair_mends_it() {
     let dir = tempfile::tempdir().unwrap();
     damaged(dir.path());
-    let report = Memory::open_read_only(dir.path()).unwrap().check().unwrap();
+    let report = Memory::open_read_only(dir.path(), None).unwrap().check().unwrap();
     for part in [
         "turn version 2: ",
         "memory version 4: ",
@@ -81,6 +81,6 @@ fn a_sound_store_is_left_alone() {
     assert_eq!(memory.check().unwrap().without_vector, 1);
     assert_eq!(memory.view().without_vector(), [id]);
     drop(memory);
-    let reader = Memory::open_read_only(dir.path()).unwrap();
+    let reader = Memory::open_read_only(dir.path(), None).unwrap();
     assert!(matches!(reader.repair(at(70)), Err(MemoryError::ReadOnly { .. })));
 }

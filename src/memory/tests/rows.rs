@@ -8,7 +8,7 @@ fn restart_gives_back_the_same_memory() {
     let memory = open(dir.path());
     household(&memory);
     let (hash, before) = (memory.hash(), memory.view());
-    let beside = Memory::open_read_only(dir.path()).unwrap();
+    let beside = Memory::open_read_only(dir.path(), None).unwrap();
     assert_eq!(beside.hash(), hash);
     assert!(matches!(beside.begin(at(1)).commit(), Err(MemoryError::ReadOnly { .. })));
     drop(memory);

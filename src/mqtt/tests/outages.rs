@@ -65,7 +65,7 @@ fn whoever_asked_a_daemon_that_was_killed_is_told_and_no_change_is_made_twice() 
         let done = r#"{"text":"Ben likes tea.","id":"done"}"#;
         {
             // A daemon that was killed between taking three requests and answering them; one change was made.
-            let (journal, mut left) = Journal::open(dir.path()).unwrap();
+            let (journal, mut left) = Journal::open(dir.path(), None).unwrap();
             let outbox = Outbox::over(journal, &mut left);
             for (id, payload, writes) in
                 [("q", "{}", false), ("note", note, true), ("done", done, true)]

@@ -1,0 +1,45 @@
+//! Encrypting a store that is not yet: `engramd encrypt`.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::error::MemoryError;
+use super::media::{self, MediaFolder};
+use super::store;
+use crate::encryption::{self, ConvertError, FileCipher, StoreKey};
+
+/// What was encrypted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Encrypted {
+    /// The database was; false: it had been.
+    pub database: bool,
+    /// Media files.
+    pub media: u64,
+}
+
+/// Encrypts the database and the media in `dir`. One that was interrupted goes on: media first, which are read either
+/// way, the database last.
+///
+/// # Errors
+/// When a daemon holds the store, there is none, it is encrypted under another key, or the disk fails.
+pub fn encrypt(dir: &Path, key: &StoreKey) -> Result<Encrypted, MemoryError> {
+    let path = store::database_path(dir);
+    if !path.is_file() {
+        return Err(MemoryError::Missing { dir: dir.to_owned() });
+    }
+    let _lock = store::lock(dir)?;
+    let folder = MediaFolder::new(dir, FileCipher::new(Some(key), media::PURPOSE));
+    let media = folder.encrypt()?;
+    let database =
+        encryption::encrypt_database(&path, key, store::PURPOSE).map_err(|error| match error {
+            ConvertError::Sqlite(source) => {
+                MemoryError::sqlite("encrypting the memory", &path)(source)
+            }
+            ConvertError::Io(source) => MemoryError::io("encrypting", &path)(source),
+            ConvertError::Encryption(source) => {
+                MemoryError::Encryption { path: path.clone(), source }
+            }
+        })?;
+    Ok(Encrypted { database, media })
+}
