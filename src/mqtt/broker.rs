@@ -42,8 +42,9 @@ impl Broker {
             RouterConfig {
                 max_connections: 1000,
                 max_outgoing_packet_count: 200,
-                // Per subscription filter: what a slow subscriber may be behind, 4 × 1 MiB.
-                max_segment_size: 1024 * 1024,
+                // Per subscription filter: what a slow subscriber may be behind, 4 × 256 KiB (more than 100 answers with
+                // their evidence). It stays full: what was published last is held, whether anybody is behind or not.
+                max_segment_size: 256 * 1024,
                 max_segment_count: 4,
                 custom_segment: None,
                 // Everything published matches this one, so that a topic to which nobody listens needs no log of
