@@ -233,7 +233,7 @@ fn what_follows_from_many_memories_is_concluded_by_the_model() {
     let robot = with_model(&server)
         .set("memorizer.kind=model")
         .set("window.clip_secs=10")
-        .set("upkeep.reflect_importance=0.5");
+        .set("upkeep.reflect_importance=1");
     robot.replay(&recording, &["--duration", "30"]);
     let query = "SELECT text, json_array_length(grounds) FROM memory WHERE retired_seq IS NULL \
                  AND kind = 'reflection' AND origin = 'model:tiny'";
