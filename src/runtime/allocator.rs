@@ -9,7 +9,7 @@ const LARGE_BYTES: libc::c_int = 256 * 1024;
 /// - As many arenas as there are cores, not eight times as many: threads of libraries come and go, and each arena keeps
 ///   what was free in it when they went. After hours of replays that made 540 MB of 365 (two cores; benches/LEDGER.md).
 /// - Large blocks apart, whatever was freed before: left to itself the allocator raises that threshold to 32 MB, pictures
-///   and tensors then lie among small blocks that stay, and an hour of replays holds 410 MB where it needs 285.
+///   and tensors then lie among small blocks that stay, and an hour of replays holds 410 MB where it needs some 300.
 ///
 /// The variables `MALLOC_ARENA_MAX` and `MALLOC_MMAP_THRESHOLD_` count more.
 pub fn give_back() {
