@@ -14,7 +14,7 @@ use std::sync::Arc;
 use chacha20poly1305::aead::{Aead as _, AeadCore as _, OsRng};
 use chacha20poly1305::{KeyInit as _, XChaCha20Poly1305, XNonce};
 use hkdf::Hkdf;
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
@@ -22,8 +22,6 @@ use zeroize::Zeroizing;
 const MAGIC: &[u8; 8] = b"engram\x00\x01";
 const NONCE_BYTES: usize = 24;
 const KEY_BYTES: usize = 32;
-/// What SQLite writes at the beginning of a database that is not encrypted.
-const PLAIN_DATABASE: &[u8; 16] = b"SQLite format 3\0";
 
 /// Why a key cannot be used, or a file not be read with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,8 +29,8 @@ pub enum EncryptionError {
     /// The file of the key holds something else.
     #[error("the key must be 64 hexadecimal digits (openssl rand -hex 32 makes one)")]
     NoKey,
-    /// It is encrypted, and no key was given.
-    #[error("it is encrypted: name the file with its key in store.key_file")]
+    /// It is encrypted, and no key was given; or it is damaged.
+    #[error("it is encrypted (name the file with its key in store.key_file), or damaged")]
     KeyMissing,
     /// It is encrypted under another key, or damaged.
     #[error("it is encrypted under another key than that of store.key_file, or damaged")]
@@ -78,8 +76,7 @@ impl StoreKey {
 }
 
 /// Whether bytes are those of an encrypted file.
-#[must_use]
-pub fn is_encrypted(bytes: &[u8]) -> bool {
+fn is_encrypted(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
 
@@ -143,8 +140,10 @@ impl FileCipher {
     }
 }
 
-/// Unlocks a database that was just opened; to be called before anything else is done with it. `file` is looked at for
-/// what it is now.
+/// Unlocks a database that was just opened; to be called before anything else is done with it.
+///
+/// What the file is now is asked of SQLite, never of the file: a process that closes a handle of its own on a database
+/// loses the locks that its connections hold on it (sqlite.org/howtocorrupt.html, section 2.2).
 ///
 /// # Errors
 /// `Ok(Err(…))` when the key does not fit the file; `Err(…)` when SQLite fails.
@@ -154,32 +153,32 @@ pub fn unlock(
     key: Option<&StoreKey>,
     purpose: &str,
 ) -> rusqlite::Result<Result<(), EncryptionError>> {
-    let plain = begins_plain(file);
-    match (key, plain) {
-        (Some(_), Some(true)) => return Ok(Err(EncryptionError::NotEncrypted)),
-        (None, Some(false)) => return Ok(Err(EncryptionError::KeyMissing)),
-        (None, _) => return Ok(Ok(())),
-        (Some(_), _) => {}
-    }
     if let Some(key) = key {
         let pragma = Zeroizing::new(format!("PRAGMA key = \"{}\"", raw_key(key, purpose).as_str()));
         db.execute_batch(&pragma)?;
     }
-    // The key is tried at the first reading.
-    match db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) => {
-            Ok(Err(EncryptionError::WrongKey))
-        }
-        other => other.map(Ok),
+    if is_readable(db)? {
+        return Ok(Ok(()));
     }
+    Ok(Err(match key {
+        None => EncryptionError::KeyMissing,
+        Some(_) => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+            match is_readable(&Connection::open_with_flags(file, flags)?)? {
+                true => EncryptionError::NotEncrypted,
+                false => EncryptionError::WrongKey,
+            }
+        }
+    }))
 }
 
-/// Whether a database's file begins as an unencrypted one; `None`: there is none, or it is empty.
-fn begins_plain(file: &Path) -> Option<bool> {
-    let mut head = [0; PLAIN_DATABASE.len()];
-    let mut opened = fs::File::open(file).ok()?;
-    opened.read_exact(&mut head).ok()?;
-    Some(head == *PLAIN_DATABASE)
+/// Whether the connection can read its database, under the key that it has or none.
+fn is_readable(db: &Connection) -> rusqlite::Result<bool> {
+    match db.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) {
+        Ok(()) => Ok(true),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Why a file could not be encrypted.
@@ -191,6 +190,9 @@ pub enum ConvertError {
     /// A file.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// Another process reads it.
+    #[error("another process reads it; wait for it, or stop it")]
+    Busy,
     /// It is encrypted already, under another key.
     #[error(transparent)]
     Encryption(#[from] EncryptionError),
@@ -202,29 +204,29 @@ pub enum ConvertError {
 /// # Errors
 /// When that fails; the database is as it was then.
 pub fn encrypt_database(path: &Path, key: &StoreKey, purpose: &str) -> Result<bool, ConvertError> {
-    match begins_plain(path) {
-        None => return Ok(false),
-        Some(false) => {
-            unlock(&Connection::open(path)?, path, Some(key), purpose)??;
-            return Ok(false);
-        }
-        Some(true) => {}
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let db = Connection::open(path)?;
+    if !is_readable(&db)? {
+        unlock(&Connection::open(path)?, path, Some(key), purpose)??;
+        return Ok(false);
+    }
+    // What the log holds belongs to it; once it is empty it may go.
+    let busy: bool = db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy {
+        return Err(ConvertError::Busy);
     }
     let beside = path.with_extension("encrypting");
     remove_if_there(&beside)?;
     fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(&beside)?;
-    {
-        let db = Connection::open(path)?;
-        // What the log holds belongs to it.
-        db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        let raw = raw_key(key, purpose);
-        db.execute(
-            "ATTACH DATABASE ?1 AS encrypted KEY ?2",
-            rusqlite::params![beside.to_string_lossy(), raw.as_str()],
-        )?;
-        db.query_row("SELECT sqlcipher_export('encrypted')", [], |_| Ok(()))?;
-        db.execute_batch("DETACH DATABASE encrypted")?;
-    }
+    db.execute(
+        "ATTACH DATABASE ?1 AS encrypted KEY ?2",
+        rusqlite::params![beside.to_string_lossy(), raw_key(key, purpose).as_str()],
+    )?;
+    db.query_row("SELECT sqlcipher_export('encrypted')", [], |_| Ok(()))?;
+    db.execute_batch("DETACH DATABASE encrypted")?;
+    drop(db);
     for log in ["-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(log);
@@ -344,9 +346,30 @@ mod tests {
         assert!(!encrypt_database(&plain, &key('a'), "memory").unwrap());
         assert!(encrypt_database(&plain, &key('b'), "memory").is_err());
         assert!(!encrypt_database(&dir.path().join("none.db"), &key('a'), "memory").unwrap());
+        assert!(!dir.path().join("none.db").exists());
         let db = Connection::open(&plain).unwrap();
         assert_eq!(unlock(&db, &plain, Some(&key('a')), "memory").unwrap(), Ok(()));
         let words: String = db.query_row("SELECT words FROM said", [], |row| row.get(0)).unwrap();
         assert_eq!(words, "wolframite");
+    }
+
+    #[test]
+    fn a_database_that_somebody_reads_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let plain = dir.path().join("plain.db");
+        let db = Connection::open(&plain).unwrap();
+        db.execute_batch("PRAGMA journal_mode=WAL; CREATE TABLE said (words TEXT)").unwrap();
+        let reader = Connection::open(&plain).unwrap();
+        reader.execute_batch("BEGIN; SELECT * FROM said").unwrap();
+        db.execute("INSERT INTO said VALUES ('late')", []).unwrap();
+        drop(db);
+        let tried = encrypt_database(&plain, &key('a'), "memory");
+        assert!(matches!(tried, Err(ConvertError::Busy)), "{tried:?}");
+        drop(reader);
+        assert!(encrypt_database(&plain, &key('a'), "memory").unwrap());
+        let db = Connection::open(&plain).unwrap();
+        unlock(&db, &plain, Some(&key('a')), "memory").unwrap().unwrap();
+        let words: String = db.query_row("SELECT words FROM said", [], |row| row.get(0)).unwrap();
+        assert_eq!(words, "late");
     }
 }

@@ -33,6 +33,9 @@ pub fn encrypt(dir: &Path, key: &StoreKey) -> Result<Encrypted, MemoryError> {
     let media = folder.encrypt()?;
     let database =
         encryption::encrypt_database(&path, key, store::PURPOSE).map_err(|error| match error {
+            ConvertError::Busy => {
+                MemoryError::Refused(format!("encrypting {}: {error}", path.display()))
+            }
             ConvertError::Sqlite(source) => {
                 MemoryError::sqlite("encrypting the memory", &path)(source)
             }
