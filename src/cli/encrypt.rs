@@ -5,8 +5,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Context, print};
-use crate::encryption::FileCipher;
-use crate::memorize::model::{SPOOL_PURPOSE, spool_dir};
+use crate::memorize::model::{Spool, spool_dir};
 use crate::memory;
 use crate::mqtt::encrypt_outbox;
 
@@ -33,37 +32,26 @@ pub(super) fn run(_: &EncryptArgs, context: &Context) -> anyhow::Result<u8> {
         );
     };
     let dir = config.store_dir();
-    // What is read either way comes first: an interrupted one goes on from there.
-    let spool = encrypt_spool(&dir, &FileCipher::new(Some(&key), SPOOL_PURPOSE))?;
-    let outbox = encrypt_outbox(&dir, &key).map_err(anyhow::Error::msg)?;
-    let done = memory::encrypt(&dir, &key)?;
+    let (mut spool, mut outbox) = (0, false);
+    let done = memory::encrypt(&dir, &key, || {
+        let folder = spool_dir(&dir);
+        let doing = || format!("encrypting what waits in {}", folder.display());
+        spool = Spool::encrypt(&folder, &key).with_context(doing)?;
+        outbox = encrypt_outbox(&dir, &key).map_err(anyhow::Error::msg)?;
+        anyhow::Ok(())
+    })?;
     if context.json {
         print::json(&json!({
             "database": done.database, "media": done.media, "spool": spool, "outbox": outbox,
         }))?;
-    } else if done.database {
-        let (media, shown) = (done.media, dir.display());
+        return Ok(0);
+    }
+    let (media, shown) = (done.media, dir.display());
+    if done.database {
         print::line(format!("{shown}: the memory and {media} media files are encrypted"))?;
         print::line("Set store.key_file in engram.toml, and keep a copy of the key elsewhere.")?;
     } else {
-        let (media, shown) = (done.media, dir.display());
         print::line(format!("{shown}: encrypted already; {media} media files were not yet"))?;
     }
     Ok(0)
-}
-
-fn encrypt_spool(dir: &std::path::Path, cipher: &FileCipher) -> anyhow::Result<u64> {
-    let folder = spool_dir(dir);
-    let mut done = 0;
-    if !folder.is_dir() {
-        return Ok(0);
-    }
-    let doing = || format!("encrypting what waits in {}", folder.display());
-    for entry in std::fs::read_dir(&folder).with_context(doing)? {
-        let path = entry.with_context(doing)?.path();
-        if path.is_file() && path.extension().is_none_or(|ending| ending != "part") {
-            done += u64::from(cipher.encrypt_file(&path).with_context(doing)?);
-        }
-    }
-    Ok(done)
 }

@@ -18,17 +18,22 @@ pub struct Encrypted {
     pub media: u64,
 }
 
-/// Encrypts the database and the media in `dir`. One that was interrupted goes on: media first, which are read either
-/// way, the database last.
+/// Encrypts the database and the media in `dir`, and what else lies there: `beside` is called once no daemon can have
+/// it. One that was interrupted goes on: first what is read either way, the database last.
 ///
 /// # Errors
 /// When a daemon holds the store, there is none, it is encrypted under another key, or the disk fails.
-pub fn encrypt(dir: &Path, key: &StoreKey) -> Result<Encrypted, MemoryError> {
+pub fn encrypt<E: From<MemoryError>>(
+    dir: &Path,
+    key: &StoreKey,
+    beside: impl FnOnce() -> Result<(), E>,
+) -> Result<Encrypted, E> {
     let path = store::database_path(dir);
     if !path.is_file() {
-        return Err(MemoryError::Missing { dir: dir.to_owned() });
+        return Err(MemoryError::Missing { dir: dir.to_owned() }.into());
     }
     let _lock = store::lock(dir)?;
+    beside()?;
     let folder = MediaFolder::new(dir, FileCipher::new(Some(key), media::PURPOSE));
     let media = folder.encrypt()?;
     let database =

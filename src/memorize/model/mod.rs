@@ -17,7 +17,7 @@ use std::time::Duration;
 pub use admit::Refined;
 pub use reflect::{Insight, REFLECT_BY_MODEL, to_reflect_upon};
 pub use reply::{Conclusions, Event, Fact, NamedAs, Placed, SamePerson};
-pub use spool::{SPOOL_PURPOSE, Spool, SpoolCounts, Waiting, spool_dir};
+pub use spool::{Spool, SpoolCounts, Waiting, spool_dir};
 pub use spooled::{SpooledClip, SpooledFace, SpooledTurn};
 
 use crate::config::{self, MemorizerProfile};

@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 use super::spooled::{SpooledClip, SpooledTurn};
 
 /// What the files' key is derived for.
-pub const SPOOL_PURPOSE: &str = "spool";
+const PURPOSE: &str = "spool";
 /// Form of the files; another number is not read.
 const VERSION: u32 = 1;
 /// The file of the note that the model left for the next clip.
@@ -102,7 +102,7 @@ impl Spool {
     /// # Errors
     /// When the folder cannot be made or read.
     pub fn open(dir: &Path, cap: u64, key: Option<&StoreKey>) -> io::Result<Self> {
-        let cipher = FileCipher::new(key, SPOOL_PURPOSE);
+        let cipher = FileCipher::new(key, PURPOSE);
         fs::create_dir_all(dir)?;
         let mut line = Vec::new();
         for entry in fs::read_dir(dir)? {
@@ -131,6 +131,26 @@ impl Spool {
         let (state, came) = (Mutex::new(state), Condvar::new());
         let inner = Inner { dir: dir.to_owned(), cap, cipher, state, came };
         Ok(Self(Arc::new(inner)))
+    }
+
+    /// Encrypts the clips and the note in `dir` that are not yet, where no daemon has it open; how many.
+    ///
+    /// # Errors
+    /// When the disk fails; what is not encrypted then is read all the same.
+    pub fn encrypt(dir: &Path, key: &StoreKey) -> io::Result<u64> {
+        let cipher = FileCipher::new(Some(key), PURPOSE);
+        let mut done = 0;
+        if !dir.is_dir() {
+            return Ok(done);
+        }
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            if name == NOTE || parse_name(&name).is_some() {
+                done += u64::from(cipher.encrypt_file(&path)?);
+            }
+        }
+        Ok(done)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -506,5 +526,27 @@ mod tests {
         assert_eq!(spool.note(clip(0, 0).clip), "");
         assert_eq!(spool.erase(|clip| clip.clip.index == 0), 1);
         assert_eq!((spool.counts().waiting, spool.note(clip(1, 0).clip).as_str()), (1, ""));
+    }
+
+    #[test]
+    fn what_waits_is_encrypted_and_read_either_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let key = StoreKey::parse(&"a".repeat(64)).unwrap();
+        let note = ClipId { session: SessionId(1), index: 0 };
+        let spool = Spool::open(dir.path(), 1 << 20, None).unwrap();
+        spool.put(&clip(1, 100)).unwrap();
+        spool.keep_note(note, "Ava waters the ferns.");
+        drop(spool);
+        assert_eq!(Spool::encrypt(dir.path(), &key).unwrap(), 2);
+        assert_eq!(Spool::encrypt(dir.path(), &key).unwrap(), 0);
+        let bytes = fs::read(dir.path().join(NOTE)).unwrap();
+        assert!(!bytes.windows(5).any(|part| part == b"ferns"));
+        let spool = Spool::open(dir.path(), 1 << 20, Some(&key)).unwrap();
+        spool.settle(|_| true);
+        assert_eq!(next(&spool), Some(1));
+        let later = ClipId { session: SessionId(1), index: 1 };
+        assert_eq!(spool.note(later), "Ava waters the ferns.");
+        // Under no key nothing of it is read, and the clip is given up.
+        assert_eq!(Spool::open(dir.path(), 1 << 20, None).unwrap().counts().waiting, 0);
     }
 }
