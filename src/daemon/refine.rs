@@ -15,10 +15,9 @@ use super::ingest::SessionSettings;
 use super::meters::Meters;
 use super::supervise;
 use crate::llm::{Budget, Cancel, LlmError};
-use crate::memorize::Memorizer;
 use crate::memorize::model::{
     ClipCost, Conclusions, Insight, MemorizeFault, ModelMemorizer, REFLECT_BY_MODEL, Spool,
-    SpooledClip, Waiting, to_reflect_upon,
+    SpooledClip, Waiting, concluded_before, to_reflect_upon,
 };
 use crate::memory::model::MemoryRow;
 use crate::memory::{MemoryError, View};
@@ -302,15 +301,16 @@ impl Shared {
             return;
         }
         let view = memory.view();
-        let seen = memory.mark(REFLECT_BY_MODEL).ok().flatten().map(|mark| mark.seq);
-        let seen = seen.unwrap_or_default();
+        // A store that fails says so at the next commit.
+        let Ok(mark) = memory.mark(REFLECT_BY_MODEL) else { return };
+        let seen = mark.map(|mark| mark.seq).unwrap_or_default();
         if view.importance_since(seen) < upkeep.reflect_importance {
             return;
         }
         let Some(now) = view.newest_time() else { return };
         let origin = self.model.origin();
         let memories = to_reflect_upon(&view, seen);
-        let known = Memorizer::concluded_before(&view, &origin);
+        let known = concluded_before(&view, &origin);
         let begun = Instant::now();
         let budget = Budget { deadline: begun + self.model.time(), cancel: self.cancel.clone() };
         let reflected = self.model.reflect(&memories, &known, now, &budget);
@@ -342,14 +342,9 @@ impl Shared {
         let now = memory.view().newest_time().unwrap_or_default();
         let mut draft = memory.begin(now);
         let before = draft.before();
-        let author = (self.model.origin(), now);
-        let (rows, refused) = memorizer.admit_insights(
-            (found, memories),
-            (&author.0, now),
-            who.persons(),
-            &before,
-            &mut draft,
-        );
+        let (origin, persons) = (self.model.origin(), who.persons());
+        let (rows, refused) =
+            memorizer.admit_insights((found, memories), &origin, persons, &before, &mut draft);
         if rows.is_empty() {
             drop(draft);
             memory.set_mark(REFLECT_BY_MODEL, now)?;

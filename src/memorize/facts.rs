@@ -387,7 +387,7 @@ mod tests {
             let fresh = settle(vec![sentence], &memory.view(), &mut draft);
             for sentence in fresh {
                 let clip = ClipId::default();
-                let author = Author { clip, origin: BUILTIN, persons: &persons };
+                let author = Author { clip: Some(clip), origin: BUILTIN, persons: &persons };
                 memorizer.write(sentence, author, &mut draft);
             }
             draft.commit().unwrap();

@@ -99,7 +99,8 @@ pub struct Scene<'a> {
 /// In whose name sentences are written, and about which clip.
 #[derive(Clone, Copy)]
 struct Author<'a> {
-    clip: ClipId,
+    /// `None`: what follows from many clips.
+    clip: Option<ClipId>,
     origin: &'a str,
     persons: &'a Persons,
 }
@@ -109,7 +110,7 @@ const BUILTIN: &str = "builtin";
 
 impl Scene<'_> {
     fn author(&self) -> Author<'_> {
-        Author { clip: self.percepts.clip, origin: BUILTIN, persons: self.persons }
+        Author { clip: Some(self.percepts.clip), origin: BUILTIN, persons: self.persons }
     }
 }
 
@@ -190,7 +191,7 @@ impl Memorizer {
             kind: sentence.kind,
             text: sentence.text,
             span: sentence.span,
-            clip: Some(author.clip),
+            clip: author.clip,
             entities,
             fact: sentence.fact,
             importance: sentence.importance,

@@ -218,7 +218,7 @@ impl Memorizer {
         let mut sentences: Vec<Sentence> = events.into_iter().chain(slotted).chain(plain).collect();
         sentences.sort_by(|a, b| a.place().cmp(&b.place()));
         sentences.dedup_by(|a, b| a.kind == b.kind && a.text == b.text);
-        let author = Author { clip: clip.clip, origin, persons };
+        let author = Author { clip: Some(clip.clip), origin, persons };
         out.rows = self.write_all(sentences, author, draft);
         out
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use admit::Refined;
-pub use reflect::{Insight, REFLECT_BY_MODEL, to_reflect_upon};
+pub use reflect::{Insight, REFLECT_BY_MODEL, concluded_before, to_reflect_upon};
 pub use reply::{Conclusions, Event, Fact, NamedAs, Placed, SamePerson};
 pub use spool::{Spool, SpoolCounts, Waiting, spool_dir};
 pub use spooled::{SpooledClip, SpooledFace, SpooledTurn};

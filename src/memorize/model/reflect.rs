@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use crate::identify::Persons;
 use crate::ids::{EntityId, Seq};
 use crate::llm::{Budget, ChatRequest, Message, Role, Schema, fill, json};
-use crate::memorize::{Memorizer, Sentence};
-use crate::memory::model::{Decision, FactAction, Ground, MemoryKind, MemoryRow};
+use crate::memorize::{Author, Memorizer, Sentence, Verdict};
+use crate::memory::model::{FactAction, Ground, MemoryKind, MemoryRow};
 use crate::memory::{Draft, Filter, Order, View};
 use crate::mention;
 use crate::time::{Span, Timestamp};
@@ -74,6 +74,17 @@ pub fn to_reflect_upon(view: &View, since: Seq) -> Vec<Arc<MemoryRow>> {
     });
     rows.truncate(MOST_MEMORIES);
     rows.sort_by_key(|row| (row.span.start, row.id));
+    rows
+}
+
+/// What a model concluded before, newest first.
+#[must_use]
+pub fn concluded_before(view: &View, origin: &str) -> Vec<Arc<MemoryRow>> {
+    let kinds = vec![MemoryKind::Reflection];
+    let filter = Filter { kinds, order: Order::NewestFirst, ..Filter::default() };
+    let mut rows = view.memories(&filter);
+    rows.retain(|row| row.origin == origin);
+    rows.truncate(MOST_KNOWN);
     rows
 }
 
@@ -161,22 +172,11 @@ fn insight(item: &Value, memories: usize) -> Option<Insight> {
 }
 
 impl Memorizer {
-    /// What a model concluded before, newest first.
-    #[must_use]
-    pub fn concluded_before(view: &View, origin: &str) -> Vec<Arc<MemoryRow>> {
-        let kinds = vec![MemoryKind::Reflection];
-        let filter = Filter { kinds, order: Order::NewestFirst, ..Filter::default() };
-        let mut rows = view.memories(&filter);
-        rows.retain(|row| row.origin == origin);
-        rows.truncate(MOST_KNOWN);
-        rows
-    }
-
     /// Writes conclusions drawn from `memories`; gives back the new memories, and how many were refused.
     pub fn admit_insights(
         &self,
         (found, memories): (&[Insight], &[Arc<MemoryRow>]),
-        (origin, now): (&str, Timestamp),
+        origin: &str,
         persons: &Persons,
         before: &View,
         draft: &mut Draft,
@@ -192,26 +192,7 @@ impl Memorizer {
             if told || self.is_known(&sentence, persons, before) {
                 continue;
             }
-            let row = MemoryRow {
-                id: draft.new_memory_id(),
-                kind: sentence.kind,
-                text: sentence.text,
-                span: sentence.span,
-                clip: None,
-                entities: sentence.about,
-                fact: None,
-                importance: sentence.importance,
-                confidence: sentence.confidence,
-                pinned: false,
-                valid_from: sentence.span.start,
-                valid_to: None,
-                grounds: sentence.grounds,
-                origin: origin.to_owned(),
-            };
-            self.put(&row, persons, draft);
-            let (action, reason) = (FactAction::Add, "concluded by the model".to_owned());
-            draft.decision(Decision { memory: row.id, at: now, action, other: None, reason });
-            rows.push(row);
+            rows.push(self.write(sentence, Author { clip: None, origin, persons }, draft));
         }
         (rows, refused)
     }
@@ -251,5 +232,7 @@ fn grounded(
     sentence.about = about;
     sentence.importance = insight.importance;
     sentence.confidence = insight.confidence.min(MOST_CONFIDENCE);
+    let (action, reason) = (FactAction::Add, "concluded by the model".to_owned());
+    sentence.verdict = Some(Verdict { action, other: None, reason });
     Some(sentence)
 }

@@ -349,13 +349,8 @@ fn admit(home: &Home, found: &[Insight], rows: &[Arc<MemoryRow>]) -> (Vec<Memory
     let mut draft = home.memory.begin(at(40.0));
     let before = draft.before();
     let (memorizer, persons) = (Memorizer::new(None), home.resolver.persons());
-    let admitted = memorizer.admit_insights(
-        (found, rows),
-        ("model:tiny", at(40.0)),
-        persons,
-        &before,
-        &mut draft,
-    );
+    let admitted =
+        memorizer.admit_insights((found, rows), "model:tiny", persons, &before, &mut draft);
     draft.commit().unwrap();
     admitted
 }
@@ -389,7 +384,7 @@ fn the_model_concludes_from_many_memories_and_what_it_says_rests_on_them() {
     assert_eq!((&row.grounds, row.clip, row.origin.as_str()), (&grounds, None, "model:tiny"));
     assert!(row.confidence <= 0.7 && row.span == Span::new(at(10.0), at(13.0)));
     let view = home.memory.view();
-    let known = Memorizer::concluded_before(&view, "model:tiny");
+    let known = concluded_before(&view, "model:tiny");
     assert_eq!(known.len(), 1);
     // The same once more is nothing new, and what was erased meanwhile bears nothing.
     assert!(admit(&home, &found[..1], &rows).0.is_empty());
