@@ -130,11 +130,11 @@ impl CameraStage {
                             continue;
                         }
                     };
-                    let said = self.state.said.clone();
+                    // Said once for every frame, whatever becomes of it: the dispatcher counts.
                     match attempts.attempt(|| self.frame(analysed, &frames, &mut part)) {
-                        Ok(Some(())) => {}
+                        Ok(Some(steady)) => self.say(steady),
                         Ok(None) => {
-                            self.begin_anew(said);
+                            self.begin_anew();
                             self.say(false);
                         }
                         Err(_) => return,
@@ -145,8 +145,7 @@ impl CameraStage {
                     let camera = match attempts.attempt(|| self.seal(border, gathered)) {
                         Ok(Some(camera)) => camera,
                         Ok(None) => {
-                            let said = self.state.said.clone();
-                            self.begin_anew(said);
+                            self.begin_anew();
                             CameraPart::nothing(self.state.clone())
                         }
                         Err(_) => return,
@@ -165,7 +164,8 @@ impl CameraStage {
     }
 
     /// After a panic, which may have left any state: what was followed since the last border is lost.
-    fn begin_anew(&mut self, said: Said) {
+    fn begin_anew(&mut self) {
+        let said = std::mem::take(&mut self.state.said);
         self.state = CameraState { said, ..self.sealed.clone() };
         self.losses.add(Cause::Fault, self.source.as_str());
         self.settings.gauges.restarted("camera");
@@ -185,7 +185,8 @@ impl CameraStage {
         }
     }
 
-    fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) {
+    /// True: every track is steady after this frame.
+    fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) -> bool {
         self.settings.breakdowns.pass("camera");
         let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
         frame.cut = self.state.cuts.step(thumbnail);
@@ -200,7 +201,7 @@ impl CameraStage {
             None if frame.cut => self.state.objects.cut(),
             None => {}
         }
-        self.say(self.state.tracker.steady(frame.at) && !frame.cut);
+        let steady = self.state.tracker.steady(frame.at) && !frame.cut;
         part.faces += frame.faces.len() as u64;
         if let Some(jpeg) = frame.jpeg.take() {
             self.present.frame(&self.source, frame.at, &jpeg);
@@ -217,6 +218,7 @@ impl CameraStage {
                 self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut),
             );
         }
+        steady
     }
 
     /// Tells the dispatcher whether every track is steady after this frame.
