@@ -4,9 +4,9 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Context, print};
-use crate::daemon::assemble::Knowledge;
+use crate::daemon::assemble::{Knowledge, open_store, read_store};
 use crate::memorize::vectors;
-use crate::memory::{Memory, StoreOptions};
+use crate::memory::Memory;
 use crate::time::Timestamp;
 
 /// Look at everything in a store: the database file, every row, every reference, every media file, the indexes.
@@ -28,13 +28,8 @@ pub(super) struct CheckArgs {
 }
 
 pub(super) fn run(args: &CheckArgs, context: &Context) -> anyhow::Result<u8> {
-    let dir = context.config.store_dir();
-    let key = context.config.store_key()?;
-    let (memory, repaired) = if args.repair {
-        mended(context)?
-    } else {
-        (Memory::open_read_only(&dir, key.as_ref())?, Vec::new())
-    };
+    let (memory, repaired) =
+        if args.repair { mended(context)? } else { (read_store(&context.config)?, Vec::new()) };
     let report = memory.check()?;
     if context.json {
         let mut document = serde_json::to_value(&report)?;
@@ -77,14 +72,8 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> anyhow::Result<u8> {
 fn mended(context: &Context) -> anyhow::Result<(Memory, Vec<String>)> {
     let config = &context.config;
     // Opening for writing would make a store where there is none.
-    let key = config.store_key()?;
-    drop(Memory::open_read_only(&config.store_dir(), key.as_ref())?);
-    let options = StoreOptions {
-        media_cap_bytes: config.store.media_cap_mb * 1_000_000,
-        keep_media: config.privacy.media,
-        key,
-    };
-    let memory = Memory::open(&config.store_dir(), &options)?;
+    drop(read_store(config)?);
+    let memory = open_store(config)?;
     let at = memory.view().newest_time().unwrap_or_else(Timestamp::wall_clock);
     let mut done = memory.repair(at)?;
     let without = memory.view().without_vector();

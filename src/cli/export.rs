@@ -7,7 +7,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::{Context, print};
-use crate::memory::{Memory, PerceptFilter};
+use crate::daemon::assemble::read_store;
+use crate::memory::PerceptFilter;
 use crate::mqtt::message::AsOf;
 
 /// Write the memory as JSON lines; or its percepts, its turns for scorers, its hash. Reads the store itself.
@@ -34,8 +35,7 @@ pub(super) struct ExportArgs {
 }
 
 pub(super) fn run(args: &ExportArgs, context: &Context) -> anyhow::Result<u8> {
-    let key = context.config.store_key()?;
-    let memory = Memory::open_read_only(&context.config.store_dir(), key.as_ref())?;
+    let memory = read_store(&context.config)?;
     if args.hash {
         print::line(json!({ "hash": memory.hash() }))?;
         return Ok(0);

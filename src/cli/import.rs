@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use clap::Args;
 
 use super::{Context, print};
-use crate::memory::{Memory, StoreOptions};
+use crate::daemon::assemble::open_store;
 
 /// Read an export (JSON lines of `engramd export`) into an empty memory. All of it, or nothing.
 #[derive(Debug, Args)]
@@ -32,8 +32,7 @@ pub(super) fn run(args: &ImportArgs, context: &Context) -> anyhow::Result<u8> {
             Box::new(BufReader::new(file))
         }
     };
-    let options = StoreOptions { key: context.config.store_key()?, ..StoreOptions::default() };
-    let memory = Memory::open(&context.config.store_dir(), &options)?;
+    let memory = open_store(&context.config)?;
     let imported = memory.import(lines)?;
     if context.json {
         print::json(&imported)?;

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use super::reader::{self, Reader};
 use super::{Context, print};
+use crate::daemon::assemble::open_store;
 use crate::daemon::overrule::overrule;
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
 use crate::memory::model::PersonProfile;
-use crate::memory::{Memory, StoreOptions};
 use crate::mqtt::message::{AsOf, People, QueryVerb};
 use crate::time::Timestamp;
 
@@ -142,9 +142,8 @@ fn overruled(change: &Change, context: &Context) -> anyhow::Result<u8> {
         Change::Split { ids } => People { id: None, merge: vec![], split: ids.clone() },
     };
     let done = match &context.data_dir {
-        Some(dir) => {
-            let key = context.config.store_key()?;
-            let memory = Memory::open(dir, &StoreOptions { key, ..StoreOptions::default() })?;
+        Some(_) => {
+            let memory = open_store(&context.config)?;
             let view = memory.view();
             let at = view.newest_time().unwrap_or_else(Timestamp::wall_clock);
             // Nothing is compared here: the thresholds do not matter.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::Context;
 use crate::config::Config;
-use crate::daemon::assemble::{AssembleError, Knowledge, answerer};
+use crate::daemon::assemble::{AssembleError, Knowledge, answerer, read_store};
 use crate::daemon::queries;
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
@@ -36,10 +36,7 @@ impl Reader {
     /// The store where `--data-dir` is given, else the daemon.
     pub(super) fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(match &context.data_dir {
-            Some(dir) => {
-                let memory = Memory::open_read_only(dir, context.config.store_key()?.as_ref())?;
-                Self::Store(Store { memory, knowledge: None })
-            }
+            Some(_) => Self::Store(Store { memory: read_store(&context.config)?, knowledge: None }),
             None => Self::Daemon(Box::new(DaemonClient::connect(&context.config)?)),
         })
     }

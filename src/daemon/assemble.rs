@@ -78,13 +78,7 @@ impl Knowledge {
     /// # Errors
     /// When the store is in use or damaged, or a model file is damaged.
     pub fn open(config: &Config) -> Result<Self, AssembleError> {
-        let options = StoreOptions {
-            media_cap_bytes: config.store.media_cap_mb * 1_000_000,
-            keep_media: config.privacy.media,
-            key: config.store_key()?,
-        };
-        let memory = Memory::open(&config.store_dir(), &options)?;
-        Self::over(config, memory)
+        Self::over(config, open_store(config)?)
     }
 
     /// Opens the store for reading, beside a running daemon.
@@ -92,8 +86,7 @@ impl Knowledge {
     /// # Errors
     /// When there is no store, or a model file is damaged.
     pub fn open_read_only(config: &Config) -> Result<Self, AssembleError> {
-        let key = config.store_key()?;
-        Self::over(config, Memory::open_read_only(&config.store_dir(), key.as_ref())?)
+        Self::over(config, read_store(config)?)
     }
 
     fn over(config: &Config, memory: Memory) -> Result<Self, AssembleError> {
@@ -113,6 +106,27 @@ impl Knowledge {
         let config = Arc::new(config.clone());
         Ok(Self { config, memory, answerer, text, embedders, degraded, tallies })
     }
+}
+
+/// Opens the configured store for reading and writing.
+///
+/// # Errors
+/// When its key cannot be read or does not fit, or the store is in use or damaged.
+pub fn open_store(config: &Config) -> Result<Memory, AssembleError> {
+    let options = StoreOptions {
+        media_cap_bytes: config.store.media_cap_mb * 1_000_000,
+        keep_media: config.privacy.media,
+        key: config.store_key()?,
+    };
+    Ok(Memory::open(&config.store_dir(), &options)?)
+}
+
+/// Opens the configured store for reading, beside a running daemon.
+///
+/// # Errors
+/// When there is none, or its key cannot be read or does not fit.
+pub fn read_store(config: &Config) -> Result<Memory, AssembleError> {
+    Ok(Memory::open_read_only(&config.store_dir(), config.store_key()?.as_ref())?)
 }
 
 /// The answerer that the configuration names, and what its language model costs.
