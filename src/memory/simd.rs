@@ -6,9 +6,10 @@
 /// Codes that are compared side by side.
 pub(crate) const BLOCK: usize = 8;
 
-/// Picks the widest version of a loop that this processor runs.
+/// A function that picks the widest version of a loop that this processor runs.
 macro_rules! dispatch {
-    ($plain:ident, $avx2:ident, $avx512:ident, ($($arg:ident: $kind:ty),*) $(-> $out:ty)?) => {
+    ($(#[$doc:meta])* $name:ident = $plain:ident, $avx2:ident, $avx512:ident,
+        ($($arg:ident: $kind:ty),*) $(-> $out:ty)?) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,popcnt")]
         fn $avx2($($arg: $kind),*) $(-> $out)? {
@@ -20,153 +21,70 @@ macro_rules! dispatch {
         fn $avx512($($arg: $kind),*) $(-> $out)? {
             $plain($($arg),*)
         }
+
+        $(#[$doc])*
+        pub(crate) fn $name($($arg: $kind),*) $(-> $out)? {
+            #[cfg(target_arch = "x86_64")]
+            {
+                if is_x86_feature_detected!("avx512vpopcntdq")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vl")
+                {
+                    // SAFETY: the processor has what the function was compiled for; asked above.
+                    return unsafe { $avx512($($arg),*) };
+                }
+                if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+                    // SAFETY: as above.
+                    return unsafe { $avx2($($arg),*) };
+                }
+            }
+            $plain($($arg),*)
+        }
     };
 }
 
-dispatch!(plain_hamming, avx2_hamming, avx512_hamming,
-    (codes: &[u64], query: &[u64], out: &mut [u16]));
-dispatch!(plain_up_to, avx2_up_to, avx512_up_to,
-    (distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>));
-dispatch!(plain_transform, avx2_transform, avx512_transform, (values: &mut [f32]));
-dispatch!(plain_flip, avx2_flip, avx512_flip, (values: &mut [f32], signs: &[u32]));
-dispatch!(plain_greatest, avx2_greatest, avx512_greatest, (values: &[f32]) -> f32);
-dispatch!(plain_quantise, avx2_quantise, avx512_quantise,
-    (values: &[f32], step: f32, out: &mut [i8]));
-dispatch!(plain_dot, avx2_dot, avx512_dot, (a: &[f32], b: &[f32]) -> f32);
-
-/// Writes the Hamming distance of every code into `out`. Codes stand in blocks of [`BLOCK`]: the first word of
-/// each, then the second of each, and so on, `query.len()` words.
-pub(crate) fn hamming(codes: &[u64], query: &[u64], out: &mut [u16]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has what the function was compiled for; asked above.
-            return unsafe { avx512_hamming(codes, query, out) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: as above.
-            return unsafe { avx2_hamming(codes, query, out) };
-        }
-    }
-    plain_hamming(codes, query, out);
+dispatch! {
+    /// Writes the Hamming distance of every code into `out`. Codes stand in blocks of [`BLOCK`]: the first word of
+    /// each, then the second of each, and so on, `query.len()` words.
+    hamming = plain_hamming, avx2_hamming, avx512_hamming,
+    (codes: &[u64], query: &[u64], out: &mut [u16])
 }
 
-/// Appends the places, counted from `first`, of the distances that are at most `limit`.
-pub(crate) fn up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has what the function was compiled for; asked above.
-            return unsafe { avx512_up_to(distances, limit, first, out) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: as above.
-            return unsafe { avx2_up_to(distances, limit, first, out) };
-        }
-    }
-    plain_up_to(distances, limit, first, out);
+dispatch! {
+    /// Appends the places, counted from `first`, of the distances that are at most `limit`.
+    up_to = plain_up_to, avx2_up_to, avx512_up_to,
+    (distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>)
 }
 
-/// Walsh–Hadamard transform of a power-of-two length, orthonormal; from 256 values on they come in another, fixed
-/// order.
-pub(crate) fn transform(values: &mut [f32]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has what the function was compiled for; asked above.
-            return unsafe { avx512_transform(values) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: as above.
-            return unsafe { avx2_transform(values) };
-        }
-    }
-    plain_transform(values);
+dispatch! {
+    /// Walsh–Hadamard transform of a power-of-two length, orthonormal; from 256 values on they come in another, fixed
+    /// order.
+    transform = plain_transform, avx2_transform, avx512_transform,
+    (values: &mut [f32])
 }
 
-/// Flips the sign of every value whose pattern has the sign bit.
-pub(crate) fn flip(values: &mut [f32], signs: &[u32]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has what the function was compiled for; asked above.
-            return unsafe { avx512_flip(values, signs) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: as above.
-            return unsafe { avx2_flip(values, signs) };
-        }
-    }
-    plain_flip(values, signs);
+dispatch! {
+    /// Flips the sign of every value whose pattern has the sign bit.
+    flip = plain_flip, avx2_flip, avx512_flip,
+    (values: &mut [f32], signs: &[u32])
 }
 
-/// The greatest absolute value; 0 of none.
-pub(crate) fn greatest(values: &[f32]) -> f32 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has what the function was compiled for; asked above.
-            return unsafe { avx512_greatest(values) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: as above.
-            return unsafe { avx2_greatest(values) };
-        }
-    }
-    plain_greatest(values)
+dispatch! {
+    /// The greatest absolute value; 0 of none.
+    greatest = plain_greatest, avx2_greatest, avx512_greatest,
+    (values: &[f32]) -> f32
 }
 
-/// Values as whole steps; what is too great becomes a bound, and what is no number 0.
-pub(crate) fn quantise(values: &[f32], step: f32, out: &mut [i8]) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has what the function was compiled for; asked above.
-            return unsafe { avx512_quantise(values, step, out) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: as above.
-            return unsafe { avx2_quantise(values, step, out) };
-        }
-    }
-    plain_quantise(values, step, out);
+dispatch! {
+    /// Values as whole steps; what is too great becomes a bound, and what is no number 0.
+    quantise = plain_quantise, avx2_quantise, avx512_quantise,
+    (values: &[f32], step: f32, out: &mut [i8])
 }
 
-/// Dot product; running sums side by side, so that it is quick and always the same.
-pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    #[cfg(target_arch = "x86_64")]
-    {
-        if is_x86_feature_detected!("avx512vpopcntdq")
-            && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl")
-        {
-            // SAFETY: the processor has what the function was compiled for; asked above.
-            return unsafe { avx512_dot(a, b) };
-        }
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
-            // SAFETY: as above.
-            return unsafe { avx2_dot(a, b) };
-        }
-    }
-    plain_dot(a, b)
+dispatch! {
+    /// Dot product; running sums side by side, so that it is quick and always the same.
+    dot = plain_dot, avx2_dot, avx512_dot,
+    (a: &[f32], b: &[f32]) -> f32
 }
 
 /// Dot product of whole numbers; exact as long as it fits. (The compiler does not find the instruction that
