@@ -4,6 +4,7 @@
 //! files by XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03) with a random nonce. Keys are derived by HKDF-SHA256
 //! (RFC 5869). A whole file begins with [`MAGIC`], then 24 bytes of nonce, then the ciphertext with its 16-byte tag.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
@@ -93,15 +94,15 @@ impl FileCipher {
 
     /// What is written for `plain`.
     #[must_use]
-    pub fn seal(&self, plain: &[u8]) -> Vec<u8> {
-        let Some((key, purpose)) = &self.0 else { return plain.to_vec() };
+    pub fn seal<'a>(&self, plain: &'a [u8]) -> Cow<'a, [u8]> {
+        let Some((key, purpose)) = &self.0 else { return Cow::Borrowed(plain) };
         let nonce = XChaCha20Poly1305::generate_nonce(&mut OsRng);
         let cipher = XChaCha20Poly1305::new((&*key.derived(purpose)).into());
         let mut sealed = MAGIC.to_vec();
         sealed.extend(nonce);
-        // It fails for texts of more than 256 GB only; nothing is written then that could not be read.
+        // It fails for texts of more than 256 GB only, which nobody has in RAM.
         sealed.extend(cipher.encrypt(&nonce, plain).unwrap_or_default());
-        sealed
+        sealed.into()
     }
 
     /// What was written as `found`; a file that is not encrypted is given as it is, so that one written before the key
@@ -290,23 +291,23 @@ mod tests {
         let sealed = media.seal(b"a face");
         assert!(is_encrypted(&sealed) && !sealed.windows(6).any(|part| part == b"a face"));
         assert_ne!(sealed, media.seal(b"a face"));
-        assert_eq!(media.open(sealed.clone()).unwrap(), b"a face");
+        assert_eq!(media.open(sealed.to_vec()).unwrap(), b"a face");
         for other in
             [FileCipher::new(Some(&key('b')), "media"), FileCipher::new(Some(&key('a')), "spool")]
         {
-            assert_eq!(other.open(sealed.clone()), Err(EncryptionError::WrongKey));
+            assert_eq!(other.open(sealed.to_vec()), Err(EncryptionError::WrongKey));
         }
-        assert_eq!(FileCipher::default().open(sealed.clone()), Err(EncryptionError::KeyMissing));
+        assert_eq!(FileCipher::default().open(sealed.to_vec()), Err(EncryptionError::KeyMissing));
         for cut in 0..sealed.len() {
             let opened = media.open(sealed[..cut].to_vec());
             assert!(cut < MAGIC.len() || opened == Err(EncryptionError::WrongKey));
         }
-        let mut changed = sealed;
+        let mut changed = sealed.to_vec();
         changed[40] ^= 1;
         assert_eq!(media.open(changed), Err(EncryptionError::WrongKey));
         // Written before there was a key.
         assert_eq!(media.open(b"plain".to_vec()).unwrap(), b"plain");
-        assert_eq!(FileCipher::default().seal(b"plain"), b"plain");
+        assert_eq!(&*FileCipher::default().seal(b"plain"), b"plain");
     }
 
     #[test]

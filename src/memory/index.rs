@@ -30,14 +30,14 @@ use super::versions::Versions;
 pub(crate) const EXACT_UP_TO: usize = 2_000;
 /// Of all vectors, one in so many is looked at again.
 const LOOKED_AT_AGAIN: usize = 64;
-/// Of those that pass a filter, one in so many …
-const LOOKED_AT_AGAIN_OF_SOME: usize = 12;
-/// … and at least so many.
-const LEAST_OF_SOME: usize = 1_500;
 /// And at least so many, …
 const LEAST_AGAIN: usize = 2_000;
 /// … at most so many at first.
 const MOST_AGAIN: usize = 16_384;
+/// Of those that pass a filter, one in so many …
+const LOOKED_AT_AGAIN_OF_SOME: usize = 12;
+/// … and at least so many.
+const LEAST_OF_SOME: usize = 1_500;
 /// True cosines computed beside one per hit wanted.
 const EXACTLY: usize = 74;
 /// A filter is narrow when it lets at most one in so many pass.

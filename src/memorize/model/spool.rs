@@ -167,7 +167,8 @@ impl Spool {
     /// # Errors
     /// When the disk fails; then the clip keeps its built-in memories.
     pub fn put(&self, clip: &SpooledClip) -> io::Result<()> {
-        let bytes = self.0.cipher.seal(&encoded(clip)?);
+        let encoded = encoded(clip)?;
+        let bytes = self.0.cipher.seal(&encoded);
         let mut state = self.lock();
         let known = state.line.iter().position(|waiting| waiting.clip == clip.clip);
         let number = known.map_or(state.next, |at| state.line[at].number);
@@ -251,7 +252,8 @@ impl Spool {
         spooled.turns.retain(|known| known.turn != turn.turn);
         let place = spooled.turns.partition_point(|known| known.span.start <= turn.span.start);
         spooled.turns.insert(place, turn);
-        let bytes = self.0.cipher.seal(&encoded(&spooled)?);
+        let encoded = encoded(&spooled)?;
+        let bytes = self.0.cipher.seal(&encoded);
         write_whole(&path, &bytes)?;
         (waiting.bytes, waiting.empty) = (bytes.len() as u64, false);
         Ok(())
