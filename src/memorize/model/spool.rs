@@ -344,8 +344,8 @@ impl Spool {
     /// Keeps the model's note on `clip`; a failing disk costs the note.
     pub fn keep_note(&self, clip: ClipId, note: &str) {
         let note: String = note.chars().take(NOTE_CHARS).collect();
-        let sealed = self.0.cipher.seal(format!("{clip}\n{note}").as_bytes());
-        if let Err(error) = write_whole(&self.path(NOTE), &sealed) {
+        let text = format!("{clip}\n{note}");
+        if let Err(error) = write_whole(&self.path(NOTE), &self.0.cipher.seal(text.as_bytes())) {
             tracing::warn!(%error, "The memorizing model's note is lost.");
         }
     }
