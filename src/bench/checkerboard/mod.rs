@@ -37,6 +37,8 @@ const ADVISED_DIFFERENT: usize = 6;
 const GOOD_PX: f64 = 0.5;
 /// Uncertainty of the focal length that is good, one standard deviation, relative.
 const GOOD_FOCAL: f64 = 0.005;
+/// Share of the picture in which the board should be shown.
+const GOOD_COVERAGE: f64 = 0.6;
 /// A picture stands out with an error so many times the usual one, and of at least this, px.
 const STANDS_OUT: f64 = 4.0;
 const STANDS_OUT_PX: f64 = 1.0;
@@ -156,7 +158,7 @@ pub struct Calibrated {
     pub different: usize,
     /// Distance of the corners from where the calibration has them, px RMS over all.
     pub error_px: f64,
-    /// Share of the picture's cells (16 x 12) with a corner in them or beside them, 0–1.
+    /// Share of the picture's cells (8 x 6) with a corner in them, 0–1.
     pub coverage: f64,
     /// Parts of the picture where no corner was seen.
     pub empty: Vec<Part>,
@@ -334,6 +336,12 @@ fn warnings(of: &Calibrated) -> Vec<String> {
                 crate::camera::Distortion::Equidistant(_) => "; of a lens that is no fisheye, leave out --model fisheye",
                 _ => "; of a fisheye lens, add --model fisheye",
             }
+        ));
+    }
+    if of.empty.is_empty() && of.coverage < GOOD_COVERAGE {
+        found.push(format!(
+            "the board was shown in {:.0} % of the picture: the lens is a guess elsewhere; hold the board near all edges",
+            100.0 * of.coverage
         ));
     }
     if !of.empty.is_empty() {

@@ -225,8 +225,13 @@ fn tell(
         }
         let name = if camera.name.is_empty() { "camera" } else { &camera.name };
         let [across, down] = checked.view;
+        let view = if across.is_finite() && down.is_finite() {
+            format!("{across:.1} by {down:.1} degrees")
+        } else {
+            "no direction at the picture's edge".to_owned()
+        };
         print::line(format!(
-            "{name}: {}x{}, {}, {across:.1} by {down:.1} degrees; a pixel's direction leads back to it within {:.3} px",
+            "{name}: {}x{}, {}, {view}; a pixel's direction leads back to it within {:.3} px",
             camera.width,
             camera.height,
             lens(camera),
@@ -248,9 +253,13 @@ fn tell(
     }
     if !checked.sound() {
         eprintln!(
-            "engramd: only {:.0} % of the picture has a direction, and the worst pixel is off by {:.2} px: the distortion makes no sense there; calibrate again with pictures of the board near the edges",
+            "engramd: only {:.0} % of the picture has a direction, and the worst pixel is off by {:.2} px: the distortion makes no sense there; calibrate again with pictures of the board near the edges{}",
             100.0 * checked.seen,
-            checked.worst_px
+            checked.worst_px,
+            match (measured, camera.distortion) {
+                (Some(_), Distortion::PlumbBob(_)) => ", a fisheye lens with --model fisheye",
+                _ => "",
+            }
         );
         return Ok(1);
     }
