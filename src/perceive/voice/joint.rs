@@ -54,6 +54,9 @@ impl Default for JointSettings {
     }
 }
 
+/// A part with so much of two voices at once is overlapped, seconds of speech.
+const OVERLAPPED_SECS: f64 = 0.3;
+
 /// Sound without a hole: one turn, or parts of one that follow each other.
 struct Stretch {
     span: Span,
@@ -185,11 +188,12 @@ impl Stretch {
     fn part(&self, start: usize, end: usize) -> SpeechTurn {
         let rate = f64::from(SAMPLE_RATE);
         let sound = self.sound.get(start..end).unwrap_or_default();
-        let (mut speech_secs, mut at) = (0.0, 0);
+        let (mut speech_secs, mut overlapped_secs, mut at) = (0.0, 0.0, 0);
         for turn in &self.turns {
             let (from, to) = (at.max(start), (at + turn.sound.len()).min(end));
             let share = to.saturating_sub(from) as f64 / turn.sound.len().max(1) as f64;
             speech_secs += share * turn.speech_secs;
+            overlapped_secs += if turn.overlapped { share * turn.speech_secs } else { 0.0 };
             at += turn.sound.len();
         }
         let power: f64 = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum();
@@ -210,7 +214,7 @@ impl Stretch {
             level_dbfs: level as f32,
             embedding: None,
             words: None,
-            overlapped: false,
+            overlapped: overlapped_secs >= OVERLAPPED_SECS || overlapped_secs > 0.5 * speech_secs,
             distinct: None,
             own: false,
             sound: sound.into(),
