@@ -179,7 +179,7 @@ section! {
         /// What speaker segmentation is used for.
         segmentation: Segmentation = Segmentation::Off,
         /// From one of the network's looks at 5 s of sound to the next, seconds.
-        segmentation_step_secs: f64 = 1.25,
+        segmentation_step_secs: f64 = 2.5,
     }
 }
 

@@ -54,9 +54,6 @@ impl Default for JointSettings {
     }
 }
 
-/// A part with so much of two voices at once is overlapped, seconds of speech.
-const OVERLAPPED_SECS: f64 = 0.3;
-
 /// Sound without a hole: one turn, or parts of one that follow each other.
 struct Stretch {
     span: Span,
@@ -98,9 +95,16 @@ pub fn part_jointly(
             parted.extend(stretch.turns.iter().cloned());
             continue;
         }
-        for (start, end, speaker) in runs(states, stretch.sound.len(), window, hop) {
+        let runs = runs(states, stretch.sound.len(), window, hop);
+        for (start, end, speaker, overlapped) in around(&runs, &stretch.overlaps(), window / 2) {
             let mut turn = stretch.part(start, end);
             turn.distinct = Some(speaker);
+            turn.overlapped = overlapped;
+            if overlapped {
+                // The mixture is nobody's voice: `settle` gives it one of the same number.
+                parted.push(turn);
+                continue;
+            }
             let secs = turn.sound.len() as f64 / f64::from(SAMPLE_RATE);
             let embedder: &mut dyn SpeakerEmbedder = match &mut voice {
                 Some(voice) => &mut **voice,
@@ -184,16 +188,26 @@ fn stretches(turns: Vec<SpeechTurn>) -> Vec<Stretch> {
 }
 
 impl Stretch {
+    /// Samples that are two voices at once.
+    fn overlaps(&self) -> Vec<(usize, usize)> {
+        let mut at = 0;
+        let place = |turn: &SpeechTurn| {
+            let start = at;
+            at += turn.sound.len();
+            turn.overlapped.then_some((start, at))
+        };
+        self.turns.iter().filter_map(place).collect()
+    }
+
     /// The samples `[start, end)` as a turn that has no number yet.
     fn part(&self, start: usize, end: usize) -> SpeechTurn {
         let rate = f64::from(SAMPLE_RATE);
         let sound = self.sound.get(start..end).unwrap_or_default();
-        let (mut speech_secs, mut overlapped_secs, mut at) = (0.0, 0.0, 0);
+        let (mut speech_secs, mut at) = (0.0, 0);
         for turn in &self.turns {
             let (from, to) = (at.max(start), (at + turn.sound.len()).min(end));
             let share = to.saturating_sub(from) as f64 / turn.sound.len().max(1) as f64;
             speech_secs += share * turn.speech_secs;
-            overlapped_secs += if turn.overlapped { share * turn.speech_secs } else { 0.0 };
             at += turn.sound.len();
         }
         let power: f64 = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum();
@@ -214,7 +228,7 @@ impl Stretch {
             level_dbfs: level as f32,
             embedding: None,
             words: None,
-            overlapped: overlapped_secs >= OVERLAPPED_SECS || overlapped_secs > 0.5 * speech_secs,
+            overlapped: false,
             distinct: None,
             own: false,
             sound: sound.into(),
@@ -318,6 +332,52 @@ fn runs(states: &[u8], length: usize, window: usize, hop: usize) -> Vec<(usize, 
     }
     if let Some(last) = states.last() {
         found.push((start, length, *last));
+    }
+    found
+}
+
+/// Runs of one voice with the overlaps cut out of them: `(start, end, speaker, overlapped)`, in order and without holes.
+///
+/// A change of voice at less than `reach` samples from an overlap is one that begins with it: the windows that found it are
+/// longer than that, and who breaks in goes on alone when the other one ends.
+fn around(
+    runs: &[(usize, usize, u8)],
+    overlaps: &[(usize, usize)],
+    reach: usize,
+) -> Vec<(usize, usize, u8, bool)> {
+    let length = runs.last().map_or(0, |run| run.1);
+    let mut borders: Vec<(usize, u8)> = runs.iter().map(|run| (run.0, run.2)).collect();
+    for (start, end) in overlaps {
+        let near = |at: usize| at > 0 && at + reach >= *start && at <= end + reach;
+        let middle = start.midpoint(*end);
+        let snapped = (1..borders.len())
+            .filter(|n| near(borders[*n].0))
+            .min_by_key(|n| borders[*n].0.abs_diff(middle));
+        if let Some(n) = snapped {
+            // Never before its own predecessor.
+            borders[n].0 = (*end).max(borders[n - 1].0);
+        }
+    }
+    borders.sort_by_key(|border| border.0);
+    let speaker = |at: usize| {
+        let n = borders.partition_point(|border| border.0 <= at);
+        borders.get(n.saturating_sub(1)).map_or(0, |border| border.1)
+    };
+    let mut cuts: Vec<usize> = borders.iter().map(|border| border.0).collect();
+    cuts.extend(overlaps.iter().flat_map(|(start, end)| [*start, *end]));
+    cuts.push(length);
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut found: Vec<(usize, usize, u8, bool)> = Vec::new();
+    for pair in cuts.windows(2) {
+        let (start, end) = (pair[0], pair[1]);
+        let overlapped = overlaps.iter().any(|(from, to)| *from <= start && end <= *to);
+        let next = (start, end, speaker(start), overlapped);
+        match found.last_mut() {
+            // An overlap stays whole, under the voice that was there first.
+            Some(last) if last.3 == next.3 && (overlapped || last.2 == next.2) => last.1 = end,
+            _ => found.push(next),
+        }
     }
     found
 }
@@ -463,7 +523,47 @@ mod tests {
         assert_eq!(heard(vec![near.clone()]), vec![near]);
     }
 
+    #[test]
+    fn a_voice_that_breaks_in_goes_on_after_the_overlap() {
+        let runs = [(0, 50_000, 0), (50_000, 100_000, 1)];
+        // the border that the windows found lies a little after the overlap
+        let found = around(&runs, &[(40_000, 46_400)], 9600);
+        let wanted =
+            [(0, 40_000, 0, false), (40_000, 46_400, 0, true), (46_400, 100_000, 1, false)];
+        assert_eq!(found, wanted);
+        // far from any border it is the same voice before and after
+        let found = around(&runs, &[(10_000, 16_000)], 9600);
+        assert_eq!(found[1], (10_000, 16_000, 0, true));
+        assert_eq!(found[2], (16_000, 50_000, 0, false));
+        assert_eq!(around(&runs, &[], 9600).len(), 2);
+    }
+
     proptest! {
+        #[test]
+        fn what_is_cut_around_overlaps_has_no_holes(
+            borders in proptest::collection::btree_set(1_usize..1000, 0..6),
+            overlaps in proptest::collection::btree_set(1_usize..1000, 0..8),
+        ) {
+            let mut edges: Vec<usize> = borders.into_iter().map(|n| n * 160).collect();
+            edges.insert(0, 0);
+            edges.push(160_160);
+            let runs: Vec<(usize, usize, u8)> =
+                edges.windows(2).enumerate().map(|(n, e)| (e[0], e[1], (n % 2) as u8)).collect();
+            let overlaps: Vec<(usize, usize)> = overlaps
+                .into_iter()
+                .collect::<Vec<_>>()
+                .chunks_exact(2)
+                .map(|pair| (pair[0] * 160, pair[1] * 160))
+                .collect();
+            let found = around(&runs, &overlaps, 9600);
+            prop_assert_eq!(found.first().map(|piece| piece.0), Some(0));
+            prop_assert_eq!(found.last().map(|piece| piece.1), Some(160_160));
+            prop_assert!(found.windows(2).all(|pair| pair[0].1 == pair[1].0));
+            prop_assert!(found.iter().all(|piece| piece.0 < piece.1));
+            let secs: usize = found.iter().filter(|p| p.3).map(|p| p.1 - p.0).sum();
+            prop_assert_eq!(secs, overlaps.iter().map(|(start, end)| end - start).sum::<usize>());
+        }
+
         #[test]
         fn smoothing_follows_clear_leads_and_runs_cover_all(
             leads in proptest::collection::vec(-1.0_f32..1.0, 1..60)

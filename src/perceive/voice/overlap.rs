@@ -217,7 +217,7 @@ fn main_stream(streams: &Streams, steps: &Range<usize>) -> Option<usize> {
 fn is_mostly_overlapped(raw: &RawTurn, span: Span, streams: &Streams) -> bool {
     let steps = steps_of(raw, span);
     let both = steps.clone().filter(|step| streams.voices_at(*step) > 1).count();
-    both >= LEAST || both as f64 > MOST_SHARE * steps.len().max(1) as f64
+    both as f64 > MOST_SHARE * steps.len().max(1) as f64
 }
 
 fn steps_of(raw: &RawTurn, span: Span) -> Range<usize> {
@@ -284,11 +284,17 @@ pub fn take_seconds(turns: Vec<SpeechTurn>) -> (Vec<SpeechTurn>, Vec<SpeechTurn>
 /// first one's: by a cosine below `unlike`.
 #[must_use]
 pub fn settle(firsts: Vec<SpeechTurn>, seconds: Vec<SpeechTurn>, unlike: f32) -> Vec<SpeechTurn> {
-    if seconds.is_empty() {
+    if seconds.is_empty() && !firsts.iter().any(|turn| turn.overlapped) {
         return firsts;
     }
     let mut all = firsts;
     let known = all.len();
+    for n in 0..known {
+        if all[n].overlapped && all[n].embedding.is_none() && all[n].distinct.is_some() {
+            let same = |turn: &SpeechTurn| turn.distinct == all[n].distinct;
+            all[n].embedding = nearest(&all[..known], all[n].span, &same);
+        }
+    }
     for mut second in seconds {
         let common = |turn: &SpeechTurn| turn.span.overlap_secs(second.span);
         let first = (0..known)
@@ -296,22 +302,15 @@ pub fn settle(firsts: Vec<SpeechTurn>, seconds: Vec<SpeechTurn>, unlike: f32) ->
             .max_by(|a, b| common(&all[*a]).total_cmp(&common(&all[*b])).then(b.cmp(a)));
         let Some(first) = first else { continue };
         let wanted = all[first].distinct.map(|number| u8::from(number == 0));
-        let nearest = |fits: &dyn Fn(&SpeechTurn) -> bool| {
-            (0..known)
-                .filter(|n| !all[*n].overlapped && all[*n].embedding.is_some() && fits(&all[*n]))
-                .min_by(|a, b| {
-                    let away = |n: usize| away(all[n].span, second.span);
-                    away(*a).total_cmp(&away(*b)).then(a.cmp(b))
-                })
-                .and_then(|n| all[n].embedding.clone())
-        };
         let other = |than: &Embedding, turn: &SpeechTurn| {
             let likeness = turn.embedding.as_ref().and_then(|own| own.cosine(than));
             likeness.is_some_and(|likeness| likeness < unlike)
         };
         if wanted.is_some() {
             second.distinct = wanted;
-            if let Some(voice) = nearest(&|turn| turn.distinct == wanted) {
+            if let Some(voice) =
+                nearest(&all[..known], second.span, &|turn| turn.distinct == wanted)
+            {
                 second.embedding = Some(voice);
             }
         } else {
@@ -320,10 +319,14 @@ pub fn settle(firsts: Vec<SpeechTurn>, seconds: Vec<SpeechTurn>, unlike: f32) ->
                     continue;
                 }
                 (Some(_), Some(_)) => {}
-                (Some(mine), None) => second.embedding = nearest(&|turn| other(&mine, turn)),
+                (Some(mine), None) => {
+                    second.embedding =
+                        nearest(&all[..known], second.span, &|turn| other(&mine, turn));
+                }
                 (None, Some(own)) => {
                     let own = own.clone();
-                    all[first].embedding = nearest(&|turn| other(&own, turn));
+                    let span = all[first].span;
+                    all[first].embedding = nearest(&all[..known], span, &|turn| other(&own, turn));
                 }
                 (None, None) => continue,
             }
@@ -337,7 +340,178 @@ pub fn settle(firsts: Vec<SpeechTurn>, seconds: Vec<SpeechTurn>, unlike: f32) ->
     all
 }
 
+/// The voice of the nearest turn of one voice that fits.
+fn nearest(
+    turns: &[SpeechTurn],
+    to: Span,
+    fits: &dyn Fn(&SpeechTurn) -> bool,
+) -> Option<Embedding> {
+    turns
+        .iter()
+        .filter(|turn| !turn.overlapped && turn.embedding.is_some() && fits(turn))
+        .min_by(|a, b| away(a.span, to).total_cmp(&away(b.span, to)))
+        .and_then(|turn| turn.embedding.clone())
+}
+
 /// Seconds between two spans; 0 where they touch.
 fn away(a: Span, b: Span) -> f64 {
     a.start.secs_since(b.end).max(b.start.secs_since(a.end)).max(0.0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ids::{ModelHash, SourceId};
+    use proptest::prelude::*;
+    use std::sync::Arc;
+
+    /// The vector leans by the mean level: speakers are levels here.
+    struct ByLevel;
+
+    fn vector(level: f32) -> Embedding {
+        Embedding::normalised(vec![level, 1.0 - level], ModelHash([4; 32]))
+    }
+
+    impl SpeakerEmbedder for ByLevel {
+        fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError> {
+            Ok(vector(sound.iter().sum::<f32>() / sound.len().max(1) as f32))
+        }
+        fn min_secs(&self) -> f64 {
+            0.2
+        }
+        fn hash(&self) -> ModelHash {
+            ModelHash([4; 32])
+        }
+        fn name(&self) -> &str {
+            "level"
+        }
+    }
+
+    /// `(level, speaks a, speaks b, steps)` each.
+    fn heard(parts: &[(f32, bool, bool, usize)]) -> (RawTurn, Streams) {
+        let (mut sound, mut a, mut b) = (Vec::new(), Vec::new(), Vec::new());
+        for (level, of_a, of_b, steps) in parts {
+            sound.extend(vec![*level; steps * STEP]);
+            a.extend(vec![*of_a; *steps]);
+            b.extend(vec![*of_b; *steps]);
+        }
+        let activity = vec![0.9; a.len()];
+        let source = SourceId::new("mic");
+        let raw = RawTurn::new(source, Timestamp::EPOCH, Arc::from(sound), activity, 0.5);
+        (raw, Streams::of(vec![a, b]))
+    }
+
+    fn parted(parts: &[(f32, bool, bool, usize)], separate: bool) -> Vec<SpeechTurn> {
+        let (raw, streams) = heard(parts);
+        let split = SplitSettings::default();
+        let mut voice = ByLevel;
+        let mut embedders =
+            Embedders { finder: None, voice: Some(&mut voice), split: &split, min_embed_secs: 0.6 };
+        embedders.turns_of(&raw, &streams, separate).unwrap()
+    }
+
+    fn at(turn: &SpeechTurn) -> (f64, f64) {
+        let secs = |at: Timestamp| (at.secs_since(Timestamp::EPOCH) * 100.0).round() / 100.0;
+        (secs(turn.span.start), secs(turn.span.end))
+    }
+
+    #[test]
+    fn an_overlap_is_two_turns_with_the_voices_that_speak_alone_beside_it() {
+        let scene = [(0.9, true, false, 300), (0.5, true, true, 100), (0.1, false, true, 200)];
+        let turns = parted(&scene, true);
+        let spans: Vec<_> = turns.iter().map(at).collect();
+        assert_eq!(spans, [(0.0, 3.0), (3.0, 4.0), (3.0, 4.0), (4.0, 6.0)]);
+        assert_eq!(
+            turns.iter().map(|t| t.overlapped).collect::<Vec<_>>(),
+            [false, true, true, false]
+        );
+        let voices: Vec<_> = turns.iter().map(|turn| turn.embedding.clone().unwrap()).collect();
+        assert!(voices[1].cosine(&voices[0]).unwrap() > 0.999, "who speaks more comes first");
+        assert!(voices[2].cosine(&voices[3]).unwrap() > 0.999);
+        assert!(turns[2].words.is_some() && turns[1].words.is_none());
+        let (firsts, seconds) = take_seconds(turns.clone());
+        assert_eq!((firsts.len(), seconds.len()), (3, 1));
+        assert_eq!(settle(firsts, seconds, 0.66), turns);
+        // without separation nothing is heard twice
+        assert_eq!(parted(&scene, false).len(), 3);
+    }
+
+    #[test]
+    fn short_overlaps_stay_in_their_turn_and_no_rest_is_too_short() {
+        let short = [(0.9, true, false, 300), (0.5, true, true, 20), (0.9, true, false, 300)];
+        let turns = parted(&short, true);
+        assert_eq!((turns.len(), turns[0].overlapped), (1, false));
+        let mostly = [(0.9, true, false, 60), (0.5, true, true, 25), (0.9, true, false, 15)];
+        assert!(parted(&mostly, true)[0].overlapped);
+        let rest = [(0.9, true, false, 10), (0.5, true, true, 90), (0.1, false, true, 200)];
+        let spans: Vec<_> = parted(&rest, true).iter().map(at).collect();
+        assert_eq!(spans, [(0.0, 1.0), (0.0, 1.0), (1.0, 3.0)]);
+        assert!(parted(&[(0.9, true, false, 200)], true).iter().all(|turn| !turn.overlapped));
+    }
+
+    #[test]
+    fn who_never_speaks_alone_is_the_nearest_other_voice_of_the_clip() {
+        let mut turns = parted(
+            &[(0.9, true, false, 300), (0.5, true, true, 60), (0.9, true, false, 300)],
+            true,
+        );
+        assert_eq!(turns.len(), 4);
+        assert_eq!(turns[2].embedding, None);
+        let (firsts, seconds) = take_seconds(turns.clone());
+        assert_eq!(settle(firsts.clone(), seconds.clone(), 0.66).len(), 3, "nobody else is there");
+        let mut other = turns[0].clone();
+        other.span = Span::new(Timestamp::EPOCH.plus_secs(9.0), Timestamp::EPOCH.plus_secs(12.0));
+        other.embedding = Some(vector(0.1));
+        let with_other = [firsts, vec![other.clone()]].concat();
+        let settled = settle(with_other, seconds, 0.66);
+        assert_eq!(settled[2].embedding, other.embedding);
+        assert_eq!(at(&settled[2]), (3.0, 3.6));
+        // one person's echo is no second voice
+        turns[2].embedding = turns[0].embedding.clone();
+        let (firsts, seconds) = take_seconds(turns);
+        assert_eq!(settle(firsts, seconds, 0.66).len(), 3);
+    }
+
+    #[test]
+    fn where_two_were_told_apart_the_second_is_the_other_one() {
+        let scene = [(0.9, true, false, 300), (0.5, true, true, 100), (0.1, false, true, 200)];
+        let (mut firsts, seconds) = take_seconds(parted(&scene, true));
+        for (turn, number) in firsts.iter_mut().zip([0, 0, 1]) {
+            turn.distinct = Some(number);
+        }
+        firsts[1].embedding = None;
+        // -1: all voices are alike over this channel
+        let settled = settle(firsts, seconds, -1.0);
+        let numbers: Vec<_> = settled.iter().map(|turn| turn.distinct).collect();
+        assert_eq!(numbers, [Some(0), Some(0), Some(1), Some(1)]);
+        assert_eq!(settled[1].embedding, settled[0].embedding);
+        assert_eq!(settled[2].embedding, settled[3].embedding);
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_cover_the_turn_without_holes(
+            parts in proptest::collection::vec((any::<bool>(), any::<bool>(), 1_usize..80), 1..12)
+        ) {
+            let parts: Vec<_> = parts.into_iter().map(|(a, b, n)| (0.5, a, b, n)).collect();
+            let (raw, streams) = heard(&parts);
+            let found = pieces(&raw, &streams);
+            prop_assert_eq!(found.first().map(|piece| piece.steps.start), Some(0));
+            prop_assert_eq!(found.last().map(|piece| piece.steps.end), Some(raw.activity.len()));
+            prop_assert!(found.windows(2).all(|pair| pair[0].steps.end == pair[1].steps.start));
+            for piece in &found {
+                prop_assert!(found.len() == 1 || piece.steps.len() >= LEAST_REST);
+                let both = piece.steps.clone().filter(|step| streams.voices_at(*step) > 1).count();
+                prop_assert!(piece.both.is_none_or(|[a, b]| a != b && both > 0));
+            }
+            // every overlap that is long enough is cut out
+            for run in runs((0..streams.steps()).map(|step| streams.voices_at(step) > 1)) {
+                let inside = |piece: &Piece| {
+                    piece.both.is_some() && piece.steps.start <= run.start && run.end <= piece.steps.end
+                };
+                prop_assert!(run.len() < LEAST || found.iter().any(inside));
+            }
+        }
+    }
 }

@@ -149,7 +149,9 @@ fn frame_of(step: usize, frames: usize, samples: usize) -> usize {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::super::{StreamSettings, streams};
     use super::*;
+    use crate::perceive::voice::measured;
     use ndarray::ArrayD;
     use proptest::prelude::*;
 
@@ -199,6 +201,43 @@ mod tests {
         assert!(decode(&ArrayD::<f32>::zeros(vec![1, 0, 3]).view()).is_err());
         assert!(decode(&ArrayD::<f32>::zeros(vec![2, 10, 3]).view()).is_err());
         assert!(decode(&ArrayD::<f32>::zeros(vec![10]).view()).is_err());
+    }
+
+    /// The real network on two people who read at once for 2 s.
+    #[test]
+    fn two_readers_at_once_are_heard_as_two() {
+        let (Some(file), Some(root)) = (
+            measured::model("pyannote_segmentation.onnx"),
+            measured::shared("recordings/audio/librispeech"),
+        ) else {
+            return;
+        };
+        let mut network = Pyannote::open(&file, Device::Cpu).unwrap();
+        let reader = |name: &str| {
+            let sound = measured::sound(&root.join(name));
+            let loud = (sound.iter().map(|v| v * v).sum::<f32>() / sound.len() as f32).sqrt();
+            sound.into_iter().map(|v| v * 0.05 / loud).collect::<Vec<f32>>()
+        };
+        let (a, b) = (reader("1998/1998-15444-0000.flac"), reader("2414/2414-128291-0000.flac"));
+        let (a, b) = (&a[8000..72_000], &b[8000..72_000]);
+        let start = a.len() - 32_000;
+        let mut sound = a.to_vec();
+        sound.resize(start + b.len(), 0.0);
+        for (sum, sample) in sound.iter_mut().skip(start).zip(b) {
+            *sum += sample;
+        }
+        let found = streams(&sound, &mut network, &StreamSettings::default()).unwrap();
+        let both = |from: f64, to: f64| {
+            let steps = (from * 100.0) as usize..(to * 100.0) as usize;
+            steps.clone().filter(|step| found.voices_at(*step) > 1).count() as f64 * 0.01
+        };
+        assert!(both(2.0, 4.0) > 1.0, "{}", both(2.0, 4.0));
+        assert!(both(0.0, 1.9) + both(4.1, 6.0) < 0.3);
+        assert_eq!(found.count(), 2);
+        assert_eq!(found, streams(&sound, &mut network, &StreamSettings::default()).unwrap());
+        // less than a frame, and silence
+        assert_eq!(network.activity(&[0.0; 100]).unwrap().len(), 0);
+        assert_eq!(network.activity(&[0.0; 800]).unwrap().len(), 5);
     }
 
     proptest! {
