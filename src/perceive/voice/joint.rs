@@ -244,6 +244,17 @@ fn two_heaps(stretches: &[Stretch], settings: &JointSettings) -> Option<Vec<Vec<
     if all.len() < 2 * least {
         return None;
     }
+    let (window, hop) = (steps(settings.window_secs) * STEP, steps(settings.step_secs) * STEP);
+    // Seconds of speech of each: a turn of one voice counts whole, not only where windows begin in it.
+    let spoken = |states: &[Vec<u8>]| {
+        let mut secs = [0.0_f64; 2];
+        for (stretch, states) in stretches.iter().zip(states) {
+            for (start, end, speaker) in runs(states, stretch.sound.len(), window, hop) {
+                secs[usize::from(speaker)] += (end - start) as f64 / f64::from(SAMPLE_RATE);
+            }
+        }
+        secs
+    };
     let axis = main_axis(&all);
     let middle = mean(&all, |_| 1.0);
     let side = |window: &[f32]| dot(window, &axis) - dot(&middle, &axis) > 0.0;
@@ -268,21 +279,24 @@ fn two_heaps(stretches: &[Stretch], settings: &JointSettings) -> Option<Vec<Vec<
         let settled = next == states;
         states = next;
         let flat: Vec<u8> = states.iter().flatten().copied().collect();
-        if settled || [0, 1].iter().any(|s| flat.iter().filter(|f| *f == s).count() < least) {
+        if settled || !spoken(&states).iter().all(|secs| *secs >= settings.min_voice_secs) {
             break;
         }
         middles = [0_u8, 1]
             .map(|state| unit(mean(&all, |n| if flat[n] == state { leads[n].abs() } else { 0.0 })));
     }
-    let flat: Vec<u8> = states.iter().flatten().copied().collect();
-    let lesser = least.max((settings.min_share * flat.len() as f64).ceil() as usize);
-    let enough = [0, 1].iter().all(|s| flat.iter().filter(|f| *f == s).count() >= lesser);
+    let [zero, one] = spoken(&states);
+    let enough = zero.min(one) >= settings.min_voice_secs.max(settings.min_share * (zero + one));
+    let lesser = [0, 1].map(|state| states.iter().flatten().filter(|s| **s == state).count());
+    let wanted = least.max((settings.min_share * all.len() as f64).ceil() as usize);
     let own: f32 = all.iter().map(|w| dot(w, &middles[0]).max(dot(w, &middles[1]))).sum::<f32>()
         / all.len() as f32;
     let lead = leads.iter().map(|lead| lead.abs()).sum::<f32>() / leads.len() as f32;
-    let clear = lead / (1.0 - own).max(1e-3) >= settings.clearness;
-    tracing::debug!(windows = all.len(), clearness = lead / (1.0 - own).max(1e-3), "heard again");
-    (enough && clear).then_some(states)
+    let clearness = lead / (1.0 - own).max(1e-3);
+    // Windows are what tells: of fewer in short turns, more must be told by each.
+    let seen = (lesser[0].min(lesser[1]) as f32 / wanted as f32).min(1.0);
+    tracing::debug!(windows = all.len(), ?lesser, clearness, "heard again");
+    (enough && clearness * seen >= settings.clearness).then_some(states)
 }
 
 /// Rounds of assignment and averaging at most.
