@@ -40,8 +40,7 @@ fn one_hash_with_two_voices_at_once() {
     };
     let separate = "diarization.segmentation=\"separate\"";
     let one = hash("max", &[separate, "pipeline.workers=1"]);
-    assert_eq!(one, hash("max", &[separate, "pipeline.workers=2"]));
-    assert_eq!(one, hash("8", &[separate, "pipeline.workers=3"]));
+    assert_eq!(one, hash("8", &[separate, "pipeline.workers=2"]));
     assert_ne!(one, hash("max", &[]), "the second voice is heard");
 }
 

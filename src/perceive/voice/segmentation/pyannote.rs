@@ -218,7 +218,7 @@ mod tests {
             let loud = (sound.iter().map(|v| v * v).sum::<f32>() / sound.len() as f32).sqrt();
             sound.into_iter().map(|v| v * 0.05 / loud).collect::<Vec<f32>>()
         };
-        let (a, b) = (reader("1998/1998-15444-0000.flac"), reader("2414/2414-128291-0000.flac"));
+        let (a, b) = (reader("1998/1998-15444-0000.flac"), reader("2414/2414-128291-0002.flac"));
         let (a, b) = (&a[8000..72_000], &b[8000..72_000]);
         let start = a.len() - 32_000;
         let mut sound = a.to_vec();
