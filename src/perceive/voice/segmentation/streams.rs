@@ -163,8 +163,8 @@ impl Seen {
     fn streams(self) -> Streams {
         let steps = self.looks.len();
         let mut active = vec![vec![false; steps]; self.sums.len()];
-        for step in 0..steps {
-            let mean = f32::from(self.voices[step]) / f32::from(self.looks[step].max(1));
+        for (step, (voices, looks)) in self.voices.iter().zip(&self.looks).enumerate() {
+            let mean = f32::from(*voices) / f32::from((*looks).max(1));
             let mut order: Vec<usize> =
                 (0..self.sums.len()).filter(|stream| self.sums[*stream][step] > 0.0).collect();
             order
