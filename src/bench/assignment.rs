@@ -64,6 +64,42 @@ pub fn best(gain: &[Vec<f64>]) -> Vec<Option<usize>> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
+    /// The greatest total over all ways to pair, by trying them.
+    fn greatest(gain: &[Vec<f64>], taken: u32) -> f64 {
+        let Some((row, rest)) = gain.split_first() else { return 0.0 };
+        let free = row.iter().enumerate().filter(|(column, _)| taken & (1 << column) == 0);
+        free.map(|(column, gain)| gain + greatest(rest, taken | (1 << column)))
+            .fold(greatest(rest, taken), f64::max)
+    }
+
+    proptest! {
+        #[test]
+        fn the_total_is_the_greatest_possible(
+            rows in 0_usize..=5, columns in 0_usize..=5,
+            // whole numbers: many pairings are equally good
+            table in proptest::collection::vec((0_u32..6).prop_map(f64::from), 25)
+        ) {
+            let gain: Vec<Vec<f64>> =
+                (0..rows).map(|row| table[row * 5..][..columns].to_vec()).collect();
+            let assigned = super::best(&gain);
+            prop_assert_eq!(assigned.len(), rows);
+            let pairs: Vec<(usize, usize)> = assigned
+                .iter()
+                .enumerate()
+                .filter_map(|(row, column)| Some((row, (*column)?)))
+                .collect();
+            prop_assert!(pairs.iter().all(|(row, column)| gain[*row][*column] > 0.0));
+            let total: f64 = pairs.iter().map(|(row, column)| gain[*row][*column]).sum();
+            prop_assert!((total - greatest(&gain, 0)).abs() < 1e-9, "{gain:?} {assigned:?}");
+            let mut columns: Vec<usize> = pairs.iter().map(|(_, column)| *column).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            prop_assert_eq!(columns.len(), pairs.len());
+        }
+    }
+
     #[test]
     fn greedy_would_lose() {
         let gain = vec![vec![5.0, 4.0], vec![4.5, 1.0], vec![0.0, 0.0]];

@@ -84,14 +84,14 @@ pub enum BenchError {
     Model(#[from] ModelError),
 }
 
-impl From<voice::PerceiveError> for BenchError {
-    fn from(error: voice::PerceiveError) -> Self {
+impl From<voice::VoiceError> for BenchError {
+    fn from(error: voice::VoiceError) -> Self {
         Self::Perceive(error.into())
     }
 }
 
-impl From<face::PerceiveError> for BenchError {
-    fn from(error: face::PerceiveError) -> Self {
+impl From<face::FaceError> for BenchError {
+    fn from(error: face::FaceError) -> Self {
         Self::Perceive(error.into())
     }
 }

@@ -383,9 +383,11 @@ fn vectors(view: &View, filter: &Filter) -> Vec<Embedding> {
 /// Of the nearest by brute force, how many are among the hits; equally near ones stand for each other.
 fn agreement(all: &[Embedding], query: &Embedding, hits: &[(MemoryId, f32)]) -> f64 {
     let mut scores: Vec<f32> = all.iter().filter_map(|vector| vector.cosine(query)).collect();
-    scores.sort_by(|a, b| b.total_cmp(a));
-    scores.truncate(K);
-    let Some(least) = scores.last() else { return 1.0 };
+    if scores.len() > K {
+        scores.select_nth_unstable_by(K - 1, |a, b| b.total_cmp(a));
+        scores.truncate(K);
+    }
+    let Some(least) = scores.iter().copied().reduce(f32::min) else { return 1.0 };
     let right = hits.iter().filter(|(_, score)| *score >= least - 1e-6).count();
     right.min(scores.len()) as f64 / scores.len() as f64
 }

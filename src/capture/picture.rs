@@ -42,7 +42,8 @@ fn reader(bytes: &[u8]) -> Result<ImageReader<std::io::Cursor<&[u8]>>, String> {
     Ok(reader)
 }
 
-fn decode(bytes: &[u8]) -> Result<RgbImage, String> {
+/// A JPEG or PNG file's bytes as RGB; else what the decoder says.
+pub(crate) fn decode(bytes: &[u8]) -> Result<RgbImage, String> {
     Ok(reader(bytes)?.decode().map_err(|error| error.to_string())?.into_rgb8())
 }
 

@@ -74,6 +74,7 @@ pub fn assign(
 mod tests {
     use super::*;
     use crate::ids::EntityKind;
+    use proptest::prelude::*;
 
     fn face(n: u32) -> EntityId {
         EntityId::new(EntityKind::Face, n)
@@ -114,5 +115,34 @@ mod tests {
         let links = assign(&rivals, &current, 1.5);
         assert_eq!(links[0].face, face(1));
         assert!(assign(&rivals, &BTreeMap::new(), 1.5).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn links_are_one_to_one_and_stand_once_they_are_made(
+            evidence in proptest::collection::vec((0_f64..20.0, 0_f64..10.0), 16),
+            (faces, voices) in (1_u32..5, 1_u32..5), link_secs in 0.5_f64..4.0
+        ) {
+            let pairs = (0..faces).flat_map(|f| (0..voices).map(move |v| (f, v)));
+            let candidates: Vec<_> = pairs
+                .zip(&evidence)
+                .map(|((f, v), (support, against))| (face(f), voice(v), signed(*support, *against)))
+                .collect();
+            let links = assign(&candidates, &BTreeMap::new(), link_secs);
+            let faces: BTreeSet<_> = links.iter().map(|link| link.face).collect();
+            let voices: BTreeSet<_> = links.iter().map(|link| link.voice).collect();
+            prop_assert_eq!((faces.len(), voices.len()), (links.len(), links.len()));
+            prop_assert!(links.iter().all(|link| link.evidence.net() >= link_secs));
+            // the order in which the evidence comes is no evidence
+            let reversed: Vec<_> = candidates.iter().rev().copied().collect();
+            prop_assert_eq!(&assign(&reversed, &BTreeMap::new(), link_secs), &links);
+            let current =
+                links.iter().map(|link| (link.voice, BTreeSet::from([link.face]))).collect();
+            let again = assign(&candidates, &current, link_secs);
+            for link in &links {
+                let stands = again.iter().any(|one| (one.voice, one.face) == (link.voice, link.face));
+                prop_assert!(stands, "{link:?} {again:?}");
+            }
+        }
     }
 }

@@ -8,6 +8,7 @@
 
 use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::facets::{Facet, beside};
 use super::idset::IdSet;
@@ -111,8 +112,37 @@ fn merge(postings: &Log<Posting>, docs: &[u32], mut visit: impl FnMut(usize, &Po
     }
 }
 
+/// Rows of scores that are used again: the system hands a fresh one out page by page, which takes longer than to read
+/// the lists.
+#[derive(Default)]
+pub(super) struct Scratch(Mutex<Vec<Vec<f32>>>);
+
+impl Scratch {
+    /// Rows that are kept.
+    const KEPT: usize = 2;
+
+    fn zeros(&self, len: usize) -> Vec<f32> {
+        let mut row = self.rows().pop().unwrap_or_default();
+        row.clear();
+        row.resize(len, 0.0);
+        row
+    }
+
+    fn give_back(&self, row: Vec<f32>) {
+        let mut rows = self.rows();
+        if rows.len() < Self::KEPT {
+            rows.push(row);
+        }
+    }
+
+    fn rows(&self) -> std::sync::MutexGuard<'_, Vec<Vec<f32>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// A query's scores: of the best documents, and of any that is asked for.
 pub(crate) struct Scores {
+    scratch: Arc<Scratch>,
     /// The rarest first.
     terms: Vec<Term>,
     docs: usize,
@@ -132,12 +162,27 @@ struct Read {
     left: f32,
 }
 
+impl Drop for Scores {
+    fn drop(&mut self) {
+        if let Some(read) = self.read.take() {
+            self.scratch.give_back(read.scores);
+        }
+    }
+}
+
 impl Scores {
     /// Of the first `docs` documents; `best`: more than any can have.
-    pub(super) fn new(mut terms: Vec<Term>, docs: usize, mean: f32, best: f32) -> Self {
+    pub(super) fn new(
+        scratch: &Arc<Scratch>,
+        mut terms: Vec<Term>,
+        docs: usize,
+        mean: f32,
+        best: f32,
+    ) -> Self {
         // Stable: equally rare words stay in the query's order, so that sums are the same every time.
         terms.sort_by(|a, b| b.idf.total_cmp(&a.idf));
-        Self { terms, docs, mean, best, read: RefCell::default(), known: RefCell::default() }
+        let (read, known) = Default::default();
+        Self { scratch: Arc::clone(scratch), terms, docs, mean, best, read, known }
     }
 
     /// More than any document can have.
@@ -150,7 +195,8 @@ impl Scores {
         RefMut::map(self.read.borrow_mut(), |read| {
             read.get_or_insert_with(|| {
                 let left = self.terms.iter().map(Term::most).sum();
-                let scores = vec![0.0; if self.terms.is_empty() { 0 } else { self.docs }];
+                let len = if self.terms.is_empty() { 0 } else { self.docs };
+                let scores = self.scratch.zeros(len);
                 let mut read = Read { scores, taken: 0, left };
                 let mut postings = self.postings();
                 while let Some(term) = self.terms.get(read.taken) {
@@ -538,7 +584,8 @@ mod tests {
         for round in 0..60 {
             let docs = 500 + random.below(20_000) as usize;
             let words = 1 + random.below(4) as usize;
-            let scores = Scores::new(terms(&mut random, docs, words), docs, 20.0, 1.0);
+            let scores =
+                Scores::new(&Arc::default(), terms(&mut random, docs, words), docs, 20.0, 1.0);
             let all = exhaustive(&scores);
             for most in [1, 10, 100, 400] {
                 let found = scores.best_own(most, None);
@@ -559,7 +606,7 @@ mod tests {
             let few: Vec<u32> = (0..docs as u32).filter(|doc| doc % 31 == 3).collect();
             let wanted: Vec<_> =
                 all.iter().copied().filter(|(doc, _)| doc % 31 == 3).take(20).collect();
-            let fresh = Scores::new(scores.terms.clone(), docs, 20.0, 1.0);
+            let fresh = Scores::new(&scores.scratch, scores.terms.clone(), docs, 20.0, 1.0);
             assert_eq!(fresh.best_own(20, Some(&few)), wanted);
             assert!(fresh.read.borrow().is_none());
             let rare = |doc: u32| doc % 97 == 5;
@@ -587,7 +634,7 @@ mod tests {
         for _ in 0..40 {
             let words = 3 + random.below(5) as usize;
             let mut made = Some(terms(&mut random, docs, words));
-            let scores = Scores::new(made.take().unwrap(), docs, 20.0, 1.0);
+            let scores = Scores::new(&Arc::default(), made.take().unwrap(), docs, 20.0, 1.0);
             let begun = std::time::Instant::now();
             let found = scores.best_own(LOOKED_AT, None);
             with.push(begun.elapsed().as_secs_f64() * 1e3);

@@ -1,19 +1,18 @@
 //! Codes of vectors: signs, and steps of 8 bits, after a fixed rotation.
 //!
-//! The share of equal signs tells the angle of two vectors (Charikar, STOC 2002), so the Hamming distance of
-//! codes picks candidates; the same turned vector in steps of 8 bits orders them. (The turn spreads every vector
-//! evenly over its dimensions, which is what makes both work: RaBitQ, Gao & Long, SIGMOD 2024, arXiv 2405.12497.)
-//! A 384-dimensional vector has 48 bytes of signs and 384 of steps; a new one costs no more than its own rotation.
+//! The share of equal signs tells the angle of two vectors (Charikar, STOC 2002), so the signs ([`super::signs`]) pick
+//! candidates; the same turned vector in steps of 8 bits orders them. (The turn spreads every vector evenly over its
+//! dimensions, which is what makes both work: RaBitQ, Gao & Long, SIGMOD 2024, arXiv 2405.12497.) A 384-dimensional
+//! vector has 48 bytes of signs and 384 of steps; a new one costs no more than its own rotation.
 
 use std::sync::Arc;
 
 use super::shelf::{Bulk, Shelf};
-use super::simd::{self, BLOCK};
+use super::signs::{CHUNK, Signs, weigh};
+use super::simd::{self, Weighed};
 
 /// Fewer dimensions are spread over so many signs.
 const LEAST_BITS: usize = 256;
-/// Codes in a chunk.
-const CHUNK: usize = 1024;
 /// Rounds of sign flips and transforms.
 const ROUNDS: u64 = 3;
 
@@ -30,11 +29,6 @@ impl Rotation {
         let bits = dimensions.next_multiple_of(128).max(LEAST_BITS);
         let flips = (0..2 * ROUNDS).flat_map(|step| (0..bits).map(move |at| flip(step, at)));
         Self { bits, flips: flips.collect() }
-    }
-
-    /// Words of a code.
-    fn words(&self) -> usize {
-        self.bits / 64
     }
 
     /// The vector, rotated: seeded sign flips and Walsh–Hadamard transforms over the front and the back,
@@ -70,17 +64,9 @@ fn flip(step: u64, at: usize) -> u32 {
     ((z >> bit & 1) as u32) << 31
 }
 
-fn signs(turned: &[f32]) -> impl Iterator<Item = u64> + '_ {
-    turned.chunks(64).map(|part| {
-        part.iter().enumerate().fold(0, |word, (bit, value)| word | u64::from(*value >= 0.0) << bit)
-    })
-}
-
-/// Codes of a chunk; at every place signs and steps of one vector.
+/// Steps of a chunk's vectors, one after the other.
 #[derive(Clone, Default)]
 struct Chunk {
-    /// In blocks, see [`simd::hamming`].
-    signs: Bulk<u64>,
     fine: Bulk<i8>,
     /// What one step of `fine` is worth.
     steps: Vec<f32>,
@@ -90,6 +76,7 @@ struct Chunk {
 #[derive(Clone)]
 pub(crate) struct Codes {
     rotation: Rotation,
+    signs: Signs,
     chunks: Arc<Vec<Arc<Chunk>>>,
     len: usize,
     /// Where full chunks lie.
@@ -98,7 +85,7 @@ pub(crate) struct Codes {
 
 /// A query made ready for comparing.
 pub(crate) struct CodedQuery {
-    signs: Vec<u64>,
+    signs: Vec<Weighed>,
     fine: Vec<i16>,
     step: f32,
 }
@@ -117,11 +104,13 @@ fn step_of(turned: &[f32], steps: f32) -> f32 {
 impl Codes {
     pub(crate) fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
         let rotation = Rotation::for_dimensions(dimensions);
-        Self { rotation, chunks: Arc::default(), len: 0, shelf }
+        let signs = Signs::new(rotation.bits, Arc::clone(&shelf));
+        Self { rotation, signs, chunks: Arc::default(), len: 0, shelf }
     }
 
     pub(crate) fn push(&mut self, values: &[f32]) {
         let turned = self.rotation.turn(values);
+        self.signs.push(&turned);
         let chunks = Arc::make_mut(&mut self.chunks);
         let place = self.len % CHUNK;
         if place == 0 {
@@ -129,9 +118,8 @@ impl Codes {
         }
         if let Some(last) = chunks.last_mut() {
             let last = Arc::make_mut(last);
-            last.put(place, &self.rotation, &turned);
+            last.push(&turned);
             if place + 1 == CHUNK {
-                last.signs.settle(&self.shelf);
                 last.fine.settle(&self.shelf);
             }
         }
@@ -142,17 +130,22 @@ impl Codes {
         let turned = self.rotation.turn(values);
         let step = step_of(&turned, FINE_QUERY);
         let fine = turned.iter().map(|value| (value / step).round() as i16).collect();
-        CodedQuery { signs: signs(&turned).collect(), fine, step }
+        CodedQuery { signs: weigh(&turned), fine, step }
     }
 
-    /// Hamming distances to all codes, by position.
-    pub(crate) fn distances(&self, query: &CodedQuery) -> Vec<u16> {
-        let mut found = vec![0; self.len.next_multiple_of(CHUNK)];
-        for (chunk, out) in self.chunks.iter().zip(found.chunks_exact_mut(CHUNK)) {
-            simd::hamming(&chunk.signs, &query.signs, out);
-        }
-        found.truncate(self.len);
-        found
+    /// Positions of about `count` whose signs are nearest, ascending; all where there are no more.
+    pub(crate) fn nearest(&self, query: &CodedQuery, count: usize) -> Vec<u32> {
+        self.signs.nearest(&query.signs, count)
+    }
+
+    /// Those of the positions (ascending) with about the `count` nearest signs; all where they are no more.
+    pub(crate) fn nearest_of(
+        &self,
+        query: &CodedQuery,
+        positions: Vec<u32>,
+        count: usize,
+    ) -> Vec<u32> {
+        self.signs.nearest_of(&query.signs, positions, count)
     }
 
     /// The cosine with the vector at a position, within about a thousandth.
@@ -168,15 +161,10 @@ impl Codes {
 }
 
 impl Chunk {
-    fn put(&mut self, place: usize, rotation: &Rotation, turned: &[f32]) {
-        let (block, lane) = (place / BLOCK * BLOCK * rotation.words(), place % BLOCK);
+    fn push(&mut self, turned: &[f32]) {
         let step = step_of(turned, FINE);
         // A chunk is on the shelf only once it is full.
-        if let (Some(words), Some(fine)) = (self.signs.in_ram(), self.fine.in_ram()) {
-            words.resize(block + BLOCK * rotation.words(), 0);
-            for (at, word) in signs(turned).enumerate() {
-                words[block + at * BLOCK + lane] = word;
-            }
+        if let Some(fine) = self.fine.in_ram() {
             let from = fine.len();
             fine.resize(from + turned.len(), 0);
             simd::quantise(turned, step, &mut fine[from..]);
@@ -223,13 +211,12 @@ mod tests {
         codes.push(&[0.0; 384]);
         let own = vector(2500, 384);
         let query = codes.query(&own);
-        let distances = codes.distances(&query);
-        assert_eq!((distances.len(), distances[2500]), (3001, 0));
         for seed in 0..3000 {
             let cosine = simd::dot(&own, &vector(seed, 384));
             assert!((codes.likeness(&query, seed as usize) - cosine).abs() < 2e-3);
-            assert_eq!(distances[seed as usize] == 0, seed == 2500);
         }
+        assert_eq!(codes.nearest(&query, 1), [2500]);
+        assert_eq!(codes.nearest_of(&query, vec![3, 2500, 2999], 1), [2500]);
         assert_eq!(codes.likeness(&query, 3000), 0.0);
         assert_eq!(codes.likeness(&query, 3001), f32::NEG_INFINITY);
     }

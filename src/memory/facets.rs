@@ -12,7 +12,7 @@ use super::filter::Filter;
 use super::log::Log;
 use super::model::{MemoryKind, MemoryRow};
 use super::shelf::{Plain, Shelf};
-use super::versions::Versions;
+use super::temporal::Version;
 
 /// How far apart two remarks may begin and still belong together, seconds.
 const TOGETHER_SECS: f64 = 60.0;
@@ -92,10 +92,10 @@ impl Facets {
         Self { shelf, columns: ArcSwap::default() }
     }
 
-    /// Takes in the versions that are not in yet.
-    pub(crate) fn append(&self, log: &Versions<MemoryRow>) {
+    /// Takes in versions, the first of which stands at `first` in the log; all before it are in.
+    pub(crate) fn append(&self, first: usize, versions: &[Version<MemoryRow>]) {
         let mut facets = Log::clone(&self.columns.load());
-        for version in log.iter_from(facets.len()) {
+        for version in versions.iter().skip(facets.len() - first) {
             facets.push(Facet::of(&version.row));
         }
         facets.settle(&self.shelf);

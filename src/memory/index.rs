@@ -1,9 +1,8 @@
 //! The vector index of memories: codes that are read through, then the candidates exactly.
 //!
 //! Vectors of one model stand in commit order, each with its codes ([`super::codes`]). A search reads the signs of
-//! all of them (48 bytes each at 384 dimensions), orders the nearest few thousand by their steps of 8 bits, and
-//! compares the best of those by their true cosine. Behind a narrow filter only the steps of what passes are
-//! read. So a vector is searchable with its commit, nothing is built in the background, what was retired or
+//! all of them (48 bytes each at 384 dimensions), or of what passes a filter, orders the nearest thousand by their steps
+//! of 8 bits, and compares the best of those by their true cosine. So a vector is searchable with its commit, nothing is built in the background, what was retired or
 //! is filtered out costs nothing, and the same rows give the same answer. Nothing that writes depends on the
 //! answers of this index.
 
@@ -22,32 +21,26 @@ use super::idset::IdSet;
 use super::log::{CHUNK, Log};
 use super::model::MemoryVector;
 use super::shelf::Shelf;
-use super::simd::{self, dot};
+use super::simd::dot;
 use super::temporal::{Horizon, Table, Version};
 use super::versions::Versions;
 
 /// Vectors up to which every one is compared exactly.
 pub(crate) const EXACT_UP_TO: usize = 2_000;
-/// Of all vectors, one in so many is looked at again.
-const LOOKED_AT_AGAIN: usize = 64;
+/// Of all vectors, one in so many is looked at again; …
+const LOOKED_AT_AGAIN: usize = 256;
+/// … of those that pass a filter, one in so many: fewer have fewer between them and the line.
+const LOOKED_AT_AGAIN_OF_SOME: usize = 32;
 /// And at least so many, …
-const LEAST_AGAIN: usize = 2_000;
+const LEAST_AGAIN: usize = 1_000;
 /// … at most so many at first.
-const MOST_AGAIN: usize = 16_384;
-/// Of those that pass a filter, one in so many …
-const LOOKED_AT_AGAIN_OF_SOME: usize = 12;
-/// … and at least so many.
-const LEAST_OF_SOME: usize = 1_500;
+const MOST_AGAIN: usize = 8_192;
 /// True cosines computed beside one per hit wanted.
 const EXACTLY: usize = 74;
-/// A filter is narrow when it lets at most one in so many pass.
-const NARROW: usize = 32;
 /// Memories are looked up one by one where at most one in so many passes; else all are read through.
-const FEW: usize = 64;
+const FEW: usize = 16;
 /// No store counts its memories so far.
 const NO_MEMORY: u32 = u32::MAX;
-/// One distance in so many tells where to draw the line.
-const SAMPLED: usize = 8;
 
 /// The vectors of one model as they stand; replaced as a whole by the writer.
 #[derive(Clone)]
@@ -78,8 +71,6 @@ pub(crate) struct Look<'q> {
 struct Read {
     space: Arc<Space>,
     coded: CodedQuery,
-    /// Of all codes; read when it is first needed.
-    distances: OnceCell<Vec<u16>>,
 }
 
 impl<'q> Look<'q> {
@@ -157,79 +148,33 @@ impl VectorIndex {
                 .filter(|version| among.is_none_or(|among| among.contains(version.row.memory)));
             return best_of(of_them, query, k, shown.admits);
         }
-        let Read { space, coded, distances } = look.read.get_or_init(|| {
+        let Read { space, coded } = look.read.get_or_init(|| {
             let coded = space.codes.query(query);
-            Read { space, coded, distances: OnceCell::new() }
+            Read { space, coded }
         });
         let count = space.rows.len();
-        let distances = || distances.get_or_init(|| space.codes.distances(coded)).as_slice();
-        let mut again = match among {
-            // Fewer have fewer between them and the line.
-            Some(among) => {
-                (among.len() / LOOKED_AT_AGAIN_OF_SOME).clamp(LEAST_OF_SOME, LEAST_AGAIN)
-            }
-            None => (count / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN),
+        let (all, share) = match among {
+            Some(among) => (among.len(), LOOKED_AT_AGAIN_OF_SOME),
+            None => (count, LOOKED_AT_AGAIN),
         };
-        again = again.max(16 * k);
+        let mut again = (all / share).clamp(LEAST_AGAIN, MOST_AGAIN).max(10 * k);
         loop {
-            // Whether that is all there are.
-            let (candidates, everything) = match among {
-                Some(among) if among.len() <= count / NARROW => {
-                    (space.positions(among, shown.table), true)
-                }
+            let candidates = match among {
                 Some(among) => {
-                    (nearest_of(distances(), space.positions(among, shown.table), again), false)
+                    let positions = space.positions(among, shown.table);
+                    space.codes.nearest_of(coded, positions, again)
                 }
-                None => (nearest(distances(), again), false),
+                None => space.codes.nearest(coded, again),
             };
             let top = space.exactly(query, coded, candidates, k, (&log, shown));
             // Candidates that the reader does not know (retired since, or not yet) may have crowded out
             // others.
-            if top.0.len() == k || everything || again >= count {
+            if top.0.len() == k || again >= count {
                 return top.into_hits();
             }
             again = again.saturating_mul(8);
         }
     }
-}
-
-/// The distance within which lie about `wanted` of all, told by a sample.
-fn limit_of(sample: impl Iterator<Item = u16>, wanted: usize) -> u16 {
-    let mut counts: Vec<usize> = Vec::new();
-    for distance in sample {
-        let distance = usize::from(distance);
-        if distance >= counts.len() {
-            counts.resize(distance + 1, 0);
-        }
-        counts[distance] += 1;
-    }
-    let mut sum = 0;
-    let limit = counts.iter().position(|here| {
-        sum += here;
-        sum * SAMPLED >= wanted
-    });
-    limit.map_or(u16::MAX, |limit| limit as u16)
-}
-
-/// Positions of about `count` of least distance; of all where there are no more.
-fn nearest(distances: &[u16], count: usize) -> Vec<u32> {
-    let limit = match distances.len() <= count {
-        true => u16::MAX,
-        false => limit_of(distances.iter().step_by(SAMPLED).copied(), count),
-    };
-    let mut found = Vec::with_capacity(count + count / 2);
-    simd::up_to(distances, limit, 0, &mut found);
-    found
-}
-
-/// Those of the positions with about the `count` least distances; all where they are no more.
-fn nearest_of(distances: &[u16], mut positions: Vec<u32>, count: usize) -> Vec<u32> {
-    if positions.len() > count {
-        let distance = |at: &u32| distances.get(*at as usize).copied().unwrap_or(u16::MAX);
-        let limit = limit_of(positions.iter().step_by(SAMPLED).map(distance), count);
-        positions.retain(|at| distance(at) <= limit);
-    }
-    positions
 }
 
 impl Space {
@@ -238,7 +183,7 @@ impl Space {
         Self { dimensions, rows: Log::default(), memories: Log::default(), codes }
     }
 
-    /// Positions of all vectors of the memories.
+    /// Positions of all vectors of the memories, ascending.
     fn positions(&self, among: &IdSet, table: &Table<MemoryVector>) -> Vec<u32> {
         let mut found = Vec::with_capacity(among.len());
         if among.len() * FEW > self.rows.len() {
@@ -252,6 +197,8 @@ impl Space {
         for memory in among.iter() {
             table.numbered(memory.0, |row| found.extend(self.position(row)));
         }
+        // Nearly in order.
+        found.sort_unstable();
         found
     }
 

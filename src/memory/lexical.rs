@@ -14,17 +14,17 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::mention;
 
-use super::bm25::{Scores, Term};
+use super::bm25::{Scores, Scratch, Term};
 use super::log::Log;
 use super::model::MemoryRow;
 use super::shelf::{Plain, Shelf};
-use super::versions::Versions;
+use super::temporal::Version;
 
 /// Term saturation and weight of the text's length: chosen on all of LoCoMo's first five conversations.
 pub(super) const K1: f32 = 0.9;
 pub(super) const B: f32 = 0.3;
-/// Stems kept at hand.
-const STEMS_KEPT: usize = 50_000;
+/// Words whose stems are kept at hand.
+const WORDS_KEPT: usize = 50_000;
 
 /// English function words: everywhere, and telling nothing.
 const FUNCTION_WORDS: &str = " a an the of to in on at by for with from and or but if then than so as is are was \
@@ -56,25 +56,61 @@ pub(crate) struct Lexical {
     postings: DashMap<Arc<str>, Log<Posting>>,
     /// Terms of each version and of all before it.
     lengths: ArcSwap<Log<u64>>,
-    words: Mutex<Words>,
+    terms: Mutex<Terms>,
+    scratch: Arc<Scratch>,
 }
 
-/// Stems of words met so far: stemming is most of the work of taking in a text.
+/// The terms of the index by number.
 #[derive(Default)]
-struct Words(HashMap<String, Option<Arc<str>>>);
+struct Terms {
+    names: Vec<Arc<str>>,
+    numbers: HashMap<Arc<str>, u32>,
+    /// Of words met so far that of their stem: stemming is most of the work of taking in a text. `None` for function
+    /// words.
+    words: HashMap<String, Option<u32>>,
+}
 
-impl Words {
-    /// The stem; `None` for a function word.
-    fn stem(&mut self, stemmer: &Stemmer, word: &str) -> Option<Arc<str>> {
-        if let Some(known) = self.0.get(word) {
-            return known.clone();
+impl Terms {
+    fn number(&mut self, term: &str) -> u32 {
+        if let Some(known) = self.numbers.get(term) {
+            return *known;
+        }
+        let (name, number) = (Arc::<str>::from(term), self.names.len() as u32);
+        self.names.push(Arc::clone(&name));
+        self.numbers.insert(name, number);
+        number
+    }
+
+    /// That of the word's stem; `None` for a function word.
+    fn of_word(&mut self, stemmer: &Stemmer, word: &str) -> Option<u32> {
+        if let Some(known) = self.words.get(word) {
+            return *known;
         }
         let bare = bare(word);
-        let stem = (!is_function_word(&bare)).then(|| Arc::from(stemmer.stem(&bare)));
-        if self.0.len() < STEMS_KEPT {
-            self.0.insert(word.to_owned(), stem.clone());
+        let stem = (!is_function_word(&bare)).then(|| self.number(&stemmer.stem(&bare)));
+        if self.words.len() < WORDS_KEPT {
+            self.words.insert(word.to_owned(), stem);
         }
         stem
+    }
+
+    /// Those of a memory: its words and the entities it is about.
+    fn of(&mut self, row: &MemoryRow, stemmer: &Stemmer) -> Vec<u32> {
+        let mentions = mention::mentions(&row.text);
+        let plain = match mentions.is_empty() {
+            true => std::borrow::Cow::Borrowed(row.text.as_str()),
+            false => mention::render(&row.text, |_| " ".to_owned()).into(),
+        };
+        let mut terms: Vec<u32> =
+            plain.unicode_words().filter_map(|word| self.of_word(stemmer, word)).collect();
+        let mut entities: Vec<_> = mentions.into_iter().map(|mention| mention.entity).collect();
+        for entity in &row.entities {
+            if !entities.contains(entity) {
+                entities.push(*entity);
+            }
+        }
+        terms.extend(entities.into_iter().map(|entity| self.number(&format!("<{entity}>"))));
+        terms
     }
 }
 
@@ -114,38 +150,33 @@ pub(crate) type Concept = BTreeSet<String>;
 impl Lexical {
     /// An empty one, whose lists are to lie on that shelf.
     pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
-        let (postings, lengths, words) = Default::default();
-        Self { shelf, postings, lengths, words }
+        let (postings, lengths, terms, scratch) = Default::default();
+        Self { shelf, postings, lengths, terms, scratch }
     }
 
-    /// Takes in the versions that are not in yet.
-    pub(crate) fn append(&self, log: &Versions<MemoryRow>) {
+    /// Takes in versions, the first of which stands at `first` in the log; all before it are in.
+    pub(crate) fn append(&self, first: usize, versions: &[Version<MemoryRow>]) {
         let mut lengths = Log::clone(&self.lengths.load());
         let stemmer = Stemmer::create(Algorithm::English);
-        let mut words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut fresh: HashMap<Arc<str>, Vec<Posting>> = HashMap::new();
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh: Vec<(u32, Posting)> = Vec::new();
         let mut sum = lengths.iter().next_back().copied().unwrap_or(0);
-        for (doc, version) in (lengths.len()..).zip(log.iter_from(lengths.len())) {
-            let mut terms = terms(&version.row, &mut words, &stemmer);
-            sum += terms.len() as u64;
+        for (doc, version) in (first..).zip(versions).skip(lengths.len() - first) {
+            let mut own = terms.of(&version.row, &stemmer);
+            sum += own.len() as u64;
             lengths.push(sum);
-            let length = terms.len().min(usize::from(u16::MAX)) as u16;
-            terms.sort_unstable();
-            for run in terms.chunk_by(|a, b| a == b) {
+            let length = own.len().min(usize::from(u16::MAX)) as u16;
+            own.sort_unstable();
+            for run in own.chunk_by(|a, b| a == b) {
                 let count = run.len().min(usize::from(u16::MAX)) as u16;
-                let posting = Posting { doc: doc as u32, count, length };
-                match fresh.get_mut(&run[0]) {
-                    Some(postings) => postings.push(posting),
-                    None => drop(fresh.insert(Arc::clone(&run[0]), vec![posting])),
-                }
+                fresh.push((run[0], Posting { doc: doc as u32, count, length }));
             }
         }
-        #[allow(clippy::iter_over_hash_type)] // each term has a list of its own
-        for (term, postings) in fresh {
-            let mut list = self.postings.entry(term).or_default();
-            for posting in postings {
-                list.push(posting);
-            }
+        fresh.sort_unstable_by_key(|(term, posting)| (*term, posting.doc));
+        for of_term in fresh.chunk_by(|a, b| a.0 == b.0) {
+            let name = Arc::clone(&terms.names[of_term[0].0 as usize]);
+            let mut list = self.postings.entry(name).or_default();
+            of_term.iter().for_each(|(_, posting)| list.push(*posting));
             list.settle(&self.shelf);
         }
         lengths.settle(&self.shelf);
@@ -198,24 +229,6 @@ impl Lexical {
         if docs > 1000 && !found.iter().all(everywhere) {
             found.retain(|term| !everywhere(term));
         }
-        Scores::new(found, docs, mean, best * (K1 + 1.0))
+        Scores::new(&self.scratch, found, docs, mean, best * (K1 + 1.0))
     }
-}
-
-fn terms(row: &MemoryRow, words: &mut Words, stemmer: &Stemmer) -> Vec<Arc<str>> {
-    let mentions = mention::mentions(&row.text);
-    let plain = match mentions.is_empty() {
-        true => std::borrow::Cow::Borrowed(row.text.as_str()),
-        false => mention::render(&row.text, |_| " ".to_owned()).into(),
-    };
-    let mut terms: Vec<Arc<str>> =
-        plain.unicode_words().filter_map(|word| words.stem(stemmer, word)).collect();
-    let mut entities: Vec<_> = mentions.into_iter().map(|mention| mention.entity).collect();
-    for entity in &row.entities {
-        if !entities.contains(entity) {
-            entities.push(*entity);
-        }
-    }
-    terms.extend(entities.into_iter().map(|entity| Arc::from(format!("<{entity}>"))));
-    terms
 }

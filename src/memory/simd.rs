@@ -43,11 +43,66 @@ macro_rules! dispatch {
     };
 }
 
-dispatch! {
-    /// Writes the Hamming distance of every code into `out`. Codes stand in blocks of [`BLOCK`]: the first word of
-    /// each, then the second of each, and so on, `query.len()` words.
-    hamming = plain_hamming, avx2_hamming, avx512_hamming,
-    (codes: &[u64], query: &[u64], out: &mut [u16])
+/// 64 signs of a query, and what each weighs: `once` and twice `twice`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Weighed {
+    pub(crate) sign: u64,
+    pub(crate) once: u64,
+    pub(crate) twice: u64,
+}
+
+/// Writes the weighted Hamming distance of every code into `out`: what the signs weigh that differ. Codes stand in
+/// blocks of [`BLOCK`]: the first word of each, then the second of each, and so on, `query.len()` words. (The compiler
+/// counts bits one word at a time if it is left to it.)
+pub(crate) fn mismatch(codes: &[u64], query: &[Weighed], out: &mut [u16]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512vpopcntdq") && is_x86_feature_detected!("avx512vl") {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_mismatch(codes, query, out) };
+        }
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("popcnt") {
+            // SAFETY: as above.
+            return unsafe { avx2_mismatch(codes, query, out) };
+        }
+    }
+    plain_mismatch(codes, query, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,popcnt")]
+fn avx2_mismatch(codes: &[u64], query: &[Weighed], out: &mut [u16]) {
+    plain_mismatch(codes, query, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512vl,avx512vpopcntdq")]
+fn avx512_mismatch(codes: &[u64], query: &[Weighed], out: &mut [u16]) {
+    use std::arch::x86_64::{
+        _mm_storeu_si128, _mm512_add_epi64, _mm512_and_si512, _mm512_cvtusepi64_epi16,
+        _mm512_loadu_si512, _mm512_popcnt_epi64, _mm512_set1_epi64, _mm512_setzero_si512,
+        _mm512_xor_si512,
+    };
+    let blocks = codes.chunks_exact(query.len().max(1) * BLOCK);
+    let (out, _) = out.as_chunks_mut::<BLOCK>();
+    for (block, out) in blocks.zip(out) {
+        let (words, _) = block.as_chunks::<BLOCK>();
+        let (mut once, mut twice) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+        for (words, own) in words.iter().zip(query) {
+            let [sign, light, heavy] =
+                [own.sign, own.once, own.twice].map(|word| _mm512_set1_epi64(word as i64));
+            // SAFETY: read from an array of just that size, at any alignment.
+            let words = unsafe { _mm512_loadu_si512(words.as_ptr().cast()) };
+            let differ = _mm512_xor_si512(words, sign);
+            once = _mm512_add_epi64(once, _mm512_popcnt_epi64(_mm512_and_si512(differ, light)));
+            twice = _mm512_add_epi64(twice, _mm512_popcnt_epi64(_mm512_and_si512(differ, heavy)));
+        }
+        let distances = _mm512_add_epi64(once, _mm512_add_epi64(twice, twice));
+        // SAFETY: written into an array of just that size, at any alignment.
+        unsafe {
+            _mm_storeu_si128(out.as_mut_ptr().cast(), _mm512_cvtusepi64_epi16(distances));
+        }
+    }
 }
 
 dispatch! {
@@ -153,42 +208,27 @@ fn plain_fine_dot(a: &[i8], b: &[i16]) -> i32 {
 // Loops are written out: a closure handed to an iterator would be compiled without the wide instructions.
 
 #[inline(always)]
-fn plain_hamming(codes: &[u64], query: &[u64], out: &mut [u16]) {
-    match query.len() {
-        4 => fixed_hamming::<4>(codes, query, out),
-        6 => fixed_hamming::<6>(codes, query, out),
-        8 => fixed_hamming::<8>(codes, query, out),
-        12 => fixed_hamming::<12>(codes, query, out),
-        words => {
-            let blocks = codes.chunks_exact(words.max(1) * BLOCK);
-            for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
-                out.copy_from_slice(&block_hamming(block, query));
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn fixed_hamming<const WORDS: usize>(codes: &[u64], query: &[u64], out: &mut [u16]) {
-    let Some(query) = query.first_chunk::<WORDS>() else { return };
-    let blocks = codes.chunks_exact(WORDS * BLOCK);
+fn plain_mismatch(codes: &[u64], query: &[Weighed], out: &mut [u16]) {
+    let blocks = codes.chunks_exact(query.len().max(1) * BLOCK);
     for (block, out) in blocks.zip(out.chunks_exact_mut(BLOCK)) {
-        out.copy_from_slice(&block_hamming(block, query));
+        out.copy_from_slice(&block_mismatch(block, query));
     }
 }
 
 #[inline(always)]
-fn block_hamming(block: &[u64], query: &[u64]) -> [u16; BLOCK] {
-    let mut sums = [0_u64; BLOCK];
+fn block_mismatch(block: &[u64], query: &[Weighed]) -> [u16; BLOCK] {
+    let (mut once, mut twice) = ([0_u64; BLOCK], [0_u64; BLOCK]);
     let (words, _) = block.as_chunks::<BLOCK>();
     for (words, own) in words.iter().zip(query) {
-        for (sum, word) in sums.iter_mut().zip(words) {
-            *sum += u64::from((word ^ own).count_ones());
+        for ((once, twice), word) in once.iter_mut().zip(&mut twice).zip(words) {
+            let differ = word ^ own.sign;
+            *once += u64::from((differ & own.once).count_ones());
+            *twice += u64::from((differ & own.twice).count_ones());
         }
     }
     let mut distances = [0_u16; BLOCK];
-    for (distance, sum) in distances.iter_mut().zip(sums) {
-        *distance = sum as u16;
+    for ((distance, once), twice) in distances.iter_mut().zip(once).zip(twice) {
+        *distance = (once + 2 * twice).min(u64::from(u16::MAX)) as u16;
     }
     distances
 }
@@ -236,8 +276,9 @@ fn plain_greatest(values: &[f32]) -> f32 {
 
 #[inline(always)]
 fn plain_quantise(values: &[f32], step: f32, out: &mut [i8]) {
+    let steps = 1.0 / step;
     for (value, out) in values.iter().zip(out) {
-        *out = (value / step).round() as i8;
+        *out = (value * steps).round_ties_even() as i8;
     }
 }
 
@@ -308,17 +349,27 @@ mod tests {
             (0..6 * 40_u64).map(|i| (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)).collect();
         for words in [1, 3, 4, 6, 8, 12] {
             let codes = &numbers[..numbers.len() / (words * BLOCK) * words * BLOCK];
-            // The query is the third code of the first block.
-            let query: Vec<u64> = (0..words).map(|word| codes[word * BLOCK + 2]).collect();
+            // The query has the signs of the third code of the first block.
+            let query: Vec<Weighed> = (0..words)
+                .map(|word| Weighed {
+                    sign: codes[word * BLOCK + 2],
+                    once: numbers[word],
+                    twice: numbers[word + 1],
+                })
+                .collect();
             let mut quick = vec![0; codes.len() / words];
             let mut plain = quick.clone();
-            hamming(codes, &query, &mut quick);
-            plain_hamming(codes, &query, &mut plain);
+            mismatch(codes, &query, &mut quick);
+            plain_mismatch(codes, &query, &mut plain);
             assert_eq!(quick, plain);
             assert_eq!(quick[2], 0);
             let one_by_one = |at: usize| {
                 let word = |word| codes[at / BLOCK * BLOCK * words + word * BLOCK + at % BLOCK];
-                (0..words).map(|at| (word(at) ^ query[at]).count_ones()).sum::<u32>()
+                let weight = |own: &Weighed, word: u64| {
+                    let differ = word ^ own.sign;
+                    (differ & own.once).count_ones() + 2 * (differ & own.twice).count_ones()
+                };
+                (0..words).map(|at| weight(&query[at], word(at))).sum::<u32>()
             };
             assert!((0..quick.len()).all(|at| u32::from(quick[at]) == one_by_one(at)));
             let limit = quick[1];

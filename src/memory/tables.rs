@@ -17,6 +17,9 @@ use super::model::{MemoryRow, PersonProfile};
 use super::shelf::Shelf;
 use super::temporal::{CommitRow, Horizon, Table};
 
+/// Memories that indexes take in at once.
+const AT_ONCE: usize = 4096;
+
 /// Calls a macro with every temporal table: field, row type; in canonical order.
 macro_rules! each_table {
     ($with:ident) => {
@@ -88,8 +91,11 @@ impl Tables {
     /// Brings the indexes up to the rows.
     pub(crate) fn extend_indexes(&self) {
         let memories = self.memories.log();
-        self.facets.append(&memories);
-        self.lexical.append(&memories);
+        for first in (self.lexical.len()..memories.len()).step_by(AT_ONCE) {
+            let fresh: Vec<_> = memories.iter_from(first).take(AT_ONCE).collect();
+            self.facets.append(first, &fresh);
+            self.lexical.append(first, &fresh);
+        }
         self.index.append(&self.vectors.log());
         self.grid.append(&self.poses.log());
     }

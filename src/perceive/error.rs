@@ -9,16 +9,16 @@ use crate::perceive::{active_speaker, face, object, speech, voice};
 pub enum PerceiveError {
     /// Looking for faces.
     #[error(transparent)]
-    Face(#[from] face::PerceiveError),
+    Face(#[from] face::FaceError),
     /// Looking for things.
     #[error(transparent)]
-    Object(#[from] object::PerceiveError),
+    Object(#[from] object::ObjectError),
     /// Listening for voices.
     #[error(transparent)]
-    Voice(#[from] voice::PerceiveError),
+    Voice(#[from] voice::VoiceError),
     /// Comparing mouths with sound.
     #[error(transparent)]
-    ActiveSpeaker(#[from] active_speaker::PerceiveError),
+    ActiveSpeaker(#[from] active_speaker::ActiveSpeakerError),
     /// Recognising words.
     #[error(transparent)]
     Speech(#[from] speech::TranscribeError),

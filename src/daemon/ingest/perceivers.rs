@@ -84,7 +84,7 @@ impl ObjectModel {
         Ok(Some(model))
     }
 
-    fn open(&self, settings: &Objects) -> Result<Yolo, object::PerceiveError> {
+    fn open(&self, settings: &Objects) -> Result<Yolo, object::ObjectError> {
         let thresholds = (settings.min_score * WEAK_SHARE, settings.nms_iou);
         let labels = self.labels.as_deref();
         Yolo::open(&self.path, labels, thresholds, INTRA_OP_THREADS, Device::Auto)

@@ -2,7 +2,7 @@
 
 use super::mfcc::Mfcc;
 use super::network::AUDIO_PER_CROP;
-use super::{ActiveSpeaker, Crop, PerceiveError};
+use super::{ActiveSpeaker, ActiveSpeakerError, Crop};
 use crate::media::SAMPLE_RATE;
 use crate::perceive::voice::RawTurn;
 use crate::time::{Span, Timestamp};
@@ -90,7 +90,7 @@ impl Excerpt {
         speaker: &mut dyn ActiveSpeaker,
         turn: &RawTurn,
         threshold: f32,
-    ) -> Result<Vec<(Timestamp, f32)>, PerceiveError> {
+    ) -> Result<Vec<(Timestamp, f32)>, ActiveSpeakerError> {
         let Some(first) = self.crops.first() else { return Ok(Vec::new()) };
         let rate = f64::from(SAMPLE_RATE);
         let from = (first.at.secs_since(turn.span.start) * rate).round().max(0.0) as usize;
@@ -175,7 +175,7 @@ mod tests {
 
     struct Counting;
     impl ActiveSpeaker for Counting {
-        fn score(&mut self, sound: &[f32], crops: &[Crop]) -> Result<Vec<f32>, PerceiveError> {
+        fn score(&mut self, sound: &[f32], crops: &[Crop]) -> Result<Vec<f32>, ActiveSpeakerError> {
             assert_eq!(sound[0], 0.25, "the sound of the first crop's moment");
             Ok((0..crops.len()).map(|n| n as f32).collect())
         }

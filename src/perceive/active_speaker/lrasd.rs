@@ -6,7 +6,7 @@ use std::path::Path;
 use super::layout;
 use super::mfcc::Mfcc;
 use super::network::{AUDIO_PER_CROP, Network, SIDE};
-use super::{ActiveSpeaker, Crop, PerceiveError};
+use super::{ActiveSpeaker, ActiveSpeakerError, Crop};
 use crate::runtime::checkpoint::{self, CheckpointError};
 use crate::runtime::onnx::Device;
 use crate::runtime::torch;
@@ -21,8 +21,8 @@ impl LrAsd {
     /// Loads a published checkpoint.
     ///
     /// # Errors
-    /// [`PerceiveError::Checkpoint`] naming every missing or misshapen tensor.
-    pub fn open(path: &Path, device: Device) -> Result<Self, PerceiveError> {
+    /// [`ActiveSpeakerError::Checkpoint`] naming every missing or misshapen tensor.
+    pub fn open(path: &Path, device: Device) -> Result<Self, ActiveSpeakerError> {
         let weights = checkpoint::read(path, None)?;
         layout::check(&weights).map_err(|CheckpointError { reason, .. }| CheckpointError {
             path: path.to_owned(),
@@ -34,7 +34,7 @@ impl LrAsd {
 }
 
 impl ActiveSpeaker for LrAsd {
-    fn score(&mut self, sound: &[f32], crops: &[Crop]) -> Result<Vec<f32>, PerceiveError> {
+    fn score(&mut self, sound: &[f32], crops: &[Crop]) -> Result<Vec<f32>, ActiveSpeakerError> {
         let mut heard = sound.to_vec();
         heard.resize(Mfcc::samples(AUDIO_PER_CROP * crops.len()), 0.0);
         let mut pixels = Vec::with_capacity(crops.len() * SIDE * SIDE);
@@ -49,8 +49,8 @@ impl ActiveSpeaker for LrAsd {
     }
 }
 
-fn refused(error: tch::TchError) -> PerceiveError {
-    PerceiveError::Torch { model: "LR-ASD", reason: torch::reason(&error) }
+fn refused(error: tch::TchError) -> ActiveSpeakerError {
+    ActiveSpeakerError::Torch { model: "LR-ASD", reason: torch::reason(&error) }
 }
 
 #[cfg(test)]

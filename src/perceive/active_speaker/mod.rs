@@ -46,8 +46,8 @@ pub trait ActiveSpeaker: Send {
     /// same input always gives the same bits.
     ///
     /// # Errors
-    /// [`PerceiveError::Torch`].
-    fn score(&mut self, sound: &[f32], crops: &[Crop]) -> Result<Vec<f32>, PerceiveError>;
+    /// [`ActiveSpeakerError::Torch`].
+    fn score(&mut self, sound: &[f32], crops: &[Crop]) -> Result<Vec<f32>, ActiveSpeakerError>;
 
     /// Name of the network.
     fn name(&self) -> &str;
@@ -55,7 +55,7 @@ pub trait ActiveSpeaker: Send {
 
 /// What goes wrong while mouths are compared with sound.
 #[derive(Debug, thiserror::Error)]
-pub enum PerceiveError {
+pub enum ActiveSpeakerError {
     /// The checkpoint could not be read, or is another network's.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),

@@ -144,8 +144,9 @@ fn add_bilinear(picture: &RgbImage, x: f32, y: f32, sum: &mut [f32; 3]) {
     let (fx, fy) = (x - left, y - top);
     let (left, top) = (left as i64, top as i64);
     let pixels = picture.as_raw();
-    for (row, wy) in [(top, 1.0 - fy), (top + 1, fy)] {
-        for (column, wx) in [(left, 1.0 - fx), (left + 1, fx)] {
+    // Landmarks may lie anywhere, even beyond what a number holds.
+    for (row, wy) in [(top, 1.0 - fy), (top.saturating_add(1), fy)] {
+        for (column, wx) in [(left, 1.0 - fx), (left.saturating_add(1), fx)] {
             if row < 0 || row >= height || column < 0 || column >= width {
                 continue;
             }
@@ -178,6 +179,44 @@ mod tests {
                 let (there, home) = (found.apply(*p), back.apply(*q));
                 prop_assert!((there.x - q.x).abs() < 1e-2 && (there.y - q.y).abs() < 1e-2);
                 prop_assert!((home.x - p.x).abs() < 1e-2 && (home.y - p.y).abs() < 1e-2);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_similarity_brings_the_landmarks_nearer(
+            moved in proptest::array::uniform5((-20f32..20.0, -20f32..20.0)),
+            (da, db, dx, dy) in (-0.1f64..0.1, -0.1f64..0.1, -5f64..5.0, -5f64..5.0)
+        ) {
+            let to = Template::ARCFACE_112.points;
+            let mut from = to;
+            for (point, (x, y)) in from.iter_mut().zip(moved) {
+                *point = Point { x: point.x + x, y: point.y + y };
+            }
+            let squares = |by: &Similarity| -> f64 {
+                let of = |(p, q): (&Point, &Point)| {
+                    let at = by.apply(*p);
+                    f64::from(at.x - q.x).powi(2) + f64::from(at.y - q.y).powi(2)
+                };
+                from.iter().zip(&to).map(of).sum()
+            };
+            let best = Similarity::between(&from, &to).unwrap();
+            let Similarity { a, b, tx, ty } = best;
+            let other = Similarity { a: a + da, b: b + db, tx: tx + dx, ty: ty + dy };
+            // what is left is what f32 rounds off
+            prop_assert!(squares(&best) <= squares(&other) + 1e-2);
+        }
+
+        #[test]
+        fn no_landmarks_make_the_chip_fall_over(
+            (width, height) in (1u32..40, 1u32..40),
+            points in proptest::array::uniform5((any::<f32>(), any::<f32>()))
+        ) {
+            let picture = RgbImage::from_pixel(width, height, Rgb([90, 120, 200]));
+            let landmarks = points.map(|(x, y)| Point { x, y });
+            if let Some(chip) = chip(&picture, &landmarks, &Template::ARCFACE_112) {
+                prop_assert_eq!(chip.dimensions(), (112, 112));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use image::codecs::jpeg::JpegEncoder;
 use image::{ExtendedColorType, RgbImage};
 
-use super::PerceiveError;
+use super::FaceError;
 use super::align::{self, Template};
 use super::detect::{Detection, FaceDetector};
 use super::embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};
@@ -93,7 +93,7 @@ impl FaceAnalyser {
         models: &FaceModels,
         settings: &FacePerception,
         threads: usize,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, FaceError> {
         let (device, min_score) = (models.device, settings.min_score * WEAK_SHARE);
         let detector: Box<dyn FaceDetector> = match &models.detector {
             DetectorFiles::YuNet(path) => Box::new(YuNet::open(path, min_score, threads, device)?),
@@ -142,7 +142,7 @@ impl FaceAnalyser {
         source: &SourceId,
         at: Timestamp,
         picture: &RgbImage,
-    ) -> Result<FrameFaces, PerceiveError> {
+    ) -> Result<FrameFaces, FaceError> {
         let (width, height) = picture.dimensions();
         let mut frame = FrameFaces {
             source: source.clone(),
@@ -168,7 +168,7 @@ impl FaceAnalyser {
     ///
     /// # Errors
     /// When it is no picture, or the model cannot run.
-    pub fn embed_chip_file(&mut self, bytes: &[u8]) -> Result<Option<Embedding>, PerceiveError> {
+    pub fn embed_chip_file(&mut self, bytes: &[u8]) -> Result<Option<Embedding>, FaceError> {
         let Some(embedder) = &mut self.embedder else { return Ok(None) };
         let chip = image::load_from_memory(bytes)?.into_rgb8();
         let wanted = embedder.template();
@@ -187,7 +187,7 @@ impl FaceAnalyser {
         &mut self,
         detection: Detection,
         picture: &RgbImage,
-    ) -> Result<Option<Face>, PerceiveError> {
+    ) -> Result<Option<Face>, FaceError> {
         let bbox = detection.bbox.clamped(picture.width() as f32, picture.height() as f32);
         let template = self.embedder.as_ref().map_or(Template::ARCFACE_112, |e| e.template());
         let Some(chip) = (!self.too_small(bbox))
@@ -221,7 +221,7 @@ impl FaceAnalyser {
     }
 }
 
-fn jpeg(chip: &RgbImage) -> Result<Arc<[u8]>, PerceiveError> {
+fn jpeg(chip: &RgbImage) -> Result<Arc<[u8]>, FaceError> {
     let mut bytes = Vec::new();
     JpegEncoder::new_with_quality(&mut bytes, CHIP_QUALITY).encode(
         chip.as_raw(),

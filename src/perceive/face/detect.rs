@@ -2,7 +2,7 @@
 
 use image::RgbImage;
 
-use super::PerceiveError;
+use super::FaceError;
 use crate::geometry::{Point, Rect};
 use crate::perceive::nms::non_maximum_suppression;
 
@@ -23,7 +23,7 @@ pub trait FaceDetector: Send {
     ///
     /// # Errors
     /// When the model cannot run or gives outputs of unexpected shape.
-    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError>;
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError>;
 }
 
 /// A detector's raw score on the common scale: its `working_point`, from which a face is to be believed,

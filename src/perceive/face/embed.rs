@@ -6,7 +6,7 @@ use image::RgbImage;
 use ndarray::{Array4, Axis};
 use serde::{Deserialize, Serialize};
 
-use super::PerceiveError;
+use super::FaceError;
 use super::align::Template;
 use crate::ids::ModelHash;
 use crate::perceive::track::CosineGates;
@@ -22,7 +22,7 @@ pub trait FaceEmbedder: Send {
     ///
     /// # Errors
     /// When the model cannot run or gives outputs of unexpected shape.
-    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, PerceiveError>;
+    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, FaceError>;
 
     /// Cosines at which a tracker may trust this model within one scene.
     fn gates(&self) -> CosineGates;
@@ -103,10 +103,10 @@ impl OnnxEmbedder {
         hash: ModelHash,
         threads: usize,
         device: Device,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, FaceError> {
         let session = onnx::open(path, threads, device)?;
         let template = kind.template();
-        let fail = |reason: String| PerceiveError::Model {
+        let fail = |reason: String| FaceError::Model {
             model: session.model().to_owned(),
             job: "face embedder",
             reason,
@@ -134,7 +134,7 @@ impl FaceEmbedder for OnnxEmbedder {
         self.kind.gates()
     }
 
-    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, PerceiveError> {
+    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, FaceError> {
         let side = self.template.side as usize;
         let scaling = self.kind.scaling();
         let mut image = Array4::zeros((1, 3, side, side));
@@ -143,7 +143,7 @@ impl FaceEmbedder for OnnxEmbedder {
         for chip in chips {
             let wrong = chip.width() as usize != side || chip.height() as usize != side;
             if wrong {
-                return Err(PerceiveError::Model {
+                return Err(FaceError::Model {
                     model: self.session.model().to_owned(),
                     job: "face embedder",
                     reason: format!("chips must be {side}x{side}, got {:?}", chip.dimensions()),
@@ -159,7 +159,7 @@ impl FaceEmbedder for OnnxEmbedder {
             let [output] =
                 self.session.run(&[(&self.input, image.view().into())], [&self.output])?;
             let (&[1, width], true) = (output.shape(), output.iter().all(|v| v.is_finite())) else {
-                return Err(PerceiveError::Runtime(RuntimeError::Output {
+                return Err(FaceError::Runtime(RuntimeError::Output {
                     model: self.session.model().to_owned(),
                     output: self.output.clone(),
                     reason: format!("must be finite numbers [1,D], is {:?}", output.shape()),

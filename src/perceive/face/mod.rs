@@ -44,7 +44,7 @@ use crate::runtime::onnx::RuntimeError;
 
 /// What goes wrong while faces are looked for.
 #[derive(Debug, thiserror::Error)]
-pub enum PerceiveError {
+pub enum FaceError {
     /// A model could not be opened or run.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),

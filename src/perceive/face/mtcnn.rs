@@ -6,7 +6,7 @@ use std::path::Path;
 use image::RgbImage;
 use ndarray::{Array4, ArrayD, Axis};
 
-use super::PerceiveError;
+use super::FaceError;
 use super::detect::{Detection, FaceDetector, on_common_scale};
 use super::picture::{AreaTable, PixelRect};
 use crate::geometry::{Point, Rect};
@@ -58,7 +58,7 @@ impl Mtcnn {
         min_score: f32,
         threads: usize,
         device: Device,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, FaceError> {
         Ok(Self {
             pnet: onnx::open(pnet, threads, device)?,
             rnet: onnx::open(rnet, threads, device)?,
@@ -73,7 +73,7 @@ impl Mtcnn {
         &mut self,
         table: &AreaTable,
         picture: &RgbImage,
-    ) -> Result<Vec<Candidate>, PerceiveError> {
+    ) -> Result<Vec<Candidate>, FaceError> {
         let (width, height) = (f64::from(picture.width()), f64::from(picture.height()));
         let longer = picture.width().max(picture.height()) as f32;
         let smallest = self.min_face_px.max(longer / SMALLEST_SHARE);
@@ -106,7 +106,7 @@ impl Mtcnn {
         table: &AreaTable,
         picture: &RgbImage,
         boxes: Vec<Candidate>,
-    ) -> Result<Vec<Candidate>, PerceiveError> {
+    ) -> Result<Vec<Candidate>, FaceError> {
         let Some((mut boxes, crops)) = crops(table, picture, boxes, 24) else {
             return Ok(Vec::new());
         };
@@ -127,7 +127,7 @@ impl Mtcnn {
         table: &AreaTable,
         picture: &RgbImage,
         boxes: Vec<Candidate>,
-    ) -> Result<Vec<Detection>, PerceiveError> {
+    ) -> Result<Vec<Detection>, FaceError> {
         let Some((mut boxes, crops)) = crops(table, picture, boxes, 48) else {
             return Ok(Vec::new());
         };
@@ -156,7 +156,7 @@ impl Mtcnn {
 }
 
 impl FaceDetector for Mtcnn {
-    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError> {
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
         let table = AreaTable::new(picture);
         let proposed = self.propose(&table, picture)?;
         let refined = self.refine(&table, picture, proposed)?;
@@ -174,7 +174,7 @@ impl LandmarkNet {
     ///
     /// # Errors
     /// When the file is absent or no ONNX model.
-    pub(super) fn open(path: &Path, threads: usize, device: Device) -> Result<Self, PerceiveError> {
+    pub(super) fn open(path: &Path, threads: usize, device: Device) -> Result<Self, FaceError> {
         Ok(Self { onet: onnx::open(path, threads, device)? })
     }
 
@@ -187,7 +187,7 @@ impl LandmarkNet {
         table: &AreaTable,
         picture: &RgbImage,
         square: Rect,
-    ) -> Result<Option<(f32, [Point; 5])>, PerceiveError> {
+    ) -> Result<Option<(f32, [Point; 5])>, FaceError> {
         let candidate = Candidate {
             x1: square.x,
             y1: square.y,
@@ -273,7 +273,7 @@ fn cells(
     boxes: &ArrayD<f32>,
     scores: &ArrayD<f32>,
     scale: f32,
-) -> Result<Vec<Candidate>, PerceiveError> {
+) -> Result<Vec<Candidate>, FaceError> {
     let (&[1, 2, rows, columns], &[1, 4, box_rows, box_columns]) = (scores.shape(), boxes.shape())
     else {
         return Err(shape_error(session, "score", scores));
@@ -325,7 +325,7 @@ fn read(
     moves: &ArrayD<f32>,
     scores: &ArrayD<f32>,
     boxes: &mut [Candidate],
-) -> Result<(), PerceiveError> {
+) -> Result<(), FaceError> {
     if moves.shape() != [boxes.len(), 4] {
         return Err(shape_error(session, "box", moves));
     }
@@ -339,8 +339,8 @@ fn read(
     Ok(())
 }
 
-fn shape_error(session: &Session, output: &str, found: &ArrayD<f32>) -> PerceiveError {
-    PerceiveError::Runtime(RuntimeError::Output {
+fn shape_error(session: &Session, output: &str, found: &ArrayD<f32>) -> FaceError {
+    FaceError::Runtime(RuntimeError::Output {
         model: session.model().to_owned(),
         output: output.to_owned(),
         reason: format!("unexpected shape {:?}", found.shape()),

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use image::RgbImage;
 
-use super::PerceiveError;
+use super::FaceError;
 use super::detect::{Detection, FaceDetector, on_common_scale, suppress};
 use super::picture::{Channels, letterbox};
 use crate::geometry::{Point, Rect};
@@ -39,9 +39,9 @@ impl Scrfd {
         min_score: f32,
         threads: usize,
         device: Device,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, FaceError> {
         let session = onnx::open(path, threads, device)?;
-        let fail = |reason: &str| PerceiveError::Model {
+        let fail = |reason: &str| FaceError::Model {
             model: session.model().to_owned(),
             job: "SCRFD face detector",
             reason: reason.to_owned(),
@@ -68,7 +68,7 @@ impl Scrfd {
 }
 
 impl FaceDetector for Scrfd {
-    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError> {
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
         let boxed = letterbox(picture, self.side, Channels::Rgb, 127.5, 1.0 / 128.0);
         let names: Vec<&str> = self.outputs.iter().map(String::as_str).collect();
         let outputs =
@@ -80,7 +80,7 @@ impl FaceDetector for Scrfd {
             let columns = (self.side.0 / stride) as usize;
             let cells = columns * (self.side.1 / stride) as usize * ANCHORS;
             if [scores.len(), boxes.len(), points.len()] != [cells, 4 * cells, 10 * cells] {
-                return Err(PerceiveError::Model {
+                return Err(FaceError::Model {
                     model: self.session.model().to_owned(),
                     job: "SCRFD face detector",
                     reason: format!(

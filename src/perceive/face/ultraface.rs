@@ -9,7 +9,7 @@ use std::path::Path;
 
 use image::RgbImage;
 
-use super::PerceiveError;
+use super::FaceError;
 use super::detect::{Detection, FaceDetector, on_common_scale};
 use super::mtcnn::LandmarkNet;
 use super::picture::{AreaTable, Channels, letterbox};
@@ -46,9 +46,9 @@ impl UltraFace {
         min_score: f32,
         threads: usize,
         device: Device,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, FaceError> {
         let session = onnx::open(path, threads, device)?;
-        let fail = |reason: &str| PerceiveError::Model {
+        let fail = |reason: &str| FaceError::Model {
             model: session.model().to_owned(),
             job: "UltraFace detector",
             reason: reason.to_owned(),
@@ -74,14 +74,14 @@ impl UltraFace {
 }
 
 impl FaceDetector for UltraFace {
-    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError> {
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
         let boxed = letterbox(picture, self.size, Channels::Rgb, 127.0, 1.0 / 128.0);
         let input = (self.input.as_str(), boxed.tensor.view().into());
         let [scores, boxes] = self.session.run(&[input], ["scores", "boxes"])?;
         let (scores, boxes) =
             (scores.as_slice().unwrap_or_default(), boxes.as_slice().unwrap_or_default());
         if scores.len() * 2 != boxes.len() || scores.is_empty() {
-            return Err(PerceiveError::Model {
+            return Err(FaceError::Model {
                 model: self.session.model().to_owned(),
                 job: "UltraFace detector",
                 reason: format!("{} scores and {} corners", scores.len(), boxes.len()),

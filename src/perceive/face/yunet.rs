@@ -5,7 +5,7 @@ use std::path::Path;
 
 use image::RgbImage;
 
-use super::PerceiveError;
+use super::FaceError;
 use super::detect::{Detection, FaceDetector, on_common_scale, suppress};
 use super::picture::{Channels, fit, letterbox};
 use crate::geometry::{Point, Rect};
@@ -39,9 +39,9 @@ impl YuNet {
         min_score: f32,
         threads: usize,
         device: Device,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, FaceError> {
         let session = onnx::open(path, threads, device)?;
-        let fail = |reason: &str| PerceiveError::Model {
+        let fail = |reason: &str| FaceError::Model {
             model: session.model().to_owned(),
             job: "YuNet face detector",
             reason: reason.to_owned(),
@@ -73,7 +73,7 @@ fn output_names() -> Vec<String> {
 }
 
 impl FaceDetector for YuNet {
-    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError> {
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
         let size = match self.side {
             Some(side) => (side, side),
             None => {
@@ -98,7 +98,7 @@ impl FaceDetector for YuNet {
             if [cls.len(), obj.len(), bbox.len(), kps.len()]
                 != [cells, cells, 4 * cells, 10 * cells]
             {
-                return Err(PerceiveError::Model {
+                return Err(FaceError::Model {
                     model: self.session.model().to_owned(),
                     job: "YuNet face detector",
                     reason: format!(

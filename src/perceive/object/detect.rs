@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use image::RgbImage;
 
-use super::PerceiveError;
+use super::ObjectError;
 use crate::geometry::Rect;
 use crate::perceive::nms::non_maximum_suppression;
 
@@ -32,7 +32,7 @@ pub trait ObjectDetector: Send {
     ///
     /// # Errors
     /// When the model cannot run or gives outputs of unexpected shape.
-    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError>;
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, ObjectError>;
 }
 
 /// A box of one class; px of the network's input while it is decoded.

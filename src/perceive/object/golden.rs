@@ -32,7 +32,7 @@ impl Files {
     }
 }
 
-fn open(model: &std::path::Path) -> Result<Yolo, PerceiveError> {
+fn open(model: &std::path::Path) -> Result<Yolo, ObjectError> {
     Yolo::open(model, None, (0.4, 0.5), 1, Device::Cpu)
 }
 
@@ -120,7 +120,7 @@ fn labels_come_from_their_file_or_from_the_model_and_must_fit() {
     assert_eq!(&*found[0].label, "cup");
     let found = with("names: {0: apple, 1: pear}").unwrap().detect(&picture).unwrap();
     assert_eq!(&*found[0].label, "apple");
-    let said = |opened: Result<Yolo, PerceiveError>| opened.map(drop).unwrap_err().to_string();
+    let said = |opened: Result<Yolo, ObjectError>| opened.map(drop).unwrap_err().to_string();
     let unfit = said(with("cup\nbook\npen\n"));
     assert!(unfit.contains("with 3 labels") && unfit.contains("bare.onnx"), "{unfit}");
     let nameless = said(open(&bare));

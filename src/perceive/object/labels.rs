@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use yaml_rust2::{Yaml, YamlLoader};
 
-use super::PerceiveError;
+use super::ObjectError;
 
 /// Larger files are no labels.
 const MOST_BYTES: u64 = 1024 * 1024;
@@ -22,8 +22,8 @@ impl Labels {
     ///
     /// # Errors
     /// When it cannot be read, or holds no labels.
-    pub fn read(path: &Path) -> Result<Self, PerceiveError> {
-        let fail = |reason: String| PerceiveError::Labels { path: path.to_owned(), reason };
+    pub fn read(path: &Path) -> Result<Self, ObjectError> {
+        let fail = |reason: String| ObjectError::Labels { path: path.to_owned(), reason };
         let size = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?.len();
         if size > MOST_BYTES {
             return Err(fail(format!("it has {size} bytes, more than 1 MiB")));

@@ -27,7 +27,7 @@ use crate::runtime::onnx::RuntimeError;
 
 /// What goes wrong while things are looked for.
 #[derive(Debug, thiserror::Error)]
-pub enum PerceiveError {
+pub enum ObjectError {
     /// The model could not be opened or run.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),

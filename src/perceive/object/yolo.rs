@@ -5,7 +5,7 @@ use std::path::Path;
 use image::RgbImage;
 use ndarray::{Array4, Axis};
 
-use super::PerceiveError;
+use super::ObjectError;
 use super::decode::{Layout, decode};
 use super::detect::{Candidate, Detection, ObjectDetector, ranked, suppress};
 use super::labels::Labels;
@@ -45,10 +45,10 @@ impl Yolo {
         (min_score, nms_iou): (f32, f32),
         threads: usize,
         device: Device,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, ObjectError> {
         let session = onnx::open(path, threads, device)?;
         let fail =
-            |reason: String| PerceiveError::Model { model: session.model().to_owned(), reason };
+            |reason: String| ObjectError::Model { model: session.model().to_owned(), reason };
         let labels = match labels {
             Some(labels) => Labels::read(labels)?,
             None => {
@@ -92,15 +92,13 @@ impl Yolo {
         picture: &RgbImage,
         boxed: Letterbox,
         (width, height): (u32, u32),
-    ) -> Result<Vec<Candidate>, PerceiveError> {
+    ) -> Result<Vec<Candidate>, ObjectError> {
         let mut tensor = Array4::zeros((self.batch, 3, height as usize, width as usize));
         boxed.fill(picture, tensor.index_axis_mut(Axis(0), 0));
         let [output] =
             self.session.run(&[(&self.input, tensor.view().into())], [self.output.as_str()])?;
-        let fail = |reason: String| PerceiveError::Model {
-            model: self.session.model().to_owned(),
-            reason,
-        };
+        let fail =
+            |reason: String| ObjectError::Model { model: self.session.model().to_owned(), reason };
         let (shape, classes) = (output.shape().to_vec(), self.labels.count());
         let layout = Layout::of(&shape, classes, (width, height)).map_err(fail)?;
         let output = output.as_standard_layout();
@@ -111,7 +109,7 @@ impl Yolo {
 }
 
 impl ObjectDetector for Yolo {
-    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, PerceiveError> {
+    fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, ObjectError> {
         let from = picture.dimensions();
         let size = self.size.unwrap_or_else(|| Letterbox::free_size(from, FREE_SIDE, STRIDE));
         let Some(boxed) = Letterbox::new(from, size) else { return Ok(Vec::new()) };

@@ -9,7 +9,7 @@ use std::path::Path;
 use tch::{Device as TorchDevice, Kind, TchError, Tensor, no_grad};
 
 use super::mel::{BANDS, MelSpectrogram, SHIFT};
-use super::{PerceiveError, SpeakerEmbedder};
+use super::{SpeakerEmbedder, VoiceError};
 use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Embedding;
@@ -45,8 +45,8 @@ impl Ge2e {
     /// Loads the Resemblyzer's `pretrained.pt`.
     ///
     /// # Errors
-    /// [`PerceiveError::Checkpoint`] naming what is missing or misshapen.
-    pub fn open(path: &Path, device: Device) -> Result<Self, PerceiveError> {
+    /// [`VoiceError::Checkpoint`] naming what is missing or misshapen.
+    pub fn open(path: &Path, device: Device) -> Result<Self, VoiceError> {
         let weights = checkpoint::read(path, Some("model_state"))?;
         let device = torch::device(device);
         let mut lstm = Vec::new();
@@ -103,10 +103,10 @@ impl Ge2e {
 }
 
 impl SpeakerEmbedder for Ge2e {
-    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError> {
+    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
         let secs = sound.len() as f64 / f64::from(SAMPLE_RATE);
         if secs < MIN_SECS {
-            return Err(PerceiveError::TooShort { model: "GE2E", secs, needed: MIN_SECS });
+            return Err(VoiceError::TooShort { model: "GE2E", secs, needed: MIN_SECS });
         }
         let gain = gain(sound);
         let starts = part_starts(sound.len());
@@ -129,7 +129,7 @@ impl SpeakerEmbedder for Ge2e {
         sound: &[f32],
         window: usize,
         step: usize,
-    ) -> Result<Vec<Embedding>, PerceiveError> {
+    ) -> Result<Vec<Embedding>, VoiceError> {
         let (frames, hop) = (window / SHIFT, (step / SHIFT).max(1));
         if frames == 0 || sound.len() < frames * SHIFT {
             return Ok(Vec::new());
@@ -200,7 +200,7 @@ fn tensor(
     key: &str,
     shape: &[i64],
     device: TorchDevice,
-) -> Result<Tensor, PerceiveError> {
+) -> Result<Tensor, VoiceError> {
     let fail = |reason: String| CheckpointError { path: path.to_owned(), reason };
     let weight = weights.get(key).ok_or_else(|| fail(format!("{key} {shape:?} is missing")))?;
     if !weight.shape.iter().map(|n| *n as i64).eq(shape.iter().copied()) {
@@ -212,8 +212,8 @@ fn tensor(
         .map_err(refused)
 }
 
-fn refused(error: TchError) -> PerceiveError {
-    PerceiveError::Torch { model: "GE2E", reason: torch::reason(&error) }
+fn refused(error: TchError) -> VoiceError {
+    VoiceError::Torch { model: "GE2E", reason: torch::reason(&error) }
 }
 
 #[cfg(test)]
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn too_short_and_silent_sound_does_no_harm() {
         let Some(mut ge2e) = ge2e() else { return };
-        assert!(matches!(ge2e.embed(&[0.1; 100]), Err(PerceiveError::TooShort { .. })));
+        assert!(matches!(ge2e.embed(&[0.1; 100]), Err(VoiceError::TooShort { .. })));
         let silent = ge2e.embed(&[0.0; 16_000]).unwrap();
         assert!(silent.values.iter().all(|v| v.is_finite()));
         assert!(ge2e.embed_windows(&[0.0; 100], 25_600, 4_000).unwrap().is_empty());

@@ -10,7 +10,7 @@
 //! Near voices are left to the thresholds, which know more than two people and know them again.
 
 use super::turns::STEP;
-use super::{PerceiveError, SpeakerEmbedder};
+use super::{SpeakerEmbedder, VoiceError};
 use crate::media::SAMPLE_RATE;
 use crate::percept::{Embedding, SpeechTurn};
 use crate::time::Span;
@@ -76,7 +76,7 @@ pub fn part_jointly(
     mut voice: Option<&mut dyn SpeakerEmbedder>,
     min_embed_secs: f64,
     settings: &JointSettings,
-) -> Result<Vec<SpeechTurn>, PerceiveError> {
+) -> Result<Vec<SpeechTurn>, VoiceError> {
     if !is_poor(&turns, settings) {
         return Ok(turns);
     }
@@ -461,7 +461,7 @@ mod tests {
     struct ByPitch;
 
     impl SpeakerEmbedder for ByPitch {
-        fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError> {
+        fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
             let crossings = sound.windows(2).filter(|p| (p[0] < 0.0) != (p[1] < 0.0)).count();
             let pitch = crossings as f32 / sound.len() as f32 * 20.0;
             Ok(Embedding::normalised(vec![1.0, pitch, 1.0 - pitch], self.hash()))

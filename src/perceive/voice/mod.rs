@@ -48,7 +48,7 @@ use crate::runtime::onnx::RuntimeError;
 
 /// What goes wrong while voices are looked for.
 #[derive(Debug, thiserror::Error)]
-pub enum PerceiveError {
+pub enum VoiceError {
     /// An ONNX model could not be opened or run.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
@@ -96,8 +96,8 @@ pub trait SpeakerEmbedder: Send {
     /// Embeds 16 kHz mono sound in [-1, 1]. The same samples always give the same bits.
     ///
     /// # Errors
-    /// [`PerceiveError::TooShort`] below [`SpeakerEmbedder::min_secs`]; [`PerceiveError::Torch`].
-    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError>;
+    /// [`VoiceError::TooShort`] below [`SpeakerEmbedder::min_secs`]; [`VoiceError::Torch`].
+    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError>;
 
     /// Embeds windows of `window` samples every `step` samples; the last one ends inside `sound`.
     ///
@@ -108,7 +108,7 @@ pub trait SpeakerEmbedder: Send {
         sound: &[f32],
         window: usize,
         step: usize,
-    ) -> Result<Vec<Embedding>, PerceiveError> {
+    ) -> Result<Vec<Embedding>, VoiceError> {
         sound.windows(window.max(1)).step_by(step.max(1)).map(|part| self.embed(part)).collect()
     }
 

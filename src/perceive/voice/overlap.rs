@@ -12,7 +12,7 @@ use std::ops::Range;
 use super::segmentation::Streams;
 use super::split::part;
 use super::turns::STEP;
-use super::{PerceiveError, RawTurn, SpeakerEmbedder, SplitSettings, split_by_speaker};
+use super::{RawTurn, SpeakerEmbedder, SplitSettings, VoiceError, split_by_speaker};
 use crate::ids::TurnId;
 use crate::media::SAMPLE_RATE;
 use crate::percept::{Embedding, SpeechTurn, Transcript};
@@ -56,7 +56,7 @@ impl Embedders<'_> {
     ///
     /// # Errors
     /// What the embedders give.
-    pub fn turns(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
+    pub fn turns(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, VoiceError> {
         let parts = match (&mut self.finder, &mut self.voice) {
             (Some(finder), _) => split_by_speaker(raw.clone(), &mut **finder, self.split)?,
             (None, Some(voice)) => split_by_speaker(raw.clone(), &mut **voice, self.split)?,
@@ -82,7 +82,7 @@ impl Embedders<'_> {
         raw: &RawTurn,
         streams: &Streams,
         separate: bool,
-    ) -> Result<Vec<SpeechTurn>, PerceiveError> {
+    ) -> Result<Vec<SpeechTurn>, VoiceError> {
         let pieces = pieces(raw, streams);
         let cut = pieces.iter().any(|piece| piece.both.is_some());
         if !cut {
@@ -135,7 +135,7 @@ impl Embedders<'_> {
         raw: &RawTurn,
         streams: &Streams,
         stream: usize,
-    ) -> Result<Option<Embedding>, PerceiveError> {
+    ) -> Result<Option<Embedding>, VoiceError> {
         let Some(voice) = &mut self.voice else { return Ok(None) };
         let sound = sound_alone(raw, streams, stream, self.split.threshold);
         let secs = sound.len() as f64 / f64::from(SAMPLE_RATE);
@@ -374,7 +374,7 @@ mod tests {
     }
 
     impl SpeakerEmbedder for ByLevel {
-        fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError> {
+        fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
             Ok(vector(sound.iter().sum::<f32>() / sound.len().max(1) as f32))
         }
         fn min_secs(&self) -> f64 {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::PerceiveError;
+use super::VoiceError;
 use super::eres2netv2::layout::{generated, uniform};
 use super::eres2netv2::{Eres2NetV2, Variant};
 use super::fbank::{BANDS, Fbank, Features};
@@ -56,8 +56,8 @@ struct GoldenWave {
 /// (made by `make_ckpt.py` from the same recipe) they come through the checkpoint reader.
 ///
 /// # Errors
-/// [`PerceiveError::Fixtures`], and what reading the checkpoint or running the network gives.
-pub fn parity(fixtures: &Path, checkpoint: Option<&Path>) -> Result<Parity, PerceiveError> {
+/// [`VoiceError::Fixtures`], and what reading the checkpoint or running the network gives.
+pub fn parity(fixtures: &Path, checkpoint: Option<&Path>) -> Result<Parity, VoiceError> {
     let golden = read(&fixtures.join("golden.json"))?;
     let network = match checkpoint {
         Some(path) => Eres2NetV2::open(path, Device::Cpu)?,
@@ -96,8 +96,8 @@ pub fn parity(fixtures: &Path, checkpoint: Option<&Path>) -> Result<Parity, Perc
     })
 }
 
-fn read(path: &Path) -> Result<Golden, PerceiveError> {
-    let fail = |reason: String| PerceiveError::Fixtures { path: path.to_owned(), reason };
+fn read(path: &Path) -> Result<Golden, VoiceError> {
+    let fail = |reason: String| VoiceError::Fixtures { path: path.to_owned(), reason };
     let bytes = std::fs::read(path).map_err(|error| fail(error.to_string()))?;
     serde_json::from_slice(&bytes).map_err(|error| fail(error.to_string()))
 }

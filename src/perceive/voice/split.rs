@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::turns::STEP;
-use super::{PerceiveError, RawTurn, SpeakerEmbedder};
+use super::{RawTurn, SpeakerEmbedder, VoiceError};
 use crate::media::SAMPLE_RATE;
 
 /// When a turn is parted.
@@ -75,7 +75,7 @@ pub fn split_by_speaker(
     raw: RawTurn,
     embedder: &mut dyn SpeakerEmbedder,
     settings: &SplitSettings,
-) -> Result<Vec<RawTurn>, PerceiveError> {
+) -> Result<Vec<RawTurn>, VoiceError> {
     if raw.speech_secs < 2.0 * settings.min_part_secs {
         return Ok(vec![raw]);
     }
@@ -100,7 +100,7 @@ fn cut(
     embedder: &mut dyn SpeakerEmbedder,
     settings: &SplitSettings,
     cuts: &mut Vec<usize>,
-) -> Result<(), PerceiveError> {
+) -> Result<(), VoiceError> {
     let mut best: Option<(f32, usize)> = None;
     for place in places.iter().filter(|place| range.contains(&place.at)) {
         let limit = if place.pause { settings.pause_cosine } else { settings.change_cosine };
@@ -124,7 +124,7 @@ fn compare(
     at: usize,
     embedder: &mut dyn SpeakerEmbedder,
     settings: &SplitSettings,
-) -> Result<Option<f32>, PerceiveError> {
+) -> Result<Option<f32>, VoiceError> {
     let context = steps(settings.context_secs);
     let before = range.start.max(at.saturating_sub(context))..at;
     let after = at..range.end.min(at + context);
@@ -147,7 +147,7 @@ fn places(
     raw: &RawTurn,
     embedder: &mut dyn SpeakerEmbedder,
     settings: &SplitSettings,
-) -> Result<Vec<Place>, PerceiveError> {
+) -> Result<Vec<Place>, VoiceError> {
     let loudness = loudness(raw);
     let quietest = |range: Range<usize>| {
         let range = range.start..range.end.min(loudness.len());

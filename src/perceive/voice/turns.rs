@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::segmenter::{Segmenter, Stretch};
 use super::sounds::SoundFinder;
 use super::vad::{FRAME, VadState, VoiceActivity};
-use super::{PerceiveError, SpeakerEmbedder};
+use super::{SpeakerEmbedder, VoiceError};
 use crate::config::VoicePerception;
 use crate::ids::{SourceId, TurnId};
 use crate::media::{Block, SAMPLE_RATE};
@@ -85,7 +85,7 @@ impl RawTurn {
         id: TurnId,
         embedder: Option<&mut dyn SpeakerEmbedder>,
         min_embed_secs: f64,
-    ) -> Result<SpeechTurn, PerceiveError> {
+    ) -> Result<SpeechTurn, VoiceError> {
         let embedding = match embedder {
             Some(embedder)
                 if self.speech_secs >= min_embed_secs
@@ -189,7 +189,7 @@ impl TurnFinder {
     ///
     /// # Errors
     /// When the voice activity model fails.
-    pub fn push(&mut self, block: &Block) -> Result<Vec<RawTurn>, PerceiveError> {
+    pub fn push(&mut self, block: &Block) -> Result<Vec<RawTurn>, VoiceError> {
         let mut turns = Vec::new();
         let mut samples = &block.samples[..];
         if let Some(anchor) = self.state.anchor {
@@ -215,7 +215,7 @@ impl TurnFinder {
     ///
     /// # Errors
     /// When the voice activity model fails.
-    pub fn flush(&mut self) -> Result<Vec<RawTurn>, PerceiveError> {
+    pub fn flush(&mut self) -> Result<Vec<RawTurn>, VoiceError> {
         let mut turns = Vec::new();
         let heard = self.state.heard();
         let rest = self.state.unseen();
@@ -261,7 +261,7 @@ impl TurnFinder {
         Some(self.state.sounds.loud_since().map_or(known, |since| since.min(known)))
     }
 
-    fn hear(&mut self, samples: &[f32], turns: &mut Vec<RawTurn>) -> Result<(), PerceiveError> {
+    fn hear(&mut self, samples: &[f32], turns: &mut Vec<RawTurn>) -> Result<(), VoiceError> {
         // One sample that is no number would make the model deaf for good.
         let sane = |v: &f32| if v.is_finite() { v.clamp(-1.0, 1.0) } else { 0.0 };
         self.state.sound.extend(samples.iter().map(sane));
@@ -437,7 +437,7 @@ mod tests {
     struct Loudness;
 
     impl VoiceActivity for Loudness {
-        fn probability(&mut self, _: &mut VadState, frame: &[f32]) -> Result<f32, PerceiveError> {
+        fn probability(&mut self, _: &mut VadState, frame: &[f32]) -> Result<f32, VoiceError> {
             let power: f32 = frame.iter().map(|v| v * v).sum::<f32>() / frame.len() as f32;
             Ok(if power > 1e-3 { 0.9 } else { 0.05 })
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use ndarray::{Array2, Array3, arr0};
 use serde::{Deserialize, Serialize};
 
-use super::PerceiveError;
+use super::VoiceError;
 use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::runtime::checkpoint::file_hash;
@@ -39,7 +39,7 @@ pub trait VoiceActivity: Send {
     ///
     /// # Errors
     /// When the model fails or the state is another model's.
-    fn probability(&mut self, state: &mut VadState, frame: &[f32]) -> Result<f32, PerceiveError>;
+    fn probability(&mut self, state: &mut VadState, frame: &[f32]) -> Result<f32, VoiceError>;
 
     /// Which weights.
     fn hash(&self) -> ModelHash;
@@ -60,7 +60,7 @@ impl SileroVad {
     ///
     /// # Errors
     /// When the file is absent or no such model.
-    pub fn open(path: &Path) -> Result<Self, PerceiveError> {
+    pub fn open(path: &Path) -> Result<Self, VoiceError> {
         let session = onnx::open(path, 1, Device::Cpu)?;
         let names: Vec<String> = session.inputs().into_iter().map(|(name, _)| name).collect();
         if names != ["input", "state", "sr"] {
@@ -75,8 +75,8 @@ impl SileroVad {
 }
 
 impl VoiceActivity for SileroVad {
-    fn probability(&mut self, state: &mut VadState, frame: &[f32]) -> Result<f32, PerceiveError> {
-        let fail = |reason: String| PerceiveError::State { reason };
+    fn probability(&mut self, state: &mut VadState, frame: &[f32]) -> Result<f32, VoiceError> {
+        let fail = |reason: String| VoiceError::State { reason };
         let mut samples = Vec::with_capacity(CONTEXT + FRAME);
         samples.extend_from_slice(&state.context);
         samples.extend_from_slice(frame);

@@ -14,7 +14,7 @@ pub use layout::Variant;
 pub use network::Network;
 
 use super::fbank::{Fbank, Features};
-use super::{PerceiveError, SpeakerEmbedder};
+use super::{SpeakerEmbedder, VoiceError};
 use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Embedding;
@@ -40,13 +40,13 @@ impl Eres2NetV2 {
     /// variant it is shows in its shapes.
     ///
     /// # Errors
-    /// [`PerceiveError::Checkpoint`] naming every missing, extra or misshapen tensor.
-    pub fn open(path: &Path, device: Device) -> Result<Self, PerceiveError> {
+    /// [`VoiceError::Checkpoint`] naming every missing, extra or misshapen tensor.
+    pub fn open(path: &Path, device: Device) -> Result<Self, VoiceError> {
         let weights = checkpoint::read(path, None)?;
         let variant = Variant::of(&weights);
         let hash = crate::runtime::checkpoint::file_hash(path)?;
         Self::with_weights(variant, &weights, hash, device).map_err(|error| match error {
-            PerceiveError::Checkpoint(CheckpointError { reason, .. }) => {
+            VoiceError::Checkpoint(CheckpointError { reason, .. }) => {
                 CheckpointError { path: path.to_owned(), reason }.into()
             }
             other => other,
@@ -62,7 +62,7 @@ impl Eres2NetV2 {
         weights: &Weights,
         hash: ModelHash,
         device: Device,
-    ) -> Result<Self, PerceiveError> {
+    ) -> Result<Self, VoiceError> {
         layout::check(variant, weights)?;
         let network = Network::new(variant, weights, torch::device(device)).map_err(refused)?;
         Ok(Self { fbank: Fbank::new(), network, hash })
@@ -71,8 +71,8 @@ impl Eres2NetV2 {
     /// The network's own vector `[192]` for features `[T, 80]`, not of unit length.
     ///
     /// # Errors
-    /// [`PerceiveError::TooShort`] below nine frames, [`PerceiveError::Torch`].
-    pub fn forward(&self, features: &Features) -> Result<Vec<f32>, PerceiveError> {
+    /// [`VoiceError::TooShort`] below nine frames, [`VoiceError::Torch`].
+    pub fn forward(&self, features: &Features) -> Result<Vec<f32>, VoiceError> {
         if features.frames < 9 {
             return Err(too_short(features.frames * 160 + 240));
         }
@@ -81,7 +81,7 @@ impl Eres2NetV2 {
 }
 
 impl SpeakerEmbedder for Eres2NetV2 {
-    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, PerceiveError> {
+    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
         if sound.len() < MIN_SAMPLES {
             return Err(too_short(sound.len()));
         }
@@ -104,12 +104,12 @@ impl SpeakerEmbedder for Eres2NetV2 {
     }
 }
 
-fn refused(error: tch::TchError) -> PerceiveError {
-    PerceiveError::Torch { model: "ERes2NetV2", reason: torch::reason(&error) }
+fn refused(error: tch::TchError) -> VoiceError {
+    VoiceError::Torch { model: "ERes2NetV2", reason: torch::reason(&error) }
 }
 
-fn too_short(samples: usize) -> PerceiveError {
-    PerceiveError::TooShort {
+fn too_short(samples: usize) -> VoiceError {
+    VoiceError::TooShort {
         model: "ERes2NetV2",
         secs: samples as f64 / f64::from(SAMPLE_RATE),
         needed: MIN_SAMPLES as f64 / f64::from(SAMPLE_RATE),

@@ -12,7 +12,7 @@ mod streams;
 pub use pyannote::Pyannote;
 pub use streams::{StreamSettings, Streams, streams};
 
-use super::PerceiveError;
+use super::VoiceError;
 use crate::ids::ModelHash;
 
 /// How many speakers are told apart in one call.
@@ -27,7 +27,7 @@ pub trait SpeakerSegmentation: Send {
     ///
     /// # Errors
     /// When the network cannot run or gives what no such network gives.
-    fn activity(&mut self, sound: &[f32]) -> Result<Activity, PerceiveError>;
+    fn activity(&mut self, sound: &[f32]) -> Result<Activity, VoiceError>;
 
     /// Which weights.
     fn hash(&self) -> ModelHash;

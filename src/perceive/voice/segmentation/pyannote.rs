@@ -8,7 +8,7 @@ use std::path::Path;
 
 use ndarray::{ArrayViewD, Axis};
 
-use super::super::PerceiveError;
+use super::super::VoiceError;
 use super::super::turns::STEP;
 use super::{Activity, SPEAKERS, SpeakerSegmentation};
 use crate::ids::ModelHash;
@@ -44,7 +44,7 @@ impl Pyannote {
     ///
     /// # Errors
     /// When the file is absent or no such model.
-    pub fn open(path: &Path, device: Device) -> Result<Self, PerceiveError> {
+    pub fn open(path: &Path, device: Device) -> Result<Self, VoiceError> {
         // One thread: how a sum is split decides its last bits.
         let session = onnx::open(path, 1, device)?;
         let (inputs, outputs) = (session.inputs(), session.outputs());
@@ -68,13 +68,13 @@ impl Pyannote {
 }
 
 impl SpeakerSegmentation for Pyannote {
-    fn activity(&mut self, sound: &[f32]) -> Result<Activity, PerceiveError> {
+    fn activity(&mut self, sound: &[f32]) -> Result<Activity, VoiceError> {
         let steps = sound.len() / STEP;
         // Two frames are the least that the normalisation over time can work on.
         let mut heard = sound.to_vec();
         heard.resize(heard.len().max(FIELD + HOP), 0.0);
         let view = ArrayViewD::from_shape(vec![1, 1, heard.len()], &heard)
-            .map_err(|error| PerceiveError::State { reason: error.to_string() })?;
+            .map_err(|error| VoiceError::State { reason: error.to_string() })?;
         let [found] = self
             .session
             .run(&[(self.input.as_str(), Tensor::F32(view))], [self.output.as_str()])?;

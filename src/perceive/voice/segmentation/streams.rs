@@ -5,7 +5,7 @@
 //! than that is a new one. How many speak at once is the mean over the chunks, rounded, and so many of the strongest
 //! streams are active (as pyannote's pipeline: Bredin 2023, "pyannote.audio 2.1 speaker diarization pipeline").
 
-use super::super::PerceiveError;
+use super::super::VoiceError;
 use super::super::turns::STEP;
 use super::{Activity, SPEAKERS, SpeakerSegmentation};
 use crate::media::SAMPLE_RATE;
@@ -87,7 +87,7 @@ pub fn streams(
     sound: &[f32],
     network: &mut dyn SpeakerSegmentation,
     settings: &StreamSettings,
-) -> Result<Streams, PerceiveError> {
+) -> Result<Streams, VoiceError> {
     let all = sound.len() / STEP;
     let (chunk, hop) = (steps(settings.chunk_secs).max(1), steps(settings.step_secs).max(1));
     let mut seen = Seen::new(all);
@@ -226,7 +226,7 @@ mod tests {
     struct Told(usize);
 
     impl SpeakerSegmentation for Told {
-        fn activity(&mut self, sound: &[f32]) -> Result<Activity, PerceiveError> {
+        fn activity(&mut self, sound: &[f32]) -> Result<Activity, VoiceError> {
             self.0 += 1;
             let turned = self.0;
             let row = |step: &[f32]| {

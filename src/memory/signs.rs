@@ -1,0 +1,276 @@
+//! Signs of vectors, and which of them are near a query's.
+//!
+//! Of every vector its signs are kept, of a query how much each sign weighs, too: the distance is the sum of the
+//! weights where the signs differ. (That tells the angle nearly as well as the query's exact values would: RaBitQ, Gao
+//! & Long, SIGMOD 2024, arXiv 2405.12497, where a query of few bits is put beside codes of one bit.) All signs are read
+//! for every search, so they lie side by side in long slabs, and no distance is written down.
+
+use std::sync::Arc;
+
+use super::shelf::{Bulk, Shelf};
+use super::simd::{self, BLOCK, Weighed};
+
+/// Codes in a chunk.
+pub(super) const CHUNK: usize = 1024;
+/// Chunks in a slab.
+const SLAB: usize = 64;
+/// Blocks of a sample, at least; …
+const SAMPLE: usize = 4096;
+/// … which is at least one in so many.
+const MOST_APART: usize = 16;
+/// From so many positions in a chunk on, all of it is compared.
+const DENSE: usize = CHUNK / BLOCK / 2;
+
+/// Values beyond so many standard deviations weigh no more.
+const CLIPPED: f32 = 2.0;
+/// The greatest weight.
+const HEAVIEST: u64 = 3;
+
+/// What a turned query's signs weigh, 0 to 3; place after place as in [`words_of`].
+pub(super) fn weigh(turned: &[f32]) -> Vec<Weighed> {
+    let mean_square = simd::dot(turned, turned) / turned.len().max(1) as f32;
+    let step = CLIPPED * mean_square.sqrt() / HEAVIEST as f32;
+    let weighed = turned.chunks(64).map(|part| {
+        let mut weighed = Weighed::default();
+        for (bit, value) in part.iter().enumerate() {
+            let weight = ((value.abs() / step).round() as u64).min(HEAVIEST);
+            weighed.sign |= u64::from(*value >= 0.0) << bit;
+            weighed.once |= (weight & 1) << bit;
+            weighed.twice |= (weight >> 1) << bit;
+        }
+        weighed
+    });
+    weighed.collect()
+}
+
+/// The signs of a turned vector.
+fn words_of(turned: &[f32]) -> impl Iterator<Item = u64> + '_ {
+    turned.chunks(64).map(|part| {
+        part.iter().enumerate().fold(0, |word, (bit, value)| word | u64::from(*value >= 0.0) << bit)
+    })
+}
+
+/// Signs of vectors one after the other; shared by cloning, grow at their end.
+#[derive(Clone)]
+pub(super) struct Signs {
+    /// Words of one vector.
+    words: usize,
+    /// Full ones, in blocks, see [`simd::mismatch`].
+    slabs: Arc<Vec<Bulk<u64>>>,
+    /// Chunks that are in no slab yet.
+    tail: Arc<Vec<Arc<Vec<u64>>>>,
+    len: usize,
+    /// Where slabs lie.
+    shelf: Arc<Shelf>,
+}
+
+impl Signs {
+    /// None yet, of vectors of so many dimensions.
+    pub(super) fn new(bits: usize, shelf: Arc<Shelf>) -> Self {
+        let words = bits.div_ceil(64);
+        Self { words, slabs: Arc::default(), tail: Arc::default(), len: 0, shelf }
+    }
+
+    /// Adds a turned vector's.
+    pub(super) fn push(&mut self, turned: &[f32]) {
+        let place = self.len % CHUNK;
+        let tail = Arc::make_mut(&mut self.tail);
+        if place == 0 {
+            tail.push(Arc::default());
+        }
+        if let Some(last) = tail.last_mut() {
+            let (block, lane) = (place / BLOCK * BLOCK * self.words, place % BLOCK);
+            let last = Arc::make_mut(last);
+            last.resize(block + BLOCK * self.words, 0);
+            for (at, word) in words_of(turned).enumerate() {
+                last[block + at * BLOCK + lane] = word;
+            }
+        }
+        self.len += 1;
+        if self.len.is_multiple_of(SLAB * CHUNK) {
+            let mut slab =
+                Bulk::Ram(self.tail.iter().flat_map(|chunk| chunk.iter().copied()).collect());
+            slab.settle(&self.shelf);
+            Arc::make_mut(&mut self.slabs).push(slab);
+            self.tail = Arc::default();
+        }
+    }
+
+    /// Blocks of a chunk.
+    fn chunk(&self, chunk: usize) -> &[u64] {
+        let (slab, place) = (chunk / SLAB, chunk % SLAB * CHUNK * self.words);
+        let found = match self.slabs.get(slab) {
+            Some(slab) => slab.get(place..place + CHUNK * self.words),
+            None => self.tail.get(chunk % SLAB).map(|chunk| chunk.as_slice()),
+        };
+        found.unwrap_or_default()
+    }
+
+    /// One block; empty where there is none.
+    fn block(&self, block: usize) -> &[u64] {
+        const BLOCKS: usize = CHUNK / BLOCK;
+        let len = BLOCK * self.words;
+        let from = block % BLOCKS * len;
+        self.chunk(block / BLOCKS).get(from..from + len).unwrap_or_default()
+    }
+
+    /// Positions of about `count` of least distance, ascending; all where there are no more.
+    pub(super) fn nearest(&self, query: &[Weighed], count: usize) -> Vec<u32> {
+        if self.len <= count {
+            return (0..self.len as u32).collect();
+        }
+        let blocks = self.len / BLOCK;
+        let apart = (blocks / SAMPLE).clamp(1, MOST_APART);
+        let mut sample = Counts::default();
+        let mut distances = [0; CHUNK];
+        for block in (0..blocks).step_by(apart) {
+            simd::mismatch(self.block(block), query, &mut distances[..BLOCK]);
+            sample.add(&distances[..BLOCK]);
+        }
+        let limit = sample.limit(count / apart);
+        let mut found = Vec::with_capacity(count + count / 2);
+        for first in (0..self.len).step_by(CHUNK) {
+            simd::mismatch(self.chunk(first / CHUNK), query, &mut distances);
+            let here = &distances[..CHUNK.min(self.len - first)];
+            simd::up_to(here, limit, first as u32, &mut found);
+        }
+        found
+    }
+
+    /// Those of the positions (ascending) with about the `count` least distances; all where they are no more.
+    pub(super) fn nearest_of(
+        &self,
+        query: &[Weighed],
+        mut positions: Vec<u32>,
+        count: usize,
+    ) -> Vec<u32> {
+        if positions.len() <= count {
+            return positions;
+        }
+        let mut all: Vec<u16> = Vec::with_capacity(positions.len());
+        let mut distances = [0; CHUNK];
+        for here in positions.chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK) {
+            let chunk = here.first().map_or(0, |at| *at as usize / CHUNK);
+            if here.len() >= DENSE {
+                simd::mismatch(self.chunk(chunk), query, &mut distances);
+            } else {
+                for in_block in here.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK) {
+                    let block = in_block.first().map_or(0, |at| *at as usize / BLOCK);
+                    let place = block * BLOCK % CHUNK;
+                    simd::mismatch(self.block(block), query, &mut distances[place..place + BLOCK]);
+                }
+            }
+            all.extend(here.iter().map(|at| distances[*at as usize % CHUNK]));
+        }
+        let mut counts = Counts::default();
+        counts.add(&all);
+        let limit = counts.limit(count);
+        let mut distances = all.into_iter();
+        positions.retain(|_| distances.next().is_some_and(|distance| distance <= limit));
+        positions
+    }
+}
+
+/// How often each distance comes.
+#[derive(Default)]
+struct Counts(Vec<usize>);
+
+impl Counts {
+    fn add(&mut self, distances: &[u16]) {
+        for distance in distances {
+            let distance = usize::from(*distance);
+            if distance >= self.0.len() {
+                self.0.resize(distance + 1, 0);
+            }
+            self.0[distance] += 1;
+        }
+    }
+
+    /// The distance within which lie at least `wanted`.
+    fn limit(&self, wanted: usize) -> u16 {
+        let mut sum = 0;
+        let limit = self.0.iter().position(|here| {
+            sum += here;
+            sum >= wanted
+        });
+        limit.map_or(u16::MAX, |limit| limit as u16)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    const BITS: usize = 256;
+
+    fn vector(seed: u64) -> Vec<f32> {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        (0..BITS)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+            })
+            .collect()
+    }
+
+    /// The distance as it is defined.
+    fn distance(query: &[f32], turned: &[f32]) -> u16 {
+        let weighed = weigh(query);
+        let bit = |word: u64, at: usize| (word >> (at % 64) & 1) as u16;
+        let weight =
+            |at: usize| bit(weighed[at / 64].once, at) + 2 * bit(weighed[at / 64].twice, at);
+        (0..BITS).filter(|at| (query[*at] >= 0.0) != (turned[*at] >= 0.0)).map(weight).sum()
+    }
+
+    #[test]
+    fn the_nearest_are_found_wherever_they_lie() {
+        let dir = tempfile::tempdir().unwrap();
+        let count = SLAB * CHUNK + 2 * CHUNK + 11;
+        let vectors: Vec<Vec<f32>> = (0..count as u64).map(vector).collect();
+        let query = vector(77);
+        let mut expected: Vec<u16> =
+            vectors.iter().map(|turned| distance(&query, turned)).collect();
+        for shelf in [Shelf::new(dir.path()), Shelf::default()] {
+            let mut signs = Signs::new(BITS, Arc::new(shelf));
+            vectors.iter().for_each(|turned| signs.push(turned));
+            assert_eq!((signs.slabs.len(), signs.tail.len()), (1, 3));
+            let weighed = weigh(&query);
+            let found = signs.nearest(&weighed, 1000);
+            assert!((600..1700).contains(&found.len()), "{}", found.len());
+            let most = found.iter().map(|at| expected[*at as usize]).max().unwrap();
+            let all: Vec<u32> =
+                (0..count as u32).filter(|at| expected[*at as usize] <= most).collect();
+            assert_eq!(found, all, "everything within the limit and nothing else");
+            assert_eq!(signs.nearest(&weighed, count).len(), count);
+            // Few far apart, and many side by side.
+            let sparse = (0..count as u32).step_by(97);
+            let some: Vec<u32> = sparse
+                .chain(60_000..64_000)
+                .collect::<std::collections::BTreeSet<_>>()
+                .into_iter()
+                .collect();
+            let best = signs.nearest_of(&weighed, some.clone(), 200);
+            assert!((200..300).contains(&best.len()), "{}", best.len());
+            let most = best.iter().map(|at| expected[*at as usize]).max().unwrap();
+            let all: Vec<u32> =
+                some.iter().copied().filter(|at| expected[*at as usize] <= most).collect();
+            assert_eq!(best, all);
+            assert_eq!(signs.nearest_of(&weighed, some.clone(), some.len()), some);
+        }
+        expected.sort_unstable();
+        assert_eq!(expected[0], 0, "the query is one of them");
+    }
+
+    #[test]
+    fn great_values_weigh_more() {
+        let mut turned = vec![0.1_f32; 64];
+        (turned[0], turned[1], turned[2]) = (-5.0, 0.2, f32::NAN);
+        let weighed = weigh(&turned[..2]);
+        assert_eq!(weighed.len(), 1);
+        assert_eq!((weighed[0].sign, weighed[0].once & 1, weighed[0].twice & 1), (2, 0, 1));
+        // Nothing that is no number is worth anything.
+        assert!(weigh(&turned).iter().all(|part| part.once == 0 && part.twice == 0));
+        assert!(weigh(&[0.0; 70]).iter().all(|part| part.once == 0 && part.twice == 0));
+    }
+}
