@@ -228,7 +228,8 @@ pub struct SpeechTurn {
     pub embedding: Option<Embedding>,
     /// What was said; `None` until known, empty text when nothing was understood.
     pub words: Option<Transcript>,
-    /// Two voices at once in part of the turn.
+    /// Two voices at once in part of the turn: it teaches no gallery. One that was cut out for it has the embedding of what
+    /// its voice says alone nearby.
     pub overlapped: bool,
     /// Which of the voices that hearing the whole clip again told apart, per microphone and clip; turns of
     /// different numbers are different people's. `None` where each turn stands for itself.

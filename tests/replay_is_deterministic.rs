@@ -25,6 +25,25 @@ fn one_hash_at_four_times_and_at_full_speed() {
     assert_eq!(slow, fast);
 }
 
+/// With speaker segmentation, over a stretch in which two speak at once.
+#[test]
+fn one_hash_with_two_voices_at_once() {
+    need!("recordings/living_room_dev.mp4");
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/target/models/pyannote_segmentation.onnx");
+    if !std::path::Path::new(model).is_file() {
+        eprintln!("skipped: no {model}");
+        return;
+    }
+    let hash = |rate: &str, settings: &[&str]| {
+        let part = ["--start-offset", "102", "--duration", "12", "--rate", rate];
+        hash_of("recordings/living_room_dev.mp4", "edge", &part, settings)
+    };
+    let separate = "diarization.segmentation=\"separate\"";
+    let one = hash("max", &[separate, "pipeline.workers=1"]);
+    assert_eq!(one, hash("8", &[separate, "pipeline.workers=2"]));
+    assert_ne!(one, hash("max", &[]), "the second voice is heard");
+}
+
 /// Run by `make prove` for every labelled recording and both sets, with words.
 #[test]
 #[ignore = "long; make prove runs it"]

@@ -73,6 +73,37 @@ pub fn error_rate(labels: &Labels, system: &[Segment], collar: f64) -> Option<f6
     (total > 0.0).then(|| wrong / total)
 }
 
+/// Precision and recall of speech of two and more at once, by time, without a collar; `None` where nobody is heard, or
+/// labelled, at once.
+#[must_use]
+pub fn overlap(labels: &Labels, system: &[Segment]) -> (Option<f64>, Option<f64>) {
+    let true_names: Vec<(f64, f64, &str)> = labels
+        .identities
+        .iter()
+        .flat_map(|who| who.speaking.iter().map(|(s, e)| (*s, *e, who.id.as_str())))
+        .collect();
+    let said_names: Vec<(f64, f64, &str)> =
+        system.iter().map(|s| (s.start, s.end, s.speaker.as_str())).collect();
+    let mut borders: Vec<f64> =
+        true_names.iter().chain(&said_names).flat_map(|(s, e, _)| [*s, *e]).collect();
+    borders.sort_by(f64::total_cmp);
+    borders.dedup();
+    let (mut truly, mut said, mut both) = (0.0, 0.0, 0.0);
+    for pair in borders.windows(2) {
+        let (secs, middle) = (pair[1] - pair[0], 0.5 * (pair[0] + pair[1]));
+        let at_once = |all: &[(f64, f64, &str)]| {
+            let now = all.iter().filter(|(s, e, _)| *s <= middle && middle < *e);
+            now.map(|(.., name)| *name).collect::<BTreeSet<&str>>().len() > 1
+        };
+        let (is_true, is_said) = (at_once(&true_names), at_once(&said_names));
+        truly += if is_true { secs } else { 0.0 };
+        said += if is_said { secs } else { 0.0 };
+        both += if is_true && is_said { secs } else { 0.0 };
+    }
+    let share = |of: f64| (of > 0.0).then(|| both / of);
+    (share(said), share(truly))
+}
+
 /// The same stretches, each given to the labelled speaker it overlaps most: what grouping could reach at best.
 #[must_use]
 pub fn oracle(labels: &Labels, system: &[Segment]) -> Vec<Segment> {
@@ -165,5 +196,26 @@ mod tests {
         assert_eq!(error_rate(&labels(), &near, 0.25), Some(0.0));
         assert_eq!(error_rate(&labels(), &oracle(&labels(), &perfect), 0.0), Some(0.0));
         assert_eq!(error_rate(&Labels::default(), &perfect, 0.0), None);
+    }
+
+    #[test]
+    fn speech_of_two_at_once_counts_twice_and_the_one_who_is_not_heard_is_missed() {
+        let mut labels = labels();
+        labels.identities[1].speaking = vec![(8.0, 20.0)];
+        // 22 s of reference speech, 2 s of it at once
+        let one = [segment(0.0, 10.0, "x"), segment(10.0, 20.0, "y")];
+        assert!((error_rate(&labels, &one, 0.0).unwrap() - 2.0 / 22.0).abs() < 1e-9);
+        let both = [segment(0.0, 10.0, "x"), segment(8.0, 20.0, "y")];
+        assert_eq!(error_rate(&labels, &both, 0.0), Some(0.0));
+        // a second voice where there is none is a false alarm
+        let more = [segment(0.0, 12.0, "x"), segment(8.0, 20.0, "y")];
+        assert!((error_rate(&labels, &more, 0.0).unwrap() - 2.0 / 22.0).abs() < 1e-9);
+        assert_eq!(overlap(&labels, &more), (Some(0.5), Some(1.0)));
+        assert_eq!(overlap(&labels, &one), (None, Some(0.0)));
+        assert_eq!(overlap(&labels, &both), (Some(1.0), Some(1.0)));
+        assert_eq!(overlap(&Labels::default(), &[]), (None, None));
+        // one speaker twice is one
+        let twice = [segment(0.0, 10.0, "x"), segment(5.0, 10.0, "x")];
+        assert_eq!(overlap(&labels, &twice), (None, Some(0.0)));
     }
 }

@@ -109,6 +109,14 @@ pub struct VoiceScores {
     pub der_average_linkage: Option<f64>,
     /// Turns given to whom they overlap most.
     pub der_oracle: Option<f64>,
+    /// Without the second of two voices at once, collar 0.25 s.
+    pub der_one_at_a_time: Option<f64>,
+    /// The same without collar.
+    pub der_one_at_a_time_no_collar: Option<f64>,
+    /// Of the time in which two were heard at once, what is labelled so.
+    pub overlap_precision: Option<f64>,
+    /// Of the time in which two spoke at once, what was heard so.
+    pub overlap_recall: Option<f64>,
     /// Identities who speak.
     pub speakers_labelled: usize,
     /// Of them, those whose voice was found (as in [`PersonScores::found`]).
@@ -288,11 +296,21 @@ fn voices(
 ) -> Modality {
     let mut of = Modality { shares: Shares::new(), all: BTreeMap::new() };
     let mut segments = Vec::new();
+    let mut alone = Vec::new();
+    let mut before: Option<(&str, Timestamp)> = None;
     for line in lines {
-        let PerceptLine::Turn { start, end, voice, person, .. } = line else { continue };
+        let PerceptLine::Turn { start, end, source, voice, person, .. } = line else { continue };
+        let second = before.is_some_and(|(of, until)| of == source && *end <= until);
+        if !second {
+            before = Some((source, *end));
+        }
         let (start, end) = (start.secs_since(zero), end.secs_since(zero));
         let speaker = person.clone().or(voice.clone()).unwrap_or_else(|| "unassigned".into());
-        segments.push(Segment { start, end, speaker });
+        let segment = Segment { start, end, speaker };
+        if !second {
+            alone.push(segment.clone());
+        }
+        segments.push(segment);
         let Some(person) = person else { continue };
         *of.all.entry(person.clone()).or_default() += end - start;
         for (who, identity) in labels.identities.iter().enumerate() {
@@ -307,6 +325,9 @@ fn voices(
     let voice = &mut out.voice;
     voice.der = rate(&segments, 0.25);
     voice.der_no_collar = rate(&segments, 0.0);
+    voice.der_one_at_a_time = rate(&alone, 0.25);
+    voice.der_one_at_a_time_no_collar = rate(&alone, 0.0);
+    (voice.overlap_precision, voice.overlap_recall) = diarization::overlap(labels, &segments);
     voice.der_one_speaker = rate(&diarization::one_speaker(&segments), 0.25);
     voice.der_oracle = rate(&diarization::oracle(labels, &segments), 0.25);
     if let Some((embeddings, threshold)) = embeddings {

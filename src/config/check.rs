@@ -46,6 +46,7 @@ pub const RANGES: &[Range] = &[
     range("voice.pad_secs", 0.0, 2.0, "seconds"),
     range("voice.max_turn_secs", 1.0, 300.0, "seconds"),
     range("voice.min_embed_secs", 0.1, 30.0, "seconds"),
+    range("diarization.segmentation_step_secs", 0.25, 5.0, "seconds"),
     range("active_speaker.window_secs", 0.6, 20.0, "seconds"),
     range("active_speaker.clip_budget_secs", 0.0, 3600.0, "seconds"),
     range("identity.face_accept", -1.0, 1.0, "cosine"),

@@ -47,6 +47,8 @@ pub struct Config {
     pub objects: Objects,
     /// Finding speech.
     pub voice: VoicePerception,
+    /// Who speaks when.
+    pub diarization: Diarization,
     /// Whose mouth speaks.
     pub active_speaker: ActiveSpeakerPerception,
     /// Who is who.

@@ -160,6 +160,29 @@ section! {
     }
 }
 
+/// What speaker segmentation is used for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Segmentation {
+    /// It does not run.
+    #[default]
+    Off,
+    /// Where two speak at once is cut out and teaches nothing.
+    Overlap,
+    /// The second voice gets a turn of its own, too.
+    Separate,
+}
+
+section! {
+    /// `[diarization]`
+    Diarization {
+        /// What speaker segmentation is used for.
+        segmentation: Segmentation = Segmentation::Off,
+        /// From one of the network's looks at 5 s of sound to the next, seconds.
+        segmentation_step_secs: f64 = 2.5,
+    }
+}
+
 section! {
     /// `[voice]`
     VoicePerception {

@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use super::ingest::PerceiverSet;
-use crate::config::{Config, EmbedderKind, Engine, TranscriberKind};
+use crate::config::{Config, EmbedderKind, Engine, Segmentation, TranscriberKind};
 use crate::memory::Memory;
 use crate::models::{Catalogue, Job};
 use crate::mqtt::message::{Ability, Describe};
 
 /// Jobs that something in this version does.
-const JOBS: [Job; 7] = [
+const JOBS: [Job; 8] = [
     Job::FaceDetector,
     Job::FaceEmbedder,
     Job::VoiceActivity,
+    Job::SpeakerSegmentation,
     Job::SpeakerEmbedder,
     Job::ActiveSpeaker,
     Job::TextEmbedder,
@@ -58,7 +59,11 @@ pub fn describe(
 }
 
 fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
-    let off = job == Job::ActiveSpeaker && !config.active_speaker.on;
+    let off = match job {
+        Job::ActiveSpeaker => !config.active_speaker.on,
+        Job::SpeakerSegmentation => config.diarization.segmentation == Segmentation::Off,
+        _ => false,
+    };
     let file = catalogue.choose(config.models.set, job).ok().filter(|_| !off);
     Ability {
         job: job.as_str().to_owned(),

@@ -16,7 +16,7 @@ pub(super) enum Change {
 }
 
 /// Sections that a session takes anew.
-const LIVE: [&str; 9] = [
+const LIVE: [&str; 10] = [
     "camera",
     "microphone",
     "window",
@@ -24,6 +24,7 @@ const LIVE: [&str; 9] = [
     "face",
     "objects",
     "voice",
+    "diarization",
     "identity",
     "transcriber",
 ];
@@ -46,6 +47,7 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
         face,
         objects,
         voice,
+        diarization,
         identity,
         transcriber,
         ..
@@ -57,6 +59,7 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
     taken.face = face;
     taken.objects = objects;
     taken.voice = voice;
+    taken.diarization = diarization;
     taken.identity = identity;
     taken.transcriber = transcriber;
     Change::Session(Box::new(taken), later)

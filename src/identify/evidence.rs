@@ -11,7 +11,8 @@
 //! Four kinds of pairs share one row type: (face, voice) as above; (voice, the same voice): seconds it was
 //! heard while a camera looked, so that a face that comes late starts with all the absence before it;
 //! (face, face): seconds both were seen at once in one camera, evidence of being two people; likewise
-//! (voice, another voice): seconds of speech that hearing a whole clip told apart.
+//! (voice, another voice): seconds of speech that hearing a whole clip told apart, or in which both spoke at once on one
+//! microphone.
 
 use std::collections::{BTreeMap, BTreeSet};
 

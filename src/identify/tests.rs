@@ -489,3 +489,32 @@ fn silent_mouths_tell_nothing_before_one_was_seen_to_speak() {
         run(&four_and_a_voice(), false).0.memberships
     );
 }
+
+/// Two at once on one microphone: their turns found nobody and teach nobody, and keep two like voices apart.
+#[test]
+fn two_voices_at_once_are_two_people() {
+    let lessons = |overlapped: bool| {
+        let mut scene =
+            clip(0, &[], &[(0, 1.0, 5.0), (0, 5.0, 6.0), (1, 5.0, 6.0), (1, 6.0, 10.0)]);
+        for n in [1, 2] {
+            scene.turns[n].overlapped = overlapped;
+        }
+        run(&[scene], false)
+    };
+    let (ledger, now) = lessons(true);
+    let (a, b) = (person_of_voice(&ledger, &now, 0), person_of_voice(&ledger, &now, 3));
+    assert_ne!(a, b);
+    assert_eq!(person_of_voice(&ledger, &now, 1), a);
+    assert_eq!(person_of_voice(&ledger, &now, 2), b);
+    let voice = |turn: u64| ledger.turns[&(SessionId(1), TurnId(turn))].voice.unwrap();
+    let together = now.evidence().together_secs(voice(0), voice(3));
+    assert!((together - 1.0).abs() < 1e-9, "{together}");
+    let taught = |ledger: &TestLedger| ledger.rows().exemplars.len();
+    assert!(taught(&ledger) <= 2, "{}", taught(&ledger));
+
+    // alone, they are nobody
+    let mut scene = clip(0, &[], &[(0, 5.0, 9.0), (1, 5.0, 9.0)]);
+    scene.turns.iter_mut().for_each(|turn| turn.overlapped = true);
+    let (ledger, now) = run(&[scene], false);
+    assert!(persons(&ledger, &now).is_empty());
+}

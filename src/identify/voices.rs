@@ -11,7 +11,7 @@ use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::media::SAMPLE_RATE;
 use crate::memory::model::{Exemplar, Media, MediaKind};
 use crate::percept::{ClipPercepts, FaceTrack, SpeechTurn};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// A shorter turn never founds a voice, seconds of speech.
 const FOUNDING_SECS: f64 = 1.2;
@@ -95,7 +95,11 @@ impl Resolver {
             }
         };
         let items: Vec<Item> = units.iter().map(item).collect();
-        let apart = |a: usize, b: usize| told_apart(&open[units[a][0]], &open[units[b][0]]);
+        let apart = |a: usize, b: usize| {
+            let pairs =
+                |x: &usize| units[b].iter().any(|y| at_once_secs(&open[*x], &open[*y]) > 0.0);
+            told_apart(&open[units[a][0]], &open[units[b][0]]) || units[a].iter().any(pairs)
+        };
         let of_units = cluster::group(
             &items,
             &known,
@@ -165,12 +169,24 @@ impl Resolver {
         voices
     }
 
-    /// Counts for how long voices of this clip were told apart.
+    /// Counts for how long voices of this clip were told apart, or spoke at once.
     pub(super) fn count_apart(
         &mut self,
         turns: &[&SpeechTurn],
         voice: &BTreeMap<TurnId, EntityId>,
     ) {
+        for (n, a) in turns.iter().enumerate() {
+            for b in &turns[n + 1..] {
+                // Numbered ones are counted below.
+                let counted = a.distinct.is_some() && b.distinct.is_some() || a.source != b.source;
+                let voices = voice.get(&a.id).zip(voice.get(&b.id)).filter(|(x, y)| x != y);
+                let Some((x, y)) = voices.filter(|_| !counted) else { continue };
+                let secs = together_secs(a.span, b.span);
+                if secs > 0.0 {
+                    self.evidence.together(*x, *y, secs);
+                }
+            }
+        }
         let mut secs: BTreeMap<(&SourceId, u8), BTreeMap<EntityId, f64>> = BTreeMap::new();
         for turn in turns {
             if let (Some(number), Some(id)) = (turn.distinct, voice.get(&turn.id)) {
@@ -249,6 +265,20 @@ pub(super) fn mouths_of(clip: &ClipPercepts, turn: TurnId) -> Vec<(TrackId, f32)
 fn told_apart(a: &OpenTurn, b: &OpenTurn) -> bool {
     let both = a.distinct.zip(b.distinct);
     both.is_some_and(|(x, y)| x != y) && a.clip == b.clip && a.source == b.source
+}
+
+/// For how long both turns were heard at once on one microphone: two voices then, seconds.
+fn at_once_secs(a: &OpenTurn, b: &OpenTurn) -> f64 {
+    if a.clip != b.clip || a.source != b.source || a.turn == b.turn {
+        return 0.0;
+    }
+    together_secs(a.span, b.span)
+}
+
+/// Common time of two turns; turns that touch have none, whatever their rounding.
+fn together_secs(a: Span, b: Span) -> f64 {
+    let secs = a.overlap_secs(b);
+    if secs < 0.05 { 0.0 } else { secs }
 }
 
 /// Whether the track is seen at that time, or just before and just after.

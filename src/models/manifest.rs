@@ -21,6 +21,8 @@ pub enum Job {
     FaceEmbedder,
     /// Sound → probability of speech.
     VoiceActivity,
+    /// Speech → who of a few unknown speakers speaks when, at once too.
+    SpeakerSegmentation,
     /// Speech → embedding of the voice.
     SpeakerEmbedder,
     /// Sentence → embedding.
@@ -35,10 +37,11 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order of the data.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::FaceDetector,
         Self::FaceEmbedder,
         Self::VoiceActivity,
+        Self::SpeakerSegmentation,
         Self::SpeakerEmbedder,
         Self::TextEmbedder,
         Self::ActiveSpeaker,
@@ -53,6 +56,7 @@ impl Job {
             Self::FaceDetector => "face_detector",
             Self::FaceEmbedder => "face_embedder",
             Self::VoiceActivity => "voice_activity",
+            Self::SpeakerSegmentation => "speaker_segmentation",
             Self::SpeakerEmbedder => "speaker_embedder",
             Self::TextEmbedder => "text_embedder",
             Self::ActiveSpeaker => "active_speaker",

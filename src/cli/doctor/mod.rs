@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Context;
 use super::print::{self, Paint};
-use crate::config::{BrokerAddress, EmbedderKind, Engine, TranscriberKind};
+use crate::config::{BrokerAddress, EmbedderKind, Engine, Segmentation, TranscriberKind};
 use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
 use crate::models::{Catalogue, Job, bringing};
@@ -298,7 +298,9 @@ fn models(context: &Context) -> Vec<Finding> {
     };
     let elsewhere = context.config.embedder.kind == EmbedderKind::Server;
     let wanted = |job: &&Job| !(elsewhere && **job == Job::TextEmbedder);
-    NEEDED.iter().filter(wanted).map(job).chain(objects(context)).collect()
+    let segmentation = context.config.diarization.segmentation != Segmentation::Off;
+    let asked = segmentation.then_some(&Job::SpeakerSegmentation);
+    NEEDED.iter().filter(wanted).chain(asked).map(job).chain(objects(context)).collect()
 }
 
 /// The detector of things, where one is configured.

@@ -15,8 +15,8 @@ use super::steady::Looks;
 use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
 use crate::config::sections::{FacePerception, Objects};
-use crate::config::{Config, find_file};
-use crate::ids::{ModelHash, SourceId, TurnId};
+use crate::config::{Config, Segmentation, find_file};
+use crate::ids::{ModelHash, SourceId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
@@ -28,8 +28,9 @@ use crate::perceive::object::{self, Detection, ObjectDetector, WEAK_SHARE, Yolo}
 use crate::perceive::speech::{self, Transcriber};
 use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
-    Eres2NetV2, Ge2e, JointSettings, RawTurn, SileroVad, SpeakerEmbedder, SplitSettings,
-    TurnFinder, TurnFinderState, VoiceActivity, part_jointly, split_by_speaker,
+    Embedders, Eres2NetV2, Ge2e, JointSettings, Pyannote, RawTurn, SileroVad, SpeakerEmbedder,
+    SpeakerSegmentation, SplitSettings, StreamSettings, TurnFinder, TurnFinderState, VoiceActivity,
+    part_jointly, streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 use crate::runtime::onnx::Device;
@@ -103,6 +104,8 @@ pub struct PerceiverSet {
     /// The small speaker embedder that looks for changes of voice inside a turn.
     change_finder: Option<ModelFile>,
     voice_activity: Option<ModelFile>,
+    /// Who speaks when, at once too.
+    segmentation: Option<ModelFile>,
     /// Whose mouth makes the sound.
     active_speaker: Option<ModelFile>,
     /// What turns speech into words, by its name.
@@ -134,6 +137,10 @@ impl PerceiverSet {
         let face_embedder = choose(Job::FaceEmbedder, "telling faces apart")?;
         let voice_activity = choose(Job::VoiceActivity, "speech")?;
         let speaker_embedder = choose(Job::SpeakerEmbedder, "telling voices apart")?;
+        let segmentation = match config.diarization.segmentation {
+            Segmentation::Off => None,
+            _ => choose(Job::SpeakerSegmentation, "telling two voices at once")?,
+        };
         // The open set has none by design, and lacks nothing.
         let scored = config.active_speaker.on
             && !catalogue.manifest().order(config.models.set, Job::ActiveSpeaker).is_empty();
@@ -173,6 +180,7 @@ impl PerceiverSet {
             face_embedder,
             speaker_embedder,
             voice_activity,
+            segmentation,
             active_speaker,
             recogniser,
             objects,
@@ -248,6 +256,17 @@ impl PerceiverSet {
         let speaker = self.active_speaker.as_ref().filter(|_| self.scores_mouths()).map(open);
         let speaker =
             speaker.transpose()?.map(|speaker| Box::new(speaker) as Box<dyn ActiveSpeaker>);
+        let open = |file: &ModelFile| Pyannote::open(&file.path, Device::Auto);
+        let network = self.segmentation.as_ref().map(open).transpose()?;
+        let diarization = &self.config.diarization;
+        let segmentation = network.map(|network| Separation {
+            network: Box::new(network),
+            settings: StreamSettings {
+                step_secs: diarization.segmentation_step_secs,
+                ..StreamSettings::default()
+            },
+            separate: diarization.segmentation == Segmentation::Separate,
+        });
         let ignored = self.config.objects.ignore.clone();
         Ok(Perceivers {
             faces,
@@ -256,6 +275,7 @@ impl PerceiverSet {
             calibrated,
             voice,
             splitter,
+            segmentation,
             speaker,
             split,
             min_embed_secs,
@@ -301,6 +321,13 @@ impl PerceiverSet {
     /// When the model cannot be opened.
     pub fn speaker_embedder(&self) -> Result<Option<Box<dyn SpeakerEmbedder>>, PerceiveError> {
         self.speaker_embedder.as_ref().map(open_embedder).transpose()
+    }
+
+    /// Below which cosine two turns are surely not of one voice; -1 where nobody measured it.
+    #[must_use]
+    pub fn unlike(&self) -> f32 {
+        let calibrated = self.speaker_embedder.as_ref().and_then(|file| file.thresholds.as_ref());
+        calibrated.map_or(-1.0, |thresholds| thresholds.maybe)
     }
 
     /// The voice activity model, alone; `None` where it is missing.
@@ -381,6 +408,14 @@ fn open_embedder(file: &ModelFile) -> Result<Box<dyn SpeakerEmbedder>, PerceiveE
     })
 }
 
+/// Speaker segmentation, and what is done with it.
+struct Separation {
+    network: Box<dyn SpeakerSegmentation>,
+    settings: StreamSettings,
+    /// The second voice gets a turn, too.
+    separate: bool,
+}
+
 /// One worker's models.
 pub struct Perceivers {
     faces: Option<FaceAnalyser>,
@@ -391,6 +426,8 @@ pub struct Perceivers {
     voice: Option<Box<dyn SpeakerEmbedder>>,
     /// Looks for changes of voice, where `voice` is too slow for that.
     splitter: Option<Box<dyn SpeakerEmbedder>>,
+    /// Tells two voices at once; `None` where that is off.
+    segmentation: Option<Separation>,
     /// Compares mouths with sound.
     speaker: Option<Box<dyn ActiveSpeaker>>,
     split: SplitSettings,
@@ -478,13 +515,32 @@ impl Perceivers {
         scaled
     }
 
-    /// Splits a raw turn where the speaker changes and embeds each part.
+    /// Splits a raw turn where the speaker changes or two speak at once, and embeds each part.
     ///
     /// # Errors
-    /// When the embedder cannot run.
+    /// When a network cannot run.
     pub fn voice(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
         let stages = Arc::clone(&self.stages);
-        stages.time(Stage::Voice, || self.split_and_embed(raw))
+        let found = match &mut self.segmentation {
+            Some(Separation { network, settings, separate }) => {
+                let look = || streams(&raw.sound, network.as_mut(), settings);
+                Some((stages.time(Stage::SpeakerSegmentation, look)?, *separate))
+            }
+            None => None,
+        };
+        let mut embedders = Embedders {
+            finder: self
+                .splitter
+                .as_mut()
+                .map(|finder| finder.as_mut() as &mut dyn SpeakerEmbedder),
+            voice: self.voice.as_mut().map(|voice| voice.as_mut() as &mut dyn SpeakerEmbedder),
+            split: &self.split,
+            min_embed_secs: self.min_embed_secs,
+        };
+        Ok(stages.time(Stage::Voice, || match &found {
+            Some((streams, separate)) => embedders.turns_of(raw, streams, *separate),
+            None => embedders.turns(raw),
+        })?)
     }
 
     /// Scores a face against a turn: log odds by time, the turn's pauses left out.
@@ -500,21 +556,6 @@ impl Perceivers {
         let threshold = self.split.threshold;
         let score = || excerpt.score(speaker.as_mut(), turn, threshold);
         Ok(self.stages.time(Stage::ActiveSpeaker, score)?)
-    }
-
-    fn split_and_embed(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
-        let parts = match self.splitter.as_mut().or(self.voice.as_mut()) {
-            Some(finder) => split_by_speaker(raw.clone(), finder.as_mut(), &self.split)?,
-            None => vec![raw.clone()],
-        };
-        let mut turns = Vec::with_capacity(parts.len());
-        for part in parts {
-            // The sealer numbers turns once it knows their clip.
-            let embedder =
-                self.voice.as_mut().map(|voice| voice.as_mut() as &mut dyn SpeakerEmbedder);
-            turns.push(part.into_turn(TurnId::default(), embedder, self.min_embed_secs)?);
-        }
-        Ok(turns)
     }
 
     /// Parts two voices that a poor channel makes alike: the turns of one microphone and clip, in time order.

@@ -30,7 +30,7 @@ use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
 use crate::memory::{Draft, MemoryError};
 use crate::perceive::active_speaker::CROPS_PER_SEC;
-use crate::perceive::voice::{JointSettings, heard_once, is_poor};
+use crate::perceive::voice::{JointSettings, heard_once, is_poor, settle, take_seconds};
 use crate::percept::{
     ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
     Transcript,
@@ -396,21 +396,24 @@ impl Sealer {
         (turn, None)
     }
 
-    /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike. A robot that
-    /// is told to stop has no time for it.
+    /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike; the second voices of
+    /// overlaps find out whose they are. A robot that is told to stop has no time to hear anything again.
     fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
-        if self.is_stopping() || !is_poor(&turns, &JointSettings::default()) {
-            return turns;
-        }
-        match take(&self.jobs.again(turns.clone())) {
-            Ok(heard) => heard,
-            // Nothing is lost without the second hearing: the turns stay as they were.
-            Err(error) => {
-                let source = &self.microphones[microphone];
-                tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
-                turns
+        let (turns, seconds) = take_seconds(turns);
+        let heard = if self.is_stopping() || !is_poor(&turns, &JointSettings::default()) {
+            turns
+        } else {
+            match take(&self.jobs.again(turns.clone())) {
+                Ok(heard) => heard,
+                // Nothing is lost without the second hearing: the turns stay as they were.
+                Err(error) => {
+                    let source = &self.microphones[microphone];
+                    tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
+                    turns
+                }
             }
-        }
+        };
+        settle(heard, seconds, self.settings.perceivers.unlike())
     }
 
     fn is_stopping(&self) -> bool {

@@ -17,6 +17,8 @@ pub enum Stage {
     Objects,
     /// Voice activity, and turns cut out.
     VoiceActivity,
+    /// Who speaks when, two at once included.
+    SpeakerSegmentation,
     /// Turns split by speaker and embedded.
     Voice,
     /// Mouths cut out of frames, and scored against turns.
@@ -33,11 +35,12 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of the data.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Picture,
         Self::Faces,
         Self::Objects,
         Self::VoiceActivity,
+        Self::SpeakerSegmentation,
         Self::Voice,
         Self::ActiveSpeaker,
         Self::Words,
@@ -54,6 +57,7 @@ impl Stage {
             Self::Faces => "faces",
             Self::Objects => "objects",
             Self::VoiceActivity => "voice_activity",
+            Self::SpeakerSegmentation => "speaker_segmentation",
             Self::Voice => "voice",
             Self::ActiveSpeaker => "active_speaker",
             Self::Words => "words",

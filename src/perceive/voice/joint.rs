@@ -95,9 +95,16 @@ pub fn part_jointly(
             parted.extend(stretch.turns.iter().cloned());
             continue;
         }
-        for (start, end, speaker) in runs(states, stretch.sound.len(), window, hop) {
+        let runs = runs(states, stretch.sound.len(), window, hop);
+        for (start, end, speaker, overlapped) in around(&runs, &stretch.overlaps(), window / 2) {
             let mut turn = stretch.part(start, end);
             turn.distinct = Some(speaker);
+            turn.overlapped = overlapped;
+            if overlapped {
+                // The mixture is nobody's voice: `settle` gives it one of the same number.
+                parted.push(turn);
+                continue;
+            }
             let secs = turn.sound.len() as f64 / f64::from(SAMPLE_RATE);
             let embedder: &mut dyn SpeakerEmbedder = match &mut voice {
                 Some(voice) => &mut **voice,
@@ -181,6 +188,17 @@ fn stretches(turns: Vec<SpeechTurn>) -> Vec<Stretch> {
 }
 
 impl Stretch {
+    /// Samples that are two voices at once.
+    fn overlaps(&self) -> Vec<(usize, usize)> {
+        let mut at = 0;
+        let place = |turn: &SpeechTurn| {
+            let start = at;
+            at += turn.sound.len();
+            turn.overlapped.then_some((start, at))
+        };
+        self.turns.iter().filter_map(place).collect()
+    }
+
     /// The samples `[start, end)` as a turn that has no number yet.
     fn part(&self, start: usize, end: usize) -> SpeechTurn {
         let rate = f64::from(SAMPLE_RATE);
@@ -226,6 +244,17 @@ fn two_heaps(stretches: &[Stretch], settings: &JointSettings) -> Option<Vec<Vec<
     if all.len() < 2 * least {
         return None;
     }
+    let (window, hop) = (steps(settings.window_secs) * STEP, steps(settings.step_secs) * STEP);
+    // Seconds of speech of each: a turn of one voice counts whole, not only where windows begin in it.
+    let spoken = |states: &[Vec<u8>]| {
+        let mut secs = [0.0_f64; 2];
+        for (stretch, states) in stretches.iter().zip(states) {
+            for (start, end, speaker) in runs(states, stretch.sound.len(), window, hop) {
+                secs[usize::from(speaker)] += (end - start) as f64 / f64::from(SAMPLE_RATE);
+            }
+        }
+        secs
+    };
     let axis = main_axis(&all);
     let middle = mean(&all, |_| 1.0);
     let side = |window: &[f32]| dot(window, &axis) - dot(&middle, &axis) > 0.0;
@@ -250,21 +279,24 @@ fn two_heaps(stretches: &[Stretch], settings: &JointSettings) -> Option<Vec<Vec<
         let settled = next == states;
         states = next;
         let flat: Vec<u8> = states.iter().flatten().copied().collect();
-        if settled || [0, 1].iter().any(|s| flat.iter().filter(|f| *f == s).count() < least) {
+        if settled || !spoken(&states).iter().all(|secs| *secs >= settings.min_voice_secs) {
             break;
         }
         middles = [0_u8, 1]
             .map(|state| unit(mean(&all, |n| if flat[n] == state { leads[n].abs() } else { 0.0 })));
     }
-    let flat: Vec<u8> = states.iter().flatten().copied().collect();
-    let lesser = least.max((settings.min_share * flat.len() as f64).ceil() as usize);
-    let enough = [0, 1].iter().all(|s| flat.iter().filter(|f| *f == s).count() >= lesser);
+    let [zero, one] = spoken(&states);
+    let enough = zero.min(one) >= settings.min_voice_secs.max(settings.min_share * (zero + one));
+    let lesser = [0, 1].map(|state| states.iter().flatten().filter(|s| **s == state).count());
+    let wanted = least.max((settings.min_share * all.len() as f64).ceil() as usize);
     let own: f32 = all.iter().map(|w| dot(w, &middles[0]).max(dot(w, &middles[1]))).sum::<f32>()
         / all.len() as f32;
     let lead = leads.iter().map(|lead| lead.abs()).sum::<f32>() / leads.len() as f32;
-    let clear = lead / (1.0 - own).max(1e-3) >= settings.clearness;
-    tracing::debug!(windows = all.len(), clearness = lead / (1.0 - own).max(1e-3), "heard again");
-    (enough && clear).then_some(states)
+    let clearness = lead / (1.0 - own).max(1e-3);
+    // Windows are what tells: of fewer in short turns, more must be told by each.
+    let seen = (lesser[0].min(lesser[1]) as f32 / wanted as f32).min(1.0);
+    tracing::debug!(windows = all.len(), ?lesser, clearness, "heard again");
+    (enough && clearness * seen >= settings.clearness).then_some(states)
 }
 
 /// Rounds of assignment and averaging at most.
@@ -314,6 +346,52 @@ fn runs(states: &[u8], length: usize, window: usize, hop: usize) -> Vec<(usize, 
     }
     if let Some(last) = states.last() {
         found.push((start, length, *last));
+    }
+    found
+}
+
+/// Runs of one voice with the overlaps cut out of them: `(start, end, speaker, overlapped)`, in order and without holes.
+///
+/// A change of voice at less than `reach` samples from an overlap is one that begins with it: the windows that found it are
+/// longer than that, and who breaks in goes on alone when the other one ends.
+fn around(
+    runs: &[(usize, usize, u8)],
+    overlaps: &[(usize, usize)],
+    reach: usize,
+) -> Vec<(usize, usize, u8, bool)> {
+    let length = runs.last().map_or(0, |run| run.1);
+    let mut borders: Vec<(usize, u8)> = runs.iter().map(|run| (run.0, run.2)).collect();
+    for (start, end) in overlaps {
+        let near = |at: usize| at > 0 && at + reach >= *start && at <= end + reach;
+        let middle = start.midpoint(*end);
+        let snapped = (1..borders.len())
+            .filter(|n| near(borders[*n].0))
+            .min_by_key(|n| borders[*n].0.abs_diff(middle));
+        if let Some(n) = snapped {
+            // Never before its own predecessor.
+            borders[n].0 = (*end).max(borders[n - 1].0);
+        }
+    }
+    borders.sort_by_key(|border| border.0);
+    let speaker = |at: usize| {
+        let n = borders.partition_point(|border| border.0 <= at);
+        borders.get(n.saturating_sub(1)).map_or(0, |border| border.1)
+    };
+    let mut cuts: Vec<usize> = borders.iter().map(|border| border.0).collect();
+    cuts.extend(overlaps.iter().flat_map(|(start, end)| [*start, *end]));
+    cuts.push(length);
+    cuts.sort_unstable();
+    cuts.dedup();
+    let mut found: Vec<(usize, usize, u8, bool)> = Vec::new();
+    for pair in cuts.windows(2) {
+        let (start, end) = (pair[0], pair[1]);
+        let overlapped = overlaps.iter().any(|(from, to)| *from <= start && end <= *to);
+        let next = (start, end, speaker(start), overlapped);
+        match found.last_mut() {
+            // An overlap stays whole, under the voice that was there first.
+            Some(last) if last.3 == next.3 && (overlapped || last.2 == next.2) => last.1 = end,
+            _ => found.push(next),
+        }
     }
     found
 }
@@ -459,7 +537,47 @@ mod tests {
         assert_eq!(heard(vec![near.clone()]), vec![near]);
     }
 
+    #[test]
+    fn a_voice_that_breaks_in_goes_on_after_the_overlap() {
+        let runs = [(0, 50_000, 0), (50_000, 100_000, 1)];
+        // the border that the windows found lies a little after the overlap
+        let found = around(&runs, &[(40_000, 46_400)], 9600);
+        let wanted =
+            [(0, 40_000, 0, false), (40_000, 46_400, 0, true), (46_400, 100_000, 1, false)];
+        assert_eq!(found, wanted);
+        // far from any border it is the same voice before and after
+        let found = around(&runs, &[(10_000, 16_000)], 9600);
+        assert_eq!(found[1], (10_000, 16_000, 0, true));
+        assert_eq!(found[2], (16_000, 50_000, 0, false));
+        assert_eq!(around(&runs, &[], 9600).len(), 2);
+    }
+
     proptest! {
+        #[test]
+        fn what_is_cut_around_overlaps_has_no_holes(
+            borders in proptest::collection::btree_set(1_usize..1000, 0..6),
+            overlaps in proptest::collection::btree_set(1_usize..1000, 0..8),
+        ) {
+            let mut edges: Vec<usize> = borders.into_iter().map(|n| n * 160).collect();
+            edges.insert(0, 0);
+            edges.push(160_160);
+            let runs: Vec<(usize, usize, u8)> =
+                edges.windows(2).enumerate().map(|(n, e)| (e[0], e[1], (n % 2) as u8)).collect();
+            let overlaps: Vec<(usize, usize)> = overlaps
+                .into_iter()
+                .collect::<Vec<_>>()
+                .chunks_exact(2)
+                .map(|pair| (pair[0] * 160, pair[1] * 160))
+                .collect();
+            let found = around(&runs, &overlaps, 9600);
+            prop_assert_eq!(found.first().map(|piece| piece.0), Some(0));
+            prop_assert_eq!(found.last().map(|piece| piece.1), Some(160_160));
+            prop_assert!(found.windows(2).all(|pair| pair[0].1 == pair[1].0));
+            prop_assert!(found.iter().all(|piece| piece.0 < piece.1));
+            let secs: usize = found.iter().filter(|p| p.3).map(|p| p.1 - p.0).sum();
+            prop_assert_eq!(secs, overlaps.iter().map(|(start, end)| end - start).sum::<usize>());
+        }
+
         #[test]
         fn smoothing_follows_clear_leads_and_runs_cover_all(
             leads in proptest::collection::vec(-1.0_f32..1.0, 1..60)

@@ -4,8 +4,9 @@
 //! 32 ms a speech probability, [`Segmenter`] makes stretches of it, [`TurnFinder`] cuts these out of the
 //! sound as [`RawTurn`]s. From there on any worker may go on, since nothing depends on another turn:
 //! [`split_by_speaker`] parts two people who follow each other without a pause, and
-//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`] or [`Eres2NetV2`]). When the clip is
-//! sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
+//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`] or [`Eres2NetV2`]). Where
+//! [`SpeakerSegmentation`] runs, two who speak at once are cut out of their turns and parted before ([`Embedders`]). When
+//! the clip is sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
 //! What is loud and no speech, and where nothing is to be heard, is told by [`SoundFinder`] on the way.
 
 pub mod eres2netv2;
@@ -15,7 +16,9 @@ mod joint;
 #[cfg(test)]
 pub(crate) mod measured;
 mod mel;
+mod overlap;
 pub mod parity;
+pub mod segmentation;
 mod segmenter;
 mod sounds;
 mod split;
@@ -28,7 +31,9 @@ use std::path::PathBuf;
 pub use eres2netv2::{Eres2NetV2, Variant};
 pub use ge2e::Ge2e;
 pub use joint::{JointSettings, is_poor, part_jointly};
+pub use overlap::{Embedders, settle, take_seconds};
 pub use parity::{Parity, parity};
+pub use segmentation::{Pyannote, SpeakerSegmentation, StreamSettings, Streams, streams};
 pub use segmenter::{Segmenter, Stretch};
 pub use sounds::SoundFinder;
 pub use split::{SplitSettings, split_by_speaker};

@@ -203,7 +203,8 @@ fn loudness(raw: &RawTurn) -> Vec<f64> {
         .collect()
 }
 
-fn part(raw: &RawTurn, range: Range<usize>, settings: &SplitSettings) -> RawTurn {
+/// These steps of 10 ms as a turn.
+pub(super) fn part(raw: &RawTurn, range: Range<usize>, settings: &SplitSettings) -> RawTurn {
     let start = raw.span.start.plus_secs(range.start as f64 * 0.01);
     let activity = raw.activity[range.clone()].to_vec();
     RawTurn::new(raw.source.clone(), start, sound(raw, range).into(), activity, settings.threshold)
