@@ -175,6 +175,8 @@ impl Seen {
         }
         // A speaker that no step is given to was none.
         active.retain(|stream| stream.contains(&true));
+        // A network numbers its speakers as it likes.
+        active.sort_by_key(|stream| stream.iter().position(|speaks| *speaks));
         Streams { active, steps }
     }
 }
