@@ -12,6 +12,8 @@ use super::journal::{ACTED_SECS, Acted};
 const READ_MEMORY: Duration = Duration::from_secs(60);
 /// How long a writing request is known by its id.
 const WRITE_MEMORY: Duration = Duration::from_secs(ACTED_SECS);
+/// From one search for what is known for long enough to the next.
+const SWEPT_EVERY: Duration = Duration::from_secs(10);
 /// Ids that are known at the same time.
 const MAX_IDS: usize = 4096;
 /// Bytes of replies that are kept for repeating.
@@ -45,6 +47,7 @@ pub(super) struct Once {
     entries: HashMap<String, Entry>,
     order: VecDeque<String>,
     bytes: usize,
+    swept: Option<Instant>,
 }
 
 /// A request by its topic and payload; the same in every build, because it is kept on disk.
@@ -122,6 +125,7 @@ impl Once {
                 }
             };
         }
+        self.sweep(now);
         let keep = if reads { READ_MEMORY } else { WRITE_MEMORY };
         let waiting = vec![sender.clone()];
         self.entries
@@ -156,6 +160,24 @@ impl Once {
         self.bytes -= entry.reply.as_ref().map_or(0, Vec::len);
         self.order.retain(|other| other != id);
         Some(entry)
+    }
+
+    /// Forgets what was known for long enough: replies are long, and nobody asks for them any more.
+    fn sweep(&mut self, now: Instant) {
+        if self.swept.is_some_and(|at| now.saturating_duration_since(at) < SWEPT_EVERY) {
+            return;
+        }
+        self.swept = Some(now);
+        let (entries, bytes) = (&mut self.entries, &mut self.bytes);
+        self.order.retain(|id| {
+            let over = entries.get(id).is_none_or(|entry| {
+                entry.reply.is_some() && now.saturating_duration_since(entry.began) > entry.keep
+            });
+            if over && let Some(entry) = entries.remove(id) {
+                *bytes -= entry.reply.as_ref().map_or(0, Vec::len);
+            }
+            !over
+        });
     }
 
     fn forget_oldest(&mut self) -> bool {
@@ -198,6 +220,27 @@ mod tests {
         assert_eq!(once.finish("q", 2, b"new"), Some(vec![to("x")]));
         let later = now + READ_MEMORY + Duration::from_secs(1);
         assert_eq!(once.begin("q", 2, true, &to("x"), later), Verdict::New);
+    }
+
+    #[test]
+    fn replies_are_kept_as_long_as_they_are_repeated() {
+        let mut once = Once::default();
+        let now = Instant::now();
+        for number in 0..200 {
+            let (id, reads) = (format!("q{number}"), number > 0);
+            assert_eq!(once.begin(&id, 1, reads, &to("x"), now), Verdict::New);
+            if number != 1 {
+                assert!(once.finish(&id, 1, b"reply").is_some());
+            }
+        }
+        let later = now + READ_MEMORY + Duration::from_secs(1);
+        assert_eq!(once.begin("next", 1, true, &to("x"), later), Verdict::New);
+        // The change is known for longer, and what is being carried out is.
+        let mut known: Vec<&str> = once.entries.keys().map(String::as_str).collect();
+        known.sort_unstable();
+        assert_eq!(known, ["next", "q0", "q1"]);
+        assert_eq!(once.order, ["q0", "q1", "next"]);
+        assert_eq!(once.bytes, b"reply".len());
     }
 
     #[test]
