@@ -142,7 +142,7 @@ impl Codes {
     pub(crate) fn nearest_of(
         &self,
         query: &CodedQuery,
-        positions: Vec<u32>,
+        positions: &[u32],
         count: usize,
     ) -> Vec<u32> {
         self.signs.nearest_of(&query.signs, positions, count)
@@ -216,7 +216,7 @@ mod tests {
             assert!((codes.likeness(&query, seed as usize) - cosine).abs() < 2e-3);
         }
         assert_eq!(codes.nearest(&query, 1), [2500]);
-        assert_eq!(codes.nearest_of(&query, vec![3, 2500, 2999], 1), [2500]);
+        assert_eq!(codes.nearest_of(&query, &[3, 2500, 2999], 1), [2500]);
         assert_eq!(codes.likeness(&query, 3000), 0.0);
         assert_eq!(codes.likeness(&query, 3001), f32::NEG_INFINITY);
     }

@@ -152,24 +152,21 @@ impl VectorIndex {
             let coded = space.codes.query(query);
             Read { space, coded }
         });
-        let count = space.rows.len();
-        let (all, share) = match among {
-            Some(among) => (among.len(), LOOKED_AT_AGAIN_OF_SOME),
-            None => (count, LOOKED_AT_AGAIN),
+        let positions = among.map(|among| space.positions(among, shown.table));
+        let (all, share) = match &positions {
+            Some(positions) => (positions.len(), LOOKED_AT_AGAIN_OF_SOME),
+            None => (space.rows.len(), LOOKED_AT_AGAIN),
         };
         let mut again = (all / share).clamp(LEAST_AGAIN, MOST_AGAIN).max(10 * k);
         loop {
-            let candidates = match among {
-                Some(among) => {
-                    let positions = space.positions(among, shown.table);
-                    space.codes.nearest_of(coded, positions, again)
-                }
+            let candidates = match &positions {
+                Some(positions) => space.codes.nearest_of(coded, positions, again),
                 None => space.codes.nearest(coded, again),
             };
             let top = space.exactly(query, coded, candidates, k, (&log, shown));
             // Candidates that the reader does not know (retired since, or not yet) may have crowded out
             // others.
-            if top.0.len() == k || again >= count {
+            if top.0.len() == k || again >= all {
                 return top.into_hits();
             }
             again = again.saturating_mul(8);

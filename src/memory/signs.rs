@@ -141,11 +141,11 @@ impl Signs {
     pub(super) fn nearest_of(
         &self,
         query: &[Weighed],
-        mut positions: Vec<u32>,
+        positions: &[u32],
         count: usize,
     ) -> Vec<u32> {
         if positions.len() <= count {
-            return positions;
+            return positions.to_vec();
         }
         let mut all: Vec<u16> = Vec::with_capacity(positions.len());
         let mut distances = [0; CHUNK];
@@ -165,9 +165,8 @@ impl Signs {
         let mut counts = Counts::default();
         counts.add(&all);
         let limit = counts.limit(count);
-        let mut distances = all.into_iter();
-        positions.retain(|_| distances.next().is_some_and(|distance| distance <= limit));
-        positions
+        let near = positions.iter().zip(all).filter(|(_, distance)| *distance <= limit);
+        near.map(|(at, _)| *at).collect()
     }
 }
 
@@ -250,13 +249,13 @@ mod tests {
                 .collect::<std::collections::BTreeSet<_>>()
                 .into_iter()
                 .collect();
-            let best = signs.nearest_of(&weighed, some.clone(), 200);
+            let best = signs.nearest_of(&weighed, &some, 200);
             assert!((200..300).contains(&best.len()), "{}", best.len());
             let most = best.iter().map(|at| expected[*at as usize]).max().unwrap();
             let all: Vec<u32> =
                 some.iter().copied().filter(|at| expected[*at as usize] <= most).collect();
             assert_eq!(best, all);
-            assert_eq!(signs.nearest_of(&weighed, some.clone(), some.len()), some);
+            assert_eq!(signs.nearest_of(&weighed, &some, some.len()), some);
         }
         expected.sort_unstable();
         assert_eq!(expected[0], 0, "the query is one of them");
