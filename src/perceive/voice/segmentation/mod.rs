@@ -13,7 +13,6 @@ pub use pyannote::Pyannote;
 pub use streams::{StreamSettings, Streams, streams};
 
 use super::VoiceError;
-use crate::ids::ModelHash;
 
 /// How many speakers are told apart in one call.
 pub const SPEAKERS: usize = 3;
@@ -28,10 +27,4 @@ pub trait SpeakerSegmentation: Send {
     /// # Errors
     /// When the network cannot run or gives what no such network gives.
     fn activity(&mut self, sound: &[f32]) -> Result<Activity, VoiceError>;
-
-    /// Which weights.
-    fn hash(&self) -> ModelHash;
-
-    /// Name of the network.
-    fn name(&self) -> &str;
 }

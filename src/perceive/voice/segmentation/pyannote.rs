@@ -11,8 +11,6 @@ use ndarray::{ArrayViewD, Axis};
 use super::super::VoiceError;
 use super::super::turns::STEP;
 use super::{Activity, SPEAKERS, SpeakerSegmentation};
-use crate::ids::ModelHash;
-use crate::runtime::checkpoint::file_hash;
 use crate::runtime::onnx::{self, Device, RuntimeError, Session, Tensor};
 
 /// Samples that one frame sees before the LSTM, and from one frame to the next: SincNet with convolutions of 251 (step
@@ -34,7 +32,6 @@ const POWERSET: [[bool; SPEAKERS]; 7] = [
 /// pyannote's speaker segmentation, or a network with the same ends.
 pub struct Pyannote {
     session: Session,
-    hash: ModelHash,
     input: String,
     output: String,
 }
@@ -63,7 +60,7 @@ impl Pyannote {
             return Err(fail(what).into());
         }
         let (input, output) = (input.clone(), output.clone());
-        Ok(Self { session, hash: file_hash(path)?, input, output })
+        Ok(Self { session, input, output })
     }
 }
 
@@ -85,24 +82,14 @@ impl SpeakerSegmentation for Pyannote {
         })?;
         Ok((0..steps).map(|step| frames[frame_of(step, frames.len(), heard.len())]).collect())
     }
-
-    fn hash(&self) -> ModelHash {
-        self.hash
-    }
-
-    fn name(&self) -> &str {
-        "pyannote"
-    }
 }
 
 /// Frames of speakers out of the network's output `[1,F,C]`; at least one.
 fn decode(output: &ArrayViewD<'_, f32>) -> Result<Vec<[f32; SPEAKERS]>, String> {
     let shape = output.shape();
-    let (1, frames, classes) = (match shape {
-        [batch, frames, classes] if *frames > 0 => (*batch, *frames, *classes),
+    let (frames, classes) = match *shape {
+        [1, frames, classes] if frames > 0 => (frames, classes),
         _ => return Err(format!("shape {shape:?} instead of [1,F,3] or [1,F,7]")),
-    }) else {
-        return Err(format!("shape {shape:?}: more than one sound"));
     };
     let rows = output.index_axis(Axis(0), 0);
     let row = |n: usize| rows.index_axis(Axis(0), n).iter().copied().collect::<Vec<f32>>();

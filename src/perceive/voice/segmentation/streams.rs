@@ -221,7 +221,6 @@ fn steps(secs: f64) -> usize {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ids::ModelHash;
     use proptest::prelude::*;
 
     /// Reads who speaks out of the samples: 1 = a, 2 = b, 4 = c. Its order of speakers turns with every call.
@@ -238,12 +237,6 @@ mod tests {
                 })
             };
             Ok(sound.chunks_exact(STEP).map(row).collect())
-        }
-        fn hash(&self) -> ModelHash {
-            ModelHash([0; 32])
-        }
-        fn name(&self) -> &str {
-            "told"
         }
     }
 
