@@ -181,9 +181,8 @@ pub fn calibrate(
     board: Board,
     lens: Lens,
     name: &str,
-    looked: Vec<Looked>,
+    mut looked: Vec<Looked>,
 ) -> Result<Calibrated, BenchError> {
-    let mut looked = looked;
     one_size(&mut looked);
     let views: Vec<Numbered> = looked
         .iter()

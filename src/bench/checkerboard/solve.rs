@@ -188,18 +188,22 @@ impl<'a> Seen<'a> {
         Some(UnitQuaternion::from_rotation_matrix(&turn.inverse()) * pose)
     }
 
-    /// Change of the misses with the pose, px per radian and metre.
-    fn by_pose(&self, camera: &CameraInfo, pose: &Isometry3<f64>) -> OMatrix<f64, Dyn, U6> {
+    /// Change of the misses as the pose is moved from `pose` by `by` and a little more, px per radian and metre.
+    fn by_pose(
+        &self,
+        camera: &CameraInfo,
+        pose: &Isometry3<f64>,
+        by: &Vector6<f64>,
+    ) -> OMatrix<f64, Dyn, U6> {
         let mut slopes = OMatrix::<f64, Dyn, U6>::zeros(2 * self.board.len());
         let metres = 1e-6 * pose.translation.vector.norm().max(1e-3);
         for number in 0..6 {
             let step = if number < 3 { 1e-6 } else { metres };
-            let mut by = Vector6::zeros();
-            by[number] = step;
-            let slope = (self.misses(camera, &moved(pose, &by))
-                - self.misses(camera, &moved(pose, &-by)))
-                / (2.0 * step);
-            slopes.set_column(number, &slope);
+            let mut more = Vector6::zeros();
+            more[number] = step;
+            let ahead = self.misses(camera, &moved(pose, &(by + more)));
+            let back = self.misses(camera, &moved(pose, &(by - more)));
+            slopes.set_column(number, &((ahead - back) / (2.0 * step)));
         }
         slopes
     }
@@ -271,17 +275,7 @@ impl LeastSquaresProblem<f64, Dyn, U6> for PoseFit<'_> {
     }
 
     fn jacobian(&self) -> Option<OMatrix<f64, Dyn, U6>> {
-        let mut slopes = OMatrix::<f64, Dyn, U6>::zeros(2 * self.seen.board.len());
-        let metres = 1e-6 * self.from.translation.vector.norm().max(1e-3);
-        for number in 0..6 {
-            let step = if number < 3 { 1e-6 } else { metres };
-            let mut by = Vector6::zeros();
-            by[number] = step;
-            let ahead = self.seen.misses(self.camera, &moved(&self.from, &(self.by + by)));
-            let back = self.seen.misses(self.camera, &moved(&self.from, &(self.by - by)));
-            slopes.set_column(number, &((ahead - back) / (2.0 * step)));
-        }
-        Some(slopes)
+        Some(self.seen.by_pose(self.camera, &self.from, &self.by))
     }
 }
 
@@ -384,7 +378,7 @@ impl<'a> LensFit<'a> {
         let mut row = 0;
         for (seen, pose) in self.boards.iter().zip(&self.poses) {
             let rows = 2 * seen.board.len();
-            let basis = seen.by_pose(&middle, pose).qr().q();
+            let basis = seen.by_pose(&middle, pose, &Vector6::zeros()).qr().q();
             let mut part = slopes.rows_mut(row, rows);
             let taken = &basis * (basis.transpose() * &part);
             part -= taken;

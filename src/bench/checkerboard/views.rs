@@ -96,25 +96,26 @@ fn cell(view: &View, corner: &Corner, (columns, rows): (usize, usize)) -> (usize
     (at(corner.at[0], view.size.0, columns), at(corner.at[1], view.size.1, rows))
 }
 
+/// Which of `columns` x `rows` cells have a corner in them, row by row.
+fn seen(views: &[&View], (columns, rows): (usize, usize)) -> Vec<bool> {
+    let mut seen = vec![false; columns * rows];
+    for view in views {
+        for corner in &view.corners {
+            let (x, y) = cell(view, corner, (columns, rows));
+            seen[y * columns + x] = true;
+        }
+    }
+    seen
+}
+
 /// Share of cells with a corner in them.
 pub(super) fn coverage(views: &[&View]) -> f64 {
-    let (columns, rows) = CELLS;
-    let mut seen = vec![false; columns * rows];
-    for (view, corner) in views.iter().flat_map(|view| view.corners.iter().map(move |c| (view, c)))
-    {
-        let (x, y) = cell(view, corner, CELLS);
-        seen[y * columns + x] = true;
-    }
+    let seen = seen(views, CELLS);
     seen.iter().filter(|seen| **seen).count() as f64 / seen.len() as f64
 }
 
 /// Parts of the picture without a corner.
 pub(super) fn empty_parts(views: &[&View]) -> Vec<Part> {
-    let mut seen = [false; 9];
-    for (view, corner) in views.iter().flat_map(|view| view.corners.iter().map(move |c| (view, c)))
-    {
-        let (x, y) = cell(view, corner, (3, 3));
-        seen[3 * y + x] = true;
-    }
-    PARTS.iter().zip(seen).filter(|(_, seen)| !seen).map(|(name, _)| *name).collect()
+    let unseen = PARTS.iter().zip(seen(views, (3, 3))).filter(|(_, seen)| !seen);
+    unseen.map(|(name, _)| *name).collect()
 }
