@@ -6,8 +6,9 @@ use image::GrayImage;
 
 use crate::bench::BenchError;
 use crate::bench::error::entries;
+use crate::capture::bag::is_bag_folder;
 use crate::capture::picture::{decode, to_rgb};
-use crate::capture::{Recording, ReplayOptions};
+use crate::capture::{Damage, Recording, ReplayOptions};
 use crate::media::Item;
 use crate::time::Timestamp;
 
@@ -32,7 +33,7 @@ impl Source {
     pub fn of(paths: &[PathBuf], topics: &[String]) -> Result<Vec<Self>, BenchError> {
         let mut sources = Vec::new();
         for path in paths {
-            if path.is_dir() && !is_bag(path)? {
+            if path.is_dir() && !is_bag_folder(path)? {
                 let files: Vec<PathBuf> =
                     entries(path)?.into_iter().filter(|file| is_picture(file)).collect();
                 if files.is_empty() {
@@ -87,24 +88,16 @@ fn is_picture(path: &Path) -> bool {
     matches!(extension.as_deref(), Some("jpg" | "jpeg" | "png"))
 }
 
-/// A folder with `metadata.yaml` or bag files is a rosbag2.
-fn is_bag(dir: &Path) -> Result<bool, BenchError> {
-    let part = |file: &PathBuf| {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-        let packed = [".db3", ".mcap", ".db3.zstd", ".mcap.zstd"];
-        name == "metadata.yaml" || packed.iter().any(|end| name.ends_with(end))
-    };
-    Ok(entries(dir)?.iter().any(part))
-}
-
-/// Reads every picture and hands it on in grey with its name; one that cannot be decoded as the reason.
+/// Reads every picture and hands it on in grey with its name; one that cannot be decoded as the reason. Gives what of the
+/// recordings was damaged.
 ///
 /// # Errors
-/// When a file cannot be read, or a recording breaks off.
+/// When a file cannot be read, or nothing of a recording.
 pub fn read(
     sources: &[Source],
     mut each: impl FnMut(String, Result<GrayImage, String>),
-) -> Result<(), BenchError> {
+) -> Result<Damage, BenchError> {
+    let mut damage = Damage::default();
     for source in sources {
         match source {
             Source::File(path) => {
@@ -129,8 +122,9 @@ pub fn read(
                         .map_err(|error| error.to_string());
                     each(format!("{} at {secs:.1} s", recording.path().display()), grey);
                 }
+                damage.merge(playback.damage());
             }
         }
     }
-    Ok(())
+    Ok(damage)
 }

@@ -45,6 +45,7 @@ use std::sync::Arc;
 use camera_info::CameraInfos;
 use definition::Definition;
 use message::Role;
+pub use rosbag2::is_bag_folder;
 pub use writer::{BagWriter, RecordError, Recorded, SplitLimits};
 
 use super::damage::Cause;

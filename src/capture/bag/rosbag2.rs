@@ -99,6 +99,14 @@ impl Split {
     }
 }
 
+/// Whether a folder holds a bag, or something else.
+///
+/// # Errors
+/// When it cannot be listed.
+pub fn is_bag_folder(folder: &Path) -> Result<bool, CaptureError> {
+    Ok(folder.join("metadata.yaml").is_file() || !numbered(folder)?.is_empty())
+}
+
 /// The file of that name in the folder. Old bags put the folder's name before it; nothing leads out.
 fn inside(folder: &Path, name: &str) -> Option<PathBuf> {
     Some(folder.join(Path::new(name).file_name()?))

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::bench::checkerboard::{self, Board, Calibrated, Corners, Lens, Looked, NoBoard};
 use crate::camera::{CameraInfo, Distortion};
+use crate::capture::Damage;
 use crate::cli::{Context, print};
 use crate::geometry::Point;
 
@@ -99,8 +100,10 @@ pub(super) fn run(args: &CameraArgs, context: &Context) -> anyhow::Result<u8> {
     let name = args.name.as_deref();
     if let (Some(corners), Some(square_m)) = (args.board, args.square) {
         let board = Board { columns: corners.columns, rows: corners.rows, square_m };
-        let calibrated = measure(board, args, name.unwrap_or("camera"))?;
-        return tell(&calibrated.camera, Some(&calibrated), args.out.as_deref(), context);
+        let (calibrated, damage) = measure(board, args, name.unwrap_or("camera"))?;
+        let code = tell(&calibrated.camera, Some(&calibrated), args.out.as_deref(), context)?;
+        let unreadable = calibrated.pictures.iter().any(|picture| picture.unreadable);
+        return Ok(if code == 0 && (unreadable || !damage.is_empty()) { 3 } else { code });
     }
     let mut camera = match (args.files.as_slice(), args.size, args.fov) {
         ([file], ..) => read(file)?,
@@ -131,15 +134,15 @@ fn read(file: &Path) -> anyhow::Result<CameraInfo> {
     CameraInfo::parse(&String::from_utf8_lossy(&bytes)).with_context(doing)
 }
 
-/// Looks at all pictures, tells of each at a terminal, and fits the lens.
-fn measure(board: Board, args: &CameraArgs, name: &str) -> anyhow::Result<Calibrated> {
+/// Looks at all pictures, tells of each at a terminal, and fits the lens; with it what of recordings was damaged.
+fn measure(board: Board, args: &CameraArgs, name: &str) -> anyhow::Result<(Calibrated, Damage)> {
     let sources = checkerboard::Source::of(&args.files, &args.topic)?;
     let bar = ProgressBar::new(sources.iter().map(checkerboard::Source::pictures).sum());
     let style = ProgressStyle::with_template("{spinner} {bar:40} {pos} of {len}  {msg}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.enable_steady_tick(BAR_EVERY);
     let mut looked = Vec::new();
-    checkerboard::read(&sources, |name, picture| {
+    let damage = checkerboard::read(&sources, |name, picture| {
         let found = picture
             .map_err(NoBoard::Unreadable)
             .and_then(|picture| checkerboard::find(board, &picture));
@@ -157,7 +160,7 @@ fn measure(board: Board, args: &CameraArgs, name: &str) -> anyhow::Result<Calibr
     };
     let calibrated = checkerboard::calibrate(board, lens, name, looked);
     bar.finish_and_clear();
-    Ok(calibrated?)
+    Ok((calibrated?, damage))
 }
 
 /// What a calibration amounts to.
@@ -263,9 +266,7 @@ fn tell(
         );
         return Ok(1);
     }
-    let unreadable = |one: &checkerboard::PictureReport| one.unreadable;
-    let damaged = measured.is_some_and(|measured| measured.pictures.iter().any(unreadable));
-    Ok(if damaged { 3 } else { 0 })
+    Ok(0)
 }
 
 fn lens(camera: &CameraInfo) -> &'static str {
