@@ -26,6 +26,7 @@ pub use plot::plot_svg;
 pub use solve::SolveError;
 
 use super::BenchError;
+use super::memory::quantile;
 use crate::camera::CameraInfo;
 
 /// More pictures are not fitted; those that differ most are.
@@ -199,7 +200,7 @@ pub fn calibrate(
     let mut pictures: Vec<PictureReport> = looked.iter().map(report).collect();
     let mut solved = fit(&kept)?;
     if let Some(odd) = odd_ones(&solved.errors_px) {
-        let usual_px = median(&solved.errors_px);
+        let usual_px = quantile(&mut solved.errors_px.clone(), 0.5);
         for at in odd.iter().rev() {
             let picture = &mut pictures[kept.remove(*at).0];
             picture.error_px = Some(solved.errors_px[*at]);
@@ -236,7 +237,7 @@ type Numbered = (usize, View);
 /// Views that fit much worse than the others: motion, a bent board, another board. `None` where there are none, or so
 /// many that it is not they who are odd.
 fn odd_ones(errors_px: &[f64]) -> Option<Vec<usize>> {
-    let usual = median(errors_px);
+    let usual = quantile(&mut errors_px.to_vec(), 0.5);
     let odd = |error: f64| error > STANDS_OUT_PX && error > STANDS_OUT * usual;
     let found: Vec<usize> = (0..errors_px.len()).filter(|at| odd(errors_px[*at])).collect();
     let left = errors_px.len() - found.len();
@@ -299,12 +300,6 @@ fn too_little(looked: &[Looked], board: Board, error: &SolveError) -> BenchError
         path: PathBuf::from(format!("{}x{} checkerboard", board.columns, board.rows)),
         reason: format!("{error}{most}"),
     }
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut values = values.to_vec();
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// What makes a calibration doubtful.
