@@ -40,3 +40,21 @@ mark_done() {
     local name=$1; shift
     sha256sum "$@" > "target/.setup/$name"
 }
+
+# wheels FOLDER: downloads wheels into the folder. Reads lines "name==version sha256" for this machine; nothing else is
+# fetched, and nothing that has another hash is taken.
+wheels() {
+    local folder=$1 package hash tag platforms=()
+    rm -rf "$folder" && mkdir -p "$folder"
+    for tag in manylinux_2_{28,27,26,25,24,18,17,12,5} manylinux2014 manylinux2010 manylinux1; do
+        platforms+=(--platform "${tag}_$(uname -m)")
+    done
+    while read -r package hash; do
+        say "native libraries: downloading $package"
+        printf '%s --hash=sha256:%s\n' "$package" "$hash" > "$folder/requirement.txt"
+        python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes \
+            --python-version 3.11 --implementation cp --abi cp311 --abi none "${platforms[@]}" \
+            --dest "$folder" -r "$folder/requirement.txt" ||
+            die "$package could not be had; the line above says why (network? pip's package index?)"
+    done
+}

@@ -8,7 +8,7 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 # name==version, and its wheel's SHA-256 on each machine.
-wheels() {
+list() {
     case $(uname -m) in
     x86_64) cat <<'LIST'
 torch==2.13.0               60fcdcb2f3876e21146cb4524ef06397d727ca9ad5f020818547e25075fe3cb7
@@ -29,25 +29,13 @@ LIST
 }
 
 stamp=target/native/.wheels
-if [ "$(cat "$stamp" 2>/dev/null)" = "$(wheels)" ]; then
+if [ "$(cat "$stamp" 2>/dev/null)" = "$(list)" ]; then
     say "native libraries: present"
     exit
 fi
 
 downloads=target/.setup/wheels
-rm -rf "$downloads" && mkdir -p "$downloads"
-platforms=()
-for tag in manylinux_2_28 manylinux_2_27 manylinux_2_26 manylinux_2_25 manylinux_2_24 manylinux_2_17 manylinux2014; do
-    platforms+=(--platform "${tag}_$(uname -m)")
-done
-while read -r package hash; do
-    say "native libraries: downloading $package"
-    printf '%s --hash=sha256:%s\n' "$package" "$hash" > "$downloads/requirement.txt"
-    python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes \
-        --python-version 3.11 --implementation cp --abi cp311 --abi none "${platforms[@]}" \
-        --dest "$downloads" -r "$downloads/requirement.txt" ||
-        die "$package could not be had; the line above says why (network? pip's package index?)"
-done < <(wheels)
+list | wheels "$downloads"
 
 say "native libraries: unpacking"
 new=target/native.new
@@ -68,7 +56,7 @@ unzip -qp "$torch" '*.dist-info/licenses/third_party/*' > "$new/licenses/libtorc
 unzip -qp "$downloads"/onnxruntime-*.whl onnxruntime/LICENSE > "$new/licenses/onnxruntime.txt"
 unzip -qp "$downloads"/onnxruntime-*.whl onnxruntime/ThirdPartyNotices.txt > "$new/licenses/onnxruntime-third-party.txt"
 unzip -qp "$downloads"/nvidia_cuda_runtime-*.whl '*.dist-info/licenses/*' > "$new/licenses/cuda.txt"
-wheels > "$new/.wheels"
+list > "$new/.wheels"
 rm -rf target/native && mv "$new" target/native
 rm -rf "$downloads"
 say "native libraries: $(du -sh target/native/lib | cut -f1) in target/native/lib"

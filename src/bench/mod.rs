@@ -10,6 +10,7 @@ pub mod av_sync;
 pub mod calibration;
 pub mod checkerboard;
 pub mod day;
+pub mod devices;
 pub mod diarization;
 mod error;
 pub mod forget;

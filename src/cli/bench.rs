@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::{
-    answers, day, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify,
+    answers, day, devices, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify,
 };
 use crate::config::{Config, Llm};
 use crate::perceive::voice::parity;
@@ -69,6 +69,12 @@ enum Measure {
         /// A checkpoint with the golden weights; default: they are generated.
         #[arg(long, value_name = "F")]
         ckpt: Option<PathBuf>,
+    },
+    /// How quick each network is on the CPU and on a GPU, and how near to each other they compute.
+    Devices {
+        /// A picture to look for faces in [default: noise].
+        #[arg(long, value_name = "FILE")]
+        picture: Option<PathBuf>,
     },
     /// Recall, inserts and start of a large memory; or, with --hours, how much RAM a long run takes.
     Memory {
@@ -227,6 +233,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),
+        Measure::Devices { picture } => show(&devices::measure(config, picture.as_deref())?, json),
         Measure::Memory { hours: Some(hours), corpus, .. } => {
             show(&day::measure(config, *hours, corpus)?, json)
         }

@@ -40,11 +40,30 @@ pub enum ModelSet {
     M3,
 }
 
+/// What neural networks compute on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Device {
+    /// CUDA where the runtimes have it and a GPU answers, else the CPU.
+    ///
+    /// TensorRT is not tried by itself: it compiles an engine for every new input size.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// CUDA, else the CPU with a warning.
+    Cuda,
+    /// TensorRT where a network can run on it, else CUDA, else the CPU with a warning.
+    TensorRt,
+}
+
 section! {
     /// `[models]`
     Models {
         /// The set.
         set: ModelSet = ModelSet::Open,
+        /// What they run on.
+        device: Device = Device::Auto,
         /// Where the files lie; default: the first of `target/models` beside a checkout's binary,
         /// `/var/lib/engram/models`, `/usr/share/engram/models`.
         dir: Option<PathBuf> = None,
@@ -183,6 +202,19 @@ section! {
     }
 }
 
+/// How exactly the speaker network computes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Precision {
+    /// Full on a CPU, half on a GPU.
+    #[default]
+    Auto,
+    /// 32-bit floating point.
+    Full,
+    /// 16 bits: float16 on a GPU, bfloat16 on a CPU.
+    Half,
+}
+
 section! {
     /// `[voice]`
     VoicePerception {
@@ -198,6 +230,8 @@ section! {
         max_turn_secs: f64 = 20.0,
         /// Shorter turns get no voice by themselves, seconds of speech.
         min_embed_secs: f64 = 0.6,
+        /// How exactly ERes2NetV2 computes.
+        precision: Precision = Precision::Auto,
     }
 }
 

@@ -72,6 +72,48 @@ impl Source<'_> {
     }
 }
 
+/// A recurrent network, as cuDNN numbers them.
+#[derive(Clone, Copy, Debug)]
+pub enum Recurrent {
+    /// Long short-term memory.
+    Lstm = 2,
+    /// Gated recurrent unit.
+    Gru = 3,
+}
+
+/// Lays a recurrent network's weights (four tensors per layer and direction, in libtorch's order) one after the other in
+/// a GPU's memory, in place: cuDNN would do so at every call, and complain each time. On a CPU nothing is done.
+///
+/// # Errors
+/// libtorch's own.
+pub fn lay_flat(
+    weights: &[Tensor],
+    kind: Recurrent,
+    layers: i64,
+    bidirectional: bool,
+) -> Result<(), TchError> {
+    let [input_weights, hidden_weights, ..] = weights else { return Ok(()) };
+    if input_weights.device() == Device::Cpu || !tch::Cuda::cudnn_is_available() {
+        return Ok(());
+    }
+    let size = |tensor: &Tensor| tensor.size().last().copied().unwrap_or(0);
+    let (input, hidden) = (size(input_weights), size(hidden_weights));
+    tch::no_grad(|| {
+        Tensor::f_internal_cudnn_rnn_flatten_weight(
+            weights,
+            4,
+            input,
+            kind as i64,
+            hidden,
+            0,
+            layers,
+            true,
+            bidirectional,
+        )
+    })?;
+    Ok(())
+}
+
 /// The same tensor `[N, C, H, W]`, its channels innermost in memory.
 ///
 /// # Errors

@@ -15,7 +15,8 @@ use ort::ep::{self, ExecutionProvider, ExecutionProviderDispatch};
 use ort::session::SessionInputValue;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::TensorRef;
-use serde::{Deserialize, Serialize};
+
+pub use crate::config::sections::Device;
 
 /// File name of the library. `ort` 2.0.0-rc.15 with `api-31` refuses anything older than 1.31.
 pub const LIBRARY: &str = "libonnxruntime.so.1.31.1";
@@ -23,23 +24,6 @@ pub const LIBRARY: &str = "libonnxruntime.so.1.31.1";
 /// Where the library lies, relative to the executable's folder: `target/<profile>/engramd`,
 /// `target/<profile>/deps/<test>`, `/usr/bin/engramd`.
 const LIBRARY_DIRS: [&str; 3] = ["../native/lib", "../../native/lib", "../lib/engram"];
-
-/// What a session computes on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Device {
-    /// CUDA where ONNX Runtime has it and a GPU answers, else the CPU.
-    ///
-    /// TensorRT is not tried by itself: it compiles an engine for every new input size.
-    #[default]
-    Auto,
-    /// The CPU.
-    Cpu,
-    /// CUDA, else the CPU with a warning.
-    Cuda,
-    /// TensorRT, else CUDA, else the CPU with a warning.
-    TensorRt,
-}
 
 /// What goes wrong between a model file and its outputs.
 #[derive(Debug, thiserror::Error)]

@@ -14,7 +14,7 @@ use super::stages::{Stage, StageTimes};
 use super::steady::Looks;
 use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
-use crate::config::sections::{FacePerception, Objects};
+use crate::config::sections::FacePerception;
 use crate::config::{Config, Segmentation, find_file};
 use crate::ids::{ModelHash, SourceId};
 use crate::media::{Frame, Picture};
@@ -33,7 +33,6 @@ use crate::perceive::voice::{
     part_jointly, streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
-use crate::runtime::onnx::Device;
 
 /// Threads inside one model call: a constant, because it decides the last bits of the result.
 const INTRA_OP_THREADS: usize = 1;
@@ -80,14 +79,15 @@ impl ObjectModel {
         let Some(path) = settings.model.as_ref().map(place) else { return Ok(None) };
         let hash = sha256_of(&path)?;
         let model = Self { path, labels: settings.labels.as_ref().map(place), hash };
-        model.open(settings).map_err(|error| error.to_string())?;
+        model.open(config).map_err(|error| error.to_string())?;
         Ok(Some(model))
     }
 
-    fn open(&self, settings: &Objects) -> Result<Yolo, object::ObjectError> {
+    fn open(&self, config: &Config) -> Result<Yolo, object::ObjectError> {
+        let settings = &config.objects;
         let thresholds = (settings.min_score * WEAK_SHARE, settings.nms_iou);
         let labels = self.labels.as_deref();
-        Yolo::open(&self.path, labels, thresholds, INTRA_OP_THREADS, Device::Auto)
+        Yolo::open(&self.path, labels, thresholds, INTRA_OP_THREADS, config.models.device)
     }
 }
 
@@ -158,7 +158,7 @@ impl PerceiverSet {
             Some(detector) => Some(FaceModels {
                 detector: detector_files(detector)?,
                 embedder: face_embedder.as_ref().map(embedder_file).transpose()?,
-                device: Device::Auto,
+                device: config.models.device,
             }),
             None => None,
         };
@@ -244,7 +244,9 @@ impl PerceiverSet {
         let objects = self.object_detector()?;
         let voice = self.speaker_embedder()?;
         let splitter = match (&self.speaker_embedder, &self.change_finder) {
-            (Some(main), Some(finder)) if main.hash != finder.hash => Some(open_embedder(finder)?),
+            (Some(main), Some(finder)) if main.hash != finder.hash => {
+                Some(open_embedder(finder, &self.config)?)
+            }
             _ => None,
         };
         let split =
@@ -252,11 +254,11 @@ impl PerceiverSet {
         let min_embed_secs = self.config.voice.min_embed_secs;
         let stages = Arc::clone(&self.stages);
         let calibrated = Arc::clone(calibrated);
-        let open = |file: &ModelFile| LrAsd::open(&file.path, Device::Auto);
+        let open = |file: &ModelFile| LrAsd::open(&file.path, self.config.models.device);
         let speaker = self.active_speaker.as_ref().filter(|_| self.scores_mouths()).map(open);
         let speaker =
             speaker.transpose()?.map(|speaker| Box::new(speaker) as Box<dyn ActiveSpeaker>);
-        let open = |file: &ModelFile| Pyannote::open(&file.path, Device::Auto);
+        let open = |file: &ModelFile| Pyannote::open(&file.path, self.config.models.device);
         let network = self.segmentation.as_ref().map(open).transpose()?;
         let diarization = &self.config.diarization;
         let segmentation = network.map(|network| Separation {
@@ -312,7 +314,7 @@ impl PerceiverSet {
     /// When the model cannot be opened.
     pub fn object_detector(&self) -> Result<Option<Box<dyn ObjectDetector>>, PerceiveError> {
         let Some(model) = &self.objects else { return Ok(None) };
-        Ok(Some(Box::new(model.open(&self.config.objects)?)))
+        Ok(Some(Box::new(model.open(&self.config)?)))
     }
 
     /// The speaker embedder, alone; `None` where its model is missing.
@@ -320,7 +322,7 @@ impl PerceiverSet {
     /// # Errors
     /// When the model cannot be opened.
     pub fn speaker_embedder(&self) -> Result<Option<Box<dyn SpeakerEmbedder>>, PerceiveError> {
-        self.speaker_embedder.as_ref().map(open_embedder).transpose()
+        self.speaker_embedder.as_ref().map(|file| open_embedder(file, &self.config)).transpose()
     }
 
     /// Below which cosine two turns are surely not of one voice; -1 where nobody measured it.
@@ -400,11 +402,15 @@ fn embedder_file(file: &ModelFile) -> Result<EmbedderFile, ModelError> {
     Ok(EmbedderFile { path: file.path.clone(), kind, hash: file.hash })
 }
 
-fn open_embedder(file: &ModelFile) -> Result<Box<dyn SpeakerEmbedder>, PerceiveError> {
+fn open_embedder(
+    file: &ModelFile,
+    config: &Config,
+) -> Result<Box<dyn SpeakerEmbedder>, PerceiveError> {
+    let device = config.models.device;
     Ok(if file.name.starts_with("ge2e") {
-        Box::new(Ge2e::open(&file.path, Device::Auto)?)
+        Box::new(Ge2e::open(&file.path, device)?)
     } else {
-        Box::new(Eres2NetV2::open(&file.path, Device::Auto)?)
+        Box::new(Eres2NetV2::open(&file.path, device, config.voice.precision)?)
     })
 }
 

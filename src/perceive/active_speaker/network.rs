@@ -9,7 +9,7 @@ use tch::{Device, Kind, TchError, Tensor, no_grad};
 use super::layout;
 use super::mfcc::CEPSTRA;
 use crate::runtime::checkpoint::Weights;
-use crate::runtime::layers::{Source, channels_last};
+use crate::runtime::layers::{Recurrent, Source, channels_last, lay_flat};
 
 /// Side of a crop, px.
 pub const SIDE: usize = 112;
@@ -64,6 +64,7 @@ impl Network {
                 gru.push(source.plain(&format!("model.detector.gru_{direction}.{part}"))?);
             }
         }
+        lay_flat(&gru, Recurrent::Gru, 1, true)?;
         Ok(Self {
             device,
             pictures: blocks("visualEncoder", "s")?,

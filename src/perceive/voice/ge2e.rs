@@ -14,6 +14,7 @@ use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Embedding;
 use crate::runtime::checkpoint::{self, CheckpointError, Weights};
+use crate::runtime::layers::{self, Recurrent};
 use crate::runtime::onnx::Device;
 use crate::runtime::torch;
 
@@ -67,6 +68,7 @@ impl Ge2e {
                 )?);
             }
         }
+        layers::lay_flat(&lstm, Recurrent::Lstm, LAYERS, false).map_err(refused)?;
         let linear = (
             tensor(path, &weights, "linear.weight", &[HIDDEN, HIDDEN], device)?,
             tensor(path, &weights, "linear.bias", &[HIDDEN], device)?,

@@ -10,6 +10,7 @@ use std::process::Command;
 use super::eres2netv2::layout::{Variant, generated};
 use super::*;
 use crate::config::VoicePerception;
+use crate::config::sections::Precision;
 use crate::ids::SourceId;
 use crate::media::Block;
 use crate::perceive::speech::{PocketSphinx, Transcriber};
@@ -483,7 +484,8 @@ fn speed_of_the_networks() {
     for variant in [Variant::W26S2Ep2, Variant::W24S4Ep4] {
         let hash = crate::ids::ModelHash([1; 32]);
         let device = crate::runtime::onnx::Device::Cpu;
-        let net = Eres2NetV2::with_weights(variant, &generated(variant), hash, device);
+        let net =
+            Eres2NetV2::with_weights(variant, &generated(variant), hash, device, Precision::Full);
         embedders.push(Box::new(net.unwrap()));
     }
     for embedder in &mut embedders {

@@ -10,6 +10,7 @@ use super::VoiceError;
 use super::eres2netv2::layout::{generated, uniform};
 use super::eres2netv2::{Eres2NetV2, Variant};
 use super::fbank::{BANDS, Fbank, Features};
+use crate::config::sections::Precision;
 use crate::ids::ModelHash;
 use crate::runtime::onnx::Device;
 
@@ -60,11 +61,17 @@ struct GoldenWave {
 pub fn parity(fixtures: &Path, checkpoint: Option<&Path>) -> Result<Parity, VoiceError> {
     let golden = read(&fixtures.join("golden.json"))?;
     let network = match checkpoint {
-        Some(path) => Eres2NetV2::open(path, Device::Cpu)?,
+        Some(path) => Eres2NetV2::open(path, Device::Cpu, Precision::Full)?,
         None => {
             let variant = Variant::W26S2Ep2;
             let hash = ModelHash(Sha256::digest(b"generated ERes2NetV2 weights").into());
-            Eres2NetV2::with_weights(variant, &generated(variant), hash, Device::Cpu)?
+            Eres2NetV2::with_weights(
+                variant,
+                &generated(variant),
+                hash,
+                Device::Cpu,
+                Precision::Full,
+            )?
         }
     };
     let wave = golden_wave();
@@ -83,8 +90,12 @@ pub fn parity(fixtures: &Path, checkpoint: Option<&Path>) -> Result<Parity, Voic
     }
     let frames = 200;
     let input = (0..(frames * BANDS) as u64).map(|j| (2.0 * uniform(1000, j)) as f32).collect();
-    let from_features = network.forward(&Features { frames, values: input })?;
-    let from_wave = network.forward(&centred)?;
+    let vector = |features: &Features| {
+        let vectors = network.forward(&[features])?;
+        Ok::<Vec<f32>, VoiceError>(vectors.into_iter().flatten().collect())
+    };
+    let from_features = vector(&Features { frames, values: input })?;
+    let from_wave = vector(&centred)?;
     let pairs = [
         (&from_features, &golden.model.embedding_f64),
         (&from_wave, &golden.wave_to_embedding.embedding_f32),
@@ -173,7 +184,10 @@ mod tests {
         let torn = dir.path().join("torn.ckpt");
         for length in [0, 10, 1000, bytes.len() / 2, bytes.len() - 100] {
             std::fs::write(&torn, &bytes[..length]).unwrap();
-            assert!(Eres2NetV2::open(&torn, Device::Cpu).is_err(), "{length} bytes");
+            assert!(
+                Eres2NetV2::open(&torn, Device::Cpu, Precision::Full).is_err(),
+                "{length} bytes"
+            );
         }
     }
 

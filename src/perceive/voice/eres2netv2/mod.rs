@@ -10,11 +10,14 @@ pub mod network;
 
 use std::path::Path;
 
+use tch::Kind;
+
 pub use layout::Variant;
 pub use network::Network;
 
 use super::fbank::{Fbank, Features};
 use super::{SpeakerEmbedder, VoiceError};
+use crate::config::sections::Precision;
 use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Embedding;
@@ -27,6 +30,9 @@ const MIN_SAMPLES: usize = 400 + 8 * 160;
 
 /// Longest sound that is embedded in one piece, samples: the middle of longer sound is taken.
 const MAX_SAMPLES: usize = 20 * SAMPLE_RATE as usize;
+
+/// Pieces of sound that go through the network together on a GPU, a constant: a turn's vectors depend on the turn alone.
+const BATCH: usize = 16;
 
 /// The embedder: filter bank, network, unit length.
 pub struct Eres2NetV2 {
@@ -41,16 +47,18 @@ impl Eres2NetV2 {
     ///
     /// # Errors
     /// [`VoiceError::Checkpoint`] naming every missing, extra or misshapen tensor.
-    pub fn open(path: &Path, device: Device) -> Result<Self, VoiceError> {
+    pub fn open(path: &Path, device: Device, precision: Precision) -> Result<Self, VoiceError> {
         let weights = checkpoint::read(path, None)?;
         let variant = Variant::of(&weights);
         let hash = crate::runtime::checkpoint::file_hash(path)?;
-        Self::with_weights(variant, &weights, hash, device).map_err(|error| match error {
-            VoiceError::Checkpoint(CheckpointError { reason, .. }) => {
-                CheckpointError { path: path.to_owned(), reason }.into()
-            }
-            other => other,
-        })
+        Self::with_weights(variant, &weights, hash, device, precision).map_err(
+            |error| match error {
+                VoiceError::Checkpoint(CheckpointError { reason, .. }) => {
+                    CheckpointError { path: path.to_owned(), reason }.into()
+                }
+                other => other,
+            },
+        )
     }
 
     /// Builds the network around given weights.
@@ -62,21 +70,44 @@ impl Eres2NetV2 {
         weights: &Weights,
         hash: ModelHash,
         device: Device,
+        precision: Precision,
     ) -> Result<Self, VoiceError> {
         layout::check(variant, weights)?;
-        let network = Network::new(variant, weights, torch::device(device)).map_err(refused)?;
+        let device = torch::device(device);
+        let kind = match (precision, device) {
+            (Precision::Full, _) | (Precision::Auto, tch::Device::Cpu) => Kind::Float,
+            (Precision::Half, tch::Device::Cpu) => Kind::BFloat16,
+            (Precision::Auto | Precision::Half, _) => Kind::Half,
+        };
+        let network = Network::new(variant, weights, device, kind).map_err(refused)?;
         Ok(Self { fbank: Fbank::new(), network, hash })
     }
 
-    /// The network's own vector `[192]` for features `[T, 80]`, not of unit length.
+    /// The network's own vectors `[192]`, one for each `[T, 80]` of equal T, not of unit length.
     ///
     /// # Errors
     /// [`VoiceError::TooShort`] below nine frames, [`VoiceError::Torch`].
-    pub fn forward(&self, features: &Features) -> Result<Vec<f32>, VoiceError> {
-        if features.frames < 9 {
-            return Err(too_short(features.frames * 160 + 240));
+    pub fn forward(&self, batch: &[&Features]) -> Result<Vec<Vec<f32>>, VoiceError> {
+        match batch.iter().find(|features| features.frames < 9) {
+            Some(short) => Err(too_short(short.frames * 160 + 240)),
+            None => self.network.forward(batch).map_err(refused),
         }
-        self.network.forward(features).map_err(refused)
+    }
+
+    /// Vectors of pieces of sound of one length, at least [`MIN_SAMPLES`]; together on a GPU, one by one on a CPU.
+    ///
+    /// # Errors
+    /// [`VoiceError::Torch`].
+    pub fn embed_equal(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
+        let together = if self.network.device() == tch::Device::Cpu { 1 } else { BATCH };
+        let mut embeddings = Vec::with_capacity(sounds.len());
+        for batch in sounds.chunks(together) {
+            let features = batch.iter().map(|sound| self.fbank.compute(sound, true));
+            let features: Vec<Features> = features.collect();
+            let vectors = self.forward(&features.iter().collect::<Vec<_>>())?;
+            embeddings.extend(vectors.into_iter().map(|v| Embedding::normalised(v, self.hash)));
+        }
+        Ok(embeddings)
     }
 }
 
@@ -87,8 +118,21 @@ impl SpeakerEmbedder for Eres2NetV2 {
         }
         let extra = sound.len().saturating_sub(MAX_SAMPLES) / 2;
         let sound = &sound[extra..sound.len() - extra];
-        let vector = self.forward(&self.fbank.compute(sound, true))?;
-        Ok(Embedding::normalised(vector, self.hash))
+        let vectors = self.forward(&[&self.fbank.compute(sound, true)])?;
+        Ok(Embedding::normalised(vectors.into_iter().flatten().collect(), self.hash))
+    }
+
+    fn embed_windows(
+        &mut self,
+        sound: &[f32],
+        window: usize,
+        step: usize,
+    ) -> Result<Vec<Embedding>, VoiceError> {
+        if window < MIN_SAMPLES {
+            return Err(too_short(window));
+        }
+        let windows: Vec<&[f32]> = sound.windows(window).step_by(step.max(1)).collect();
+        self.embed_equal(&windows)
     }
 
     fn min_secs(&self) -> f64 {
@@ -113,5 +157,57 @@ fn too_short(samples: usize) -> VoiceError {
         model: "ERes2NetV2",
         secs: samples as f64 / f64::from(SAMPLE_RATE),
         needed: MIN_SAMPLES as f64 / f64::from(SAMPLE_RATE),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use layout::generated;
+
+    fn network(precision: Precision) -> Eres2NetV2 {
+        let variant = Variant::W26S2Ep2;
+        let (weights, hash) = (generated(variant), ModelHash([7; 32]));
+        Eres2NetV2::with_weights(variant, &weights, hash, Device::Cpu, precision).unwrap()
+    }
+
+    fn tone(hertz: f32, secs: f32) -> Vec<f32> {
+        let rate = SAMPLE_RATE as f32;
+        let sample = |n: usize| (n as f32 * hertz * std::f32::consts::TAU / rate).sin() * 0.3;
+        (0..(secs * rate) as usize).map(sample).collect()
+    }
+
+    #[test]
+    fn sixteen_bits_say_nearly_what_thirty_two_say() {
+        let sounds = [tone(110.0, 1.0), tone(210.0, 1.0)];
+        let sounds: Vec<&[f32]> = sounds.iter().map(Vec::as_slice).collect();
+        let full = network(Precision::Auto).embed_equal(&sounds).unwrap();
+        let half = network(Precision::Half).embed_equal(&sounds).unwrap();
+        for (full, half) in full.iter().zip(&half) {
+            assert!(full.cosine(half).unwrap() > 0.999, "{:?}", full.cosine(half));
+        }
+        assert_ne!(full, half);
+    }
+
+    #[test]
+    fn a_batch_says_what_its_parts_say() {
+        let mut embedder = network(Precision::Full);
+        let sounds = [tone(110.0, 1.0), tone(210.0, 1.0)];
+        let features: Vec<Features> =
+            sounds.iter().map(|sound| embedder.fbank.compute(sound, true)).collect();
+        let together = embedder.forward(&features.iter().collect::<Vec<_>>()).unwrap();
+        let first = embedder.hash;
+        for (sound, vector) in sounds.iter().zip(together) {
+            let alone = embedder.embed(sound).unwrap();
+            assert!(alone.cosine(&Embedding::normalised(vector, first)).unwrap() > 0.999_99);
+        }
+        // The windows of a row of sound are what each says alone, bit for bit.
+        let row = tone(150.0, 2.0);
+        let windows = embedder.embed_windows(&row, 16_000, 8_000).unwrap();
+        assert_eq!(windows.len(), 3);
+        assert_eq!(windows[1], embedder.embed(&row[8_000..24_000]).unwrap());
+        assert!(embedder.embed_windows(&row, 100, 50).is_err(), "too short for any window");
+        assert!(embedder.forward(&[]).unwrap().is_empty());
     }
 }

@@ -14,6 +14,8 @@ const EPSILON: f64 = 1e-5;
 /// The loaded network.
 pub struct Network {
     device: Device,
+    /// What convolutions compute with; the statistics over time and the head always take 32 bits.
+    kind: Kind,
     stem: Conv,
     stages: Vec<Vec<Block>>,
     downsample: Conv,
@@ -22,12 +24,18 @@ pub struct Network {
 }
 
 impl Network {
-    /// Folds and places weights that [`super::layout::check`] accepted.
+    /// Folds and places weights that [`super::layout::check`] accepted. `kind`: [`Kind::Float`], [`Kind::Half`] or
+    /// [`Kind::BFloat16`].
     ///
     /// # Errors
     /// When libtorch refuses a tensor.
-    pub fn new(variant: Variant, weights: &Weights, device: Device) -> Result<Self, TchError> {
-        let source = Source { weights, device, epsilon: EPSILON };
+    pub fn new(
+        variant: Variant,
+        weights: &Weights,
+        device: Device,
+        kind: Kind,
+    ) -> Result<Self, TchError> {
+        let source = Placed { source: Source { weights, device, epsilon: EPSILON }, kind };
         let stages = BLOCKS
             .into_iter()
             .zip(PLANES)
@@ -44,24 +52,36 @@ impl Network {
             .collect::<Result<_, _>>()?;
         Ok(Self {
             device,
+            kind,
             stem: conv(&source, "conv1", Some("bn1"), 1, 1)?,
             stages,
             downsample: conv(&source, "layer3_ds", None, 2, 1)?,
             fuse: Attention::new(&source, "fuse34")?,
-            head: (source.plain("seg_1.weight")?, source.plain("seg_1.bias")?),
+            head: (source.source.plain("seg_1.weight")?, source.source.plain("seg_1.bias")?),
         })
     }
 
-    /// Features `[T, 80]`, T ≥ 9, to the vector `[192]`, not of unit length.
+    /// Where it computes.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    /// Features `[T, 80]`, T ≥ 9 and the same for all, to one vector `[192]` each, not of unit length.
     ///
     /// # Errors
-    /// When libtorch refuses (out of memory).
-    pub fn forward(&self, features: &Features) -> Result<Vec<f32>, TchError> {
+    /// When libtorch refuses (out of memory, lengths that differ).
+    pub fn forward(&self, batch: &[&Features]) -> Result<Vec<Vec<f32>>, TchError> {
+        let Some(frames) = batch.first().map(|features| features.frames) else {
+            return Ok(Vec::new());
+        };
+        let values = batch.iter().flat_map(|features| &features.values).copied();
+        let values: Vec<f32> = values.collect();
         no_grad(|| {
-            let frames = features.frames as i64;
-            let mut x = Tensor::f_from_slice(&features.values)?
-                .f_view([1, frames, BANDS as i64, 1])?
+            let mut x = Tensor::f_from_slice(&values)?
+                .f_view([batch.len() as i64, frames as i64, BANDS as i64, 1])?
                 .f_to(self.device)?
+                .f_to_kind(self.kind)?
                 .f_permute([0, 3, 2, 1])?;
             x = channels_last(&x)?;
             x = self.stem.run(&x)?.f_relu_()?;
@@ -77,15 +97,23 @@ impl Network {
             let Some(third) = third else {
                 return Err(TchError::Torch("a network without stages".to_owned()));
             };
-            let x = self.fuse.run(&x, &third)?.f_contiguous()?;
+            let x = self.fuse.run(&x, &third)?.f_to_kind(Kind::Float)?.f_contiguous()?;
             let mean = x.f_mean_dim([-1_i64].as_slice(), false, Kind::Float)?;
             let deviation =
                 x.f_var_dim([-1_i64].as_slice(), true, false)?.f_add_scalar(1e-8)?.f_sqrt()?;
             let pooled = Tensor::f_cat(&[mean.f_flatten(1, -1)?, deviation.f_flatten(1, -1)?], 1)?;
-            let vector = pooled.f_linear(&self.head.0, Some(&self.head.1))?;
-            Vec::try_from(vector.f_view([-1])?.f_to(Device::Cpu)?)
+            let vectors = pooled.f_linear(&self.head.0, Some(&self.head.1))?.f_contiguous()?;
+            let size = vectors.size().last().copied().unwrap_or(1).max(1) as usize;
+            let flat: Vec<f32> = Vec::try_from(vectors.f_view([-1])?.f_to(Device::Cpu)?)?;
+            Ok(flat.chunks_exact(size).map(<[f32]>::to_vec).collect())
         })
     }
+}
+
+/// The checkpoint's tensors, and what they are computed with.
+struct Placed<'a> {
+    source: Source<'a>,
+    kind: Kind,
 }
 
 /// `layerL.i`: a Res2Net block with hierarchical joints.
@@ -100,7 +128,7 @@ struct Block {
 
 impl Block {
     fn new(
-        source: &Source<'_>,
+        source: &Placed<'_>,
         variant: Variant,
         prefix: &str,
         planes: usize,
@@ -111,7 +139,7 @@ impl Block {
             conv(source, &key(name), Some(&key(norm)), stride, pad)
         };
         let scale = variant.scale();
-        let fused = source.has(&key("fuse_models.0.local_att.0.weight"));
+        let fused = source.source.has(&key("fuse_models.0.local_att.0.weight"));
         let joints = if fused { scale - 1 } else { 0 };
         Ok(Self {
             conv1: conv("conv1", "bn1", stride, 0)?,
@@ -123,6 +151,7 @@ impl Block {
                 .collect::<Result<_, _>>()?,
             conv3: conv("conv3", "bn3", 1, 0)?,
             shortcut: source
+                .source
                 .has(&key("shortcut.0.weight"))
                 .then(|| conv("shortcut.0", "shortcut.1", stride, 0))
                 .transpose()?,
@@ -158,7 +187,7 @@ struct Attention {
 }
 
 impl Attention {
-    fn new(source: &Source<'_>, prefix: &str) -> Result<Self, TchError> {
+    fn new(source: &Placed<'_>, prefix: &str) -> Result<Self, TchError> {
         let key = |n: usize| format!("{prefix}.local_att.{n}");
         Ok(Self {
             squeeze: conv(source, &key(0), Some(&key(1)), 1, 0)?,
@@ -191,12 +220,13 @@ impl Conv {
 
 /// A convolution, and the batch norm after it where there is one.
 fn conv(
-    source: &Source<'_>,
+    source: &Placed<'_>,
     name: &str,
     norm: Option<&str>,
     stride: i64,
     pad: i64,
 ) -> Result<Conv, TchError> {
+    let Placed { source, kind } = source;
     let (values, shape) = source.get(&format!("{name}.weight"))?;
     let mut weight = values.to_vec();
     let own = source.get(&format!("{name}.bias")).ok().map(|(values, _)| values);
@@ -204,9 +234,10 @@ fn conv(
         Some(norm) => Some(source.fold(&mut weight, own, norm)?),
         None => own.map(<[f32]>::to_vec),
     };
+    let place = |tensor: Tensor| tensor.f_to(source.device)?.f_to_kind(*kind);
     let weight = Tensor::f_from_slice(&weight)?.f_view(shape.as_slice())?;
-    let bias = bias.map(|bias| Tensor::f_from_slice(&bias)?.f_to(source.device)).transpose()?;
-    Ok(Conv { weight: channels_last(&weight)?.f_to(source.device)?, bias, stride, pad })
+    let bias = bias.map(|bias| place(Tensor::f_from_slice(&bias)?)).transpose()?;
+    Ok(Conv { weight: place(channels_last(&weight)?)?, bias, stride, pad })
 }
 
 /// Clamps to [0, 20], the network's own activation.
