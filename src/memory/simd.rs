@@ -6,6 +6,9 @@
 /// Codes that are compared side by side.
 pub(crate) const BLOCK: usize = 8;
 
+/// Codes of a piece: places count on from piece to piece.
+pub(crate) const PLACES: usize = 1024;
+
 /// A function that picks the widest version of a loop that this processor runs.
 macro_rules! dispatch {
     ($(#[$doc:meta])* $name:ident = $plain:ident, $avx2:ident, $avx512:ident,
@@ -105,10 +108,55 @@ fn avx512_mismatch(codes: &[u64], query: &[Weighed], out: &mut [u16]) {
     }
 }
 
+/// Appends the places, counted from `first`, of the distances that are at most `limit`. (The compiler does not find the
+/// instruction that compares 32 at once into a mask.)
+pub(crate) fn up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx512bw") {
+            // SAFETY: the processor has what the function was compiled for; asked above.
+            return unsafe { avx512_up_to(distances, limit, first, out) };
+        }
+        if is_x86_feature_detected!("avx2") {
+            // SAFETY: as above.
+            return unsafe { avx2_up_to(distances, limit, first, out) };
+        }
+    }
+    plain_up_to(distances, limit, first, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn avx2_up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
+    plain_up_to(distances, limit, first, out);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn avx512_up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
+    use std::arch::x86_64::{_mm512_cmple_epu16_mask, _mm512_loadu_si512, _mm512_set1_epi16};
+    const LANES: usize = 32;
+    let (parts, rest) = distances.as_chunks::<LANES>();
+    let most = _mm512_set1_epi16(limit as i16);
+    let mut place = first;
+    for part in parts {
+        // SAFETY: read from an array of just that size, at any alignment.
+        let part = unsafe { _mm512_loadu_si512(part.as_ptr().cast()) };
+        let mut near = _mm512_cmple_epu16_mask(part, most);
+        while near != 0 {
+            out.push(place + near.trailing_zeros());
+            near &= near - 1;
+        }
+        place += LANES as u32;
+    }
+    plain_up_to(rest, limit, place, out);
+}
+
 dispatch! {
-    /// Appends the places, counted from `first`, of the distances that are at most `limit`.
-    up_to = plain_up_to, avx2_up_to, avx512_up_to,
-    (distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>)
+    /// Adds the weighted Hamming distance of some codes. `codes`: one code's `query.len()` words after the other's;
+    /// `places`: which, modulo [`PLACES`]; `sums`: theirs.
+    add_mismatch = plain_add_mismatch, avx2_add_mismatch, avx512_add_mismatch,
+    (codes: &[u64], query: &[Weighed], places: &[u32], sums: &mut [u16])
 }
 
 dispatch! {
@@ -255,6 +303,21 @@ fn plain_up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
 }
 
 #[inline(always)]
+fn plain_add_mismatch(codes: &[u64], query: &[Weighed], places: &[u32], sums: &mut [u16]) {
+    let words = query.len();
+    for (place, sum) in places.iter().zip(sums) {
+        let from = *place as usize % PLACES * words;
+        let Some(code) = codes.get(from..from + words) else { continue };
+        let mut distance = 0;
+        for (word, own) in code.iter().zip(query) {
+            let differ = word ^ own.sign;
+            distance += (differ & own.once).count_ones() + 2 * (differ & own.twice).count_ones();
+        }
+        *sum = sum.saturating_add(distance as u16);
+    }
+}
+
+#[inline(always)]
 fn plain_flip(values: &mut [f32], signs: &[u32]) {
     for (value, sign) in values.iter_mut().zip(signs) {
         *value = f32::from_bits(value.to_bits() ^ sign);
@@ -372,6 +435,19 @@ mod tests {
                 (0..words).map(|at| weight(&query[at], word(at))).sum::<u32>()
             };
             assert!((0..quick.len()).all(|at| u32::from(quick[at]) == one_by_one(at)));
+            // The same codes one after the other, some of them, on top of what was there.
+            let rows: Vec<u64> = (0..quick.len())
+                .flat_map(|at| {
+                    let block = &codes[at / BLOCK * BLOCK * words..];
+                    (0..words).map(move |word| block[word * BLOCK + at % BLOCK])
+                })
+                .collect();
+            let places: Vec<u32> = (0..quick.len() as u32).step_by(3).map(|at| 2048 + at).collect();
+            let mut sums = vec![5_u16; places.len()];
+            add_mismatch(&rows, &query, &places, &mut sums);
+            for (place, sum) in places.iter().zip(&sums) {
+                assert_eq!(*sum, quick[*place as usize % PLACES] + 5);
+            }
             let limit = quick[1];
             let mut near = Vec::new();
             up_to(&quick, limit, 7, &mut near);
