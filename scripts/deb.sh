@@ -12,6 +12,7 @@ source "$(dirname "$0")/lib.sh"
 engramd=${ENGRAMD:-target/release/engramd}
 [ -x "$engramd" ] || die "$engramd is missing: make build"
 [ -e target/native/lib/libtorch_cpu.so ] || die "target/native/lib is missing: make setup"
+[ ! -e target/native/.gpu_wheels ] || die "target/native/lib holds CUDA's libraries, too (scripts/gpu.sh); without them: rm -r target/native && make setup"
 command -v dpkg-deb > /dev/null || die "dpkg-deb is missing: apt-get install dpkg"
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
