@@ -31,10 +31,13 @@ use crate::memory::Memory;
 use crate::models::{Catalogue, ModelError};
 use crate::mqtt::message::Home;
 use crate::mqtt::{self, MqttError, Publisher};
+use crate::runtime::allocator;
 use crate::time::Timestamp;
 
 /// How often `stats` is published.
 const STATS_EVERY: Duration = Duration::from_secs(10);
+/// How often free memory goes back to the system.
+const TRIM_EVERY: Duration = Duration::from_secs(30);
 /// How often `home` is published though nothing changed.
 const HOME_EVERY: Duration = Duration::from_secs(30);
 /// How often strangers that have gone are looked for, where they are not to be kept.
@@ -590,7 +593,7 @@ impl HomeTeller {
 impl Ticker {
     fn run(&mut self, quit: &Receiver<()>) {
         let feed_every = Watchdog::interval();
-        let (mut fed, mut told) = (Instant::now(), Instant::now());
+        let (mut fed, mut told, mut trimmed) = (Instant::now(), Instant::now(), Instant::now());
         let mut sealed = None;
         let mut line = String::new();
         while quit.recv_timeout(TICK).is_err_and(|error| error.is_timeout()) {
@@ -609,6 +612,10 @@ impl Ticker {
                 told = Instant::now();
                 let stats = self.stats.next(&self.publisher);
                 self.publisher.stats(&stats);
+            }
+            if trimmed.elapsed() >= TRIM_EVERY {
+                trimmed = Instant::now();
+                allocator::trim();
             }
             if let Some(home) = &mut self.home {
                 home.look(&self.publisher);

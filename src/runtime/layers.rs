@@ -110,8 +110,8 @@ pub fn lay_flat(
             true,
             bidirectional,
         )
-    })?;
-    Ok(())
+        .map(drop)
+    })
 }
 
 /// The same tensor `[N, C, H, W]`, its channels innermost in memory.
