@@ -28,8 +28,8 @@ nvidia-nvshmem-cu13==3.4.5       290f0a2ee94c9f3687a02502f3b9299a9f9fe826e6d0287
 LIST
 }
 
+make build
 lib=target/native/lib
-[ -f "$lib/libtorch_cpu.so" ] || scripts/native.sh
 if [ "$(cat target/native/.gpu_wheels 2>/dev/null)" = "$(list)" ]; then
     say "CUDA libraries: present"
 else
@@ -47,10 +47,18 @@ else
 fi
 ls /proc/driver/nvidia/gpus/* > /dev/null 2>&1 || warn "no NVIDIA driver answers here: the CPU's figures follow alone"
 
-[ -x target/release/engramd ] || make build
 picture=${1:-${ENGRAM_SHARED:-../shared}/recordings/faces/multiface_6.jpg}
-options=(--set models.set=edge bench devices)
+options=(--json --set models.set=edge bench devices)
 [ -f "$picture" ] && options+=(--picture "$picture")
-target/release/engramd "${options[@]}"
-target/release/engramd --json "${options[@]}" > target/gpu.json
+target/release/engramd "${options[@]}" > target/gpu.json
+python3 - target/gpu.json <<'TABLE'
+import json, sys
+figures = json.load(open(sys.argv[1]))
+print("GPU:", figures["gpu"] or "none")
+print(f"{'network':24} {'on':10} {'per second':>10} {'times':>7} {'least cosine':>13}  of")
+for network in figures["networks"]:
+    for on in network["devices"]:
+        cosine = "-" if on["least_cosine"] is None else f"{on['least_cosine']:.7f}"
+        print(f"{network['id']:24} {on['id']:10} {on['per_second']:10.1f} {on['times_cpu']:7.2f} {cosine:>13}  {network['item']}")
+TABLE
 say "the same as JSON: target/gpu.json"
