@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the networks on the CPU and on an NVIDIA GPU, side by side: benches/gpu.md. Before, lays the CUDA parts of
-# libtorch and ONNX Runtime beside the other native libraries (2.8 GB to download, 4.4 GB on disk; the driver is the
+# libtorch and ONNX Runtime beside the other native libraries (2.8 GB to download, 3.8 GB on disk; the driver is the
 # system's own, 580 or newer), so that `target/release/engramd` uses the GPU from then on.
 #
 #   scripts/gpu.sh [PICTURE]      PICTURE: what to look for faces in; default: the shared recordings' six faces, else noise
