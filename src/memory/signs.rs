@@ -13,7 +13,7 @@ use super::shelf::{Bulk, Shelf};
 use super::simd::{self, BLOCK, Weighed};
 
 /// Codes in a chunk.
-pub(super) const CHUNK: usize = simd::PLACES;
+pub(super) const CHUNK: usize = 1024;
 /// Chunks in a slab.
 const SLAB: usize = 64;
 /// One word in so many is the head's.
@@ -111,7 +111,7 @@ impl Signs {
         if self.len <= count {
             return (0..self.len as u32).collect();
         }
-        let (head, _) = query.split_at(self.heads.words.min(query.len()));
+        let (head, _) = self.parts(query);
         let blocks = self.len / BLOCK;
         let apart = (blocks / SAMPLE).clamp(1, MOST_APART);
         let mut sample = Counts::default();
@@ -144,7 +144,7 @@ impl Signs {
         if positions.len() <= count {
             return positions.to_vec();
         }
-        let (head, _) = query.split_at(self.heads.words.min(query.len()));
+        let (head, _) = self.parts(query);
         let mut sums: Vec<u16> = Vec::with_capacity(positions.len());
         let mut distances = [0; CHUNK];
         for here in positions.chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK) {
@@ -170,6 +170,11 @@ impl Signs {
         self.settled(query, positions, sums, count)
     }
 
+    /// A query's head and rest.
+    fn parts<'a>(&self, query: &'a [Weighed]) -> (&'a [Weighed], &'a [Weighed]) {
+        query.split_at(self.heads.words.min(query.len()))
+    }
+
     /// How many heads are looked at further when `count` vectors are wanted.
     fn heads_for(&self, count: usize, for_each: usize) -> usize {
         if self.rests.words == 0 { count } else { count.saturating_mul(for_each) }
@@ -187,12 +192,13 @@ impl Signs {
             return positions;
         }
         if self.rests.words > 0 {
-            let (_, rest) = query.split_at(self.heads.words.min(query.len()));
+            let (_, rest) = self.parts(query);
             let mut sums = sums.as_mut_slice();
             for here in positions.chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK) {
                 let chunk = here.first().map_or(0, |at| *at as usize / CHUNK);
                 let (own, others) = sums.split_at_mut(here.len());
-                simd::add_mismatch(self.rests.chunk(chunk), rest, here, own);
+                let first = (chunk * CHUNK) as u32;
+                simd::add_mismatch(self.rests.chunk(chunk), rest, first, here, own);
                 sums = others;
             }
         }

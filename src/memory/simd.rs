@@ -6,9 +6,6 @@
 /// Codes that are compared side by side.
 pub(crate) const BLOCK: usize = 8;
 
-/// Codes of a piece: places count on from piece to piece.
-pub(crate) const PLACES: usize = 1024;
-
 /// A function that picks the widest version of a loop that this processor runs.
 macro_rules! dispatch {
     ($(#[$doc:meta])* $name:ident = $plain:ident, $avx2:ident, $avx512:ident,
@@ -154,9 +151,9 @@ fn avx512_up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
 
 dispatch! {
     /// Adds the weighted Hamming distance of some codes. `codes`: one code's `query.len()` words after the other's;
-    /// `places`: which, modulo [`PLACES`]; `sums`: theirs.
+    /// `places`: which, counted from `first`; `sums`: theirs.
     add_mismatch = plain_add_mismatch, avx2_add_mismatch, avx512_add_mismatch,
-    (codes: &[u64], query: &[Weighed], places: &[u32], sums: &mut [u16])
+    (codes: &[u64], query: &[Weighed], first: u32, places: &[u32], sums: &mut [u16])
 }
 
 dispatch! {
@@ -303,10 +300,16 @@ fn plain_up_to(distances: &[u16], limit: u16, first: u32, out: &mut Vec<u32>) {
 }
 
 #[inline(always)]
-fn plain_add_mismatch(codes: &[u64], query: &[Weighed], places: &[u32], sums: &mut [u16]) {
+fn plain_add_mismatch(
+    codes: &[u64],
+    query: &[Weighed],
+    first: u32,
+    places: &[u32],
+    sums: &mut [u16],
+) {
     let words = query.len();
     for (place, sum) in places.iter().zip(sums) {
-        let from = *place as usize % PLACES * words;
+        let from = place.saturating_sub(first) as usize * words;
         let Some(code) = codes.get(from..from + words) else { continue };
         let mut distance = 0;
         for (word, own) in code.iter().zip(query) {
@@ -444,9 +447,9 @@ mod tests {
                 .collect();
             let places: Vec<u32> = (0..quick.len() as u32).step_by(3).map(|at| 2048 + at).collect();
             let mut sums = vec![5_u16; places.len()];
-            add_mismatch(&rows, &query, &places, &mut sums);
+            add_mismatch(&rows, &query, 2048, &places, &mut sums);
             for (place, sum) in places.iter().zip(&sums) {
-                assert_eq!(*sum, quick[*place as usize % PLACES] + 5);
+                assert_eq!(*sum, quick[*place as usize - 2048] + 5);
             }
             let limit = quick[1];
             let mut near = Vec::new();
