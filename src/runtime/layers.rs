@@ -1,6 +1,6 @@
 //! Layers of a libtorch network out of a checkpoint: tensors by key, batch norms folded into the weights before them.
 
-use tch::{Device, TchError, Tensor};
+use tch::{Device, Kind, TchError, Tensor};
 
 use super::checkpoint::Weights;
 
@@ -10,6 +10,8 @@ pub struct Source<'a> {
     pub weights: &'a Weights,
     /// Where they are computed with.
     pub device: Device,
+    /// What convolutions compute with; plain tensors stay as they are.
+    pub kind: Kind,
     /// The batch norms' guard against a zero variance.
     pub epsilon: f64,
 }

@@ -39,7 +39,7 @@ impl Network {
     /// # Errors
     /// When libtorch refuses a tensor.
     pub fn new(weights: &Weights, device: Device) -> Result<Self, TchError> {
-        let source = Source { weights, device, epsilon: EPSILON };
+        let source = Source { weights, device, kind: Kind::Float, epsilon: EPSILON };
         let blocks = |encoder: &str, kernel: &str| {
             (1..=3)
                 .map(|n| {

@@ -35,7 +35,7 @@ impl Network {
         device: Device,
         kind: Kind,
     ) -> Result<Self, TchError> {
-        let source = Placed { source: Source { weights, device, epsilon: EPSILON }, kind };
+        let source = Source { weights, device, kind, epsilon: EPSILON };
         let stages = BLOCKS
             .into_iter()
             .zip(PLANES)
@@ -57,7 +57,7 @@ impl Network {
             stages,
             downsample: conv(&source, "layer3_ds", None, 2, 1)?,
             fuse: Attention::new(&source, "fuse34")?,
-            head: (source.source.plain("seg_1.weight")?, source.source.plain("seg_1.bias")?),
+            head: (source.plain("seg_1.weight")?, source.plain("seg_1.bias")?),
         })
     }
 
@@ -110,12 +110,6 @@ impl Network {
     }
 }
 
-/// The checkpoint's tensors, and what they are computed with.
-struct Placed<'a> {
-    source: Source<'a>,
-    kind: Kind,
-}
-
 /// `layerL.i`: a Res2Net block with hierarchical joints.
 struct Block {
     conv1: Conv,
@@ -128,7 +122,7 @@ struct Block {
 
 impl Block {
     fn new(
-        source: &Placed<'_>,
+        source: &Source<'_>,
         variant: Variant,
         prefix: &str,
         planes: usize,
@@ -139,7 +133,7 @@ impl Block {
             conv(source, &key(name), Some(&key(norm)), stride, pad)
         };
         let scale = variant.scale();
-        let fused = source.source.has(&key("fuse_models.0.local_att.0.weight"));
+        let fused = source.has(&key("fuse_models.0.local_att.0.weight"));
         let joints = if fused { scale - 1 } else { 0 };
         Ok(Self {
             conv1: conv("conv1", "bn1", stride, 0)?,
@@ -151,7 +145,6 @@ impl Block {
                 .collect::<Result<_, _>>()?,
             conv3: conv("conv3", "bn3", 1, 0)?,
             shortcut: source
-                .source
                 .has(&key("shortcut.0.weight"))
                 .then(|| conv("shortcut.0", "shortcut.1", stride, 0))
                 .transpose()?,
@@ -187,7 +180,7 @@ struct Attention {
 }
 
 impl Attention {
-    fn new(source: &Placed<'_>, prefix: &str) -> Result<Self, TchError> {
+    fn new(source: &Source<'_>, prefix: &str) -> Result<Self, TchError> {
         let key = |n: usize| format!("{prefix}.local_att.{n}");
         Ok(Self {
             squeeze: conv(source, &key(0), Some(&key(1)), 1, 0)?,
@@ -220,13 +213,12 @@ impl Conv {
 
 /// A convolution, and the batch norm after it where there is one.
 fn conv(
-    source: &Placed<'_>,
+    source: &Source<'_>,
     name: &str,
     norm: Option<&str>,
     stride: i64,
     pad: i64,
 ) -> Result<Conv, TchError> {
-    let Placed { source, kind } = source;
     let (values, shape) = source.get(&format!("{name}.weight"))?;
     let mut weight = values.to_vec();
     let own = source.get(&format!("{name}.bias")).ok().map(|(values, _)| values);
@@ -234,7 +226,7 @@ fn conv(
         Some(norm) => Some(source.fold(&mut weight, own, norm)?),
         None => own.map(<[f32]>::to_vec),
     };
-    let place = |tensor: Tensor| tensor.f_to(source.device)?.f_to_kind(*kind);
+    let place = |tensor: Tensor| tensor.f_to(source.device)?.f_to_kind(source.kind);
     let weight = Tensor::f_from_slice(&weight)?.f_view(shape.as_slice())?;
     let bias = bias.map(|bias| place(Tensor::f_from_slice(&bias)?)).transpose()?;
     Ok(Conv { weight: place(channels_last(&weight)?)?, bias, stride, pad })
