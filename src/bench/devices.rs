@@ -24,7 +24,7 @@ use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::{ActiveSpeaker as _, CROPS_PER_SEC, Crop, LrAsd, SIDE};
 use crate::perceive::face::FaceAnalyser;
 use crate::perceive::voice::eres2netv2::layout::generated;
-use crate::perceive::voice::{Eres2NetV2, Variant};
+use crate::perceive::voice::{Eres2NetV2, SpeakerEmbedder as _, Variant};
 use crate::percept::{Embedding, FrameFaces};
 use crate::runtime::torch;
 use crate::time::Timestamp;

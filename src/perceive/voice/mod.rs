@@ -99,6 +99,14 @@ pub trait SpeakerEmbedder: Send {
     /// [`VoiceError::TooShort`] below [`SpeakerEmbedder::min_secs`]; [`VoiceError::Torch`].
     fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError>;
 
+    /// Embeds pieces of sound of one length.
+    ///
+    /// # Errors
+    /// As [`SpeakerEmbedder::embed`].
+    fn embed_equal(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
+        sounds.iter().map(|sound| self.embed(sound)).collect()
+    }
+
     /// Embeds windows of `window` samples every `step` samples; the last one ends inside `sound`.
     ///
     /// # Errors
@@ -109,7 +117,8 @@ pub trait SpeakerEmbedder: Send {
         window: usize,
         step: usize,
     ) -> Result<Vec<Embedding>, VoiceError> {
-        sound.windows(window.max(1)).step_by(step.max(1)).map(|part| self.embed(part)).collect()
+        let windows: Vec<&[f32]> = sound.windows(window.max(1)).step_by(step.max(1)).collect();
+        self.embed_equal(&windows)
     }
 
     /// Shortest sound that it can embed at all, seconds. How much it takes for a trustworthy vector is

@@ -93,22 +93,6 @@ impl Eres2NetV2 {
             None => self.network.forward(batch).map_err(refused),
         }
     }
-
-    /// Vectors of pieces of sound of one length, at least [`MIN_SAMPLES`]; together on a GPU, one by one on a CPU.
-    ///
-    /// # Errors
-    /// [`VoiceError::Torch`].
-    pub fn embed_equal(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
-        let together = if self.network.device() == tch::Device::Cpu { 1 } else { BATCH };
-        let mut embeddings = Vec::with_capacity(sounds.len());
-        for batch in sounds.chunks(together) {
-            let features = batch.iter().map(|sound| self.fbank.compute(sound, true));
-            let features: Vec<Features> = features.collect();
-            let vectors = self.forward(&features.iter().collect::<Vec<_>>())?;
-            embeddings.extend(vectors.into_iter().map(|v| Embedding::normalised(v, self.hash)));
-        }
-        Ok(embeddings)
-    }
 }
 
 impl SpeakerEmbedder for Eres2NetV2 {
@@ -122,17 +106,19 @@ impl SpeakerEmbedder for Eres2NetV2 {
         Ok(Embedding::normalised(vectors.into_iter().flatten().collect(), self.hash))
     }
 
-    fn embed_windows(
-        &mut self,
-        sound: &[f32],
-        window: usize,
-        step: usize,
-    ) -> Result<Vec<Embedding>, VoiceError> {
-        if window < MIN_SAMPLES {
-            return Err(too_short(window));
+    fn embed_equal(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
+        let long = sounds.iter().any(|sound| sound.len() > MAX_SAMPLES);
+        if long || self.network.device() == tch::Device::Cpu {
+            return sounds.iter().map(|sound| self.embed(sound)).collect();
         }
-        let windows: Vec<&[f32]> = sound.windows(window).step_by(step.max(1)).collect();
-        self.embed_equal(&windows)
+        let mut embeddings = Vec::with_capacity(sounds.len());
+        for batch in sounds.chunks(BATCH) {
+            let features: Vec<Features> =
+                batch.iter().map(|sound| self.fbank.compute(sound, true)).collect();
+            let vectors = self.forward(&features.iter().collect::<Vec<_>>())?;
+            embeddings.extend(vectors.into_iter().map(|v| Embedding::normalised(v, self.hash)));
+        }
+        Ok(embeddings)
     }
 
     fn min_secs(&self) -> f64 {
