@@ -22,11 +22,11 @@ use crate::media::SAMPLE_RATE;
 use crate::models::Job;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::{ActiveSpeaker as _, CROPS_PER_SEC, Crop, LrAsd, SIDE};
-use crate::perceive::face::FaceAnalyser;
+use crate::perceive::face;
 use crate::perceive::voice::eres2netv2::layout::generated;
 use crate::perceive::voice::{Eres2NetV2, SpeakerEmbedder as _, Variant};
-use crate::percept::{Embedding, FrameFaces};
-use crate::runtime::torch;
+use crate::percept::Embedding;
+use crate::runtime::{onnx, torch};
 use crate::time::Timestamp;
 
 /// Counted runs of each case, at least; their median is the figure.
@@ -48,7 +48,7 @@ const SEED: u64 = 20_261_122;
 /// `bench devices`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DeviceFigures {
-    /// The GPU's name; null where libtorch finds none.
+    /// The GPU's name; null where libtorch finds none. Faces are looked for on it where ONNX Runtime finds it, too.
     pub gpu: Option<String>,
     /// One entry per network and way of using it.
     pub networks: Vec<NetworkFigures>,
@@ -112,7 +112,8 @@ pub fn measure(config: &Config, picture: Option<&Path>) -> Result<DeviceFigures,
 
     let plain: &[Way] = if has_gpu { &[CPU, GPU] } else { &[CPU] };
     let every: &[Way] = if has_gpu { &[CPU, CPU_HALF, GPU, GPU_HALF] } else { &[CPU, CPU_HALF] };
-    networks.extend(faces(config, plain, &picture)?);
+    let seen: &[Way] = if has_gpu && onnx_has_gpu(config)? { plain } else { &[CPU] };
+    networks.push(faces(config, seen, &picture)?);
     let one = &utterances[..1];
     let of = format!("utterance of {UTTERANCE_SECS} s");
     networks.push(compare("speaker_embedder", &of, plain, |way| {
@@ -178,45 +179,43 @@ fn compare<'a>(
 }
 
 /// Detecting, cutting out and embedding, as a worker does it with a frame.
-fn faces(
-    config: &Config,
-    ways: &[Way],
-    picture: &RgbImage,
-) -> Result<Vec<NetworkFigures>, BenchError> {
+fn faces(config: &Config, ways: &[Way], picture: &RgbImage) -> Result<NetworkFigures, BenchError> {
     let source = SourceId::new("picture");
     let analyser = |way| {
         let set = configured(config, way)?;
         let analyser = set.face_analyser(&config.face)?;
         analyser.ok_or_else(|| missing("faces", &set.degraded))
     };
-    let looked = |analyser: &mut FaceAnalyser| -> Result<FrameFaces, BenchError> {
-        Ok(analyser.analyse(&source, Timestamp::EPOCH, picture)?)
-    };
     let (width, height) = picture.dimensions();
-    let count = looked(&mut analyser(CPU)?)?.faces.len();
-    let pictures = compare(
-        "faces_of_a_picture",
-        &format!("picture of {width}x{height} with {count} faces"),
-        ways,
-        |way| {
-            let mut analyser = analyser(way)?;
-            Ok(Box::new(move || {
-                looked(&mut analyser)?;
-                Ok(vec![Embedding { values: Vec::new(), model: ModelHash([0; 32]) }])
-            }))
-        },
-    )?;
-    if count == 0 {
-        return Ok(vec![pictures]);
-    }
-    let faces = compare("faces", "face, its share of the picture with it", ways, |way| {
+    let looked = |way| {
         let mut analyser = analyser(way)?;
-        Ok(Box::new(move || {
-            let faces = looked(&mut analyser)?.faces.into_iter();
+        let source = source.clone();
+        Ok::<_, BenchError>(move || -> Result<Vec<Embedding>, BenchError> {
+            let faces = analyser.analyse(&source, Timestamp::EPOCH, picture)?.faces.into_iter();
             Ok(faces.filter_map(|face| face.embedding).collect())
+        })
+    };
+    let count = looked(CPU)?()?.len();
+    if count > 0 {
+        let of = format!("face of {count} in a picture of {width}x{height}");
+        return compare("faces", &of, ways, |way| Ok(Box::new(looked(way)?)));
+    }
+    let nobody = Embedding { values: Vec::new(), model: ModelHash([0; 32]) };
+    compare("pictures", &format!("picture of {width}x{height} without a face"), ways, |way| {
+        let mut look = looked(way)?;
+        let nobody = nobody.clone();
+        Ok(Box::new(move || {
+            look()?;
+            Ok(vec![nobody.clone()])
         }))
-    })?;
-    Ok(vec![pictures, faces])
+    })
+}
+
+/// Whether ONNX Runtime, too, computes on the GPU: it has libraries of its own, and goes on without them.
+fn onnx_has_gpu(config: &Config) -> Result<bool, BenchError> {
+    let file = catalogue(config)?.choose(config.models.set, Job::FaceEmbedder)?;
+    let opened = onnx::open(&file.path, 1, Device::Cuda).map_err(face::FaceError::from)?;
+    Ok(opened.device() == Device::Cuda)
 }
 
 /// The active-speaker network of the set, where it has one.
