@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use serde::{Deserialize, Serialize};
 
 use crate::camera::Bearing;
@@ -191,7 +192,7 @@ pub struct ObjectTrack {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
     /// As spelled by the recogniser.
-    pub text: String,
+    pub text: CompactString,
     /// When it was said.
     pub span: Span,
     /// 0–1 where the recogniser tells.

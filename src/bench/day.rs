@@ -25,6 +25,7 @@ use crate::memory::model::{
 };
 use crate::memory::{Draft, Memory};
 use crate::percept::{Sighting, Transcript, Word};
+use crate::runtime::allocator;
 use crate::time::{Span, Timestamp};
 
 const CLIP_SECS: f64 = 30.0;
@@ -101,6 +102,8 @@ pub fn measure(config: &Config, hours: u32, corpus: &Path) -> Result<DayFigures,
                 answers.push(begun.elapsed().as_secs_f64() * 1e3);
             }
         }
+        // The daemon does so twice a minute.
+        allocator::trim();
         let anon = anon_mb()?;
         eprintln!("hour {} of {hours}: {anon:.0} MB anonymous", hour + 1);
         figures.anon_mb.push(anon);
@@ -282,7 +285,7 @@ fn transcript(sentence: &str, start: Timestamp) -> Transcript {
     let words = sentence.split_whitespace().enumerate().map(|(place, word)| {
         let from = start.plus_secs(0.2 * place as f64);
         let span = Span::new(from, from.plus_secs(0.2));
-        Word { text: word.to_owned(), span, confidence: Some(0.8) }
+        Word { text: word.into(), span, confidence: Some(0.8) }
     });
     Transcript {
         text: sentence.to_owned(),

@@ -282,7 +282,7 @@ impl Resolver {
                 track: track.id,
                 source: track.source.clone(),
                 span: track.span,
-                sightings: track.sightings.clone(),
+                sightings: track.sightings.as_slice().into(),
                 picture: track.life == Life::Picture,
                 face: given.map(|(id, _)| id),
                 confidence: given.map_or(0.0, |(_, sure)| sure),

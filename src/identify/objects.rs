@@ -60,7 +60,7 @@ pub(super) struct Objects {
 impl Objects {
     pub(super) fn from_rows(rows: &IdentityRows) -> Self {
         let known = rows.objects.iter().filter_map(|(row, pose)| {
-            let last = *row.sightings.last()?;
+            let last = row.sightings.last()?;
             let (label, source) = (row.label.clone(), row.source.clone());
             let known = Known { label, source, last, until: row.span.end, pose: pose.clone() };
             Some((row.object?, known))
@@ -226,7 +226,7 @@ fn row(clip: &ClipPercepts, track: &ObjectTrack, object: EntityId) -> ObjectTrac
         span: track.span,
         label: track.label.clone(),
         picture: track.picture,
-        sightings: track.sightings.clone(),
+        sightings: track.sightings.as_slice().into(),
         object: Some(object),
         confidence: (scores / track.sightings.len().max(1) as f64) as f32,
     }

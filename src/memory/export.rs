@@ -169,7 +169,7 @@ impl View {
         let mut lines = Vec::new();
         for track in self.tracks(filter) {
             let person = person(track.face);
-            for sighting in &track.sightings {
+            for sighting in track.sightings.iter() {
                 if filter.span.is_some_and(|span| !span.contains(sighting.at)) {
                     continue;
                 }

@@ -34,6 +34,7 @@ mod repair;
 mod rows;
 mod search;
 mod shelf;
+mod sightings;
 mod signs;
 mod simd;
 mod sql;

@@ -11,10 +11,11 @@ use crate::ids::{
     AnswerId, ClipId, EntityId, MemoryId, ModelHash, SessionId, SourceId, TrackId, TurnId,
 };
 use crate::media::Pose;
-use crate::percept::{Embedding, Sighting, Sound, Transcript};
+use crate::percept::{Embedding, Sound, Transcript};
 use crate::time::{Span, Timestamp};
 
 use super::shelf::Values;
+pub use super::sightings::Sightings;
 
 /// One run over live sources, or one recording being replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,7 +102,7 @@ pub struct TrackRow {
     /// What it covers of the clip.
     pub span: Span,
     /// Every analysed frame in which it was seen.
-    pub sightings: Vec<Sighting>,
+    pub sightings: Sightings,
     /// It is a picture of a face: nobody's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub picture: bool,
@@ -127,7 +128,7 @@ pub struct ObjectTrackRow {
     /// Width and height of the camera's pictures, px.
     pub picture: (u32, u32),
     /// Every frame in which it was found.
-    pub sightings: Vec<Sighting>,
+    pub sightings: Sightings,
     /// `object_N`; `None` when that is not there any more.
     pub object: Option<EntityId>,
     /// How sure the detector was, 0–1, the mean over its sightings.
@@ -427,7 +428,7 @@ pub struct MemoryVector {
     /// Only equal hashes are compared.
     pub model: ModelHash,
     /// The vector, L2-normalised.
-    pub(crate) values: Values,
+    pub(crate) values: Values<f32>,
 }
 
 /// The same as it is written out.

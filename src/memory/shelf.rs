@@ -49,6 +49,13 @@ unsafe impl Plain for u64 {}
 // SAFETY: as above.
 unsafe impl Plain for f32 {}
 
+/// The bytes of plain values, as they lie in RAM.
+pub(crate) fn plain_bytes<T: Plain>(values: &[T]) -> &[u8] {
+    let (start, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
+    // SAFETY: plain values are nothing but their bytes.
+    unsafe { std::slice::from_raw_parts(start, len) }
+}
+
 /// A row of values on a shelf. (Only those of [`Plain`] types can be made.)
 pub(crate) struct Slice<T> {
     shelf: Arc<Shelf>,
@@ -86,9 +93,7 @@ impl Shelf {
     /// Puts a row of values down.
     pub(crate) fn put_all<T: Plain>(self: &Arc<Self>, values: &[T]) -> Option<Slice<T>> {
         const { assert!(align_of::<T>() <= ALIGNED) };
-        let (start, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
-        // SAFETY: plain values are nothing but their bytes.
-        let at = self.put(unsafe { std::slice::from_raw_parts(start, len) })?;
+        let at = self.put(plain_bytes(values))?;
         let len = u32::try_from(values.len()).ok()?;
         Some(Slice { shelf: Arc::clone(self), at, len, of: PhantomData })
     }
@@ -197,32 +202,38 @@ impl<T: Plain> Bulk<T> {
     }
 }
 
-/// A vector's components, `[D]`: on the shelf, or in RAM.
+/// A row of values that never changes, such as a vector's components `[D]`: on the shelf, or in RAM.
 #[derive(Clone)]
-pub(crate) struct Values(Place);
+pub(crate) struct Values<T>(Place<T>);
 
 #[derive(Clone)]
-enum Place {
-    Ram(Arc<[f32]>),
-    Shelf(Slice<f32>),
+enum Place<T> {
+    Ram(Arc<[T]>),
+    Shelf(Slice<T>),
 }
 
-impl From<&[f32]> for Values {
-    fn from(values: &[f32]) -> Self {
+impl<T: Clone> From<&[T]> for Values<T> {
+    fn from(values: &[T]) -> Self {
         Self(Place::Ram(values.into()))
     }
 }
 
-impl From<Slice<f32>> for Values {
-    fn from(values: Slice<f32>) -> Self {
+impl<T> FromIterator<T> for Values<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
+        Self(Place::Ram(values.into_iter().collect()))
+    }
+}
+
+impl<T> From<Slice<T>> for Values<T> {
+    fn from(values: Slice<T>) -> Self {
         Self(Place::Shelf(values))
     }
 }
 
-impl Deref for Values {
-    type Target = [f32];
+impl<T> Deref for Values<T> {
+    type Target = [T];
 
-    fn deref(&self) -> &[f32] {
+    fn deref(&self) -> &[T] {
         match &self.0 {
             Place::Ram(values) => values,
             Place::Shelf(values) => values,
@@ -230,13 +241,13 @@ impl Deref for Values {
     }
 }
 
-impl fmt::Debug for Values {
+impl<T: fmt::Debug> fmt::Debug for Values<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.iter()).finish()
     }
 }
 
-impl PartialEq for Values {
+impl<T: PartialEq> PartialEq for Values<T> {
     fn eq(&self, other: &Self) -> bool {
         **self == **other
     }

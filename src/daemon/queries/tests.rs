@@ -56,7 +56,9 @@ pub(crate) fn small_memory_with(dir: &std::path::Path, options: &StoreOptions) -
             track: TrackId(number),
             source: source.clone(),
             span: span(start, end),
-            sightings: vec![Sighting { at: at(start), bbox, score: 0.9, bearing: None }],
+            sightings: [Sighting { at: at(start), bbox, score: 0.9, bearing: None }]
+                .into_iter()
+                .collect(),
             picture: false,
             face: Some(face),
             confidence: 0.9,

@@ -288,7 +288,9 @@ fn remember(memory: &Memory, session: &SessionSettings, index: u32) {
             track: TrackId(u64::from(index * 8 + number)),
             source: SourceId::new("front"),
             span: Span::new(start, start.plus_secs(5.0)),
-            sightings: vec![Sighting { at: start, bbox, score: 0.9, bearing: None }],
+            sightings: [Sighting { at: start, bbox, score: 0.9, bearing: None }]
+                .into_iter()
+                .collect(),
             face: Some(*face),
             confidence: 0.9,
             picture: false,

@@ -203,7 +203,9 @@ mod tests {
             track: TrackId(9),
             source: SourceId::new("front"),
             span: Span::new(at(10.0), at(12.0)),
-            sightings: vec![Sighting { at: at(10.0), bbox, score: 0.9, bearing: None }],
+            sightings: [Sighting { at: at(10.0), bbox, score: 0.9, bearing: None }]
+                .into_iter()
+                .collect(),
             face: Some(face),
             confidence: 0.9,
             picture: false,

@@ -222,7 +222,7 @@ impl Reach {
                 .iter()
                 .map(|word| {
                     let mut word = word.clone();
-                    word.text = strike_names(&word.text, &parts);
+                    word.text = strike_names(&word.text, &parts).into();
                     word
                 })
                 .collect(),

@@ -1,13 +1,14 @@
 //! How each row type lies in SQLite and enters the hash: reading and binding of columns.
 //!
 //! `percepts`, `objects`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
-//! on the shelf.
+//! on the shelf; `sightings` their column.
 
 mod identity;
 mod memories;
 mod objects;
 mod percepts;
 mod shelved;
+mod sightings;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

@@ -1,11 +1,15 @@
 //! Rows of things that a detector found.
 
+use std::sync::Arc;
+
 use rusqlite::types::Value;
 
-use super::percepts::{sightings_blob, sightings_from};
+use super::shelved::{read_object_track, write_object_track};
+use super::sightings::{sightings_blob, sightings_from};
 use super::{Columns, RowError, SourceOrdinals, int, large, or_null, real, text, time};
 use crate::ids::{ClipId, EntityId, TrackId};
 use crate::memory::model::ObjectTrackRow;
+use crate::memory::shelf::Shelf;
 use crate::memory::temporal::Temporal;
 use crate::time::Span;
 
@@ -83,5 +87,14 @@ impl Temporal for ObjectTrackRow {
 
     fn clip(&self) -> Option<ClipId> {
         Some(self.clip)
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_object_track(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_object_track(shelf, at, len)
     }
 }

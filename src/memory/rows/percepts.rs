@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use rusqlite::types::Value;
 
-use crate::camera::Bearing;
-use crate::geometry::Rect;
 use crate::ids::{ClipId, EntityId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;
 use crate::memory::model::{
     Clip, MediaDigest, MediaKind, MediaRow, PoseRow, Recording, Session, SoundRow, TrackRow,
     TurnRow,
 };
+use crate::memory::shelf::Shelf;
 use crate::memory::temporal::Temporal;
-use crate::percept::{Sighting, Sound, SoundKind, Transcript, Word};
+use crate::percept::{Sound, SoundKind, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
+use super::shelved::{read_pose, read_track, read_turn, write_pose, write_track, write_turn};
+use super::sightings::{sightings_blob, sightings_from};
 use super::{
     Columns, RowError, SourceOrdinals, digest, int, json, large, or_null, real, text, time,
 };
@@ -128,85 +129,6 @@ impl Temporal for Clip {
     }
 }
 
-/// What may be said before the sightings: a time that no frame has, plus these.
-const WITH_BEARINGS: i64 = 1;
-const OF_A_PICTURE: i64 = 2;
-
-/// Little-endian: time in nanoseconds, box (x, y, w, h), score; 28 bytes each. Where one has a bearing, or they are of a
-/// picture, the blob begins with the least time plus [`WITH_BEARINGS`] and [`OF_A_PICTURE`]; with bearings each has
-/// azimuth, elevation and distance (not a number: unknown) on top.
-pub(super) fn sightings_blob(sightings: &[Sighting], picture: bool) -> Value {
-    let calibrated = sightings.iter().any(|sighting| sighting.bearing.is_some());
-    let mut bytes = Vec::with_capacity(8 + sightings.len() * 40);
-    let said = if calibrated { WITH_BEARINGS } else { 0 } + if picture { OF_A_PICTURE } else { 0 };
-    if said != 0 {
-        bytes.extend((i64::MIN + said).to_le_bytes());
-    }
-    for sighting in sightings {
-        bytes.extend(sighting.at.as_nanos().to_le_bytes());
-        let Rect { x, y, w, h } = sighting.bbox;
-        for value in [x, y, w, h, sighting.score] {
-            bytes.extend(value.to_le_bytes());
-        }
-        if calibrated {
-            let bearing = sighting.bearing;
-            for value in [
-                bearing.map(|bearing| bearing.azimuth),
-                bearing.map(|bearing| bearing.elevation),
-                bearing.and_then(|bearing| bearing.distance),
-            ] {
-                bytes.extend(value.unwrap_or(f32::NAN).to_le_bytes());
-            }
-        }
-    }
-    Value::Blob(bytes)
-}
-
-/// The sightings, and whether they are of a picture.
-pub(super) fn sightings_from(bytes: &[u8]) -> Option<(Vec<Sighting>, bool)> {
-    let head = bytes.first_chunk::<8>().map(|head| i64::from_le_bytes(*head));
-    let said = head.map(|head| head.wrapping_sub(i64::MIN)).filter(|said| (1..=3).contains(said));
-    let (said, bytes) = match said {
-        Some(said) => (said, bytes.get(8..)?),
-        None => (0, bytes),
-    };
-    let (calibrated, picture) = (said & WITH_BEARINGS != 0, said & OF_A_PICTURE != 0);
-    let records = bytes.chunks_exact(if calibrated { 40 } else { 28 });
-    if !records.remainder().is_empty() {
-        return None;
-    }
-    let float = |record: &[u8], at: usize| {
-        let bytes: [u8; 4] = record.get(at..at + 4)?.try_into().ok()?;
-        Some(f32::from_le_bytes(bytes))
-    };
-    records
-        .map(|record| {
-            let at: [u8; 8] = record.get(..8)?.try_into().ok()?;
-            Some(Sighting {
-                at: Timestamp::from_nanos(i64::from_le_bytes(at)),
-                bbox: Rect {
-                    x: float(record, 8)?,
-                    y: float(record, 12)?,
-                    w: float(record, 16)?,
-                    h: float(record, 20)?,
-                },
-                score: float(record, 24)?,
-                bearing: calibrated.then(|| bearing_from(record)).flatten(),
-            })
-        })
-        .collect::<Option<_>>()
-        .map(|sightings| (sightings, picture))
-}
-
-/// The last three numbers of a record.
-fn bearing_from(record: &[u8]) -> Option<Bearing> {
-    let value = |at: usize| {
-        let bytes: [u8; 4] = record.get(at..at + 4)?.try_into().ok()?;
-        Some(f32::from_le_bytes(bytes)).filter(|value| value.is_finite())
-    };
-    Some(Bearing { azimuth: value(28)?, elevation: value(32)?, distance: value(36) })
-}
-
 impl Temporal for TrackRow {
     type Key = (ClipId, TrackId);
     const TABLE: &'static str = "track";
@@ -269,6 +191,15 @@ impl Temporal for TrackRow {
 
     fn clip(&self) -> Option<ClipId> {
         Some(self.clip)
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_track(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_track(shelf, at, len)
     }
 }
 
@@ -370,6 +301,15 @@ impl Temporal for TurnRow {
     fn clip(&self) -> Option<ClipId> {
         Some(self.clip)
     }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_turn(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_turn(shelf.bytes(at, len))
+    }
 }
 
 impl Temporal for SoundRow {
@@ -467,6 +407,15 @@ impl Temporal for PoseRow {
     fn clip(&self) -> Option<ClipId> {
         Some(self.clip)
     }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_pose(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_pose(shelf.bytes(at, len))
+    }
 }
 
 impl MediaKind {
@@ -517,38 +466,5 @@ impl Temporal for MediaRow {
             bytes: columns.number()?,
             pinned: columns.flag()?,
         })
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sightings_are_read_back_with_and_without_bearings() {
-        let seen = |number: i64, bearing: Option<Bearing>| Sighting {
-            at: Timestamp::from_nanos(number),
-            bbox: Rect { x: 1.5, y: 2.0, w: 30.0, h: 40.0 },
-            score: 0.9,
-            bearing,
-        };
-        let left = Bearing { azimuth: 0.4, elevation: -0.1, distance: Some(2.25) };
-        let unknown = Bearing { distance: None, ..left };
-        for (sightings, length) in [
-            (vec![seen(1, None), seen(2, None)], 56),
-            (vec![seen(1, Some(left)), seen(2, None), seen(3, Some(unknown))], 128),
-            (Vec::new(), 0),
-        ] {
-            for picture in [false, true] {
-                let Value::Blob(bytes) = sightings_blob(&sightings, picture) else { panic!() };
-                let head = if picture && length % 28 == 0 { 8 } else { 0 };
-                assert_eq!(bytes.len(), length + head);
-                assert_eq!(sightings_from(&bytes).unwrap(), (sightings.clone(), picture));
-                for cut in 1..bytes.len() {
-                    let _ = sightings_from(&bytes[..cut]);
-                }
-            }
-        }
     }
 }

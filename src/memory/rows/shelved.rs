@@ -1,17 +1,27 @@
-//! How rows of memories and vectors lie on the shelf: their numbers, then their texts, each with its length.
+//! How rows of percepts, memories and vectors lie on the shelf: their numbers, then their texts, each with its length.
+//! What is long and seldom read, components and sightings, comes first and stays there.
 //! It is read by the process that wrote it and by no other, so it has no version.
 
 use std::sync::Arc;
 
 use crate::ids::{
-    AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, SessionId, TrackId, TurnId,
+    AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, SessionId, SourceId, TrackId,
+    TurnId,
 };
-use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow, MemoryVector};
-use crate::memory::shelf::{Shelf, Slice};
+use crate::media::Pose;
+use crate::memory::model::{
+    Fact, Ground, MediaDigest, MemoryKind, MemoryRow, MemoryVector, ObjectTrackRow, PoseRow,
+    TrackRow, TurnRow,
+};
+use crate::memory::shelf::{Shelf, Slice, plain_bytes};
+use crate::memory::sightings::{Packed, Sightings};
+use crate::percept::{Transcript, Word};
 use crate::time::{Span, Timestamp};
 
 /// Before a vector's components: its memory and its model.
 const VECTOR_HEAD: usize = 40;
+/// Before the sightings of a track: how many.
+const SIGHTINGS_HEAD: usize = 8;
 
 /// Appends numbers and texts.
 struct Writer<'b>(&'b mut Vec<u8>);
@@ -38,6 +48,23 @@ impl Writer<'_> {
         self.0.extend(text.as_bytes());
     }
 
+    fn real(&mut self, value: f64) {
+        self.large(value.to_bits());
+    }
+
+    fn span(&mut self, span: Span) {
+        self.time(span.start);
+        self.time(span.end);
+    }
+
+    /// Whether there is one, then it.
+    fn maybe<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+        self.byte(u8::from(value.is_some()));
+        if let Some(value) = value {
+            write(self, value);
+        }
+    }
+
     fn clip(&mut self, clip: ClipId) {
         self.small(clip.session.0);
         self.small(clip.index);
@@ -55,6 +82,23 @@ impl Writer<'_> {
             Ground::Turn(clip, turn) => (self.byte(2), self.clip(*clip), self.large(turn.0)).2,
             Ground::Memory(id) => (self.byte(3), self.large(id.0)).1,
             Ground::Answer(id) => (self.byte(4), self.large(id.0)).1,
+        }
+    }
+
+    fn sightings(&mut self, sightings: &Sightings) {
+        self.large(sightings.len() as u64);
+        self.0.extend(plain_bytes(sightings.packed()));
+    }
+
+    fn transcript(&mut self, said: &Transcript) {
+        self.text(&said.text);
+        self.maybe(said.language.as_deref(), Self::text);
+        self.text(&said.engine);
+        self.small(said.words.len() as u32);
+        for word in &said.words {
+            self.span(word.span);
+            self.maybe(word.confidence.map(f32::to_bits), Self::small);
+            self.text(&word.text);
         }
     }
 }
@@ -89,9 +133,30 @@ impl<'b> Reader<'b> {
         self.fixed().map(i64::from_ne_bytes).map(Timestamp::from_nanos)
     }
 
-    fn text(&mut self) -> Option<String> {
+    fn real(&mut self) -> Option<f64> {
+        self.large().map(f64::from_bits)
+    }
+
+    fn span(&mut self) -> Option<Span> {
+        Some(Span { start: self.time()?, end: self.time()? })
+    }
+
+    /// A text, owned in whatever way.
+    fn text<T: From<&'b str>>(&mut self) -> Option<T> {
         let len = self.small()? as usize;
-        std::str::from_utf8(self.take(len)?).ok().map(str::to_owned)
+        std::str::from_utf8(self.take(len)?).ok().map(T::from)
+    }
+
+    fn source(&mut self) -> Option<SourceId> {
+        self.text().map(SourceId)
+    }
+
+    /// What [`Writer::maybe`] wrote: `None` where it is cut off.
+    fn maybe<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<Option<T>> {
+        match self.byte()? {
+            0 => Some(None),
+            _ => read(self).map(Some),
+        }
     }
 
     fn clip(&mut self) -> Option<ClipId> {
@@ -111,6 +176,18 @@ impl<'b> Reader<'b> {
             3 => Ground::Memory(MemoryId(self.large()?)),
             _ => Ground::Answer(AnswerId(self.large()?)),
         })
+    }
+
+    fn transcript(&mut self) -> Option<Transcript> {
+        let text = self.text()?;
+        let language = self.maybe(Self::text)?;
+        let engine = self.text()?;
+        let words = self.all(|from| {
+            let span = from.span()?;
+            let confidence = from.maybe(Self::small)?.map(f32::from_bits);
+            Some(Word { text: from.text()?, span, confidence })
+        })?;
+        Some(Transcript { text, words, language, engine })
     }
 
     fn all<T>(&mut self, mut read: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
@@ -178,6 +255,116 @@ pub(super) fn read_memory(bytes: &[u8]) -> Option<MemoryRow> {
     })
 }
 
+pub(super) fn write_track(row: &TrackRow, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.sightings(&row.sightings);
+    out.clip(row.clip);
+    out.large(row.track.0);
+    out.text(row.source.as_str());
+    out.span(row.span);
+    out.byte(u8::from(row.picture));
+    out.maybe(row.face, Writer::entity);
+    out.small(row.confidence.to_bits());
+}
+
+/// The sightings stay where they are.
+pub(super) fn read_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<TrackRow> {
+    let (sightings, mut from) = read_sightings(shelf, at, len)?;
+    Some(TrackRow {
+        sightings,
+        clip: from.clip()?,
+        track: TrackId(from.large()?),
+        source: from.source()?,
+        span: from.span()?,
+        picture: from.byte()? != 0,
+        face: from.maybe(Reader::entity)?,
+        confidence: from.small().map(f32::from_bits)?,
+    })
+}
+
+pub(super) fn write_object_track(row: &ObjectTrackRow, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.sightings(&row.sightings);
+    out.clip(row.clip);
+    out.large(row.track.0);
+    out.text(row.source.as_str());
+    out.span(row.span);
+    out.text(&row.label);
+    out.small(row.picture.0);
+    out.small(row.picture.1);
+    out.maybe(row.object, Writer::entity);
+    out.small(row.confidence.to_bits());
+}
+
+/// As of [`read_track`].
+pub(super) fn read_object_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<ObjectTrackRow> {
+    let (sightings, mut from) = read_sightings(shelf, at, len)?;
+    Some(ObjectTrackRow {
+        sightings,
+        clip: from.clip()?,
+        track: TrackId(from.large()?),
+        source: from.source()?,
+        span: from.span()?,
+        label: from.text()?,
+        picture: (from.small()?, from.small()?),
+        object: from.maybe(Reader::entity)?,
+        confidence: from.small().map(f32::from_bits)?,
+    })
+}
+
+/// The sightings that a row begins with, and what comes after them.
+fn read_sightings(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<(Sightings, Reader<'_>)> {
+    let count = Reader(shelf.bytes(at, SIGHTINGS_HEAD)).large()? as usize;
+    let first = at + SIGHTINGS_HEAD as u64;
+    let seen = count * size_of::<Packed>();
+    let rest = shelf.bytes(first + seen as u64, len.checked_sub(SIGHTINGS_HEAD + seen)?);
+    Some((shelf.slice(first, count)?.into(), Reader(rest)))
+}
+
+pub(super) fn write_turn(row: &TurnRow, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.clip(row.clip);
+    out.large(row.turn.0);
+    out.text(row.source.as_str());
+    out.span(row.span);
+    out.real(row.speech_secs);
+    out.maybe(row.voice, Writer::entity);
+    out.small(row.confidence.to_bits());
+    out.maybe(row.words.as_ref(), Writer::transcript);
+    out.maybe(row.sound.as_ref().map(|digest| &*digest.0), Writer::text);
+}
+
+pub(super) fn read_turn(bytes: &[u8]) -> Option<TurnRow> {
+    let mut from = Reader(bytes);
+    Some(TurnRow {
+        clip: from.clip()?,
+        turn: TurnId(from.large()?),
+        source: from.source()?,
+        span: from.span()?,
+        speech_secs: from.real()?,
+        voice: from.maybe(Reader::entity)?,
+        confidence: from.small().map(f32::from_bits)?,
+        words: from.maybe(Reader::transcript)?,
+        sound: from.maybe(Reader::text)?.map(MediaDigest),
+    })
+}
+
+pub(super) fn write_pose(row: &PoseRow, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.clip(row.clip);
+    out.time(row.pose.stamp);
+    [row.pose.x, row.pose.y, row.pose.yaw].into_iter().for_each(|value| out.real(value));
+    out.text(&row.pose.frame);
+}
+
+pub(super) fn read_pose(bytes: &[u8]) -> Option<PoseRow> {
+    let mut from = Reader(bytes);
+    let clip = from.clip()?;
+    let stamp = from.time()?;
+    let [x, y, yaw] = [from.real()?, from.real()?, from.real()?];
+    Some(PoseRow { clip, pose: Pose { stamp, x, y, yaw, frame: from.text()? } })
+}
+
 pub(super) fn write_vector(row: &MemoryVector, into: &mut Vec<u8>) {
     into.extend(row.memory.0.to_ne_bytes());
     into.extend(row.model.0);
@@ -197,7 +384,10 @@ pub(super) fn read_vector(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Mem
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::memory::temporal::Temporal as _;
+    use crate::camera::Bearing;
+    use crate::geometry::Rect;
+    use crate::memory::temporal::Temporal;
+    use crate::percept::Sighting;
 
     fn row() -> MemoryRow {
         let clip = ClipId { session: SessionId(3), index: 70_000 };
@@ -263,5 +453,84 @@ mod tests {
         assert!(vector.shelve(&mut bytes));
         let at = shelf.put(&bytes).unwrap();
         assert_eq!(MemoryVector::unshelve(&shelf, at, bytes.len()).unwrap(), vector);
+    }
+
+    /// Puts a row down and reads it again.
+    fn there_and_back<R: Temporal + PartialEq + std::fmt::Debug>(row: &R) {
+        let dir = tempfile::tempdir().unwrap();
+        let shelf = Arc::new(Shelf::new(dir.path()));
+        let mut bytes = Vec::new();
+        assert!(row.shelve(&mut bytes));
+        let at = shelf.put(&bytes).unwrap();
+        assert_eq!(R::unshelve(&shelf, at, bytes.len()).as_ref(), Some(row));
+        for len in 0..bytes.len() {
+            assert_eq!(R::unshelve(&shelf, at, len), None, "cut off after {len} bytes");
+        }
+    }
+
+    #[test]
+    fn percepts_come_back_as_they_were() {
+        let clip = ClipId { session: SessionId(2), index: 9 };
+        let at = Timestamp::from_nanos;
+        let source = SourceId::new("front");
+        let span = Span { start: at(5), end: at(90) };
+        let bearing = Bearing { azimuth: 0.5, elevation: -0.25, distance: None };
+        let seen = |number: i64, bearing| Sighting {
+            at: at(number),
+            bbox: Rect { x: 1.0, y: -2.0, w: 3.5, h: 4.0 },
+            score: 0.75,
+            bearing,
+        };
+        let far = Bearing { distance: Some(3.0), ..bearing };
+        let seen = [seen(5, None), seen(40, Some(bearing)), seen(90, Some(far))];
+        for sightings in [seen.as_slice(), &[]] {
+            for face in [Some(EntityId::new(EntityKind::Face, 3)), None] {
+                let track = TrackId(77);
+                there_and_back(&TrackRow {
+                    clip,
+                    track,
+                    source: source.clone(),
+                    span,
+                    sightings: sightings.into(),
+                    picture: face.is_none(),
+                    face,
+                    confidence: 0.5,
+                });
+                there_and_back(&ObjectTrackRow {
+                    clip,
+                    track,
+                    source: source.clone(),
+                    span,
+                    label: "cup".into(),
+                    picture: (640, 480),
+                    sightings: sightings.into(),
+                    object: face,
+                    confidence: 0.5,
+                });
+            }
+        }
+        let word = |text: &str, confidence| Word { text: text.into(), span, confidence };
+        let said = Transcript {
+            text: "hello, Zoë".into(),
+            words: vec![word("hello,", Some(0.25)), word("Zoë", None)],
+            language: Some("en".into()),
+            engine: "tiny".into(),
+        };
+        let wordless = Transcript { language: None, words: Vec::new(), ..said.clone() };
+        for words in [Some(said), Some(wordless), None] {
+            there_and_back(&TurnRow {
+                clip,
+                turn: TurnId(3),
+                source: source.clone(),
+                span,
+                speech_secs: 1.5,
+                voice: words.as_ref().map(|_| EntityId::new(EntityKind::Voice, 1)),
+                confidence: 0.5,
+                sound: words.as_ref().map(|_| MediaDigest("ab12".into())),
+                words,
+            });
+        }
+        let pose = Pose { stamp: at(7), x: 1.5, y: -2.0, yaw: 0.1, frame: "map".into() };
+        there_and_back(&PoseRow { clip, pose });
     }
 }

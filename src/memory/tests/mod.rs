@@ -82,7 +82,7 @@ fn words(text: &str, start: i64) -> Transcript {
         .split_whitespace()
         .enumerate()
         .map(|(i, word)| Word {
-            text: word.to_owned(),
+            text: word.into(),
             span: Span::new(at(start + i as i64), at(start + i as i64 + 1)),
             confidence: Some(0.5),
         })

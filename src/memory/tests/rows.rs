@@ -153,7 +153,9 @@ fn the_hash_sees_every_change() {
     });
     differs("one box by a pixel", &|draft, view| {
         let mut row = TrackRow::clone(&view.track(clip(0), TrackId(1)).unwrap());
-        row.sightings[3].bbox.x += 1.0;
+        let mut sightings: Vec<_> = row.sightings.iter().collect();
+        sightings[3].bbox.x += 1.0;
+        row.sightings = sightings.as_slice().into();
         draft.track(row);
     });
     differs("one time by 1 ns", &|draft, view| {

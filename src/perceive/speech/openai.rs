@@ -178,10 +178,10 @@ impl Transcriber for OpenAiTranscriber {
             start.plus_secs(if secs_in.is_finite() { secs_in.clamp(0.0, secs) } else { 0.0 })
         };
         let words = reply.words.unwrap_or_default().into_iter().filter_map(|word| {
-            let text = word.word.trim().to_owned();
+            let text = word.word.trim();
             let span = Span::new(at(word.start), at(word.end));
             let confidence = word.probability.map(|p| p.clamp(0.0, 1.0));
-            (!text.is_empty()).then_some(Word { text, span, confidence })
+            (!text.is_empty()).then(|| Word { text: text.into(), span, confidence })
         });
         Ok(Transcript {
             text: reply.text.trim().to_owned(),

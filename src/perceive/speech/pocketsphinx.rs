@@ -96,13 +96,14 @@ fn word(segment: Segment, start: Timestamp) -> Option<Word> {
         return None;
     }
     // Further pronunciations are written `read(2)`.
-    let text = spelled.split('(').next().unwrap_or_default().to_owned();
+    let text = spelled.split('(').next().unwrap_or_default().into();
     let span = Span::new(
         start.plus_secs(f64::from(segment.first) / FRAME_RATE),
         start.plus_secs(f64::from(segment.last + 1) / FRAME_RATE),
     );
     let confidence = Some(segment.posterior.clamp(0.0, 1.0) as f32);
-    (!text.is_empty()).then_some(Word { text, span, confidence })
+    let word = Word { text, span, confidence };
+    (!word.text.is_empty()).then_some(word)
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ impl Transcriber for Whisper {
                         word.confidence = word.confidence.map(|least| least.min(probability));
                     }
                     _ => words.push(Word {
-                        text: part.trim_start().to_owned(),
+                        text: part.trim_start().into(),
                         span: Span::new(at(times.t0), at(times.t1)),
                         confidence: Some(probability.clamp(0.0, 1.0)),
                     }),
