@@ -28,6 +28,9 @@ const LOOK_UP: usize = 12;
 /// Looking up instead of reading at all pays where at most one in so many documents counts.
 const NARROW: usize = 16;
 
+/// Neighbourhoods are asked for so many before they are read.
+const SOON: usize = 8;
+
 /// A word of the query: the lists of all terms that mean the same.
 #[derive(Clone)]
 pub(super) struct Term {
@@ -401,8 +404,11 @@ impl Scores {
     ) -> Vec<(u32, f32)> {
         let best = self.best_own(LOOKED_AT, among.map(IdSet::docs));
         let mut near: Vec<u32> = Vec::with_capacity(best.len() * 5);
-        for (doc, _) in best {
-            self.neighbourhood(facets, doc, &mut near);
+        for (place, (doc, _)) in best.iter().enumerate() {
+            if let Some((soon, _)) = best.get(place + SOON) {
+                facets.ask_for(soon.saturating_sub(2) as usize, 5);
+            }
+            self.neighbourhood(facets, *doc, &mut near);
         }
         near.sort_unstable();
         near.dedup();

@@ -92,6 +92,8 @@ pub(crate) struct CodedQuery {
 
 /// Steps on either side of zero.
 const FINE: f32 = 127.0;
+/// Codes are asked for so many before they are read.
+const SOON: usize = 6;
 /// The same for queries; with this many, sums over thousands of dimensions still fit 32 bits.
 const FINE_QUERY: f32 = 4095.0;
 
@@ -104,7 +106,7 @@ fn step_of(turned: &[f32], steps: f32) -> f32 {
 impl Codes {
     pub(crate) fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
         let rotation = Rotation::for_dimensions(dimensions);
-        let signs = Signs::new(rotation.bits, Arc::clone(&shelf));
+        let signs = Signs::new(rotation.bits);
         Self { rotation, signs, chunks: Arc::default(), len: 0, shelf }
     }
 
@@ -148,15 +150,27 @@ impl Codes {
         self.signs.nearest_of(&query.signs, positions, count)
     }
 
-    /// The cosine with the vector at a position, within about a thousandth.
-    pub(crate) fn likeness(&self, query: &CodedQuery, at: usize) -> f32 {
-        let (bits, place) = (self.rotation.bits, at % CHUNK);
-        let code = self.chunks.get(at / CHUNK).and_then(|chunk| {
-            let fine = chunk.fine.get(place * bits..(place + 1) * bits)?;
-            Some((fine, chunk.steps.get(place)?))
-        });
-        let Some((fine, step)) = code else { return f32::NEG_INFINITY };
-        simd::fine_dot(fine, &query.fine) as f32 * (step * query.step)
+    /// The cosine with the vectors at those positions, within about a thousandth.
+    pub(crate) fn likenesses<'c>(
+        &'c self,
+        query: &'c CodedQuery,
+        positions: &'c [u32],
+    ) -> impl Iterator<Item = f32> + 'c {
+        positions.iter().enumerate().map(|(number, at)| {
+            if let Some((soon, _)) = positions.get(number + SOON).and_then(|at| self.steps(*at)) {
+                simd::ask_for(soon);
+            }
+            self.steps(*at).map_or(f32::NEG_INFINITY, |(fine, step)| {
+                simd::fine_dot(fine, &query.fine) as f32 * (step * query.step)
+            })
+        })
+    }
+
+    /// A vector in steps, and what one is worth.
+    fn steps(&self, at: u32) -> Option<(&[i8], f32)> {
+        let (bits, place) = (self.rotation.bits, at as usize % CHUNK);
+        let chunk = self.chunks.get(at as usize / CHUNK)?;
+        Some((chunk.fine.get(place * bits..(place + 1) * bits)?, *chunk.steps.get(place)?))
     }
 }
 
@@ -213,11 +227,13 @@ mod tests {
         let query = codes.query(&own);
         for seed in 0..3000 {
             let cosine = simd::dot(&own, &vector(seed, 384));
-            assert!((codes.likeness(&query, seed as usize) - cosine).abs() < 2e-3);
+            assert!(
+                (codes.likenesses(&query, &[seed as u32]).next().unwrap() - cosine).abs() < 2e-3
+            );
         }
         assert_eq!(codes.nearest(&query, 1), [2500]);
         assert_eq!(codes.nearest_of(&query, &[3, 2500, 2999], 1), [2500]);
-        assert_eq!(codes.likeness(&query, 3000), 0.0);
-        assert_eq!(codes.likeness(&query, 3001), f32::NEG_INFINITY);
+        assert_eq!(codes.likenesses(&query, &[3000]).next().unwrap(), 0.0);
+        assert_eq!(codes.likenesses(&query, &[3001]).next().unwrap(), f32::NEG_INFINITY);
     }
 }

@@ -43,6 +43,23 @@ impl IdSet {
         self.len
     }
 
+    /// Calls `visit` with each of the `len` ids from `first` on that is in the set, as how far from `first` it is.
+    pub(crate) fn within(&self, first: u32, len: u32, mut visit: impl FnMut(u32)) {
+        let (first, end) = (first as usize, first as usize + len as usize);
+        let words = first / 64..end.div_ceil(64).min(self.bits.len());
+        for (word, bits) in words.clone().zip(self.bits.get(words).unwrap_or_default()) {
+            let begins = word * 64;
+            let mut bits = bits & u64::MAX << first.saturating_sub(begins);
+            if end < begins + 64 {
+                bits &= (1 << (end - begins)) - 1;
+            }
+            while bits != 0 {
+                visit((begins + bits.trailing_zeros() as usize - first) as u32);
+                bits &= bits - 1;
+            }
+        }
+    }
+
     /// Ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = MemoryId> + '_ {
         self.bits.iter().enumerate().flat_map(|(word, bits)| {
@@ -50,5 +67,26 @@ impl IdSet {
                 .filter(move |bit| bits >> bit & 1 == 1)
                 .map(move |bit| MemoryId(word as u64 * 64 + bit))
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stretch_of_ids_holds_what_is_in_it() {
+        let mut set = IdSet::default();
+        let ids = [1, 2, 63, 64, 65, 127, 128, 300, 301];
+        (0..).zip(ids).for_each(|(doc, id)| set.insert_version(MemoryId(id), doc));
+        for first in [0, 1, 2, 60, 64, 65, 120, 301, 302, 5000] {
+            for len in [0, 1, 2, 5, 63, 64, 65, 256] {
+                let expected: Vec<u32> =
+                    (0..len).filter(|at| ids.contains(&u64::from(first + at))).collect();
+                let mut found = Vec::new();
+                set.within(first, len, |at| found.push(at));
+                assert_eq!(found, expected, "{len} from {first} on");
+            }
+        }
     }
 }

@@ -18,7 +18,7 @@ use crate::percept::Embedding;
 
 use super::codes::{CodedQuery, Codes};
 use super::idset::IdSet;
-use super::log::{CHUNK, Log};
+use super::log::Log;
 use super::model::MemoryVector;
 use super::shelf::Shelf;
 use super::simd::dot;
@@ -37,10 +37,10 @@ const LEAST_AGAIN: usize = 1_000;
 const MOST_AGAIN: usize = 8_192;
 /// True cosines computed beside one per hit wanted.
 const EXACTLY: usize = 74;
-/// Memories are looked up one by one where at most one in so many passes; else all are read through.
-const FEW: usize = 16;
-/// No store counts its memories so far.
-const NO_MEMORY: u32 = u32::MAX;
+/// Vectors are asked for so many before they are read.
+const SOON: usize = 4;
+/// Looking a memory up takes as long as going on by so many words of a set, or as many runs.
+const FEW: usize = 32;
 
 /// The vectors of one model as they stand; replaced as a whole by the writer.
 #[derive(Clone)]
@@ -48,9 +48,19 @@ struct Space {
     dimensions: usize,
     /// By position in this space: that in the table's log; ascending.
     rows: Log<u32>,
-    /// By position in this space: the memory; [`NO_MEMORY`] where its number is greater.
-    memories: Log<u32>,
+    /// Whose they are; ascending by position, and all there are but for memories with numbers that are none of a store.
+    runs: Arc<Vec<Run>>,
     codes: Codes,
+}
+
+/// Vectors one after the other, of memories one after the other.
+#[derive(Clone, Copy)]
+struct Run {
+    /// Position of the first in this space.
+    at: u32,
+    /// Its memory.
+    memory: u32,
+    len: u32,
 }
 
 /// The rows that a search is about, and which of them count.
@@ -111,9 +121,7 @@ impl VectorIndex {
             // A vector of another length is no vector of this model: never compared.
             if dimensions == space.dimensions {
                 let space = Arc::make_mut(space);
-                space.rows.push(at as u32);
-                space.memories.push(u32::try_from(version.row.memory.0).unwrap_or(NO_MEMORY));
-                space.codes.push(&version.row.values);
+                space.push(at as u32, &version.row);
             }
         }
         self.spaces.store(Arc::new(spaces));
@@ -177,17 +185,30 @@ impl VectorIndex {
 impl Space {
     fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
         let codes = Codes::new(dimensions, shelf);
-        Self { dimensions, rows: Log::default(), memories: Log::default(), codes }
+        Self { dimensions, rows: Log::default(), runs: Arc::default(), codes }
+    }
+
+    /// Takes in a vector and where it stands in the table's log.
+    fn push(&mut self, row: u32, vector: &MemoryVector) {
+        let at = self.rows.len() as u32;
+        self.rows.push(row);
+        self.codes.push(&vector.values);
+        let Ok(memory) = u32::try_from(vector.memory.0) else { return };
+        let runs = Arc::make_mut(&mut self.runs);
+        match runs.last_mut() {
+            Some(run) if (run.at + run.len, run.memory.saturating_add(run.len)) == (at, memory) => {
+                run.len += 1;
+            }
+            _ => runs.push(Run { at, memory, len: 1 }),
+        }
     }
 
     /// Positions of all vectors of the memories, ascending.
     fn positions(&self, among: &IdSet, table: &Table<MemoryVector>) -> Vec<u32> {
         let mut found = Vec::with_capacity(among.len());
-        if among.len() * FEW > self.rows.len() {
-            let passes = |memory: u32| among.contains(MemoryId(u64::from(memory)));
-            for chunk in 0..self.memories.len().div_ceil(CHUNK) {
-                let here = (chunk * CHUNK..).zip(self.memories.chunk(chunk));
-                found.extend(here.filter(|(_, memory)| passes(**memory)).map(|(at, _)| at as u32));
+        if among.len() * FEW > self.rows.len() / u64::BITS as usize + self.runs.len() {
+            for run in self.runs.iter() {
+                among.within(run.memory, run.len, |at| found.push(run.at + at));
             }
             return found;
         }
@@ -218,10 +239,8 @@ impl Space {
         k: usize,
         (log, shown): (&Versions<MemoryVector>, &Shown<'_>),
     ) -> Top {
-        let mut ordered: Vec<(f32, u32)> = candidates
-            .into_iter()
-            .map(|at| (self.codes.likeness(coded, at as usize), at))
-            .collect();
+        let likenesses = self.codes.likenesses(coded, &candidates);
+        let mut ordered: Vec<(f32, u32)> = likenesses.zip(candidates.iter().copied()).collect();
         let wanted = k + EXACTLY;
         let by_likeness = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         // As many in order as are wanted, then more: some of them may not pass.
@@ -232,7 +251,11 @@ impl Space {
                 ordered[from..].select_nth_unstable_by(to - from - 1, by_likeness);
             }
             ordered[from..to].sort_unstable_by(by_likeness);
-            for (_, at) in &ordered[from..to] {
+            for (place, (_, at)) in (from..).zip(&ordered[from..to]) {
+                let soon = ordered[..to].get(place + SOON);
+                if let Some(row) = soon.and_then(|(_, at)| self.rows.get(*at as usize)) {
+                    log.ask_for(*row as usize, size_of_val(query));
+                }
                 let Some(row) = self.rows.get(*at as usize).map(|row| *row as usize) else {
                     continue;
                 };

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::shelf::{Plain, Shelf, Slice};
+use super::simd;
 
 /// Items per chunk of a [`Log`].
 pub(crate) const CHUNK: usize = 256;
@@ -93,6 +94,13 @@ impl<T> Log<T> {
 
     pub(crate) fn get(&self, index: usize) -> Option<&T> {
         self.chunks.get(index / CHUNK)?.items().get(index % CHUNK)
+    }
+
+    /// Asks for items of one chunk that are read soon, see [`simd::ask_for`].
+    pub(crate) fn ask_for(&self, first: usize, len: usize) {
+        let place = first % CHUNK;
+        let here = self.chunk(first / CHUNK).get(place..);
+        here.into_iter().for_each(|here| simd::ask_for(&here[..len.min(here.len())]));
     }
 
     pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {

@@ -18,6 +18,9 @@ use super::model::MemoryRow;
 use super::temporal::Temporal as _;
 use super::view::View;
 
+/// Facets are asked for so many before they are read.
+const SOON: usize = 16;
+
 impl View {
     /// The `k` memories whose vectors are most similar (cosine) and that pass the filter, best first.
     #[must_use]
@@ -183,8 +186,12 @@ impl View {
                 docs.sort_unstable();
                 docs.dedup();
             }
-            for doc in docs {
-                facets.get(doc as usize).into_iter().for_each(|facet| offer(doc as usize, facet));
+            for (place, doc) in docs.iter().enumerate() {
+                if let Some(soon) = docs.get(place + SOON) {
+                    facets.ask_for(*soon as usize, 1);
+                }
+                let facet = facets.get(*doc as usize);
+                facet.into_iter().for_each(|facet| offer(*doc as usize, facet));
             }
         }
         Some(passing)

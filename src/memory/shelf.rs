@@ -5,6 +5,9 @@
 //! vectors, codes of vectors, lists of words, columns of filters. What is put on it never changes. Erasing makes
 //! a new shelf, so nothing of what was erased is left on one. Where no file can be made, or the disk is full,
 //! things stay in RAM.
+//!
+//! What every search reads lies on a shelf in RAM, in pages as large as the system gives: with those of 4 kB, looking
+//! up where a page is takes as long as reading from it.
 
 use std::fmt;
 use std::fs::File;
@@ -12,13 +15,16 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use memmap2::Mmap;
+use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use tracing::debug;
 
 /// Address space that is set aside, bytes; it costs nothing until it is used.
 const RESERVED: u64 = 64 << 30;
+/// The same of a shelf in RAM.
+const RESERVED_IN_RAM: u64 = 8 << 30;
 /// Everything begins at a multiple of this, bytes.
 const ALIGNED: usize = 8;
 
@@ -28,10 +34,13 @@ pub(crate) struct Shelf(Option<Open>);
 
 #[derive(Debug)]
 struct Open {
-    file: File,
-    map: Mmap,
-    /// Where the next thing is put: what was handed out is never written again.
-    end: Mutex<u64>,
+    /// What the map is of; `None`: of nothing but RAM.
+    file: Option<File>,
+    map: MmapRaw,
+    /// Where the next thing is put: what lies before it is never written again.
+    end: AtomicU64,
+    /// Held while something is put down.
+    putting: Mutex<()>,
 }
 
 /// A type whose values are nothing but their bytes, every pattern of which is a value.
@@ -77,6 +86,13 @@ impl Shelf {
         }
     }
 
+    /// A shelf in RAM.
+    pub(crate) fn in_ram() -> Self {
+        Self(
+            Open::in_ram().inspect_err(|error| debug!(%error, "no large pages are set aside")).ok(),
+        )
+    }
+
     /// Puts bytes down; where they begin. `None` when there is no room: they stay where they are.
     pub(crate) fn put(&self, bytes: &[u8]) -> Option<u64> {
         let put = self.0.as_ref()?.put(bytes);
@@ -85,9 +101,7 @@ impl Shelf {
 
     /// The bytes put down at `at`, and more.
     pub(crate) fn bytes(&self, at: u64, len: usize) -> &[u8] {
-        let from = at as usize;
-        let map = self.0.as_ref().map(|open| &open.map);
-        map.and_then(|map| map.get(from..from.checked_add(len)?)).unwrap_or_default()
+        self.0.as_ref().and_then(|open| open.bytes(at as usize, len)).unwrap_or_default()
     }
 
     /// Puts a row of values down.
@@ -111,26 +125,54 @@ impl Shelf {
 impl Open {
     fn new(dir: &Path) -> std::io::Result<Self> {
         let file = tempfile::tempfile_in(dir)?;
-        let mut options = memmap2::MmapOptions::new();
-        options.len(usize::try_from(RESERVED).unwrap_or(usize::MAX / 4));
-        // SAFETY: the file has no name and no other process has it; it is never cut; nothing beyond its end is
-        // read, and a byte that was handed out (all of them were written by then) is never written again.
-        let map = unsafe { options.map(&file)? };
-        Ok(Self { file, map, end: Mutex::new(0) })
+        let map = MmapOptions::new().len(space(RESERVED)).map_raw_read_only(&file)?;
+        Ok(Self { file: Some(file), map, end: AtomicU64::new(0), putting: Mutex::default() })
+    }
+
+    fn in_ram() -> std::io::Result<Self> {
+        let map: MmapMut =
+            MmapOptions::new().len(space(RESERVED_IN_RAM)).no_reserve_swap().map_anon()?;
+        #[cfg(target_os = "linux")]
+        if let Err(error) = map.advise(memmap2::Advice::HugePage) {
+            debug!(%error, "the system has no large pages");
+        }
+        Ok(Self { file: None, map: map.into(), end: AtomicU64::new(0), putting: Mutex::default() })
+    }
+
+    /// What was put down there; `None` where nothing was.
+    fn bytes(&self, at: usize, len: usize) -> Option<&[u8]> {
+        if at.checked_add(len)? as u64 > self.end.load(Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: it lies inside the map, was written, and is never written again. The file has no name and no other
+        // process has it; it is never cut.
+        Some(unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(at), len) })
     }
 
     fn put(&self, bytes: &[u8]) -> std::io::Result<u64> {
-        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = *end;
+        let _alone = self.putting.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = self.end.load(Ordering::Acquire);
         let next = at + bytes.len().next_multiple_of(ALIGNED) as u64;
         if next > self.map.len() as u64 {
             return Err(std::io::ErrorKind::StorageFull.into());
         }
-        // What was written in part is written over: nobody has it yet.
-        self.file.write_all_at(bytes, at)?;
-        *end = next;
+        match &self.file {
+            // What was written in part is written over: nobody has it yet.
+            Some(file) => file.write_all_at(bytes, at)?,
+            // SAFETY: there is room, and nothing from `end` on was handed out.
+            None => unsafe {
+                let to = self.map.as_mut_ptr().add(at as usize);
+                to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+            },
+        }
+        self.end.store(next, Ordering::Release);
         Ok(at)
     }
+}
+
+/// As much address space as there can be.
+fn space(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX / 8)
 }
 
 impl<T> Clone for Slice<T> {
@@ -276,6 +318,14 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "it has no name");
         drop(shelf);
         assert_eq!(*slices[0], *vector(0), "what is read stays");
+        let ram = Arc::new(Shelf::in_ram());
+        let slices: Vec<Slice<f32>> =
+            (0..50).map(|seed| ram.put_all(&vector(seed)).unwrap()).collect();
+        for (seed, values) in slices.iter().enumerate() {
+            assert_eq!(**values, *vector(seed));
+        }
+        let last = slices.last().unwrap();
+        assert_eq!(ram.bytes(last.at, 4 * last.len() + 8), [0_u8; 0], "nothing was put down there");
         let none = Arc::new(Shelf::new(&dir.path().join("missing")));
         assert!(none.put_all(&[0.5_f32, -1.0]).is_none());
         let mut bulk = Bulk::Ram(vec![1_u64, 2, 3]);

@@ -4,8 +4,7 @@
 //! weights where the signs differ. (That tells the angle nearly as well as the query's exact values would: RaBitQ, Gao
 //! & Long, SIGMOD 2024, arXiv 2405.12497, where a query of few bits is put beside codes of one bit.)
 //!
-//! What a search costs is reading. The first third of the signs, the head, lies in slabs of its own and is read of every
-//! vector; turned vectors say about the same in every part, so the rest is read of those alone whose head is near.
+//! What a search costs is reading. The first third of the signs, the head, lies apart and is read of every vector; turned vectors say about the same in every part, so the rest is read of those alone whose head is near.
 
 use std::sync::Arc;
 
@@ -14,8 +13,6 @@ use super::simd::{self, BLOCK, Weighed};
 
 /// Codes in a chunk.
 pub(super) const CHUNK: usize = 1024;
-/// Chunks in a slab.
-const SLAB: usize = 64;
 /// One word in so many is the head's.
 const HEAD_SHARE: usize = 3;
 /// So many heads are near enough to read the rest, for each vector that is wanted, …
@@ -62,37 +59,33 @@ fn words_of(turned: &[f32]) -> impl Iterator<Item = u64> + '_ {
 #[derive(Clone)]
 pub(super) struct Signs {
     /// In blocks, see [`simd::mismatch`].
-    heads: Slabs,
+    heads: Pieces,
     /// One vector's after the other's; of short vectors there are none.
-    rests: Slabs,
+    rests: Pieces,
     len: usize,
 }
 
 impl Signs {
     /// None yet, of vectors of so many dimensions.
-    pub(super) fn new(bits: usize, shelf: Arc<Shelf>) -> Self {
+    pub(super) fn new(bits: usize) -> Self {
         let words = bits.div_ceil(64);
         let head = words.div_ceil(HEAD_SHARE);
-        Self {
-            heads: Slabs::new(head, Arc::clone(&shelf)),
-            rests: Slabs::new(words - head, shelf),
-            len: 0,
-        }
+        Self { heads: Pieces::new(head), rests: Pieces::new(words - head), len: 0 }
     }
 
     /// Adds a turned vector's.
     pub(super) fn push(&mut self, turned: &[f32]) {
         let place = self.len % CHUNK;
         let head = self.heads.words;
-        let chunk = self.heads.last(place);
+        let chunk = self.heads.last();
         let (block, lane) = (place / BLOCK * BLOCK * head, place % BLOCK);
         chunk.resize(block + BLOCK * head, 0);
         for (at, word) in words_of(turned).take(head).enumerate() {
             chunk[block + at * BLOCK + lane] = word;
         }
-        self.rests.last(place).extend(words_of(turned).skip(head));
+        self.rests.last().extend(words_of(turned).skip(head));
         self.len += 1;
-        if self.len.is_multiple_of(SLAB * CHUNK) {
+        if self.len.is_multiple_of(CHUNK) {
             self.heads.settle();
             self.rests.settle();
         }
@@ -103,7 +96,7 @@ impl Signs {
         const BLOCKS: usize = CHUNK / BLOCK;
         let len = BLOCK * self.heads.words;
         let from = block % BLOCKS * len;
-        self.heads.chunk(block / BLOCKS).get(from..from + len).unwrap_or_default()
+        self.heads.piece(block / BLOCKS).get(from..from + len).unwrap_or_default()
     }
 
     /// Positions of about `count` of least distance, ascending; all where there are no more.
@@ -125,7 +118,7 @@ impl Signs {
         let room = wanted.min(self.len) * 3 / 2;
         let (mut found, mut sums) = (Vec::with_capacity(room), Vec::with_capacity(room));
         for first in (0..self.len).step_by(CHUNK) {
-            simd::mismatch(self.heads.chunk(first / CHUNK), head, &mut distances);
+            simd::mismatch(self.heads.piece(first / CHUNK), head, &mut distances);
             let here = &distances[..CHUNK.min(self.len - first)];
             let before = found.len();
             simd::up_to(here, limit, first as u32, &mut found);
@@ -150,7 +143,7 @@ impl Signs {
         for here in positions.chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK) {
             let chunk = here.first().map_or(0, |at| *at as usize / CHUNK);
             if here.len() >= DENSE {
-                simd::mismatch(self.heads.chunk(chunk), head, &mut distances);
+                simd::mismatch(self.heads.piece(chunk), head, &mut distances);
             } else {
                 for in_block in here.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK) {
                     let block = in_block.first().map_or(0, |at| *at as usize / BLOCK);
@@ -194,11 +187,21 @@ impl Signs {
         if self.rests.words > 0 {
             let (_, rest) = self.parts(query);
             let mut sums = sums.as_mut_slice();
-            for here in positions.chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK) {
-                let chunk = here.first().map_or(0, |at| *at as usize / CHUNK);
+            let mut parts = positions
+                .chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK)
+                .map(|here| (here.first().map_or(0, |at| *at as usize / CHUNK), here))
+                .peekable();
+            while let Some((chunk, here)) = parts.next() {
+                if let Some((next, soon)) = parts.peek() {
+                    let piece = self.rests.piece(*next);
+                    for at in *soon {
+                        let from = *at as usize % CHUNK * rest.len();
+                        simd::ask_for(piece.get(from..from + rest.len()).unwrap_or_default());
+                    }
+                }
                 let (own, others) = sums.split_at_mut(here.len());
                 let first = (chunk * CHUNK) as u32;
-                simd::add_mismatch(self.rests.chunk(chunk), rest, first, here, own);
+                simd::add_mismatch(self.rests.piece(chunk), rest, first, here, own);
                 sums = others;
             }
         }
@@ -209,50 +212,38 @@ impl Signs {
     }
 }
 
-/// Words of vectors, [`CHUNK`] vectors in a piece, [`SLAB`] pieces together on the shelf; shared by cloning.
+/// Words of vectors, [`CHUNK`] vectors in a piece; shared by cloning.
 #[derive(Clone)]
-struct Slabs {
+struct Pieces {
     /// Words of one vector.
     words: usize,
-    /// Full ones.
-    slabs: Arc<Vec<Bulk<u64>>>,
-    /// Chunks that are in no slab yet.
-    tail: Arc<Vec<Arc<Vec<u64>>>>,
-    /// Where slabs lie.
+    /// Full ones, side by side where there is a shelf.
+    full: Arc<Vec<Bulk<u64>>>,
+    /// The one that grows.
+    last: Arc<Vec<u64>>,
+    /// Where full pieces of these vectors lie, and nothing else.
     shelf: Arc<Shelf>,
 }
 
-impl Slabs {
-    fn new(words: usize, shelf: Arc<Shelf>) -> Self {
-        Self { words, slabs: Arc::default(), tail: Arc::default(), shelf }
+impl Pieces {
+    fn new(words: usize) -> Self {
+        let shelf = Arc::new(Shelf::in_ram());
+        Self { words, full: Arc::default(), last: Arc::default(), shelf }
     }
 
-    /// The chunk that grows; a new one for the vector at place 0.
-    fn last(&mut self, place: usize) -> &mut Vec<u64> {
-        let tail = Arc::make_mut(&mut self.tail);
-        if place == 0 || tail.is_empty() {
-            tail.push(Arc::default());
-        }
-        let last = tail.len() - 1;
-        Arc::make_mut(&mut tail[last])
+    fn last(&mut self) -> &mut Vec<u64> {
+        Arc::make_mut(&mut self.last)
     }
 
-    /// Puts the full chunks on the shelf.
+    /// Puts the piece that is full on the shelf.
     fn settle(&mut self) {
-        let mut slab =
-            Bulk::Ram(self.tail.iter().flat_map(|chunk| chunk.iter().copied()).collect());
-        slab.settle(&self.shelf);
-        Arc::make_mut(&mut self.slabs).push(slab);
-        self.tail = Arc::default();
+        let mut piece = Bulk::Ram(std::mem::take(Arc::make_mut(&mut self.last)));
+        piece.settle(&self.shelf);
+        Arc::make_mut(&mut self.full).push(piece);
     }
 
-    fn chunk(&self, chunk: usize) -> &[u64] {
-        let (slab, place) = (chunk / SLAB, chunk % SLAB * CHUNK * self.words);
-        let found = match self.slabs.get(slab) {
-            Some(slab) => slab.get(place..place + CHUNK * self.words),
-            None => self.tail.get(chunk % SLAB).map(|chunk| chunk.as_slice()),
-        };
-        found.unwrap_or_default()
+    fn piece(&self, number: usize) -> &[u64] {
+        self.full.get(number).map_or(&self.last, |piece| piece)
     }
 }
 
@@ -316,43 +307,39 @@ mod tests {
 
     #[test]
     fn the_nearest_are_found_wherever_they_lie() {
-        let dir = tempfile::tempdir().unwrap();
-        let count = SLAB * CHUNK + 2 * CHUNK + 11;
+        let count = 66 * CHUNK + 11;
         let vectors: Vec<Vec<f32>> = (0..count as u64).map(vector).collect();
         let query = vector(77);
         let mut expected: Vec<u16> =
             vectors.iter().map(|turned| distance(&query, turned)).collect();
-        for shelf in [Shelf::new(dir.path()), Shelf::default()] {
-            let mut signs = Signs::new(BITS, Arc::new(shelf));
-            vectors.iter().for_each(|turned| signs.push(turned));
-            assert_eq!((signs.heads.slabs.len(), signs.heads.tail.len()), (1, 3));
-            assert_eq!((signs.rests.slabs.len(), signs.rests.tail.len()), (1, 3));
-            let weighed = weigh(&query);
-            let found = signs.nearest(&weighed, 1000);
-            assert!((1000..1300).contains(&found.len()), "{}", found.len());
-            // Nearly all of the nearest are among them: a head says much, not everything.
-            let mut best: Vec<u16> = expected.clone();
-            best.sort_unstable();
-            let right = found.iter().filter(|at| expected[**at as usize] <= best[100]).count();
-            assert!(right >= 90, "{right} of the nearest 101");
-            assert!(found.is_sorted());
-            assert_eq!(signs.nearest(&weighed, count).len(), count);
-            // Few far apart, and many side by side.
-            let sparse = (0..count as u32).step_by(97);
-            let some: Vec<u32> = sparse
-                .chain(60_000..64_000)
-                .collect::<std::collections::BTreeSet<_>>()
-                .into_iter()
-                .collect();
-            let best = signs.nearest_of(&weighed, &some, 200);
-            assert!((200..300).contains(&best.len()), "{}", best.len());
-            // More than half of the heads are read further here, so that none is missed.
-            let most = best.iter().map(|at| expected[*at as usize]).max().unwrap();
-            let all: Vec<u32> =
-                some.iter().copied().filter(|at| expected[*at as usize] <= most).collect();
-            assert_eq!(best, all);
-            assert_eq!(signs.nearest_of(&weighed, &some, some.len()), some);
-        }
+        let mut signs = Signs::new(BITS);
+        vectors.iter().for_each(|turned| signs.push(turned));
+        assert_eq!((signs.heads.full.len(), signs.rests.full.len()), (66, 66));
+        let weighed = weigh(&query);
+        let found = signs.nearest(&weighed, 1000);
+        assert!((1000..1300).contains(&found.len()), "{}", found.len());
+        // Nearly all of the nearest are among them: a head says much, not everything.
+        let mut best: Vec<u16> = expected.clone();
+        best.sort_unstable();
+        let right = found.iter().filter(|at| expected[**at as usize] <= best[100]).count();
+        assert!(right >= 90, "{right} of the nearest 101");
+        assert!(found.is_sorted());
+        assert_eq!(signs.nearest(&weighed, count).len(), count);
+        // Few far apart, and many side by side.
+        let sparse = (0..count as u32).step_by(97);
+        let some: Vec<u32> = sparse
+            .chain(60_000..64_000)
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let best = signs.nearest_of(&weighed, &some, 200);
+        assert!((200..300).contains(&best.len()), "{}", best.len());
+        // More than half of the heads are read further here, so that none is missed.
+        let most = best.iter().map(|at| expected[*at as usize]).max().unwrap();
+        let all: Vec<u32> =
+            some.iter().copied().filter(|at| expected[*at as usize] <= most).collect();
+        assert_eq!(best, all);
+        assert_eq!(signs.nearest_of(&weighed, &some, some.len()), some);
         expected.sort_unstable();
         assert_eq!(expected[0], 0, "the query is one of them");
     }

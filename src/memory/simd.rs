@@ -5,6 +5,31 @@
 
 /// Codes that are compared side by side.
 pub(crate) const BLOCK: usize = 8;
+/// What the processor fetches at once, bytes.
+const LINE: usize = 64;
+/// So many bytes before they are read, blocks of codes are asked for.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 4096;
+
+/// Asks for values that are read soon: they come while others are computed with. What is read here and there the
+/// processor does not foresee.
+pub(crate) fn ask_for<T>(values: &[T]) {
+    let (first, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
+    for at in (0..len).step_by(LINE) {
+        ask_for_line(first.wrapping_add(at));
+    }
+}
+
+#[inline(always)]
+fn ask_for_line(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; it may name any address.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
 
 /// A function that picks the widest version of a loop that this processor runs.
 macro_rules! dispatch {
@@ -89,6 +114,7 @@ fn avx512_mismatch(codes: &[u64], query: &[Weighed], out: &mut [u16]) {
         let (words, _) = block.as_chunks::<BLOCK>();
         let (mut once, mut twice) = (_mm512_setzero_si512(), _mm512_setzero_si512());
         for (words, own) in words.iter().zip(query) {
+            ask_for_line(words.as_ptr().cast::<u8>().wrapping_add(AHEAD));
             let [sign, light, heavy] =
                 [own.sign, own.once, own.twice].map(|word| _mm512_set1_epi64(word as i64));
             // SAFETY: read from an array of just that size, at any alignment.

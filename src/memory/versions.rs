@@ -8,6 +8,7 @@ use crate::time::Timestamp;
 
 use super::log::Log;
 use super::shelf::Shelf;
+use super::simd;
 use super::temporal::{Temporal, Version};
 
 const NOT_RETIRED: u64 = u64::MAX;
@@ -113,6 +114,13 @@ impl<R: Temporal> Versions<R> {
 
     pub(super) fn slot(&self, at: usize) -> Option<&Slot<R>> {
         self.slots.get(at)
+    }
+
+    /// Asks for the first bytes of a version that is read soon, see [`simd::ask_for`].
+    pub(crate) fn ask_for(&self, at: usize, len: usize) {
+        if let Some(Held::Shelf(at)) = self.slots.get(at).map(|slot| &slot.held) {
+            simd::ask_for(self.shelf.bytes(*at, HEAD + len));
+        }
     }
 
     /// The version at a position.
