@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use dashmap::DashMap;
+use foldhash::fast::RandomState;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -64,10 +65,10 @@ pub(crate) struct Lexical {
 #[derive(Default)]
 struct Terms {
     names: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, u32>,
+    numbers: HashMap<Arc<str>, u32, RandomState>,
     /// Of words met so far that of their stem: stemming is most of the work of taking in a text. `None` for function
     /// words.
-    words: HashMap<String, Option<u32>>,
+    words: HashMap<String, Option<u32>, RandomState>,
 }
 
 impl Terms {

@@ -208,18 +208,24 @@ fn load_tables(
     loaded: &mut Loaded,
 ) -> rusqlite::Result<bool> {
     let in_order = std::thread::scope(|scope| {
-        // Dropped with this closure, whatever comes: then the worker ends.
-        let (read, batches) = mpsc::channel();
         // Most of the work: words are taken in and codes made while rows are read.
-        scope.spawn(move || {
-            while let Ok(()) = batches.recv() {
-                batches.try_iter().for_each(drop);
-                tables.extend_indexes();
-            }
-        });
+        let worker = |extend: fn(&Tables)| {
+            let (read, batches) = mpsc::channel();
+            scope.spawn(move || {
+                while let Ok(()) = batches.recv() {
+                    batches.try_iter().for_each(drop);
+                    extend(tables);
+                }
+            });
+            read
+        };
+        // Dropped with this closure, whatever comes: then the workers end.
+        let workers = [Tables::extend_words, Tables::extend_places].map(worker);
         let mut batch = || {
-            // Only a worker that is gone does not listen; what it left is done below.
-            let _ = read.send(());
+            for read in &workers {
+                // Only a worker that is gone does not listen; what it left is done below.
+                let _ = read.send(());
+            }
         };
         macro_rules! load_all {
             ($($field:ident: $row:ty,)*) => {

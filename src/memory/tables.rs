@@ -90,12 +90,22 @@ each_table!(declare_tables);
 impl Tables {
     /// Brings the indexes up to the rows.
     pub(crate) fn extend_indexes(&self) {
+        self.extend_words();
+        self.extend_places();
+    }
+
+    /// Those of what memories say, and what filters ask of them.
+    pub(crate) fn extend_words(&self) {
         let memories = self.memories.log();
         for first in (self.lexical.len()..memories.len()).step_by(AT_ONCE) {
             let fresh: Vec<_> = memories.iter_from(first).take(AT_ONCE).collect();
             self.facets.append(first, &fresh);
             self.lexical.append(first, &fresh);
         }
+    }
+
+    /// Those of where vectors and poses lie.
+    pub(crate) fn extend_places(&self) {
         self.index.append(&self.vectors.log());
         self.grid.append(&self.poses.log());
     }
