@@ -1,10 +1,12 @@
 //! The vector index of memories: codes that are read through, then the candidates exactly.
 //!
-//! Vectors of one model stand in commit order, each with its codes ([`super::codes`]). A search reads the signs of
-//! all of them (48 bytes each at 384 dimensions), or of what passes a filter, orders the nearest thousand by their steps
-//! of 8 bits, and compares the best of those by their true cosine. So a vector is searchable with its commit, nothing is built in the background, what was retired or
-//! is filtered out costs nothing, and the same rows give the same answer. Nothing that writes depends on the
-//! answers of this index.
+//! Vectors of one model stand in commit order, each with its codes ([`super::codes`]). A search reads the signs of all
+//! of them (48 bytes each at 384 dimensions), or of what passes a filter, orders the nearest thousand by their steps of
+//! 8 bits, and compares the best of those by their true cosine. So a vector is searchable with its commit, nothing is
+//! built in the background, what was retired or is filtered out costs nothing, and the same rows give the same answer.
+//! Nothing that writes depends on the answers of this index.
+//!
+//! What takes time is waiting for memory: whatever comes next is asked for some places ahead.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
