@@ -15,6 +15,7 @@ mod a_store_without_its_daemon;
 mod an_embedder_can_be_changed;
 mod another_model_keeps_everybody;
 mod bad_input_is_refused_clearly;
+mod nothing_leaves_the_robot;
 mod recordings_are_understood;
 mod replay_is_deterministic;
 mod support;

@@ -12,6 +12,7 @@ another batch gets a slightly different vector.
 
 import json
 import logging
+import os
 
 import numpy as np
 import onnx
@@ -79,6 +80,7 @@ def build(w, config):
 
 def quantize(source, target):
     """Weights to int8, one scale per channel; activations are quantized as the model runs."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # its own builds report to their makers as soon as they are loaded
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     logging.getLogger().setLevel(logging.ERROR)  # it recommends a pre-processing step that changes nothing here

@@ -40,7 +40,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError, Loaded, Place, Source};
 use crate::models::command::ModelsArgs;
-use crate::runtime::allocator;
+use crate::runtime::{allocator, onnx};
 
 /// A memory for robots: sees, listens, remembers who was there and what was said, and answers.
 #[derive(Debug, Parser)]
@@ -158,6 +158,7 @@ pub struct Context {
 #[must_use]
 pub fn main() -> ExitCode {
     allocator::give_back();
+    onnx::keep_silent();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

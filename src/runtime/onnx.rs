@@ -21,6 +21,19 @@ pub use crate::config::sections::Device;
 /// File name of the library. `ort` 2.0.0-rc.15 with `api-31` refuses anything older than 1.31.
 pub const LIBRARY: &str = "libonnxruntime.so.1.31.1";
 
+/// Keeps ONNX Runtime silent where it is `1`.
+///
+/// Its makers' own builds for Linux report processes, machines and models over the network from 1.29 on, and keep what they
+/// could not send in `~/.cache/Microsoft`. The first report is made while the library starts, so that what its interface
+/// offers against that ([`ort::environment::EnvironmentBuilder::with_telemetry`]) comes too late.
+const SILENT: &str = "ORT_DISABLE_TELEMETRY";
+
+/// Has ONNX Runtime report nothing to anybody. To be called before there are threads; without it no model is opened.
+pub fn keep_silent() {
+    // SAFETY: there are no other threads that could read the environment; the caller sees to that.
+    unsafe { std::env::set_var(SILENT, "1") };
+}
+
 /// Where the library lies, relative to the executable's folder: `target/<profile>/engramd`,
 /// `target/<profile>/deps/<test>`, `/usr/bin/engramd`.
 const LIBRARY_DIRS: [&str; 3] = ["../native/lib", "../../native/lib", "../lib/engram"];
@@ -306,6 +319,11 @@ fn environment() -> Result<&'static Environment, RuntimeError> {
 }
 
 fn load() -> Result<Environment, String> {
+    if std::env::var_os(SILENT).is_none_or(|value| value != "1") {
+        return Err(format!(
+            "it would report to its makers; set {SILENT}=1 before the program starts"
+        ));
+    }
     let mut reasons = Vec::new();
     for path in library_places() {
         if path.is_absolute() && !path.is_file() {
