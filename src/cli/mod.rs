@@ -158,7 +158,8 @@ pub struct Context {
 #[must_use]
 pub fn main() -> ExitCode {
     allocator::give_back();
-    onnx::keep_silent();
+    // SAFETY: this is the first that the process does; nothing before it makes threads.
+    unsafe { onnx::keep_silent() };
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -28,9 +28,12 @@ pub const LIBRARY: &str = "libonnxruntime.so.1.31.1";
 /// offers against that ([`ort::environment::EnvironmentBuilder::with_telemetry`]) comes too late.
 const SILENT: &str = "ORT_DISABLE_TELEMETRY";
 
-/// Has ONNX Runtime report nothing to anybody. To be called before there are threads; without it no model is opened.
-pub fn keep_silent() {
-    // SAFETY: there are no other threads that could read the environment; the caller sees to that.
+/// Has ONNX Runtime report nothing to anybody; without it no model is opened.
+///
+/// # Safety
+/// There are no other threads: they might read the environment while it changes.
+pub unsafe fn keep_silent() {
+    // SAFETY: the caller sees to that.
     unsafe { std::env::set_var(SILENT, "1") };
 }
 
