@@ -103,7 +103,7 @@ impl From<Slice<Packed>> for Sightings {
 
 impl From<&[Sighting]> for Sightings {
     fn from(sightings: &[Sighting]) -> Self {
-        Self(sightings.iter().map(Packed::from).collect())
+        sightings.iter().copied().collect()
     }
 }
 

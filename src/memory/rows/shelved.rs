@@ -85,9 +85,19 @@ impl Writer<'_> {
         }
     }
 
-    fn sightings(&mut self, sightings: &Sightings) {
+    /// What tracks of faces and of things begin with.
+    fn seen(
+        &mut self,
+        sightings: &Sightings,
+        (clip, track): (ClipId, TrackId),
+        (source, span): (&SourceId, Span),
+    ) {
         self.large(sightings.len() as u64);
         self.0.extend(plain_bytes(sightings.packed()));
+        self.clip(clip);
+        self.large(track.0);
+        self.text(source.as_str());
+        self.span(span);
     }
 
     fn transcript(&mut self, said: &Transcript) {
@@ -257,11 +267,7 @@ pub(super) fn read_memory(bytes: &[u8]) -> Option<MemoryRow> {
 
 pub(super) fn write_track(row: &TrackRow, into: &mut Vec<u8>) {
     let mut out = Writer(into);
-    out.sightings(&row.sightings);
-    out.clip(row.clip);
-    out.large(row.track.0);
-    out.text(row.source.as_str());
-    out.span(row.span);
+    out.seen(&row.sightings, (row.clip, row.track), (&row.source, row.span));
     out.byte(u8::from(row.picture));
     out.maybe(row.face, Writer::entity);
     out.small(row.confidence.to_bits());
@@ -269,13 +275,13 @@ pub(super) fn write_track(row: &TrackRow, into: &mut Vec<u8>) {
 
 /// The sightings stay where they are.
 pub(super) fn read_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<TrackRow> {
-    let (sightings, mut from) = read_sightings(shelf, at, len)?;
+    let (Seen { sightings, clip, track, source, span }, mut from) = read_seen(shelf, at, len)?;
     Some(TrackRow {
         sightings,
-        clip: from.clip()?,
-        track: TrackId(from.large()?),
-        source: from.source()?,
-        span: from.span()?,
+        clip,
+        track,
+        source,
+        span,
         picture: from.byte()? != 0,
         face: from.maybe(Reader::entity)?,
         confidence: from.small().map(f32::from_bits)?,
@@ -284,11 +290,7 @@ pub(super) fn read_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Trac
 
 pub(super) fn write_object_track(row: &ObjectTrackRow, into: &mut Vec<u8>) {
     let mut out = Writer(into);
-    out.sightings(&row.sightings);
-    out.clip(row.clip);
-    out.large(row.track.0);
-    out.text(row.source.as_str());
-    out.span(row.span);
+    out.seen(&row.sightings, (row.clip, row.track), (&row.source, row.span));
     out.text(&row.label);
     out.small(row.picture.0);
     out.small(row.picture.1);
@@ -298,13 +300,13 @@ pub(super) fn write_object_track(row: &ObjectTrackRow, into: &mut Vec<u8>) {
 
 /// As of [`read_track`].
 pub(super) fn read_object_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<ObjectTrackRow> {
-    let (sightings, mut from) = read_sightings(shelf, at, len)?;
+    let (Seen { sightings, clip, track, source, span }, mut from) = read_seen(shelf, at, len)?;
     Some(ObjectTrackRow {
         sightings,
-        clip: from.clip()?,
-        track: TrackId(from.large()?),
-        source: from.source()?,
-        span: from.span()?,
+        clip,
+        track,
+        source,
+        span,
         label: from.text()?,
         picture: (from.small()?, from.small()?),
         object: from.maybe(Reader::entity)?,
@@ -312,13 +314,30 @@ pub(super) fn read_object_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Opti
     })
 }
 
-/// The sightings that a row begins with, and what comes after them.
-fn read_sightings(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<(Sightings, Reader<'_>)> {
+/// What [`Writer::seen`] wrote.
+struct Seen {
+    sightings: Sightings,
+    clip: ClipId,
+    track: TrackId,
+    source: SourceId,
+    span: Span,
+}
+
+/// That, and what comes after it.
+fn read_seen(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<(Seen, Reader<'_>)> {
     let count = Reader(shelf.bytes(at, SIGHTINGS_HEAD)).large()? as usize;
     let first = at + SIGHTINGS_HEAD as u64;
-    let seen = count * size_of::<Packed>();
-    let rest = shelf.bytes(first + seen as u64, len.checked_sub(SIGHTINGS_HEAD + seen)?);
-    Some((shelf.slice(first, count)?.into(), Reader(rest)))
+    let bytes = count * size_of::<Packed>();
+    let rest = len.checked_sub(SIGHTINGS_HEAD + bytes)?;
+    let mut from = Reader(shelf.bytes(first + bytes as u64, rest));
+    let seen = Seen {
+        sightings: shelf.slice(first, count)?.into(),
+        clip: from.clip()?,
+        track: TrackId(from.large()?),
+        source: from.source()?,
+        span: from.span()?,
+    };
+    Some((seen, from))
 }
 
 pub(super) fn write_turn(row: &TurnRow, into: &mut Vec<u8>) {
