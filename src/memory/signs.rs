@@ -4,7 +4,8 @@
 //! weights where the signs differ. (That tells the angle nearly as well as the query's exact values would: RaBitQ, Gao
 //! & Long, SIGMOD 2024, arXiv 2405.12497, where a query of few bits is put beside codes of one bit.)
 //!
-//! What a search costs is reading. The first third of the signs, the head, lies apart and is read of every vector; turned vectors say about the same in every part, so the rest is read of those alone whose head is near.
+//! What a search costs is reading. The first third of the signs, the head, lies apart and is read of every vector;
+//! turned vectors say about the same in every part, so the rest is read of those alone whose head is near.
 
 use std::sync::Arc;
 
@@ -140,13 +141,11 @@ impl Signs {
         let (head, _) = self.parts(query);
         let mut sums: Vec<u16> = Vec::with_capacity(positions.len());
         let mut distances = [0; CHUNK];
-        for here in positions.chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK) {
-            let chunk = here.first().map_or(0, |at| *at as usize / CHUNK);
+        for (chunk, here) in parted(positions, CHUNK) {
             if here.len() >= DENSE {
                 simd::mismatch(self.heads.piece(chunk), head, &mut distances);
             } else {
-                for in_block in here.chunk_by(|a, b| *a as usize / BLOCK == *b as usize / BLOCK) {
-                    let block = in_block.first().map_or(0, |at| *at as usize / BLOCK);
+                for (block, _) in parted(here, BLOCK) {
                     let place = block * BLOCK % CHUNK;
                     simd::mismatch(self.block(block), head, &mut distances[place..place + BLOCK]);
                 }
@@ -187,10 +186,7 @@ impl Signs {
         if self.rests.words > 0 {
             let (_, rest) = self.parts(query);
             let mut sums = sums.as_mut_slice();
-            let mut parts = positions
-                .chunk_by(|a, b| *a as usize / CHUNK == *b as usize / CHUNK)
-                .map(|here| (here.first().map_or(0, |at| *at as usize / CHUNK), here))
-                .peekable();
+            let mut parts = parted(&positions, CHUNK).peekable();
             while let Some((chunk, here)) = parts.next() {
                 if let Some((next, soon)) = parts.peek() {
                     let piece = self.rests.piece(*next);
@@ -210,6 +206,13 @@ impl Signs {
         positions.retain(|_| sums.next().is_some_and(|sum| *sum <= limit));
         positions
     }
+}
+
+/// Positions (ascending) that lie in the same `size` of vectors together, and which of these parts it is.
+fn parted(positions: &[u32], size: usize) -> impl Iterator<Item = (usize, &[u32])> {
+    let part = move |at: &u32| *at as usize / size;
+    let parts = positions.chunk_by(move |a, b| part(a) == part(b));
+    parts.map(move |here| (here.first().map_or(0, part), here))
 }
 
 /// Words of vectors, [`CHUNK`] vectors in a piece; shared by cloning.

@@ -14,9 +14,11 @@ const AHEAD: usize = 4096;
 /// Asks for values that are read soon: they come while others are computed with. What is read here and there the
 /// processor does not foresee.
 pub(crate) fn ask_for<T>(values: &[T]) {
-    let (first, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
-    for at in (0..len).step_by(LINE) {
-        ask_for_line(first.wrapping_add(at));
+    let (start, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
+    // From where the first one's line begins: what lies across a border is on one line more.
+    let before = start as usize % LINE;
+    for at in (0..before + len).step_by(LINE) {
+        ask_for_line(start.wrapping_sub(before).wrapping_add(at));
     }
 }
 
