@@ -49,6 +49,8 @@ fi
 recording=${VIDEO:-target/demo/demo.mp4}
 [ -e "$recording" ] || die "$recording does not exist; \`make setup\` makes the demo recording"
 say "remembering $recording with the model set ${SET:-open}"
+# Now, not when the daemon starts: what an earlier demo wrote there would be taken for this one's.
+: > "$log"
 "$engramd" replay "$recording" --serve --rate max --json "${options[@]}" --data-dir "$data" > "$log" &
 daemon=$!
 shown=0
