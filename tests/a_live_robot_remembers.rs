@@ -1,9 +1,6 @@
 //! Live sources: sealed by the watermark, stopped in good order, words and settings that come later.
 
-use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,6 +8,7 @@ use serde_json::{Value, json};
 use crate::support::broker::{Listener, wait_for};
 use crate::support::daemon::{Daemon, embedded};
 use crate::support::llm_server::{Act, LlmServer};
+use crate::support::recogniser::slow_recogniser;
 use crate::support::{Robot, need};
 
 /// Writes the robot's configuration; gives back its path.
@@ -20,45 +18,7 @@ fn configure(robot: &Robot, text: &str) -> PathBuf {
     file
 }
 
-/// Reads one whole HTTP request.
-fn read_request(stream: &mut TcpStream) {
-    let (mut bytes, mut chunk) = (Vec::new(), [0; 65_536]);
-    loop {
-        let read = stream.read(&mut chunk).unwrap();
-        bytes.extend_from_slice(&chunk[..read]);
-        let Some(end) = bytes.windows(4).position(|w| w == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8_lossy(&bytes[..end]).to_lowercase();
-        let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
-        if bytes.len() >= end + 4 + length.map_or(0, |length| length.parse().unwrap()) {
-            return;
-        }
-    }
-}
-
 const PARCEL: &str = "I put the green parcel on the shelf.";
-
-/// A recogniser that takes its time: each request gets the next of `said`, round and round, after `delay`.
-fn slow_recogniser(delay: Duration, said: &'static [&'static str]) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    thread::spawn(move || {
-        for (number, stream) in listener.incoming().enumerate() {
-            let mut stream = stream.unwrap();
-            thread::spawn(move || {
-                read_request(&mut stream);
-                thread::sleep(delay);
-                let text = said[number % said.len()];
-                let body = json!({"text": text, "language": "english"}).to_string();
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-                    body.len()
-                );
-                stream.write_all((head + &body).as_bytes()).ok();
-            });
-        }
-    });
-    address
-}
 
 /// The sound of a recording as it would come from a microphone, in clips of 5 s.
 fn heard_live(recording: &Path) -> String {
@@ -77,7 +37,7 @@ fn a_question_from_the_room_is_answered_aloud() {
     let (robot, _, v5) = embedded();
     // First words of a turn that goes on are recognised, too, and wake nobody.
     let said = &[PARCEL, "Well, robot, where is the green parcel?"];
-    let server = slow_recogniser(Duration::ZERO, said);
+    let (server, _) = slow_recogniser(Duration::ZERO, said);
     let robot = robot
         .set("transcriber.kind=openai")
         .set(&format!("transcriber.base_url={server}"))
@@ -102,7 +62,7 @@ fn a_question_from_the_room_is_answered_aloud() {
 fn words_that_come_after_the_clip_was_sealed_are_remembered() {
     let recording = need!("recordings/two_people_dev.mp4");
     let (robot, _, v5) = embedded();
-    let server = slow_recogniser(Duration::from_secs(6), &[PARCEL]);
+    let (server, _) = slow_recogniser(Duration::from_secs(6), &[PARCEL]);
     let robot = robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"));
     let config = configure(&robot, &heard_live(&recording));
     let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
@@ -124,7 +84,7 @@ fn words_that_come_after_the_clip_was_sealed_are_remembered() {
 fn words_that_come_late_reach_the_memorizing_model() {
     let recording = need!("recordings/two_people_dev.mp4");
     let (robot, _, v5) = embedded();
-    let recogniser = slow_recogniser(Duration::from_secs(6), &[PARCEL]);
+    let (recogniser, _) = slow_recogniser(Duration::from_secs(6), &[PARCEL]);
     let nothing = json!({"events": [], "facts": [], "objects": [], "same_person": [], "names": [], "note": ""});
     let model = LlmServer::start(move |_, _| Act::json(&nothing));
     let robot = robot

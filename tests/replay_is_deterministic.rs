@@ -1,5 +1,11 @@
-//! The same recording gives the same memory: at any rate, with any number of workers.
+//! The same recording gives the same memory: at any rate, with any number of workers, stopped in the middle or not.
 
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use crate::support::broker::wait_for;
+use crate::support::daemon::{Daemon, embedded};
+use crate::support::recogniser::slow_recogniser;
 use crate::support::{Robot, need};
 
 fn hash_of(recording: &str, set: &str, more: &[&str], settings: &[&str]) -> Option<String> {
@@ -42,6 +48,35 @@ fn one_hash_with_two_voices_at_once() {
     let one = hash("max", &[separate, "pipeline.workers=1"]);
     assert_eq!(one, hash("8", &[separate, "pipeline.workers=2"]));
     assert_ne!(one, hash("max", &[]), "the second voice is heard");
+}
+
+/// A daemon has five seconds to stop. The clip whose words it then still waits for is nobody's loss: the recording is
+/// there, and its replay goes on from that clip.
+#[test]
+fn stopped_while_it_waits_for_words_it_goes_on_from_there() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let named = |robot: Robot, server: &str| {
+        robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"))
+    };
+    let said = &["I put the green parcel on the shelf."];
+    let (quick, _) = slow_recogniser(Duration::ZERO, said);
+    let through = named(embedded().0, &quick);
+    through.replay(&recording, &[]);
+
+    let (slow, asked) = slow_recogniser(Duration::from_secs(60), said);
+    let robot = named(embedded().0, &slow);
+    let daemon = Daemon::start(&robot, &["replay", "--serve", recording.to_str().unwrap()]);
+    wait_for("a turn whose words are waited for", 60, || {
+        (asked.load(Ordering::SeqCst) > 0).then_some(())
+    });
+    // Until the clip itself is there, and the sealer waits.
+    std::thread::sleep(Duration::from_secs(2));
+    let (code, took) = daemon.terminate();
+    assert_eq!(code, Some(0), "after {took:?}");
+
+    let robot = named(robot, &quick);
+    robot.replay(&recording, &[]);
+    assert_eq!(robot.hash(), through.hash());
 }
 
 /// Run by `make prove` for every labelled recording and both sets, with words.

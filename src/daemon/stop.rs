@@ -18,7 +18,8 @@ const STOP_WITHIN: Duration = Duration::from_millis(4500);
 struct State {
     asked: AtomicBool,
     reload: AtomicBool,
-    lock: Mutex<()>,
+    /// Since when it is asked for.
+    since: Mutex<Option<Instant>>,
     changed: Condvar,
 }
 
@@ -29,9 +30,16 @@ pub struct Stop(Arc<State>);
 impl Stop {
     /// Asks for it.
     pub fn ask(&self) {
-        let _guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut since = self.0.since.lock().unwrap_or_else(PoisonError::into_inner);
+        since.get_or_insert_with(Instant::now);
         self.0.asked.store(true, Ordering::Relaxed);
         self.0.changed.notify_all();
+    }
+
+    /// How long ago it was asked for first; `None`: it was not.
+    #[must_use]
+    pub fn asked_ago(&self) -> Option<Duration> {
+        self.0.since.lock().unwrap_or_else(PoisonError::into_inner).map(|since| since.elapsed())
     }
 
     /// Whether it was asked for.
@@ -54,7 +62,7 @@ impl Stop {
     /// Waits until it is asked for, or `most` has passed; whether it was asked for.
     pub fn wait_for(&self, most: Duration) -> bool {
         let until = Instant::now() + most;
-        let mut guard = self.0.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut guard = self.0.since.lock().unwrap_or_else(PoisonError::into_inner);
         while !self.asked() {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -118,10 +126,14 @@ mod tests {
     #[test]
     fn whoever_waits_is_woken() {
         let stop = Stop::default();
-        assert!(!stop.wait_for(Duration::from_millis(1)));
+        assert!(!stop.wait_for(Duration::from_millis(1)) && stop.asked_ago().is_none());
         let other = stop.clone();
         let waiting = thread::spawn(move || other.wait());
         stop.ask();
         assert!(waiting.join().is_ok() && stop.wait_for(Duration::ZERO));
+        let first = stop.asked_ago();
+        thread::sleep(Duration::from_millis(2));
+        stop.ask();
+        assert!(first.is_some() && stop.asked_ago() > first);
     }
 }

@@ -10,6 +10,8 @@ use std::cell::{RefCell, RefMut};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use foldhash::fast::RandomState;
+
 use super::facets::{Facet, beside};
 use super::idset::IdSet;
 use super::lexical::{B, K1, Posting};
@@ -30,6 +32,45 @@ const NARROW: usize = 16;
 
 /// Neighbourhoods are asked for so many before they are read.
 const SOON: usize = 8;
+/// Parts of a list are asked for so many before they are read.
+const CHUNKS_SOON: usize = 2;
+
+/// What words are worth by how often they are in a document of so many terms, but for their rarity.
+struct Saturation {
+    /// Terms of a document, on average.
+    mean: f32,
+    /// Of short documents, which nearly all are: dividing for each posting would take longer than to read it.
+    short: Vec<f32>,
+}
+
+impl Saturation {
+    /// Counts and lengths whose worth is at hand.
+    const COUNTS: usize = 4;
+    const LENGTHS: usize = 128;
+
+    fn new(mean: f32) -> Self {
+        let mut one = Self { mean, short: Vec::new() };
+        let lengths = || 0..Self::LENGTHS as u16;
+        let all = (0..Self::COUNTS as u16).flat_map(|count| lengths().map(move |len| (count, len)));
+        one.short = all.map(|(count, length)| one.of(count, length)).collect();
+        one
+    }
+
+    fn of(&self, count: u16, length: u16) -> f32 {
+        let tf = f32::from(count);
+        let norm = K1 * (1.0 - B + B * f32::from(length) / self.mean);
+        tf * (K1 + 1.0) / (tf + norm)
+    }
+
+    fn get(&self, posting: &Posting) -> f32 {
+        let (count, length) = (usize::from(posting.count), usize::from(posting.length));
+        if count < Self::COUNTS && length < Self::LENGTHS {
+            self.short[count * Self::LENGTHS + length]
+        } else {
+            self.of(posting.count, posting.length)
+        }
+    }
+}
 
 /// A word of the query: the lists of all terms that mean the same.
 #[derive(Clone)]
@@ -45,12 +86,6 @@ impl Term {
         self.idf * (K1 + 1.0)
     }
 
-    fn worth(&self, posting: &Posting, mean: f32) -> f32 {
-        let tf = f32::from(posting.count);
-        let norm = K1 * (1.0 - B + B * f32::from(posting.length) / mean);
-        self.idf * tf * (K1 + 1.0) / (tf + norm)
-    }
-
     /// Postings in all.
     fn len(&self) -> usize {
         self.lists.iter().map(|(_, known)| known).sum()
@@ -64,6 +99,7 @@ impl Term {
             if !several {
                 // Chunk by chunk: most of the time goes here.
                 for chunk in 0..known.div_ceil(CHUNK) {
+                    postings.ask_for((chunk + CHUNKS_SOON) * CHUNK, CHUNK);
                     let here = postings.chunk(chunk);
                     here[..here.len().min(known - chunk * CHUNK)].iter().for_each(&mut visit);
                 }
@@ -149,11 +185,10 @@ pub(crate) struct Scores {
     /// The rarest first.
     terms: Vec<Term>,
     docs: usize,
-    /// Terms of a document, on average.
-    mean: f32,
+    saturation: Saturation,
     best: f32,
     read: RefCell<Option<Read>>,
-    known: RefCell<HashMap<u32, f32>>,
+    known: RefCell<HashMap<u32, f32, RandomState>>,
 }
 
 /// What the words read so far give every document.
@@ -185,7 +220,8 @@ impl Scores {
         // Stable: equally rare words stay in the query's order, so that sums are the same every time.
         terms.sort_by(|a, b| b.idf.total_cmp(&a.idf));
         let (read, known) = Default::default();
-        Self { scratch: Arc::clone(scratch), terms, docs, mean, best, read, known }
+        let (scratch, saturation) = (Arc::clone(scratch), Saturation::new(mean));
+        Self { scratch, terms, docs, saturation, best, read, known }
     }
 
     /// More than any document can have.
@@ -197,13 +233,15 @@ impl Scores {
     fn begun(&self) -> RefMut<'_, Read> {
         RefMut::map(self.read.borrow_mut(), |read| {
             read.get_or_insert_with(|| {
-                let left = self.terms.iter().map(Term::most).sum();
+                let all: f32 = self.terms.iter().map(Term::most).sum();
+                let left = all;
                 let len = if self.terms.is_empty() { 0 } else { self.docs };
                 let scores = self.scratch.zeros(len);
                 let mut read = Read { scores, taken: 0, left };
                 let mut postings = self.postings();
                 while let Some(term) = self.terms.get(read.taken) {
-                    if read.taken > 0 && postings * PAYS > self.docs {
+                    // What is read must have given more than what is left can.
+                    if all - read.left > read.left && postings * PAYS > self.docs {
                         let best = best_scores(&read.scores, LOOKED_AT);
                         let least = best.get(LOOKED_AT - 1).map_or(0.0, |(_, score)| *score);
                         if least > read.left + ROUNDING {
@@ -225,7 +263,7 @@ impl Scores {
 
     fn take_in(&self, term: &Term, read: &mut Read) {
         term.each(self.docs, |posting| {
-            read.scores[posting.doc as usize] += term.worth(posting, self.mean);
+            read.scores[posting.doc as usize] += term.idf * self.saturation.get(posting);
         });
         read.taken += 1;
         read.left -= term.most();
@@ -281,7 +319,7 @@ impl Scores {
         for term in terms {
             term.of_sorted(docs, |place, posting| {
                 if (posting.doc as usize) < self.docs {
-                    scores[place] += term.worth(posting, self.mean);
+                    scores[place] += term.idf * self.saturation.get(posting);
                 }
             });
         }
@@ -573,7 +611,7 @@ mod tests {
         let mut all = vec![0.0_f32; scores.docs];
         for term in &scores.terms {
             term.each(scores.docs, |posting| {
-                all[posting.doc as usize] += term.worth(posting, scores.mean);
+                all[posting.doc as usize] += term.idf * scores.saturation.get(posting);
             });
         }
         let mut found: Vec<(u32, f32)> =
@@ -669,7 +707,7 @@ mod tests {
                 if *score == 0.0 {
                     touched.push(posting.doc);
                 }
-                *score += term.worth(posting, scores.mean);
+                *score += term.idf * scores.saturation.get(posting);
             });
         }
         touched.into_iter().map(|doc| (doc, all[doc as usize])).collect()

@@ -103,7 +103,13 @@ impl Memory {
     /// The memory as it lies in the file.
     pub(crate) fn reload(&self) -> Result<Tables, MemoryError> {
         let mut db = self.0.db.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(store::load(&mut db, &store::database_path(self.dir()), self.options().key.is_some())?.0)
+        Ok(store::load(
+            &mut db,
+            None,
+            &store::database_path(self.dir()),
+            self.options().key.is_some(),
+        )?
+        .0)
     }
 }
 

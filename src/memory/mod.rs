@@ -225,7 +225,10 @@ impl Memory {
         options: &StoreOptions,
     ) -> Result<Self, MemoryError> {
         let path = store::database_path(dir);
-        let (tables, loaded) = store::load(&mut db, &path, options.key.is_some())?;
+        // Whoever has the lock is the only one who writes.
+        let second = lock.is_some().then(|| store::open_read_only(dir, options.key.as_ref()));
+        let (tables, loaded) =
+            store::load(&mut db, second.transpose()?, &path, options.key.is_some())?;
         if loaded.malformed > 0 {
             warn!(
                 rows = loaded.malformed,

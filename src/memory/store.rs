@@ -1,6 +1,7 @@
 //! The truth: one SQLite file, one transaction per commit.
 
 use std::fs;
+use std::ops::Add;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -14,6 +15,7 @@ use crate::ids::Seq;
 use crate::time::Timestamp;
 
 use super::error::MemoryError;
+use super::model::MemoryVector;
 use super::shelf::Shelf;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
@@ -32,13 +34,21 @@ pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 /// Rows that are taken in at once.
 const BATCH: usize = 1024;
 
-/// Rows that could not be read, per table.
+/// What came from the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Loaded {
     /// Versions in RAM.
     pub rows: u64,
     /// Versions left aside: they stay in the file, `engramd check` lists them.
     pub malformed: u64,
+}
+
+impl Add for Loaded {
+    type Output = Self;
+
+    fn add(self, more: Self) -> Self {
+        Self { rows: self.rows + more.rows, malformed: self.malformed + more.malformed }
+    }
 }
 
 /// Makes the folder (0700) where it is missing.
@@ -166,21 +176,25 @@ const ORDERS: [&str; 2] = ["version", "seq, version"];
 
 /// Reads the whole memory, as of one moment of the file.
 ///
-/// What is `encrypted` is put on no shelf: it would lie there plain.
+/// `second`: reads vectors side by side with the rest; nobody may write meanwhile. What is `encrypted` is put on no
+/// shelf: it would lie there plain.
 pub(crate) fn load(
     db: &mut Connection,
+    second: Option<Connection>,
     path: &Path,
     encrypted: bool,
 ) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
     let snapshot = db.transaction().map_err(fail())?;
+    let mut second = second;
     let mut loaded = Loaded::default();
     let mut tables = Tables::default();
     for order in ORDERS {
-        loaded = Loaded::default();
         let folder = path.parent().filter(|_| !encrypted);
         tables = Tables::on(&Arc::new(folder.map(Shelf::new).unwrap_or_default()));
-        if load_tables(&snapshot, &tables, order, &mut loaded).map_err(fail())? {
+        let in_order = load_tables(&snapshot, second.as_mut(), &tables, order).map_err(fail())?;
+        if let Some(rows) = in_order {
+            loaded = rows;
             break;
         }
     }
@@ -200,14 +214,14 @@ pub(crate) fn load(
     Ok((tables, loaded))
 }
 
-/// False when the rows of some table do not come in the order of commits.
+/// `None` when the rows of some table do not come in the order of commits.
 fn load_tables(
     db: &Connection,
+    second: Option<&mut Connection>,
     tables: &Tables,
     order: &str,
-    loaded: &mut Loaded,
-) -> rusqlite::Result<bool> {
-    let in_order = std::thread::scope(|scope| {
+) -> rusqlite::Result<Option<Loaded>> {
+    let loaded = std::thread::scope(|scope| {
         // Most of the work: words are taken in and codes made while rows are read.
         let worker = |extend: fn(&Tables)| {
             let (read, batches) = mpsc::channel();
@@ -221,38 +235,47 @@ fn load_tables(
         };
         // Dropped with this closure, whatever comes: then the workers end.
         let workers = [Tables::extend_words, Tables::extend_places].map(worker);
-        let mut batch = || {
+        let batch = move || {
             for read in &workers {
                 // Only a worker that is gone does not listen; what it left is done below.
                 let _ = read.send(());
             }
         };
+        let beside = second.map(|second| {
+            let batch = batch.clone();
+            scope.spawn(move || load_table(second, &tables.vectors, order, &batch))
+        });
+        let mut loaded = Some(Loaded::default());
         macro_rules! load_all {
             ($($field:ident: $row:ty,)*) => {
-                $(if !load_table(db, &tables.$field, order, loaded, &mut batch)? {
-                    return Ok(false);
+                $(if beside.is_none() || <$row>::TABLE != MemoryVector::TABLE {
+                    let rows = load_table(db, &tables.$field, order, &batch)?;
+                    loaded = loaded.zip(rows).map(|(sum, rows)| sum + rows);
                 })*
             };
         }
         each_table!(load_all);
-        Ok(true)
+        if let Some(beside) = beside {
+            let rows = beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+            loaded = loaded.zip(rows).map(|(sum, rows)| sum + rows);
+        }
+        Ok(loaded)
     });
     tables.extend_indexes();
-    in_order
+    loaded
 }
 
 fn quoted(columns: &[&str]) -> String {
     columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ")
 }
 
-/// False when the rows do not come in the order of commits.
+/// `None` when the rows do not come in the order of commits.
 fn load_table<R: Temporal>(
     db: &Connection,
     table: &Table<R>,
     order: &str,
-    loaded: &mut Loaded,
-    batch: &mut dyn FnMut(),
-) -> rusqlite::Result<bool> {
+    batch: &dyn Fn(),
+) -> rusqlite::Result<Option<Loaded>> {
     // Read beside a writer, or before the first writer of this version: a younger table may not be there.
     let there: bool = db.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)",
@@ -260,7 +283,7 @@ fn load_table<R: Temporal>(
         |row| row.get(0),
     )?;
     if !there {
-        return Ok(true);
+        return Ok(Some(Loaded::default()));
     }
     let mut statement = db.prepare(&format!(
         "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY {order}",
@@ -269,13 +292,13 @@ fn load_table<R: Temporal>(
     ))?;
     let width = R::COLUMNS.len();
     let mut rows = statement.query([])?;
-    let (mut versions, mut read, mut malformed) = (Vec::new(), 0, 0);
+    let (mut versions, mut loaded) = (Vec::new(), Loaded::default());
     let mut newest = Seq(0);
     while let Some(row) = rows.next()? {
         let rowid: i64 = row.get(width)?;
         let seq = Seq(row.get::<_, i64>(width + 1)? as u64);
         if seq < newest {
-            return Ok(false);
+            return Ok(None);
         }
         newest = seq;
         match R::read(row) {
@@ -288,13 +311,13 @@ fn load_table<R: Temporal>(
                     Timestamp::from_nanos(row.get(width + 3)?),
                     Arc::new(row_read),
                 ));
-                read += 1;
+                loaded.rows += 1;
             }
             Err(error) => {
-                if malformed == 0 {
+                if loaded.malformed == 0 {
                     warn!(table = R::TABLE, version = rowid, %error, "leaving a malformed row aside");
                 }
-                malformed += 1;
+                loaded.malformed += 1;
             }
         }
         if versions.len() == BATCH {
@@ -304,9 +327,7 @@ fn load_table<R: Temporal>(
     }
     table.append(versions, &[]);
     batch();
-    loaded.rows += read;
-    loaded.malformed += malformed;
-    Ok(true)
+    Ok(Some(loaded))
 }
 
 /// Writes one version; returns its row id.

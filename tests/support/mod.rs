@@ -6,6 +6,7 @@ pub mod daemon;
 pub mod faults;
 pub mod llm_server;
 pub mod onnx;
+pub mod recogniser;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

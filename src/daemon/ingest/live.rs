@@ -78,9 +78,9 @@ pub fn live(
     // The sealer's own fault, if it met one, comes out of `finish`.
     let _ = running.dispatcher.finish();
     let media_secs = running.media_secs();
-    let clips = running.finish();
+    let sealed = running.finish();
     settings.gauges.rest();
-    let clips = clips?;
+    let clips = sealed?.clips;
     Ok(SessionEnd {
         done: true,
         clips,

@@ -21,6 +21,7 @@ use super::stages::Stage;
 use super::told::give_words;
 use super::{Border, DispatchPart, Part};
 use crate::capture::Cause;
+use crate::daemon::Stop;
 use crate::daemon::supervise::Attempts;
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
@@ -29,6 +30,7 @@ use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
 use crate::memory::{Draft, MemoryError};
+use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::CROPS_PER_SEC;
 use crate::perceive::voice::{JointSettings, heard_once, is_poor, settle, take_seconds};
 use crate::percept::{
@@ -85,21 +87,34 @@ type Heard = (SpeechTurn, Option<Pending<Transcript>>);
 const HELD_FOR: Duration = Duration::from_secs(120);
 /// How often late words are looked for while no part comes.
 const LATE_EVERY: Duration = Duration::from_millis(200);
+/// How often one that waits for words looks whether it still may.
+const WORDS_LOOK: Duration = Duration::from_millis(5);
 /// How long a live clip waits for the words of its turns.
 const WORDS_WAIT: Duration = Duration::from_secs(3);
 /// The same when the daemon stops.
 const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
+/// How long after the stop a daemon's replay still seals clips. What is left then comes again when the replay goes on.
+const REPLAY_SEALS_FOR: Duration = Duration::from_millis(1500);
+
+/// What became of a session's clips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sealed {
+    /// How many are committed.
+    pub(super) clips: u64,
+    /// A stop came before the rest of a recording could be sealed: the next replay of it begins there.
+    pub(super) left: bool,
+}
 
 impl Sealer {
-    /// Commits clips in order until every stage is gone; gives back how many.
-    pub(super) fn run(mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
+    /// Commits clips in order until every stage is gone.
+    pub(super) fn run(mut self, parts: &Receiver<Part>) -> Result<Sealed, IngestError> {
         let done = self.seal_all(parts);
         // No more words come.
         self.release(Duration::ZERO);
         done
     }
 
-    fn seal_all(&mut self, parts: &Receiver<Part>) -> Result<u64, IngestError> {
+    fn seal_all(&mut self, parts: &Receiver<Part>) -> Result<Sealed, IngestError> {
         let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
         let mut attempts = Attempts::new("seal");
         while let Some(part) = self.next_part(parts)? {
@@ -125,13 +140,21 @@ impl Sealer {
                 }
                 let (border, slot) = first.remove_entry();
                 match attempts.attempt(|| self.seal(border, slot)) {
-                    Ok(Some(sealed)) => sealed?,
+                    Ok(Some(sealed)) => {
+                        if !sealed? {
+                            tracing::info!(
+                                clip = border.index,
+                                "Stopped before this clip was heard to its end: the replay goes on from it."
+                            );
+                            return Ok(Sealed { clips: self.clips, left: true });
+                        }
+                    }
                     Ok(None) => self.give_up(border),
                     Err(_) => return Err(IngestError::Panic("sealing")),
                 }
             }
         }
-        Ok(self.clips)
+        Ok(Sealed { clips: self.clips, left: false })
     }
 
     /// After a panic in the middle of a clip: nothing of it is kept, and the next one is sealed as if it had not been.
@@ -207,12 +230,16 @@ impl Sealer {
         });
     }
 
-    fn seal(&mut self, border: Border, slot: Slot) -> Result<(), IngestError> {
+    /// Commits a clip; false when a daemon that stops has no time left for it.
+    fn seal(&mut self, border: Border, slot: Slot) -> Result<bool, IngestError> {
         let Slot { dispatch, mut cameras, microphones, since } = slot;
         let mut dispatch = *dispatch.unwrap_or_default();
         self.settings.breakdowns.pass("seal");
         let told = std::mem::take(&mut dispatch.told);
-        let heard = self.turns(border, &microphones, told);
+        if self.is_out_of_time() {
+            return Ok(false);
+        }
+        let Some(heard) = self.turns(border, &microphones, told) else { return Ok(false) };
         let sounds = self.sounds(&microphones);
         self.patience.room(self.settings.memory.dir());
         self.keep_up(border.start)?;
@@ -287,7 +314,7 @@ impl Sealer {
         };
         // Nobody listening is no fault: the clip is committed.
         self.settings.reports.send(Report::Clip(Box::new(report))).ok();
-        Ok(())
+        Ok(true)
     }
 
     /// What is due of upkeep, before a clip: a replay waits for it, so that it comes at the same place every time.
@@ -322,13 +349,14 @@ impl Sealer {
         }
     }
 
-    /// Turns that end in this clip, with their words, without ids; later ones are carried over.
+    /// Turns that end in this clip, with their words, without ids; later ones are carried over. `None`: there is no
+    /// time left to wait for the words.
     fn turns(
         &mut self,
         border: Border,
         parts: &BTreeMap<usize, Box<MicrophonePart>>,
         told: Vec<ToldWords>,
-    ) -> Vec<Heard> {
+    ) -> Option<Vec<Heard>> {
         let mut ended = Vec::new();
         self.ids.carried.resize(self.microphones.len(), Vec::new());
         for (index, part) in parts {
@@ -376,24 +404,23 @@ impl Sealer {
         if turn.own || turn.words.is_some() { None } else { self.jobs.words(turn, wait) }
     }
 
-    /// The turn with its words, or with what will bring them.
+    /// The turn with its words, or with what will bring them; `None` as [`Sealer::turns`].
     fn with_words(
         &self,
         mut turn: SpeechTurn,
         words: Option<Pending<Transcript>>,
         asked: Instant,
-    ) -> Heard {
-        let Some(pending) = words else { return (turn, None) };
-        if !self.words_in_time(&pending, asked) {
-            return (turn, Some(pending));
-        }
-        match take(&pending) {
-            Ok(words) => turn.words = Some(words),
-            Err(error) => {
+    ) -> Option<Heard> {
+        let Some(pending) = words else { return Some((turn, None)) };
+        match self.words_in_time(&pending, asked) {
+            Some(Ok(words)) => turn.words = Some(words),
+            None if self.recording.is_some() => return None,
+            None => return Some((turn, Some(pending))),
+            Some(Err(error)) => {
                 tracing::warn!(source = %turn.source, %error, "The words of a turn are missing.");
             }
         }
-        (turn, None)
+        Some((turn, None))
     }
 
     /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike; the second voices of
@@ -420,19 +447,34 @@ impl Sealer {
         self.stopping.as_ref().is_some_and(|stopping| stopping.load(Ordering::Relaxed))
     }
 
-    /// Waits for words as long as this session may; a replay waits for all.
-    fn words_in_time(&self, pending: &Pending<Transcript>, asked: Instant) -> bool {
-        if self.stopping.is_none() {
-            return true;
-        }
-        while pending.is_empty() {
-            let most = if self.is_stopping() { LAST_WORDS_WAIT } else { WORDS_WAIT };
-            if asked.elapsed() >= most {
-                return false;
+    /// Whether a replay must end now, because the daemon that plays it does.
+    fn is_out_of_time(&self) -> bool {
+        let asked_ago = self.patience.stop.as_ref().and_then(Stop::asked_ago);
+        self.recording.is_some() && asked_ago.is_some_and(|ago| ago >= REPLAY_SEALS_FOR)
+    }
+
+    /// The words, if they come as long as this session may wait.
+    fn words_in_time(
+        &self,
+        pending: &Pending<Transcript>,
+        asked: Instant,
+    ) -> Option<Result<Transcript, PerceiveError>> {
+        loop {
+            match pending.recv_timeout(WORDS_LOOK) {
+                Ok(words) => return Some(words),
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(PerceiveError::WorkerLost)),
+                Err(RecvTimeoutError::Timeout) if !self.may_wait(asked) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
             }
-            std::thread::sleep(Duration::from_millis(5));
         }
-        true
+    }
+
+    /// A replay waits for all words, unless its daemon stops.
+    fn may_wait(&self, asked: Instant) -> bool {
+        if self.recording.is_some() {
+            return !self.is_out_of_time();
+        }
+        asked.elapsed() < if self.is_stopping() { LAST_WORDS_WAIT } else { WORDS_WAIT }
     }
 
     /// The clip's percepts in canonical order, under ids of the session.

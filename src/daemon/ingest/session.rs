@@ -22,7 +22,7 @@ use super::perceivers::Calibrations;
 use super::pool::{Courtesy, Pool};
 use super::present::PresentBoard;
 use super::report::{Losses, Report, SessionEnd};
-use super::seal::Sealer;
+use super::seal::{Sealed, Sealer};
 use super::steady::{Cadence, Steadiness};
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
@@ -124,7 +124,7 @@ pub(super) struct Running {
     pub(super) dispatcher: Dispatcher,
     pool: Pool,
     stages: Vec<thread::JoinHandle<()>>,
-    sealer: thread::JoinHandle<Result<u64, IngestError>>,
+    sealer: thread::JoinHandle<Result<Sealed, IngestError>>,
     present: PresentBoard,
     stopping: Option<Arc<AtomicBool>>,
     losses: Losses,
@@ -190,9 +190,9 @@ pub fn replay(
     let stopped = feed_recording(&mut running.dispatcher, &mut playback)?;
     let media_secs = running.media_secs();
     let losses = running.losses.clone();
-    let clips = running.finish();
+    let sealed = running.finish();
     settings.gauges.rest();
-    let clips = clips?;
+    let Sealed { clips, left } = sealed?;
     let mut damage = playback.damage().clone();
     damage.merge(&losses.so_far());
     Ok(SessionEnd {
@@ -204,7 +204,7 @@ pub fn replay(
         dropped: 0,
         damaged: damage.total(),
         already_remembered: false,
-        stopped,
+        stopped: stopped || left,
         damage: damage
             .iter()
             .map(|(cause, tally)| format!("{cause}, {} times, first {}", tally.count, tally.first))
@@ -473,19 +473,19 @@ impl Running {
     }
 
     /// Lets every stage come to its end and waits for the last commit.
-    pub(super) fn finish(self) -> Result<u64, IngestError> {
+    pub(super) fn finish(self) -> Result<Sealed, IngestError> {
         let Self { dispatcher, pool, stages, sealer, present, .. } = self;
         drop(dispatcher);
         let mut panicked = false;
         for stage in stages {
             panicked |= stage.join().is_err();
         }
-        let clips = sealer.join().map_err(|_| IngestError::Panic("sealing"))?;
+        let sealed = sealer.join().map_err(|_| IngestError::Panic("sealing"))?;
         panicked |= !pool.finish();
         present.clear();
         if panicked {
             return Err(IngestError::Panic("perception"));
         }
-        clips
+        sealed
     }
 }
