@@ -92,12 +92,14 @@ impl Facets {
         Self { shelf, columns: ArcSwap::default() }
     }
 
-    /// Takes in versions, the first of which stands at `first` in the log; all before it are in.
-    pub(crate) fn append(&self, first: usize, versions: &[Version<MemoryRow>]) {
+    /// Takes in versions while they pass by; all before them are in.
+    pub(crate) fn taking_in(
+        &self,
+        versions: impl Iterator<Item = Version<MemoryRow>>,
+        pass: impl FnOnce(&mut dyn Iterator<Item = Version<MemoryRow>>),
+    ) {
         let mut facets = Log::clone(&self.columns.load());
-        for version in versions.iter().skip(facets.len() - first) {
-            facets.push(Facet::of(&version.row));
-        }
+        pass(&mut versions.inspect(|version| facets.push(Facet::of(&version.row))));
         facets.settle(&self.shelf);
         self.columns.store(Arc::new(facets));
     }

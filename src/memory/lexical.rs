@@ -156,13 +156,17 @@ impl Lexical {
     }
 
     /// Takes in versions, the first of which stands at `first` in the log; all before it are in.
-    pub(crate) fn append(&self, first: usize, versions: &[Version<MemoryRow>]) {
+    pub(crate) fn append(
+        &self,
+        first: usize,
+        versions: &mut dyn Iterator<Item = Version<MemoryRow>>,
+    ) {
         let mut lengths = Log::clone(&self.lengths.load());
         let stemmer = Stemmer::create(Algorithm::English);
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
         let mut fresh: Vec<(u32, Posting)> = Vec::new();
         let mut sum = lengths.iter().next_back().copied().unwrap_or(0);
-        for (doc, version) in (first..).zip(versions).skip(lengths.len() - first) {
+        for (doc, version) in (first..).zip(versions) {
             let mut own = terms.of(&version.row, &stemmer);
             sum += own.len() as u64;
             lengths.push(sum);

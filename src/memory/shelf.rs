@@ -15,8 +15,8 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use tracing::debug;
@@ -37,10 +37,8 @@ struct Open {
     /// What the map is of; `None`: of nothing but RAM.
     file: Option<File>,
     map: MmapRaw,
-    /// Where the next thing is put: what lies before it is never written again.
+    /// Where the next thing is put: what lies before it is written once, by whoever took the place.
     end: AtomicU64,
-    /// Held while something is put down.
-    putting: Mutex<()>,
 }
 
 /// A type whose values are nothing but their bytes, every pattern of which is a value.
@@ -126,7 +124,7 @@ impl Open {
     fn new(dir: &Path) -> std::io::Result<Self> {
         let file = tempfile::tempfile_in(dir)?;
         let map = MmapOptions::new().len(space(RESERVED)).map_raw_read_only(&file)?;
-        Ok(Self { file: Some(file), map, end: AtomicU64::new(0), putting: Mutex::default() })
+        Ok(Self { file: Some(file), map, end: AtomicU64::new(0) })
     }
 
     fn in_ram() -> std::io::Result<Self> {
@@ -136,7 +134,7 @@ impl Open {
         if let Err(error) = map.advise(memmap2::Advice::HugePage) {
             debug!(%error, "the system has no large pages");
         }
-        Ok(Self { file: None, map: map.into(), end: AtomicU64::new(0), putting: Mutex::default() })
+        Ok(Self { file: None, map: map.into(), end: AtomicU64::new(0) })
     }
 
     /// What was put down there; `None` where nothing was.
@@ -144,28 +142,28 @@ impl Open {
         if at.checked_add(len)? as u64 > self.end.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: it lies inside the map, was written, and is never written again. The file has no name and no other
-        // process has it; it is never cut.
+        // SAFETY: it lies inside the map. Whoever asks was told the place by `put`, which wrote it before, and it is never
+        // written again. The file has no name and no other process has it; it is never cut.
         Some(unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(at), len) })
     }
 
     fn put(&self, bytes: &[u8]) -> std::io::Result<u64> {
-        let _alone = self.putting.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = self.end.load(Ordering::Acquire);
-        let next = at + bytes.len().next_multiple_of(ALIGNED) as u64;
-        if next > self.map.len() as u64 {
-            return Err(std::io::ErrorKind::StorageFull.into());
-        }
+        // Several threads put down at once, each at a place of its own.
+        let after = |at: u64| {
+            let next = at.checked_add(bytes.len().next_multiple_of(ALIGNED) as u64);
+            next.filter(|next| *next <= self.map.len() as u64)
+        };
+        let at = self.end.fetch_update(Ordering::AcqRel, Ordering::Acquire, after);
+        let at = at.map_err(|_| std::io::ErrorKind::StorageFull)?;
         match &self.file {
-            // What was written in part is written over: nobody has it yet.
+            // A place that is written in part is told to nobody.
             Some(file) => file.write_all_at(bytes, at)?,
-            // SAFETY: there is room, and nothing from `end` on was handed out.
+            // SAFETY: there is room, and the place is this call's alone.
             None => unsafe {
                 let to = self.map.as_mut_ptr().add(at as usize);
                 to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             },
         }
-        self.end.store(next, Ordering::Release);
         Ok(at)
     }
 }

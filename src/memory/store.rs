@@ -1,6 +1,7 @@
 //! The truth: one SQLite file, one transaction per commit.
 
 use std::fs;
+use std::marker::PhantomData;
 use std::ops::Add;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -290,44 +291,83 @@ fn load_table<R: Temporal>(
         quoted(R::COLUMNS),
         R::TABLE
     ))?;
-    let width = R::COLUMNS.len();
-    let mut rows = statement.query([])?;
-    let (mut versions, mut loaded) = (Vec::new(), Loaded::default());
-    let mut newest = Seq(0);
-    while let Some(row) = rows.next()? {
-        let rowid: i64 = row.get(width)?;
-        let seq = Seq(row.get::<_, i64>(width + 1)? as u64);
-        if seq < newest {
-            return Ok(None);
-        }
-        newest = seq;
-        match R::read(row) {
-            Ok(row_read) => {
-                let retired: Option<i64> = row.get(width + 2)?;
-                versions.push(Version::new(
-                    rowid,
-                    seq,
-                    retired.map(|seq| Seq(seq as u64)),
-                    Timestamp::from_nanos(row.get(width + 3)?),
-                    Arc::new(row_read),
-                ));
-                loaded.rows += 1;
-            }
-            Err(error) => {
-                if loaded.malformed == 0 {
-                    warn!(table = R::TABLE, version = rowid, %error, "leaving a malformed row aside");
-                }
-                loaded.malformed += 1;
-            }
-        }
-        if versions.len() == BATCH {
-            table.append(std::mem::take(&mut versions), &[]);
-            batch();
+    let mut reading = Reading::<R> {
+        rows: statement.query([])?,
+        newest: Seq(0),
+        loaded: Loaded::default(),
+        over: None,
+        of: PhantomData,
+    };
+    loop {
+        table.append(reading.by_ref().take(BATCH), &[]);
+        batch();
+        if let Some(in_order) = reading.over.take() {
+            return Ok(in_order?.then_some(reading.loaded));
         }
     }
-    table.append(versions, &[]);
-    batch();
-    Ok(Some(loaded))
+}
+
+/// Versions as they come from a table.
+struct Reading<'s, R> {
+    rows: rusqlite::Rows<'s>,
+    newest: Seq,
+    loaded: Loaded,
+    /// How it ended: whether all came in the order of commits.
+    over: Option<rusqlite::Result<bool>>,
+    of: PhantomData<R>,
+}
+
+impl<R: Temporal> Reading<'_, R> {
+    /// The next one that is well formed; `None` at the end, or where one is older than the one before.
+    fn read(&mut self) -> rusqlite::Result<Option<Version<R>>> {
+        let width = R::COLUMNS.len();
+        while let Some(row) = self.rows.next()? {
+            let rowid: i64 = row.get(width)?;
+            let seq = Seq(row.get::<_, i64>(width + 1)? as u64);
+            if seq < self.newest {
+                self.over = Some(Ok(false));
+                return Ok(None);
+            }
+            self.newest = seq;
+            match R::read(row) {
+                Ok(row_read) => {
+                    let retired: Option<i64> = row.get(width + 2)?;
+                    let retired = retired.map(|seq| Seq(seq as u64));
+                    let recorded = Timestamp::from_nanos(row.get(width + 3)?);
+                    self.loaded.rows += 1;
+                    return Ok(Some(Version::new(
+                        rowid,
+                        seq,
+                        retired,
+                        recorded,
+                        Arc::new(row_read),
+                    )));
+                }
+                Err(error) => {
+                    if self.loaded.malformed == 0 {
+                        warn!(table = R::TABLE, version = rowid, %error, "leaving a malformed row aside");
+                    }
+                    self.loaded.malformed += 1;
+                }
+            }
+        }
+        self.over = Some(Ok(true));
+        Ok(None)
+    }
+}
+
+impl<R: Temporal> Iterator for Reading<'_, R> {
+    type Item = Version<R>;
+
+    fn next(&mut self) -> Option<Version<R>> {
+        if self.over.is_some() {
+            return None;
+        }
+        self.read().unwrap_or_else(|error| {
+            self.over = Some(Err(error));
+            None
+        })
+    }
 }
 
 /// Writes one version; returns its row id.

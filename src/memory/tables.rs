@@ -98,9 +98,8 @@ impl Tables {
     pub(crate) fn extend_words(&self) {
         let memories = self.memories.log();
         for first in (self.lexical.len()..memories.len()).step_by(AT_ONCE) {
-            let fresh: Vec<_> = memories.iter_from(first).take(AT_ONCE).collect();
-            self.facets.append(first, &fresh);
-            self.lexical.append(first, &fresh);
+            let fresh = memories.iter_from(first).take(AT_ONCE);
+            self.facets.taking_in(fresh, |fresh| self.lexical.append(first, fresh));
         }
     }
 

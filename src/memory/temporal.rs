@@ -20,6 +20,9 @@ use super::rows::{RowError, SourceOrdinals};
 use super::shelf::Shelf;
 use super::versions::{Slot, Versions, slots_of};
 
+/// Rows that are put down at once.
+const PIECE: usize = 64;
+
 /// Which commits a reader sees.
 #[derive(Clone, Debug)]
 pub(crate) enum Horizon {
@@ -144,6 +147,18 @@ pub(crate) enum Numbered {
     Shared,
 }
 
+/// Widens the bounds of the chunk in which a version stands.
+fn widen(bounds: &mut Vec<Span>, at: usize, span: Option<Span>) {
+    let Some(span) = span else { return };
+    match bounds.get_mut(at / CHUNK) {
+        Some(bound) => {
+            bound.start = bound.start.min(span.start);
+            bound.end = bound.end.max(span.end);
+        }
+        None => bounds.push(span),
+    }
+}
+
 /// All versions of one row type.
 pub(crate) struct Table<R: Temporal> {
     shelf: Arc<Shelf>,
@@ -174,7 +189,11 @@ impl<R: Temporal> Table<R> {
     }
 
     /// Appends versions of one commit; stamps `retired` ones. The caller publishes the commit afterwards.
-    pub(crate) fn append(&self, fresh: Vec<Version<R>>, retired: &[(R::Key, Seq)]) {
+    pub(crate) fn append(
+        &self,
+        fresh: impl IntoIterator<Item = Version<R>>,
+        retired: &[(R::Key, Seq)],
+    ) {
         for (key, seq) in retired {
             let slots = self.slots.load();
             let last = self.seek(key, ControlFlow::Break);
@@ -184,39 +203,38 @@ impl<R: Temporal> Table<R> {
                 slot.retire(*seq);
             }
         }
-        if fresh.is_empty() {
+        let mut fresh = fresh.into_iter().peekable();
+        if fresh.peek().is_none() {
             return;
         }
         let mut slots = Log::clone(&self.slots.load());
         let first = slots.len();
-        slots_of(&fresh, &self.shelf).into_iter().for_each(|slot| slots.push(slot));
-        self.slots.store(Arc::new(slots));
-        self.widen_bounds(first, &fresh);
-        for (at, version) in (first as u32..).zip(&fresh) {
-            for entity in version.row.links() {
-                self.links.entry(entity).or_default().push(at);
-            }
-            if let Some(clip) = version.row.clip() {
-                self.clips.entry(clip).or_default().push(at);
-            }
-        }
-        let keys = fresh.iter().map(|version| version.row.key());
-        self.keys.append(first as u32, keys, R::number);
-    }
-
-    fn widen_bounds(&self, first: usize, fresh: &[Version<R>]) {
         let mut bounds = Vec::clone(&self.bounds.load());
-        for (at, version) in (first..).zip(fresh) {
-            let Some(span) = version.row.span() else { return };
-            match bounds.get_mut(at / CHUNK) {
-                Some(bound) => {
-                    bound.start = bound.start.min(span.start);
-                    bound.end = bound.end.max(span.end);
-                }
-                None => bounds.push(span),
+        let (mut links, mut clips, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        // Piece by piece: rows are let go while they are still at hand.
+        let (mut piece, mut bytes) = (Vec::with_capacity(PIECE), Vec::new());
+        while fresh.peek().is_some() {
+            piece.extend(fresh.by_ref().take(PIECE));
+            for (at, version) in (slots.len()..).zip(&piece) {
+                widen(&mut bounds, at, version.row.span());
+                links.extend(version.row.links().into_iter().map(|entity| (entity, at as u32)));
+                clips.extend(version.row.clip().map(|clip| (clip, at as u32)));
+                keys.push(version.row.key());
             }
+            let made = slots_of(&piece, &self.shelf, &mut bytes);
+            made.into_iter().for_each(|slot| slots.push(slot));
+            piece.clear();
         }
+        // Whoever finds a version finds its slot.
+        self.slots.store(Arc::new(slots));
         self.bounds.store(Arc::new(bounds));
+        for (entity, at) in links {
+            self.links.entry(entity).or_default().push(at);
+        }
+        for (clip, at) in clips {
+            self.clips.entry(clip).or_default().push(at);
+        }
+        self.keys.append(first as u32, keys.into_iter(), R::number);
     }
 
     /// Looks at the positions of a key's versions, newest first, until one is what is sought.

@@ -60,12 +60,15 @@ impl<R> Slot<R> {
     }
 }
 
-/// Slots of versions; rows that can lie on the shelf do, where there is room.
-pub(super) fn slots_of<R: Temporal>(fresh: &[Version<R>], shelf: &Shelf) -> Vec<Slot<R>> {
-    let mut bytes = Vec::new();
-    let starts: Vec<Option<u64>> =
-        fresh.iter().map(|version| shelve(version, &mut bytes)).collect();
-    let base = if bytes.is_empty() { None } else { shelf.put(&bytes) };
+/// Slots of versions; rows that can lie on the shelf do, where there is room. `bytes` is used on the way.
+pub(super) fn slots_of<R: Temporal>(
+    fresh: &[Version<R>],
+    shelf: &Shelf,
+    bytes: &mut Vec<u8>,
+) -> Vec<Slot<R>> {
+    bytes.clear();
+    let starts: Vec<Option<u64>> = fresh.iter().map(|version| shelve(version, bytes)).collect();
+    let base = if bytes.is_empty() { None } else { shelf.put(bytes) };
     let of = |(version, start): (&Version<R>, Option<u64>)| {
         let held = match base.zip(start) {
             Some((base, start)) => Held::Shelf(base + start),
