@@ -32,6 +32,8 @@ const NARROW: usize = 16;
 
 /// Neighbourhoods are asked for so many before they are read.
 const SOON: usize = 8;
+/// Scores that are looked at together: most parts hold none that is wanted.
+const AT_ONCE: usize = 64;
 /// Parts of a list are asked for so many before they are read.
 const CHUNKS_SOON: usize = 2;
 
@@ -388,7 +390,7 @@ impl Scores {
         if bound > 0.0 {
             let may_win = |doc: &u32| read.scores[*doc as usize] >= bound;
             let docs: Vec<u32> = match among {
-                None => (0..read.scores.len() as u32).filter(may_win).collect(),
+                None => at_least(&read.scores, bound),
                 Some(docs) => docs.iter().copied().filter(may_win).collect(),
             };
             if !self.rather_reads(docs.len(), taken) {
@@ -471,10 +473,8 @@ impl Scores {
 
 /// The `most` best of the scores of all documents, best first; documents without any are left out.
 fn best_scores(scores: &[f32], most: usize) -> Vec<(u32, f32)> {
-    const AT_ONCE: usize = 64;
     let mut best = Best::new(most);
     for (part, here) in scores.chunks(AT_ONCE).enumerate() {
-        // Most parts hold none.
         let mut any = false;
         for score in here {
             any |= *score > best.floor;
@@ -486,6 +486,22 @@ fn best_scores(scores: &[f32], most: usize) -> Vec<(u32, f32)> {
         }
     }
     best.sorted()
+}
+
+/// Documents with a score of `bound` or more.
+fn at_least(scores: &[f32], bound: f32) -> Vec<u32> {
+    let mut found = Vec::new();
+    for (part, here) in scores.chunks(AT_ONCE).enumerate() {
+        let mut any = false;
+        for score in here {
+            any |= *score >= bound;
+        }
+        if any {
+            let places = (0..).zip(here).filter(|(_, score)| **score >= bound);
+            found.extend(places.map(|(at, _)| (part * AT_ONCE) as u32 + at));
+        }
+    }
+    found
 }
 
 /// The same of documents (ascending) with their scores.

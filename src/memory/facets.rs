@@ -9,7 +9,7 @@ use crate::ids::{ClipId, MemoryId, SessionId};
 use crate::time::{Span, Timestamp};
 
 use super::filter::Filter;
-use super::log::Log;
+use super::log::{CHUNK, Log};
 use super::model::{MemoryKind, MemoryRow};
 use super::shelf::{Plain, Shelf};
 use super::temporal::Version;
@@ -23,7 +23,6 @@ const LOOKED_OVER: u32 = 8;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Facet {
-    id: u64,
     /// Start and end, nanoseconds.
     span: [i64; 2],
     valid: [i64; 2],
@@ -43,17 +42,12 @@ impl Facet {
         let end = row.valid_to.unwrap_or(Timestamp::MAX);
         let clip = row.clip.unwrap_or_default();
         Self {
-            id: row.id.0,
             span: [row.span.start.as_nanos(), row.span.end.as_nanos()],
             valid: [row.valid_from.as_nanos(), end.as_nanos()],
             clip: [clip.session.0, clip.index],
             kind: row.kind as u32,
             has_clip: u32::from(row.clip.is_some()),
         }
-    }
-
-    pub(crate) fn id(&self) -> MemoryId {
-        MemoryId(self.id)
     }
 
     fn span(&self) -> Span {
@@ -80,10 +74,46 @@ impl Facet {
     }
 }
 
-/// The columns.
+/// The columns, by a version's position in the table's log.
+#[derive(Clone, Default)]
+pub(crate) struct Columns {
+    /// Whose version it is. Apart: a filter by entity asks nothing else.
+    ids: Log<u64>,
+    pub(crate) facets: Log<Facet>,
+}
+
+impl Columns {
+    pub(crate) fn len(&self) -> usize {
+        self.facets.len()
+    }
+
+    pub(crate) fn id(&self, doc: usize) -> Option<MemoryId> {
+        self.ids.get(doc).copied().map(MemoryId)
+    }
+
+    /// Calls `visit` with each of the versions (ascending), and whose it is.
+    pub(crate) fn ids_of(&self, docs: &[u32], mut visit: impl FnMut(u32, MemoryId)) {
+        let chunk_of = |doc: u32| doc as usize / CHUNK;
+        for here in docs.chunk_by(|a, b| chunk_of(*a) == chunk_of(*b)) {
+            let ids = here.first().map_or(&[][..], |first| self.ids.chunk(chunk_of(*first)));
+            for doc in here {
+                if let Some(id) = ids.get(*doc as usize % CHUNK) {
+                    visit(*doc, MemoryId(*id));
+                }
+            }
+        }
+    }
+
+    fn push(&mut self, row: &MemoryRow) {
+        self.ids.push(row.id.0);
+        self.facets.push(Facet::of(row));
+    }
+}
+
+/// The columns as they grow.
 pub(crate) struct Facets {
     shelf: Arc<Shelf>,
-    columns: ArcSwap<Log<Facet>>,
+    columns: ArcSwap<Columns>,
 }
 
 impl Facets {
@@ -98,13 +128,14 @@ impl Facets {
         versions: impl Iterator<Item = Version<MemoryRow>>,
         pass: impl FnOnce(&mut dyn Iterator<Item = Version<MemoryRow>>),
     ) {
-        let mut facets = Log::clone(&self.columns.load());
-        pass(&mut versions.inspect(|version| facets.push(Facet::of(&version.row))));
-        facets.settle(&self.shelf);
-        self.columns.store(Arc::new(facets));
+        let mut columns = Columns::clone(&self.columns.load());
+        pass(&mut versions.inspect(|version| columns.push(&version.row)));
+        columns.ids.settle(&self.shelf);
+        columns.facets.settle(&self.shelf);
+        self.columns.store(Arc::new(columns));
     }
 
-    pub(crate) fn load(&self) -> Arc<Log<Facet>> {
+    pub(crate) fn load(&self) -> Arc<Columns> {
         self.columns.load_full()
     }
 }

@@ -35,8 +35,10 @@ const LOOKED_AT_AGAIN: usize = 256;
 const LOOKED_AT_AGAIN_OF_SOME: usize = 32;
 /// And at least so many, …
 const LEAST_AGAIN: usize = 1_000;
-/// … at most so many at first.
+/// … at most so many at first, …
 const MOST_AGAIN: usize = 8_192;
+/// … and so many of those that pass a filter: of more, one in so many says enough.
+const MOST_AGAIN_OF_SOME: usize = 4_096;
 /// True cosines computed beside one per hit wanted.
 const EXACTLY: usize = 74;
 /// Vectors are asked for so many before they are read.
@@ -163,11 +165,11 @@ impl VectorIndex {
             Read { space, coded }
         });
         let positions = among.map(|among| space.positions(among, shown.table));
-        let (all, share) = match &positions {
-            Some(positions) => (positions.len(), LOOKED_AT_AGAIN_OF_SOME),
-            None => (space.rows.len(), LOOKED_AT_AGAIN),
+        let (all, share, most) = match &positions {
+            Some(positions) => (positions.len(), LOOKED_AT_AGAIN_OF_SOME, MOST_AGAIN_OF_SOME),
+            None => (space.rows.len(), LOOKED_AT_AGAIN, MOST_AGAIN),
         };
-        let mut again = (all / share).clamp(LEAST_AGAIN, MOST_AGAIN).max(10 * k);
+        let mut again = (all / share).clamp(LEAST_AGAIN, most).max(10 * k);
         loop {
             let candidates = match &positions {
                 Some(positions) => space.codes.nearest_of(coded, positions, again),

@@ -107,6 +107,11 @@ impl<T> Log<T> {
         self.chunks.iter().flat_map(|chunk| chunk.items().iter())
     }
 
+    /// The items, chunk by chunk.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = &[T]> {
+        self.chunks.iter().map(Chunk::items)
+    }
+
     /// The items of one chunk.
     pub(crate) fn chunk(&self, chunk: usize) -> &[T] {
         self.chunks.get(chunk).map_or(&[], Chunk::items)

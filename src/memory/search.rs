@@ -8,18 +8,15 @@ use crate::mention;
 use crate::percept::Embedding;
 
 use super::bm25::Scores;
-use super::facets::Facet;
+use super::facets::Columns;
 use super::filter::Filter;
 use super::idset::IdSet;
 use super::index::{EXACT_UP_TO, Look, Shown, best_of};
 use super::lexical::{Concept, stems, telling_stems};
-use super::log::{CHUNK, Log};
+use super::log::CHUNK;
 use super::model::MemoryRow;
 use super::temporal::Temporal as _;
 use super::view::View;
-
-/// Facets are asked for so many before they are read.
-const SOON: usize = 16;
 
 impl View {
     /// The `k` memories whose vectors are most similar (cosine) and that pass the filter, best first.
@@ -74,8 +71,8 @@ impl View {
     /// How well every memory's words match the concepts.
     pub(crate) fn words(&self, concepts: &BTreeSet<Concept>) -> Words<'_> {
         let docs = self.tables.memories.log().partition_point(|version| version.seq <= self.seq());
-        let facets = self.tables.facets.load();
-        Words { view: self, scores: self.tables.lexical.score(concepts, docs), facets }
+        let columns = self.tables.facets.load();
+        Words { view: self, scores: self.tables.lexical.score(concepts, docs), columns }
     }
 
     /// A text's telling words as stems, less the names of `named`, each with its rarity in this memory (BM25's
@@ -163,38 +160,53 @@ impl View {
         }
         let mut passing = IdSet::default();
         let table = &self.tables.memories;
-        let facets = self.tables.facets.load();
-        let mut offer = |doc: usize, facet: &Facet| {
-            if facet.passes(filter) {
-                passing.insert_version(facet.id(), doc as u32);
-            }
-        };
+        let columns = self.tables.facets.load();
+        let chunks = columns.len().div_ceil(CHUNK);
         if filter.entities.is_empty() {
-            let chunks = facets.len().div_ceil(CHUNK);
             table.chunks_touching(filter.span, chunks, |chunk| {
-                let places = (chunk * CHUNK..).zip(facets.chunk(chunk));
-                places.for_each(|(doc, facet)| offer(doc, facet));
-            });
-        } else {
-            let ids: BTreeSet<EntityId> =
-                filter.entities.iter().flat_map(|entity| self.same_as(*entity)).collect();
-            let mut docs: Vec<u32> = Vec::new();
-            for id in &ids {
-                docs.extend(table.positions_of(*id).iter());
-            }
-            if ids.len() > 1 {
-                docs.sort_unstable();
-                docs.dedup();
-            }
-            for (place, doc) in docs.iter().enumerate() {
-                if let Some(soon) = docs.get(place + SOON) {
-                    facets.ask_for(*soon as usize, 1);
+                for (doc, facet) in (chunk * CHUNK..).zip(columns.facets.chunk(chunk)) {
+                    if facet.passes(filter)
+                        && let Some(id) = columns.id(doc)
+                    {
+                        passing.insert_version(id, doc as u32);
+                    }
                 }
-                let facet = facets.get(*doc as usize);
-                facet.into_iter().for_each(|facet| offer(*doc as usize, facet));
-            }
+            });
+            return Some(passing);
         }
+        let mut docs = self.versions_about(filter, chunks);
+        let rest = Filter { entities: Vec::new(), ..filter.clone() };
+        if !rest.is_open() {
+            let passes = |doc: usize| columns.facets.get(doc).is_some_and(|it| it.passes(&rest));
+            docs.retain(|doc| passes(*doc as usize));
+        }
+        columns.ids_of(&docs, |doc, id| passing.insert_version(id, doc));
         Some(passing)
+    }
+
+    /// Positions of versions about the filter's entities, ascending; outside its span there may be too many.
+    fn versions_about(&self, filter: &Filter, chunks: usize) -> Vec<u32> {
+        let table = &self.tables.memories;
+        let ids: BTreeSet<EntityId> =
+            filter.entities.iter().flat_map(|entity| self.same_as(*entity)).collect();
+        let mut docs: Vec<u32> = Vec::new();
+        for id in &ids {
+            let about = table.positions_of(*id);
+            if filter.span.is_none() {
+                about.chunks().for_each(|chunk| docs.extend_from_slice(chunk));
+                continue;
+            }
+            table.chunks_touching(filter.span, chunks, |chunk| {
+                let (first, end) = ((chunk * CHUNK) as u32, ((chunk + 1) * CHUNK) as u32);
+                let from = about.partition_point(|doc| *doc < first);
+                docs.extend(about.iter_from(from).take_while(|doc| **doc < end));
+            });
+        }
+        if ids.len() > 1 {
+            docs.sort_unstable();
+            docs.dedup();
+        }
+        docs
     }
 }
 
@@ -202,7 +214,7 @@ impl View {
 pub(crate) struct Words<'v> {
     view: &'v View,
     scores: Scores,
-    facets: Arc<Log<Facet>>,
+    columns: Arc<Columns>,
 }
 
 impl Words<'_> {
@@ -214,7 +226,7 @@ impl Words<'_> {
     /// The `k` memories with the best words of their own and around them, best first.
     pub(crate) fn top(&self, k: usize, filter: &Filter, among: Option<&IdSet>) -> Vec<MemoryId> {
         let mut keep = self.filter(filter, among);
-        let hits = self.scores.top_in_context(&self.facets, k, among, &mut keep);
+        let hits = self.scores.top_in_context(&self.columns.facets, k, among, &mut keep);
         hits.into_iter().filter_map(|(doc, _)| self.id(doc)).collect()
     }
 
@@ -227,7 +239,7 @@ impl Words<'_> {
         let mut docs = Vec::new();
         for id in ids {
             if let Some(doc) = memories.position(&id, &self.view.horizon) {
-                self.scores.neighbourhood(&self.facets, doc, &mut docs);
+                self.scores.neighbourhood(&self.columns.facets, doc, &mut docs);
             }
         }
         docs.sort_unstable();
@@ -241,12 +253,12 @@ impl Words<'_> {
         let Some(doc) = memories.position(&id, &self.view.horizon) else {
             return (0.0, 0.0, None);
         };
-        let (around, strongest) = self.scores.around(&self.facets, doc);
+        let (around, strongest) = self.scores.around(&self.columns.facets, doc);
         (self.scores.own(doc), around, strongest.and_then(|doc| self.id(doc)))
     }
 
     fn id(&self, doc: u32) -> Option<MemoryId> {
-        self.facets.get(doc as usize).map(Facet::id)
+        self.columns.id(doc as usize)
     }
 
     fn filter<'a>(

@@ -27,6 +27,8 @@ const RESERVED: u64 = 64 << 30;
 const RESERVED_IN_RAM: u64 = 8 << 30;
 /// Everything begins at a multiple of this, bytes.
 const ALIGNED: usize = 8;
+/// Of what every search reads, so many bytes are mapped at once, when they are there.
+const MAPPED_AT_ONCE: u64 = 1 << 20;
 
 /// Where large things are put.
 #[derive(Debug, Default)]
@@ -39,6 +41,8 @@ struct Open {
     map: MmapRaw,
     /// Where the next thing is put: what lies before it is written once, by whoever took the place.
     end: AtomicU64,
+    /// Whether pages are mapped before somebody reads them.
+    ahead: bool,
 }
 
 /// A type whose values are nothing but their bytes, every pattern of which is a value.
@@ -72,9 +76,18 @@ pub(crate) struct Slice<T> {
 }
 
 impl Shelf {
-    /// A shelf in that folder.
+    /// A shelf in that folder, for what is read here and there.
     pub(crate) fn new(dir: &Path) -> Self {
-        match Open::new(dir) {
+        Self::of(Open::new(dir), dir)
+    }
+
+    /// A shelf in that folder, for what every search reads: nobody waits for its pages to be mapped.
+    pub(crate) fn of_lists(dir: &Path) -> Self {
+        Self::of(Open::new(dir).map(|open| Open { ahead: true, ..open }), dir)
+    }
+
+    fn of(open: std::io::Result<Open>, dir: &Path) -> Self {
+        match open {
             Ok(open) => Self(Some(open)),
             Err(error) => {
                 // Read beside a daemon of another user, for instance.
@@ -124,7 +137,7 @@ impl Open {
     fn new(dir: &Path) -> std::io::Result<Self> {
         let file = tempfile::tempfile_in(dir)?;
         let map = MmapOptions::new().len(space(RESERVED)).map_raw_read_only(&file)?;
-        Ok(Self { file: Some(file), map, end: AtomicU64::new(0) })
+        Ok(Self { file: Some(file), map, end: AtomicU64::new(0), ahead: false })
     }
 
     fn in_ram() -> std::io::Result<Self> {
@@ -134,7 +147,7 @@ impl Open {
         if let Err(error) = map.advise(memmap2::Advice::HugePage) {
             debug!(%error, "the system has no large pages");
         }
-        Ok(Self { file: None, map: map.into(), end: AtomicU64::new(0) })
+        Ok(Self { file: None, map: map.into(), end: AtomicU64::new(0), ahead: false })
     }
 
     /// What was put down there; `None` where nothing was.
@@ -164,7 +177,22 @@ impl Open {
                 to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
             },
         }
+        if self.ahead {
+            self.map_ahead(at, at + bytes.len() as u64);
+        }
         Ok(at)
+    }
+
+    /// Maps what lies before the last border that was passed; without it pages are mapped when they are read.
+    fn map_ahead(&self, at: u64, end: u64) {
+        let (first, last) = (at / MAPPED_AT_ONCE, end / MAPPED_AT_ONCE);
+        if first < last {
+            let (from, len) = (first * MAPPED_AT_ONCE, (last - first) * MAPPED_AT_ONCE);
+            #[cfg(target_os = "linux")]
+            self.map
+                .advise_range(memmap2::Advice::PopulateRead, from as usize, len as usize)
+                .unwrap_or_else(|error| debug!(%error, "pages are mapped as they are read"));
+        }
     }
 }
 
@@ -297,6 +325,28 @@ impl<T: PartialEq> PartialEq for Values<T> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_put_down_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        for shelf in [Shelf::new(dir.path()), Shelf::of_lists(dir.path()), Shelf::in_ram()] {
+            let shelf = Arc::new(shelf);
+            // Several megabytes: borders at which pages are mapped lie between them.
+            let row =
+                |seed: u64| -> Vec<u64> { (0..700 + seed).map(|at| at * 31 + seed).collect() };
+            let put = |of: u64| -> Vec<(u64, Slice<u64>)> {
+                let seeds = (0..300).map(|at| at * 4 + of);
+                seeds.map(|seed| (seed, shelf.put_all(&row(seed)).unwrap())).collect()
+            };
+            let put = &put;
+            std::thread::scope(|scope| {
+                let all: Vec<_> = (0..4).map(|of| scope.spawn(move || put(of))).collect();
+                for (seed, slice) in all.into_iter().flat_map(|one| one.join().unwrap()) {
+                    assert_eq!(*slice, *row(seed));
+                }
+            });
+        }
+    }
 
     #[test]
     fn what_is_put_down_is_read_again() {

@@ -19,7 +19,7 @@ const HEAD_SHARE: usize = 3;
 /// So many heads are near enough to read the rest, for each vector that is wanted, …
 const HEADS: usize = 8;
 /// … and so many where only some of all vectors are asked for: there are fewer to read.
-const HEADS_OF_SOME: usize = 24;
+const HEADS_OF_SOME: usize = 16;
 /// Blocks of a sample, at least; …
 const SAMPLE: usize = 4096;
 /// … which is at least one in so many.

@@ -192,7 +192,8 @@ pub(crate) fn load(
     let mut tables = Tables::default();
     for order in ORDERS {
         let folder = path.parent().filter(|_| !encrypted);
-        tables = Tables::on(&Arc::new(folder.map(Shelf::new).unwrap_or_default()));
+        let shelf = |new: fn(&Path) -> Shelf| Arc::new(folder.map(new).unwrap_or_default());
+        tables = Tables::on(&shelf(Shelf::new), &shelf(Shelf::of_lists));
         let in_order = load_tables(&snapshot, second.as_mut(), &tables, order).map_err(fail())?;
         if let Some(rows) = in_order {
             loaded = rows;

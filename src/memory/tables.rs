@@ -63,14 +63,14 @@ macro_rules! declare_tables {
         }
 
         impl Tables {
-            /// Empty ones; what is large is put on that shelf.
-            pub(crate) fn on(shelf: &Arc<Shelf>) -> Self {
+            /// Empty ones; large rows are put on one shelf, lists that searches read on the other.
+            pub(crate) fn on(rows: &Arc<Shelf>, lists: &Arc<Shelf>) -> Self {
                 Self {
-                    $($field: Table::on(Arc::clone(shelf)),)*
+                    $($field: Table::on(Arc::clone(rows)),)*
                     commits: ArcSwap::default(),
-                    lexical: Lexical::on(Arc::clone(shelf)),
-                    facets: Facets::on(Arc::clone(shelf)),
-                    index: VectorIndex::on(Arc::clone(shelf)),
+                    lexical: Lexical::on(Arc::clone(lists)),
+                    facets: Facets::on(Arc::clone(lists)),
+                    index: VectorIndex::on(Arc::clone(lists)),
                     grid: PoseGrid::default(),
                     published: AtomicU64::new(0),
                     people: ArcSwapOption::default(),
@@ -80,7 +80,7 @@ macro_rules! declare_tables {
 
         impl Default for Tables {
             fn default() -> Self {
-                Self::on(&Arc::default())
+                Self::on(&Arc::default(), &Arc::default())
             }
         }
     };

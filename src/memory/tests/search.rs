@@ -69,6 +69,13 @@ fn nearest_finds_what_a_full_scan_finds() {
     let early = Filter { span: Some(Span::new(at(0), at(26_000))), ..Filter::default() };
     let wide = recall(&view, &early, &|id| id < 26_000);
     assert!(wide >= 0.98, "recall@10 behind a wide filter {wide}");
+    let both = Filter { entities: vec![person(7)], ..early };
+    assert_eq!(recall(&view, &both, &|id| id % 100 == 7 && id < 26_000), 1.0);
+    let late = Span::new(at(20_003), at(26_011));
+    let two =
+        Filter { entities: vec![person(8), person(7)], span: Some(late), ..Filter::default() };
+    let then = |id| (20_003..26_011).contains(&id);
+    assert_eq!(recall(&view, &two, &|id| [7, 8].contains(&(id % 100)) && then(id)), 1.0);
     let past = memory.view_as_of(AsOf::Seq(crate::ids::Seq(2))).unwrap();
     assert_eq!(recall(&past, &Filter::default(), &|id| id < 6_000), 1.0);
 
