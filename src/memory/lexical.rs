@@ -13,6 +13,7 @@ use foldhash::fast::RandomState;
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::ids::EntityId;
 use crate::mention;
 
 use super::bm25::{Scores, Scratch, Term};
@@ -66,6 +67,8 @@ pub(crate) struct Lexical {
 struct Terms {
     names: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32, RandomState>,
+    /// Of entities met so far.
+    entities: HashMap<EntityId, u32, RandomState>,
     /// Of words met so far that of their stem: stemming is most of the work of taking in a text. `None` for function
     /// words.
     words: HashMap<String, Option<u32>, RandomState>,
@@ -110,8 +113,17 @@ impl Terms {
                 entities.push(*entity);
             }
         }
-        terms.extend(entities.into_iter().map(|entity| self.number(&format!("<{entity}>"))));
+        terms.extend(entities.into_iter().map(|entity| self.of_entity(entity)));
         terms
+    }
+
+    fn of_entity(&mut self, entity: EntityId) -> u32 {
+        if let Some(known) = self.entities.get(&entity) {
+            return *known;
+        }
+        let number = self.number(&format!("<{entity}>"));
+        self.entities.insert(entity, number);
+        number
     }
 }
 
@@ -164,7 +176,8 @@ impl Lexical {
         let mut lengths = Log::clone(&self.lengths.load());
         let stemmer = Stemmer::create(Algorithm::English);
         let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut fresh: Vec<(u32, Posting)> = Vec::new();
+        // Term and document as one number: quicker to put in order than the two.
+        let mut fresh: Vec<(u64, Posting)> = Vec::new();
         let mut sum = lengths.iter().next_back().copied().unwrap_or(0);
         for (doc, version) in (first..).zip(versions) {
             let mut own = terms.of(&version.row, &stemmer);
@@ -174,12 +187,14 @@ impl Lexical {
             own.sort_unstable();
             for run in own.chunk_by(|a, b| a == b) {
                 let count = run.len().min(usize::from(u16::MAX)) as u16;
-                fresh.push((run[0], Posting { doc: doc as u32, count, length }));
+                let posting = Posting { doc: doc as u32, count, length };
+                fresh.push((u64::from(run[0]) << 32 | u64::from(posting.doc), posting));
             }
         }
-        fresh.sort_unstable_by_key(|(term, posting)| (*term, posting.doc));
-        for of_term in fresh.chunk_by(|a, b| a.0 == b.0) {
-            let name = Arc::clone(&terms.names[of_term[0].0 as usize]);
+        fresh.sort_unstable_by_key(|(key, _)| *key);
+        let term = |key: u64| (key >> 32) as usize;
+        for of_term in fresh.chunk_by(|a, b| term(a.0) == term(b.0)) {
+            let name = Arc::clone(&terms.names[term(of_term[0].0)]);
             let mut list = self.postings.entry(name).or_default();
             of_term.iter().for_each(|(_, posting)| list.push(*posting));
             list.settle(&self.shelf);

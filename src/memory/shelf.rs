@@ -6,7 +6,8 @@
 //! a new shelf, so nothing of what was erased is left on one. Where no file can be made, or the disk is full,
 //! things stay in RAM.
 //!
-//! What every search reads lies on a shelf in RAM, in pages as large as the system gives: with those of 4 kB, looking
+//! Rows lie on one shelf, what searches read through on another, whose pages are mapped before somebody waits for them.
+//! The one-bit codes lie on a shelf in RAM, in pages as large as the system gives: with those of 4 kB, looking
 //! up where a page is takes as long as reading from it.
 
 use std::fmt;

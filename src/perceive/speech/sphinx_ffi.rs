@@ -66,7 +66,7 @@ functions! {
     parse: sphinxbase.b"cmd_ln_parse_r\0" = unsafe extern "C" fn(*mut c_void, *const c_void, i32, *mut *mut c_char, i32) -> *mut c_void,
     free_config: sphinxbase.b"cmd_ln_free_r\0" = unsafe extern "C" fn(*mut c_void) -> c_int,
     exp: sphinxbase.b"logmath_exp\0" = unsafe extern "C" fn(*mut c_void, c_int) -> f64,
-    log_to: sphinxbase.b"err_set_logfp\0" = unsafe extern "C" fn(*mut c_void),
+    report_to: sphinxbase.b"err_set_callback\0" = unsafe extern "C" fn(*mut c_void, *mut c_void),
 }
 
 // SAFETY: a decoder holds no thread-local state and is used by one thread at a time (`&mut self`).
@@ -97,10 +97,10 @@ impl Decoder {
         let mut pointers: Vec<*mut c_char> =
             arguments.iter().map(|text| text.as_ptr().cast_mut()).collect();
         let count = pointers.len() as i32;
-        // SAFETY: `pointers` and what they point to live through the call, which copies the values; a
-        // null log file means silence.
+        // SAFETY: `pointers` and what they point to live through the call, which copies the values. Without a callback
+        // nothing is reported, by any thread; a log file would be each thread's own, and stay open.
         let (config, decoder) = unsafe {
-            (functions.log_to)(null_mut());
+            (functions.report_to)(null_mut(), null_mut());
             let config =
                 (functions.parse)(null_mut(), (functions.args)(), count, pointers.as_mut_ptr(), 1);
             if config.is_null() {
