@@ -156,7 +156,7 @@ fn a_live_session_seals_its_open_window_when_it_is_stopped() {
     let listener = Listener::connect(v5);
     let status = listener.expect("status", 60, |status| status["session"] == "s1");
     assert_eq!(status["state"], "online");
-    thread::sleep(Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(2));
     let (code, took) = daemon.terminate();
     assert_eq!(code, Some(0));
     assert!(took < Duration::from_secs(5), "{took:?}");

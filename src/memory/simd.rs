@@ -439,6 +439,7 @@ fn transform_square(values: &mut [f32; SIDE * SIDE]) {
 
 /// Sums and differences of rows that are `APART`.
 #[inline(always)]
+#[expect(clippy::needless_range_loop, reason = "of two rows at once")]
 fn across<const APART: usize>(rows: &mut Square) {
     for base in (0..SIDE).step_by(2 * APART) {
         for low in base..base + APART {
