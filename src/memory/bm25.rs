@@ -23,8 +23,6 @@ const ASIDE: [f32; 3] = [0.5, 0.5, 0.35];
 const LOOKED_AT: usize = 400;
 /// Sums of single precision may be off by so much.
 const ROUNDING: f32 = 1e-4;
-/// Looking up instead of reading on may pay where more postings are left than one in so many documents.
-const PAYS: usize = 4;
 /// Looking a document up in a list takes as long as reading so many postings on.
 const LOOK_UP: usize = 12;
 /// Looking up instead of reading at all pays where at most one in so many documents counts.
@@ -242,8 +240,9 @@ impl Scores {
                 let mut read = Read { scores, taken: 0, left };
                 let mut postings = self.postings();
                 while let Some(term) = self.terms.get(read.taken) {
-                    // What is read must have given more than what is left can.
-                    if all - read.left > read.left && postings * PAYS > self.docs {
+                    // What is read must have given more than what is left can; and with fewer postings left than
+                    // there are documents, finding the best so far takes longer than to read on.
+                    if all - read.left > read.left && postings > self.docs {
                         let best = best_scores(&read.scores, LOOKED_AT);
                         let least = best.get(LOOKED_AT - 1).map_or(0.0, |(_, score)| *score);
                         if least > read.left + ROUNDING {
