@@ -181,13 +181,12 @@ const ORDERS: [&str; 2] = ["version", "seq, version"];
 /// shelf: it would lie there plain.
 pub(crate) fn load(
     db: &mut Connection,
-    second: Option<Connection>,
+    mut second: Option<Connection>,
     path: &Path,
     encrypted: bool,
 ) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
     let snapshot = db.transaction().map_err(fail())?;
-    let mut second = second;
     let mut loaded = Loaded::default();
     let mut tables = Tables::default();
     for order in ORDERS {
