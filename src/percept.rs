@@ -108,6 +108,15 @@ pub struct FrameFaces {
     pub cut: bool,
 }
 
+impl FrameFaces {
+    /// Of a picture of that many px in which nobody is.
+    #[must_use]
+    pub fn none(source: &SourceId, at: Timestamp, (width, height): (u32, u32)) -> Self {
+        let source = source.clone();
+        Self { source, at, width, height, faces: Vec::new(), jpeg: None, cut: false }
+    }
+}
+
 /// One thing found in one analysed frame.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Object {

@@ -158,6 +158,8 @@ section! {
         spot_pictures: bool = false,
         /// While all tracks are steady, faces are looked for in every so manieth analysed frame only.
         detect_every: usize = 1,
+        /// While nobody is in view, faces are looked for where the picture changes only, and everywhere in every fifth frame.
+        only_changed: bool = true,
     }
 }
 

@@ -20,7 +20,7 @@ use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::MouthCutter;
-use crate::perceive::face::{CutDetector, FaceTracker};
+use crate::perceive::face::{Backdrop, CutDetector, FaceTracker};
 use crate::perceive::object::ObjectTracker;
 use crate::perceive::track::TrackerSettings;
 use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
@@ -61,6 +61,8 @@ pub(super) struct CameraState {
     tracker: FaceTracker,
     objects: ObjectTracker,
     cuts: CutDetector,
+    /// What it sees while nobody is in view.
+    backdrop: Backdrop,
     said: Said,
     mouths: MouthCutter,
 }
@@ -73,12 +75,13 @@ impl CameraState {
             tracker,
             objects,
             cuts: CutDetector::default(),
+            backdrop: Backdrop::default(),
             said: Said::default(),
             mouths: MouthCutter::default(),
         }
     }
 
-    /// What the tracker said of its last frames.
+    /// What the stage said of its last frames.
     pub(super) fn said(&self) -> &Said {
         &self.said
     }
@@ -126,16 +129,16 @@ impl CameraStage {
                             tracing::warn!(source = %self.source, %error, "A frame was left out.");
                             let place = format!("{}: {error}", self.source);
                             self.losses.add(Cause::Undecodable, &place);
-                            self.say(false);
+                            self.say(Word::default());
                             continue;
                         }
                     };
                     // Said once for every frame, whatever becomes of it: the dispatcher counts.
                     match attempts.attempt(|| self.frame(analysed, &frames, &mut part)) {
-                        Ok(Some(steady)) => self.say(steady),
+                        Ok(Some(word)) => self.say(word),
                         Ok(None) => {
                             self.begin_anew();
-                            self.say(false);
+                            self.say(Word::default());
                         }
                         Err(_) => return,
                     }
@@ -185,11 +188,11 @@ impl CameraStage {
         }
     }
 
-    /// True: every track is steady after this frame.
-    fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) -> bool {
+    /// What there is to say after this frame.
+    fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) -> Word {
         self.settings.breakdowns.pass("camera");
         let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
-        frame.cut = self.state.cuts.step(thumbnail);
+        frame.cut = self.state.cuts.step(thumbnail.clone());
         if looked {
             self.state.tracker.step(&frame);
             part.looked.push(frame.at);
@@ -202,6 +205,10 @@ impl CameraStage {
             None => {}
         }
         let steady = self.state.tracker.steady(frame.at) && !frame.cut;
+        let empty = looked && frame.faces.is_empty() && self.state.tracker.is_empty();
+        if empty {
+            self.state.backdrop.learn(&thumbnail);
+        }
         part.faces += frame.faces.len() as u64;
         if let Some(jpeg) = frame.jpeg.take() {
             self.present.frame(&self.source, frame.at, &jpeg);
@@ -218,14 +225,24 @@ impl CameraStage {
                 self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut),
             );
         }
-        steady
+        Word { steady, empty }
     }
 
-    /// Tells the dispatcher whether every track is steady after this frame.
-    fn say(&mut self, steady: bool) {
-        self.state.said.note(steady);
+    /// Tells the dispatcher what it has to know of this frame.
+    fn say(&mut self, word: Word) {
+        let empty = word.empty.then_some(&self.state.backdrop);
+        self.state.said.note(word.steady, empty);
         self.steadiness.say(&self.state.said);
     }
+}
+
+/// A stage's word after a frame.
+#[derive(Clone, Copy, Debug, Default)]
+struct Word {
+    /// Every track is steady.
+    steady: bool,
+    /// Nobody is in view, and nobody is followed.
+    empty: bool,
 }
 
 /// Says that the stage has ended, however it did.

@@ -6,7 +6,7 @@ use crossbeam_channel::Sender;
 
 use super::mouths::Mouths;
 use super::pool::JobQueue;
-use super::steady::{Cadence, Looks};
+use super::steady::{Cadence, FaceLook, Looks};
 use super::{Border, DispatchPart, Gauges, Inbox, Pace, Part, camera, microphone};
 use crate::ids::SourceId;
 use crate::media::{Frame, Item};
@@ -124,7 +124,7 @@ impl Dispatcher {
                     progress.part.analysed += 1;
                     self.gauges.item(&frame.source, at, steps.len(), self.jobs.waiting());
                     let looks = self.cadences.get_mut(&frame.source).map(Cadence::looks);
-                    let looks = looks.unwrap_or(Looks { faces: true, objects: true });
+                    let looks = looks.unwrap_or(Looks { faces: FaceLook::Always, objects: true });
                     let pending = self.jobs.frame(frame.clone(), looks);
                     // The analysed frame itself is always among them.
                     if self.mouths.is_some() && frames.last().is_none_or(|last| last.at != at) {

@@ -49,7 +49,7 @@ pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, PartialWords, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};
 pub use stages::{Stage, StageTimes};
-pub use steady::Looks;
+pub use steady::{FaceLook, Looks};
 
 use crate::media::{Pose, ToldWords};
 use crate::time::Timestamp;

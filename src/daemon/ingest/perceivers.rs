@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::mouths::Scores;
 use super::stages::{Stage, StageTimes};
-use super::steady::Looks;
+use super::steady::{FaceLook, Looks};
 use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
 use crate::config::sections::FacePerception;
@@ -49,7 +49,7 @@ pub struct Analysed {
     pub faces: FrameFaces,
     /// The picture in small, to tell hard cuts.
     pub thumbnail: Thumbnail,
-    /// Faces were looked for.
+    /// Whether it is known which faces there are: they were looked for, or nothing changed since there were none.
     pub looked: bool,
     /// The things, where they were looked for.
     pub objects: Option<Vec<Object>>,
@@ -448,23 +448,10 @@ impl Perceivers {
     /// # Errors
     /// When the picture cannot be decoded or a model of faces cannot run. Things that could not be looked for are left
     /// out of that frame.
-    pub fn frame(&mut self, frame: &Frame, looks: Looks) -> Result<Analysed, PerceiveError> {
+    pub fn frame(&mut self, frame: &Frame, looks: &Looks) -> Result<Analysed, PerceiveError> {
         let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame))?;
         let thumbnail = Thumbnail::of(&picture);
-        let mut faces = match self.faces.as_mut().filter(|_| looks.faces) {
-            Some(analyser) => self
-                .stages
-                .time(Stage::Faces, || analyser.analyse(&frame.source, frame.at, &picture))?,
-            None => FrameFaces {
-                source: frame.source.clone(),
-                at: frame.at,
-                width: picture.width(),
-                height: picture.height(),
-                faces: Vec::new(),
-                jpeg: None,
-                cut: false,
-            },
-        };
+        let mut faces = self.faces(frame, &picture, &thumbnail, &looks.faces)?;
         faces.jpeg = Some(jpeg);
         let camera = self.camera(&faces);
         for face in &mut faces.faces {
@@ -474,7 +461,31 @@ impl Perceivers {
         }
         let objects =
             if looks.objects { self.objects(frame, &picture, camera.as_ref()) } else { None };
-        Ok(Analysed { faces, thumbnail, looked: looks.faces, objects })
+        let looked = looks.faces != FaceLook::Never;
+        Ok(Analysed { faces, thumbnail, looked, objects })
+    }
+
+    /// The faces of a picture, as far as they are looked for.
+    fn faces(
+        &mut self,
+        Frame { source, at, .. }: &Frame,
+        picture: &RgbImage,
+        thumbnail: &Thumbnail,
+        look: &FaceLook,
+    ) -> Result<FrameFaces, PerceiveError> {
+        let change = match look {
+            FaceLook::WhereChanged(scene) => scene.change(thumbnail),
+            FaceLook::Always | FaceLook::Never => None,
+        };
+        let (Some(analyser), true) =
+            (&mut self.faces, *look == FaceLook::Always || change.is_some())
+        else {
+            return Ok(FrameFaces::none(source, *at, picture.dimensions()));
+        };
+        Ok(self.stages.time(Stage::Faces, || match &change {
+            Some(change) => analyser.analyse_change(source, *at, picture, change),
+            None => analyser.analyse(source, *at, picture),
+        })?)
     }
 
     /// The things of a picture; `None` without a detector, and where it failed.

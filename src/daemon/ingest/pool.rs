@@ -281,7 +281,7 @@ fn work(perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy, care
         courtesy.step_aside();
         // A receiver that is gone means that nobody waits any more.
         match job {
-            Job::Frame(frame, looks, reply) => reply.send(worker.frame(&frame, looks)).ok(),
+            Job::Frame(frame, looks, reply) => reply.send(worker.frame(&frame, &looks)).ok(),
             Job::Voice(turn, reply) => reply.send(worker.voice(&turn)).ok(),
             Job::Mouth(turn, excerpt, reply) => reply.send(worker.mouth(&turn, &excerpt)).ok(),
             Job::Again(turns, reply) => reply.send(worker.again(turns)).ok(),

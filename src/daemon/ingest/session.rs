@@ -279,12 +279,8 @@ impl Session {
             let (steps, taken) = bounded(waiting.max(1));
             let state = state.cameras.remove(0);
             let steadiness = Steadiness::resume(state.said());
-            let cadence = Cadence::new(
-                config.face.detect_every,
-                config.objects.every,
-                state.said(),
-                steadiness.clone(),
-            );
+            let cadence =
+                Cadence::new(&config.face, &config.objects, state.said(), steadiness.clone());
             cadences.insert(source.clone(), cadence);
             let stage = CameraStage {
                 index,

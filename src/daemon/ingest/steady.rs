@@ -1,33 +1,45 @@
-//! Which analysed frames of a camera may go without detection: `face.detect_every`, `objects.every`.
+//! Which analysed frames of a camera may go without detection: `face.only_changed`, `face.detect_every`,
+//! `objects.every`.
 //!
-//! Whether frame n is looked at hangs on what the tracker knew after frame n - [`LAG`], never on how fast the workers
-//! are: the dispatcher waits for that. So the same recording gives the same memory, and the workers still run ahead.
+//! What is looked for in frame n hangs on what its stage knew [`LAG`] frames before or some more, never on how fast the
+//! workers are: the dispatcher waits for that. So the same recording gives the same memory, and the workers still run
+//! ahead.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-/// How many frames before a frame the tracker's word on it dates from.
-const LAG: u64 = 4;
+use crate::config::{FacePerception, Objects};
+use crate::perceive::face::Backdrop;
 
-/// What a camera's tracker said of its last frames; part of its checkpoint.
+/// How many frames before a frame the tracker's word on it dates from, at least.
+const LAG: u64 = 4;
+/// A frame of so many is searched for faces though nothing seems to have changed; the stage shows its backdrop then.
+const CERTAIN: u64 = 5;
+
+/// What a camera's stage said of its last frames; part of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Said {
     /// Number of the next frame.
     next: u64,
     /// Whether every track was steady after these.
     steady: BTreeMap<u64, bool>,
+    /// What the camera saw after these, where nobody was followed.
+    empty: BTreeMap<u64, Option<Backdrop>>,
 }
 
 impl Said {
-    /// Notes the next frame; gives its number.
-    pub(super) fn note(&mut self, steady: bool) -> u64 {
+    /// Notes the next frame. `empty`: the scene, where nobody is in it.
+    pub(super) fn note(&mut self, steady: bool, empty: Option<&Backdrop>) {
         let number = self.next;
         self.next += 1;
         self.steady.insert(number, steady);
         self.steady.retain(|at, _| at + LAG >= number);
-        number
+        if number.is_multiple_of(CERTAIN) {
+            self.empty.insert(number, empty.cloned());
+            self.empty.retain(|at, _| at + LAG + CERTAIN > number);
+        }
     }
 }
 
@@ -65,26 +77,47 @@ impl Steadiness {
         self.0.1.notify_all();
     }
 
-    /// Waits for what was said after that frame; a stage that is gone says no.
-    fn after(&self, number: u64) -> bool {
+    /// Waits until that frame was spoken of; nothing of a stage that is gone.
+    fn after<T>(&self, number: u64, word: impl Fn(&Said) -> Option<T>) -> Option<T> {
         let mut board = self.lock();
         loop {
             if board.said.next > number {
-                return board.said.steady.get(&number).copied().unwrap_or(false);
+                return word(&board.said);
             }
             if board.closed {
-                return false;
+                return None;
             }
             board = self.0.1.wait(board).unwrap_or_else(PoisonError::into_inner);
         }
     }
+
+    /// Whether every track was steady after that frame.
+    fn steady(&self, number: u64) -> bool {
+        self.after(number, |said| said.steady.get(&number).copied()).unwrap_or(false)
+    }
+
+    /// What the camera saw after that frame, one of [`CERTAIN`]; `None` where somebody was followed.
+    fn empty(&self, number: u64) -> Option<Backdrop> {
+        self.after(number, |said| said.empty.get(&number).cloned()).flatten()
+    }
+}
+
+/// Whether faces are looked for in a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaceLook {
+    /// In any case.
+    Always,
+    /// Where it differs from the scene in which nobody was; elsewhere nobody is.
+    WhereChanged(Backdrop),
+    /// No: who is followed goes on as he moved.
+    Never,
 }
 
 /// What is looked for in a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Looks {
     /// Faces.
-    pub faces: bool,
+    pub faces: FaceLook,
     /// Things.
     pub objects: bool,
 }
@@ -92,7 +125,9 @@ pub struct Looks {
 /// The dispatcher's count of one camera's analysed frames.
 #[derive(Clone, Debug)]
 pub(super) struct Cadence {
+    /// In one frame of so many faces are looked for, however steady those are that are followed.
     every: u64,
+    only_changed: bool,
     /// Things are looked for in one frame of so many.
     objects_every: u64,
     next: u64,
@@ -100,15 +135,19 @@ pub(super) struct Cadence {
 }
 
 impl Cadence {
-    /// `every`: in one frame of so many faces are always looked for; `objects_every`: in just these things are.
     pub(super) fn new(
-        every: usize,
-        objects_every: usize,
+        faces: &FacePerception,
+        objects: &Objects,
         said: &Said,
         steadiness: Steadiness,
     ) -> Self {
-        let (every, objects_every) = (every.max(1) as u64, objects_every.max(1) as u64);
-        Self { every, objects_every, next: said.next, steadiness }
+        Self {
+            every: faces.detect_every.max(1) as u64,
+            only_changed: faces.only_changed,
+            objects_every: objects.every.max(1) as u64,
+            next: said.next,
+            steadiness,
+        }
     }
 
     /// What is to be looked for in the next frame.
@@ -118,66 +157,121 @@ impl Cadence {
         Looks { faces: self.faces(number), objects: number.is_multiple_of(self.objects_every) }
     }
 
-    fn faces(&self, number: u64) -> bool {
-        if self.every == 1 || number.is_multiple_of(self.every) || number < LAG {
-            return true;
+    fn faces(&self, number: u64) -> FaceLook {
+        let Some(known) = number.checked_sub(LAG) else { return FaceLook::Always };
+        if !number.is_multiple_of(self.every) && self.steadiness.steady(known) {
+            return FaceLook::Never;
         }
-        !self.steadiness.after(number - LAG)
+        if !self.only_changed || number.is_multiple_of(CERTAIN) {
+            return FaceLook::Always;
+        }
+        match self.steadiness.empty(known / CERTAIN * CERTAIN) {
+            Some(scene) => FaceLook::WhereChanged(scene),
+            None => FaceLook::Always,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use image::{Rgb, RgbImage};
 
-    fn looked(every: usize, steady: &[bool], resume_at: usize) -> Vec<bool> {
+    use super::*;
+    use crate::perceive::face::Thumbnail;
+
+    fn cadence(every: usize, only_changed: bool, said: &Said, board: &Steadiness) -> Cadence {
+        let faces = FacePerception { detect_every: every, only_changed, ..Default::default() };
+        let objects = Objects { every: 4, ..Default::default() };
+        Cadence::new(&faces, &objects, said, board.clone())
+    }
+
+    /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
+    fn looked(
+        (every, only_changed): (usize, bool),
+        words: &[(bool, Option<&Backdrop>)],
+        resume_at: usize,
+    ) -> Vec<FaceLook> {
         let mut said = Said::default();
         let mut board = Steadiness::default();
-        let mut cadence = Cadence::new(every, 1, &said, board.clone());
+        let mut frames = cadence(every, only_changed, &said, &board);
         let mut looked = Vec::new();
-        for (at, steady) in steady.iter().enumerate() {
+        for (at, (steady, empty)) in words.iter().enumerate() {
             if at == resume_at {
                 board = Steadiness::resume(&said);
-                cadence = Cadence::new(every, 1, &said, board.clone());
+                frames = cadence(every, only_changed, &said, &board);
             }
-            looked.push(cadence.looks().faces);
-            said.note(*steady);
+            looked.push(frames.looks().faces);
+            said.note(*steady, *empty);
             board.say(&said);
         }
         looked
     }
 
+    fn scene(luma: u8) -> Backdrop {
+        let mut scene = Backdrop::default();
+        scene.learn(&Thumbnail::of(&RgbImage::from_pixel(64, 48, Rgb([luma; 3]))));
+        scene
+    }
+
     #[test]
     fn frames_are_left_out_while_all_is_steady_whatever_a_restart_comes_between() {
-        let mut steady = [true; 24];
-        steady[10] = false;
-        let whole = looked(3, &steady, usize::MAX);
-        let expected: Vec<bool> = (0..24).map(|n| n % 3 == 0 || n < 4 || n == 14).collect();
+        let mut words = [(true, None); 24];
+        words[10].0 = false;
+        let whole = looked((3, false), &words, usize::MAX);
+        let expected: Vec<FaceLook> = (0..24)
+            .map(
+                |n| if n % 3 == 0 || n < 4 || n == 14 { FaceLook::Always } else { FaceLook::Never },
+            )
+            .collect();
         assert_eq!(whole, expected);
         for at in 0..24 {
-            assert_eq!(looked(3, &steady, at), whole, "resumed at {at}");
+            assert_eq!(looked((3, false), &words, at), whole, "resumed at {at}");
         }
-        assert!(looked(1, &steady, usize::MAX).iter().all(|looks| *looks));
+        let all = looked((1, false), &words, usize::MAX);
+        assert!(all.iter().all(|look| *look == FaceLook::Always));
+    }
+
+    #[test]
+    fn an_empty_scene_is_searched_where_it_changes_and_now_and_then() {
+        let (day, night) = (scene(200), scene(20));
+        let mut words = [(true, Some(&day)); 30];
+        // Somebody is followed after frames 8 to 12, and then it is night.
+        words[8..13].fill((true, None));
+        words[13..].fill((true, Some(&night)));
+        let whole = looked((1, true), &words, usize::MAX);
+        for (number, look) in whole.iter().enumerate() {
+            // The last frame of five that the stage had spoken of.
+            let known = number.checked_sub(4).map(|known| known / 5 * 5);
+            let expected = match known {
+                Some(0 | 5) if number % 5 != 0 => FaceLook::WhereChanged(day.clone()),
+                Some(15..) if number % 5 != 0 => FaceLook::WhereChanged(night.clone()),
+                _ => FaceLook::Always,
+            };
+            assert_eq!(*look, expected, "frame {number}");
+        }
+        for at in 0..words.len() {
+            assert_eq!(looked((1, true), &words, at), whole, "resumed at {at}");
+        }
     }
 
     #[test]
     fn a_stage_that_is_gone_is_not_waited_for() {
         let board = Steadiness::default();
-        let mut cadence = Cadence::new(5, 4, &Said::default(), board.clone());
-        for _ in 0..6 {
+        let mut frames = cadence(5, true, &Said::default(), &board);
+        for _ in 0..7 {
             board.close();
-            assert!(cadence.looks().faces);
+            assert_eq!(frames.looks().faces, FaceLook::Always);
         }
     }
 
     #[test]
     fn what_was_said_is_waited_for() {
         let board = Steadiness::default();
-        let mut cadence = Cadence::new(5, 4, &Said::default(), board.clone());
+        let mut frames = cadence(5, true, &Said::default(), &board);
         let objects: Vec<bool> = (0..4)
-            .map(|_| cadence.looks())
+            .map(|_| frames.looks())
             .map(|looks| {
-                assert!(looks.faces);
+                assert_eq!(looks.faces, FaceLook::Always);
                 looks.objects
             })
             .collect();
@@ -185,10 +279,11 @@ mod tests {
         let later = std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(20));
             let mut said = Said::default();
-            said.note(true);
+            said.note(true, None);
             board.say(&said);
         });
-        assert!(!cadence.looks().faces, "frame 4 hangs on what is said after frame 0");
+        let look = frames.looks().faces;
+        assert_eq!(look, FaceLook::Never, "frame 4 hangs on what is said after frame 0");
         assert!(later.join().is_ok());
     }
 }

@@ -8,9 +8,11 @@ use image::{ExtendedColorType, RgbImage};
 
 use super::FaceError;
 use super::align::{self, Template};
+use super::backdrop::Change;
 use super::detect::{Detection, FaceDetector};
 use super::embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};
 use super::mtcnn::Mtcnn;
+use super::picture::PixelRect;
 use super::quality::quality;
 use super::scrfd::Scrfd;
 use super::ultraface::UltraFace;
@@ -143,17 +145,8 @@ impl FaceAnalyser {
         at: Timestamp,
         picture: &RgbImage,
     ) -> Result<FrameFaces, FaceError> {
-        let (width, height) = picture.dimensions();
-        let mut frame = FrameFaces {
-            source: source.clone(),
-            at,
-            width,
-            height,
-            faces: Vec::new(),
-            jpeg: None,
-            cut: false,
-        };
-        if width == 0 || height == 0 {
+        let mut frame = FrameFaces::none(source, at, picture.dimensions());
+        if frame.width == 0 || frame.height == 0 {
             return Ok(frame);
         }
         for detection in self.detector.detect(picture)? {
@@ -162,6 +155,31 @@ impl FaceAnalyser {
             }
         }
         Ok(frame)
+    }
+
+    /// The faces of a picture that shows nobody outside of what changed: where that part alone shows nobody, the picture
+    /// does not; else all of it is searched, so a face is found as in [`Self::analyse`].
+    ///
+    /// # Errors
+    /// When a model cannot run.
+    pub fn analyse_change(
+        &mut self,
+        source: &SourceId,
+        at: Timestamp,
+        picture: &RgbImage,
+        change: &Change,
+    ) -> Result<FrameFaces, FaceError> {
+        let PixelRect { x0, y0, x1, y1 } = change.pixels(picture.dimensions());
+        let (width, height) = (x1 - x0, y1 - y0);
+        let area = |width: u32, height: u32| u64::from(width) * u64::from(height);
+        let half = area(picture.width(), picture.height()) / 2;
+        if self.detector.likes_parts() && (1..=half).contains(&area(width, height)) {
+            let part = image::imageops::crop_imm(picture, x0, y0, width, height).to_image();
+            if self.detector.detect(&part)?.is_empty() {
+                return Ok(FrameFaces::none(source, at, picture.dimensions()));
+            }
+        }
+        self.analyse(source, at, picture)
     }
 
     /// Embeds a chip that was kept as JPEG, whichever embedder's template it was cut to; `None` without an embedder.

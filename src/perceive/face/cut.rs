@@ -7,19 +7,24 @@ use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
 /// Cells of a thumbnail.
-const COLUMNS: usize = 16;
-const ROWS: usize = 12;
+const COLUMNS: usize = 32;
+const ROWS: usize = 24;
+/// Cuts are told by squares of so many cells on a side.
+const SQUARE: usize = 2;
 /// Mean absolute difference of luma above which it is a cut, 0–255.
 const JUMP: f32 = 18.0;
-/// Share of cells that must have changed by more than [`CELL_JUMP`]: a large thing that moves changes fewer.
+/// Share of squares that must have changed by more than [`SQUARE_JUMP`]: a large thing that moves changes fewer.
 const CHANGED: f32 = 0.45;
-const CELL_JUMP: f32 = 10.0;
+const SQUARE_JUMP: f32 = 10.0;
 
-/// A picture's mean luma in 16 x 12 cells: made by any worker, compared in time order.
+/// A picture's mean luma in 32 x 24 cells: made by any worker, compared in time order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thumbnail(Vec<u8>);
 
 impl Thumbnail {
+    /// Columns and rows.
+    pub(super) const GRID: (usize, usize) = (COLUMNS, ROWS);
+
     /// From a picture of any size.
     #[must_use]
     pub fn of(picture: &RgbImage) -> Self {
@@ -46,13 +51,29 @@ impl Thumbnail {
         Self(cells)
     }
 
-    /// Mean absolute difference of all cells, 0–255, and the share of cells that changed, 0–1.
+    /// Mean luma of every cell, 0–255, line by line.
+    pub(super) fn cells(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Mean luma of every square of cells, 0–255.
+    fn squares(&self) -> impl Iterator<Item = f32> {
+        let mean = |row: usize, column: usize| {
+            let lines = self.0.chunks_exact(COLUMNS).skip(row * SQUARE).take(SQUARE);
+            let cells = lines.flat_map(|line| line.iter().skip(column * SQUARE).take(SQUARE));
+            let sum: u32 = cells.map(|luma| u32::from(*luma)).sum();
+            (sum / (SQUARE * SQUARE) as u32) as f32
+        };
+        (0..ROWS / SQUARE)
+            .flat_map(move |row| (0..COLUMNS / SQUARE).map(move |column| mean(row, column)))
+    }
+
+    /// Mean absolute difference of all squares, 0–255, and the share of squares that changed, 0–1.
     pub(super) fn difference(&self, other: &Self) -> (f32, f32) {
-        let count = self.0.len().min(other.0.len()).max(1) as f32;
-        let differences = self.0.iter().zip(&other.0).map(|(a, b)| a.abs_diff(*b));
+        let count = (self.0.len() / (SQUARE * SQUARE)).max(1) as f32;
+        let differences = self.squares().zip(other.squares()).map(|(a, b)| (a - b).abs());
         let (sum, changed) = differences.fold((0.0, 0.0), |(sum, changed), d| {
-            let d = f32::from(d);
-            (sum + d, changed + if d > CELL_JUMP { 1.0 } else { 0.0 })
+            (sum + d, changed + if d > SQUARE_JUMP { 1.0 } else { 0.0 })
         });
         (sum / count, changed / count)
     }

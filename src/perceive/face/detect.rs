@@ -24,6 +24,12 @@ pub trait FaceDetector: Send {
     /// # Errors
     /// When the model cannot run or gives outputs of unexpected shape.
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError>;
+
+    /// Whether a part that is cut out of a picture is searched at the same scale, or a finer one, for less. So it is not
+    /// where every picture is brought to one size.
+    fn likes_parts(&self) -> bool {
+        false
+    }
 }
 
 /// A detector's raw score on the common scale: its `working_point`, from which a face is to be believed,

@@ -79,6 +79,51 @@ fn a_picture_without_faces_or_without_pixels_gives_none() {
     }
 }
 
+/// Whoever comes into an empty scene is found as if all of it had been searched; what is no face is not.
+#[test]
+fn who_comes_into_an_empty_scene_is_found_where_it_changes() {
+    let Some(path) = shared("recordings/faces/multiface_6.jpg") else { return };
+    let picture = photo(&path);
+    let around = |[x, y, w, h]: [f32; 4]| {
+        let (left, top) = ((x - 0.4 * w).max(0.0) as u32, (y - 0.4 * h).max(0.0) as u32);
+        (left, top, (1.8 * w) as u32, (1.8 * h) as u32)
+    };
+    let mut scene = picture.clone();
+    let fill = |scene: &mut image::RgbImage, (x, y, w, h): (u32, u32, u32, u32), luma: u8| {
+        for (column, row) in (x..x + w).flat_map(|x| (y..y + h).map(move |y| (x, y))) {
+            scene.put_pixel(column, row, image::Rgb([luma; 3]));
+        }
+    };
+    SIX.iter().for_each(|face| fill(&mut scene, around(*face), 110));
+    let mut backdrop = Backdrop::default();
+    backdrop.learn(&Thumbnail::of(&scene));
+    let (source, at) = (SourceId::new("camera"), stamp(0.0));
+    for (name, detector) in detectors(0.36) {
+        let mut analyser = FaceAnalyser::from_parts(detector, None, &FacePerception::default());
+        let places = |found: FrameFaces| -> Vec<(Rect, f32)> {
+            found.faces.iter().map(|face| (face.bbox, face.score)).collect()
+        };
+        let empty = places(analyser.analyse(&source, at, &scene).unwrap());
+        assert_eq!(empty, [], "{name}");
+        for face in SIX {
+            let (x, y, w, h) = around(face);
+            let mut with_face = scene.clone();
+            let face_alone = image::imageops::crop_imm(&picture, x, y, w, h).to_image();
+            image::imageops::replace(&mut with_face, &face_alone, i64::from(x), i64::from(y));
+            let change = backdrop.change(&Thumbnail::of(&with_face)).unwrap();
+            let whole = places(analyser.analyse(&source, at, &with_face).unwrap());
+            let part = places(analyser.analyse_change(&source, at, &with_face, &change).unwrap());
+            assert_eq!(part, whole, "{name}: {face:?}");
+            assert!(!whole.is_empty(), "{name}: {face:?}");
+
+            fill(&mut with_face, (x, y, w, h), 220);
+            let change = backdrop.change(&Thumbnail::of(&with_face)).unwrap();
+            let part = places(analyser.analyse_change(&source, at, &with_face, &change).unwrap());
+            assert_eq!(part, [], "{name}: {face:?}");
+        }
+    }
+}
+
 /// Cosines of all pairs of photos, same person and others.
 fn photo_cosines(
     detector: &mut dyn FaceDetector,

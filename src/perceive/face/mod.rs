@@ -3,11 +3,13 @@
 //! The way of a picture: a worker's [`FaceAnalyser`] finds the faces ([`FaceDetector`]), cuts an upright
 //! chip of each ([`align`]), judges how well it is seen ([`quality`]) and embeds it ([`FaceEmbedder`]);
 //! then, in time order and one camera at a time, [`CutDetector`] tells hard cuts and [`FaceTracker`]
-//! (the [`Tracker`](super::track::Tracker) that things have, too) joins the faces of consecutive frames into tracks. Workers may run in any number and order: nothing
-//! before the tracker depends on another frame.
+//! (the [`Tracker`](super::track::Tracker) that things have, too) joins the faces of consecutive frames into tracks.
+//! Workers may run in any number and order: nothing before the tracker depends on another frame, but for the
+//! [`Backdrop`] of some frames before: while nobody is in view, only what changed is searched.
 
 pub mod align;
 mod analyse;
+mod backdrop;
 mod cut;
 mod detect;
 mod embed;
@@ -31,6 +33,7 @@ pub(crate) mod material;
 mod measure;
 
 pub use analyse::{DetectorFiles, EmbedderFile, FaceAnalyser, FaceModels};
+pub use backdrop::{Backdrop, Change};
 pub use cut::{CutDetector, Thumbnail};
 pub use detect::{Detection, FaceDetector};
 pub use embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};

@@ -162,6 +162,10 @@ impl FaceDetector for Mtcnn {
         let refined = self.refine(&table, picture, proposed)?;
         self.settle(&table, picture, refined)
     }
+
+    fn likes_parts(&self) -> bool {
+        true
+    }
 }
 
 /// O-Net alone: landmarks of a face that another detector found.

@@ -134,4 +134,8 @@ impl FaceDetector for YuNet {
         }
         Ok(suppress(found, NMS_IOU))
     }
+
+    fn likes_parts(&self) -> bool {
+        self.side.is_none()
+    }
 }

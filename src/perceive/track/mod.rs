@@ -226,6 +226,12 @@ impl<F: Followed> Tracker<F> {
         })
     }
 
+    /// Whether nothing is followed, seen or out of sight.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.alive.is_empty()
+    }
+
     /// The tracks that were in the frame of `at`, the last one taken, and where.
     #[must_use]
     pub fn seen_at(&self, at: Timestamp) -> Vec<(TrackId, Rect)> {
