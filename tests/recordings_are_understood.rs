@@ -20,6 +20,16 @@ fn scores(set: &str, recording: &str) -> Option<Value> {
     Some(scores)
 }
 
+/// PocketSphinx would print its options, once for every recogniser.
+#[test]
+fn no_library_prints_beside_the_replay() {
+    let recording = need!("recordings/one_person_dev.mp4");
+    let robot = Robot::new("edge").set("transcriber.kind=\"pocketsphinx\"");
+    let output = robot.run(&["replay", recording.to_str().unwrap(), "--duration", "3"]);
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
 fn everybody_is_found(set: &str, recording: &str, on_screen: u64, heard_only: u64) {
     let Some(scores) = scores(set, recording) else { return };
     let persons = &scores["persons"];

@@ -4,6 +4,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null_mut;
+use std::sync::OnceLock;
 
 use libloading::Library;
 
@@ -67,6 +68,16 @@ functions! {
     free_config: sphinxbase.b"cmd_ln_free_r\0" = unsafe extern "C" fn(*mut c_void) -> c_int,
     exp: sphinxbase.b"logmath_exp\0" = unsafe extern "C" fn(*mut c_void, c_int) -> f64,
     report_to: sphinxbase.b"err_set_callback\0" = unsafe extern "C" fn(*mut c_void, *mut c_void),
+    print_to: sphinxbase.b"err_set_logfp\0" = unsafe extern "C" fn(*mut libc::FILE),
+}
+
+/// Where the library prints to: one file for the whole process. One that it opens itself (`-logfn`) is each thread's own,
+/// and stays open.
+fn nowhere() -> *mut libc::FILE {
+    static FILE: OnceLock<usize> = OnceLock::new();
+    // SAFETY: both strings end with NUL; what comes back is a file or null, which the library takes for no file.
+    let open = || unsafe { libc::fopen(c"/dev/null".as_ptr(), c"w".as_ptr()) } as usize;
+    *FILE.get_or_init(open) as *mut libc::FILE
 }
 
 // SAFETY: a decoder holds no thread-local state and is used by one thread at a time (`&mut self`).
@@ -97,10 +108,11 @@ impl Decoder {
         let mut pointers: Vec<*mut c_char> =
             arguments.iter().map(|text| text.as_ptr().cast_mut()).collect();
         let count = pointers.len() as i32;
-        // SAFETY: `pointers` and what they point to live through the call, which copies the values. Without a callback
-        // nothing is reported, by any thread; a log file would be each thread's own, and stay open.
+        // SAFETY: `pointers` and what they point to live through the call, which copies the values; the file is never
+        // closed. Without a callback nothing is reported, by any thread; but the options are printed all the same.
         let (config, decoder) = unsafe {
             (functions.report_to)(null_mut(), null_mut());
+            (functions.print_to)(nowhere());
             let config =
                 (functions.parse)(null_mut(), (functions.args)(), count, pointers.as_mut_ptr(), 1);
             if config.is_null() {
