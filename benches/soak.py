@@ -12,8 +12,8 @@ hours are missing.
 
 What a part must hold, after a first quarter that makes buffers and pools:
 - descriptors and threads: no more in the last third than in the first, but for one connection and two of the runtime's
-  own threads that come and go. Where three rounds of the recording or more are left, the least of each round counts:
-  within a round both go up and down;
+  own threads that come and go. Within a round of the recording both go up and down, between two rounds most of them are
+  gone: the medians of the rounds' medians are compared;
 - RssAnon: a slope of at most 8 MB an hour beyond 4 kB for every memory that was added, which the graph, the text index
   and the vector (384 float32, 1.5 kB) of a memory take. 400 MB after 24 h at 30 memories a clip are the design's bound for
   both together; what is beyond the memories is a leak. The slope is a line (least squares) through the medians of the
@@ -30,7 +30,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from daemon import Process, free_port, options, percentile
@@ -168,6 +168,8 @@ def part(args):
     figures = judge(looks, took, refused, unanswered, code)
     figures = {"part": len(before), "wall_secs": round(args.secs), "recorded_secs": round(replayed.secs, 1), **figures}
     figures["clips"], figures["memories"] = replayed.clips, replayed.memories
+    with open(folder / f"part_{len(before)}.looks.jsonl", "w") as file:
+        file.writelines(json.dumps(asdict(look)) + "\n" for look in looks)
     with open(folder / "parts.jsonl", "a") as file:
         file.write(json.dumps(figures) + "\n")
     print(json.dumps(figures))
@@ -180,11 +182,11 @@ def judge(looks, took, refused, unanswered, code):
     third = max(1, len(rounds) // 3)
     grown, error, explained = slope(rounds)
 
-    def most(count):
-        least = [min(count(look) for look in one) for one in rounds]
-        return max(least[:third]), max(least[-third:])
+    def usual(count):
+        medians = [statistics.median(count(look) for look in one) for one in rounds]
+        return statistics.median(medians[:third]), statistics.median(medians[-third:])
 
-    descriptors, threads = most(lambda look: look.descriptors), most(lambda look: look.threads)
+    descriptors, threads = usual(lambda look: look.descriptors), usual(lambda look: look.threads)
     failed = []
     if descriptors[1] > descriptors[0] + 1:
         failed.append("descriptors grow")
