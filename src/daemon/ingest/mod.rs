@@ -21,6 +21,7 @@ mod disk;
 mod dispatch;
 mod gauges;
 mod inbox;
+mod lasting;
 mod late;
 mod live;
 mod microphone;
