@@ -21,7 +21,6 @@ mod disk;
 mod dispatch;
 mod gauges;
 mod inbox;
-mod lasting;
 mod late;
 mod live;
 mod microphone;

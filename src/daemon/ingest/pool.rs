@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::gauges::Gauges;
-use super::lasting::{self, Working};
 use super::mouths::Scores;
 use super::perceivers::{Analysed, Calibrations, PerceiverSet, Perceivers, Recogniser};
 use super::steady::Looks;
@@ -74,7 +73,7 @@ impl Drop for CourtesyGuard {
 /// The workers and the queue to them.
 pub struct Pool {
     queue: JobQueue,
-    workers: Vec<Working>,
+    workers: Vec<JoinHandle<()>>,
     recognisers: Vec<JoinHandle<()>>,
     /// A worker broke down for good.
     lost: Arc<AtomicBool>,
@@ -110,10 +109,11 @@ impl Pool {
         for number in 0..workers.max(1) {
             let perceivers = set.load(&care.calibrated)?;
             let (queue, courtesy, care) = (queue.clone(), courtesy.clone(), care.clone());
-            let working = lasting::spawn(format!("perceive-{number}"), move || {
-                work(perceivers, &queue, &courtesy, &care);
-            });
-            threads.push(working.map_err(PerceiveError::Thread)?);
+            let thread = thread::Builder::new()
+                .name(format!("perceive-{number}"))
+                .spawn(move || work(perceivers, &queue, &courtesy, &care))
+                .map_err(PerceiveError::Thread)?;
+            threads.push(thread);
         }
         let (wanted, queue) = bounded::<WordsJob>(WORDS_QUEUE);
         let (mut words, mut recognisers) = (None, Vec::new());
