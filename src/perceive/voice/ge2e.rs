@@ -32,6 +32,8 @@ const LEVEL_DBFS: f64 = -30.0;
 const MIN_SECS: f64 = 0.2;
 /// Parts that go through the LSTM together, a constant: a turn's vector depends on the turn alone.
 const BATCH: usize = 32;
+/// A batch is filled up to a multiple of this: libtorch keeps what it prepared for every size that it met, with every thread.
+const ROWS: usize = 8;
 
 /// The embedder.
 pub struct Ge2e {
@@ -81,9 +83,11 @@ impl Ge2e {
     fn forward(&self, parts: &[&[f32]], frames: usize) -> Result<Vec<Vec<f32>>, TchError> {
         let mut vectors = Vec::with_capacity(parts.len());
         for batch in parts.chunks(BATCH) {
-            let rows = batch.len() as i64;
+            let rows = batch.len().next_multiple_of(ROWS) as i64;
+            let mut padded = batch.concat();
+            padded.resize(rows as usize * frames * BANDS, 0.0);
             let flat: Tensor = no_grad(|| {
-                let x = Tensor::f_from_slice(&batch.concat())?
+                let x = Tensor::f_from_slice(&padded)?
                     .f_view([rows, frames as i64, BANDS as i64])?
                     .f_to(self.device)?;
                 let zero = || Tensor::f_zeros([LAYERS, rows, HIDDEN], (Kind::Float, self.device));
@@ -98,7 +102,7 @@ impl Ge2e {
                     .f_to(TorchDevice::Cpu)
             })?;
             let flat: Vec<f32> = Vec::try_from(flat)?;
-            vectors.extend(flat.chunks_exact(HIDDEN as usize).map(unit));
+            vectors.extend(flat.chunks_exact(HIDDEN as usize).take(batch.len()).map(unit));
         }
         Ok(vectors)
     }
