@@ -60,7 +60,7 @@ pub(crate) fn embedder(kind: EmbedderKind) -> Option<EmbedderFile> {
 pub(crate) fn sets() -> Vec<(&'static str, FaceModels)> {
     let open = || Some((mtcnn()?, embedder(EmbedderKind::FaceApi)?));
     let edge = || {
-        let yunet = shared("models/face_det_yunet_n_dynamic.onnx")?;
+        let yunet = model("face_det_yunet_n_dynamic.onnx")?;
         Some((DetectorFiles::YuNet(yunet), embedder(EmbedderKind::MobileFaceNet)?))
     };
     [("open", open()), ("edge", edge())]
