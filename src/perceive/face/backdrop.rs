@@ -6,6 +6,7 @@
 //! while a screen or a curtain widens the range of its own cells only.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,11 +65,14 @@ pub struct Change {
 }
 
 impl Change {
-    /// Around these cells and one more.
-    fn with(self, column: usize, row: usize) -> Self {
-        let wider =
-            |range: Range<usize>, cell: usize| range.start.min(cell)..range.end.max(cell + 1);
-        Self { columns: wider(self.columns, column), rows: wider(self.rows, row) }
+    fn of(column: usize, row: usize) -> Self {
+        Self { columns: column..column + 1, rows: row..row + 1 }
+    }
+
+    /// Around both.
+    fn and(self, other: Self) -> Self {
+        let around = |a: Range<usize>, b: Range<usize>| a.start.min(b.start)..a.end.max(b.end);
+        Self { columns: around(self.columns, other.columns), rows: around(self.rows, other.rows) }
     }
 
     /// In px of a picture of `width x height`, with a margin.
@@ -85,11 +89,11 @@ impl Change {
     }
 }
 
-/// The scene of one camera without anybody in it. Its state goes into checkpoints.
+/// The scene of one camera without anybody in it; cheap to clone. Its state goes into checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Backdrop {
     /// One per cell of a thumbnail; empty before the first.
-    cells: Vec<Cell>,
+    cells: Arc<Vec<Cell>>,
 }
 
 impl Backdrop {
@@ -102,22 +106,17 @@ impl Backdrop {
         }
         let cells = self.cells.iter().zip(luma).enumerate();
         let new = cells.filter(|(_, (cell, luma))| !cell.shows(**luma));
-        new.fold(None, |change: Option<Change>, (at, _)| {
-            let (column, row) = (at % columns, at / columns);
-            let change = change
-                .unwrap_or_else(|| Change { columns: column..column + 1, rows: row..row + 1 });
-            Some(change.with(column, row))
-        })
+        new.map(|(at, _)| Change::of(at % columns, at / columns)).reduce(Change::and)
     }
 
     /// Takes in the next picture in which nobody is.
     pub fn learn(&mut self, picture: &Thumbnail) {
         let cells = picture.cells();
         if self.cells.len() != cells.len() {
-            self.cells = cells.iter().map(|luma| Cell::new(*luma)).collect();
+            self.cells = Arc::new(cells.iter().map(|luma| Cell::new(*luma)).collect());
             return;
         }
-        for (cell, luma) in self.cells.iter_mut().zip(cells) {
+        for (cell, luma) in Arc::make_mut(&mut self.cells).iter_mut().zip(cells) {
             cell.learn(*luma);
         }
     }
