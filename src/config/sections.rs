@@ -156,8 +156,9 @@ section! {
         max_lost_secs: f64 = 2.0,
         /// A face that never moves nor blinks is a picture: no person comes of it.
         spot_pictures: bool = false,
-        /// While all tracks are steady, faces are looked for in every so manieth analysed frame only.
-        detect_every: usize = 1,
+        /// While somebody is followed and all tracks are steady, faces are looked for in every so manieth analysed frame, and
+        /// after a cut.
+        detect_every: usize = 2,
         /// While nobody is in view, faces are looked for where the picture changes only, and everywhere in every fifth frame.
         only_changed: bool = true,
     }

@@ -20,7 +20,7 @@ use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::MouthCutter;
-use crate::perceive::face::{Backdrop, CutDetector, FaceTracker};
+use crate::perceive::face::{Backdrop, CutDetector, FaceTracker, Thumbnail};
 use crate::perceive::object::ObjectTracker;
 use crate::perceive::track::TrackerSettings;
 use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
@@ -205,6 +205,7 @@ impl CameraStage {
             None => {}
         }
         let steady = self.state.tracker.steady(frame.at) && !frame.cut;
+        let steady = (steady && !self.state.tracker.is_empty()).then(|| thumbnail.clone());
         let empty = looked && frame.faces.is_empty() && self.state.tracker.is_empty();
         if empty {
             self.state.backdrop.learn(&thumbnail);
@@ -229,18 +230,18 @@ impl CameraStage {
     }
 
     /// Tells the dispatcher what it has to know of this frame.
-    fn say(&mut self, word: Word) {
-        let empty = word.empty.then_some(&self.state.backdrop);
-        self.state.said.note(word.steady, empty);
+    fn say(&mut self, Word { steady, empty }: Word) {
+        let empty = empty.then_some(&self.state.backdrop);
+        self.state.said.note(steady, empty);
         self.steadiness.say(&self.state.said);
     }
 }
 
 /// A stage's word after a frame.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Word {
-    /// Every track is steady.
-    steady: bool,
+    /// The picture, where somebody is followed and every track is steady.
+    steady: Option<Thumbnail>,
     /// Nobody is in view, and nobody is followed.
     empty: bool,
 }

@@ -451,7 +451,7 @@ impl Perceivers {
     pub fn frame(&mut self, frame: &Frame, looks: &Looks) -> Result<Analysed, PerceiveError> {
         let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame))?;
         let thumbnail = Thumbnail::of(&picture);
-        let mut faces = self.faces(frame, &picture, &thumbnail, &looks.faces)?;
+        let (mut faces, looked) = self.faces(frame, &picture, &thumbnail, &looks.faces)?;
         faces.jpeg = Some(jpeg);
         let camera = self.camera(&faces);
         for face in &mut faces.faces {
@@ -461,31 +461,33 @@ impl Perceivers {
         }
         let objects =
             if looks.objects { self.objects(frame, &picture, camera.as_ref()) } else { None };
-        let looked = looks.faces != FaceLook::Never;
         Ok(Analysed { faces, thumbnail, looked, objects })
     }
 
-    /// The faces of a picture, as far as they are looked for.
+    /// The faces of a picture, as far as they are looked for, and whether it is known now which there are.
     fn faces(
         &mut self,
         Frame { source, at, .. }: &Frame,
         picture: &RgbImage,
         thumbnail: &Thumbnail,
         look: &FaceLook,
-    ) -> Result<FrameFaces, PerceiveError> {
+    ) -> Result<(FrameFaces, bool), PerceiveError> {
+        let none = || FrameFaces::none(source, *at, picture.dimensions());
         let change = match look {
-            FaceLook::WhereChanged(scene) => scene.change(thumbnail),
-            FaceLook::Always | FaceLook::Never => None,
+            FaceLook::Always => None,
+            FaceLook::AfterCut(before) if before.is_of_another_scene(thumbnail) => None,
+            FaceLook::AfterCut(_) => return Ok((none(), false)),
+            FaceLook::WhereChanged(scene) => match scene.change(thumbnail) {
+                Some(change) => Some(change),
+                None => return Ok((none(), true)),
+            },
         };
-        let (Some(analyser), true) =
-            (&mut self.faces, *look == FaceLook::Always || change.is_some())
-        else {
-            return Ok(FrameFaces::none(source, *at, picture.dimensions()));
-        };
-        Ok(self.stages.time(Stage::Faces, || match &change {
+        let Some(analyser) = &mut self.faces else { return Ok((none(), true)) };
+        let faces = self.stages.time(Stage::Faces, || match &change {
             Some(change) => analyser.analyse_change(source, *at, picture, change),
             None => analyser.analyse(source, *at, picture),
-        })?)
+        })?;
+        Ok((faces, true))
     }
 
     /// The things of a picture; `None` without a detector, and where it failed.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use crate::config::{FacePerception, Objects};
-use crate::perceive::face::Backdrop;
+use crate::perceive::face::{Backdrop, Thumbnail};
 
 /// How many frames before a frame the tracker's word on it dates from, at least.
 const LAG: u64 = 4;
@@ -23,15 +23,16 @@ const CERTAIN: u64 = 5;
 pub(super) struct Said {
     /// Number of the next frame.
     next: u64,
-    /// Whether every track was steady after these.
-    steady: BTreeMap<u64, bool>,
+    /// What the camera saw in these, where somebody was followed and every track was steady.
+    steady: BTreeMap<u64, Option<Thumbnail>>,
     /// What the camera saw after these, where nobody was followed.
     empty: BTreeMap<u64, Option<Backdrop>>,
 }
 
 impl Said {
-    /// Notes the next frame. `empty`: the scene, where nobody is in it.
-    pub(super) fn note(&mut self, steady: bool, empty: Option<&Backdrop>) {
+    /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
+    /// is in it.
+    pub(super) fn note(&mut self, steady: Option<Thumbnail>, empty: Option<&Backdrop>) {
         let number = self.next;
         self.next += 1;
         self.steady.insert(number, steady);
@@ -91,9 +92,9 @@ impl Steadiness {
         }
     }
 
-    /// Whether every track was steady after that frame.
-    fn steady(&self, number: u64) -> bool {
-        self.after(number, |said| said.steady.get(&number).copied()).unwrap_or(false)
+    /// What the camera saw in that frame, if every track was steady after it.
+    fn steady(&self, number: u64) -> Option<Thumbnail> {
+        self.after(number, |said| said.steady.get(&number).cloned()).flatten()
     }
 
     /// What the camera saw after that frame, one of [`CERTAIN`]; `None` where somebody was followed.
@@ -109,8 +110,8 @@ pub enum FaceLook {
     Always,
     /// Where it differs from the scene in which nobody was; elsewhere nobody is.
     WhereChanged(Backdrop),
-    /// No: who is followed goes on as he moved.
-    Never,
+    /// Where another scene is seen than in this picture; else not: who is followed goes on as he moved.
+    AfterCut(Thumbnail),
 }
 
 /// What is looked for in a frame.
@@ -159,8 +160,10 @@ impl Cadence {
 
     fn faces(&self, number: u64) -> FaceLook {
         let Some(known) = number.checked_sub(LAG) else { return FaceLook::Always };
-        if !number.is_multiple_of(self.every) && self.steadiness.steady(known) {
-            return FaceLook::Never;
+        if !number.is_multiple_of(self.every)
+            && let Some(picture) = self.steadiness.steady(known)
+        {
+            return FaceLook::AfterCut(picture);
         }
         if !self.only_changed || number.is_multiple_of(CERTAIN) {
             return FaceLook::Always;
@@ -188,7 +191,7 @@ mod tests {
     /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
     fn looked(
         (every, only_changed): (usize, bool),
-        words: &[(bool, Option<&Backdrop>)],
+        words: &[(Option<&Thumbnail>, Option<&Backdrop>)],
         resume_at: usize,
     ) -> Vec<FaceLook> {
         let mut said = Said::default();
@@ -201,27 +204,34 @@ mod tests {
                 frames = cadence(every, only_changed, &said, &board);
             }
             looked.push(frames.looks().faces);
-            said.note(*steady, *empty);
+            said.note(steady.cloned(), *empty);
             board.say(&said);
         }
         looked
     }
 
+    fn picture(luma: u8) -> Thumbnail {
+        Thumbnail::of(&RgbImage::from_pixel(64, 48, Rgb([luma; 3])))
+    }
+
     fn scene(luma: u8) -> Backdrop {
         let mut scene = Backdrop::default();
-        scene.learn(&Thumbnail::of(&RgbImage::from_pixel(64, 48, Rgb([luma; 3]))));
+        scene.learn(&picture(luma));
         scene
     }
 
     #[test]
     fn frames_are_left_out_while_all_is_steady_whatever_a_restart_comes_between() {
-        let mut words = [(true, None); 24];
-        words[10].0 = false;
+        let pictures: Vec<Thumbnail> = (0..24).map(picture).collect();
+        let mut words: Vec<_> = pictures.iter().map(|picture| (Some(picture), None)).collect();
+        words[10].0 = None;
         let whole = looked((3, false), &words, usize::MAX);
         let expected: Vec<FaceLook> = (0..24)
-            .map(
-                |n| if n % 3 == 0 || n < 4 || n == 14 { FaceLook::Always } else { FaceLook::Never },
-            )
+            .map(|n| match n {
+                0..4 | 14 => FaceLook::Always,
+                _ if n % 3 == 0 => FaceLook::Always,
+                _ => FaceLook::AfterCut(pictures[n - 4].clone()),
+            })
             .collect();
         assert_eq!(whole, expected);
         for at in 0..24 {
@@ -234,10 +244,10 @@ mod tests {
     #[test]
     fn an_empty_scene_is_searched_where_it_changes_and_now_and_then() {
         let (day, night) = (scene(200), scene(20));
-        let mut words = [(true, Some(&day)); 30];
+        let mut words = [(None, Some(&day)); 30];
         // Somebody is followed after frames 8 to 12, and then it is night.
-        words[8..13].fill((true, None));
-        words[13..].fill((true, Some(&night)));
+        words[8..13].fill((None, None));
+        words[13..].fill((None, Some(&night)));
         let whole = looked((1, true), &words, usize::MAX);
         for (number, look) in whole.iter().enumerate() {
             // The last frame of five that the stage had spoken of.
@@ -279,11 +289,12 @@ mod tests {
         let later = std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(20));
             let mut said = Said::default();
-            said.note(true, None);
+            said.note(Some(picture(9)), None);
             board.say(&said);
         });
         let look = frames.looks().faces;
-        assert_eq!(look, FaceLook::Never, "frame 4 hangs on what is said after frame 0");
+        let expected = FaceLook::AfterCut(picture(9));
+        assert_eq!(look, expected, "frame 4 hangs on what is said after frame 0");
         assert!(later.join().is_ok());
     }
 }

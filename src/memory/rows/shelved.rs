@@ -387,7 +387,7 @@ pub(super) fn read_pose(bytes: &[u8]) -> Option<PoseRow> {
 pub(super) fn write_vector(row: &MemoryVector, into: &mut Vec<u8>) {
     into.extend(row.memory.0.to_ne_bytes());
     into.extend(row.model.0);
-    into.extend(row.values.iter().flat_map(|value| value.to_ne_bytes()));
+    into.extend_from_slice(plain_bytes(&row.values));
 }
 
 /// The components stay where they are.

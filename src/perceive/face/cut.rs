@@ -18,7 +18,7 @@ const CHANGED: f32 = 0.45;
 const SQUARE_JUMP: f32 = 10.0;
 
 /// A picture's mean luma in 32 x 24 cells: made by any worker, compared in time order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thumbnail(Vec<u8>);
 
 impl Thumbnail {
@@ -68,6 +68,13 @@ impl Thumbnail {
             .flat_map(move |row| (0..COLUMNS / SQUARE).map(move |column| mean(row, column)))
     }
 
+    /// Whether two pictures show another scene each.
+    #[must_use]
+    pub fn is_of_another_scene(&self, other: &Self) -> bool {
+        let (jump, changed) = self.difference(other);
+        jump > JUMP || changed > CHANGED
+    }
+
     /// Mean absolute difference of all squares, 0–255, and the share of squares that changed, 0–1.
     pub(super) fn difference(&self, other: &Self) -> (f32, f32) {
         let count = (self.0.len() / (SQUARE * SQUARE)).max(1) as f32;
@@ -88,10 +95,7 @@ pub struct CutDetector {
 impl CutDetector {
     /// Takes the next analysed picture; true when it shows another scene than the one before.
     pub fn step(&mut self, picture: Thumbnail) -> bool {
-        let cut = self.last.as_ref().is_some_and(|last| {
-            let (jump, changed) = last.difference(&picture);
-            jump > JUMP || changed > CHANGED
-        });
+        let cut = self.last.as_ref().is_some_and(|last| last.is_of_another_scene(&picture));
         self.last = Some(picture);
         cut
     }
