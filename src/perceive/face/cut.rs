@@ -3,6 +3,8 @@
 //! A cut ends what boxes can tell about identity (the tracker then trusts embeddings only). Cameras do
 //! not cut, recordings do; a camera that was covered or swung round counts as well.
 
+use std::sync::Arc;
+
 use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
@@ -17,9 +19,9 @@ const JUMP: f32 = 18.0;
 const CHANGED: f32 = 0.45;
 const SQUARE_JUMP: f32 = 10.0;
 
-/// A picture's mean luma in 32 x 24 cells: made by any worker, compared in time order.
+/// A picture's mean luma in 32 x 24 cells: made by any worker, compared in time order. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Thumbnail(Vec<u8>);
+pub struct Thumbnail(Arc<Vec<u8>>);
 
 impl Thumbnail {
     /// Columns and rows.
@@ -48,7 +50,7 @@ impl Thumbnail {
                 cells.push((sum / (256 * area)) as u8);
             }
         }
-        Self(cells)
+        Self(Arc::new(cells))
     }
 
     /// Mean luma of every cell, 0–255, line by line.
