@@ -3,22 +3,24 @@
 
     benches/soak.py part [ENGRAMD] --recording FILE --folder DIR [--secs 480] [--hours 2] [--set KEY=VALUE ...]
     benches/soak.py summary --folder DIR [--hours 2]
+    benches/soak.py questions [ENGRAMD] --recording FILE --folder DIR [--count 24000] [--set KEY=VALUE ...]
 
 `part` replays the recording again and again (`replay --loop --serve`) for so many seconds into the store of the
 folder, asks a fast question every quarter of a second, and looks at the daemon's anonymous memory, descriptors and
 threads every second; a JSON line is added to DIR/parts.jsonl. In the first quarter it asks ten times as often, and
-these questions are not timed: of every topic the embedded broker keeps the last megabyte, half a kilobyte of RAM for each
-question until there are some 12,000 of them. The next part goes on with the same store. When the
-parts together have the hours, a part does nothing. `summary` adds them up; exit code 1 when one of them failed or
-hours are missing.
+these questions are not timed: the embedded broker keeps the last megabyte of every topic, and with some 12,000 questions
+that is full (`questions` shows it). The next part goes on with the same store. When the parts together have the hours, a
+part does nothing. `summary` adds them up; exit code 1 when one of them failed or hours are missing.
+
+`questions` asks one question after the other when the recording is over, and prints anonymous memory ten times.
 
 What a part must hold, after a first quarter that makes buffers and pools:
 - descriptors and threads: no more in the last third than in the first, but for one connection and two of the runtime's
   own threads that come and go. Within a round of the recording both go up and down, between two rounds most of them are
   gone: the medians of the rounds' medians are compared;
 - RssAnon: a slope of at most 8 MB an hour beyond 1 kB for every memory that was added. `bench memory --hours 24` measures
-  half of that for a memory with its share of percepts (texts and vectors are mapped); what is beyond is a leak. The slope is a line (least squares) through the medians of the
-  rounds; a part fails when it is above that by more than two of its own standard errors, and `summary` weighs the parts
+  half of that for a memory with its share of percepts (texts and vectors are mapped); what is beyond is a leak. The slope
+  is a line (least squares) through the medians of the rounds; a part fails when it is above that by more than two of its own standard errors, and `summary` weighs the parts
   together, where nothing is taken off;
 - every question answered.
 """
@@ -123,6 +125,43 @@ def slope(rounds):
     return grown, error, KB_PER_MEMORY * line(medians(lambda look: look.memories))[0]
 
 
+def replay(args, *more):
+    """The broker's port, and the command of a replay that answers there."""
+    port = free_port()
+    settings = ["robot.id=rob", f"mqtt.listen=127.0.0.1:{port}", f"mqtt.listen_v5=127.0.0.1:{free_port()}"]
+    command = [args.engramd, "replay", args.recording, *more, "--serve", "--no-keys", "--json"]
+    return port, command + ["--data-dir", Path(args.folder) / "store", *options(settings + args.set)]
+
+
+def connect(port):
+    """A client of a daemon that listens: what is asked before is heard by nobody."""
+    client = Client(port, "soak", ["engram/rob/answer/+", "engram/rob/status"], timeout=60)
+    while (message := client.next(60)) is None or not is_online(*message):
+        pass
+    return client
+
+
+def questions(args):
+    Path(args.folder).mkdir(parents=True, exist_ok=True)
+    port, command = replay(args)
+    with Process(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as daemon:
+        client = connect(port)
+        for line in daemon.child.stdout:
+            if json.loads(line).get("done"):
+                break
+        for number in range(1, args.count + 1):
+            question = {"id": f"q{number}", "question": QUESTIONS[number % len(QUESTIONS)], "deadline_ms": 10_000}
+            client.publish("engram/rob/ask", json.dumps(question))
+            while (message := client.next(10)) is not None and message[0].endswith("/status"):
+                pass
+            if message is None or "answer" not in json.loads(message[1]):
+                print(f"question {number} was not answered: {message}", file=sys.stderr)
+                return False
+            if number % max(1, args.count // 10) == 0:
+                print(json.dumps({"questions": number, "anon_mb": daemon.anonymous_kb() / 1000}), flush=True)
+    return True
+
+
 def part(args):
     folder = Path(args.folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -131,18 +170,12 @@ def part(args):
     if done >= 3600 * args.hours:
         print(json.dumps({"recorded_hours": round(done / 3600, 2), "nothing_to_do": True}))
         return True
-    port = free_port()
-    settings = ["robot.id=rob", f"mqtt.listen=127.0.0.1:{port}", f"mqtt.listen_v5=127.0.0.1:{free_port()}"]
-    command = [args.engramd, "replay", args.recording, "--loop", "--again", "--serve", "--no-keys", "--json"]
-    command += ["--data-dir", folder / "store", *options(settings + args.set)]
+    port, command = replay(args, "--loop", "--again")
     looks, took, refused, answered = [], [], [], 0
     with open(folder / f"part_{len(before)}.log", "w") as log:
         with Process(command, stdout=subprocess.PIPE, stderr=log, text=True) as daemon:
             replayed = Replayed(daemon.child.stdout)
-            client = Client(port, "soak", ["engram/rob/answer/+", "engram/rob/status"], timeout=60)
-            # What is asked before it listens is heard by nobody.
-            while (message := client.next(60)) is None or not is_online(*message):
-                pass
+            client = connect(port)
             began = time.monotonic()
             warm = began + WARM_UP_SHARE * args.secs
             number, asked, looked, ask_at = 0, {}, began, began
@@ -253,15 +286,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     one = commands.add_parser("part")
-    one.add_argument("engramd", nargs="?", default="target/release/engramd")
-    one.add_argument("--recording", required=True)
     one.add_argument("--secs", type=float, default=480)
-    one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    for command in (one, commands.add_parser("summary")):
+    only = commands.add_parser("questions")
+    only.add_argument("--count", type=int, default=24_000)
+    for command in (one, only):
+        command.add_argument("engramd", nargs="?", default="target/release/engramd")
+        command.add_argument("--recording", required=True)
+        command.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    added = commands.add_parser("summary")
+    for command in (one, only, added):
         command.add_argument("--folder", required=True)
+    for command in (one, added):
         command.add_argument("--hours", type=float, default=2)
     args = parser.parse_args()
-    sys.exit(0 if (part if args.command == "part" else summary)(args) else 1)
+    sys.exit(0 if {"part": part, "summary": summary, "questions": questions}[args.command](args) else 1)
 
 
 main()
