@@ -128,6 +128,9 @@ impl VectorIndex {
                 space.push(at as u32, &version.row);
             }
         }
+        for space in spaces.values_mut() {
+            Arc::make_mut(space).rows.settle(&self.shelf);
+        }
         self.spaces.store(Arc::new(spaces));
     }
 

@@ -1,7 +1,7 @@
 //! Where the versions of a key stand in a table's log.
 //!
 //! Memories are numbered one after the other, so theirs are found by number in a few bytes each; other keys by
-//! their hash.
+//! their hash; and those that name a clip are not kept here at all: a table finds them in the clip.
 
 use std::hash::Hash;
 use std::ops::ControlFlow;
@@ -11,6 +11,7 @@ use arc_swap::ArcSwap;
 use dashmap::{DashMap, Entry};
 
 use super::log::Log;
+use super::shelf::Shelf;
 use super::temporal::Numbered;
 
 /// Numbers beyond are found by their hash: nobody counted up to there, and pages of numbers would be sparse.
@@ -22,7 +23,8 @@ const NONE: u32 = u32::MAX;
 
 /// Positions by key.
 pub(super) struct Keys<K> {
-    numbered: bool,
+    by: Numbered,
+    lists: Arc<Shelf>,
     hashed: DashMap<K, Positions>,
     chains: ArcSwap<Chains>,
     /// Of numbers that are too large.
@@ -100,9 +102,11 @@ impl Chains {
 }
 
 impl<K: Eq + Hash> Keys<K> {
-    pub(super) fn new(numbered: Numbered) -> Self {
+    /// None yet; what is full is to lie on that shelf.
+    pub(super) fn new(by: Numbered, lists: Arc<Shelf>) -> Self {
         Self {
-            numbered: numbered != Numbered::No,
+            by,
+            lists,
             hashed: DashMap::new(),
             chains: ArcSwap::default(),
             large: DashMap::new(),
@@ -116,9 +120,12 @@ impl<K: Eq + Hash> Keys<K> {
         keys: impl Iterator<Item = K>,
         number: impl Fn(&K) -> u64,
     ) {
-        if !self.numbered {
-            (first..).zip(keys).for_each(|(at, key)| put(&self.hashed, key, at));
-            return;
+        match self.by {
+            Numbered::InClip => return,
+            Numbered::No => {
+                return (first..).zip(keys).for_each(|(at, key)| put(&self.hashed, key, at));
+            }
+            Numbered::Alone | Numbered::Shared => {}
         }
         let mut chains = Chains::clone(&self.chains.load());
         for (at, number) in (first..).zip(keys.map(|key| number(&key))) {
@@ -131,6 +138,7 @@ impl<K: Eq + Hash> Keys<K> {
             };
             chains.older.push(older);
         }
+        chains.older.settle(&self.lists);
         self.chains.store(Arc::new(chains));
     }
 
@@ -141,9 +149,10 @@ impl<K: Eq + Hash> Keys<K> {
         number: u64,
         mut look: impl FnMut(u32) -> ControlFlow<T>,
     ) -> Option<T> {
-        match self.numbered {
-            true => self.seek_number(number, look),
-            false => self.hashed.get(key)?.seek(&mut look),
+        match self.by {
+            Numbered::Alone | Numbered::Shared => self.seek_number(number, look),
+            Numbered::No => self.hashed.get(key)?.seek(&mut look),
+            Numbered::InClip => None,
         }
     }
 
@@ -176,7 +185,7 @@ mod tests {
     #[test]
     fn positions_come_newest_first_however_keys_are_found() {
         for numbered in [Numbered::No, Numbered::Alone] {
-            let keys: Keys<u64> = Keys::new(numbered);
+            let keys: Keys<u64> = Keys::new(numbered, Arc::default());
             let given = [5, 6, 1 << 60, 5, 70_000, 5, 1 << 60];
             keys.append(0, given[..3].iter().copied(), |key| *key);
             keys.append(3, given[3..].iter().copied(), |key| *key);

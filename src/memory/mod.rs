@@ -32,6 +32,7 @@ mod present;
 mod profile;
 mod repair;
 mod rows;
+mod runs;
 mod search;
 mod shelf;
 mod sightings;

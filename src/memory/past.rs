@@ -159,14 +159,14 @@ impl View {
     #[must_use]
     pub fn written_since(&self, seq: Seq) -> u64 {
         let log = self.tables.memories.log();
-        (log.len() - log.partition_point(|version| version.seq <= seq)) as u64
+        (log.len() - log.partition_point(|at| at <= seq)) as u64
     }
 
     /// Sum of the importance of what was written after a commit, upkeep's own writing aside.
     #[must_use]
     pub fn importance_since(&self, seq: Seq) -> f64 {
         let log = self.tables.memories.log();
-        let from = log.partition_point(|version| version.seq <= seq);
+        let from = log.partition_point(|at| at <= seq);
         let counts = |row: &MemoryRow| {
             !matches!(row.kind, MemoryKind::Reflection | MemoryKind::Summary | MemoryKind::Lesson)
         };

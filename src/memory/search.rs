@@ -70,7 +70,7 @@ impl View {
 
     /// How well every memory's words match the concepts.
     pub(crate) fn words(&self, concepts: &BTreeSet<Concept>) -> Words<'_> {
-        let docs = self.tables.memories.log().partition_point(|version| version.seq <= self.seq());
+        let docs = self.tables.memories.log().partition_point(|seq| seq <= self.seq());
         let columns = self.tables.facets.load();
         Words { view: self, scores: self.tables.lexical.score(concepts, docs), columns }
     }
@@ -79,7 +79,7 @@ impl View {
     /// inverse document frequency).
     #[must_use]
     pub fn telling(&self, text: &str, named: &[EntityId]) -> Vec<(String, f32)> {
-        let docs = self.tables.memories.log().partition_point(|version| version.seq <= self.seq());
+        let docs = self.tables.memories.log().partition_point(|seq| seq <= self.seq());
         let stems = self.words_beside(text, named).into_iter().flatten();
         stems
             .map(|stem| {
@@ -92,7 +92,7 @@ impl View {
     /// Whether each telling word of `text` was ever said, told or written.
     #[must_use]
     pub fn is_mentioned(&self, text: &str) -> bool {
-        let docs = self.tables.memories.log().partition_point(|version| version.seq <= self.seq());
+        let docs = self.tables.memories.log().partition_point(|seq| seq <= self.seq());
         let words = telling_stems(text);
         !words.is_empty() && words.iter().all(|word| self.tables.lexical.frequency(word, docs) > 0)
     }

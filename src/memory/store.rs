@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, OpenFlags, params, params_from_iter};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params, params_from_iter};
 use tracing::{info, warn};
 
 use crate::encryption::{self, StoreKey};
@@ -20,6 +20,7 @@ use super::model::MemoryVector;
 use super::shelf::Shelf;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
+use super::versions::Shelves;
 
 /// What brings an empty file to version 1, that to version 2, and so on.
 pub(crate) const MIGRATIONS: [&str; 5] = [
@@ -34,6 +35,8 @@ pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
 /// Rows that are taken in at once.
 const BATCH: usize = 1024;
+/// Bytes of the file that are mapped while it is read whole: as many as SQLite maps.
+const MAPPED: i64 = 0x7fff_0000;
 
 /// What came from the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,13 +189,16 @@ pub(crate) fn load(
     encrypted: bool,
 ) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
+    for db in std::iter::once(&*db).chain(second.as_ref()) {
+        map(db, MAPPED).map_err(fail())?;
+    }
     let snapshot = db.transaction().map_err(fail())?;
     let mut loaded = Loaded::default();
     let mut tables = Tables::default();
     for order in ORDERS {
         let folder = path.parent().filter(|_| !encrypted);
         let shelf = |new: fn(&Path) -> Shelf| Arc::new(folder.map(new).unwrap_or_default());
-        tables = Tables::on(&shelf(Shelf::new), &shelf(Shelf::of_lists));
+        tables = Tables::on(&Shelves { rows: shelf(Shelf::new), lists: shelf(Shelf::of_lists) });
         let in_order = load_tables(&snapshot, second.as_mut(), &tables, order).map_err(fail())?;
         if let Some(rows) = in_order {
             loaded = rows;
@@ -212,7 +218,15 @@ pub(crate) fn load(
         tables.publish(commits.map_err(fail())?);
     }
     drop(snapshot);
+    map(db, 0).map_err(fail())?;
     Ok((tables, loaded))
+}
+
+/// Has so many bytes of the file read where the system keeps them: without a call and a copy for every page. (What is
+/// encrypted is copied all the same.)
+fn map(db: &Connection, bytes: i64) -> rusqlite::Result<()> {
+    db.query_row(&format!("PRAGMA mmap_size = {bytes}"), [], |_| Ok(())).optional()?;
+    Ok(())
 }
 
 /// `None` when the rows of some table do not come in the order of commits.

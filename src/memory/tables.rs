@@ -14,8 +14,8 @@ use super::index::VectorIndex;
 use super::lexical::Lexical;
 use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
-use super::shelf::Shelf;
 use super::temporal::{CommitRow, Horizon, Table};
+use super::versions::Shelves;
 
 /// Memories that indexes take in at once.
 const AT_ONCE: usize = 4096;
@@ -63,10 +63,11 @@ macro_rules! declare_tables {
         }
 
         impl Tables {
-            /// Empty ones; large rows are put on one shelf, lists that searches read on the other.
-            pub(crate) fn on(rows: &Arc<Shelf>, lists: &Arc<Shelf>) -> Self {
+            /// Empty ones.
+            pub(crate) fn on(shelves: &Shelves) -> Self {
+                let lists = &shelves.lists;
                 Self {
-                    $($field: Table::on(Arc::clone(rows)),)*
+                    $($field: Table::on(shelves),)*
                     commits: ArcSwap::default(),
                     lexical: Lexical::on(Arc::clone(lists)),
                     facets: Facets::on(Arc::clone(lists)),
@@ -80,7 +81,7 @@ macro_rules! declare_tables {
 
         impl Default for Tables {
             fn default() -> Self {
-                Self::on(&Arc::default(), &Arc::default())
+                Self::on(&Shelves::default())
             }
         }
     };
@@ -120,7 +121,7 @@ impl Tables {
         let mut newest = self.published();
         let clips = self.clips.log();
         let mut watermark = commits.iter().next_back().and_then(|commit| commit.watermark);
-        let mut at = clips.partition_point(|clip| clip.seq <= newest);
+        let mut at = clips.partition_point(|seq| seq <= newest);
         for (seq, recorded) in fresh {
             while let Some(clip) = clips.get(at).filter(|clip| clip.seq <= seq) {
                 watermark = watermark.max(Some(clip.row.span.end));

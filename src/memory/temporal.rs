@@ -17,8 +17,9 @@ use crate::time::{Span, Timestamp};
 use super::keys::Keys;
 use super::log::{CHUNK, Log};
 use super::rows::{RowError, SourceOrdinals};
+use super::runs::Runs;
 use super::shelf::Shelf;
-use super::versions::{Slot, Versions, slots_of};
+use super::versions::{Shelves, Versions};
 
 /// Rows that are put down at once.
 const PIECE: usize = 64;
@@ -126,6 +127,10 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     fn number(_key: &Self::Key) -> u64 {
         0
     }
+    /// The clip that a key names.
+    fn clip_of(_key: &Self::Key) -> Option<ClipId> {
+        None
+    }
     /// Writes the row for the shelf; `false`: such rows stay in RAM.
     fn shelve(&self, _into: &mut Vec<u8>) -> bool {
         false
@@ -145,6 +150,8 @@ pub(crate) enum Numbered {
     Alone,
     /// By their number, which a few have in common.
     Shared,
+    /// Among what belongs to the clip that they name.
+    InClip,
 }
 
 /// Widens the bounds of the chunk in which a version stands.
@@ -161,31 +168,31 @@ fn widen(bounds: &mut Vec<Span>, at: usize, span: Option<Span>) {
 
 /// All versions of one row type.
 pub(crate) struct Table<R: Temporal> {
-    shelf: Arc<Shelf>,
-    slots: ArcSwap<Log<Slot<R>>>,
+    versions: ArcSwap<Versions<R>>,
     keys: Keys<R::Key>,
     links: DashMap<EntityId, Log<u32>>,
-    clips: DashMap<ClipId, Log<u32>>,
+    clips: DashMap<ClipId, Runs>,
     /// Earliest start and latest end in each chunk of the log: a search by time skips most of it.
     bounds: ArcSwap<Vec<Span>>,
+    lists: Arc<Shelf>,
 }
 
 impl<R: Temporal> Table<R> {
-    /// An empty one, whose large rows are put on that shelf.
-    pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
+    /// An empty one.
+    pub(crate) fn on(shelves: &Shelves) -> Self {
         Self {
-            shelf,
-            slots: ArcSwap::default(),
-            keys: Keys::new(R::NUMBERED),
+            versions: ArcSwap::from_pointee(Versions::new(shelves.clone())),
+            keys: Keys::new(R::NUMBERED, Arc::clone(&shelves.lists)),
             links: DashMap::new(),
             clips: DashMap::new(),
             bounds: ArcSwap::default(),
+            lists: Arc::clone(&shelves.lists),
         }
     }
 
     /// Every version ever, in commit order.
-    pub(crate) fn log(&self) -> Versions<R> {
-        Versions::new(Log::clone(&self.slots.load()), Arc::clone(&self.shelf))
+    pub(crate) fn log(&self) -> Arc<Versions<R>> {
+        self.versions.load_full()
     }
 
     /// Appends versions of one commit; stamps `retired` ones. The caller publishes the commit afterwards.
@@ -194,42 +201,40 @@ impl<R: Temporal> Table<R> {
         fresh: impl IntoIterator<Item = Version<R>>,
         retired: &[(R::Key, Seq)],
     ) {
-        for (key, seq) in retired {
-            let slots = self.slots.load();
-            let last = self.seek(key, ControlFlow::Break);
-            if let Some(slot) = last.and_then(|at| slots.get(at as usize))
-                && slot.retired().is_none()
-            {
-                slot.retire(*seq);
-            }
-        }
         let mut fresh = fresh.into_iter().peekable();
-        if fresh.peek().is_none() {
+        if fresh.peek().is_none() && retired.is_empty() {
             return;
         }
-        let mut slots = Log::clone(&self.slots.load());
-        let first = slots.len();
+        let mut versions = Versions::clone(&self.versions.load());
+        for (key, seq) in retired {
+            if let Some(last) = self.seek(key, ControlFlow::Break) {
+                versions.retire(last as usize, *seq);
+            }
+        }
+        let first = versions.len();
         let mut bounds = Vec::clone(&self.bounds.load());
         let (mut links, mut clips, mut keys) = (Vec::new(), Vec::new(), Vec::new());
         // Piece by piece: rows are let go while they are still at hand.
         let (mut piece, mut bytes) = (Vec::with_capacity(PIECE), Vec::new());
         while fresh.peek().is_some() {
             piece.extend(fresh.by_ref().take(PIECE));
-            for (at, version) in (slots.len()..).zip(&piece) {
+            for (at, version) in (versions.len()..).zip(&piece) {
                 widen(&mut bounds, at, version.row.span());
                 links.extend(version.row.links().into_iter().map(|entity| (entity, at as u32)));
                 clips.extend(version.row.clip().map(|clip| (clip, at as u32)));
                 keys.push(version.row.key());
             }
-            let made = slots_of(&piece, &self.shelf, &mut bytes);
-            made.into_iter().for_each(|slot| slots.push(slot));
+            versions.append(&piece, &mut bytes);
             piece.clear();
         }
+        versions.settle();
         // Whoever finds a version finds its slot.
-        self.slots.store(Arc::new(slots));
+        self.versions.store(Arc::new(versions));
         self.bounds.store(Arc::new(bounds));
         for (entity, at) in links {
-            self.links.entry(entity).or_default().push(at);
+            let mut positions = self.links.entry(entity).or_default();
+            positions.push(at);
+            positions.settle(&self.lists);
         }
         for (clip, at) in clips {
             self.clips.entry(clip).or_default().push(at);
@@ -243,10 +248,18 @@ impl<R: Temporal> Table<R> {
             let version = self.log().get(at as usize);
             version.is_some_and(|version| version.row.key() == *key)
         };
-        self.keys.seek(key, R::number(key), |at| match R::NUMBERED {
-            Numbered::Shared if !is_of_key(at) => ControlFlow::Continue(()),
-            _ => look(at),
-        })
+        let mut look_at_own = |at: u32| match is_of_key(at) {
+            true => look(at),
+            false => ControlFlow::Continue(()),
+        };
+        match R::NUMBERED {
+            Numbered::InClip => {
+                let positions = self.positions_in(R::clip_of(key)?);
+                positions.newest_first().find_map(|at| look_at_own(at).break_value())
+            }
+            Numbered::Shared => self.keys.seek(key, R::number(key), look_at_own),
+            Numbered::Alone | Numbered::No => self.keys.seek(key, R::number(key), look),
+        }
     }
 
     /// Those that the horizon shows and whose span touches `span`, borders included; in commit order.
@@ -293,17 +306,17 @@ impl<R: Temporal> Table<R> {
     /// Its position alone: the row is not read.
     pub(crate) fn position(&self, key: &R::Key, horizon: &Horizon) -> Option<u32> {
         // Positions first: the log read after them knows them all.
-        let mut slots = None;
+        let mut versions = None;
         let found = self.seek(key, |at| {
-            let slots = slots.get_or_insert_with(|| self.slots.load());
+            let versions = versions.get_or_insert_with(|| self.versions.load());
             // Commits are replayed in order: the newest known event of the key decides, its beginning before
             // an end.
-            let Some(slot) = slots.get(at as usize) else { return ControlFlow::Continue(()) };
-            if slot.retired().is_some_and(|seq| horizon.knows(seq.0)) {
+            let Some(seq) = versions.seq(at as usize) else { return ControlFlow::Continue(()) };
+            if versions.retired(at as usize).is_some_and(|seq| horizon.knows(seq.0)) {
                 // A version that began in that same commit was looked at before this one.
                 return ControlFlow::Break(None);
             }
-            match horizon.knows(slot.seq.0) {
+            match horizon.knows(seq.0) {
                 true => ControlFlow::Break(Some(at)),
                 false => ControlFlow::Continue(()),
             }
@@ -353,10 +366,10 @@ impl<R: Temporal> Table<R> {
 
     /// The same by its position in the log (one read no earlier than the horizon was taken).
     pub(crate) fn shows_in(&self, log: &Versions<R>, at: usize, horizon: &Horizon) -> bool {
-        let Some(slot) = log.slot(at) else { return false };
+        let Some(seq) = log.seq(at) else { return false };
         match horizon {
             Horizon::Prefix(newest) => {
-                slot.seq <= *newest && slot.retired().is_none_or(|seq| seq > *newest)
+                seq <= *newest && log.retired(at).is_none_or(|seq| seq > *newest)
             }
             Horizon::Known { .. } => log.get(at).is_some_and(|version| {
                 self.position(&version.row.key(), horizon) == Some(at as u32)
@@ -367,7 +380,7 @@ impl<R: Temporal> Table<R> {
     /// All versions that the horizon shows, in commit order.
     pub(crate) fn all(&self, horizon: &Horizon) -> Vec<Version<R>> {
         let log = self.log();
-        let known = log.partition_point(|slot| slot.seq <= horizon.newest());
+        let known = log.partition_point(|seq| seq <= horizon.newest());
         self.pick(&log, 0..known, horizon)
     }
 
@@ -379,10 +392,12 @@ impl<R: Temporal> Table<R> {
 
     /// Those of them that belong to the clip.
     pub(crate) fn in_clip(&self, clip: ClipId, horizon: &Horizon) -> Vec<Version<R>> {
-        let Some(positions) = self.clips.get(&clip).map(|found| found.clone()) else {
-            return Vec::new();
-        };
-        self.pick(&self.log(), positions.iter().map(|at| *at as usize), horizon)
+        let positions = self.positions_in(clip);
+        self.pick(&self.log(), positions.oldest_first().map(|at| at as usize), horizon)
+    }
+
+    fn positions_in(&self, clip: ClipId) -> Runs {
+        self.clips.get(&clip).map(|found| found.clone()).unwrap_or_default()
     }
 
     fn pick(

@@ -109,7 +109,7 @@ impl View {
     pub fn without_vector_of(&self, model: Option<ModelHash>, since: Seq) -> Vec<MemoryId> {
         let memories = &self.tables.memories;
         let log = memories.log();
-        let from = log.partition_point(|version| version.seq <= since);
+        let from = log.partition_point(|seq| seq <= since);
         let lacks = |id: MemoryId| {
             let has = |model| self.tables.vectors.current(&(id, model), &self.horizon).is_some();
             !model.is_some_and(has)

@@ -208,7 +208,7 @@ impl View {
     #[must_use]
     pub fn memories_since(&self, seq: Seq) -> Vec<Arc<MemoryRow>> {
         let log = self.tables.memories.log();
-        let from = log.partition_point(|slot| slot.seq <= seq);
+        let from = log.partition_point(|at| at <= seq);
         let new = log.iter_from(from).filter(|version| self.horizon.knows(version.seq.0));
         new.map(|version| version.row).collect()
     }

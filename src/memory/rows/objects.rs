@@ -10,7 +10,7 @@ use super::{Columns, RowError, SourceOrdinals, int, large, or_null, real, text, 
 use crate::ids::{ClipId, EntityId, TrackId};
 use crate::memory::model::ObjectTrackRow;
 use crate::memory::shelf::Shelf;
-use crate::memory::temporal::Temporal;
+use crate::memory::temporal::{Numbered, Temporal};
 use crate::time::Span;
 
 impl Temporal for ObjectTrackRow {
@@ -31,8 +31,14 @@ impl Temporal for ObjectTrackRow {
         "sightings",
     ];
 
+    const NUMBERED: Numbered = Numbered::InClip;
+
     fn key(&self) -> Self::Key {
         (self.clip, self.track)
+    }
+
+    fn clip_of(key: &Self::Key) -> Option<ClipId> {
+        Some(key.0)
     }
 
     fn bind(&self) -> Vec<Value> {

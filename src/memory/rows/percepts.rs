@@ -11,7 +11,7 @@ use crate::memory::model::{
     TurnRow,
 };
 use crate::memory::shelf::Shelf;
-use crate::memory::temporal::Temporal;
+use crate::memory::temporal::{Numbered, Temporal};
 use crate::percept::{Sound, SoundKind, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
@@ -135,8 +135,14 @@ impl Temporal for TrackRow {
     const COLUMNS: &'static [&'static str] =
         &["session", "clip", "track", "source", "start", "end", "face", "confidence", "sightings"];
 
+    const NUMBERED: Numbered = Numbered::InClip;
+
     fn key(&self) -> Self::Key {
         (self.clip, self.track)
+    }
+
+    fn clip_of(key: &Self::Key) -> Option<ClipId> {
+        Some(key.0)
     }
 
     fn bind(&self) -> Vec<Value> {
@@ -318,8 +324,14 @@ impl Temporal for SoundRow {
     const COLUMNS: &'static [&'static str] =
         &["session", "clip", "source", "start", "end", "kind", "peak_dbfs", "background_dbfs"];
 
+    const NUMBERED: Numbered = Numbered::InClip;
+
     fn key(&self) -> Self::Key {
         (self.clip, self.sound.source.clone(), self.sound.span.start, self.sound.kind)
+    }
+
+    fn clip_of(key: &Self::Key) -> Option<ClipId> {
+        Some(key.0)
     }
 
     fn bind(&self) -> Vec<Value> {
@@ -370,8 +382,14 @@ impl Temporal for PoseRow {
     const COLUMNS: &'static [&'static str] =
         &["session", "clip", "stamp", "x", "y", "yaw", "frame"];
 
+    const NUMBERED: Numbered = Numbered::InClip;
+
     fn key(&self) -> Self::Key {
         (self.clip, self.pose.stamp)
+    }
+
+    fn clip_of(key: &Self::Key) -> Option<ClipId> {
+        Some(key.0)
     }
 
     fn bind(&self) -> Vec<Value> {
