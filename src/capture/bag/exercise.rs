@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::definition::Definition;
 use super::raw_image::RawImage;
-use super::{Bag, Connection, Found};
+use super::{Bag, Connection, Found, rosbag1, rosbag2, sqlite};
 use crate::capture::picture::{encoded_size, to_rgb};
 use crate::capture::recording::ReplayOptions;
 use crate::ids::SourceId;
@@ -18,6 +18,16 @@ const MAX_DECODED: usize = 10_000;
 
 /// Larger pictures are the same, only slower.
 const MOST_PIXELS: u64 = 1 << 20;
+
+/// What is packed unpacks to this much, bytes.
+const MOST_UNPACKED: u64 = 1 << 20;
+
+/// What bag files of a format begin with: [`bag`] has those bytes read by that format's reader.
+pub const MCAP: &[u8] = mcap::MAGIC;
+/// See [`MCAP`].
+pub const ROSBAG1: &[u8] = rosbag1::MAGIC;
+/// See [`MCAP`].
+pub const SQLITE: &[u8] = sqlite::MAGIC;
 
 /// Every type that is played, in every encoding that it comes in.
 pub const TYPES: [(&str, &str); 33] = [
@@ -56,6 +66,21 @@ pub const TYPES: [(&str, &str); 33] = [
     ("geometry_msgs/PoseStamped", "ros1"),
 ];
 
+/// Types with a definition of their own (type, encoding, language): ROS 2, ROS 1, and each of Foxglove's in protobuf.
+pub const DEFINED: [(&str, &str, &str); 11] = [
+    ("sensor_msgs/msg/Image", "cdr", "ros2msg"),
+    ("sensor_msgs/Image", "ros1", "ros1msg"),
+    ("foxglove.RawImage", "protobuf", "protobuf"),
+    ("foxglove.CompressedImage", "protobuf", "protobuf"),
+    ("foxglove.CompressedVideo", "protobuf", "protobuf"),
+    ("foxglove.RawAudio", "protobuf", "protobuf"),
+    ("foxglove.CompressedAudio", "protobuf", "protobuf"),
+    ("foxglove.PoseInFrame", "protobuf", "protobuf"),
+    ("foxglove.FrameTransform", "protobuf", "protobuf"),
+    ("foxglove.FrameTransforms", "protobuf", "protobuf"),
+    ("foxglove.CameraCalibration", "protobuf", "protobuf"),
+];
+
 /// The first byte chooses a type, the rest is a message of it.
 pub fn message(bytes: &[u8]) {
     let Some((choice, data)) = bytes.split_first() else { return };
@@ -64,16 +89,12 @@ pub fn message(bytes: &[u8]) {
     let _ = connection.decode(data);
 }
 
-/// A definition (first byte: ROS 1, ROS 2 or protobuf; then its length in two bytes) and a message of it.
+/// A definition (first byte: of which of [`DEFINED`]; then its length in two bytes) and a message of it.
 pub fn definition(bytes: &[u8]) {
     let Some((&[choice, low, high], rest)) = bytes.split_first_chunk::<3>() else { return };
     let length = usize::from(u16::from_le_bytes([low, high])).min(rest.len());
     let (text, data) = rest.split_at(length);
-    let (schema, encoding, language) = match choice % 3 {
-        0 => ("sensor_msgs/msg/Image", "cdr", "ros2msg"),
-        1 => ("sensor_msgs/Image", "ros1", "ros1msg"),
-        _ => ("foxglove.RawImage", "protobuf", "protobuf"),
-    };
+    let (schema, encoding, language) = DEFINED[usize::from(choice) % DEFINED.len()];
     let _ = Definition::parse(schema, encoding, language, text);
     let (connection, _) = Connection::new("t", schema, encoding, Some((language, text)));
     let _ = connection.decode(data);
@@ -135,5 +156,28 @@ pub fn bag(scratch: &Path, bytes: &[u8]) {
             decoded += 1;
             let _ = message.connection.decode(&message.data);
         }
+    }
+}
+
+/// The text of a `metadata.yaml`: whatever files it names, they lie in the bag's folder.
+pub fn rosbag2_metadata(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(metadata) = rosbag2::Metadata::parse(text) else { return };
+    let folder = Path::new("/bag");
+    for file in metadata.files_in(folder) {
+        assert_eq!(file.parent(), Some(folder), "nothing leads out");
+    }
+}
+
+/// zstd, as rosbag2 packs files and messages: each unpacks to no more than it may, and both to the same.
+pub fn rosbag2_packed(bytes: &[u8]) {
+    let mut file = Vec::new();
+    if rosbag2::unpack(bytes, &mut file, MOST_UNPACKED).is_err() {
+        return;
+    }
+    assert!(file.len() as u64 <= MOST_UNPACKED, "{} bytes", file.len());
+    if let Ok(message) = sqlite::unpack(bytes, MOST_UNPACKED) {
+        assert!(message.len() as u64 <= MOST_UNPACKED, "{} bytes", message.len());
+        assert!(message.len() as u64 == MOST_UNPACKED || message == file, "both unpack alike");
     }
 }

@@ -117,7 +117,8 @@ fn the_seeds_are_whole_bags() {
         seeds::mcap(None),
         seeds::mcap(Some(mcap::Compression::Zstd)),
         seeds::mcap(Some(mcap::Compression::Lz4)),
-        seeds::sqlite(),
+        seeds::sqlite(false),
+        seeds::sqlite(true),
     ];
     all.extend(["none", "bz2", "lz4"].map(|compression| seeds::rosbag1(compression, true)));
     for bytes in all {
@@ -138,17 +139,13 @@ fn the_seeds_are_whole_bags() {
     for bytes in seeds::definitions() {
         let length = usize::from(u16::from_le_bytes([bytes[1], bytes[2]]));
         let (text, data) = bytes[3..].split_at(length);
-        let (schema, encoding, language) = [
-            ("sensor_msgs/msg/Image", "cdr", "ros2msg"),
-            ("sensor_msgs/Image", "ros1", "ros1msg"),
-            ("foxglove.RawImage", "protobuf", "protobuf"),
-        ][usize::from(bytes[0])];
+        let (schema, encoding, language) = exercise::DEFINED[usize::from(bytes[0])];
         let (connection, flaw) =
             super::Connection::new("t", schema, encoding, Some((language, text)));
         assert_eq!(flaw, None);
         assert!(
             connection.decode(data).unwrap().is_ok(),
-            "{encoding}: {:?}",
+            "{schema}, {encoding}: {:?}",
             connection.decode(data)
         );
     }
@@ -171,7 +168,17 @@ fn mutated_rosbag1_never_panics() {
 
 #[test]
 fn mutated_sqlite_never_panics() {
-    bags("sqlite", 500, &[seeds::sqlite()]);
+    bags("sqlite", 500, &[false, true].map(seeds::sqlite));
+}
+
+#[test]
+fn mutated_metadata_never_panics() {
+    hold("metadata", 2_000, &seeds::metadata(), exercise::rosbag2_metadata);
+}
+
+#[test]
+fn mutated_packed_files_and_messages_never_panic() {
+    hold("packed", 1_000, &seeds::packed(), exercise::rosbag2_packed);
 }
 
 #[test]
@@ -191,20 +198,9 @@ fn mutated_pixels_never_panic() {
     hold("pixels", 10_000, &seeds, exercise::raw_image);
 }
 
-/// A small JPEG and a small PNG.
-fn picture_files() -> Vec<Vec<u8>> {
-    let file = |format| {
-        let mut bytes = std::io::Cursor::new(Vec::new());
-        let picture = image::RgbImage::from_fn(9, 7, |x, y| image::Rgb([x as u8 * 20, y as u8, 7]));
-        picture.write_to(&mut bytes, format).unwrap();
-        bytes.into_inner()
-    };
-    vec![file(image::ImageFormat::Jpeg), file(image::ImageFormat::Png)]
-}
-
 #[test]
 fn mutated_picture_files_never_panic() {
-    hold("picture_files", 2_000, &picture_files(), exercise::picture);
+    hold("picture_files", 2_000, &seeds::picture_files(), exercise::picture);
 }
 
 /// `ENGRAM_SEEDS=FOLDER`: where they go.
@@ -217,15 +213,18 @@ fn the_seeds_of_fuzzing_are_written() {
     };
     let camera = crate::camera::CameraInfo::pinhole("front", 640, 480, 1.0).to_yaml();
     let lens = camera.replace("plumb_bob", "equidistant").replace(", 0.0]\nrect", "]\nrect");
-    let bags = [None, Some(mcap::Compression::Zstd), Some(mcap::Compression::Lz4)].map(seeds::mcap);
-    let bags =
-        bags.into_iter().chain(["none", "bz2", "lz4"].map(|kind| seeds::rosbag1(kind, true)));
-    let all: [(&str, Vec<Vec<u8>>); 8] = [
-        ("bag", bags.chain([seeds::sqlite()]).collect()),
+    let packings = [None, Some(mcap::Compression::Zstd), Some(mcap::Compression::Lz4)];
+    let rosbag1 = ["none", "bz2", "lz4"].map(|packing| seeds::rosbag1(packing, true));
+    let all: [(&str, Vec<Vec<u8>>); 12] = [
+        ("bag_mcap", packings.map(seeds::mcap).to_vec()),
+        ("bag_rosbag1", rosbag1.to_vec()),
+        ("bag_sqlite", [false, true].map(seeds::sqlite).to_vec()),
+        ("rosbag2_metadata", seeds::metadata()),
+        ("rosbag2_packed", seeds::packed()),
         ("message", seeds::messages()),
         ("definition", seeds::definitions()),
         ("raw_image", (0..12_u8).map(|n| [&[n, 2, 2, 8], [n; 40].as_slice()].concat()).collect()),
-        ("picture", picture_files()),
+        ("picture", seeds::picture_files()),
         ("camera_info", text(&[&camera, &lens])),
         (
             "labels",

@@ -19,7 +19,7 @@ use crate::capture::error::CaptureError;
 use crate::time::Span;
 
 /// The first line of a bag.
-const MAGIC: &[u8] = b"#ROSBAG V2.0\n";
+pub(super) const MAGIC: &[u8] = b"#ROSBAG V2.0\n";
 /// Every version's first bytes.
 const ANY_MAGIC: &[u8] = b"#ROSBAG V";
 /// A record's header longer than this is damage (a connection's definition is in its data).

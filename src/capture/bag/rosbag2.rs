@@ -5,10 +5,11 @@
 //! count, in the order of their numbers.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use yaml_rust2::parser::{Event, Parser};
 use yaml_rust2::{Yaml, YamlLoader};
 
 use super::segments::note;
@@ -19,12 +20,14 @@ use crate::time::Span;
 
 /// Metadata longer than this is refused.
 const MAX_METADATA_BYTES: u64 = 16 << 20;
+/// Metadata nested deeper is refused: a recorder's is nested 8 deep.
+const MAX_METADATA_NESTING: usize = 64;
 /// A packed file may unpack to this much.
 const MAX_UNPACKED_BYTES: u64 = 64 << 30;
 
 /// What `metadata.yaml` says.
 #[derive(Debug, Default)]
-struct Metadata {
+pub(super) struct Metadata {
     files: Vec<String>,
     packed_messages: bool,
 }
@@ -39,7 +42,12 @@ impl Metadata {
         Self::parse(&text)
     }
 
-    fn parse(text: &str) -> Result<Self, String> {
+    /// Reads the text of `metadata.yaml`.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        refuse_bombs(text)?;
         let documents = YamlLoader::load_from_str(text).map_err(|error| error.to_string())?;
         let bag =
             documents.first().map_or(&Yaml::BadValue, |all| &all["rosbag2_bagfile_information"]);
@@ -50,6 +58,39 @@ impl Metadata {
             files: files.iter().filter_map(Yaml::as_str).map(str::to_owned).collect(),
             packed_messages: mode.eq_ignore_ascii_case("message"),
         })
+    }
+
+    /// The files that it names, in the bag's folder.
+    pub(super) fn files_in(&self, folder: &Path) -> Vec<PathBuf> {
+        self.files.iter().filter_map(|name| inside(folder, name)).collect()
+    }
+}
+
+/// Refuses what the loader would not survive: it recurses into what is nested, and copies what has an anchor.
+fn refuse_bombs(text: &str) -> Result<(), String> {
+    let mut parser = Parser::new_from_str(text);
+    let mut depth = 0_usize;
+    loop {
+        let (event, _) = parser.next_token().map_err(|error| error.to_string())?;
+        let anchor = match event {
+            Event::StreamEnd => return Ok(()),
+            Event::SequenceStart(anchor, _) | Event::MappingStart(anchor, _) => {
+                depth += 1;
+                anchor
+            }
+            Event::SequenceEnd | Event::MappingEnd => {
+                depth = depth.saturating_sub(1);
+                0
+            }
+            Event::Scalar(_, _, anchor, _) => anchor,
+            _ => 0,
+        };
+        if anchor > 0 {
+            return Err("it has anchors".to_owned());
+        }
+        if depth > MAX_METADATA_NESTING {
+            return Err(format!("it is nested more than {MAX_METADATA_NESTING} deep"));
+        }
     }
 }
 
@@ -73,8 +114,7 @@ impl Split {
             note(&mut damage, Cause::BadMessage, format!("metadata.yaml: {why}"));
             Metadata::default()
         });
-        let mut files: Vec<PathBuf> =
-            metadata.files.iter().filter_map(|name| inside(folder, name)).collect();
+        let mut files = metadata.files_in(folder);
         if files.is_empty() {
             files = numbered(folder)?;
         }
@@ -137,7 +177,7 @@ fn numbered(folder: &Path) -> Result<Vec<PathBuf>, CaptureError> {
 /// Opens one file of a bag, unpacked to a temporary one where it must be.
 fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, CaptureError> {
     if file.extension().is_some_and(|text| text.eq_ignore_ascii_case("zstd")) {
-        let (copy, unpacked) = unpack(file)?;
+        let (copy, unpacked) = unpack_file(file)?;
         // What was packed as a file was not packed by message.
         return Ok(if mcap::is_mcap(&unpacked)? {
             Box::new(Unpacked {
@@ -158,22 +198,32 @@ fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, Captur
 }
 
 /// Unpacks `name.db3.zstd` into a temporary folder.
-fn unpack(file: &Path) -> Result<(tempfile::TempDir, PathBuf), CaptureError> {
+fn unpack_file(file: &Path) -> Result<(tempfile::TempDir, PathBuf), CaptureError> {
     let io = |source| CaptureError::Io { path: file.to_owned(), source };
     let copy = tempfile::tempdir().map_err(io)?;
     let unpacked = copy.path().join(Path::new(file.file_stem().unwrap_or_default()));
-    let mut decoder = zstd::Decoder::new(File::open(file).map_err(io)?).map_err(io)?;
+    let packed = File::open(file).map_err(io)?;
     let mut target = File::create(&unpacked).map_err(io)?;
+    unpack(packed, &mut target, MAX_UNPACKED_BYTES).map_err(io)?;
+    Ok((copy, unpacked))
+}
+
+/// Unpacks zstd into `target`, up to `most` bytes. What comes out before an error is used: the part's own
+/// reader says where it ends.
+///
+/// # Errors
+/// Those of writing.
+pub(super) fn unpack(packed: impl Read, target: &mut impl Write, most: u64) -> std::io::Result<()> {
+    let mut decoder = zstd::Decoder::new(packed)?;
     let (mut buffer, mut written) = (vec![0; 1 << 20], 0_u64);
-    // What comes out before an error is used: the part's own reader says where it ends.
     while let Ok(read @ 1..) = decoder.read(&mut buffer) {
         written += read as u64;
-        if written > MAX_UNPACKED_BYTES {
+        if written > most {
             break;
         }
-        target.write_all(&buffer[..read]).map_err(io)?;
+        target.write_all(&buffer[..read])?;
     }
-    Ok((copy, unpacked))
+    Ok(())
 }
 
 /// A container in a temporary file that goes with it.
@@ -291,5 +341,17 @@ mod tests {
         let found = numbered(folder.path()).unwrap();
         let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap()).collect();
         assert_eq!(names, ["run_2.db3", "run_10.db3"]);
+    }
+
+    #[test]
+    fn metadata_that_takes_stack_or_memory_is_refused() {
+        let named = "rosbag2_bagfile_information:\n  relative_file_paths: [run_0.db3]\n";
+        assert!(Metadata::parse(named).is_ok());
+        let lists = "- ".repeat(1_000_000);
+        let keys = "? ".repeat(1_000_000);
+        let copies = format!("{named}a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n");
+        for text in [lists, keys, copies] {
+            assert!(Metadata::parse(&text).is_err());
+        }
     }
 }

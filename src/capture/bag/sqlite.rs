@@ -21,7 +21,7 @@ use crate::capture::error::CaptureError;
 use crate::time::{Span, Timestamp};
 
 /// The first bytes of every SQLite database.
-const MAGIC: &[u8] = b"SQLite format 3\0";
+pub(super) const MAGIC: &[u8] = b"SQLite format 3\0";
 /// Topics that a bag may have.
 const MAX_TOPICS: usize = 100_000;
 /// A row takes more than this; a tree that yields more rows than fit in its file runs in circles.
@@ -318,15 +318,18 @@ impl Reader {
             _ => Ok(Vec::new()),
         });
         let bytes = bytes.map_err(|error| error.to_string())?;
-        if self.index.packed { unpack(&bytes) } else { Ok(bytes) }
+        if self.index.packed { unpack(&bytes, MAX_CHUNK_BYTES) } else { Ok(bytes) }
     }
 }
 
-/// Unpacks one zstd message, up to the cap.
-fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+/// Unpacks one zstd message, up to `most` bytes.
+///
+/// # Errors
+/// Where it does not unpack.
+pub(super) fn unpack(packed: &[u8], most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let decoder = zstd::Decoder::new(packed).map_err(|error| error.to_string())?;
-    decoder.take(MAX_CHUNK_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    decoder.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }
 

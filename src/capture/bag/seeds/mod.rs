@@ -1,6 +1,8 @@
 //! Small bags of every format, made here: what mutation tests start from, and what a reader must read
 //! wherever the shared recordings are missing.
 
+mod protobuf;
+
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
@@ -165,8 +167,8 @@ pub(super) fn rosbag1(compression: &str, indexed: bool) -> Vec<u8> {
     bag
 }
 
-/// A rosbag2 database.
-pub(super) fn sqlite() -> Vec<u8> {
+/// A rosbag2 database; `defined`: with the table of definitions that newer recorders write.
+pub(super) fn sqlite(defined: bool) -> Vec<u8> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bag.db3");
     let database = rusqlite::Connection::open(&path).unwrap();
@@ -180,6 +182,15 @@ pub(super) fn sqlite() -> Vec<u8> {
              CREATE INDEX timestamp_idx ON messages (timestamp ASC);",
         )
         .unwrap();
+    if defined {
+        database
+            .execute_batch(
+                "CREATE TABLE message_definitions(id INTEGER PRIMARY KEY, topic_type TEXT NOT NULL,
+                    encoding TEXT NOT NULL, encoded_message_definition TEXT NOT NULL,
+                    type_description_hash TEXT NOT NULL);",
+            )
+            .unwrap();
+    }
     for (n, seed) in seeds().iter().enumerate() {
         let id = i64::try_from(n + 1).unwrap();
         let at = i64::try_from(T0).unwrap() + id * 1_000_000;
@@ -192,6 +203,15 @@ pub(super) fn sqlite() -> Vec<u8> {
         database
             .execute("INSERT INTO messages VALUES (?1, ?1, ?2, ?3)", (id, at, &seed.cdr))
             .unwrap();
+        if defined {
+            let text = super::definition::built_in::full_text(seed.kind).unwrap();
+            database
+                .execute(
+                    "INSERT INTO message_definitions VALUES (?1, ?2, 'ros2msg', ?3, '')",
+                    (id, seed.kind, text),
+                )
+                .unwrap();
+        }
     }
     drop(database);
     std::fs::read(path).unwrap()
@@ -252,40 +272,83 @@ pub(super) fn definitions() -> Vec<Vec<u8>> {
         let length = u16::try_from(text.len()).unwrap().to_le_bytes();
         [&[choice], length.as_slice(), text, data].concat()
     };
-    // FileDescriptorSet{file{package:"foxglove" message_type{name:"RawImage" field{...}}}}
-    let field = |name: &str, number: u8, kind: u8| {
-        let body = [
-            &[0x0a, u8::try_from(name.len()).unwrap()],
-            name.as_bytes(),
-            &[0x18, number, 0x20, 1, 0x28, kind],
-        ]
-        .concat();
-        [&[0x12, u8::try_from(body.len()).unwrap()], body.as_slice()].concat()
+    let ros1 = text.replace("builtin_interfaces/Time stamp", "uint32 seq\ntime stamp");
+    let picture = picture_files().swap_remove(1);
+    super::exercise::DEFINED
+        .iter()
+        .zip(0..)
+        .map(|(&(schema, encoding, _), choice)| match encoding {
+            "cdr" => put(choice, text.as_bytes(), &image.cdr),
+            "ros1" => put(choice, ros1.as_bytes(), &image.ros1),
+            _ => {
+                let message = protobuf::message(schema, &picture);
+                put(choice, &protobuf::descriptors(schema), &message)
+            }
+        })
+        .collect()
+}
+
+/// A small JPEG and a small PNG.
+pub(super) fn picture_files() -> Vec<Vec<u8>> {
+    let file = |format| {
+        let mut bytes = Cursor::new(Vec::new());
+        let picture = image::RgbImage::from_fn(9, 7, |x, y| image::Rgb([x as u8 * 20, y as u8, 7]));
+        picture.write_to(&mut bytes, format).unwrap();
+        bytes.into_inner()
     };
-    let wrapped = |tag: u8, body: &[u8]| [&[tag, u8::try_from(body.len()).unwrap()], body].concat();
-    let fields = [
-        wrapped(0x0a, b"RawImage"),
-        field("width", 3, 7),
-        field("height", 4, 7),
-        field("encoding", 5, 9),
-        field("step", 6, 7),
-        field("data", 7, 12),
-    ]
-    .concat();
-    let set = wrapped(0x0a, &[wrapped(0x12, b"foxglove"), wrapped(0x22, &fields)].concat());
-    let message = [
-        &[0x1d, 1, 0, 0, 0, 0x25, 1, 0, 0, 0, 0x2a, 4],
-        b"rgb8".as_slice(),
-        &[0x35, 3, 0, 0, 0, 0x3a, 3, 1, 2, 3],
-    ]
-    .concat();
+    vec![file(image::ImageFormat::Jpeg), file(image::ImageFormat::Png)]
+}
+
+/// `metadata.yaml` as recorders of several years wrote it.
+pub(super) fn metadata() -> Vec<Vec<u8>> {
+    let topic = |profiles: &str| {
+        format!(
+            "  topics_with_message_count:
+    - topic_metadata:
+        name: /pose
+        type: geometry_msgs/msg/PoseStamped
+        serialization_format: cdr
+        offered_qos_profiles: {profiles}
+      message_count: 4
+"
+        )
+    };
+    let (text, list) = (
+        r#""- history: 3\n  depth: 0""#,
+        "\n          - history: keep_last\n            depth: 10",
+    );
+    let of = |version: u8, files: &str, mode: &str, profiles: &str| {
+        let topics = topic(profiles);
+        format!(
+            "rosbag2_bagfile_information:
+  version: {version}
+  storage_identifier: sqlite3
+  relative_file_paths:
+{files}  duration:
+    nanoseconds: 3000000
+  starting_time:
+    nanoseconds_since_epoch: 1772612100000000000
+  message_count: 4
+{topics}  compression_format: zstd
+  compression_mode: {mode}
+"
+        )
+        .into_bytes()
+    };
     vec![
-        put(0, text.as_bytes(), &image.cdr),
-        put(
-            1,
-            text.replace("builtin_interfaces/Time stamp", "uint32 seq\ntime stamp").as_bytes(),
-            &image.ros1,
-        ),
-        put(2, &set, &message),
+        of(4, "    - run/run_0.db3.zstd\n    - run/run_1.db3.zstd\n", "FILE", text),
+        of(5, "    - run_0.db3\n", "MESSAGE", text),
+        of(9, "    - ../run_0.mcap\n", "\"\"", list),
+        b"rosbag2_bagfile_information: {relative_file_paths: [a.db3, 'b\\c.db3', \"d\\u0065.db3\"]}\n"
+            .to_vec(),
     ]
+}
+
+/// zstd as rosbag2 packs with it: one frame, two, one that is cut, one of a long run.
+pub(super) fn packed() -> Vec<Vec<u8>> {
+    let pack = |bytes: &[u8]| zstd::encode_all(bytes, 0).unwrap();
+    let message = seeds().swap_remove(0).cdr;
+    let one = pack(&message);
+    let cut = one[..one.len() / 2].to_vec();
+    vec![one.clone(), [one, pack(b"and more")].concat(), cut, pack(&vec![7_u8; 4 << 20])]
 }

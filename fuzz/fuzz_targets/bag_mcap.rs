@@ -1,0 +1,9 @@
+//! MCAP files.
+#![no_main]
+
+mod bag;
+
+use engram::capture::bag::exercise;
+use libfuzzer_sys::Corpus;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| -> Corpus { bag::read(exercise::MCAP, bytes) });
