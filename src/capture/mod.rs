@@ -19,7 +19,7 @@ mod sound;
 pub use blocks::{BLOCK_SAMPLES, Blocks};
 pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
-pub use live::{LiveSources, SourceHealth, SourceState};
+pub use live::{LiveSources, SourceHealth, SourceState, without_pipeline};
 pub use playback::Playback;
 pub use recording::{Pattern, Recording, ReplayOptions};
 

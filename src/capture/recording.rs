@@ -154,6 +154,24 @@ struct Part {
     start: Timestamp,
 }
 
+/// Why the options leave nothing of what begins at `first`; `None` where they leave something, or nobody knows how long
+/// it is.
+fn nothing_selected(parts: &[Part], first: Timestamp, options: &ReplayOptions) -> Option<String> {
+    let end_of =
+        |part: &Part| part.container.duration_secs().map(|secs| part.start.plus_secs(secs));
+    let ends: Option<Vec<Timestamp>> = parts.iter().map(end_of).collect();
+    let last = ends?.into_iter().max()?;
+    let from = first.plus_secs(options.start_offset_secs);
+    let nothing = from > last || options.until.is_some_and(|until| until < from);
+    nothing.then(|| {
+        format!(
+            "it is from {first} to {last} ({:.1} s), and nothing of that is selected; look at --start-offset, --until \
+             and --start-time",
+            last.secs_since(first)
+        )
+    })
+}
+
 /// A recording, opened and looked into; nothing plays yet.
 #[derive(Debug)]
 pub struct Recording {
@@ -213,7 +231,7 @@ impl Recording {
         };
         if let Some(name) = options.transcripts.iter().find(|name| !text(name)) {
             let reason = format!(
-                "it has no topic {name} of text for --transcripts (std_msgs/String or JSON)"
+                "it has no topic {name} of text for --transcripts or replay.transcripts (std_msgs/String or JSON)"
             );
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }
@@ -251,11 +269,15 @@ impl Recording {
             let nanos = first.as_nanos().saturating_add(behind(&container));
             Part { container, start: Timestamp::from_nanos(nanos) }
         });
+        let parts: Vec<Part> = parts.collect();
+        if let Some(reason) = nothing_selected(&parts, first, options) {
+            return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
+        }
         Ok(Self {
             path: path.to_owned(),
             options: options.clone(),
             sha256,
-            parts: parts.collect(),
+            parts,
             start: first,
             start_is_guess: start.is_none(),
             cameras: of_kind(bag::Kind::Camera),

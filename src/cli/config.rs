@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::{Context, print};
+use crate::capture::without_pipeline;
 
 /// Show or check the configuration.
 #[derive(Debug, Args)]
@@ -32,6 +33,11 @@ pub(super) fn run(args: &ConfigArgs, context: &Context) -> anyhow::Result<u8> {
                 Some(file) => file.display().to_string(),
                 None => "the built-in defaults".to_owned(),
             };
+            // The others run without it: no reason to refuse a start.
+            let config = &context.config;
+            for (id, error) in without_pipeline(&config.camera, &config.microphone) {
+                eprintln!("warning: {id} will not come up: {error}");
+            }
             print::line(format!("{from}: no mistake found"))?;
         }
     }

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufWriter;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -125,7 +126,9 @@ struct OpenFile {
 impl OpenFile {
     fn create(path: &Path) -> Result<Self, RecordError> {
         let io = |source| RecordError::Io { path: path.to_owned(), source };
-        let file = File::create_new(path).map_err(io)?;
+        // What a home looks and sounds like is for its owner alone.
+        let mut options = File::options();
+        let file = options.write(true).create_new(true).mode(0o600).open(path).map_err(io)?;
         let options = WriteOptions::new()
             .profile("ros2")
             .library(concat!("engram ", env!("CARGO_PKG_VERSION")))
@@ -198,7 +201,11 @@ impl BagWriter {
             return Err(RecordError::Exists { path: path.to_owned() });
         }
         if limits.splits() {
-            std::fs::create_dir_all(path)
+            let mut folder = std::fs::DirBuilder::new();
+            folder
+                .recursive(true)
+                .mode(0o700)
+                .create(path)
                 .map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
         }
         let (recorded, spans, cameras) = (Recorded::default(), Vec::new(), BTreeMap::new());
@@ -477,6 +484,8 @@ fn camera_info(header: Cdr, camera: &CameraInfo) -> Cdr {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
     use crate::capture::{Recording, ReplayOptions};
 
@@ -557,6 +566,8 @@ mod tests {
         items.iter().for_each(|item| writer.item(item).unwrap());
         let recorded = writer.finish().unwrap();
         assert_eq!(recorded.files.len(), 4);
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(&recorded.files[0])), (0o700, 0o600));
         let (played, damaged) = replayed(&path);
         assert_eq!(damaged, 0);
         assert_eq!(told(&played), told(&items));

@@ -15,8 +15,13 @@ pub(super) fn of_element(factory: &str) -> &'static str {
         "h264parse" | "h265parse" | "av1parse" | "av1dec" | "srtsrc" | "audiobuffersplit" => {
             "gstreamer1.0-plugins-bad"
         }
-        // v4l2src, rtspsrc, pulsesrc, jpegdec, qtdemux, matroskademux, videoflip, …
-        _ => "gstreamer1.0-plugins-good",
+        "v4l2src" | "rtspsrc" | "pulsesrc" | "jpegdec" | "jpegenc" | "qtdemux"
+        | "matroskademux" | "wavparse" | "flacdec" | "videoflip" | "videocrop" | "udpsrc"
+        | "souphttpsrc" | "multifilesrc" | "level" | "rtph264depay" | "rtph265depay"
+        | "rtpjpegdepay" => "gstreamer1.0-plugins-good",
+        _ => {
+            "the package that has it, if that is its name (gstreamer1.0-plugins-good or -bad have most)"
+        }
     }
 }
 

@@ -15,10 +15,12 @@ use crate::capture::gst::{launch, sample};
 use crate::ids::SourceId;
 use crate::media::{Frame, Item, Picture};
 
-/// A launch description, ready to be started any number of times.
+/// A launch description that is looked up and started any number of times.
 pub(super) struct PipelineSource {
     id: SourceId,
-    paragraphs: Vec<String>,
+    launch: Launch,
+    /// Frames, sound: what it was asked for at first.
+    yields: (bool, bool),
     video: Arc<Mutex<VideoState>>,
     audio_clock: Arc<Mutex<CaptureClock>>,
 }
@@ -30,13 +32,38 @@ struct VideoState {
     next_number: u64,
 }
 
+/// Which launch description, and of what.
+#[derive(Clone, Debug)]
+pub(super) struct Launch {
+    /// A name, or the description itself.
+    pub(super) name: String,
+    /// Fills its `{uri}`.
+    pub(super) uri: String,
+}
+
+impl Launch {
+    fn paragraphs(&self) -> Result<Vec<String>, CaptureError> {
+        Ok(launch::paragraphs(&launch::find(&self.name)?, &self.uri))
+    }
+
+    /// Why it cannot be read, if it cannot.
+    pub(super) fn missing(&self) -> Option<CaptureError> {
+        launch::find(&self.name).err()
+    }
+}
+
 type Failure = Arc<Mutex<Option<String>>>;
 
 impl PipelineSource {
-    /// `paragraphs`: pipelines with appsinks `video` and/or `audio`.
-    pub(super) fn new(id: &str, paragraphs: Vec<String>) -> Self {
-        let id = SourceId::new(id);
-        Self { id, paragraphs, video: Arc::default(), audio_clock: Arc::default() }
+    /// `launch`: pipelines with appsinks `video` and/or `audio`. While it is not there, the source is taken to yield
+    /// `otherwise` (frames, sound), and fails when it is opened.
+    pub(super) fn new(id: &str, launch: Launch, otherwise: (bool, bool)) -> Self {
+        let yields = launch.paragraphs().map_or(otherwise, |paragraphs| {
+            let any = |sink| paragraphs.iter().any(|text| launch::has_sink(text, sink));
+            (any("video"), any("audio"))
+        });
+        let (video, audio_clock) = Default::default();
+        Self { id: SourceId::new(id), launch, yields, video, audio_clock }
     }
 }
 
@@ -46,20 +73,20 @@ impl Source for PipelineSource {
     }
 
     fn yields(&self) -> (bool, bool) {
-        let any = |sink| self.paragraphs.iter().any(|text| launch::has_sink(text, sink));
-        (any("video"), any("audio"))
+        self.yields
     }
 
     fn open(&mut self, frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError> {
         let failure = Failure::default();
         let mut device = Pipelines { pipelines: Vec::new(), failure: Arc::clone(&failure) };
-        for paragraph in &self.paragraphs {
-            let pipeline = launch::build(self.id.as_str(), paragraph)?;
+        let (frames_wanted, sound_wanted) = self.yields;
+        for paragraph in self.launch.paragraphs()? {
+            let pipeline = launch::build(self.id.as_str(), &paragraph)?;
             watch(&pipeline, &failure);
-            if let Some(sink) = launch::sink(&pipeline, "video") {
+            if let Some(sink) = launch::sink(&pipeline, "video").filter(|_| frames_wanted) {
                 tap_video(&sink, &pipeline, frames.clone(), Arc::clone(&self.video), &failure);
             }
-            if let Some(sink) = launch::sink(&pipeline, "audio") {
+            if let Some(sink) = launch::sink(&pipeline, "audio").filter(|_| sound_wanted) {
                 let clock = Arc::clone(&self.audio_clock);
                 tap_audio(&sink, &pipeline, sound.clone(), clock, &failure);
             }

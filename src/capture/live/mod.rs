@@ -15,12 +15,11 @@ use crossbeam_channel::{Receiver, Select};
 use serde::Serialize;
 
 use self::channel::Lane;
-use self::gst_source::PipelineSource;
+use self::gst_source::{Launch, PipelineSource};
 use self::microphone::CpalSource;
 pub(in crate::capture) use self::supervise::Pace;
 use self::supervise::{Source, Supervised};
 use super::error::CaptureError;
-use super::gst::launch;
 use crate::config::{Camera, Microphone, MicrophoneBackend, Window};
 use crate::ids::SourceId;
 use crate::media::Item;
@@ -95,7 +94,7 @@ impl LiveSources {
     /// Starts every source. One that does not come up is tried again; it holds back none of the others.
     ///
     /// # Errors
-    /// When a launch description cannot be found or two sources have one name.
+    /// When two sources have one name.
     pub fn start(
         cameras: &[Camera],
         microphones: &[Microphone],
@@ -119,10 +118,11 @@ impl LiveSources {
         }
         let mut sources: Vec<Box<dyn Source>> = Vec::new();
         for camera in cameras {
-            sources.push(Box::new(camera_source(camera)?));
+            let launch = camera_launch(camera);
+            sources.push(Box::new(PipelineSource::new(&camera.id, launch, (true, false))));
         }
         for microphone in microphones {
-            sources.push(microphone_source(microphone)?);
+            sources.push(microphone_source(microphone));
         }
         let now = Instant::now();
         let (mut supervised, mut feeds) = (Vec::new(), Vec::new());
@@ -288,23 +288,44 @@ impl LiveSources {
     }
 }
 
+/// Names of the sources whose launch descriptions are not there, and why: they would not come up.
+#[must_use]
+pub fn without_pipeline(
+    cameras: &[Camera],
+    microphones: &[Microphone],
+) -> Vec<(String, CaptureError)> {
+    let of_cameras = cameras.iter().map(|camera| (&camera.id, Some(camera_launch(camera))));
+    let of_microphones = microphones.iter().map(|one| (&one.id, microphone_launch(one)));
+    of_cameras
+        .chain(of_microphones)
+        .filter_map(|(id, launch)| Some((id.clone(), launch?.missing()?)))
+        .collect()
+}
+
 /// The pipeline of a `[[camera]]`: the named one, else by the look of its address.
-fn camera_source(camera: &Camera) -> Result<PipelineSource, CaptureError> {
+fn camera_launch(camera: &Camera) -> Launch {
     let given = camera.uri.as_deref().unwrap_or("");
     let guessed = if given.starts_with("rtsp") { "rtsp" } else { "v4l2" };
     let name = camera.pipeline.as_deref().unwrap_or(guessed);
     let uri = if given.is_empty() && name == "v4l2" { "/dev/video0" } else { given };
-    Ok(PipelineSource::new(&camera.id, launch::paragraphs(&launch::find(name)?, uri)))
+    Launch { name: name.to_owned(), uri: uri.to_owned() }
 }
 
-/// The source of a `[[microphone]]`. Of GStreamer's: `pulse` or `pulse:NAME` goes through PulseAudio, a
-/// launch description (with `!`) is taken as it is, anything else is an ALSA device.
-fn microphone_source(microphone: &Microphone) -> Result<Box<dyn Source>, CaptureError> {
-    let device = microphone.device.as_deref();
-    if microphone.backend == MicrophoneBackend::Cpal {
-        return Ok(Box::new(CpalSource::new(&microphone.id, device)));
+/// The source of a `[[microphone]]`.
+fn microphone_source(microphone: &Microphone) -> Box<dyn Source> {
+    match microphone_launch(microphone) {
+        Some(launch) => Box::new(PipelineSource::new(&microphone.id, launch, (false, true))),
+        None => Box::new(CpalSource::new(&microphone.id, microphone.device.as_deref())),
     }
-    let (name, uri) = match device.unwrap_or("default") {
+}
+
+/// Of those that come by GStreamer: `pulse` or `pulse:NAME` goes through PulseAudio, a launch description (with `!`) is
+/// taken as it is, anything else is an ALSA device.
+fn microphone_launch(microphone: &Microphone) -> Option<Launch> {
+    if microphone.backend == MicrophoneBackend::Cpal {
+        return None;
+    }
+    let (name, uri) = match microphone.device.as_deref().unwrap_or("default") {
         "pulse" => ("pulse", ""),
         description if description.contains('!') => (description, ""),
         device => match device.strip_prefix("pulse:") {
@@ -312,8 +333,7 @@ fn microphone_source(microphone: &Microphone) -> Result<Box<dyn Source>, Capture
             None => ("alsa", device),
         },
     };
-    let paragraphs = launch::paragraphs(&launch::find(name)?, uri);
-    Ok(Box::new(PipelineSource::new(&microphone.id, paragraphs)))
+    Some(Launch { name: name.to_owned(), uri: uri.to_owned() })
 }
 
 #[cfg(test)]

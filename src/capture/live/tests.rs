@@ -78,6 +78,7 @@ fn a_source_that_dies_comes_back_and_one_that_stalls_does_not_hold_up_the_others
             camera("dies", &video(20, "num-buffers=5")),
             camera("stalls", "videotestsrc is-live=true ! identity drop-probability=1 ! video/x-raw,format=I420 ! appsink name=video"),
             camera("missing", "v4l2src device=/dev/video99 ! appsink name=video"),
+            camera("unknown", "none"),
         ],
         &[],
         &window,
@@ -94,6 +95,7 @@ fn a_source_that_dies_comes_back_and_one_that_stalls_does_not_hold_up_the_others
     assert!(state("dies").restarts >= 2);
     assert!(state("stalls").last_error.as_ref().unwrap().contains("no data"));
     assert!(state("missing").restarts >= 2 && state("missing").last_error.is_some());
+    assert!(state("unknown").last_error.as_ref().unwrap().contains("\"none\" not found"));
 }
 
 #[test]
@@ -117,11 +119,10 @@ fn a_slow_consumer_loses_the_oldest_frames_and_no_sound() {
 }
 
 #[test]
-fn two_sources_of_one_name_and_unknown_pipelines_are_refused() {
+fn two_sources_of_one_name_are_refused() {
     let window = Window::default();
     let twice = [camera("a", "test"), camera("a", "test")];
     assert!(LiveSources::start(&twice, &[], &window).is_err());
-    assert!(LiveSources::start(&[camera("a", "none")], &[], &window).is_err());
 }
 
 /// Where no card is, ALSA's own plugins stand in for one:

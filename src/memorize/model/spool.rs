@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -395,7 +396,8 @@ fn read(path: &Path, cipher: &FileCipher) -> io::Result<SpooledClip> {
 
 fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let unfinished = path.with_extension("part");
-    let mut file = fs::File::create(&unfinished)?;
+    let mut options = fs::OpenOptions::new();
+    let mut file = options.write(true).create(true).truncate(true).mode(0o600).open(&unfinished)?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&unfinished, path)?;
@@ -440,6 +442,13 @@ mod tests {
         let spool = Spool::open(dir.path(), 1 << 20, None).unwrap();
         spool.put(&clip(7, 100)).unwrap();
         assert_eq!(next(&spool), None, "not committed yet");
+        for file in fs::read_dir(dir.path()).unwrap() {
+            let metadata = file.unwrap().metadata().unwrap();
+            assert_eq!(
+                std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777,
+                0o600
+            );
+        }
         // Its transaction failed: the next one takes its place.
         for index in 0..3 {
             spool.put(&clip(index, 100)).unwrap();
