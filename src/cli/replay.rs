@@ -14,7 +14,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::keys::Keys;
 use crate::capture::{Pattern, Recording, ReplayOptions};
-use crate::config::Config;
+use crate::config::{Config, Renaming, Replay};
 use crate::daemon::announce::Announcer;
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
@@ -55,10 +55,10 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
     pub start_time: Option<Timestamp>,
     /// Leave out the first seconds.
-    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = parse_secs)]
     pub start_offset: f64,
     /// Stop after so many seconds.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", value_parser = parse_secs)]
     pub duration: Option<f64>,
     /// Stop at this time of the recording.
     #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
@@ -66,29 +66,30 @@ pub struct ReplayArgs {
     /// Begin again at the end, as a new session, until stopped.
     #[arg(long = "loop")]
     pub repeat: bool,
-    /// Only these topics.
+    /// Only these topics [default: `replay.topics` of the configuration].
     #[arg(long, value_delimiter = ',')]
     pub topics: Vec<String>,
-    /// All but these topics.
+    /// All but these topics [default: `replay.exclude_topics`].
     #[arg(long, value_delimiter = ',')]
     pub exclude_topics: Vec<String>,
-    /// Only topics of which this regular expression matches a part.
+    /// Only topics of which this regular expression matches a part; `replay.topics` does not count then.
     #[arg(long, value_name = "RE", value_parser = Pattern::new)]
     pub regex: Vec<Pattern>,
     /// Not the topics of which this regular expression matches a part.
     #[arg(long, value_name = "RE", value_parser = Pattern::new)]
     pub exclude_regex: Vec<Pattern>,
-    /// These topics of text (std_msgs/String, JSON) are what people said, understood by another recogniser.
+    /// These topics of text (std_msgs/String, JSON) are what people said, understood by another recogniser
+    /// [default: `replay.transcripts`].
     #[arg(long, value_delimiter = ',', value_name = "TOPICS")]
     pub transcripts: Vec<String>,
-    /// Name a topic differently: `/camera:=/front`.
-    #[arg(long, value_parser = parse_remap, value_name = "A:=B")]
-    pub remap: Vec<(String, String)>,
+    /// Name a topic differently: `/camera:=/front` [default: `replay.remap`].
+    #[arg(long, value_parser = Renaming::parse, value_name = "A:=B")]
+    pub remap: Vec<Renaming>,
     /// Wait for `resume` (space, or MQTT `replay/resume`) before the first frame; needs `--serve` or a terminal.
     #[arg(long)]
     pub start_paused: bool,
     /// Wait so many seconds before the first frame.
-    #[arg(long, value_name = "S", default_value_t = 0.0)]
+    #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = parse_secs)]
     pub delay: f64,
     /// Remember it once more, as a new session.
     #[arg(long)]
@@ -118,6 +119,16 @@ fn parse_rate(text: &str) -> Result<Rate, String> {
     }
 }
 
+/// Longer than a year nobody waits and nothing is recorded.
+const MOST_SECS: f64 = 366.0 * 86_400.0;
+
+fn parse_secs(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(secs) if (0.0..=MOST_SECS).contains(&secs) => Ok(secs),
+        _ => Err(format!("{text:?} is no number of seconds; write 0 or more, up to a year")),
+    }
+}
+
 fn parse_hz(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(hz) if (0.01..=1000.0).contains(&hz) => Ok(hz),
@@ -125,26 +136,28 @@ fn parse_hz(text: &str) -> Result<f64, String> {
     }
 }
 
-fn parse_remap(text: &str) -> Result<(String, String), String> {
-    match text.split_once(":=") {
-        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok((from.into(), to.into())),
-        _ => Err(format!("{text:?} is no renaming; write OLD:=NEW")),
-    }
+/// What the command line gives, else what the configuration says.
+fn or_config<'a, T>(given: &'a [T], config: &'a [T]) -> &'a [T] {
+    if given.is_empty() { config } else { given }
 }
 
 impl ReplayArgs {
-    fn options(&self) -> ReplayOptions {
+    /// What is played; `config` says what no option does.
+    fn options(&self, config: &Replay) -> ReplayOptions {
+        // Topics of the configuration beside those of a --regex would not be "only" these.
+        let configured = if self.regex.is_empty() { config.topics.as_slice() } else { &[] };
+        let remap = or_config(&self.remap, &config.remap).iter();
         ReplayOptions {
             start_time: self.start_time,
             start_offset_secs: self.start_offset,
             duration_secs: self.duration,
             until: self.until,
-            topics: self.topics.clone(),
-            exclude_topics: self.exclude_topics.clone(),
+            topics: or_config(&self.topics, configured).to_vec(),
+            exclude_topics: or_config(&self.exclude_topics, &config.exclude_topics).to_vec(),
             regex: self.regex.clone(),
             exclude_regex: self.exclude_regex.clone(),
-            transcripts: self.transcripts.clone(),
-            remap: self.remap.clone(),
+            transcripts: or_config(&self.transcripts, &config.transcripts).to_vec(),
+            remap: remap.map(|one| (one.from.clone(), one.to.clone())).collect(),
         }
     }
 }
@@ -158,7 +171,7 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
         bail!("--loop plays one recording; name one");
     }
     // Look at all of them before hours are spent on the first.
-    let recordings = open(args)?;
+    let recordings = open(args, config)?;
     if args.serve {
         return serve(args, config, &recordings, json);
     }
@@ -175,7 +188,7 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
     }
     let model = model_memorizer(config)?.map(|(model, _)| model);
     let refiner = Refiner::start_unwatched(&settings, model)?;
-    thread::sleep(Duration::from_secs_f64(args.delay.max(0.0)));
+    thread::sleep(Duration::from_secs_f64(args.delay));
     let played = play(args, &settings, &recordings, &told, json);
     if let Some(refiner) = refiner {
         refine_the_rest(
@@ -254,7 +267,7 @@ fn serve(
         eprintln!("warning: without {missing}");
     }
     eprintln!("answering: {}", daemon.address());
-    let delay = Duration::try_from_secs_f64(args.delay).unwrap_or_default();
+    let delay = Duration::from_secs_f64(args.delay);
     let played = if daemon.stop().wait_for(delay) {
         Ok(Played::default())
     } else {
@@ -317,8 +330,8 @@ fn play(
 ///
 /// # Errors
 /// The first one that cannot be opened.
-pub fn open(args: &ReplayArgs) -> anyhow::Result<Vec<Recording>> {
-    let options = args.options();
+pub fn open(args: &ReplayArgs, config: &Config) -> anyhow::Result<Vec<Recording>> {
+    let options = args.options(&config.replay);
     let mut recordings = Vec::new();
     let singly = args.recordings.iter().map(std::slice::from_ref);
     let groups: Vec<&[PathBuf]> =
@@ -461,4 +474,54 @@ fn tell_end(recording: &Recording, end: &SessionEnd, json: bool) -> anyhow::Resu
         writeln!(out, "  damaged: {damage}").ok();
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: ReplayArgs,
+    }
+
+    fn options(line: &[&str], config: &Replay) -> ReplayOptions {
+        let line = [["replay", "run.mcap"].as_slice(), line].concat();
+        Line::try_parse_from(line).unwrap().args.options(config)
+    }
+
+    #[test]
+    fn the_configuration_names_topics_and_the_command_line_wins() {
+        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        let config = Replay {
+            topics: vec!["/camera".to_owned(), "/audio".to_owned()],
+            exclude_topics: vec!["/goal".to_owned()],
+            transcripts: vec!["/asr".to_owned()],
+            remap: vec![Renaming::parse("/camera:=/front").unwrap()],
+        };
+        let of_config = options(&[], &config);
+        assert_eq!(of_config.topics, ["/camera", "/audio"]);
+        assert_eq!(of_config.exclude_topics, ["/goal"]);
+        assert_eq!(of_config.transcripts, ["/asr"]);
+        assert_eq!(of_config.remap, [pair("/camera", "/front")]);
+
+        // An option replaces its own key and no other.
+        let one = options(&["--topics", "/odom,/left"], &config);
+        let expected = vec!["/odom".to_owned(), "/left".to_owned()];
+        assert_eq!(one, ReplayOptions { topics: expected, ..of_config.clone() });
+        let line = ["--exclude-topics", "/a", "--transcripts", "/b", "--remap", "/c:=/d"];
+        let given = options(&line, &config);
+        assert_eq!(given.topics, of_config.topics);
+        assert_eq!(given.exclude_topics, ["/a"]);
+        assert_eq!(given.transcripts, ["/b"]);
+        assert_eq!(given.remap, [pair("/c", "/d")]);
+
+        let by_pattern = options(&["--regex", "^/left"], &config);
+        assert!(by_pattern.selects("/left/image") && !by_pattern.selects("/camera"));
+        assert_eq!(options(&[], &Replay::default()), ReplayOptions::default());
+    }
 }

@@ -195,7 +195,7 @@ fn toml_value(text: &str) -> Value {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::config::{ModelSet, RANGES, key_paths};
+    use crate::config::{ModelSet, RANGES, Renaming, key_paths};
 
     const EXAMPLE: &str = include_str!("../../config/engram.toml");
 
@@ -333,6 +333,10 @@ mod tests {
                 "engram.toml:4:6: two sources",
             ),
             ("[llm]\napi_key_file = \"/nowhere/key\"\n", "does not exist"),
+            (
+                "[replay]\nremap = [\"/a\"]\n",
+                "engram.toml:2:9: \"/a\" is no renaming; write OLD:=NEW",
+            ),
         ] {
             let message = refused(text, &[]);
             assert!(message.contains(says), "{text}: {message}");
@@ -351,6 +355,8 @@ mod tests {
                 "camera.0.uri=/dev/video2",
                 "camera.1.id=b",
                 "camera.1.uri=y",
+                "replay.topics=[\"/a\"]",
+                "replay.remap.0=/a:=/b",
             ],
         );
         let config = config.unwrap();
@@ -359,6 +365,8 @@ mod tests {
         assert_eq!(config.mqtt.broker, "mqtt://hub:1883");
         assert_eq!(config.camera[0].uri.as_deref(), Some("/dev/video2"));
         assert_eq!(config.camera[1].id, "b");
+        assert_eq!(config.replay.topics, ["/a"]);
+        assert_eq!(config.replay.remap, [Renaming::parse("/a:=/b").unwrap()]);
     }
 
     #[test]

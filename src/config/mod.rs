@@ -12,6 +12,7 @@ mod error;
 mod keys;
 mod load;
 mod locate;
+mod renaming;
 mod resolve;
 pub mod sections;
 
@@ -22,6 +23,7 @@ pub use check::{RANGES, Range};
 pub use error::{ConfigError, Place, Problem};
 pub use keys::key_paths;
 pub use load::{Loaded, SYSTEM_FILE, Source};
+pub use renaming::Renaming;
 pub use resolve::{find_file, read_secret};
 pub use sections::*;
 
@@ -37,6 +39,8 @@ pub struct Config {
     pub camera: Vec<Camera>,
     /// Microphones, any number.
     pub microphone: Vec<Microphone>,
+    /// What is read of a recording.
+    pub replay: Replay,
     /// The rolling window.
     pub window: Window,
     /// Worker threads.

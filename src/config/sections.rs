@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::Renaming;
+
 /// Declares a section: public fields with docs and defaults; unknown keys are refused.
 macro_rules! section {
     ($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident : $ty:ty = $default:expr),* $(,)? }) => {
@@ -115,6 +117,20 @@ pub struct Microphone {
     /// By how much its sound comes later than the pictures of the same moment, seconds, -5–5.
     #[serde(default)]
     pub offset_secs: f64,
+}
+
+section! {
+    /// `[replay]`
+    Replay {
+        /// Only these topics (names before `remap`; a file has `camera` and `microphone`); all that can be played when empty.
+        topics: Vec<String> = Vec::new(),
+        /// Not these topics.
+        exclude_topics: Vec<String> = Vec::new(),
+        /// These topics of text are what people said, understood by another recogniser.
+        transcripts: Vec<String> = Vec::new(),
+        /// Topics that get another name.
+        remap: Vec<Renaming> = Vec::new(),
+    }
 }
 
 section! {
@@ -235,6 +251,8 @@ section! {
         min_embed_secs: f64 = 0.6,
         /// How exactly ERes2NetV2 computes.
         precision: Precision = Precision::Auto,
+        /// Turns are brought to one loudness before a network that hears Kaldi's filter bank embeds them.
+        normalise: bool = false,
     }
 }
 
