@@ -1,4 +1,6 @@
-//! Another face model: the same people keep their ids.
+//! Another face model: the same people keep their ids, also where no picture of them was kept.
+
+use serde_json::Value;
 
 use crate::support::{Robot, need};
 
@@ -15,6 +17,12 @@ fn seen(robot: &Robot) -> Vec<String> {
     ids
 }
 
+fn to_edge(robot: &mut Robot) {
+    for setting in &mut robot.settings {
+        *setting = setting.replace("models.set=\"open\"", "models.set=\"edge\"");
+    }
+}
+
 #[test]
 fn learned_with_open_known_with_edge() {
     let video = need!("recordings/two_people_dev.mp4");
@@ -23,9 +31,35 @@ fn learned_with_open_known_with_edge() {
     robot.json_lines(&["replay", video, "--duration", "40", "--json"]);
     let before = seen(&robot);
     assert_eq!(before.len(), 2, "{before:?}");
-    for setting in &mut robot.settings {
-        *setting = setting.replace("models.set=\"open\"", "models.set=\"edge\"");
-    }
+    to_edge(&mut robot);
     robot.json_lines(&["replay", video, "--duration", "40", "--again", "--json"]);
     assert_eq!(seen(&robot), before, "the same two, under the same ids");
+}
+
+/// The person of that id.
+fn person(robot: &Robot, id: &str) -> Value {
+    let people = robot.json(&["people", "--json"]);
+    let people = people.as_array().cloned().unwrap_or_default();
+    people.into_iter().find(|person| person["id"] == id).unwrap_or_default()
+}
+
+/// Both sets hear voices with the same model: her voice teaches whose the new face is.
+#[test]
+fn without_pictures_a_known_voice_brings_its_person_back() {
+    let video = need!("recordings/two_people_dev.mp4");
+    let video = video.to_str().unwrap_or_default();
+    let mut robot = Robot::new("open").set("privacy.media=false");
+    robot.json_lines(&["replay", video, "--json"]);
+    robot.json(&["name", "person_1", "Ava", "--json"]);
+    let before = person(&robot, "person_1");
+    to_edge(&mut robot);
+    for _ in 0..2 {
+        robot.json_lines(&["replay", video, "--again", "--json"]);
+        let after = person(&robot, "person_1");
+        assert_eq!(after["name"], "Ava");
+        assert_eq!(after["voices"], before["voices"], "{after}");
+        let faces = |of: &Value| of["faces"].as_array().map_or(0, Vec::len);
+        assert_eq!(faces(&after), faces(&before) + 1, "{after}");
+        assert_eq!(after.get("unmatchable"), None, "{after}");
+    }
 }

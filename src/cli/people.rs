@@ -8,6 +8,7 @@ use super::{Context, print};
 use crate::daemon::assemble::open_store;
 use crate::daemon::overrule::overrule;
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+use crate::ids::EntityId;
 use crate::memory::model::PersonProfile;
 use crate::mqtt::message::{AsOf, People, QueryVerb};
 use crate::time::Timestamp;
@@ -94,13 +95,20 @@ pub(super) fn run(args: &PeopleArgs, context: &Context) -> anyhow::Result<u8> {
             time(person.last_seen),
             print::duration(person.seen_secs),
             print::duration(person.spoken_secs),
-            person.faces.len().to_string(),
-            person.voices.len().to_string(),
+            number(&person.faces, &person.unmatchable),
+            number(&person.voices, &person.unmatchable),
             person.aliases.join(" "),
         ]);
     }
     print::line(table)?;
     Ok(0)
+}
+
+/// How many faces or voices, and whether the models that run cannot match them.
+fn number(parts: &[EntityId], unmatchable: &[EntityId]) -> String {
+    let lost = parts.iter().any(|part| unmatchable.contains(part));
+    let note = if lost { " (unmatchable)" } else { "" };
+    format!("{}{note}", parts.len())
 }
 
 /// `people --why`, for people.
@@ -117,6 +125,13 @@ fn reasons(document: &Value) -> anyhow::Result<u8> {
         let (part, reason) = (text(&row["part"]), text(&row["reason"]));
         let exemplars = text(&row["exemplars"]);
         print::line(format!("  {part}{}: {reason}; {exemplars} exemplars", said(&row)))?;
+    }
+    let unmatchable: Vec<String> = rows("unmatchable").iter().map(print::text).collect();
+    if !unmatchable.is_empty() {
+        let which = unmatchable.join(", ");
+        print::line(format!(
+            "  unmatchable: {which}: another model runs, and nothing was kept that it could learn from"
+        ))?;
     }
     for row in rows("merges") {
         let (from, into) = (text(&row["from"]), text(&row["into"]));

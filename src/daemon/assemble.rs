@@ -11,10 +11,11 @@ use super::text;
 use crate::answer::{Answerer, Rounds};
 use crate::config::{Config, ConfigError, Engine};
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+use crate::ids::EntityId;
 use crate::llm::{LlmError, OpenAiChat, PromptError, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
 use crate::memorize::model::{ModelMemorizer, Spool, spool_dir};
-use crate::memory::{Memory, MemoryError, StoreOptions};
+use crate::memory::{Memory, MemoryError, StoreOptions, View};
 use crate::models::{Catalogue, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
 use crate::text::{Embedders, TextEmbedder, TextError};
@@ -172,13 +173,7 @@ pub fn session_settings(
     let config = Arc::clone(&knowledge.config);
     let mut perceivers = PerceiverSet::choose(&config, &catalogue(&config)?)?;
     let Relearned { unmatchable, .. } = relearn(&knowledge.memory, &perceivers)?;
-    if !unmatchable.is_empty() {
-        let who: Vec<String> = unmatchable.iter().map(ToString::to_string).collect();
-        perceivers.degraded.push(format!(
-            "telling people apart: of {} nothing was kept that the present models could learn from; they stay, and are met anew",
-            who.join(", ")
-        ));
-    }
+    perceivers.degraded.extend(not_met_again(&knowledge.memory.view(), &unmatchable));
     let memorizer = Memorizer::new(knowledge.text.clone());
     // What an erasure that was killed left undone.
     memorizer.embed_rewritten(&knowledge.memory)?;
@@ -198,6 +193,18 @@ pub fn session_settings(
         patience: None,
         spool: spool(knowledge)?,
         breakdowns: Breakdowns::default(),
+    })
+}
+
+/// Faces and voices that the present models cannot match, unless another face or voice of theirs was learned since.
+fn not_met_again(view: &View, unmatchable: &[EntityId]) -> Option<String> {
+    let still = |part: &&EntityId| view.person(**part).unmatchable.contains(*part);
+    let who: Vec<String> = unmatchable.iter().filter(still).map(ToString::to_string).collect();
+    (!who.is_empty()).then(|| {
+        format!(
+            "telling people apart: of {} nothing was kept that the present models could learn from; they stay, unmatchable, until a voice or a face that is known brings them back",
+            who.join(", ")
+        )
     })
 }
 

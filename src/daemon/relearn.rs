@@ -1,7 +1,8 @@
 //! Another face or voice model: people are not lost, their pinned pictures and sounds are embedded anew.
 //!
 //! Runs when a session is put together, in one commit, and only when a gallery is of another model than the
-//! one that runs. Who has no picture or sound left stays, and is met again by other evidence.
+//! one that runs. Who has no picture or sound left stays, is marked as unmatchable, and is met again by other evidence
+//! ([`crate::identify::unmatchable`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,8 +10,9 @@ use std::sync::Arc;
 use super::assemble::AssembleError;
 use super::ingest::PerceiverSet;
 use crate::config::sections::FacePerception;
+use crate::identify::unmatchable::restated;
 use crate::ids::{EntityId, EntityKind, ModelHash};
-use crate::memory::model::Exemplar;
+use crate::memory::model::{Exemplar, PairEvidence};
 use crate::memory::{Memory, View};
 use crate::perceive::PerceiveError;
 use crate::percept::Embedding;
@@ -36,18 +38,19 @@ pub fn relearn(memory: &Memory, perceivers: &PerceiverSet) -> Result<Relearned, 
     let view = memory.view();
     let mut done = Relearned::default();
     let mut fresh: Vec<Exemplar> = Vec::new();
+    let mut pairs: Vec<PairEvidence> = Vec::new();
     let models = [
         (EntityKind::Face, perceivers.face_embedder.as_ref()),
         (EntityKind::Voice, perceivers.speaker_embedder.as_ref()),
     ];
     for (kind, model) in models {
         let Some(model) = model else { continue };
-        let stale = stale(&view, kind, model.hash);
-        if stale.is_empty() {
-            continue;
-        }
-        let mut embed = embedder(perceivers, kind)?;
+        let parts = parts(&view, kind);
+        let stale = stale(&view, &parts, model.hash);
+        let mut unmatchable = BTreeSet::new();
+        let mut embed = (!stale.is_empty()).then(|| embedder(perceivers, kind)).transpose()?;
         for (entity, rows) in stale {
+            let Some(embed) = &mut embed else { break };
             let mut learned = 0;
             for row in &rows {
                 let bytes = row.media.as_ref().map(|digest| memory.media(digest)).transpose()?;
@@ -65,18 +68,28 @@ pub fn relearn(memory: &Memory, perceivers: &PerceiverSet) -> Result<Relearned, 
             }
             let known = view.exemplars(entity).iter().any(|e| e.embedding.model == model.hash);
             if learned == 0 && !known {
-                done.unmatchable.push(entity);
+                unmatchable.insert(entity);
             }
         }
+        // Who was lost and has no vector left either (they were erased by age) is not back.
+        let bare = |part: &&EntityId| view.unmatchable(**part) && view.exemplars(**part).is_empty();
+        unmatchable.extend(parts.iter().filter(bare));
+        pairs.extend(restated(kind, &parts, &unmatchable, &view.evidence()));
+        done.unmatchable.extend(unmatchable);
     }
     done.exemplars = fresh.len();
-    if !fresh.is_empty() {
+    if !fresh.is_empty() || !pairs.is_empty() {
         let at = view.newest_time().unwrap_or_else(Timestamp::wall_clock);
         let mut draft = memory.begin(at);
         for exemplar in fresh {
             draft.exemplar(exemplar);
         }
+        for pair in pairs {
+            draft.evidence(pair);
+        }
         draft.commit()?;
+    }
+    if done.exemplars > 0 {
         tracing::info!(
             exemplars = done.exemplars,
             "Faces and voices were learned anew for other models."
@@ -85,20 +98,23 @@ pub fn relearn(memory: &Memory, perceivers: &PerceiverSet) -> Result<Relearned, 
     Ok(done)
 }
 
+/// Every face, or every voice.
+fn parts(view: &View, kind: EntityKind) -> BTreeSet<EntityId> {
+    view.memberships().iter().map(|row| row.part).filter(|part| part.kind == kind).collect()
+}
+
 /// Exemplars of another model, by face or voice.
 fn stale(
     view: &View,
-    kind: EntityKind,
+    parts: &BTreeSet<EntityId>,
     model: ModelHash,
 ) -> BTreeMap<EntityId, Vec<Arc<Exemplar>>> {
-    let parts: BTreeSet<EntityId> =
-        view.memberships().iter().map(|row| row.part).filter(|part| part.kind == kind).collect();
     let mut found = BTreeMap::new();
     for part in parts {
-        let mut rows = view.exemplars(part);
+        let mut rows = view.exemplars(*part);
         rows.retain(|row| row.embedding.model != model);
         if !rows.is_empty() {
-            found.insert(part, rows);
+            found.insert(*part, rows);
         }
     }
     found

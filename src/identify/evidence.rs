@@ -13,6 +13,9 @@
 //! (face, face): seconds both were seen at once in one camera, evidence of being two people; likewise
 //! (voice, another voice): seconds of speech that hearing a whole clip told apart, or in which both spoke at once on one
 //! microphone.
+//!
+//! A face that the present model cannot match ([`super::unmatchable`]) is not seen even where it is in view: seconds without
+//! it say nothing. A face that is first met under that model is charged with no absence from before it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +80,8 @@ impl Mouth {
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     pairs: BTreeMap<(EntityId, EntityId), Signed>,
+    /// Faces and voices that were known before their model changed: whether they are unmatchable.
+    standing: BTreeMap<EntityId, bool>,
     changed: BTreeSet<(EntityId, EntityId)>,
 }
 
@@ -86,14 +91,39 @@ impl Evidence {
             support_secs: row.support_secs,
             against_secs: row.against_secs,
         };
-        let pairs = rows.iter().map(|row| ((row.face, row.voice), signed(row))).collect();
-        Self { pairs, changed: BTreeSet::new() }
+        let (standing, pairs): (Vec<&PairEvidence>, Vec<&PairEvidence>) =
+            rows.iter().partition(|row| row.as_standing().is_some());
+        Self {
+            pairs: pairs.into_iter().map(|row| ((row.face, row.voice), signed(row))).collect(),
+            standing: standing.into_iter().filter_map(PairEvidence::as_standing).collect(),
+            changed: BTreeSet::new(),
+        }
     }
 
-    /// Seconds this voice was heard while a camera looked.
+    /// Whether the present model cannot match this face or voice.
     #[must_use]
-    pub fn heard_secs(&self, voice: EntityId) -> f64 {
-        self.pairs.get(&(voice, voice)).map_or(0.0, |signed| signed.support_secs)
+    pub fn unmatchable(&self, part: EntityId) -> bool {
+        self.standing.get(&part) == Some(&true)
+    }
+
+    /// The gallery of this face or voice learned from the present model.
+    pub(super) fn learned(&mut self, part: EntityId) {
+        if let Some(lost) = self.standing.get_mut(&part).filter(|lost| **lost) {
+            *lost = false;
+            self.changed.insert((part, EntityId::ROBOT));
+        }
+    }
+
+    /// A face that was never seen with this voice: the seconds of the voice in which it could have been seen.
+    fn absent(&self, face: EntityId, voice: EntityId) -> Signed {
+        let Some(heard) = self.pairs.get(&(voice, voice)) else { return Signed::default() };
+        // `against_secs` of a voice with itself: what was heard before the face model changed.
+        let against_secs = match self.standing.get(&face) {
+            Some(true) => heard.against_secs,
+            Some(false) => heard.support_secs,
+            None => heard.support_secs - heard.against_secs,
+        };
+        Signed { support_secs: 0.0, against_secs }
     }
 
     /// Seconds both faces were seen at once, or both voices told apart.
@@ -110,12 +140,11 @@ impl Evidence {
         visible: &BTreeMap<EntityId, Mouth>,
         unknown: usize,
     ) {
-        let before = self.heard_secs(voice);
         let weight = 1.0 / (visible.len() + unknown).max(1) as f64;
         let speaking = visible.values().filter(|mouth| **mouth == Mouth::Speaks).count();
         for (face, mouth) in visible {
-            let fresh = Signed { support_secs: 0.0, against_secs: before };
-            let pair = self.pairs.entry((*face, voice)).or_insert(fresh);
+            let absent = self.absent(*face, voice);
+            let pair = self.pairs.entry((*face, voice)).or_insert(absent);
             match mouth {
                 Mouth::Speaks => pair.support_secs += secs / speaking as f64,
                 Mouth::Silent => pair.against_secs += SILENT_SHARE * secs,
@@ -125,7 +154,9 @@ impl Evidence {
             self.changed.insert((*face, voice));
         }
         for (key, pair) in &mut self.pairs {
-            if key.1 == voice && key.0.kind == EntityKind::Face && !visible.contains_key(&key.0) {
+            let face = key.1 == voice && key.0.kind == EntityKind::Face;
+            let missed = face && !visible.contains_key(&key.0);
+            if missed && self.standing.get(&key.0) != Some(&true) {
                 pair.against_secs += secs;
                 self.changed.insert(*key);
             }
@@ -136,7 +167,7 @@ impl Evidence {
 
     /// A model believes that both are one person, which weighs as much as that many seconds.
     pub(super) fn believed(&mut self, face: EntityId, voice: EntityId, secs: f64) {
-        let absent = Signed { support_secs: 0.0, against_secs: self.heard_secs(voice) };
+        let absent = self.absent(face, voice);
         self.pairs.entry((face, voice)).or_insert(absent).support_secs += secs;
         self.changed.insert((face, voice));
     }
@@ -157,8 +188,7 @@ impl Evidence {
         for voice in voices {
             let pair = |face: &EntityId| self.pairs.get(&(*face, *voice)).copied();
             let Some((head, aliases)) = faces.split_first() else { break };
-            let absent = Signed { support_secs: 0.0, against_secs: self.heard_secs(*voice) };
-            let own = pair(head).unwrap_or(absent);
+            let own = pair(head).unwrap_or_else(|| self.absent(*head, *voice));
             let others: f64 = aliases.iter().filter_map(pair).map(|s| s.support_secs).sum();
             sum.support_secs += own.support_secs + others;
             sum.against_secs += (own.against_secs - others).max(0.0);
@@ -169,7 +199,9 @@ impl Evidence {
     /// Writes every pair that changed since the last time.
     pub(super) fn write(&mut self, ledger: &mut dyn Ledger) {
         for key in std::mem::take(&mut self.changed) {
-            if let Some(signed) = self.pairs.get(&key) {
+            if key.1 == EntityId::ROBOT {
+                ledger.pair(PairEvidence::standing(key.0, self.unmatchable(key.0)));
+            } else if let Some(signed) = self.pairs.get(&key) {
                 ledger.pair(PairEvidence {
                     face: key.0,
                     voice: key.1,
@@ -216,6 +248,35 @@ mod tests {
         assert_eq!(net(&heard(&[(ANNA, Mouth::Silent)]), ANNA), -2.0);
         assert_eq!(net(&heard(&[(ANNA, Mouth::Unclear)]), ANNA), 4.0);
         assert_eq!(net(&heard(&[(ANNA, Mouth::Speaks)]), ANNA), 4.0);
+    }
+
+    #[test]
+    fn only_what_is_met_under_the_present_model_is_spared_the_absence_before_it() {
+        let lost = EntityId::new(EntityKind::Face, 3);
+        let pair = |face, support_secs, against_secs| PairEvidence {
+            face,
+            voice: VOICE,
+            support_secs,
+            against_secs,
+        };
+        let rows = [
+            pair(VOICE, 10.0, 10.0),
+            pair(lost, 8.0, 1.0),
+            PairEvidence::standing(lost, true),
+            PairEvidence::standing(BEN, false),
+        ];
+        let mut evidence = Evidence::from_rows(&rows);
+        assert!(evidence.unmatchable(lost) && !evidence.unmatchable(BEN));
+        let seen = [(ANNA, Mouth::Unclear), (BEN, Mouth::Unclear)].into_iter().collect();
+        evidence.heard(VOICE, 4.0, &seen, 0);
+        assert_eq!(net(&evidence, ANNA), 2.0, "she is new");
+        assert_eq!(net(&evidence, BEN), -8.0, "he could have been seen all the time");
+        assert_eq!(net(&evidence, lost), 7.0, "nobody could see that face");
+        evidence.learned(lost);
+        evidence.heard(VOICE, 4.0, &seen, 0);
+        assert_eq!(net(&evidence, lost), 3.0, "it can be seen again");
+        let stranger = EntityId::new(EntityKind::Face, 4);
+        assert_eq!(net(&evidence, stranger), -8.0, "heard since then");
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::percept::{ClipPercepts, FaceTrack, Life};
 const SEPARATE_IOU: f32 = 0.3;
 /// Analysed frames in which two tracks must be seen at once to count as two faces.
 const SEPARATE_FRAMES: usize = 2;
+/// A track of less may be a reflection, or one face found twice, seconds.
+const SEPARATE_SECS: f64 = 1.0;
 /// Quality from which a picture may teach a gallery or found a face.
 const TEACHING_QUALITY: f32 = 0.3;
 /// Pictures of one track of one clip that may enter a gallery.
@@ -217,7 +219,8 @@ impl Resolver {
 
 /// Analysed frames of one camera in which both are seen at different places.
 fn seen_beside(a: &FaceTrack, b: &FaceTrack) -> usize {
-    if a.source != b.source || a.span.intersection(b.span).is_none() {
+    let long = |track: &FaceTrack| track.span.secs() >= SEPARATE_SECS;
+    if a.source != b.source || a.span.intersection(b.span).is_none() || !(long(a) && long(b)) {
         return 0;
     }
     let at: BTreeMap<_, _> = b.sightings.iter().map(|s| (s.at, s.bbox)).collect();

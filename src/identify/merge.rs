@@ -9,8 +9,10 @@ use super::{IdentifiedClip, Resolver, membership};
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Membership, Merge};
 
-/// Faces seen at once, or voices told apart, for longer than this are two people, whatever their galleries say, seconds.
+/// Faces seen at once, or voices told apart, for longer than this are not one because of a common counterpart, seconds.
 const TOGETHER_SECS: f64 = 0.5;
+/// How much more alike two must be for every second that they were seen or heard at once.
+const UNLIKE_PER_SEC: f32 = 0.1;
 
 impl Resolver {
     /// Merges faces, then voices, whose galleries are clearly one; or nearly so, when the signed evidence
@@ -38,7 +40,8 @@ impl Resolver {
     /// The most alike pair of galleries that are one.
     fn same_entity(&self, kind: EntityKind) -> Option<(EntityId, EntityId, String)> {
         let thresholds = if kind == EntityKind::Face { self.faces } else { self.voices };
-        let groups = self.persons.groups(kind);
+        // What is of another model has other likenesses, to which these thresholds say nothing.
+        let groups = self.matchable(kind);
         let heads: Vec<_> = groups.iter().collect();
         let mut best: Option<(f32, EntityId, EntityId, String)> = None;
         for (index, (a, in_a)) in heads.iter().enumerate() {
@@ -60,14 +63,12 @@ impl Resolver {
                     .iter()
                     .flat_map(|f| in_b.iter().map(|g| self.evidence.together_secs(*f, *g)))
                     .sum();
-                if apart > TOGETHER_SECS {
+                // Strong evidence, no verdict: a reflection, or one face found twice, is beside itself, too.
+                let needed = thresholds.merge + UNLIKE_PER_SEC * apart as f32;
+                let reason = if likeness >= needed {
+                    format!("{a} and {b} are alike: cosine {likeness:.2} of {needed:.2}")
+                } else if apart > TOGETHER_SECS {
                     continue;
-                }
-                let reason = if likeness >= thresholds.merge {
-                    format!(
-                        "{a} and {b} are alike: cosine {likeness:.2} of {:.2}",
-                        thresholds.merge
-                    )
                 } else if let Some(tie) = self.tied(kind, in_a, in_b) {
                     format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}")
                 } else {
@@ -109,6 +110,9 @@ impl Resolver {
     }
 
     /// Gives voices to faces by the evidence; `new` are entities of this clip that have no person yet.
+    ///
+    /// What is unmatchable keeps what it has and competes for nothing: the voice of a face that cannot be seen may get the
+    /// face that is seen in its place, and the other way round.
     pub(super) fn link_voices(
         &mut self,
         new: &[EntityId],
@@ -121,8 +125,8 @@ impl Resolver {
             }
             groups
         };
-        let faces = with_new(EntityKind::Face, self.persons.groups(EntityKind::Face));
-        let voices = with_new(EntityKind::Voice, self.persons.groups(EntityKind::Voice));
+        let faces = with_new(EntityKind::Face, self.matchable(EntityKind::Face));
+        let voices = with_new(EntityKind::Voice, self.matchable(EntityKind::Voice));
         let mut candidates: Vec<(EntityId, EntityId, Signed)> = Vec::new();
         let mut current: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
         for (voice, voice_members) in &voices {
@@ -220,6 +224,8 @@ impl Resolver {
         }
     }
 
+    /// The voice leaves the face's person; where it is all that tells of a face that cannot be matched now, the other face
+    /// leaves.
     fn unlink(
         &mut self,
         voice: EntityId,
@@ -230,15 +236,23 @@ impl Resolver {
     ) {
         let own = |part| self.persons.membership(part).map(|row| row.person);
         let (Some(of_voice), Some(of_face)) = (own(voice), own(face)) else { return };
-        if of_voice != of_face {
+        let lost =
+            |part: &EntityId| part.kind == EntityKind::Face && self.evidence.unmatchable(*part);
+        let keeps_a_face = |person: &EntityId| self.persons.all_parts(*person).iter().any(lost);
+        let stays = self.persons.person_of(voice).filter(keeps_a_face);
+        let (leaves, of_leaving, of_staying) = match stays {
+            Some(person) if !self.persons.decreed(face) => (face, of_face, person),
+            _ => (voice, of_voice, of_face),
+        };
+        if of_leaving != of_staying {
             // they were two persons once: the merge between them is taken back
-            let merge = self.persons.merge_between(of_voice, of_face);
+            let merge = self.persons.merge_between(of_leaving, of_staying);
             if !merge.is_some_and(|merge| self.persons.undo(merge, false, ledger)) {
                 return; // the user's own merge
             }
         } else {
             let person = ledger.mint(EntityKind::Person);
-            self.persons.enter(membership(voice, person, reason.to_owned()), ledger);
+            self.persons.enter(membership(leaves, person, reason.to_owned()), ledger);
             out.new_persons.push(person);
         }
         if let Some(person) = self.persons.person_of(voice) {

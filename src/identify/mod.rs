@@ -8,7 +8,8 @@
 //! Per clip: tracks and turns are grouped jointly with the galleries (`cluster`); what is between two
 //! thresholds waits; galleries learn; signed face–voice evidence is counted (`evidence`); galleries that turn
 //! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
-//! Things are known by label and place (`objects`).
+//! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
+//! other half (`unmatchable`).
 
 pub mod cluster;
 mod enrol;
@@ -28,6 +29,7 @@ mod testing;
 #[allow(clippy::unwrap_used)]
 mod tests;
 pub mod thresholds;
+pub mod unmatchable;
 mod voices;
 mod wav;
 
@@ -574,6 +576,13 @@ impl Resolver {
         clear.then(|| (heads[index], score))
     }
 
+    /// The faces or voices that the present model can match, each with all that was merged into it (itself first).
+    fn matchable(&self, kind: EntityKind) -> BTreeMap<EntityId, Vec<EntityId>> {
+        let mut groups = self.persons.groups(kind);
+        groups.retain(|_, ids| !ids.iter().all(|id| self.evidence.unmatchable(*id)));
+        groups
+    }
+
     fn galleries_of(&self, ids: &[EntityId]) -> Vec<&Gallery> {
         ids.iter().filter_map(|id| self.galleries.get(id)).collect()
     }
@@ -604,6 +613,7 @@ impl Resolver {
             let gallery = self.galleries.entry(entity).or_insert_with(|| Gallery::new(entity));
             if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size, same_view) {
                 changed.insert((entity, row.slot), media);
+                self.evidence.learned(entity);
             }
         }
         for ((entity, slot), media) in changed {

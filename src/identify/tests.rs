@@ -1,5 +1,7 @@
 //! Promises of the resolver, held on made-up percepts.
 
+mod unmatchable;
+
 use super::ledger::IdentityRows;
 use super::testing::{TestLedger, calibrated};
 use super::*;

@@ -179,8 +179,9 @@ pub struct Exemplar {
 
 /// Signed evidence that a face and a voice are, or are not, one person.
 ///
-/// Two more pairs are kept in this form: a voice with itself (`support_secs`: heard while a camera looked)
-/// and two faces, the smaller id as `face` (`against_secs`: seen at once in one camera).
+/// More pairs are kept in this form: a voice with itself (`support_secs`: heard while a camera looked; `against_secs`:
+/// those of them before the face model changed); two faces, the smaller id as `face` (`against_secs`: seen at once in one
+/// camera); and, once a model changed and something was lost by it, a face or voice with `self`: [`Self::standing`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairEvidence {
     /// `face_N`.
@@ -191,6 +192,22 @@ pub struct PairEvidence {
     pub support_secs: f64,
     /// Seconds the voice was heard while the face was not visible though a camera looked.
     pub against_secs: f64,
+}
+
+impl PairEvidence {
+    /// That a face or voice was known before its model changed, and whether the one that runs cannot match it: of what is
+    /// `unmatchable` nothing was kept that it could learn from.
+    #[must_use]
+    pub fn standing(part: EntityId, unmatchable: bool) -> Self {
+        let support_secs = if unmatchable { 1.0 } else { 0.0 };
+        Self { face: part, voice: EntityId::ROBOT, support_secs, against_secs: 0.0 }
+    }
+
+    /// The face or voice of such a row and whether it is unmatchable; `None` of any other pair.
+    #[must_use]
+    pub fn as_standing(&self) -> Option<(EntityId, bool)> {
+        (self.voice == EntityId::ROBOT).then_some((self.face, self.support_secs > 0.0))
+    }
 }
 
 /// Which person a face or voice belongs to.
@@ -402,6 +419,9 @@ pub struct PersonProfile {
     pub faces: Vec<EntityId>,
     /// Its voices, ascending.
     pub voices: Vec<EntityId>,
+    /// Its faces, where the model that runs can match none of them; likewise its voices. Other evidence may teach it anew.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmatchable: Vec<EntityId>,
     /// First seen or heard.
     pub first_seen: Option<Timestamp>,
     /// Last seen or heard.
@@ -512,7 +532,8 @@ pub struct Decision {
     pub at: Timestamp,
     /// What was done.
     pub action: FactAction,
-    /// The memory whose place it takes, or which takes its place.
+    /// The memory whose place it takes, or which takes its place; for [`FactAction::None`] the note that says it
+    /// again.
     pub other: Option<MemoryId>,
     /// Why, in words.
     pub reason: String,

@@ -66,6 +66,14 @@ impl View {
         id
     }
 
+    /// Whether the model that runs cannot match this face or voice: it changed, and nothing was kept that the new one could
+    /// learn from.
+    #[must_use]
+    pub fn unmatchable(&self, part: EntityId) -> bool {
+        let row = self.current(&self.tables.evidence, &(part, EntityId::ROBOT));
+        row.and_then(|row| row.as_standing()).is_some_and(|(_, lost)| lost)
+    }
+
     /// Every id that means the same as `id`: the resolved one, its aliases, its faces and voices; ascending.
     #[must_use]
     pub fn same_as(&self, id: EntityId) -> Vec<EntityId> {
@@ -194,12 +202,15 @@ impl View {
             ids.filter(|other| !matches!(other.kind, EntityKind::Face | EntityKind::Voice))
                 .map(ToString::to_string),
         );
+        let lost = |parts: &&Vec<EntityId>| parts.iter().all(|part| self.unmatchable(*part));
+        let unmatchable = [&faces, &voices].into_iter().filter(lost).flatten().copied().collect();
         PersonProfile {
             id,
             name,
             aliases,
             faces,
             voices,
+            unmatchable,
             first_seen,
             last_seen,
             seen_secs: covered_secs(&mut seen),

@@ -192,7 +192,7 @@ fn show_entity(view: &View, id: EntityId) -> Value {
         .evidence()
         .into_iter()
         // Evidence of a voice against itself says how long it was heard at all.
-        .filter(|pair| pair.face.kind == EntityKind::Face)
+        .filter(|pair| pair.face.kind == EntityKind::Face && pair.as_standing().is_none())
         .filter(|pair| person.faces.contains(&pair.face) || person.voices.contains(&pair.voice))
         .collect();
     json!({

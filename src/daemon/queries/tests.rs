@@ -8,7 +8,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SourceId, TrackId, Tur
 use crate::memory::StoreOptions;
 use crate::memory::model::{
     Clip, Exemplar, Media, MediaKind, Membership, MemoryKind, MemoryRow, NameRow, NameSource,
-    TrackRow, TurnRow,
+    PairEvidence, TrackRow, TurnRow,
 };
 use crate::percept::{Embedding, Sighting, Transcript};
 use crate::time::{Span, Timestamp};
@@ -158,6 +158,30 @@ fn why_tells_reasons_and_the_users_word_sticks() {
     assert_eq!(after["merges"][0]["from"], "person_2");
     // and back: the id that was given up gets its own again
     assert_eq!(change(&[], &["person_2"]).unwrap()["persons"], json!(["person_2"]));
+}
+
+#[test]
+fn who_cannot_be_matched_is_shown_until_another_face_was_learned() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let ava = || ask(&memory, QueryVerb::People, json!({})).unwrap()[0].clone();
+    let why = || ask(&memory, QueryVerb::People, json!({ "why": "Ava" })).unwrap();
+    assert_eq!((ava().get("unmatchable"), why().get("unmatchable")), (None, None));
+
+    let (face, person) = ("face_1".parse().unwrap(), "person_1".parse().unwrap());
+    let mut draft = memory.begin(at(31.0));
+    draft.evidence(PairEvidence::standing(face, true));
+    draft.commit().unwrap();
+    assert_eq!(ava()["unmatchable"], json!(["face_1"]));
+    assert_eq!(why()["unmatchable"], json!(["face_1"]));
+    assert_eq!(why()["different"], json!([]), "it is no evidence between two");
+
+    let mut draft = memory.begin(at(32.0));
+    let part = draft.new_entity(EntityKind::Face);
+    draft.membership(Membership { part, person, reason: "test".into(), decreed: false });
+    draft.commit().unwrap();
+    assert_eq!(ava().get("unmatchable"), None);
+    assert_eq!(ava()["faces"], json!(["face_1", "face_2"]));
 }
 
 fn ask(memory: &Memory, verb: QueryVerb, args: Value) -> Result<Value, Refusal> {

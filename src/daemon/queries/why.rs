@@ -37,7 +37,8 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
     let mut different = Vec::new();
     for pair in view.evidence() {
         let (a, b) = (pair.face, pair.voice);
-        if a == b || !parts.contains(&a) && !parts.contains(&b) {
+        let told = pair.as_standing().is_some() || a == b;
+        if told || !parts.contains(&a) && !parts.contains(&b) {
             continue;
         }
         if a.kind == EntityKind::Face && b.kind == EntityKind::Voice {
@@ -57,7 +58,7 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
         .iter()
         .map(|row| json!({ "name": row.name, "source": row.source, "since": row.since }))
         .collect();
-    json!({
+    let mut document = json!({
         "id": view.resolve(id),
         "name": names.first().map(|row| row["name"].clone()),
         "names": names,
@@ -65,5 +66,10 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
         "merges": merges,
         "links": links,
         "different": different,
-    })
+    });
+    let unmatchable = view.person(id).unmatchable;
+    if !unmatchable.is_empty() {
+        document["unmatchable"] = json!(unmatchable);
+    }
+    document
 }

@@ -1,0 +1,109 @@
+//! Another model, and nothing was kept that it could learn from: people keep their ids and names.
+
+use super::*;
+use crate::identify::unmatchable::restated;
+
+const NEW_MODEL: ModelHash = ModelHash([3; 32]);
+
+/// Two who are seen one after the other and speak.
+fn two_who_speak(index: u32) -> ClipPercepts {
+    let start = 30.0 * f64::from(index);
+    clip(
+        index,
+        &[(0, start, start + 12.0, 100.0), (1, start + 14.0, start + 28.0, 100.0)],
+        &[(0, start + 1.0, start + 10.0), (1, start + 15.0, start + 26.0)],
+    )
+}
+
+/// The same through another model for that kind.
+fn anew(mut clip: ClipPercepts, kind: EntityKind) -> ClipPercepts {
+    if kind == EntityKind::Face {
+        for sample in clip.tracks.iter_mut().flat_map(|track| track.samples.iter_mut()) {
+            sample.embedding.model = NEW_MODEL;
+        }
+    } else {
+        for embedding in clip.turns.iter_mut().filter_map(|turn| turn.embedding.as_mut()) {
+            embedding.model = NEW_MODEL;
+        }
+    }
+    clip
+}
+
+/// The start after the model for that kind was changed.
+fn changed(ledger: &mut TestLedger, kind: EntityKind) -> Resolver {
+    let parts: BTreeSet<EntityId> =
+        ledger.memberships.keys().copied().filter(|part| part.kind == kind).collect();
+    let pairs = ledger.rows().pairs;
+    for row in restated(kind, &parts, &parts, &pairs) {
+        ledger.pair(row);
+    }
+    resolver(&ledger.rows(), Undecided::default())
+}
+
+#[test]
+fn people_are_found_again_by_the_half_that_is_still_known() {
+    for kind in [EntityKind::Face, EntityKind::Voice] {
+        let [once, restarted] = [false, true].map(|restart| {
+            let (mut ledger, mut now) = run(&[two_who_speak(0), two_who_speak(1)], false);
+            let known = persons(&ledger, &now);
+            assert_eq!(known.len(), 2);
+            let (ava, ben) =
+                (person_of_face(&ledger, &now, 0, 0), person_of_face(&ledger, &now, 0, 1));
+            now.decree_name(ava, "Ava", at(60.0), &mut ledger);
+            let before = now.persons().all_parts(ava);
+            let mut now = changed(&mut ledger, kind);
+            for index in 2..5 {
+                now.resolve(&anew(two_who_speak(index), kind), &mut ledger);
+                if restart {
+                    now = resolver(&ledger.rows(), now.undecided().clone());
+                }
+                let base = u64::from(index) * 100;
+                for (number, who) in [(base, ava), (base + 1, ben)] {
+                    assert_eq!(person_of_face(&ledger, &now, index, number), who, "{kind:?}");
+                    assert_eq!(person_of_voice(&ledger, &now, number), who, "{kind:?}");
+                }
+            }
+            now.finish(&mut ledger);
+            assert_eq!(persons(&ledger, &now), known, "nobody new");
+            assert!(ledger.merges.is_empty(), "nor for a while");
+            assert_eq!(now.persons().name(ava), Some(("Ava", NameSource::Told)));
+            let after = now.persons().all_parts(ava);
+            assert_eq!(after.len(), before.len() + 1, "{after:?}");
+            assert!(before.iter().all(|part| after.contains(part)), "{after:?}");
+            ledger
+        });
+        assert_eq!(once, restarted, "a restart changes nothing");
+    }
+}
+
+#[test]
+fn of_what_was_heard_before_the_change_nothing_is_held_against_a_new_face() {
+    let (mut ledger, _) = run(&[two_who_speak(0), two_who_speak(1)], false);
+    let mut now = changed(&mut ledger, EntityKind::Face);
+    now.resolve(&anew(two_who_speak(2), EntityKind::Face), &mut ledger);
+    let (old, new, voice) = (id("face_1"), id("face_3"), id("voice_1"));
+    let before = ledger.pairs[&(old, voice)];
+    assert_eq!(now.evidence().between(&[new], &[voice]).against_secs, 0.0);
+    assert_eq!(before.against_secs, 0.0, "nor absence against the face that nobody could see");
+}
+
+#[test]
+fn a_face_that_joined_by_mistake_leaves_and_takes_neither_voice_nor_name() {
+    let (mut ledger, mut before) = run(&[two_who_speak(0)], false);
+    let ava = person_of_face(&ledger, &before, 0, 0);
+    before.decree_name(ava, "Ava", at(30.0), &mut ledger);
+    let mut now = changed(&mut ledger, EntityKind::Face);
+    // somebody else is in view while her voice is heard
+    let beside = clip(1, &[(6, 30.0, 40.0, 100.0)], &[(0, 31.0, 35.0)]);
+    now.resolve(&anew(beside, EntityKind::Face), &mut ledger);
+    assert_eq!(person_of_face(&ledger, &now, 1, 100), ava);
+    // then she is heard for long, and that face is not there
+    for index in 2..4 {
+        let start = 30.0 * f64::from(index);
+        now.resolve(&clip(index, &[], &[(0, start + 1.0, start + 25.0)]), &mut ledger);
+    }
+    assert_ne!(person_of_face(&ledger, &now, 1, 100), ava);
+    assert_eq!(person_of_voice(&ledger, &now, 300), ava);
+    assert_eq!(now.persons().name(ava), Some(("Ava", NameSource::Told)));
+    assert_eq!(now.persons().parts(ava, EntityKind::Face), [id("face_1")]);
+}
