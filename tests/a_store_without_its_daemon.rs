@@ -22,6 +22,15 @@ fn a_note_a_name_and_an_erasure_without_a_daemon() {
     let folder = ask("Where is the blue folder?");
     assert!(folder["answer"].as_str().unwrap().contains("piano"), "{folder}");
     assert_eq!(ask("Who was here?")["entities"], serde_json::json!([id]));
+    // A fact without a sentence is one like any other: the second home ends the first.
+    for home in ["Bonn", "Cologne"] {
+        robot.json(&["remember", "--fact", "Ava", "home", home, "--json"]);
+    }
+    let profile = robot.json(&["profile", "Ava", "--json"]);
+    let facts = profile["facts"].as_array().unwrap();
+    let homes: Vec<&Value> = facts.iter().filter(|fact| fact["attribute"] == "home").collect();
+    assert_eq!(homes.len(), 1, "{profile}");
+    assert_eq!(homes[0]["value"], "Cologne", "{profile}");
 
     robot.json(&["forget", "--entity", "Ava", "--json"]);
     assert!(robot.json(&["people", "--json"]).as_array().is_some_and(Vec::is_empty));

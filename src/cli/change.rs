@@ -15,11 +15,15 @@ use crate::time::Timestamp;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd remember \"Ava likes oat milk.\" --about Ava
+  engramd remember --fact cup location \"in the kitchen\"
   engramd remember \"The delivery comes at noon.\" --start 2026-03-03T12:00:00Z --pinned")]
 pub(super) struct RememberArgs {
-    /// What to remember.
-    #[arg(required = true)]
+    /// What to remember; with --fact, the sentence that states it [default: the fact].
+    #[arg(required_unless_present = "fact")]
     text: Vec<String>,
+    /// What is true of whom or what; a new value of location, name, home or job ends the old one.
+    #[arg(long, num_args = 3, action = clap::ArgAction::Set, value_names = ["SUBJECT", "ATTRIBUTE", "VALUE"])]
+    fact: Option<Vec<String>>,
     /// When it happened or will [default: now].
     #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
     start: Option<Timestamp>,
@@ -108,13 +112,20 @@ enum VerdictName {
 
 pub(super) fn remember(args: RememberArgs, context: &Context) -> anyhow::Result<u8> {
     let payload = given([
-        ("text", json!(args.text.join(" "))),
+        ("text", json!((!args.text.is_empty()).then(|| args.text.join(" ")))),
+        ("fact", json!(args.fact.as_deref().and_then(triple))),
         ("start", json!(args.start)),
         ("end", json!(args.end)),
         ("entities", json!(args.entities)),
         ("pinned", json!(args.pinned)),
     ]);
     done("remember", &payload, context)
+}
+
+/// Subject, attribute, value.
+fn triple(words: &[String]) -> Option<Value> {
+    let [subject, attribute, value] = words else { return None };
+    Some(json!({ "subject": subject, "attribute": attribute, "value": value }))
 }
 
 pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> {

@@ -42,6 +42,8 @@ struct Sentence {
     /// About whom beyond those mentioned.
     about: Vec<EntityId>,
     fact: Option<Fact>,
+    /// What a model says is to be done with the fact; `None`: what its attribute's nature says.
+    wish: Option<FactAction>,
     importance: f32,
     confidence: f32,
     grounds: Vec<Ground>,
@@ -69,6 +71,7 @@ impl Sentence {
             span,
             about: Vec::new(),
             fact: None,
+            wish: None,
             importance,
             confidence,
             grounds,
@@ -167,16 +170,19 @@ impl Memorizer {
         sentences.into_iter().map(|sentence| self.write(sentence, author, draft)).collect()
     }
 
-    /// Writes a sentence that was told from outside; `row.id` is minted here. A note that tells plainly where
-    /// a thing is ends what was known of its place.
+    /// Writes a sentence that was told from outside; `row.id` is minted here. What a note states plainly is judged
+    /// as any other fact.
     pub fn note(&self, mut row: MemoryRow, persons: &Persons, draft: &mut Draft) -> MemoryRow {
         row.id = draft.new_memory_id();
         if row.kind == MemoryKind::Note && row.fact.is_none() {
-            row.fact = facts::told(&row.text);
+            row.fact = facts::told(&row.text, &draft.before());
         }
-        if let Some(fact) = &row.fact {
-            facts::place_taken(fact, &row, draft);
+        if let Some(id) = row.fact.as_ref().and_then(|fact| fact.subject.parse().ok()) {
+            row.entities.push(id);
+            row.entities.sort_unstable();
+            row.entities.dedup();
         }
+        facts::settle_told(&mut row, draft);
         self.put(&row, persons, draft);
         row
     }

@@ -10,10 +10,10 @@ use crate::daemon::queries::{find, name_of};
 use crate::identify::{Enrolled, Undecided};
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memorize::model::{Spool, spool_dir};
-use crate::memory::model::{MemoryKind, NameRow, NameSource};
+use crate::memory::model::{Fact, MemoryKind, NameRow, NameSource};
 use crate::memory::{self, View};
 use crate::mention;
-use crate::mqtt::message::{Forget, Name, People, Remember};
+use crate::mqtt::message::{Forget, Name, People, Remember, Triple};
 use crate::mqtt::{Refusal, Reply};
 use crate::time::{Span, Timestamp};
 
@@ -22,8 +22,10 @@ const MEDIA: &str = "media";
 
 impl MemoryService {
     pub(super) fn remember(&self, remember: Remember) -> Result<Reply, Refusal> {
-        let Remember { text, start, end, entities, pinned, .. } = remember;
+        let Remember { text, fact, start, end, entities, pinned, .. } = remember;
         let view = self.view();
+        let fact = fact.map(|triple| slot(&view, &triple)).transpose()?;
+        let text = text.or_else(|| fact.as_ref().map(worded)).unwrap_or_default();
         let mut about: Vec<EntityId> =
             entities.iter().map(|word| find(&view, word)).collect::<Result<_, _>>()?;
         about.extend(view.named_in(&text));
@@ -31,7 +33,7 @@ impl MemoryService {
         about.extend(mentioned.filter(|id| view.knows(*id)));
         let start = start.unwrap_or_else(|| self.now());
         let mut row = told(MemoryKind::Note, text, Span::new(start, end.unwrap_or(start)), about);
-        row.pinned = pinned;
+        (row.pinned, row.fact) = (pinned, fact);
         let row = self.note(row)?;
         Ok(Reply::Document(json!({ "memory": row.id, "entities": row.entities })))
     }
@@ -269,6 +271,42 @@ impl MemoryService {
         }
         done
     }
+}
+
+/// A told fact as a slot and its value; whoever is known stands there by id.
+fn slot(view: &View, triple: &Triple) -> Result<Fact, Refusal> {
+    let attribute = triple.attribute.trim().to_lowercase().replace(' ', "_");
+    let word = triple.subject.trim();
+    let bare = word.strip_prefix('<').and_then(|word| word.strip_suffix('>')).unwrap_or(word);
+    let known = bare.parse::<EntityId>().is_ok() || !view.find_by_name(bare).is_empty();
+    let subject = match known {
+        true => find(view, bare)?.to_string(),
+        false => thing(bare),
+    };
+    if known && attribute == "name" {
+        return Err(Refusal::bad_request("a name is given with `name`, not as a fact"));
+    }
+    if subject.is_empty() || subject.contains(['<', '>']) {
+        return Err(Refusal::bad_request(format!("{word:?} is no subject of a fact")));
+    }
+    Ok(Fact { subject, attribute, value: triple.value.trim().to_owned() })
+}
+
+/// "The red mug" → "red mug", as facts call things.
+fn thing(word: &str) -> String {
+    let lower = word.to_lowercase();
+    let article = ["the ", "a ", "an ", "my ", "your ", "our ", "his ", "her "];
+    let bare = article.iter().find_map(|article| lower.strip_prefix(article)).unwrap_or(&lower);
+    bare.trim().to_owned()
+}
+
+/// The sentence of a fact that came without one.
+fn worded(fact: &Fact) -> String {
+    let subject = match fact.subject.parse::<EntityId>() {
+        Ok(id) => format!("<{id}>"),
+        Err(_) => fact.subject.clone(),
+    };
+    format!("{subject}: {}: {}", fact.attribute.replace('_', " "), fact.value)
 }
 
 /// What a request asks to be forgotten.

@@ -241,6 +241,7 @@ impl Memorizer {
             (sentence.importance, sentence.confidence) = (0.6, CONFIDENCE);
             let slot = fact.slot.as_ref();
             sentence.fact = slot.and_then(|(s, a, v)| admission.slot(s, a, v));
+            sentence.wish = fact.action;
             match sentence.fact {
                 Some(_) => slotted.push(sentence),
                 None => plain.push(sentence),

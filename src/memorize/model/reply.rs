@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::ids::{EntityId, EntityKind};
 use crate::llm::json;
+use crate::memory::model::FactAction;
 use crate::mention;
 
 /// Entries of each list are read up to here.
@@ -48,6 +49,8 @@ pub struct Fact {
     pub text: String,
     /// Subject, attribute, value, where told.
     pub slot: Option<(String, String, String)>,
+    /// What is to be done with it, where told.
+    pub action: Option<FactAction>,
 }
 
 /// A thing in its place.
@@ -155,7 +158,9 @@ fn event(item: &Value) -> Option<Event> {
 fn fact(item: &Value) -> Option<Fact> {
     let slot = field(item, "subject").zip(field(item, "attribute")).zip(field(item, "value"));
     let slot = slot.map(|((subject, attribute), value)| (subject, attribute, value));
-    Some(Fact { text: sentence(item)?, slot })
+    let action = field(item, "action");
+    let action = FactAction::ALL.into_iter().find(|one| action.as_deref() == Some(one.word()));
+    Some(Fact { text: sentence(item)?, slot, action })
 }
 
 fn placed(item: &Value) -> Option<Placed> {
@@ -209,7 +214,7 @@ mod tests {
     #[test]
     fn our_form_is_read() {
         let text = r#"{"events":[{"text":"<person_1> waves.","start":1,"end":2.5,"importance":7},"bare"],
-            "facts":[{"text":"<person_1> is a cook.","type":"attribute","subject":"person_1","attribute":"job","value":"cook"}],
+            "facts":[{"text":"<person_1> is a cook.","type":"attribute","subject":"person_1","attribute":"job","value":"cook","action":"update"}],
             "objects":[{"object":"mug","place":"on the shelf","who":null},{"object":"","place":"x"}],
             "same_person":[{"face":"<face_1>","voice":"voice_2","confidence":0.9},{"face":"voice_2","voice":"face_1"}],
             "names":[{"entity":"<person_1>","name":"Ava"},{"entity":"person_1","name":"<script>"}],"note":"n"}"#;
@@ -217,6 +222,7 @@ mod tests {
         assert_eq!(read.events[0].secs, Some((1.0, 2.5)));
         assert_eq!((read.events[0].importance, read.events[1].secs), (1.0, None));
         assert_eq!(read.facts[0].slot.as_ref().unwrap().1, "job");
+        assert_eq!(read.facts[0].action, Some(FactAction::Update));
         assert_eq!((read.objects.len(), read.same_person.len(), read.names.len()), (1, 1, 1));
     }
 

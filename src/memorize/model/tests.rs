@@ -229,6 +229,7 @@ fn conclusions_are_written_under_present_ids_and_refine_what_is_there() {
         facts: vec![Fact {
             text: "<person_1> is the host.".into(),
             slot: Some(("<face_1>".into(), "Role".into(), "host".into())),
+            action: None,
         }],
         objects: vec![Placed {
             object: "The red mug".into(),

@@ -419,20 +419,10 @@ pub(super) fn settle(
                 draft.memory(renewed, upkeep.vector(&conclusion.text, before));
             }
             Some(row) => {
-                draft.retire_memory(
-                    row.id,
-                    Some(now),
-                    &format!("superseded: {}", conclusion.text),
-                )?;
-                decide(
-                    draft,
-                    row.id,
-                    now,
-                    FactAction::Retire,
-                    None,
-                    "the last weeks say otherwise",
-                );
+                let reason = "the last weeks say otherwise";
                 let id = draft.new_memory_id();
+                draft.retire_memory(row.id, Some(now), reason)?;
+                decide(draft, row.id, now, FactAction::Retire, Some(id), reason);
                 let newer = MemoryRow { id, valid_from: now, ..row_of(conclusion) };
                 draft.memory(newer, upkeep.vector(&conclusion.text, before));
                 decide(

@@ -168,6 +168,7 @@ impl Memory {
             }
             Forget::Span(span) => reach.span = Some(*span),
             Forget::Aged(kind, before) => {
+                reach.aged = true;
                 let log = tables.memories.log();
                 let aged = log.iter().filter(|version| is_aged(&version.row, *kind, *before));
                 reach.memories.extend(aged.map(|version| version.row.id));

@@ -1,13 +1,15 @@
 //! What a target of erasing reaches: percepts, memories and what was concluded from them, names in other texts.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::{ERASED, summary};
 use crate::ids::{ClipId, EntityId, MemoryId, SessionId, TrackId, TurnId};
 use crate::memory::filter::overlaps;
-use crate::memory::model::{Clip, Ground, MemoryKind, MemoryRow, TurnRow};
+use crate::memory::model::{
+    Clip, Decision, FactAction, Ground, MemoryKind, MemoryRow, Retirement, TurnRow,
+};
 use crate::memory::tables::Tables;
 use crate::memory::temporal::Temporal as _;
 use crate::mention;
@@ -40,6 +42,11 @@ pub(super) struct Reach {
     seen: BTreeMap<ClipId, Vec<Span>>,
     /// What the erased memories said, as a summary would repeat it.
     sentences: HashSet<String>,
+    /// Something goes for its age alone: it was true, and what it replaced is over all the same.
+    pub(super) aged: bool,
+    /// Facts whose end was the beginning of one that is erased: at which of their ends, and until when they
+    /// hold instead.
+    reopened: HashMap<MemoryId, (BTreeSet<Timestamp>, Option<Timestamp>)>,
 }
 
 impl Reach {
@@ -110,6 +117,74 @@ impl Reach {
                 reach.sentences.insert(summary::sentence(&version.row.text));
             }
         }
+        if !reach.aged {
+            reach.reopen(tables);
+        }
+    }
+
+    /// What an erased fact had replaced holds again: for good, or until the next value that is left.
+    fn reopen(&mut self, tables: &Tables) {
+        let slot = |row: &MemoryRow| {
+            row.fact.as_ref().map(|fact| (fact.subject.clone(), fact.attribute.clone()))
+        };
+        // When values of a slot began: erased ones at any time, those that are left as they are known now.
+        let mut erased: HashMap<_, BTreeSet<Timestamp>> = HashMap::new();
+        let mut left: HashMap<_, BTreeSet<(Timestamp, MemoryId)>> = HashMap::new();
+        for version in tables.memories.log().iter() {
+            let row = &version.row;
+            let Some(slot) = slot(row) else { continue };
+            if self.memories.contains(&row.id) {
+                erased.entry(slot).or_default().insert(row.valid_from);
+            } else if version.retired_seq().is_none() {
+                left.entry(slot).or_default().insert((row.valid_from, row.id));
+            }
+        }
+        for version in tables.memories.log().iter() {
+            let row = &version.row;
+            let Some(slot) = slot(row).filter(|_| !self.memories.contains(&row.id)) else {
+                continue;
+            };
+            let Some(end) = row.valid_to else { continue };
+            if !erased.get(&slot).is_some_and(|starts| starts.contains(&end)) {
+                continue;
+            }
+            let mut others = left.get(&slot).into_iter().flatten();
+            let next = others.find(|other| **other > (row.valid_from, row.id));
+            let until = next.map(|(start, _)| *start);
+            self.reopened.entry(row.id).or_insert((BTreeSet::new(), until)).0.insert(end);
+        }
+    }
+
+    /// Until when a fact holds that ended then; `None`: it was not ended by what is erased.
+    fn holds_until(&self, id: MemoryId, end: Option<Timestamp>) -> Option<Option<Timestamp>> {
+        let (ends, until) = self.reopened.get(&id)?;
+        end.is_some_and(|end| ends.contains(&end)).then_some(*until)
+    }
+
+    /// The reason names nobody and quotes nothing that is erased; of a fact that holds again it goes.
+    pub(super) fn retirement(&self, row: &Retirement) -> Fate<Retirement> {
+        if self.memories.contains(&row.memory) {
+            return Fate::Delete;
+        }
+        let until = self.holds_until(row.memory, row.valid_to);
+        if until == Some(None) {
+            return Fate::Delete;
+        }
+        // Older stores quote the newer fact: it may be what is erased.
+        let reason = match row.reason.strip_prefix("superseded: ") {
+            Some(_) => "superseded".to_owned(),
+            None => self.strike(&row.reason),
+        };
+        let new = Retirement { reason, valid_to: until.unwrap_or(row.valid_to), ..row.clone() };
+        if new == *row { Fate::Keep } else { Fate::Rewrite(new) }
+    }
+
+    /// What was decided about an erased memory, or for its sake.
+    pub(super) fn decision(&self, row: &Decision) -> bool {
+        let gone = |id: &MemoryId| self.memories.contains(id);
+        let ended = row.action == FactAction::Retire
+            && self.holds_until(row.memory, Some(row.at)).is_some();
+        gone(&row.memory) || row.other.as_ref().is_some_and(gone) || ended
     }
 
     /// What an erased utterance repeats goes from its turn, too, whosever voice that turn was given.
@@ -243,6 +318,9 @@ impl Reach {
             }
             _ => self.strike(&row.text),
         };
+        if let Some(until) = self.holds_until(row.id, row.valid_to) {
+            new.valid_to = until;
+        }
         new.entities.retain(|id| !self.ids.contains(id));
         new.grounds.retain(|ground| !self.has(ground));
         if let Some(fact) = &mut new.fact {

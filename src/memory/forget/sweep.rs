@@ -7,7 +7,7 @@ use rusqlite::{Connection, params_from_iter};
 use super::Erased;
 use super::reach::{Fate, Reach, strike_names, words_of};
 use crate::ids::{EntityId, MemoryId};
-use crate::memory::model::{Clip, MediaDigest, NameSource, Retirement};
+use crate::memory::model::{Clip, MediaDigest, NameSource};
 use crate::memory::rows::RowError;
 use crate::memory::tables::{Tables, each_table};
 use crate::memory::temporal::{Table, Temporal};
@@ -56,17 +56,8 @@ pub(super) fn sweep_all(
     let stale: HashSet<MemoryId> = rewritten.iter().copied().collect();
     let gone = |id: &MemoryId| reach.memories.contains(id);
     sweep(db, &tables.vectors, rows, |row| when(gone(&row.memory) || stale.contains(&row.memory)))?;
-    sweep(db, &tables.retirements, rows, |row| {
-        let reason = reach.strike(&row.reason);
-        match gone(&row.memory) {
-            true => Fate::Delete,
-            false if reason == row.reason => Fate::Keep,
-            false => Fate::Rewrite(Retirement { reason, ..row.clone() }),
-        }
-    })?;
-    sweep(db, &tables.decisions, rows, |row| {
-        when(gone(&row.memory) || row.other.as_ref().is_some_and(gone))
-    })?;
+    sweep(db, &tables.retirements, rows, |row| reach.retirement(row))?;
+    sweep(db, &tables.decisions, rows, |row| when(reach.decision(row)))?;
     let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();
     for id in ids {
         db.execute("DELETE FROM access WHERE memory = ?", [id.0 as i64])?;

@@ -1,6 +1,8 @@
 //! What is forgotten is gone.
 
 use super::*;
+use crate::identify::Persons;
+use crate::memorize::Memorizer;
 
 /// Every file under the store, read whole.
 fn bytes_of(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
@@ -126,6 +128,60 @@ fn an_erased_memory_takes_its_conclusions_along() {
     assert_eq!(view.memory(MemoryId(11)).unwrap().grounds, [Ground::Memory(MemoryId(3))]);
     assert!(!holds(dir.path(), b"likes tea"));
     assert!(memory.forget(&Forget::Memory(MemoryId(5)), at(62)).is_err());
+}
+
+#[test]
+fn an_erased_fact_leaves_no_words_and_what_it_replaced_holds_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let memorizer = Memorizer::new(None);
+    let tell = |thing: &str, place: &str, start: i64| {
+        let mut draft = memory.begin(at(start));
+        let mut row = memory_row(0, &format!("The {thing} is {place}."), &[], start);
+        row.kind = MemoryKind::Note;
+        let told = memorizer.note(row, &Persons::default(), &mut draft);
+        draft.commit().unwrap();
+        told.id
+    };
+    let shed = tell("drill", "in the shed", 10);
+    let secret = tell("drill", "in the lockbox", 20);
+    let garage = tell("drill", "in the garage", 30);
+    let hook = tell("key", "on the hook", 40);
+    let vase = tell("key", "in the blue vase", 50);
+    // As older stores put it.
+    let mut draft = memory.begin(at(55));
+    let quoting = "superseded: The key is in the blue vase.";
+    draft.retire_memory(hook, Some(at(50)), quoting).unwrap();
+    draft.commit().unwrap();
+    let held = |id: MemoryId| {
+        let view = memory.view();
+        let row = view.memory(id).unwrap();
+        (row.valid_from, row.valid_to, view.retirement(id).is_some())
+    };
+    assert_eq!(held(shed), (at(10), Some(at(20)), true));
+    assert!(holds(dir.path(), b"lockbox") && holds(dir.path(), b"superseded: The key"));
+    // One of three: the one before it holds until the one after it.
+    memory.forget(&Forget::Memory(secret), at(60)).unwrap();
+    assert_eq!(held(shed), (at(10), Some(at(30)), true));
+    assert_eq!(held(garage), (at(30), None, false));
+    let view = memory.view();
+    assert_eq!(view.retirement(hook).unwrap().reason, "superseded");
+    drop(view);
+    // The last: the one before it holds again.
+    memory.forget(&Forget::Memory(garage), at(61)).unwrap();
+    assert_eq!(held(shed), (at(10), None, false));
+    memory.forget(&Forget::Memory(vase), at(62)).unwrap();
+    assert_eq!(held(hook), (at(40), None, false));
+    for trace in ["lockbox", "garage", "blue vase"] {
+        assert!(!holds(dir.path(), trace.as_bytes()), "{trace}");
+    }
+    let left: Vec<_> =
+        memory.view().decisions().iter().map(|row| (row.memory, row.action)).collect();
+    assert_eq!(left, [(shed, FactAction::Add), (hook, FactAction::Add)]);
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+    let hash = memory.hash();
+    drop(memory);
+    assert_eq!(open(dir.path()).hash(), hash);
 }
 
 #[test]

@@ -11,7 +11,8 @@ pub use publication::{
 pub use refusal::{Refusal, RefusalCode};
 pub use request::{
     AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, People, Pose, Privacy, Query, QueryVerb,
-    Remember, ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Verdict, parse, request_id,
+    Remember, ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Triple, Verdict, parse,
+    request_id,
 };
 
 #[cfg(test)]

@@ -149,11 +149,25 @@ impl Ask {
     }
 }
 
+/// A fact as it is told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Triple {
+    /// Of whom or what: an id, an alias, a name, or the plain word for a thing.
+    pub subject: String,
+    /// Attribute or relation: `location`, `likes`, …
+    pub attribute: String,
+    /// Its value.
+    pub value: String,
+}
+
 request! {
-    /// `remember`.
+    /// `remember`: a text, a fact, or a fact and the text that states it.
     Remember {
-        /// What to remember.
-        text: String,
+        /// What to remember; default: the fact, in words.
+        @[serde(default, skip_serializing_if = "Option::is_none")] text: Option<String>,
+        /// What is true.
+        @[serde(default, skip_serializing_if = "Option::is_none")] fact: Option<Triple>,
         /// When it happened; default: now.
         @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
         /// Until when; default: `start`.
@@ -552,12 +566,39 @@ fn ask(text: &str, json_claimed: bool) -> Result<Ask, Refusal> {
 
 fn remember(text: &str) -> Result<Remember, Refusal> {
     let remember: Remember = object(text, r#"{"text":"Ava likes oat milk."}"#)?;
-    said("`text`", &remember.text)?;
+    if let Some(text) = &remember.text {
+        said("`text`", text)?;
+    }
+    match &remember.fact {
+        Some(fact) => stated(fact)?,
+        None if remember.text.is_none() => {
+            return Err(Refusal::bad_request(
+                "missing field `text`, or `fact`; write for example {\"text\":\"Ava likes oat milk.\"}",
+            ));
+        }
+        None => {}
+    }
     ordered(remember.start, remember.end)?;
     if remember.start.is_none() && remember.end.is_some() {
         return Err(Refusal::bad_request("`end` needs a `start`"));
     }
     Ok(remember)
+}
+
+/// Longest part of a fact, bytes.
+const MAX_PART_BYTES: usize = 200;
+
+fn stated(fact: &Triple) -> Result<(), Refusal> {
+    let Triple { subject, attribute, value } = fact;
+    for (field, text) in [("`subject`", subject), ("`attribute`", attribute), ("`value`", value)] {
+        said(field, text)?;
+        if text.len() > MAX_PART_BYTES || text.contains(char::is_control) {
+            return Err(Refusal::bad_request(format!(
+                "{field} must have at most {MAX_PART_BYTES} bytes and no control characters"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn forget(text: &str) -> Result<Forget, Refusal> {
@@ -680,7 +721,7 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
 #[cfg(test)]
 pub(crate) const REQUEST_SEEDS: [&str; 7] = [
     "\u{0}{\"question\":\"Who was here?\",\"as_of\":{\"seq\":3},\"id\":\"a\"}",
-    "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"]}",
+    "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"],\"fact\":{\"subject\":\"x\",\"attribute\":\"y\",\"value\":\"z\"}}",
     "\u{2}{\"start\":5000000000,\"end\":\"2026-03-02T17:30:00Z\"}",
     "\u{4}{\"merge\":[\"person_1\",\"Ava\"]}",
     "\u{6}{\"verb\":\"timeline\",\"args\":{\"day\":\"2026-03-02\"}}",
@@ -799,6 +840,11 @@ mod tests {
     fn commands_say_exactly_what_they_mean() {
         use Command::{Feedback, Forget, Name, People, Pose, Query, Remember, Replay, Speaking};
         ok(Remember, r#"{"text":"Ava likes oat milk.","entities":["person_1"],"pinned":true}"#);
+        ok(Remember, r#"{"fact":{"subject":"cup","attribute":"location","value":"kitchen"}}"#);
+        ok(
+            Remember,
+            r#"{"text":"A cup!","fact":{"subject":"cup","attribute":"location","value":"kitchen"}}"#,
+        );
         ok(Forget, r#"{"start":"2026-03-02T17:30:00Z","end":"2026-03-02T17:31:00Z"}"#);
         ok(Name, r#"{"entity":"person_4","name":"Ava"}"#);
         ok(Name, r#"{"name":"Ava","photo":"aGVsbG8=","voice":"aGVsbG8="}"#);
@@ -818,6 +864,12 @@ mod tests {
         for (command, payload) in [
             (Remember, "plain text"),
             (Remember, r#"{"text":"a","start":9000000000,"end":8000000000}"#),
+            (Remember, r#"{"pinned":true}"#),
+            (Remember, r#"{"text":"","fact":{"subject":"a","attribute":"b","value":"c"}}"#),
+            (Remember, r#"{"fact":{"subject":"a","attribute":"b"}}"#),
+            (Remember, r#"{"fact":{"subject":"a","attribute":" ","value":"c"}}"#),
+            (Remember, r#"{"fact":{"subject":"a","attribute":"b","value":"c\nd"}}"#),
+            (Remember, r#"{"fact":{"subject":"a","attribute":"b","value":"c","who":"d"}}"#),
             (Forget, "{}"),
             (Forget, r#"{"entity":"a","memory":"b"}"#),
             (Forget, r#"{"start":5000000000}"#),
