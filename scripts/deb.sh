@@ -60,6 +60,7 @@ put 644 "$root/usr/lib/systemd/system" systemd/engramd.service
 put 644 "$root/usr/lib/sysusers.d" systemd/sysusers.d/engram.conf
 put 644 "$root/usr/lib/tmpfiles.d" systemd/tmpfiles.d/engram.conf
 put 644 "$root/usr/lib/udev/rules.d" systemd/70-engram.rules
+put 755 "$root/usr/share/engram" scripts/m3_graph.py
 put 644 "$root/usr/share/engram/pipelines" pipelines/*
 put 644 "$root/usr/share/engram/calibration" calibration/*
 put 644 "$root/usr/share/engram/calibration/thresholds" calibration/thresholds/*

@@ -13,7 +13,8 @@ for library in target/native/lib/*.so*; do
     # libtorch.so is a linker script, for building only.
     [ "$(basename "$library")" = libtorch.so ] || put 755 "$prefix/lib/engram" "$library"
 done
-put 644 "$prefix/share/doc/engram/licenses" target/native/licenses/*
+put 644 "$prefix/share/doc/engramd/licenses" target/native/licenses/*
+put 755 "$prefix/share/engram" scripts/m3_graph.py
 put 644 "$prefix/share/engram/pipelines" pipelines/*
 put 644 "$prefix/share/engram/calibration" calibration/*
 put 644 "$prefix/share/engram/calibration/thresholds" calibration/thresholds/*
@@ -23,13 +24,13 @@ done
 # Hashes them once, so that a daemon that may not write there starts at once.
 "$prefix/bin/engramd" models verify --accept --dir "$prefix/share/engram/models" > /dev/null ||
     die "a model file is damaged: engramd models verify"
-put 644 "$prefix/share/doc/engram" config/engram.toml README.md LICENSE
-put 644 "$prefix/share/doc/engram/docs" docs/*.md
-put 644 "$prefix/share/doc/engram/docs/mqtt" docs/mqtt/*.json
-put 644 "$prefix/share/doc/engram/config/mosquitto" config/mosquitto/*
-put 644 "$prefix/share/doc/engram/config/emqx" config/emqx/*
+put 644 "$prefix/share/doc/engramd" config/engram.toml README.md LICENSE
+put 644 "$prefix/share/doc/engramd/docs" docs/*.md
+put 644 "$prefix/share/doc/engramd/docs/mqtt" docs/mqtt/*.json
+put 644 "$prefix/share/doc/engramd/config/mosquitto" config/mosquitto/*
+put 644 "$prefix/share/doc/engramd/config/emqx" config/emqx/*
 put 644 "$prefix/lib/systemd/system" systemd/*.service systemd/*.socket
-put 644 "$prefix/share/doc/engram/examples/engramd.service.d" systemd/engramd.service.d/*.conf
+put 644 "$prefix/share/doc/engramd/examples/engramd.service.d" systemd/engramd.service.d/*.conf
 put 644 "$prefix/lib/sysusers.d" systemd/sysusers.d/*.conf
 put 644 "$prefix/lib/tmpfiles.d" systemd/tmpfiles.d/*.conf
 put 644 "$prefix/lib/udev/rules.d" systemd/*.rules systemd/udev/*.rules

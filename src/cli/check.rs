@@ -56,7 +56,10 @@ pub(super) fn run(args: &CheckArgs, context: &Context) -> anyhow::Result<u8> {
         };
         print::line(format!("{}: {} rows, {verdict}", memory.dir().display(), report.rows))?;
         for (count, what) in [
-            (report.media_taken, "media files were given up for the size cap"),
+            (
+                report.media_taken,
+                "media files are not here: given up for the size cap, or not brought by an import",
+            ),
             (report.media_unnamed, "media files belong to no row; the next start deletes them"),
             (report.without_vector, "memories have no vector and are found by words alone"),
         ] {

@@ -14,6 +14,7 @@ use crate::percept::SoundKind;
 use crate::time::Timestamp;
 
 use super::filter::PerceptFilter;
+use super::seal::Sealing;
 use super::tables::each_table;
 use super::temporal::{Table, Temporal};
 use super::view::View;
@@ -121,28 +122,32 @@ impl PerceptLine {
 impl View {
     /// Writes every version that the view knows as one JSON line, in canonical order:
     /// `{"table","seq","retired_seq","recorded","row"}`, after the commits as
-    /// `{"table":"commits","seq","recorded"}`. An export at a time during ingest equals the
-    /// export as of that time afterwards.
+    /// `{"table":"commits","seq","recorded"}`; around them a first and a last line (`memory/seal.rs`). An export at a
+    /// time during ingest equals the export as of that time afterwards.
     ///
     /// # Errors
     /// When `out` fails.
     pub fn export(&self, out: &mut impl Write) -> io::Result<()> {
+        let mut sealing = Sealing::begin(out)?;
         macro_rules! export_tables {
             ($($field:ident: $row:ty,)*) => {
-                $(self.export_table::<$row>(&self.tables.$field, out)?;)*
+                $(self.export_table::<$row>(&self.tables.$field, &mut sealing)?;)*
             };
         }
         let commits = self.tables.commits.load();
         for commit in commits.iter().filter(|commit| self.horizon.knows(commit.seq.0)) {
             let line = json!({"table": "commits", "seq": commit.seq, "recorded": commit.recorded});
-            serde_json::to_writer(&mut *out, &line)?;
-            out.write_all(b"\n")?;
+            sealing.row(&line)?;
         }
         each_table!(export_tables);
-        Ok(())
+        sealing.end()
     }
 
-    fn export_table<R: Temporal>(&self, table: &Table<R>, out: &mut impl Write) -> io::Result<()> {
+    fn export_table<R: Temporal>(
+        &self,
+        table: &Table<R>,
+        out: &mut Sealing<impl Write>,
+    ) -> io::Result<()> {
         let known = |seq: &Seq| self.horizon.knows(seq.0);
         for version in table.log().iter().filter(|version| known(&version.seq)) {
             let line = json!({
@@ -152,8 +157,7 @@ impl View {
                 "recorded": version.recorded,
                 "row": &*version.row,
             });
-            serde_json::to_writer(&mut *out, &line)?;
-            out.write_all(b"\n")?;
+            out.row(&line)?;
         }
         Ok(())
     }

@@ -80,6 +80,8 @@ pub(crate) struct Columns {
     /// Whose version it is. Apart: a filter by entity asks nothing else.
     ids: Log<u64>,
     pub(crate) facets: Log<Facet>,
+    /// Positions of lessons: few, and looked at with every question.
+    pub(crate) lessons: Log<u32>,
 }
 
 impl Columns {
@@ -105,6 +107,9 @@ impl Columns {
     }
 
     fn push(&mut self, row: &MemoryRow) {
+        if row.kind == MemoryKind::Lesson {
+            self.lessons.push(self.len() as u32);
+        }
         self.ids.push(row.id.0);
         self.facets.push(Facet::of(row));
     }

@@ -14,9 +14,15 @@ use crate::time::Timestamp;
 
 use super::draft::Counters;
 use super::error::MemoryError;
+use super::model::Ground;
+use super::past::{Mark, write_mark};
+use super::seal::Unsealing;
 use super::tables::{Tables, each_table};
 use super::temporal::Temporal;
 use super::{Memory, store};
+
+/// The mark of what an import brought: whose media files, and the answers that it rests on, are not in an export.
+pub(super) const IMPORTED: &str = "imported";
 
 /// What an import brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -25,6 +31,8 @@ pub struct Imported {
     pub commits: u64,
     /// Row versions.
     pub rows: u64,
+    /// It was told from its last line that nothing is missing; exports of older versions do not say.
+    pub whole: bool,
 }
 
 /// One line of an export.
@@ -42,40 +50,49 @@ struct Line {
 
 impl Memory {
     /// Reads an export (the JSON lines of [`super::View::export`]) into this memory, which must be empty. All of
-    /// it comes in, or nothing. Media files are not in an export: their rows come in as given up.
+    /// it comes in, or nothing. Media files are not in an export: what lacks them is no fault.
     ///
     /// # Errors
-    /// When something was remembered here already, a line is no line of an export, or the disk fails.
+    /// When something was remembered here already, a line is no line of an export, its beginning or its end is
+    /// missing, or the disk fails.
     pub fn import(&self, lines: impl BufRead) -> Result<Imported, MemoryError> {
         let _permit = self.0.turnstile.enter();
-        if self.tables().published() != Seq(0) {
-            return Err(MemoryError::Refused(format!(
-                "importing into {}: something is remembered there already; import into an empty --data-dir",
-                self.dir().display()
-            )));
-        }
-        let read = |(number, line): (usize, std::io::Result<String>)| {
+        self.must_be_empty()?;
+        let mut seal = Unsealing::default();
+        let mut rows = Vec::new();
+        for (at, line) in lines.lines().enumerate() {
             let line = line.map_err(MemoryError::io("reading the export", &PathBuf::from("-")))?;
-            let parsed: Result<Line, _> = serde_json::from_str(&line);
-            parsed.map_err(|error| {
-                MemoryError::Refused(format!("importing: line {}: {error}", number + 1))
-            })
-        };
-        let lines = lines.lines().enumerate().map(read).collect::<Result<Vec<Line>, _>>()?;
+            let refused =
+                |why: String| MemoryError::Refused(format!("importing: line {}: {why}", at + 1));
+            if seal.takes_row(&line).map_err(refused)? {
+                let row: Line =
+                    serde_json::from_str(&line).map_err(|error| refused(error.to_string()))?;
+                rows.push((at + 1, row));
+            }
+        }
+        let whole =
+            seal.finish().map_err(|why| MemoryError::Refused(format!("importing: {why}")))?;
         let mut fault = None;
         let imported = self.transaction("importing", |db| {
-            let mut imported = Imported::default();
-            for (number, line) in lines.into_iter().enumerate() {
-                let table = line.table.clone();
+            let mut imported = Imported { whole, ..Imported::default() };
+            let mut newest: Option<Mark> = None;
+            for (number, line) in rows {
+                let (table, seq, recorded) = (line.table.clone(), line.seq, line.recorded);
                 match put(db, line) {
-                    Ok(true) => imported.commits += 1,
+                    Ok(true) => {
+                        imported.commits += 1;
+                        newest = Some(Mark { at: recorded, seq });
+                    }
                     Ok(false) => imported.rows += 1,
                     Err(Fault::Row(reason)) => {
-                        fault = Some(format!("importing: line {}: {table}: {reason}", number + 1));
+                        fault = Some(format!("importing: line {number}: {table}: {reason}"));
                         return Err(rusqlite::Error::QueryReturnedNoRows);
                     }
                     Err(Fault::Store(error)) => return Err(error),
                 }
+            }
+            if let Some(newest) = newest {
+                write_mark(db, IMPORTED, newest)?;
             }
             Ok(imported)
         });
@@ -98,6 +115,22 @@ impl Memory {
         self.set_counters(counters);
         self.0.tables.store(Arc::new(fresh));
         Ok(imported)
+    }
+
+    /// Only an empty memory takes another one in.
+    pub(super) fn must_be_empty(&self) -> Result<(), MemoryError> {
+        if self.tables().published() == Seq(0) {
+            return Ok(());
+        }
+        Err(MemoryError::Refused(format!(
+            "importing into {}: something is remembered there already; import into an empty --data-dir",
+            self.dir().display()
+        )))
+    }
+
+    /// The newest commit that an import brought; 0 where nothing was imported.
+    pub(super) fn imported_until(&self) -> Result<Seq, MemoryError> {
+        Ok(self.mark(IMPORTED)?.map_or(Seq(0), |mark| mark.seq))
     }
 
     /// The memory as it lies in the file.
@@ -161,6 +194,11 @@ pub(super) fn counted(tables: &Tables) -> Counters {
     }
     for version in tables.memories.log().iter() {
         seen("memory", version.row.id.0);
+        for ground in &version.row.grounds {
+            if let Ground::Answer(answer) = ground {
+                seen("answer", answer.0);
+            }
+        }
     }
     for version in tables.sessions.log().iter() {
         seen("session", u64::from(version.row.id.0));

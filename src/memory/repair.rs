@@ -281,11 +281,11 @@ impl Memory {
                 done.push(format!("{}: references to what is not there taken out", row.id));
             }
         }
+        let imported = self.imported_until()?;
         for version in self.tables().media.log().iter() {
             let row = &version.row;
-            let lost =
-                row.pinned && version.retired_seq().is_none() && self.media(&row.digest)?.is_none();
-            if lost {
+            let promised = row.pinned && version.retired_seq().is_none() && version.seq > imported;
+            if promised && self.media(&row.digest)?.is_none() {
                 draft.give_up_media((**row).clone());
                 done.push(format!("media/{}: pinned, but not there; given up", row.digest.0));
             }
@@ -303,7 +303,11 @@ impl Memory {
             Ground::Object(clip, track) => view.object_track(*clip, *track).is_some(),
             Ground::Turn(clip, turn) => view.turn(clip.session, *turn).is_some(),
             Ground::Memory(id) => view.memory(*id).is_some() || view.retirement(*id).is_some(),
-            Ground::Answer(id) => self.answer(*id).is_ok_and(|answer| answer.is_some()),
+            // Answers are not in an export.
+            Ground::Answer(id) => {
+                self.answer(*id).is_ok_and(|answer| answer.is_some())
+                    || self.imported_until().is_ok_and(|until| until > Seq(0))
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Read-only SQL over documented views, safe for a model to call.
 //!
 //! A query runs on a connection of its own that cannot write, sees the views below (of what holds now) and
-//! the raw tables, and is stopped at a row and a time limit. Times are integer nanoseconds since 1970.
+//! the raw tables, and is stopped at limits of rows, time and bytes: no value is longer than 1 MiB (what is, a
+//! checkpoint say, cannot be selected), and all together are not more than 16 MiB. Times are integer nanoseconds since
+//! 1970.
 //!
 //! | view | columns |
 //! |---|---|
@@ -22,6 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, params};
 use serde::Serialize;
@@ -40,9 +43,16 @@ pub struct SqlTable {
     pub columns: Vec<String>,
     /// The rows; blobs as hex text.
     pub rows: Vec<Vec<serde_json::Value>>,
-    /// There were more rows than the limit.
+    /// There were more rows than the limits let through.
     pub truncated: bool,
 }
+
+/// A value's bytes at most: a function in a query may ask for a gigabyte.
+const LONGEST: i32 = 1 << 20;
+/// Columns at most: a row of longest values must still fit into RAM.
+const MOST_COLUMNS: i32 = 128;
+/// Bytes of all values together after which no more rows are read.
+const MOST_BYTES: usize = 16 << 20;
 
 /// How long and how much a query may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +125,11 @@ impl Memory {
         let db = store::open_read_only(self.dir(), self.options().key.as_ref())?;
         offer_views(&db, &self.view()).map_err(fail())?;
         db.authorizer(Some(only_reading));
+        for (limit, most) in
+            [(Limit::SQLITE_LIMIT_LENGTH, LONGEST), (Limit::SQLITE_LIMIT_COLUMN, MOST_COLUMNS)]
+        {
+            db.set_limit(limit, most).map_err(fail())?;
+        }
         let end = Instant::now() + limits.time;
         let late = Arc::new(AtomicBool::new(false));
         let noticed = Arc::clone(&late);
@@ -123,8 +138,8 @@ impl Memory {
             noticed.fetch_or(over, Ordering::Relaxed);
             over
         };
-        db.progress_handler(1_000, Some(stop));
-        run(&db, query, limits.rows).map_err(|error| {
+        db.progress_handler(1_000, Some(stop.clone()));
+        run(&db, query, limits.rows, stop).map_err(|error| {
             MemoryError::Refused(if late.load(Ordering::Relaxed) {
                 format!("the query took longer than {:.1} s; narrow it", limits.time.as_secs_f64())
             } else {
@@ -200,15 +215,28 @@ fn only_reading(context: AuthContext<'_>) -> Authorization {
     }
 }
 
-fn run(db: &Connection, query: &str, limit: usize) -> rusqlite::Result<SqlTable> {
+/// `late`: asked between rows, too: SQLite does not ask while a function runs.
+fn run(
+    db: &Connection,
+    query: &str,
+    limit: usize,
+    late: impl Fn() -> bool,
+) -> rusqlite::Result<SqlTable> {
     let mut statement = db.prepare(query)?;
     let columns: Vec<String> =
         statement.column_names().into_iter().map(ToOwned::to_owned).collect();
     let width = columns.len();
     let mut table = SqlTable { columns, ..SqlTable::default() };
+    let mut bytes = 0;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        if table.rows.len() == limit {
+        if late() {
+            return Err(rusqlite::Error::SqliteFailure(
+                rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_INTERRUPT),
+                None,
+            ));
+        }
+        if table.rows.len() == limit || bytes > MOST_BYTES {
             table.truncated = true;
             break;
         }
@@ -217,8 +245,14 @@ fn run(db: &Connection, query: &str, limit: usize) -> rusqlite::Result<SqlTable>
                 ValueRef::Null => serde_json::Value::Null,
                 ValueRef::Integer(number) => number.into(),
                 ValueRef::Real(number) => number.into(),
-                ValueRef::Text(text) => String::from_utf8_lossy(text).into(),
-                ValueRef::Blob(bytes) => hex::encode(bytes).into(),
+                ValueRef::Text(text) => {
+                    bytes += text.len();
+                    String::from_utf8_lossy(text).into()
+                }
+                ValueRef::Blob(blob) => {
+                    bytes += 2 * blob.len();
+                    hex::encode(blob).into()
+                }
             })
         });
         table.rows.push(values.collect::<rusqlite::Result<_>>()?);

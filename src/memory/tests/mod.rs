@@ -5,7 +5,9 @@
 mod durability;
 mod encrypted;
 mod erasing;
+mod exports;
 mod history;
+mod m3;
 mod objects;
 mod picture;
 mod places;

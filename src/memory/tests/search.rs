@@ -178,6 +178,15 @@ fn sql_reads_and_never_writes() {
     ] {
         assert!(matches!(sql(bad), Err(MemoryError::Refused(_))), "{bad}");
     }
+    for vast in
+        ["zeroblob(900000000)", "hex(zeroblob(400000000))", "printf('%.*c', 900000000, 'x')"]
+    {
+        let long = sql(&format!("SELECT {vast}"));
+        let cut = long.as_ref().is_ok_and(|table| table.rows[0][0].to_string().len() <= 2 << 20);
+        assert!(cut || matches!(long, Err(MemoryError::Refused(_))), "{vast}");
+    }
+    let long = sql("SELECT hex(zeroblob(500000)) FROM memories a, memories b, memories c, memories d, memories e").unwrap();
+    assert!(long.truncated && long.rows.len() < 20, "{}", long.rows.len());
     let limits = SqlLimits { rows: 2, time: std::time::Duration::from_millis(200) };
     let few = memory.sql("SELECT id FROM memories", limits).unwrap();
     assert!(few.rows.len() == 2 && few.truncated);
