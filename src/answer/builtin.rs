@@ -20,7 +20,7 @@ use super::remembered::{self, Asked, Fit};
 use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
-use super::{counts, facts, presence, said, when, who};
+use super::{counts, facts, lessons, presence, said, when, who};
 
 /// Answers questions from a memory; thread-safe, keeps nothing between questions.
 #[derive(Clone)]
@@ -139,6 +139,12 @@ impl Answerer {
         }
         let reading = self.reading(pinned);
         let reply = self.reply(reading, &pinned.view, &question.text, &mut embed_ms);
+        let reply = lessons::heeded(&self.reading(pinned), &question.text, reply, |text| {
+            let started = Instant::now();
+            let vector = self.embed(text);
+            embed_ms += started.elapsed().as_secs_f64() * 1e3;
+            vector
+        });
         self.document(question, &pinned.view, reply, embed_ms, started)
     }
 
@@ -373,7 +379,7 @@ fn dispatch(
             _ if parsed.content.is_empty() => {
                 Reply::unknown("I don't know what you are looking for.")
             }
-            _ => facts::where_thing(reading, &parsed.content, embed().as_ref()),
+            _ => facts::where_thing(reading, &parsed.content, *order, embed().as_ref()),
         },
         Ask::With { talked } => match first {
             Some(id) => presence::with(reading, id, *talked),

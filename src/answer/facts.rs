@@ -155,31 +155,117 @@ fn last_sight(reading: &Reading, subject: &str) -> String {
     format!(", seen last {}{direction}", reading.wording.at(last.at))
 }
 
-/// "Where is my mug?": the newest location that holds, else what was said about it.
+/// What is done with things, and when: "Where should I put the mug?", "Where was it before?"
+const OF_NO_THING: [&str; 29] = [
+    "put",
+    "place",
+    "placed",
+    "keep",
+    "kept",
+    "leave",
+    "left",
+    "belong",
+    "belongs",
+    "go",
+    "goes",
+    "store",
+    "stored",
+    "hide",
+    "hid",
+    "hidden",
+    "lie",
+    "lies",
+    "lying",
+    "find",
+    "found",
+    "still",
+    "now",
+    "currently",
+    "should",
+    "before",
+    "previously",
+    "earlier",
+    "originally",
+];
+
+/// "Where is my mug?", "Where should I put it?", "Where was it before?": the location that holds, or held, else what was
+/// said about it. Of a thing that is called otherwise ("the blue mug") it is not told.
 pub(super) fn where_thing(
     reading: &Reading,
     words: &[String],
+    order: Order,
     vector: Option<&Embedding>,
 ) -> Reply {
-    let wanted = stems(&words.join(" "));
+    let named: Vec<String> =
+        words.iter().filter(|word| !OF_NO_THING.contains(&word.as_str())).cloned().collect();
+    let asks = |word: &str| words.iter().any(|own| own == word);
     let filter = Filter { order: By::NewestFirst, valid_at: None, ..Filter::default() };
-    let located: Vec<Arc<MemoryRow>> = reading
-        .view
-        .lexical(&words.join(" "), 50, &filter)
-        .into_iter()
+    let hits = reading.view.lexical(&words.join(" "), 50, &filter).into_iter();
+    let located: Vec<Arc<MemoryRow>> = hits
         .filter_map(|(id, _)| reading.view.memory(id))
-        .filter(|row| {
-            is_location(row)
-                && row.fact.as_ref().is_some_and(|fact| {
-                    matching::share(&wanted, &reading.view.thing(&fact.subject)) >= 0.99
-                })
-        })
-        .filter(|row| row.valid_from <= reading.now())
+        .filter(|row| is_location(row) && row.valid_from <= reading.now())
         .collect();
-    match holding(&located, asked(reading)).split_first() {
-        Some((row, others)) => told_place(reading, row, &others[..others.len().min(MOST_OTHERS)]),
-        None => search(reading, words, vector),
+    let called = |row: &MemoryRow, wanted: &[String]| {
+        let thing = row.fact.as_ref().map(|fact| reading.view.thing(&fact.subject));
+        thing.map_or(0.0, |thing| matching::share(wanted, &thing))
+    };
+    // "Where is the place mat?"
+    for wanted in [words, &named] {
+        let wanted = stems(&wanted.join(" "));
+        let mut own: Vec<Arc<MemoryRow>> =
+            located.iter().filter(|row| called(row, &wanted) >= 0.99).map(Arc::clone).collect();
+        own.sort_by_key(|row| (row.valid_from, row.id));
+        let holds = holding(&own, asked(reading));
+        let Some((row, others)) = holds.split_first() else { continue };
+        let of_it = || own.iter().filter(|other| is_of_one_thing(other, row));
+        let earlier = if order == Order::First || asks("originally") {
+            of_it().next()
+        } else if ["before", "previously", "earlier"].into_iter().any(asks) {
+            of_it().rfind(|other| other.valid_from < row.valid_from)
+        } else {
+            None
+        };
+        return match earlier.filter(|earlier| earlier.id != row.id) {
+            Some(earlier) => was_told(reading, earlier),
+            None => told_place(reading, row, &others[..others.len().min(MOST_OTHERS)]),
+        };
     }
+    let wanted = stems(&named.join(" "));
+    let nearly = |row: &&Arc<MemoryRow>| (0.5..0.99).contains(&called(row, &wanted));
+    if wanted.len() > 1
+        && let Some(row) = holding(&located, asked(reading)).iter().find(nearly)
+        && let Some(fact) = &row.fact
+    {
+        let thing = reading.view.thing(&fact.subject);
+        return Reply::unknown(&format!(
+            "I don't know where that is; what I know of is the {}: {}.",
+            bare(&thing),
+            fact.value
+        ));
+    }
+    search(reading, words, vector)
+}
+
+fn is_of_one_thing(a: &MemoryRow, b: &MemoryRow) -> bool {
+    let subject = |row: &MemoryRow| row.fact.as_ref().map(|fact| fact.subject.clone());
+    subject(a) == subject(b)
+}
+
+/// Where a thing was.
+fn was_told(reading: &Reading, row: &Arc<MemoryRow>) -> Reply {
+    let Some(fact) = &row.fact else { return Reply::nothing() };
+    let until = row.valid_to.map_or_else(String::new, |end| {
+        format!(" until {}", reading.wording.at(end).trim_start_matches("at "))
+    });
+    let text = format!(
+        "The {} was at: {} (from {}{until}; \u{201c}{}\u{201d}).",
+        bare(&reading.view.thing(&fact.subject)),
+        fact.value,
+        reading.wording.at(row.valid_from).trim_start_matches("at "),
+        reading.rendered(&row.text).trim_end_matches('.'),
+    );
+    let evidence = vec![reading.memory_evidence(row, row.confidence)];
+    Reply::known(text, row.entities.clone(), evidence)
 }
 
 fn bare(subject: &str) -> &str {

@@ -11,6 +11,7 @@ mod counts;
 mod document;
 mod evidence;
 mod facts;
+pub mod lessons;
 mod matching;
 mod persons;
 mod premise;

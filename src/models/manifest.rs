@@ -303,7 +303,10 @@ mod tests {
     fn the_built_in_manifest_is_whole() {
         let manifest = Manifest::built_in().unwrap();
         assert_eq!(manifest.order(ModelSet::Open, Job::FaceDetector), ["mtcnn"]);
-        assert_eq!(manifest.order(ModelSet::Edge, Job::SpeakerEmbedder), ["eres2netv2", "ge2e"]);
+        assert_eq!(
+            manifest.order(ModelSet::Edge, Job::SpeakerEmbedder),
+            ["eres2netv2", "campplus", "ecapa", "ge2e"]
+        );
         assert_eq!(manifest.sets_of("yunet_640"), [ModelSet::Edge]);
         assert!(manifest.order(ModelSet::Open, Job::ObjectDetector).is_empty());
     }

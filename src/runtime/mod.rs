@@ -4,4 +4,8 @@ pub mod allocator;
 pub mod checkpoint;
 pub mod layers;
 pub mod onnx;
+/// Tiny networks, made in the test that runs them.
+#[cfg(test)]
+#[path = "../../tests/support/onnx.rs"]
+pub(crate) mod tiny;
 pub mod torch;

@@ -1,5 +1,6 @@
 //! What every promise's test needs: the shared recordings, the binary, a scratch folder.
 
+pub mod alike;
 pub mod broker;
 pub mod companion;
 pub mod daemon;

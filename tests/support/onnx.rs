@@ -1,6 +1,6 @@
-//! A convolutional network with weights set by hand, as an ONNX file in any of YOLO's three output layouts.
+//! Tiny networks with weights set by hand, as ONNX files.
 //!
-//! It truly sees: it finds upright red and blue rectangles on any ground that is neither. A 1x1 convolution makes a map of
+//! [`rectangles`] is convolutional, in any of YOLO's three output layouts. It truly sees: it finds upright red and blue rectangles on any ground that is neither. A 1x1 convolution makes a map of
 //! each colour; a large one sums the map around every cell of a grid, weighted by 1, x, y, x² and y²: these moments are
 //! the centre and the size of the rectangle. Rectangles must be smaller than [`REACH`] and farther than that from others
 //! of their colour, px of the input. The file is written with a few lines of Protocol Buffers; field numbers are those
@@ -104,6 +104,28 @@ pub fn rectangles(
     net.model(&output, batch, side, names)
 }
 
+/// A network with the ends of a speaker network: of every band of `input` `[B, T, bands]` the mean square over T, `[B, bands]`,
+/// times `weights` `[bands, D]`, row-major, as `embs` `[B, D]`, or `[B, 1, D]` where T is `kept`.
+///
+/// `shape` is what the file says of its input, `None`: free. The second dimension is T, the last the bands.
+#[allow(dead_code, reason = "the library's own tests listen with it")]
+pub fn mean_squares(input: &str, shape: &[Option<usize>], weights: &[f32], kept: bool) -> Vec<u8> {
+    let mut net = Graph::default();
+    let bands = shape.last().copied().flatten().unwrap_or(1);
+    let width = weights.len() / bands;
+    let squares = net.two("Mul", input, input);
+    let attributes = [ints("axes", &[1]), int("keepdims", i64::from(kept))];
+    let mean = net.node("ReduceMean", &[&squares], 1, &attributes).remove(0);
+    let weights = net.floats(&[bands, width], weights);
+    let vector = net.two("MatMul", &mean, &weights);
+    let name = |at: usize| format!("d{at}");
+    let from = shape.iter().enumerate().map(|(at, side)| dim(*side, &name(at))).collect();
+    let mut into = vec![dim(shape.first().copied().flatten(), &name(0))];
+    into.extend((2..shape.len() - usize::from(!kept)).map(|at| dim(None, &format!("m{at}"))));
+    into.push(dim(Some(width), ""));
+    net.file("speaker", tensor(input, from), (&vector, "embs", into), None)
+}
+
 /// Fields of a Protocol Buffers message.
 #[derive(Default)]
 struct Message(Vec<u8>);
@@ -150,6 +172,21 @@ fn ints(name: &str, values: &[i64]) -> Message {
     const INTS: i64 = 7;
     let message = Message::default().text(1, name).number(20, INTS);
     values.iter().fold(message, |message, value| message.number(8, *value))
+}
+
+/// A dimension, fixed or free.
+fn dim(fixed: Option<usize>, name: &str) -> Message {
+    match fixed {
+        Some(length) => Message::default().number(1, length as i64),
+        None => Message::default().text(2, name),
+    }
+}
+
+/// What a file says of an input or output.
+fn tensor(name: &str, dims: Vec<Message>) -> Message {
+    let shape = dims.into_iter().fold(Message::default(), |shape, dim| shape.message(1, dim));
+    let kind = Message::default().number(1, 1).message(2, shape);
+    Message::default().text(1, name).message(2, Message::default().message(1, kind))
 }
 
 /// A graph under construction: every method appends one node and gives the name of its output.
@@ -280,31 +317,33 @@ impl Graph {
         self.two("Unsqueeze", &rows, &first)
     }
 
+    /// The file of a network that sees.
     fn model(
-        mut self,
+        self,
         output: &str,
         batch: Option<usize>,
         side: Option<usize>,
         names: Option<&str>,
     ) -> Vec<u8> {
-        let free = |name: &str| Message::default().text(2, name);
-        let dim = |fixed: Option<usize>, name: &str| match fixed {
-            Some(length) => Message::default().number(1, length as i64),
-            None => free(name),
-        };
-        let tensor = |name: &str, dims: Vec<Message>| {
-            let shape =
-                dims.into_iter().fold(Message::default(), |shape, dim| shape.message(1, dim));
-            let kind = Message::default().number(1, 1).message(2, shape);
-            Message::default().text(1, name).message(2, Message::default().message(1, kind))
-        };
         let (height, width) = (dim(side, "height"), dim(side, "width"));
         let input = vec![dim(batch, "batch"), dim(Some(3), ""), height, width];
-        self.add(11, tensor("images", input));
-        let node = Message::default().text(1, output).text(2, "output0").text(4, "Identity");
+        let into = ["a", "b", "c"].map(|name| dim(None, name)).into();
+        self.file("rectangles", tensor("images", input), (output, "output0", into), names)
+    }
+
+    /// The file; `output`: which node's it is, what it is called, and its dimensions.
+    fn file(
+        mut self,
+        graph: &str,
+        input: Message,
+        (output, called, dims): (&str, &str, Vec<Message>),
+        names: Option<&str>,
+    ) -> Vec<u8> {
+        self.add(11, input);
+        let node = Message::default().text(1, output).text(2, called).text(4, "Identity");
         self.add(1, node);
-        self.add(12, tensor("output0", vec![free("a"), free("b"), free("c")]));
-        let graph = self.message.text(2, "rectangles");
+        self.add(12, tensor(called, dims));
+        let graph = self.message.text(2, graph);
         // Opset 17, IR version 8.
         let opset = Message::default().text(1, "").number(2, 17);
         let mut model = Message::default().number(1, 8).message(7, graph).message(8, opset);

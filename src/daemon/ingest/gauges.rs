@@ -19,6 +19,8 @@ pub struct SourceGauge {
     pub newest: Option<Timestamp>,
     /// Items that wait for its stage.
     pub waiting: u64,
+    /// A camera of the running session: frames to be analysed per second of event time.
+    pub wanted_per_sec: Option<f64>,
 }
 
 /// Everything at one moment.
@@ -79,6 +81,11 @@ impl Gauges {
         gauge.waiting = waiting as u64;
     }
 
+    /// The session that begins is to analyse so many frames of that camera per second of event time.
+    pub(in crate::daemon) fn wanted(&self, camera: &SourceId, per_sec: f64) {
+        self.lock().sources.entry(camera.clone()).or_default().wanted_per_sec = Some(per_sec);
+    }
+
     /// So many more items of a live source were dropped.
     pub(super) fn dropped(&self, source: &SourceId, more: u64) {
         self.lock().sources.entry(source.clone()).or_default().dropped += more;
@@ -126,7 +133,7 @@ impl Gauges {
         readings.disk_full = false;
         readings.sealed = readings.borders;
         for gauge in readings.sources.values_mut() {
-            gauge.waiting = 0;
+            (gauge.waiting, gauge.wanted_per_sec) = (0, None);
         }
     }
 }

@@ -19,7 +19,7 @@ pub enum Command {
     Step(u64),
     /// Let everything before this time through without waiting: a replay leaves nothing out.
     Seek(Timestamp),
-    /// End the replay in good order: what was read is sealed and kept.
+    /// End the replay in good order: clips that are whole are kept, the open one is left to the next replay.
     Stop,
 }
 
@@ -81,6 +81,12 @@ impl Pace {
     pub fn state(&self) -> (Option<f64>, bool) {
         let state = self.shared.0.lock().unwrap_or_else(PoisonError::into_inner);
         (state.rate, state.paused)
+    }
+
+    /// Whether [`Command::Stop`] was given.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).stopped
     }
 
     /// Event time up to which the recording was let through: the clock of a replay.

@@ -28,9 +28,9 @@ use crate::perceive::object::{self, Detection, ObjectDetector, WEAK_SHARE, Yolo}
 use crate::perceive::speech::{self, Transcriber};
 use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
-    Embedders, Eres2NetV2, Ge2e, JointSettings, Pyannote, RawTurn, SileroVad, SpeakerEmbedder,
-    SpeakerSegmentation, SplitSettings, StreamSettings, TurnFinder, TurnFinderState, VoiceActivity,
-    part_jointly, streams,
+    Embedders, Eres2NetV2, Ge2e, JointSettings, Levelled, OnnxSpeaker, Pyannote, RawTurn,
+    SileroVad, SpeakerEmbedder, SpeakerSegmentation, SplitSettings, StreamSettings, TurnFinder,
+    TurnFinderState, VoiceActivity, part_jointly, streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 
@@ -407,11 +407,17 @@ fn open_embedder(
     config: &Config,
 ) -> Result<Box<dyn SpeakerEmbedder>, PerceiveError> {
     let device = config.models.device;
-    Ok(if file.name.starts_with("ge2e") {
-        Box::new(Ge2e::open(&file.path, device)?)
-    } else {
-        Box::new(Eres2NetV2::open(&file.path, device, config.voice.precision)?)
-    })
+    if file.name.starts_with("ge2e") {
+        return Ok(Box::new(Ge2e::open(&file.path, device)?));
+    }
+    // The others hear a filter bank with a floor.
+    let embedder: Box<dyn SpeakerEmbedder> =
+        if file.path.extension().is_some_and(|extension| extension == "onnx") {
+            Box::new(OnnxSpeaker::open(&file.path, file.hash, device)?)
+        } else {
+            Box::new(Eres2NetV2::open(&file.path, device, config.voice.precision)?)
+        };
+    Ok(if config.voice.normalise { Box::new(Levelled::new(embedder)) } else { embedder })
 }
 
 /// Speaker segmentation, and what is done with it.
@@ -646,4 +652,32 @@ fn jpeg(picture: &RgbImage) -> Result<Arc<[u8]>, PerceiveError> {
         .encode(picture.as_raw(), width, height, ColorType::Rgb)
         .map_err(|error| fail(error.to_string()))?;
     Ok(bytes.into())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::config::{ModelSet, TranscriberKind};
+    use crate::runtime::tiny::mean_squares;
+
+    #[test]
+    fn a_speaker_network_as_onnx_is_taken_from_the_models_folder() {
+        let dir = tempfile::tempdir().unwrap();
+        let net = mean_squares("feature", &[None, None, Some(80)], &[0.5; 80 * 3], false);
+        std::fs::write(dir.path().join("campplus.onnx"), net).unwrap();
+        let mut config = Config::default();
+        config.models.set = ModelSet::Edge;
+        config.transcriber.kind = TranscriberKind::None;
+        let catalogue = Catalogue::open(Some(dir.path()), None).unwrap();
+        for normalise in [false, true] {
+            config.voice.normalise = normalise;
+            let set = PerceiverSet::choose(&config, &catalogue).unwrap();
+            let file = set.speaker_embedder.as_ref().unwrap();
+            assert_eq!(file.name, "campplus");
+            let mut embedder = set.speaker_embedder().unwrap().unwrap();
+            assert_eq!((embedder.name(), embedder.hash()), ("campplus.onnx", file.hash));
+            assert_eq!(embedder.embed(&[0.1; 8_000]).unwrap().values.len(), 3);
+        }
+    }
 }

@@ -282,6 +282,7 @@ impl Session {
             let cadence =
                 Cadence::new(&config.face, &config.objects, state.said(), steadiness.clone());
             cadences.insert(source.clone(), cadence);
+            settings.gauges.wanted(source, config.window.analyse_fps);
             let stage = CameraStage {
                 index,
                 source: source.clone(),

@@ -21,4 +21,17 @@ impl Clock {
             Self::Replay(pace) => Some(pace.position()).filter(|at| *at > Timestamp::EPOCH),
         }
     }
+
+    /// Seconds of event time that are to pass per second; `None` where nothing says: a replay that stands still, or plays
+    /// as fast as the machine can.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        match self {
+            Self::Wall => Some(1.0),
+            Self::Replay(pace) => {
+                let (rate, paused) = pace.state();
+                rate.filter(|_| !paused)
+            }
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{MemoryService, told};
+use crate::answer::lessons;
 use crate::ids::EntityId;
 use crate::memory::model::{Ground, MemoryKind};
 use crate::mqtt::message::{Feedback, Verdict};
@@ -27,12 +28,8 @@ impl MemoryService {
             Verdict::Right => "right",
             Verdict::Wrong => "wrong",
         };
-        let mut text =
-            format!("Asked \"{}\", the answer \"{reply}\" was {verdict}.", answer.question);
-        if let Some(comment) = feedback.comment.as_deref().map(str::trim).filter(|c| !c.is_empty())
-        {
-            text.push_str(&format!(" {comment}"));
-        }
+        let comment = feedback.comment.as_deref();
+        let text = lessons::sentence(&answer.question, reply, verdict, comment);
         let now = self.now();
         let mut row = told(MemoryKind::Lesson, text, Span::new(now, now), entities);
         row.grounds = vec![Ground::Answer(answer.id)];

@@ -284,8 +284,15 @@ impl MemoryService {
                 pace.position()
             )));
         }
+        if pace.is_stopped() {
+            return Err(Refusal::unavailable(
+                "the replay was stopped; start it again with `engramd replay REC --serve`",
+            ));
+        }
         steer(pace, command);
-        Ok(Reply::Document(json!({ "position": pace.position() })))
+        let (rate, paused) = pace.state();
+        let rate = rate.map_or(json!("max"), |rate| json!(rate));
+        Ok(Reply::Document(json!({ "position": pace.position(), "rate": rate, "paused": paused })))
     }
 
     fn carry_out(&self, request: Request, call: &Call) -> Result<Reply, Refusal> {

@@ -7,11 +7,7 @@ use image::{Rgb, RgbImage};
 use super::*;
 use crate::geometry::Rect;
 use crate::runtime::onnx::Device;
-
-#[path = "../../../tests/support/onnx.rs"]
-mod onnx;
-
-use self::onnx::Layout;
+use crate::runtime::tiny::{Layout, rectangles};
 
 const NAMES: &str = "{0: 'red box', 1: 'blue box'}";
 const LAYOUTS: [Layout; 3] = [Layout::Objectness, Layout::Classes, Layout::Finished];
@@ -73,7 +69,7 @@ fn every_layout_size_and_batch_finds_the_same_rectangles() {
                 }
             };
             let what = format!("{layout:?}, batch {batch:?}, side {side:?}");
-            let model = files.put("net.onnx", &onnx::rectangles(layout, batch, side, Some(NAMES)));
+            let model = files.put("net.onnx", &rectangles(layout, batch, side, Some(NAMES)));
             let mut yolo = open(&model).unwrap_or_else(|error| panic!("{what}: {error}"));
             let found = yolo.detect(&picture).unwrap();
             assert_eq!(found.len(), 3, "{what}: {found:?}");
@@ -94,7 +90,7 @@ fn boxes_at_the_edge_are_cut_and_an_empty_picture_gives_none() {
     let files = Files::new();
     let beyond = Rect { x: 290.0, y: -20.0, w: 60.0, h: 50.0 };
     for layout in LAYOUTS {
-        let net = onnx::rectangles(layout, Some(1), Some(160), Some(NAMES));
+        let net = rectangles(layout, Some(1), Some(160), Some(NAMES));
         let mut yolo = open(&files.put("net.onnx", &net)).unwrap();
         let found = yolo.detect(&painted(320, 240, &[(beyond, BLUE)])).unwrap();
         let inside = Rect { x: 290.0, y: 0.0, w: 30.0, h: 30.0 };
@@ -111,7 +107,7 @@ fn boxes_at_the_edge_are_cut_and_an_empty_picture_gives_none() {
 fn labels_come_from_their_file_or_from_the_model_and_must_fit() {
     let files = Files::new();
     let picture = painted(320, 240, &[(Rect { x: 100.0, y: 100.0, w: 40.0, h: 40.0 }, RED)]);
-    let bare = files.put("bare.onnx", &onnx::rectangles(Layout::Classes, None, Some(160), None));
+    let bare = files.put("bare.onnx", &rectangles(Layout::Classes, None, Some(160), None));
     let with = |labels: &str| {
         let labels = files.put("labels", labels.as_bytes());
         Yolo::open(&bare, Some(&labels), (0.4, 0.5), 1, Device::Cpu)

@@ -1,8 +1,8 @@
-//! Kaldi's log mel filter bank, as torchaudio's `compliance.kaldi.fbank` computes it: what ERes2NetV2 hears.
+//! Kaldi's log mel filter bank, as torchaudio's `compliance.kaldi.fbank` computes it: what ERes2NetV2 and its kin hear.
 //!
 //! 16 kHz, frames of 25 ms every 10 ms, only full ones, no dither; per frame: mean removed, pre-emphasis
-//! 0.97, Povey window, 512-point power spectrum, 80 triangles from 20 Hz to 8 kHz on Kaldi's mel scale,
-//! floor 2^-23, natural logarithm.
+//! 0.97, a window (Povey's by default), 512-point power spectrum, 80 triangles from 20 Hz to 8 kHz on Kaldi's mel
+//! scale, floor 2^-23, natural logarithm.
 
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -28,6 +28,27 @@ pub struct Features {
     pub values: Vec<f32>,
 }
 
+/// What the samples of a frame are weighted with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Window {
+    /// Kaldi's own: Hann's to the power of 0.85.
+    #[default]
+    Povey,
+    /// Hamming's.
+    Hamming,
+}
+
+impl Window {
+    /// Weight of a frame's sample `n`, 0–1.
+    fn weight(self, n: usize) -> f32 {
+        let cosine = (2.0 * PI * n as f64 / (FRAME - 1) as f64).cos();
+        match self {
+            Self::Povey => (0.5 - 0.5 * cosine).powf(0.85) as f32,
+            Self::Hamming => (0.54 - 0.46 * cosine) as f32,
+        }
+    }
+}
+
 /// The filter bank; make one and keep it.
 #[derive(Clone)]
 pub struct Fbank {
@@ -43,15 +64,16 @@ impl Default for Fbank {
 }
 
 impl Fbank {
-    /// Prepares window, filters and transform.
+    /// Prepares filters and transform, with Povey's window.
     #[must_use]
     pub fn new() -> Self {
-        let window = (0..FRAME)
-            .map(|n| {
-                let hann = 0.5 - 0.5 * (2.0 * PI * n as f64 / (FRAME - 1) as f64).cos();
-                hann.powf(0.85) as f32
-            })
-            .collect();
+        Self::with_window(Window::Povey)
+    }
+
+    /// Prepares filters and transform, with this window.
+    #[must_use]
+    pub fn with_window(window: Window) -> Self {
+        let window = (0..FRAME).map(|n| window.weight(n)).collect();
         let fft = RealFftPlanner::new().plan_fft_forward(FFT);
         Self { fft, window, filters: filters() }
     }
@@ -62,7 +84,8 @@ impl Fbank {
         if samples < FRAME { 0 } else { 1 + (samples - FRAME) / SHIFT }
     }
 
-    /// Features of sound in [-1, 1]; with `mean_normalised` each band's mean over time is subtracted.
+    /// Features of sound, in [-1, 1] or whatever scale a network was trained on; with `mean_normalised` each band's
+    /// mean over time is subtracted.
     #[must_use]
     pub fn compute(&self, sound: &[f32], mean_normalised: bool) -> Features {
         let frames = Self::frames(sound.len());

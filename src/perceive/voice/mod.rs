@@ -4,7 +4,7 @@
 //! 32 ms a speech probability, [`Segmenter`] makes stretches of it, [`TurnFinder`] cuts these out of the
 //! sound as [`RawTurn`]s. From there on any worker may go on, since nothing depends on another turn:
 //! [`split_by_speaker`] parts two people who follow each other without a pause, and
-//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`] or [`Eres2NetV2`]). Where
+//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`], [`Eres2NetV2`] or any [`OnnxSpeaker`]). Where
 //! [`SpeakerSegmentation`] runs, two who speak at once are cut out of their turns and parted before ([`Embedders`]). When
 //! the clip is sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
 //! What is loud and no speech, and where nothing is to be heard, is told by [`SoundFinder`] on the way.
@@ -13,9 +13,11 @@ pub mod eres2netv2;
 pub mod fbank;
 mod ge2e;
 mod joint;
+mod loudness;
 #[cfg(test)]
 pub(crate) mod measured;
 mod mel;
+mod onnx;
 mod overlap;
 pub mod parity;
 pub mod segmentation;
@@ -31,6 +33,8 @@ use std::path::PathBuf;
 pub use eres2netv2::{Eres2NetV2, Variant};
 pub use ge2e::Ge2e;
 pub use joint::{JointSettings, is_poor, part_jointly};
+pub use loudness::Levelled;
+pub use onnx::OnnxSpeaker;
 pub use overlap::{Embedders, settle, take_seconds};
 pub use parity::{Parity, parity};
 pub use segmentation::{Pyannote, SpeakerSegmentation, StreamSettings, Streams, streams};
@@ -61,6 +65,17 @@ pub enum VoiceError {
         /// Name of the network.
         model: &'static str,
         /// What libtorch said, first line.
+        reason: String,
+    },
+    /// The ONNX file is no speaker network that is understood.
+    #[error(
+        "using {model} as speaker embedder: {reason}; export it with one input [N,T,80] (Kaldi fbank of 16 kHz sound, N \
+         and T free) and one output [N,D]"
+    )]
+    Network {
+        /// File name of the model.
+        model: String,
+        /// Expected and found.
         reason: String,
     },
     /// Too little sound for the network.
@@ -96,7 +111,7 @@ pub trait SpeakerEmbedder: Send {
     /// Embeds 16 kHz mono sound in [-1, 1]. The same samples always give the same bits.
     ///
     /// # Errors
-    /// [`VoiceError::TooShort`] below [`SpeakerEmbedder::min_secs`]; [`VoiceError::Torch`].
+    /// [`VoiceError::TooShort`] below [`SpeakerEmbedder::min_secs`]; [`VoiceError::Torch`], [`VoiceError::Runtime`].
     fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError>;
 
     /// Embeds pieces of sound of one length.

@@ -29,7 +29,7 @@ use crate::runtime::torch;
 const MIN_SAMPLES: usize = 400 + 8 * 160;
 
 /// Longest sound that is embedded in one piece, samples: the middle of longer sound is taken.
-const MAX_SAMPLES: usize = 20 * SAMPLE_RATE as usize;
+pub(super) const MAX_SAMPLES: usize = 20 * SAMPLE_RATE as usize;
 
 /// Pieces of sound that go through the network together on a GPU, a constant: a turn's vectors depend on the turn alone.
 const BATCH: usize = 16;
