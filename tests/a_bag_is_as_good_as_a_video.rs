@@ -5,42 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::support::alike::{links, turns_agree};
 use crate::support::{Robot, need, shared};
-
-fn turns(robot: &Robot) -> Vec<(f64, f64)> {
-    let at = |line: &Value, key: &str| {
-        let time: jiff::Timestamp = line[key].as_str().unwrap().parse().unwrap();
-        time.as_nanosecond() as f64 * 1e-9
-    };
-    robot
-        .json_lines(&["export", "--percepts"])
-        .iter()
-        .filter(|line| line["kind"] == "turn")
-        .map(|line| (at(line, "start"), at(line, "end")))
-        .collect()
-}
-
-/// Persons by the number of their faces and voices: who is linked to whom, without names.
-fn links(robot: &Robot) -> Vec<(usize, usize)> {
-    let people = robot.json(&["people", "--json"]);
-    let count = |person: &Value, key: &str| person[key].as_array().unwrap().len();
-    let mut links: Vec<_> = people
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|person| (count(person, "faces").min(1), count(person, "voices").min(1)))
-        .collect();
-    links.sort_unstable();
-    links
-}
-
-fn turns_agree(bag: &Robot, video: &Robot) {
-    let (bag, video) = (turns(bag), turns(video));
-    assert_eq!(bag.len(), video.len(), "{bag:?}\n{video:?}");
-    for (a, b) in bag.iter().zip(&video) {
-        assert!((a.0 - b.0).abs() <= 0.05 && (a.1 - b.1).abs() <= 0.05, "{a:?} {b:?}");
-    }
-}
 
 #[test]
 fn bags_and_mp4_give_the_same_persons_turns_and_links() {

@@ -116,6 +116,16 @@ fn changes(listener: &Listener) {
     assert_eq!(lesson["ok"], true, "{lesson}");
     let judged = json!({"answer": key["answer_id"], "verdict": "wrong", "comment": "It was Ben."});
     assert_eq!(listener.ask("feedback", &judged)["ok"], true);
+    for (alike, question) in [
+        (true, "Who keeps the spare key?"),
+        (true, "Who is keeping our spare key?"),
+        (false, "Who spoke?"),
+    ] {
+        let again = listener.ask("ask", &json!({"question": question}));
+        let told = again["answer"].as_str().unwrap().ends_with("this is wrong: It was Ben.");
+        assert_eq!(told, alike, "{again}");
+        assert!(!alike || again["confidence"].as_f64() < key["confidence"].as_f64(), "{again}");
+    }
 
     let forgotten = listener.ask("forget", &json!({"memory": noted["memory"]}));
     assert_eq!(forgotten["ok"], true, "{forgotten}");

@@ -1,11 +1,24 @@
 //! `engramd record`: what live sources delivered is there again, whole or after a kill.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use engram::time::Timestamp;
+use serde_json::Value;
+
 use crate::support::Robot;
+use crate::support::daemon::Daemon;
+
+/// Pictures a second.
+const FPS: f64 = 10.0;
+/// What a kill costs at most: a second, and the picture under way.
+const MOST_LOST_SECS: f64 = 1.0 + 1.0 / FPS;
+/// For how long a file has been written when its recorder is killed: longer than what that may cost, and shorter than
+/// the file is to become.
+const WRITTEN_FOR: Duration = Duration::from_millis(1500);
 
 /// A robot with a test picture and a tone for a camera and a microphone.
-fn robot(dir: &std::path::Path) -> (Robot, std::path::PathBuf) {
+fn robot(dir: &Path) -> (Robot, PathBuf) {
     let config = dir.join("engram.toml");
     std::fs::write(
         &config,
@@ -24,12 +37,54 @@ device = "audiotestsrc is-live=true samplesperbuffer=1600 ! audio/x-raw,format=F
     (Robot::new("edge"), config)
 }
 
-/// Frames that a replay of it counts, and its exit code.
-fn frames(robot: &Robot, bag: &std::path::Path) -> (u64, Option<i32>) {
-    let output = robot.run(&["replay", bag.to_str().unwrap(), "--json"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    let lines = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    (lines.filter_map(|line| line["frames"].as_u64()).sum(), output.status.code())
+/// What a replay found in a bag.
+struct Played {
+    frames: u64,
+    /// Its first instant and, as long as no sound is played, that of its last picture.
+    first: Timestamp,
+    last: Timestamp,
+    code: Option<i32>,
+}
+
+impl Played {
+    /// Remembers it in a store of its own.
+    fn of(bag: &Path, more: &[&str]) -> Self {
+        let args = [["replay", bag.to_str().unwrap(), "--json"].as_slice(), more].concat();
+        let output = Robot::new("edge").run(&args);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let clips: Vec<&Value> = lines.iter().filter(|line| line["frames"].is_u64()).collect();
+        assert!(!clips.is_empty(), "nothing in {}: {text}", bag.display());
+        let at = |time: &Value| serde_json::from_value::<Timestamp>(time.clone()).unwrap();
+        Self {
+            frames: clips.iter().filter_map(|clip| clip["frames"].as_u64()).sum(),
+            first: at(&clips[0]["start"]),
+            last: at(&clips[clips.len() - 1]["end"]),
+            code: output.status.code(),
+        }
+    }
+
+    /// Its pictures alone.
+    fn pictures(bag: &Path) -> Self {
+        Self::of(bag, &["--exclude-topics", "ears"])
+    }
+}
+
+/// Waits until a file that is not the first has been written for [`WRITTEN_FOR`]; on a machine that stands still
+/// meanwhile, the one after it.
+fn being_written(folder: &Path) -> PathBuf {
+    let file = |number: u32| folder.join(format!("killed_{number}.mcap"));
+    let began = Instant::now();
+    let (mut number, mut since) = (0, began);
+    while number == 0 || since.elapsed() < WRITTEN_FOR {
+        assert!(began.elapsed() < Duration::from_secs(60), "no second file");
+        std::thread::sleep(Duration::from_millis(20));
+        if file(number + 1).exists() {
+            (number, since) = (number + 1, Instant::now());
+        }
+    }
+    file(number)
 }
 
 #[test]
@@ -42,24 +97,25 @@ fn a_finished_recording_is_whole_and_a_killed_one_lacks_a_second_at_most() {
     let end = recorder.json(&[args.as_slice(), &["--config", config]].concat());
     let written = end["frames"].as_u64().unwrap();
     assert!(written > 5, "{end}");
-    assert_eq!(frames(&recorder, &whole), (written, Some(0)));
+    let played = Played::of(&whole, &[]);
+    assert_eq!((played.frames, played.code), (written, Some(0)));
 
     let killed = dir.path().join("killed");
-    let mut child = recorder
-        .command(&["record", killed.to_str().unwrap(), "--media-only", "--max-secs", "2"])
-        .args(["--config", config])
-        .spawn()
-        .unwrap();
-    let began = Instant::now();
-    // Until a second file is begun: then the first is whole and the second is being written.
-    while !killed.join("killed_1.mcap").exists() {
-        assert!(began.elapsed() < Duration::from_secs(60), "no second file");
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    std::thread::sleep(Duration::from_millis(1500));
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let (seen, code) = frames(&Robot::new("edge"), &killed);
-    assert_eq!(code, Some(3), "the second file has no end");
-    assert!(seen >= 10, "{seen}");
+    let args = ["record", killed.to_str().unwrap(), "--media-only", "--max-secs", "3"];
+    let daemon = Daemon::start(&recorder, &[args.as_slice(), &["--config", config]].concat());
+    let open = being_written(&killed);
+    // By the clock that stamps pictures, and before the kill: however long that takes, what was captured a second ago
+    // must be there.
+    let now = Timestamp::wall_clock();
+    daemon.kill();
+    let played = Played::pictures(&open);
+    assert_eq!(played.code, Some(3), "{} has no end", open.display());
+    let lost = now.secs_since(played.last);
+    assert!(lost <= MOST_LOST_SECS, "{lost:.2} s are lost");
+    let (frames, secs) = (played.frames, played.last.secs_since(played.first));
+    assert!(frames as f64 >= 0.9 * FPS * secs, "{frames} pictures in {secs:.2} s");
+    // The files before it and it are one recording.
+    let all = Played::pictures(&killed);
+    assert_eq!((all.last, all.code), (played.last, Some(3)));
+    assert!(all.frames > frames, "{} pictures", all.frames);
 }

@@ -32,8 +32,13 @@ fn loading_readiness_reload_and_stop_are_told() {
     let socket = UnixDatagram::bind(&path).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
     let (robot, _, _) = embedded();
-    let mut daemon =
-        robot.command(&["run"]).env("NOTIFY_SOCKET", &path).stdout(Stdio::null()).spawn().unwrap();
+    let mut daemon = robot
+        .command(&["run"])
+        .env("NOTIFY_SOCKET", &path)
+        .env("WATCHDOG_USEC", "2000000")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     let signal = |name: &str| {
         let pid = daemon.id().to_string();
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
@@ -41,6 +46,10 @@ fn loading_readiness_reload_and_stop_are_told() {
     let loading = until(&socket, "READY=1");
     assert!(loading[0].contains("STATUS=loading models"), "{loading:?}");
     assert!(loading.iter().any(|one| one.starts_with("EXTEND_TIMEOUT_USEC=")), "{loading:?}");
+
+    // Twice in every span of the watchdog.
+    until(&socket, "WATCHDOG=1");
+    until(&socket, "WATCHDOG=1");
 
     signal("-HUP");
     let reloading = until(&socket, "RELOADING=1").pop().unwrap();

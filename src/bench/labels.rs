@@ -1,6 +1,7 @@
 //! Ground truth: `engram-truth/1` (JSON) and RTTM.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use serde::Deserialize;
 
@@ -62,15 +63,33 @@ pub enum LabelError {
         /// What is wrong.
         reason: String,
     },
+    /// RTTM of several recordings, none of them the one that is measured.
+    #[error(
+        "reading RTTM: it holds several recordings ({found}), and none is called {recording:?} as the recording's file is; name that file as one of them is named, or give an RTTM file with this recording's lines only",
+        found = .found.join(", ")
+    )]
+    Recording {
+        /// The recording's file name without its extension.
+        recording: String,
+        /// The recordings that the lines name, ascending.
+        found: Vec<String>,
+    },
 }
 
 impl Labels {
     /// Reads `engram-truth/1` (text that begins with `{`) or RTTM.
     ///
+    /// RTTM may hold several recordings: then the lines count whose file field is the file name of `recording`
+    /// without its extension. Where all lines name one, they are taken whatever it is called.
+    ///
     /// # Errors
-    /// When the text is neither.
-    pub fn read(text: &str) -> Result<Self, LabelError> {
-        if text.trim_start().starts_with('{') { Self::truth(text) } else { Self::rttm(text) }
+    /// When the text is neither, or holds several recordings without this one.
+    pub fn read(text: &str, recording: &Path) -> Result<Self, LabelError> {
+        if text.trim_start().starts_with('{') {
+            return Self::truth(text);
+        }
+        let stem = recording.file_stem().unwrap_or_default().to_string_lossy();
+        Self::rttm(text, &stem)
     }
 
     fn truth(text: &str) -> Result<Self, LabelError> {
@@ -121,8 +140,8 @@ impl Labels {
         Ok(Self { start: file.start_unix_ns.map(Timestamp::from_nanos), identities })
     }
 
-    fn rttm(text: &str) -> Result<Self, LabelError> {
-        let mut speakers: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    fn rttm(text: &str, recording: &str) -> Result<Self, LabelError> {
+        let mut lines: Vec<(&str, &str, (f64, f64))> = Vec::new();
         for (index, line) in text.lines().enumerate() {
             let fields: Vec<&str> = line.split_whitespace().collect();
             if fields.first() != Some(&"SPEAKER") {
@@ -141,8 +160,20 @@ impl Labels {
             if !(start + duration).is_finite() {
                 return Err(fail("it ends at no time"));
             }
-            let name = fields.get(7).ok_or_else(|| fail("there is no speaker name"))?;
-            speakers.entry((*name).to_owned()).or_default().push((start, start + duration));
+            let name = *fields.get(7).ok_or_else(|| fail("there is no speaker name"))?;
+            lines.push((fields[1], name, (start, start + duration)));
+        }
+        let found: BTreeSet<&str> = lines.iter().map(|(file, ..)| *file).collect();
+        if found.len() > 1 {
+            if !found.contains(recording) {
+                let found = found.into_iter().map(str::to_owned).collect();
+                return Err(LabelError::Recording { recording: recording.to_owned(), found });
+            }
+            lines.retain(|(file, ..)| *file == recording);
+        }
+        let mut speakers: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+        for (_, name, speech) in lines {
+            speakers.entry(name.to_owned()).or_default().push(speech);
         }
         let identities = speakers
             .into_iter()
@@ -157,16 +188,34 @@ impl Labels {
 mod tests {
     use super::*;
 
+    fn read(text: &str) -> Result<Labels, LabelError> {
+        Labels::read(text, Path::new("talk.wav"))
+    }
+
+    #[test]
+    fn of_several_recordings_in_rttm_the_one_that_is_measured_is_taken() {
+        let one = "SPEAKER dev00 1 1 2 <NA> <NA> ava <NA> <NA>\n";
+        let two = format!("{one}SPEAKER dev01 1 5 1.5 <NA> <NA> ava <NA> <NA>\n");
+        let spoken = |labels: &Labels| labels.identities[0].speaking.clone();
+        let labels = Labels::read(&two, Path::new("audio/dev01.wav")).unwrap();
+        assert_eq!(labels.identities.len(), 1);
+        assert_eq!(spoken(&labels), [(5.0, 6.5)]);
+        assert_eq!(spoken(&read(one).unwrap()), [(1.0, 3.0)], "one needs no name");
+        let error = read(&two).unwrap_err();
+        assert!(matches!(error, LabelError::Recording { .. }));
+        let text = error.to_string();
+        assert!(text.contains("(dev00, dev01)") && text.contains("\"talk\""), "{text}");
+    }
+
     #[test]
     fn rttm_is_read_and_bad_lines_are_named() {
-        let labels =
-            Labels::read("SPEAKER a 1 4.08 3.76 <NA> <NA> ava <NA> <NA>\n;; a comment\n").unwrap();
+        let labels = read("SPEAKER a 1 4.08 3.76 <NA> <NA> ava <NA> <NA>\n;; a comment\n").unwrap();
         assert_eq!(labels.identities[0].id, "ava");
         assert!((labels.identities[0].speaking_secs() - 3.76).abs() < 1e-9);
-        let error = Labels::read("SPEAKER a 1 x 3.76 <NA> <NA> ava <NA> <NA>").unwrap_err();
+        let error = read("SPEAKER a 1 x 3.76 <NA> <NA> ava <NA> <NA>").unwrap_err();
         assert!(error.to_string().contains("line 1"), "{error}");
-        assert!(Labels::read("{\"format\":\"other\",\"identities\":[]}").is_err());
-        assert!(Labels::read("SPEAKER a 1 1e308 1e308 <NA> <NA> ava <NA> <NA>").is_err());
+        assert!(read("{\"format\":\"other\",\"identities\":[]}").is_err());
+        assert!(read("SPEAKER a 1 1e308 1e308 <NA> <NA> ava <NA> <NA>").is_err());
     }
 
     #[test]
@@ -175,16 +224,16 @@ mod tests {
         let truth = r#"{"format":"engram-truth/1","start_unix_ns":5,"identities":[{"id":"ava",
             "visible":[{"start":1.5,"end":2,"face_area_px":[1,2,3,4]}],"speaking":[{"start":0,"end":1}]}]}"#;
         let seeds = [rttm, truth].map(|seed| seed.as_bytes().to_vec());
-        let mut read = 0;
+        let mut good = 0;
         crate::capture::bag::mutations::hold("labels", 10_000, &seeds, |bytes| {
-            let Ok(labels) = Labels::read(&String::from_utf8_lossy(bytes)) else { return };
-            read += 1;
+            let Ok(labels) = read(&String::from_utf8_lossy(bytes)) else { return };
+            good += 1;
             let rttm = !bytes.starts_with(b"{");
             for identity in &labels.identities {
                 let _ = identity.visible_secs();
                 assert!(identity.speaking_secs().is_finite() || !rttm);
             }
         });
-        assert!(read > 100, "{read}");
+        assert!(good > 100, "{good}");
     }
 }

@@ -103,12 +103,18 @@ pub struct VoiceScores {
     pub der: Option<f64>,
     /// The same without collar.
     pub der_no_collar: Option<f64>,
-    /// All turns given to one speaker.
+    /// All turns given to one speaker, collar 0.25 s.
     pub der_one_speaker: Option<f64>,
-    /// Turns grouped by plain average linkage on the same embeddings.
+    /// The same without collar.
+    pub der_one_speaker_no_collar: Option<f64>,
+    /// Turns grouped by plain average linkage on the same embeddings, collar 0.25 s.
     pub der_average_linkage: Option<f64>,
-    /// Turns given to whom they overlap most.
+    /// The same without collar.
+    pub der_average_linkage_no_collar: Option<f64>,
+    /// Turns given to whom they overlap most, collar 0.25 s.
     pub der_oracle: Option<f64>,
+    /// The same without collar.
+    pub der_oracle_no_collar: Option<f64>,
     /// Without the second of two voices at once, collar 0.25 s.
     pub der_one_at_a_time: Option<f64>,
     /// The same without collar.
@@ -328,15 +334,21 @@ fn voices(
     voice.der_one_at_a_time = rate(&alone, 0.25);
     voice.der_one_at_a_time_no_collar = rate(&alone, 0.0);
     (voice.overlap_precision, voice.overlap_recall) = diarization::overlap(labels, &segments);
-    voice.der_one_speaker = rate(&diarization::one_speaker(&segments), 0.25);
-    voice.der_oracle = rate(&diarization::oracle(labels, &segments), 0.25);
+    let (one, oracle) =
+        (diarization::one_speaker(&segments), diarization::oracle(labels, &segments));
+    voice.der_one_speaker = rate(&one, 0.25);
+    voice.der_one_speaker_no_collar = rate(&one, 0.0);
+    voice.der_oracle = rate(&oracle, 0.25);
+    voice.der_oracle_no_collar = rate(&oracle, 0.0);
     if let Some((embeddings, threshold)) = embeddings {
         let with: Vec<(Segment, Option<Embedding>)> = segments
             .iter()
             .enumerate()
             .map(|(index, s)| (s.clone(), embeddings.get(index).cloned().flatten()))
             .collect();
-        voice.der_average_linkage = rate(&diarization::average_linkage(&with, threshold), 0.25);
+        let linked = diarization::average_linkage(&with, threshold);
+        voice.der_average_linkage = rate(&linked, 0.25);
+        voice.der_average_linkage_no_collar = rate(&linked, 0.0);
     }
     for (who, identity) in labels.identities.iter().enumerate() {
         let secs = identity.speaking_secs();
@@ -470,6 +482,11 @@ mod tests {
         assert_eq!((scores.persons.with_face, scores.persons.voice_only), (2, 1));
         assert!(scores.face.purity.unwrap() > 0.999 && scores.face.coverage.unwrap() > 0.999);
         assert_eq!(scores.voice.der, Some(0.0));
+        // Of eleven labelled seconds the one speaker has the five of c.
+        let one_speaker = scores.voice.der_one_speaker_no_collar.unwrap();
+        assert!((one_speaker - 6.0 / 11.0).abs() < 1e-9, "{one_speaker}");
+        assert!(scores.voice.der_oracle_no_collar.unwrap() < 1e-9);
+        assert_eq!(scores.voice.der_average_linkage_no_collar, None, "without embeddings");
         assert_eq!(scores.link.accuracy, Some(1.0));
         assert_eq!((scores.voice.speakers_labelled, scores.voice.speakers_found), (3, 3));
 

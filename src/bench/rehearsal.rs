@@ -17,7 +17,7 @@ use crate::capture::{Recording, ReplayOptions};
 use crate::config::sections::TranscriberKind;
 use crate::config::{Config, Engine};
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
-use crate::daemon::ingest::{self, Courtesy, Pace, Report, SessionEnd, SessionSettings};
+use crate::daemon::ingest::{self, Courtesy, Pace, Report, SessionEnd, SessionSettings, Stage};
 use crate::daemon::refine::Refiner;
 use crate::identify::MatchThresholds;
 use crate::ids::TurnId;
@@ -155,6 +155,11 @@ pub struct PerceptionReport {
     pub real_time_factor: f64,
     /// The same with words; null where it was not measured.
     pub real_time_factor_words: Option<f64>,
+    /// Seconds that sound took until it was turns with embeddings, per second of the recording, without words: voice
+    /// activity, who speaks when (where it is looked for), turns split and embedded. These stages' times on the clock,
+    /// summed over threads, waiting for a core among them; not reading and resampling the sound, nor giving voices to
+    /// persons. 0 without sound.
+    pub voice_real_time_factor: f64,
     /// Milliseconds by stage, summed over threads, of the last replay.
     pub stages_ms: BTreeMap<&'static str, f64>,
     /// Length of the recording, seconds.
@@ -165,6 +170,12 @@ pub struct PerceptionReport {
     pub load_secs: f64,
     /// Which model set.
     pub set: String,
+}
+
+/// Seconds in the stages from sound to turns with embeddings.
+fn voice_secs(stages_ms: &BTreeMap<&'static str, f64>) -> f64 {
+    let stages = [Stage::VoiceActivity, Stage::SpeakerSegmentation, Stage::Voice];
+    stages.iter().filter_map(|stage| stages_ms.get(stage.word())).sum::<f64>() * 1e-3
 }
 
 /// Replays the recording once, and with `words` once more with them, and scores the first replay.
@@ -188,6 +199,7 @@ pub fn perception(
         scores,
         real_time_factor: factor(&quiet.end),
         real_time_factor_words: spoken.as_ref().map(|spoken| factor(&spoken.end)),
+        voice_real_time_factor: voice_secs(&quiet.stages_ms) / quiet.end.media_secs.max(1e-9),
         stages_ms: spoken.as_ref().unwrap_or(&quiet).stages_ms.clone(),
         media_secs: quiet.end.media_secs,
         wall_secs: quiet.end.wall_secs,
@@ -207,4 +219,22 @@ pub fn reply(knowledge: &Knowledge, question: Question) -> Result<Answer, Memory
     let question = Question { effort, ..question };
     let errand = Errand::of(&question);
     knowledge.answerer.respond(&knowledge.memory, &question, None, &errand)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_voices_share_is_what_sound_costs_until_it_is_embedded() {
+        let stages_ms = BTreeMap::from([
+            ("faces", 9_000.0),
+            ("voice_activity", 250.0),
+            ("speaker_segmentation", 500.0),
+            ("voice", 1_250.0),
+            ("words", 7_000.0),
+        ]);
+        assert!((voice_secs(&stages_ms) - 2.0).abs() < 1e-9);
+        assert!(voice_secs(&BTreeMap::new()).abs() < 1e-9);
+    }
 }

@@ -39,7 +39,7 @@ enum Measure {
         /// The recording.
         #[arg(value_name = "REC")]
         recording: PathBuf,
-        /// Who is really where and when: engram-truth/1 (JSON) or RTTM.
+        /// Who is really where and when: engram-truth/1 (JSON) or RTTM, there the lines with the recording's name.
         #[arg(long)]
         labels: PathBuf,
         /// Replay a second time, with words, for their speed.
@@ -222,7 +222,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
     };
     match &args.what {
         Measure::Perception { recording, labels, words } => {
-            let labels = Labels::read(&read(labels)?)?;
+            let labels = Labels::read(&read(labels)?, recording)?;
             show(&rehearsal::perception(config, recording, &labels, *words)?, json)
         }
         Measure::Verify { modality: Modality::Faces, dir, .. } => {
@@ -267,8 +267,8 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Answers { recording, questions, labels } => {
             let beside = recording.with_extension("json");
             let labels = match labels {
-                Some(path) => Some(Labels::read(&read(path)?)?),
-                None if beside.exists() => Labels::read(&read(&beside)?).ok(),
+                Some(path) => Some(Labels::read(&read(path)?, recording)?),
+                None if beside.exists() => Labels::read(&read(&beside)?, recording).ok(),
                 None => None,
             };
             show(&answers::measure(config, recording, questions, labels.as_ref())?, json)

@@ -33,6 +33,7 @@ mod sql;
 mod timeline;
 mod top;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -160,7 +161,7 @@ pub fn main() -> ExitCode {
     allocator::give_back();
     // SAFETY: this is the first that the process does; nothing before it makes threads.
     unsafe { onnx::keep_silent() };
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(side_by_side(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(error) => {
             let wrong = error.use_stderr();
@@ -177,6 +178,31 @@ pub fn main() -> ExitCode {
             ExitCode::from(if is_wrong_usage(&error) { 2 } else { 1 })
         }
     }
+}
+
+/// The arguments, with every `--set` before the command moved to the first behind it: clap takes those of one place alone.
+fn side_by_side(arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut rest = arguments.into_iter().peekable();
+    let mut before: Vec<OsString> = rest.next().into_iter().collect();
+    let mut sets = Vec::new();
+    while let Some(option) = rest.next_if(|word| word.as_encoded_bytes().starts_with(b"-")) {
+        let of_a_set = option == "--set" || option.as_encoded_bytes().starts_with(b"--set=");
+        let takes_a_value = option == "--set" || option == "--config" || option == "--data-dir";
+        let to = if of_a_set { &mut sets } else { &mut before };
+        to.push(option);
+        if takes_a_value {
+            to.extend(rest.next());
+        }
+    }
+    let mut behind: Vec<OsString> = rest.collect();
+    let is_set =
+        |word: &OsString| word == "--set" || word.as_encoded_bytes().starts_with(b"--set=");
+    match behind.iter().take_while(|word| *word != "--").position(is_set) {
+        Some(first) => drop(behind.splice(first..first, sets)),
+        None => before.extend(sets),
+    }
+    before.extend(behind);
+    before
 }
 
 fn run(cli: Cli) -> anyhow::Result<u8> {
@@ -289,6 +315,27 @@ mod tests {
         args.adopt_sets(&mut cli.global.overrides);
         assert_eq!(cli.global.overrides, ["models.mirror=/x"]);
         assert!(format!("{args:?}").contains("Edge"), "{args:?}");
+    }
+
+    #[test]
+    fn overrides_before_and_behind_the_command_count() {
+        let overrides = |words: &str| {
+            let words = words.split(' ').map(OsString::from).collect();
+            let mut cli = Cli::try_parse_from(side_by_side(words)).unwrap();
+            if let Command::Models(args) = &mut cli.command {
+                args.adopt_sets(&mut cli.global.overrides);
+            }
+            cli.global.overrides.join(" ")
+        };
+        let (a, b, c) = ("a.b=1", "c.d=2", "e.f=3");
+        assert_eq!(overrides(&format!("engramd --set {a} config show --set {b}")), "a.b=1 c.d=2");
+        assert_eq!(
+            overrides(&format!("engramd -v --set={a} --data-dir d --set {b} ask --set={c} Who")),
+            "a.b=1 c.d=2 e.f=3"
+        );
+        assert_eq!(overrides(&format!("engramd --set {a} --json people")), "a.b=1");
+        assert_eq!(overrides(&format!("engramd --set {a} ask -- --set")), "a.b=1");
+        assert_eq!(overrides(&format!("engramd --set {a} models fetch --set edge")), "a.b=1");
     }
 
     #[test]

@@ -14,6 +14,9 @@ use super::print::{self, Paint};
 use crate::mqtt::client::DaemonClient;
 use crate::mqtt::message::{Latency, State, Stats, Status};
 
+/// A camera with less than this share of the frames that are to be analysed is shown as falling behind.
+const KEEPS_UP: f64 = 0.9;
+
 /// How long the first figures may take: they are told every 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
 
@@ -107,13 +110,17 @@ fn sources(page: &mut String, stats: &Stats, paint: Paint) {
         let _ = writeln!(page, "\nno sources");
         return;
     }
-    let mut table = print::table(["SOURCE", "PER S", "TAKEN", "DROPPED", "LAG S", "WAIT"]);
+    let mut table =
+        print::table(["SOURCE", "PER S", "WANTED", "TAKEN", "DROPPED", "LAG S", "WAIT"]);
     for (id, source) in &stats.sources {
+        let (rate, wanted) = (format!("{:.1}", source.per_sec), source.wanted_per_sec);
+        let behind = wanted.is_some_and(|wanted| source.per_sec < KEEPS_UP * wanted);
         let dropped = source.dropped.to_string();
         let waiting = stats.queues.get(&format!("source {id}")).copied().unwrap_or_default();
         table.add_row([
             id.clone(),
-            format!("{:.1}", source.per_sec),
+            if behind { paint.yellow(&rate) } else { rate },
+            wanted.map_or_else(|| "-".to_owned(), |wanted| format!("{wanted:.1}")),
             source.captured.to_string(),
             if source.dropped > 0 { paint.yellow(&dropped) } else { dropped },
             format!("{:.2}", source.lag_secs),
@@ -175,7 +182,13 @@ mod tests {
     #[test]
     fn one_look_shows_what_flows_what_waits_and_what_is_wrong() {
         let at = Timestamp::from_nanos(1_772_472_600_000_000_000);
-        let source = SourceStats { per_sec: 4.96, captured: 1200, dropped: 7, lag_secs: 0.13 };
+        let source = SourceStats {
+            per_sec: 4.96,
+            wanted_per_sec: Some(5.0),
+            captured: 1200,
+            dropped: 7,
+            lag_secs: 0.13,
+        };
         let latency = Latency { p50: 1.2, p95: 3.0, p99: 8.0, count: 44 };
         let before = Stats {
             at,
@@ -206,7 +219,7 @@ mod tests {
         for line in [
             "rob online no session up 1:02:03 at 17:30:10",
             "! front: it delivers nothing",
-            "front 5.0 1200 7 0.13 3",
+            "front 5.0 5.0 1200 7 0.13 3",
             "waiting: jobs 2",
             "answer 1.2 3.0 8.0 44",
             "questions 25 1.5",

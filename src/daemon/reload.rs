@@ -16,7 +16,7 @@ pub(super) enum Change {
 }
 
 /// Sections that a session takes anew.
-const LIVE: [&str; 10] = [
+const LIVE: [&str; 11] = [
     "camera",
     "microphone",
     "window",
@@ -25,6 +25,7 @@ const LIVE: [&str; 10] = [
     "objects",
     "voice",
     "diarization",
+    "active_speaker",
     "identity",
     "transcriber",
 ];
@@ -48,6 +49,7 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
         objects,
         voice,
         diarization,
+        active_speaker,
         identity,
         transcriber,
         ..
@@ -60,6 +62,7 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
     taken.objects = objects;
     taken.voice = voice;
     taken.diarization = diarization;
+    taken.active_speaker = active_speaker;
     taken.identity = identity;
     taken.transcriber = transcriber;
     Change::Session(Box::new(taken), later)
@@ -98,8 +101,10 @@ mod tests {
         new.mqtt.broker = "mqtt://elsewhere".to_owned();
         assert_eq!(change(&old, &new), Change::Later(vec!["mqtt.broker".to_owned()]));
         new.window.clip_secs = 10.0;
+        new.active_speaker.on = !old.active_speaker.on;
         let Change::Session(taken, later) = change(&old, &new) else { panic!("no session") };
         assert_eq!((taken.window.clip_secs, later.len()), (10.0, 1));
+        assert_eq!(taken.active_speaker, new.active_speaker);
         assert_eq!(taken.mqtt.broker, "embedded", "a running daemon keeps its broker");
     }
 }

@@ -58,6 +58,7 @@ impl StatsWriter {
         let readings = self.gauges.read();
         let secs = (now - self.before.0).as_secs_f64().max(1e-3);
         let live = matches!(self.clock, Clock::Wall);
+        let rate = self.clock.rate();
         let mut sources = BTreeMap::new();
         let mut queues = BTreeMap::from([
             ("jobs".to_owned(), readings.jobs),
@@ -70,6 +71,7 @@ impl StatsWriter {
                 gauge.newest.filter(|_| live).map_or(0.0, |newest| at.secs_since(newest));
             let stats = SourceStats {
                 per_sec: gauge.captured.saturating_sub(before) as f64 / secs,
+                wanted_per_sec: gauge.wanted_per_sec.zip(rate).map(|(fps, rate)| fps * rate),
                 captured: gauge.captured,
                 dropped: gauge.dropped,
                 lag_secs,

@@ -82,12 +82,20 @@ pub fn discovery(prefix: &str, robot: &str, topics: &Topics) -> Vec<(String, Val
     let origin = json!({ "name": "engramd", "sw_version": env!("CARGO_PKG_VERSION") });
     let message = |(component, sensor, mut config): (&str, &str, Value)| {
         config["unique_id"] = format!("{robot}_{sensor}").into();
+        // The one before Home Assistant 2025.10, the other since.
         config["object_id"] = format!("{robot}_{sensor}").into();
+        config["default_entity_id"] = format!("{component}.{}_{sensor}", slug(robot)).into();
         config["device"] = device.clone();
         config["origin"] = origin.clone();
         (format!("{prefix}/{component}/{robot}/{sensor}/config"), config)
     };
     sensors.into_iter().map(message).collect()
+}
+
+/// As entity ids are written: small letters, digits and `_`.
+fn slug(robot: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+    robot.chars().map(plain).collect::<String>().to_ascii_lowercase()
 }
 
 #[cfg(test)]

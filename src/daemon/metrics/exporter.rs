@@ -111,6 +111,9 @@ impl Exporter {
             let labels = [("source", name.as_str())];
             let lag = gauge.newest.filter(|_| live).map_or(0.0, |newest| at.secs_since(newest));
             page.labelled("engram_source_items_total", &labels, gauge.captured as f64);
+            if let Some((fps, rate)) = gauge.wanted_per_sec.zip(self.clock.rate()) {
+                page.labelled("engram_source_wanted_items_per_second", &labels, fps * rate);
+            }
             page.labelled("engram_source_dropped_total", &labels, gauge.dropped as f64);
             page.labelled("engram_source_lag_seconds", &labels, lag);
             page.labelled("engram_source_queue_items", &labels, gauge.waiting as f64);
@@ -175,6 +178,7 @@ mod tests {
     fn everything_that_is_documented_is_exported_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let gauges = Gauges::default();
+        gauges.wanted(&SourceId::new("front"), 5.0);
         gauges.item(&SourceId::new("front"), Timestamp::wall_clock(), 3, 1);
         let meters = Meters::default();
         meters.add("questions", 5);
@@ -198,6 +202,7 @@ mod tests {
         for line in [
             "engram_requests_total{kind=\"questions\"} 5",
             "engram_source_items_total{source=\"front\"} 1",
+            "engram_source_wanted_items_per_second{source=\"front\"} 5",
             "engram_source_queue_items{source=\"front\"} 3",
             "engram_answer_seconds_bucket{le=\"0.005\"} 1",
             "engram_stage_seconds_count{stage=\"commit\"} 0",

@@ -68,6 +68,12 @@ pub const METRICS: &[Metric] = &[
         "Analysed frames or blocks of sound.",
     ),
     metric(
+        "engram_source_wanted_items_per_second",
+        Kind::Gauge,
+        &["source"],
+        "Frames of a camera to be analysed per second (`window.analyse_fps`, times a replay's rate); where `rate(engram_source_items_total)` is below it, the machine or the camera does not keep up.",
+    ),
+    metric(
         "engram_source_dropped_total",
         Kind::Counter,
         &["source"],

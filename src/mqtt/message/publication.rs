@@ -182,8 +182,12 @@ pub struct Home {
 /// One source in [`Stats`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SourceStats {
-    /// Frames or blocks per second over the last interval.
+    /// Analysed frames (camera) or blocks of sound (microphone) per second over the last interval.
     pub per_sec: f64,
+    /// What a camera's `per_sec` is to be: `window.analyse_fps`, times a replay's rate. Where `per_sec` is lower, the
+    /// machine or the camera does not keep up. Null for microphones, between sessions, and for a replay that stands
+    /// still or plays as fast as it can.
+    pub wanted_per_sec: Option<f64>,
     /// Taken since the start.
     pub captured: u64,
     /// Dropped since the start.
