@@ -7,6 +7,9 @@ say "cargo fmt --check"
 cargo fmt --check
 say "cargo clippy"
 cargo clippy --locked --all-targets --quiet -- -D warnings
+say "fuzz/Cargo.lock"
+cargo metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 --filter-platform "$(rustc -vV | sed -n 's/^host: //p')" > /dev/null ||
+    die "fuzz/Cargo.lock is older than Cargo.toml: (cd fuzz && cargo metadata --format-version 1 > /dev/null)"
 say "tests"
 if cargo nextest --version > /dev/null 2>&1; then
     cargo nextest run --locked

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use super::asked;
 use super::document::{Answer, LatencyMs, Question};
 use super::persons::Names;
-use super::question::{self, Act, Ask, Parsed, Subject};
+use super::question::{self, Act, Ask, Order, Parsed, Subject};
 use super::reading::Reading;
 use super::remembered::{self, Asked, Fit};
 use super::reply::Reply;
@@ -374,12 +374,19 @@ fn dispatch(
         Ask::Where { .. } if parsed.content.is_empty() && first.is_some_and(is_object) => {
             first.map_or_else(Reply::nothing, |id| facts::where_object(reading, id))
         }
-        Ask::Where { order } => match first.filter(|id| !is_thing(id)) {
+        Ask::Where { order, before } => match first.filter(|id| !is_thing(id)) {
             Some(id) if parsed.content.is_empty() => facts::where_person(reading, id, *order),
             _ if parsed.content.is_empty() => {
                 Reply::unknown("I don't know what you are looking for.")
             }
-            _ => facts::where_thing(reading, &parsed.content, *order, embed().as_ref()),
+            _ => {
+                let which = match (order, before) {
+                    (_, true) => facts::Which::Before,
+                    (Order::First, _) => facts::Which::First,
+                    _ => facts::Which::Present,
+                };
+                facts::where_thing(reading, &parsed.content, which, embed().as_ref())
+            }
         },
         Ask::With { talked } => match first {
             Some(id) => presence::with(reading, id, *talked),

@@ -155,6 +155,17 @@ fn last_sight(reading: &Reading, subject: &str) -> String {
     format!(", seen last {}{direction}", reading.wording.at(last.at))
 }
 
+/// Which of the places that a thing had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Which {
+    /// That which holds.
+    Present,
+    /// The one before it.
+    Before,
+    /// The first of all.
+    First,
+}
+
 /// What is done with things, and when: "Where should I put the mug?", "Where was it before?"
 const OF_NO_THING: [&str; 29] = [
     "put",
@@ -193,12 +204,11 @@ const OF_NO_THING: [&str; 29] = [
 pub(super) fn where_thing(
     reading: &Reading,
     words: &[String],
-    order: Order,
+    which: Which,
     vector: Option<&Embedding>,
 ) -> Reply {
     let named: Vec<String> =
         words.iter().filter(|word| !OF_NO_THING.contains(&word.as_str())).cloned().collect();
-    let asks = |word: &str| words.iter().any(|own| own == word);
     let filter = Filter { order: By::NewestFirst, valid_at: None, ..Filter::default() };
     let hits = reading.view.lexical(&words.join(" "), 50, &filter).into_iter();
     let located: Vec<Arc<MemoryRow>> = hits
@@ -218,12 +228,10 @@ pub(super) fn where_thing(
         let holds = holding(&own, asked(reading));
         let Some((row, others)) = holds.split_first() else { continue };
         let of_it = || own.iter().filter(|other| is_of_one_thing(other, row));
-        let earlier = if order == Order::First || asks("originally") {
-            of_it().next()
-        } else if ["before", "previously", "earlier"].into_iter().any(asks) {
-            of_it().rfind(|other| other.valid_from < row.valid_from)
-        } else {
-            None
+        let earlier = match which {
+            Which::Present => None,
+            Which::First => of_it().next(),
+            Which::Before => of_it().rfind(|other| other.valid_from < row.valid_from),
         };
         return match earlier.filter(|earlier| earlier.id != row.id) {
             Some(earlier) => was_told(reading, earlier),

@@ -162,7 +162,11 @@ fn ask(
         }
         "what" => what(words, verb, present, sentence, persons),
         "when" => when(words, verb),
-        "where" => Ask::Where { order: order(words) },
+        "where" => {
+            let last = words.words.last().copied().unwrap_or_default();
+            let before = matches!(last, "before" | "previously" | "earlier" | "beforehand");
+            Ask::Where { order: order(words), before }
+        }
         "how" => Ask::Search,
         _ => other(words, verb, present, about_topic, persons, with, sentence),
     }

@@ -105,6 +105,8 @@ pub enum Ask {
     Where {
         /// Which sighting.
         order: Order,
+        /// The place before the present one is meant.
+        before: bool,
     },
     /// With whom the subject was.
     With {

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use crate::answer::asked;
 use crate::answer::document::Evidence;
 use crate::answer::persons::Names;
-use crate::answer::question;
 use crate::answer::reading::hull;
 use crate::answer::reply::Reply;
 use crate::answer::{facts, who};
@@ -183,8 +182,8 @@ impl Asking<'_> {
                 let thing = need("object")?;
                 let vector = self.embed(thing);
                 let words: Vec<String> = thing.split_whitespace().map(str::to_lowercase).collect();
-                let any = question::Order::Any;
-                let reply = facts::where_thing(&self.reading, &words, any, vector.as_ref());
+                let which = facts::Which::Present;
+                let reply = facts::where_thing(&self.reading, &words, which, vector.as_ref());
                 Ok(Given::lines(self.told("where_is", reply)))
             }
             "look" => Ok(self.look()),
