@@ -178,6 +178,8 @@ pub fn rosbag2_packed(bytes: &[u8]) {
     assert!(file.len() as u64 <= MOST_UNPACKED, "{} bytes", file.len());
     if let Ok(message) = sqlite::unpack(bytes, MOST_UNPACKED) {
         assert!(message.len() as u64 <= MOST_UNPACKED, "{} bytes", message.len());
-        assert!(message.len() as u64 == MOST_UNPACKED || message == file, "both unpack alike");
+        // After a frame of nothing, one may see an end where the other goes on.
+        let alike = message.starts_with(&file) || file.starts_with(&message);
+        assert!(message.len() as u64 == MOST_UNPACKED || alike, "both unpack alike");
     }
 }
