@@ -8,6 +8,7 @@ use std::path::Path;
 
 use tch::{Device as TorchDevice, Kind, TchError, Tensor, no_grad};
 
+use super::loudness::level_dbfs;
 use super::mel::{BANDS, MelSpectrogram, SHIFT};
 use super::{SpeakerEmbedder, VoiceError};
 use crate::ids::ModelHash;
@@ -185,8 +186,7 @@ fn part_starts(samples: usize) -> Vec<usize> {
 
 /// What brings quiet sound to [`LEVEL_DBFS`]; 1 for louder sound and for silence.
 fn gain(sound: &[f32]) -> f32 {
-    let power = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>();
-    let level = 10.0 * (power / sound.len().max(1) as f64).log10();
+    let level = level_dbfs(sound);
     if level.is_finite() && level < LEVEL_DBFS {
         10_f64.powf((LEVEL_DBFS - level) / 20.0) as f32
     } else {

@@ -63,10 +63,15 @@ impl SpeakerEmbedder for Levelled {
     }
 }
 
+/// Mean power, dB relative to full scale; -inf of silence and of nothing.
+pub(super) fn level_dbfs(sound: &[f32]) -> f64 {
+    let power: f64 = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum();
+    10.0 * (power / sound.len().max(1) as f64).log10()
+}
+
 /// The sound at [`LEVEL_DBFS`]. Peaks may go beyond full scale: they are features next, not samples.
 fn levelled(sound: &[f32]) -> Cow<'_, [f32]> {
-    let power: f64 = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum();
-    let level = 10.0 * (power / sound.len().max(1) as f64).log10();
+    let level = level_dbfs(sound);
     if level < SILENCE_DBFS {
         return Cow::Borrowed(sound);
     }
@@ -80,11 +85,6 @@ mod tests {
 
     fn tone(amplitude: f32) -> Vec<f32> {
         (0..16_000).map(|n| amplitude * (n as f32 * 0.1).sin()).collect()
-    }
-
-    fn level_dbfs(sound: &[f32]) -> f64 {
-        let power: f64 = sound.iter().map(|v| f64::from(*v) * f64::from(*v)).sum();
-        10.0 * (power / sound.len() as f64).log10()
     }
 
     #[test]
