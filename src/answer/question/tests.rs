@@ -81,6 +81,7 @@ fn wordings_ask_what_they_mean() {
         ("For how many seconds was Ava in view?", Ask::HowLong { act: Seen }),
         ("For how long was person 4 seen?", Ask::HowLong { act: Seen }),
         ("Where is my mug?", Ask::Where { order: Any, before: false }),
+        ("Where was my mug originally?", Ask::Where { order: First, before: false }),
         ("Where was my mug before?", Ask::Where { order: Any, before: true }),
         ("Where was Ava at 17:31?", Ask::Where { order: Any, before: false }),
         ("Where did you last see Ben?", Ask::Where { order: Last, before: false }),

@@ -109,7 +109,7 @@ pub(super) fn order(words: &Words<'_>) -> Order {
     if words.any(&["least", "shortest"]) {
         return Order::Least;
     }
-    if words.any(&["first", "earliest", "initially"]) {
+    if words.any(&["first", "earliest", "initially", "originally"]) {
         return Order::First;
     }
     if words.any(&["last", "latest", "lately", "recent", "recently", "finally"]) {
