@@ -1,5 +1,6 @@
 //! The built-in answerer: replies computed from rows, with no language model.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -29,6 +30,27 @@ pub struct Answerer {
     pub(super) max_evidence: usize,
     embedder: Option<Arc<dyn TextEmbedder>>,
     rounds: Option<Arc<Rounds>>,
+}
+
+/// Vectors of what one question is compared with, each made once and only where it is wanted.
+struct Vectors<'a> {
+    answerer: &'a Answerer,
+    known: BTreeMap<String, Option<Embedding>>,
+    /// What making them took.
+    ms: f64,
+}
+
+impl Vectors<'_> {
+    fn of(&mut self, text: &str) -> Option<Embedding> {
+        if let Some(known) = self.known.get(text) {
+            return known.clone();
+        }
+        let started = Instant::now();
+        let vector = self.answerer.embed(text);
+        self.ms += started.elapsed().as_secs_f64() * 1e3;
+        self.known.insert(text.to_owned(), vector.clone());
+        vector
+    }
 }
 
 /// What one question reads, from its first to its last step.
@@ -132,20 +154,22 @@ impl Answerer {
         question: &Question,
         started: Instant,
     ) -> Answer {
-        let mut embed_ms = 0.0;
+        let mut vectors = Vectors { answerer: self, known: BTreeMap::new(), ms: 0.0 };
         if pinned.view.newest_time().is_none() && pinned.present.is_none() {
             let empty = Reply::unknown("I don't know: my memory is empty.");
-            return self.document(question, &pinned.view, empty, embed_ms, started);
+            return self.document(question, &pinned.view, empty, vectors.ms, started);
         }
         let reading = self.reading(pinned);
-        let reply = self.reply(reading, &pinned.view, &question.text, &mut embed_ms);
-        let reply = lessons::heeded(&self.reading(pinned), &question.text, reply, |text| {
-            let started = Instant::now();
-            let vector = self.embed(text);
-            embed_ms += started.elapsed().as_secs_f64() * 1e3;
-            vector
-        });
-        self.document(question, &pinned.view, reply, embed_ms, started)
+        let reply = self.reply(reading, &pinned.view, &question.text, &mut vectors);
+        let learned = lessons::until(&pinned.view, pinned.now);
+        let reply = match learned.as_slice() {
+            [] => reply,
+            learned => {
+                let reading = self.reading(pinned);
+                lessons::heeded(&reading, learned, &question.text, reply, |text| vectors.of(text))
+            }
+        };
+        self.document(question, &pinned.view, reply, vectors.ms, started)
     }
 
     /// The vector of a text; a failing embedder costs the vector, not the answer.
@@ -164,23 +188,20 @@ impl Answerer {
         })
     }
 
-    fn reply(&self, mut reading: Reading, view: &View, text: &str, embed_ms: &mut f64) -> Reply {
+    fn reply(
+        &self,
+        mut reading: Reading,
+        view: &View,
+        text: &str,
+        vectors: &mut Vectors<'_>,
+    ) -> Reply {
         let names = Names { view, zone: &self.zone };
         let parsed = question::parse(text, reading.now(), &self.zone, &|name| names.find(name));
         match asked::spans(&reading, &names, &parsed.times) {
             Ok(spans) => reading.spans = spans,
             Err(reply) => return reply,
         }
-        let mut vector: Option<Option<Embedding>> = None;
-        let mut embed = || -> Option<Embedding> {
-            let embedded = || {
-                let started = Instant::now();
-                let vector = self.embed(text);
-                *embed_ms += started.elapsed().as_secs_f64() * 1e3;
-                vector
-            };
-            vector.get_or_insert_with(embedded).clone()
-        };
+        let mut embed = || vectors.of(text);
         let (people, reply) = match persons(&reading, &names, &parsed.subjects) {
             Ok(people) => {
                 let subject = people.first();

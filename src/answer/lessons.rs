@@ -4,10 +4,12 @@
 //! counts for questions that are alike, as long as nothing newer speaks for the answer.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::memory::model::MemoryRow;
-use crate::memory::telling_stems;
+use crate::memory::{View, telling_stems};
 use crate::percept::Embedding;
+use crate::time::Timestamp;
 
 use super::reading::Reading;
 use super::reply::Reply;
@@ -57,18 +59,21 @@ fn in_common(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f32 {
     a.intersection(b).count() as f32 / a.union(b).count().max(1) as f32
 }
 
+/// What was learned until then, oldest first.
+pub(super) fn until(view: &View, now: Timestamp) -> Vec<Arc<MemoryRow>> {
+    let mut lessons = view.lessons();
+    lessons.retain(|row| row.span.start <= now);
+    lessons
+}
+
 /// The reply, with what was said of it when it was given before. `embed` gives the vector of a question.
 pub(super) fn heeded(
     reading: &Reading,
+    lessons: &[Arc<MemoryRow>],
     question: &str,
     reply: Reply,
     mut embed: impl FnMut(&str) -> Option<Embedding>,
 ) -> Reply {
-    let mut lessons = reading.view.lessons();
-    lessons.retain(|row| row.span.start <= reading.now());
-    if lessons.is_empty() {
-        return reply;
-    }
     let words = |text: &str| telling_stems(text).into_iter().collect::<BTreeSet<String>>();
     let own = words(question);
     let rendered = |row: &MemoryRow| reading.rendered(&row.text);
@@ -82,15 +87,13 @@ pub(super) fn heeded(
         told.push((shared, text, newer));
     }
     told.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut vector: Option<Option<Embedding>> = None;
     let mut compared = 0;
     for (shared, text, newer) in told {
         let Some(lesson) = read(&text) else { continue };
         let alike = shared >= SAME_WORDS || {
             compared += 1;
             compared <= COMPARED && {
-                let own = vector.get_or_insert_with(|| embed(question));
-                own.as_ref().zip(embed(lesson.question)).is_some_and(|(own, other)| {
+                embed(question).zip(embed(lesson.question)).is_some_and(|(own, other)| {
                     own.cosine(&other).is_some_and(|cosine| cosine >= ALIKE)
                 })
             }
