@@ -139,6 +139,9 @@ impl Reach {
                 left.entry(slot).or_default().insert((row.valid_from, row.id));
             }
         }
+        if erased.is_empty() {
+            return;
+        }
         for version in tables.memories.log().iter() {
             let row = &version.row;
             let Some(slot) = slot(row).filter(|_| !self.memories.contains(&row.id)) else {
