@@ -31,6 +31,10 @@ const STOPS: [&str; 20] = [
 /// "In the morning" is no place.
 const TIMES: [&str; 9] =
     ["morning", "afternoon", "evening", "night", "noon", "midnight", "week", "month", "year"];
+/// Words before the name of a thing.
+const ARTICLES: [&str; 8] = ["the", "a", "an", "my", "your", "our", "his", "her"];
+/// Longest names of things, attributes and values, characters.
+pub(super) const SLOT_CHARS: usize = 80;
 /// Longest name of a thing or a place, words.
 const LONGEST: usize = 5;
 
@@ -157,14 +161,23 @@ fn located(words: &[&str]) -> Option<Stated> {
     Some(Stated { fact: fact(thing, "location", place), text })
 }
 
+/// What facts call a thing: "The red mug." → "red mug". `None` for nothing, for mentions and for whole stories.
+#[must_use]
+pub fn thing_called(text: &str) -> Option<String> {
+    let lower = text.trim().trim_end_matches('.').to_lowercase();
+    let bare = match lower.split_once(' ') {
+        Some((article, rest)) if ARTICLES.contains(&article) => rest.trim(),
+        _ => lower.as_str(),
+    };
+    let plain =
+        !bare.is_empty() && !bare.contains(['<', '>']) && bare.chars().count() <= SLOT_CHARS;
+    plain.then(|| bare.to_owned())
+}
+
 /// The thing's name without its article: at least one word, none of them a pronoun.
 fn noun(words: &[&str]) -> Option<String> {
     let rest = match words {
-        [article, rest @ ..]
-            if matches!(*article, "the" | "a" | "an" | "my" | "your" | "our" | "his" | "her") =>
-        {
-            rest
-        }
+        [article, rest @ ..] if ARTICLES.contains(article) => rest,
         _ => return None,
     };
     let sound =

@@ -14,6 +14,7 @@ mod upkeep;
 mod utterances;
 pub mod vectors;
 
+pub use facts::thing_called;
 pub use upkeep::{Upkeep, UpkeepDone};
 
 use std::sync::Arc;

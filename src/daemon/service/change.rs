@@ -10,6 +10,7 @@ use crate::daemon::queries::{find, name_of};
 use crate::identify::{Enrolled, Undecided};
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memorize::model::{Spool, spool_dir};
+use crate::memorize::thing_called;
 use crate::memory::model::{Fact, MemoryKind, NameRow, NameSource};
 use crate::memory::{self, View};
 use crate::mention;
@@ -281,23 +282,13 @@ fn slot(view: &View, triple: &Triple) -> Result<Fact, Refusal> {
     let known = bare.parse::<EntityId>().is_ok() || !view.find_by_name(bare).is_empty();
     let subject = match known {
         true => find(view, bare)?.to_string(),
-        false => thing(bare),
+        false => thing_called(bare)
+            .ok_or_else(|| Refusal::bad_request(format!("{word:?} is no subject of a fact")))?,
     };
     if known && attribute == "name" {
         return Err(Refusal::bad_request("a name is given with `name`, not as a fact"));
     }
-    if subject.is_empty() || subject.contains(['<', '>']) {
-        return Err(Refusal::bad_request(format!("{word:?} is no subject of a fact")));
-    }
     Ok(Fact { subject, attribute, value: triple.value.trim().to_owned() })
-}
-
-/// "The red mug" → "red mug", as facts call things.
-fn thing(word: &str) -> String {
-    let lower = word.to_lowercase();
-    let article = ["the ", "a ", "an ", "my ", "your ", "our ", "his ", "her "];
-    let bare = article.iter().find_map(|article| lower.strip_prefix(article)).unwrap_or(&lower);
-    bare.trim().to_owned()
 }
 
 /// The sentence of a fact that came without one.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::identify::Persons;
 use crate::ids::{EntityId, EntityKind};
+use crate::memorize::facts::SLOT_CHARS;
 use crate::memorize::{Author, BUILTIN, Memorizer, Sentence, facts};
 use crate::memory::model::{Fact as Slot, Ground, MemoryKind, MemoryRow};
 use crate::memory::{Draft, Filter, View};
@@ -21,8 +22,6 @@ const SAME: f32 = 0.9;
 const CONFIDENCE: f32 = 0.6;
 /// A built-in sentence that a model's event describes better steps back by this.
 const STEP_BACK: f32 = 0.5;
-/// Longest names of things, attributes and values, characters.
-const SLOT_CHARS: usize = 80;
 
 /// What was written of a clip's conclusions.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -136,7 +135,7 @@ impl Admission<'_> {
             return None;
         }
         let subject = match mention::spelled(subject).as_slice() {
-            [] => noun(subject)?,
+            [] => facts::thing_called(subject)?,
             [one] => self.entity(one.id)?.to_string(),
             _ => return None,
         };
@@ -171,19 +170,6 @@ pub(super) fn worded(
             && !mentions.iter().any(|mention| mention.range.start == at)
     });
     (!strange && !out.trim().is_empty()).then(|| out.trim().to_owned())
-}
-
-/// "The red mug" → "red mug".
-fn noun(text: &str) -> Option<String> {
-    let lower = text.trim().trim_end_matches('.').to_lowercase();
-    let bare = ["the ", "a ", "an ", "my ", "your ", "our ", "his ", "her "]
-        .iter()
-        .find_map(|article| lower.strip_prefix(article))
-        .unwrap_or(&lower)
-        .trim();
-    let plain =
-        !bare.is_empty() && !bare.contains(['<', '>']) && bare.chars().count() <= SLOT_CHARS;
-    plain.then(|| bare.to_owned())
 }
 
 impl Memorizer {
