@@ -370,7 +370,7 @@ impl Draft {
         for _ in 0..64 {
             if at == merge.from {
                 return Err(MemoryError::Refused(format!(
-                    "{} cannot become an alias of {}: they are one already",
+                    "merging: {} cannot become an alias of {}: they are one already",
                     merge.from, merge.into
                 )));
             }

@@ -89,8 +89,8 @@ pub enum MemoryError {
         /// What there is.
         held: String,
     },
-    /// A change that contradicts what the memory holds.
-    #[error("changing the memory: {0}")]
+    /// A change that contradicts what the memory holds, or a query that it does not carry out: says what was to be done.
+    #[error("{0}")]
     Refused(String),
     /// No such row.
     #[error("{doing}: no {what} in the memory")]

@@ -67,7 +67,10 @@ impl MediaFolder {
     /// Writes a file so that it is whole or not there, and on the disk when this returns.
     pub(crate) fn write(&self, media: &Media) -> Result<(), MemoryError> {
         let Some(path) = self.path(&media.digest) else {
-            return Err(MemoryError::Refused(format!("{:?} is no SHA-256", media.digest.0)));
+            return Err(MemoryError::Refused(format!(
+                "keeping a file: {:?} is no SHA-256",
+                media.digest.0
+            )));
         };
         if path.is_file() {
             return Ok(());

@@ -151,7 +151,7 @@ impl Memory {
                 }
                 if ids.contains(&EntityId::ROBOT) {
                     return Err(MemoryError::Refused(
-                        "the robot itself cannot be erased".to_owned(),
+                        "erasing: the robot itself cannot be erased".to_owned(),
                     ));
                 }
                 reach.ids.extend(ids);
