@@ -222,7 +222,9 @@ impl<R: Temporal> Table<R> {
                 widen(&mut bounds, at, version.row.span());
                 links.extend(version.row.links().into_iter().map(|entity| (entity, at as u32)));
                 clips.extend(version.row.clip().map(|clip| (clip, at as u32)));
-                keys.push(version.row.key());
+                if R::NUMBERED != Numbered::InClip {
+                    keys.push(version.row.key());
+                }
             }
             versions.append(&piece, &mut bytes);
             piece.clear();
