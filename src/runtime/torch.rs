@@ -39,6 +39,19 @@ pub fn device(wanted: Device) -> tch::Device {
     tch::Device::Cpu
 }
 
+/// Whether this CPU multiplies bfloat16 numbers by itself, which is twice as quick as 32 bits there and slower elsewhere.
+#[must_use]
+pub fn has_bfloat16() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        std::arch::is_x86_feature_detected!("avx512bf16")
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        false
+    }
+}
+
 /// The first line of what libtorch said, without its stack trace.
 #[must_use]
 pub fn reason(error: &tch::TchError) -> String {

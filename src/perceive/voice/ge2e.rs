@@ -11,6 +11,7 @@ use tch::{Device as TorchDevice, Kind, TchError, Tensor, no_grad};
 use super::loudness::level_dbfs;
 use super::mel::{BANDS, MelSpectrogram, SHIFT};
 use super::{SpeakerEmbedder, VoiceError};
+use crate::config::sections::Precision;
 use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Embedding;
@@ -34,7 +35,7 @@ const MIN_SECS: f64 = 0.2;
 /// Parts that go through the LSTM together, a constant: a turn's vector depends on the turn alone.
 const BATCH: usize = 32;
 /// A batch is filled up to a multiple of this: libtorch keeps what it prepared for every size that it met, with every thread.
-const ROWS: usize = 8;
+const ROWS: usize = 4;
 
 /// The embedder.
 pub struct Ge2e {
@@ -42,17 +43,25 @@ pub struct Ge2e {
     lstm: Vec<Tensor>,
     linear: (Tensor, Tensor),
     device: TorchDevice,
+    /// What the LSTM computes in; the linear layer has 32 bits always.
+    kind: Kind,
     hash: ModelHash,
 }
 
 impl Ge2e {
-    /// Loads the Resemblyzer's `pretrained.pt`.
+    /// Loads the Resemblyzer's `pretrained.pt`. [`Precision::Auto`] is bfloat16 on a CPU that computes with it by itself.
     ///
     /// # Errors
     /// [`VoiceError::Checkpoint`] naming what is missing or misshapen.
-    pub fn open(path: &Path, device: Device) -> Result<Self, VoiceError> {
+    pub fn open(path: &Path, device: Device, precision: Precision) -> Result<Self, VoiceError> {
         let weights = checkpoint::read(path, Some("model_state"))?;
         let device = torch::device(device);
+        let kind = match (precision, device) {
+            (Precision::Auto, TorchDevice::Cpu) if torch::has_bfloat16() => Kind::BFloat16,
+            (Precision::Full | Precision::Auto, _) => Kind::Float,
+            (Precision::Half, TorchDevice::Cpu) => Kind::BFloat16,
+            (Precision::Half, _) => Kind::Half,
+        };
         let mut lstm = Vec::new();
         for layer in 0..LAYERS {
             let input = if layer == 0 { BANDS as i64 } else { HIDDEN };
@@ -71,13 +80,18 @@ impl Ge2e {
                 )?);
             }
         }
+        let lstm: Vec<Tensor> = lstm
+            .iter()
+            .map(|part| part.f_to_kind(kind))
+            .collect::<Result<_, _>>()
+            .map_err(refused)?;
         layers::lay_flat(&lstm, Recurrent::Lstm, LAYERS, false).map_err(refused)?;
         let linear = (
             tensor(path, &weights, "linear.weight", &[HIDDEN, HIDDEN], device)?,
             tensor(path, &weights, "linear.bias", &[HIDDEN], device)?,
         );
         let hash = checkpoint::file_hash(path)?;
-        Ok(Self { mel: MelSpectrogram::new(), lstm, linear, device, hash })
+        Ok(Self { mel: MelSpectrogram::new(), lstm, linear, device, kind, hash })
     }
 
     /// Unit vectors `[n][256]` of n parts, each `frames` × 40 mel energies.
@@ -90,12 +104,14 @@ impl Ge2e {
             let flat: Tensor = no_grad(|| {
                 let x = Tensor::f_from_slice(&padded)?
                     .f_view([rows, frames as i64, BANDS as i64])?
-                    .f_to(self.device)?;
-                let zero = || Tensor::f_zeros([LAYERS, rows, HIDDEN], (Kind::Float, self.device));
+                    .f_to(self.device)?
+                    .f_to_kind(self.kind)?;
+                let zero = || Tensor::f_zeros([LAYERS, rows, HIDDEN], (self.kind, self.device));
                 let state = [zero()?, zero()?];
                 let (_, last, _) =
                     x.f_lstm(&state, &self.lstm, true, LAYERS, 0.0, false, false, true)?;
                 last.f_select(0, LAYERS - 1)?
+                    .f_to_kind(Kind::Float)?
                     .f_linear(&self.linear.0, Some(&self.linear.1))?
                     .f_relu()?
                     .f_contiguous()?
@@ -109,8 +125,9 @@ impl Ge2e {
     }
 }
 
-impl SpeakerEmbedder for Ge2e {
-    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
+impl Ge2e {
+    /// The overlapping parts of a sound, each [`PART`] × 40 mel energies.
+    fn parts(&self, sound: &[f32]) -> Result<Vec<Vec<f32>>, VoiceError> {
         let secs = sound.len() as f64 / f64::from(SAMPLE_RATE);
         if secs < MIN_SECS {
             return Err(VoiceError::TooShort { model: "GE2E", secs, needed: MIN_SECS });
@@ -121,14 +138,38 @@ impl SpeakerEmbedder for Ge2e {
         let mut padded: Vec<f32> = sound.iter().map(|sample| sample * gain).collect();
         padded.resize(padded.len().max(frames * SHIFT), 0.0);
         let mel = self.mel.compute(&padded);
-        let parts: Vec<&[f32]> =
-            starts.iter().map(|start| &mel[start * BANDS..(start + PART) * BANDS]).collect();
-        let vectors = self.forward(&parts, PART).map_err(refused)?;
+        let part = |start: &usize| mel[start * BANDS..(start + PART) * BANDS].to_vec();
+        Ok(starts.iter().map(part).collect())
+    }
+
+    /// The direction of all parts together.
+    fn mean(&self, vectors: &[Vec<f32>]) -> Embedding {
         let mut mean = vec![0.0; HIDDEN as usize];
-        for vector in &vectors {
+        for vector in vectors {
             mean.iter_mut().zip(vector).for_each(|(sum, value)| *sum += value);
         }
-        Ok(Embedding::normalised(mean, self.hash))
+        Embedding::normalised(mean, self.hash)
+    }
+}
+
+impl SpeakerEmbedder for Ge2e {
+    fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
+        let parts = self.parts(sound)?;
+        let parts: Vec<&[f32]> = parts.iter().map(Vec::as_slice).collect();
+        Ok(self.mean(&self.forward(&parts, PART).map_err(refused)?))
+    }
+
+    fn embed_all(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
+        let sounds: Vec<Vec<Vec<f32>>> =
+            sounds.iter().map(|sound| self.parts(sound)).collect::<Result<_, _>>()?;
+        let parts: Vec<&[f32]> = sounds.iter().flatten().map(Vec::as_slice).collect();
+        let mut vectors = &self.forward(&parts, PART).map_err(refused)?[..];
+        let mut own = |parts: &Vec<Vec<f32>>| {
+            let (own, rest) = vectors.split_at(parts.len());
+            vectors = rest;
+            self.mean(own)
+        };
+        Ok(sounds.iter().map(|parts| own(parts)).collect())
     }
 
     fn embed_windows(
@@ -226,7 +267,7 @@ fn refused(error: TchError) -> VoiceError {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::perceive::voice::measured::{ge2e, shared, sound};
+    use crate::perceive::voice::measured::{ge2e, ge2e_at, shared, sound};
 
     #[test]
     fn parts_are_the_resemblyzers() {
@@ -255,6 +296,38 @@ mod tests {
         assert_eq!(windows.len(), 7);
         let alone = one.embed(&sound[16_000..16_000 + 25_600]).unwrap();
         assert!(alone.cosine(&windows[2]).unwrap() > 0.99);
+    }
+
+    #[test]
+    fn half_the_bits_give_the_same_voice() {
+        let Some(file) = shared("recordings/audio/beckett.wav") else { return };
+        let at = |precision| ge2e_at(precision);
+        let (Some(mut full), Some(mut half)) = (at(Precision::Full), at(Precision::Half)) else {
+            return;
+        };
+        let sound = sound(&file);
+        let mut close = |part: &[f32]| {
+            let cosine = full.embed(part).unwrap().cosine(&half.embed(part).unwrap()).unwrap();
+            assert!((0.999..1.0).contains(&cosine), "{} samples: {cosine}", part.len());
+        };
+        close(&sound);
+        sound.chunks_exact(24_000).for_each(&mut close);
+    }
+
+    #[test]
+    fn pieces_together_are_what_each_is_alone() {
+        let Some(file) = shared("recordings/audio/beckett.wav") else { return };
+        let Some(mut ge2e) = ge2e() else { return };
+        let sound = sound(&file);
+        let pieces = [&sound[..60_000], &sound[60_000..72_000], &sound[72_000..100_000]];
+        let together = ge2e.embed_all(&pieces).unwrap();
+        assert_eq!(together.len(), 3);
+        for (piece, vector) in pieces.iter().zip(&together) {
+            let alone = ge2e.embed(piece).unwrap();
+            assert!(alone.cosine(vector).unwrap() > 0.9999);
+        }
+        assert!(ge2e.embed_all(&[]).unwrap().is_empty());
+        assert!(ge2e.embed_all(&[&sound[..60_000], &[0.1; 100]]).is_err(), "one is too short");
     }
 
     #[test]

@@ -9,6 +9,7 @@
 //!
 //! Near voices are left to the thresholds, which know more than two people and know them again.
 
+use super::heard::{HOP_SECS, WINDOW_SECS};
 use super::turns::STEP;
 use super::{SpeakerEmbedder, VoiceError};
 use crate::media::SAMPLE_RATE;
@@ -44,8 +45,8 @@ impl Default for JointSettings {
         Self {
             narrow_db: -40.0,
             far_dbfs: -33.0,
-            window_secs: 1.2,
-            step_secs: 0.2,
+            window_secs: WINDOW_SECS,
+            step_secs: HOP_SECS,
             switch_penalty: 1.5,
             clearness: 0.87,
             min_voice_secs: 3.0,
@@ -73,7 +74,7 @@ struct Stretch {
 pub fn part_jointly(
     turns: Vec<SpeechTurn>,
     finder: &mut dyn SpeakerEmbedder,
-    mut voice: Option<&mut dyn SpeakerEmbedder>,
+    voice: Option<&mut dyn SpeakerEmbedder>,
     min_embed_secs: f64,
     settings: &JointSettings,
 ) -> Result<Vec<SpeechTurn>, VoiceError> {
@@ -89,7 +90,11 @@ pub fn part_jointly(
     let Some(heaps) = two_heaps(&stretches, settings) else {
         return Ok(stretches.into_iter().flat_map(|stretch| stretch.turns).collect());
     };
-    let mut parted = Vec::new();
+    let embedder: &mut dyn SpeakerEmbedder = match voice {
+        Some(voice) => voice,
+        None => finder,
+    };
+    let (mut parted, mut voiced) = (Vec::new(), Vec::new());
     for (stretch, states) in stretches.iter().zip(&heaps) {
         if states.is_empty() {
             parted.extend(stretch.turns.iter().cloned());
@@ -100,21 +105,18 @@ pub fn part_jointly(
             let mut turn = stretch.part(start, end);
             turn.distinct = Some(speaker);
             turn.overlapped = overlapped;
-            if overlapped {
-                // The mixture is nobody's voice: `settle` gives it one of the same number.
-                parted.push(turn);
-                continue;
-            }
-            let secs = turn.sound.len() as f64 / f64::from(SAMPLE_RATE);
-            let embedder: &mut dyn SpeakerEmbedder = match &mut voice {
-                Some(voice) => &mut **voice,
-                None => &mut *finder,
-            };
-            if turn.speech_secs >= min_embed_secs && secs >= embedder.min_secs() {
-                turn.embedding = Some(embedder.embed(&turn.sound)?);
+            // The mixture is nobody's voice: `settle` gives it one of the same number.
+            let long = turn.span.secs() >= embedder.min_secs();
+            if !overlapped && long && turn.speech_secs >= min_embed_secs {
+                voiced.push(parted.len());
             }
             parted.push(turn);
         }
+    }
+    let sounds: Vec<&[f32]> = voiced.iter().map(|n| &*parted[*n].sound).collect();
+    let vectors = embedder.embed_all(&sounds)?;
+    for (n, vector) in voiced.into_iter().zip(vectors) {
+        parted[n].embedding = Some(vector);
     }
     Ok(parted)
 }

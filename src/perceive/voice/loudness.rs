@@ -40,6 +40,12 @@ impl SpeakerEmbedder for Levelled {
         self.inner.embed_equal(&sounds)
     }
 
+    fn embed_all(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
+        let sounds: Vec<Cow<'_, [f32]>> = sounds.iter().map(|sound| levelled(sound)).collect();
+        let sounds: Vec<&[f32]> = sounds.iter().map(|sound| &**sound).collect();
+        self.inner.embed_all(&sounds)
+    }
+
     /// The sound is levelled as a whole: a pause between words stays quieter than the words.
     fn embed_windows(
         &mut self,

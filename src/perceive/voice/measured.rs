@@ -68,8 +68,14 @@ pub(crate) fn turns_of(sound: &[f32], settings: &VoicePerception) -> Option<Vec<
     Some(turns)
 }
 
+/// GE2E as it runs by default.
 pub(crate) fn ge2e() -> Option<Ge2e> {
-    Some(Ge2e::open(&model("ge2e_resemblyzer.pt")?, crate::runtime::onnx::Device::Cpu).unwrap())
+    ge2e_at(Precision::Auto)
+}
+
+pub(crate) fn ge2e_at(precision: Precision) -> Option<Ge2e> {
+    let device = crate::runtime::onnx::Device::Cpu;
+    Some(Ge2e::open(&model("ge2e_resemblyzer.pt")?, device, precision).unwrap())
 }
 
 /// Seconds that this thread has computed: what a loaded machine's wall clock does not tell.

@@ -3,15 +3,15 @@
 //! The way of the sound, one microphone at a time and in capture order: [`VoiceActivity`] gives each
 //! 32 ms a speech probability, [`Segmenter`] makes stretches of it, [`TurnFinder`] cuts these out of the
 //! sound as [`RawTurn`]s. From there on any worker may go on, since nothing depends on another turn:
-//! [`split_by_speaker`] parts two people who follow each other without a pause, and
-//! [`RawTurn::into_turn`] embeds each ([`SpeakerEmbedder`]: [`Ge2e`], [`Eres2NetV2`] or any [`OnnxSpeaker`]). Where
-//! [`SpeakerSegmentation`] runs, two who speak at once are cut out of their turns and parted before ([`Embedders`]). When
-//! the clip is sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
+//! [`split_by_speaker`] parts two people who follow each other without a pause, and [`Embedders`] gives each turn its
+//! voice ([`SpeakerEmbedder`]: [`Ge2e`], [`Eres2NetV2`] or any [`OnnxSpeaker`]). Where [`SpeakerSegmentation`] runs, two
+//! who speak at once are cut out of their turns and parted before. When the clip is sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
 //! What is loud and no speech, and where nothing is to be heard, is told by [`SoundFinder`] on the way.
 
 pub mod eres2netv2;
 pub mod fbank;
 mod ge2e;
+mod heard;
 mod joint;
 mod loudness;
 #[cfg(test)]
@@ -32,6 +32,7 @@ use std::path::PathBuf;
 
 pub use eres2netv2::{Eres2NetV2, Variant};
 pub use ge2e::Ge2e;
+pub use heard::{Heard, Remembering};
 pub use joint::{JointSettings, is_poor, part_jointly};
 pub use loudness::Levelled;
 pub use onnx::OnnxSpeaker;
@@ -119,6 +120,14 @@ pub trait SpeakerEmbedder: Send {
     /// # Errors
     /// As [`SpeakerEmbedder::embed`].
     fn embed_equal(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
+        sounds.iter().map(|sound| self.embed(sound)).collect()
+    }
+
+    /// Embeds pieces of any length. With what a piece goes through the network may tell in its vector's last bits.
+    ///
+    /// # Errors
+    /// As [`SpeakerEmbedder::embed`].
+    fn embed_all(&mut self, sounds: &[&[f32]]) -> Result<Vec<Embedding>, VoiceError> {
         sounds.iter().map(|sound| self.embed(sound)).collect()
     }
 

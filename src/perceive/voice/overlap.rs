@@ -62,14 +62,18 @@ impl Embedders<'_> {
             (None, Some(voice)) => split_by_speaker(raw.clone(), &mut **voice, self.split)?,
             (None, None) => vec![raw.clone()],
         };
-        let mut turns = Vec::with_capacity(parts.len());
-        for part in parts {
-            let embedder =
-                self.voice.as_mut().map(|voice| &mut **voice as &mut dyn SpeakerEmbedder);
-            // The sealer numbers turns once it knows their clip.
-            turns.push(part.into_turn(TurnId::default(), embedder, self.min_embed_secs)?);
+        let mut vectors = vec![None; parts.len()];
+        if let Some(voice) = &mut self.voice {
+            let own = |part: &RawTurn| part.has_voice(&**voice, self.min_embed_secs);
+            let with: Vec<usize> = (0..parts.len()).filter(|n| own(&parts[*n])).collect();
+            let sounds: Vec<&[f32]> = with.iter().map(|n| &*parts[*n].sound).collect();
+            for (n, vector) in with.iter().zip(voice.embed_all(&sounds)?) {
+                vectors[*n] = Some(vector);
+            }
         }
-        Ok(turns)
+        // The sealer numbers turns once it knows their clip.
+        let turn = |(part, vector): (RawTurn, _)| part.into_turn(TurnId::default(), vector);
+        Ok(parts.into_iter().zip(vectors).map(turn).collect())
     }
 
     /// The same with what speaker segmentation heard: overlaps are turns of their own, with `separate` two at once, who
@@ -111,7 +115,7 @@ impl Embedders<'_> {
                 turns.append(&mut found);
                 continue;
             };
-            let mut turn = cut_out.into_turn(TurnId::default(), None, self.min_embed_secs)?;
+            let mut turn = cut_out.into_turn(TurnId::default(), None);
             turn.overlapped = true;
             turn.embedding.clone_from(&alone[first]);
             if separate {

@@ -5,11 +5,14 @@
 //! differ clearly: a turn wrongly parted costs little text, but a wrong voice costs trust, and short
 //! parts have poor voices. So in doubt a turn stays whole.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use super::heard::{HOP_SECS, WINDOW_SECS};
 use super::turns::STEP;
 use super::{RawTurn, SpeakerEmbedder, VoiceError};
 use crate::media::SAMPLE_RATE;
+use crate::percept::Embedding;
 
 /// When a turn is parted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -45,8 +48,8 @@ impl Default for SplitSettings {
         Self {
             min_part_secs: 0.7,
             context_secs: 3.0,
-            window_secs: 1.5,
-            step_secs: 0.25,
+            window_secs: WINDOW_SECS,
+            step_secs: HOP_SECS,
             peak_cosine: 0.6,
             change_cosine: 0.55,
             pause_cosine: 0.65,
@@ -65,6 +68,13 @@ struct Place {
     pause: bool,
 }
 
+/// The steps before and after a place, and the seconds of speech of the side that has less.
+struct Pair {
+    before: Range<usize>,
+    after: Range<usize>,
+    shorter: f64,
+}
+
 /// Parts `raw` where the speaker changes; gives it back alone where nobody follows.
 ///
 /// `embedder` should be quick on short windows: GE2E, whichever network embeds the whole turns.
@@ -79,10 +89,11 @@ pub fn split_by_speaker(
     if raw.speech_secs < 2.0 * settings.min_part_secs {
         return Ok(vec![raw]);
     }
-    let places = places(&raw, embedder, settings)?;
+    let windows = Windows::new(&raw, embedder, settings)?;
+    let places = places(&raw, &windows, settings);
+    let mut sides = Sides { raw: &raw, windows, embedder, settings, heard: BTreeMap::new() };
     let mut cuts = Vec::new();
-    let whole = 0..raw.activity.len();
-    cut(&raw, whole, &places, embedder, settings, &mut cuts)?;
+    sides.cut(0..raw.activity.len(), &places, &mut cuts)?;
     if cuts.is_empty() {
         return Ok(vec![raw]);
     }
@@ -92,62 +103,129 @@ pub fn split_by_speaker(
     Ok(starts.zip(ends).map(|(start, end)| part(&raw, start..end, settings)).collect())
 }
 
-/// Takes the clearest place in `range`, then looks on both sides of it.
-fn cut(
-    raw: &RawTurn,
-    range: Range<usize>,
-    places: &[Place],
-    embedder: &mut dyn SpeakerEmbedder,
-    settings: &SplitSettings,
-    cuts: &mut Vec<usize>,
-) -> Result<(), VoiceError> {
-    let mut best: Option<(f32, usize)> = None;
-    for place in places.iter().filter(|place| range.contains(&place.at)) {
-        let limit = if place.pause { settings.pause_cosine } else { settings.change_cosine };
-        let Some(cosine) = compare(raw, &range, place.at, embedder, settings)? else { continue };
-        if cosine < limit && best.is_none_or(|(least, _)| cosine - limit < least) {
-            best = Some((cosine - limit, place.at));
-        }
-    }
-    if let Some((_, at)) = best {
-        cuts.push(at);
-        cut(raw, range.start..at, places, embedder, settings, cuts)?;
-        cut(raw, at..range.end, places, embedder, settings, cuts)?;
-    }
-    Ok(())
+/// What slides over the whole turn.
+struct Windows {
+    /// Steps of 10 ms of each, and from one to the next.
+    length: usize,
+    hop: usize,
+    vectors: Vec<Embedding>,
 }
 
-/// How alike the voices before and after a place are; `None` with too little speech on a side.
-fn compare(
-    raw: &RawTurn,
-    range: &Range<usize>,
-    at: usize,
-    embedder: &mut dyn SpeakerEmbedder,
-    settings: &SplitSettings,
-) -> Result<Option<f32>, VoiceError> {
-    let context = steps(settings.context_secs);
-    let before = range.start.max(at.saturating_sub(context))..at;
-    let after = at..range.end.min(at + context);
-    let spoken = |side: &Range<usize>| {
-        let activity = raw.activity.get(side.clone()).unwrap_or_default();
-        activity.iter().filter(|p| **p >= settings.threshold).count() as f64 * 0.01
-    };
-    let shorter = spoken(&before).min(spoken(&after));
-    if shorter < settings.min_part_secs {
-        return Ok(None);
+impl Windows {
+    fn new(
+        raw: &RawTurn,
+        embedder: &mut dyn SpeakerEmbedder,
+        settings: &SplitSettings,
+    ) -> Result<Self, VoiceError> {
+        let (length, hop) = (steps(settings.window_secs), steps(settings.step_secs).max(1));
+        let vectors = embedder.embed_windows(&raw.sound, length * STEP, hop * STEP)?;
+        Ok(Self { length, hop, vectors })
     }
-    let mut vector = |side: Range<usize>| embedder.embed(sound(raw, side));
-    let (a, b) = (vector(before)?, vector(after)?);
-    let missing = (2.0 - shorter).clamp(0.0, 2.0) as f32;
-    Ok(a.cosine(&b).map(|cosine| cosine + settings.short_penalty * missing))
+
+    /// The direction of those inside `[start, end)`; `None` where they are too few to speak for it.
+    fn inside(&self, (start, end): (usize, usize)) -> Option<Embedding> {
+        let first = start.div_ceil(self.hop);
+        let behind = (end.checked_sub(self.length)? / self.hop + 1).min(self.vectors.len());
+        let inside = self.vectors.get(first..behind)?;
+        let [one, _, ..] = inside else { return None };
+        let mut sum = vec![0.0; one.values.len()];
+        for window in inside {
+            sum.iter_mut().zip(&window.values).for_each(|(sum, value)| *sum += value);
+        }
+        Some(Embedding::normalised(sum, one.model))
+    }
+}
+
+/// What lies before and after places; each side has its vector once.
+struct Sides<'a> {
+    raw: &'a RawTurn,
+    windows: Windows,
+    embedder: &'a mut dyn SpeakerEmbedder,
+    settings: &'a SplitSettings,
+    /// By its first step and the step after its last.
+    heard: BTreeMap<(usize, usize), Embedding>,
+}
+
+impl Sides<'_> {
+    /// Takes the clearest place in `range`, then looks on both sides of it.
+    fn cut(
+        &mut self,
+        range: Range<usize>,
+        places: &[Place],
+        cuts: &mut Vec<usize>,
+    ) -> Result<(), VoiceError> {
+        let inside = places.iter().filter(|place| range.contains(&place.at));
+        let pairs: Vec<(&Place, Pair)> = inside
+            .filter_map(|place| self.pair(&range, place.at).map(|pair| (place, pair)))
+            .collect();
+        self.hear(pairs.iter().flat_map(|(_, pair)| [&pair.before, &pair.after]))?;
+        let mut best: Option<(f32, usize)> = None;
+        for (place, pair) in &pairs {
+            let limit =
+                if place.pause { self.settings.pause_cosine } else { self.settings.change_cosine };
+            let Some(cosine) = self.likeness(pair) else { continue };
+            if cosine < limit && best.is_none_or(|(least, _)| cosine - limit < least) {
+                best = Some((cosine - limit, place.at));
+            }
+        }
+        if let Some((_, at)) = best {
+            cuts.push(at);
+            self.cut(range.start..at, places, cuts)?;
+            self.cut(at..range.end, places, cuts)?;
+        }
+        Ok(())
+    }
+
+    /// What is compared at a place; `None` with too little speech on a side.
+    fn pair(&self, range: &Range<usize>, at: usize) -> Option<Pair> {
+        let context = steps(self.settings.context_secs);
+        let before = range.start.max(at.saturating_sub(context))..at;
+        let after = at..range.end.min(at + context);
+        let spoken = |side: &Range<usize>| {
+            let activity = self.raw.activity.get(side.clone()).unwrap_or_default();
+            activity.iter().filter(|p| **p >= self.settings.threshold).count() as f64 * 0.01
+        };
+        let shorter = spoken(&before).min(spoken(&after));
+        (shorter >= self.settings.min_part_secs).then_some(Pair { before, after, shorter })
+    }
+
+    /// Gives the sides their vectors: of the windows inside where there are some, else they are embedded, together.
+    fn hear<'s>(
+        &mut self,
+        sides: impl Iterator<Item = &'s Range<usize>>,
+    ) -> Result<(), VoiceError> {
+        let mut new = BTreeSet::new();
+        for side in sides.map(|side| (side.start, side.end)) {
+            if self.heard.contains_key(&side) {
+                continue;
+            }
+            match self.windows.inside(side) {
+                Some(vector) => {
+                    self.heard.insert(side, vector);
+                }
+                None => {
+                    new.insert(side);
+                }
+            }
+        }
+        let sounds: Vec<&[f32]> =
+            new.iter().map(|(start, end)| sound(self.raw, *start..*end)).collect();
+        let vectors = self.embedder.embed_all(&sounds)?;
+        self.heard.extend(new.into_iter().zip(vectors));
+        Ok(())
+    }
+
+    /// How alike the voices before and after a place are.
+    fn likeness(&self, pair: &Pair) -> Option<f32> {
+        let vector = |side: &Range<usize>| self.heard.get(&(side.start, side.end));
+        let cosine = vector(&pair.before)?.cosine(vector(&pair.after)?)?;
+        let missing = (2.0 - pair.shorter).clamp(0.0, 2.0) as f32;
+        Some(cosine + self.settings.short_penalty * missing)
+    }
 }
 
 /// Pauses, and where windows before and after differ most.
-fn places(
-    raw: &RawTurn,
-    embedder: &mut dyn SpeakerEmbedder,
-    settings: &SplitSettings,
-) -> Result<Vec<Place>, VoiceError> {
+fn places(raw: &RawTurn, windows: &Windows, settings: &SplitSettings) -> Vec<Place> {
     let loudness = loudness(raw);
     let quietest = |range: Range<usize>| {
         let range = range.start..range.end.min(loudness.len());
@@ -167,19 +245,18 @@ fn places(
             _ => {}
         }
     }
-    let (window, step) = (steps(settings.window_secs), steps(settings.step_secs).max(1));
-    let windows = embedder.embed_windows(&raw.sound, window * STEP, step * STEP)?;
-    let apart = window / step;
+    let apart = windows.length / windows.hop;
     let cosines: Vec<f32> = windows
+        .vectors
         .iter()
-        .zip(windows.iter().skip(apart))
+        .zip(windows.vectors.iter().skip(apart))
         .map(|(before, after)| before.cosine(after).unwrap_or(1.0))
         .collect();
     for (n, cosine) in cosines.iter().enumerate() {
         let lowest = cosines[n.saturating_sub(2)..(n + 3).min(cosines.len())]
             .iter()
             .all(|other| cosine <= other);
-        let at = n * step + window;
+        let at = n * windows.hop + windows.length;
         let known = found.iter().any(|place| place.at.abs_diff(at) < steps(0.4));
         if *cosine < settings.peak_cosine && lowest && !known {
             let around = at.saturating_sub(steps(0.35))..at + steps(0.35);
@@ -188,7 +265,7 @@ fn places(
     }
     found.sort_by_key(|place| place.at);
     found.dedup_by_key(|place| place.at);
-    Ok(found)
+    found
 }
 
 /// Power of each 10 ms, smoothed over 70 ms.

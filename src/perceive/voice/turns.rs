@@ -16,7 +16,7 @@ use super::{SpeakerEmbedder, VoiceError};
 use crate::config::VoicePerception;
 use crate::ids::{SourceId, TurnId};
 use crate::media::{Block, SAMPLE_RATE};
-use crate::percept::{Sound, SpeechTurn};
+use crate::percept::{Embedding, Sound, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
 /// Turns begin and end on this grid: 10 ms.
@@ -76,26 +76,16 @@ impl RawTurn {
         }
     }
 
-    /// Embeds the turn when it has `min_embed_secs` of speech, and gives it its number.
-    ///
-    /// # Errors
-    /// What the embedder gives.
-    pub fn into_turn(
-        self,
-        id: TurnId,
-        embedder: Option<&mut dyn SpeakerEmbedder>,
-        min_embed_secs: f64,
-    ) -> Result<SpeechTurn, VoiceError> {
-        let embedding = match embedder {
-            Some(embedder)
-                if self.speech_secs >= min_embed_secs
-                    && self.span.secs() >= embedder.min_secs() =>
-            {
-                Some(embedder.embed(&self.sound)?)
-            }
-            _ => None,
-        };
-        Ok(SpeechTurn {
+    /// Whether it has the speech that a trustworthy vector takes, and the sound that `embedder` needs.
+    #[must_use]
+    pub fn has_voice(&self, embedder: &dyn SpeakerEmbedder, min_embed_secs: f64) -> bool {
+        self.speech_secs >= min_embed_secs && self.span.secs() >= embedder.min_secs()
+    }
+
+    /// The turn with its number and voice.
+    #[must_use]
+    pub fn into_turn(self, id: TurnId, embedding: Option<Embedding>) -> SpeechTurn {
+        SpeechTurn {
             id,
             source: self.source,
             span: self.span,
@@ -107,7 +97,7 @@ impl RawTurn {
             distinct: None,
             own: false,
             sound: self.sound,
-        })
+        }
     }
 }
 
