@@ -54,6 +54,9 @@ pub fn thresholds_toml(compared: &Compared, points: OperatingPoints, how: &str) 
     let interval = figures.eer_ci95.map_or_else(String::new, |[low, high]| {
         format!(" (95 % interval by identity {low:.4} to {high:.4})")
     });
+    let min_norm = compared.min_norm.map_or_else(String::new, |norm| {
+        format!("min_norm = {norm:?}   # a raw embedding no longer than this is of nobody (not measured anew)\n")
+    });
     let how = how.replace(['"', '\\'], "'");
     format!(
         "# Cosine of two embeddings of {model}; written by `engramd calibrate`.
@@ -64,7 +67,7 @@ accept = {accept:.3}   # at least this: the same
 maybe = {maybe:.3}    # below this: surely another; between: decided later, by more evidence
 margin = {margin:.3}   # the best match must lead the second best by this much
 merge = {merge:.3}    # two galleries this alike are one
-eer = {eer:.4}
+{min_norm}eer = {eer:.4}
 eer_threshold = {threshold:.3}
 pairs = {pairs}
 how = \"{how}: {identities} identities, {samples} samples, {same} pairs of one identity{interval}\"
@@ -168,7 +171,7 @@ mod tests {
             eer_ci95: Some([0.01, 0.02]),
             ..Verification::default()
         };
-        Compared { verification, scores, hash: ModelHash([7; 32]) }
+        Compared { verification, scores, hash: ModelHash([7; 32]), min_norm: Some(10.0) }
     }
 
     #[test]
@@ -181,7 +184,7 @@ mod tests {
         let text = thresholds_toml(&compared, points, "a \"folder\"");
         let read = Thresholds::parse(&text, Path::new("t.toml")).unwrap();
         assert!((read.accept - points.accept).abs() < 1e-3);
-        assert_eq!(read.sha256, Some(ModelHash([7; 32])));
+        assert_eq!((read.sha256, read.min_norm), (Some(ModelHash([7; 32])), Some(10.0)));
         let svg = plot_svg(&compared);
         assert_eq!(svg.matches("<polyline").count(), 2);
         assert!(svg.trim_end().ends_with("</svg>"));

@@ -61,6 +61,8 @@ pub struct Compared {
     pub scores: Vec<(f32, bool)>,
     /// Which weights.
     pub hash: ModelHash,
+    /// See [`Thresholds::min_norm`](crate::models::Thresholds::min_norm); as it was.
+    pub min_norm: Option<f32>,
 }
 
 /// One sample of one identity.
@@ -175,7 +177,8 @@ fn compare(
         model: model.name.clone(),
     };
     let scores = pairs.iter().map(|pair| (pair.cosine, pair.a == pair.b)).collect();
-    Ok(Compared { verification, scores, hash: model.hash })
+    let min_norm = model.thresholds.as_ref().and_then(|thresholds| thresholds.min_norm);
+    Ok(Compared { verification, scores, hash: model.hash, min_norm })
 }
 
 fn all_pairs(samples: &[Sample]) -> Vec<Pair> {

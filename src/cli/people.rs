@@ -119,7 +119,8 @@ fn reasons(document: &Value) -> anyhow::Result<u8> {
     let name = document["name"].as_str().map(|name| format!(", {name}")).unwrap_or_default();
     print::line(format!("{}{name}", text(&document["id"])))?;
     for row in rows("names") {
-        print::line(format!("  name {}: {}", text(&row["name"]), text(&row["source"])))?;
+        let by = row["by"].as_str().map(|voice| format!(" by {voice}")).unwrap_or_default();
+        print::line(format!("  name {}: {}{by}", text(&row["name"]), text(&row["source"])))?;
     }
     for row in rows("parts") {
         let (part, reason) = (text(&row["part"]), text(&row["reason"]));
@@ -142,11 +143,20 @@ fn reasons(document: &Value) -> anyhow::Result<u8> {
         let (face, voice) = (text(&row["face"]), text(&row["voice"]));
         let (support, against) = (secs(&row["support_secs"]), secs(&row["against_secs"]));
         let verdict = if row["same_person"] == true { "one" } else { "not one" };
-        print::line(format!("  {face} and {voice} ({verdict}): {support} for, {against} against"))?;
+        let names = match row["names"].as_str() {
+            Some(names) => format!(", and {names} names given"),
+            None => String::new(),
+        };
+        print::line(format!(
+            "  {face} and {voice} ({verdict}): {support} for, {against} against{names}"
+        ))?;
     }
     for row in rows("different") {
         let (a, b) = (text(&row["a"]), text(&row["b"]));
         print::line(format!("  {a} and {b} were there at once for {}", secs(&row["secs"])))?;
+    }
+    for other in rows("same_name") {
+        print::line(format!("  {} gave the same name", text(&other)))?;
     }
     Ok(0)
 }

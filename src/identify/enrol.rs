@@ -14,6 +14,8 @@ use crate::time::Timestamp;
 
 /// What is written as the reason of an enrolled face or voice.
 const REASON: &str = "enrolled by the user";
+/// The same where somebody who was told of is met.
+const MET: &str = "told of before they were met, and called the same";
 
 /// Whom an enrolment is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +125,39 @@ impl Resolver {
             self.persons.name_it(row, ledger);
         }
         Ok(done)
+    }
+
+    /// Somebody of whom is told: whoever is called so, else somebody new of whom only the name is known. Who is called so
+    /// later ([`Self::enrol`], [`Self::decree_name`], [`Self::hear_name`]) is taken for them.
+    pub fn tell_of(&mut self, name: &str, at: Timestamp, ledger: &mut dyn Ledger) -> EntityId {
+        if let Some(known) = self.persons.called(name).first() {
+            return *known;
+        }
+        let entity = ledger.mint(EntityKind::Person);
+        let (name, source) = (name.to_owned(), NameSource::Told);
+        self.persons.name_it(NameRow { entity, name, since: at, source, turn: None }, ledger);
+        entity
+    }
+
+    /// Whoever has that name now is the one of whom was told by it before they were met; the older id stays. Gives it back.
+    pub(super) fn meet(
+        &mut self,
+        person: EntityId,
+        name: &str,
+        decreed: bool,
+        ledger: &mut dyn Ledger,
+    ) -> EntityId {
+        let person = self.persons.resolve(person);
+        let unmet = self.persons.unmet(name).filter(|unmet| *unmet != person);
+        match unmet.filter(|unmet| self.persons.may_merge(person, *unmet)) {
+            Some(unmet) => {
+                let (into, from) = (person.min(unmet), person.max(unmet));
+                let reason = MET.to_owned();
+                self.persons.merge(Merge { from, into, reason, decreed }, ledger);
+                into
+            }
+            None => person,
+        }
     }
 
     /// The user says that these voices are no person's: a television, a radio. It sticks.

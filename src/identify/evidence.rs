@@ -10,7 +10,8 @@
 //!
 //! Four kinds of pairs share one row type: (face, voice) as above; (voice, the same voice): seconds it was
 //! heard while a camera looked, so that a face that comes late starts with all the absence before it;
-//! (face, face): seconds both were seen at once in one camera, evidence of being two people; likewise
+//! (face, face): seconds both were seen at once in one camera, or in two that see different places (`separate_views` of the
+//! configuration), evidence of being two people; likewise
 //! (voice, another voice): seconds of speech that hearing a whole clip told apart, or in which both spoke at once on one
 //! microphone.
 //!

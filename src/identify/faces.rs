@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cluster::{self, Item, Outcome};
 use super::gallery::{Gallery, Probe};
 use super::ledger::OpenTrack;
+use super::voices::visible_at;
 use super::{Founding, Resolver};
-use crate::ids::{ClipId, EntityId, EntityKind, TrackId};
+use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId};
 use crate::memory::model::{Exemplar, MediaKind};
 use crate::percept::{ClipPercepts, FaceTrack, Life};
 
@@ -14,7 +15,8 @@ use crate::percept::{ClipPercepts, FaceTrack, Life};
 const SEPARATE_IOU: f32 = 0.3;
 /// Analysed frames in which two tracks must be seen at once to count as two faces.
 const SEPARATE_FRAMES: usize = 2;
-/// A track of less may be a reflection, or one face found twice, seconds.
+/// A track of less may be a reflection, or one face found twice, seconds. Two cameras must see both for as long: their
+/// clocks may differ, and who leaves one view may come into the other.
 const SEPARATE_SECS: f64 = 1.0;
 /// Quality from which a picture may teach a gallery or found a face.
 const TEACHING_QUALITY: f32 = 0.3;
@@ -79,7 +81,7 @@ impl Resolver {
         let position: BTreeMap<EntityId, usize> =
             heads.keys().enumerate().map(|(index, id)| (*id, index)).collect();
         let beside = |a: usize, b: usize| match (fresh[a], fresh[b]) {
-            (Some(x), Some(y)) => seen_beside(tracks[x], tracks[y]) >= SEPARATE_FRAMES,
+            (Some(x), Some(y)) => self.seen_beside(tracks[x], tracks[y]) >= SEPARATE_FRAMES,
             _ => open[a].beside.contains(&open[b].track),
         };
         let items: Vec<Item> = open
@@ -207,22 +209,48 @@ impl Resolver {
         for (index, a) in tracks.iter().enumerate() {
             for b in &tracks[index + 1..] {
                 let (Some(&x), Some(&y)) = (face.get(&a.id), face.get(&b.id)) else { continue };
-                let frames = seen_beside(a, b);
+                let frames = self.seen_beside(a, b);
                 if x != y && frames >= SEPARATE_FRAMES {
-                    let per_frame = a.span.secs() / a.sightings.len().max(1) as f64;
-                    self.evidence.together(x, y, frames as f64 * per_frame);
+                    self.evidence.together(x, y, secs_of_frames(a, frames));
                 }
             }
         }
     }
+
+    /// Analysed frames (of the one that comes first in canonical order) in which both are seen and cannot be one face: at
+    /// different places of one camera, or by cameras that see different places.
+    fn seen_beside(&self, a: &FaceTrack, b: &FaceTrack) -> usize {
+        let long = |track: &FaceTrack| track.span.secs() >= SEPARATE_SECS;
+        if a.span.intersection(b.span).is_none() || !(long(a) && long(b)) {
+            return 0;
+        }
+        if a.source == b.source {
+            return beside_in_picture(a, b);
+        }
+        let separate = |list: &Vec<String>| {
+            let names = |source: &SourceId| list.iter().any(|name| name == source.as_str());
+            names(&a.source) && names(&b.source)
+        };
+        if self.settings.separate_views.iter().any(separate) { seen_at_once(a, b) } else { 0 }
+    }
 }
 
-/// Analysed frames of one camera in which both are seen at different places.
-fn seen_beside(a: &FaceTrack, b: &FaceTrack) -> usize {
-    let long = |track: &FaceTrack| track.span.secs() >= SEPARATE_SECS;
-    if a.source != b.source || a.span.intersection(b.span).is_none() || !(long(a) && long(b)) {
-        return 0;
-    }
+/// Seconds that so many of a track's frames stand for.
+fn secs_of_frames(track: &FaceTrack, frames: usize) -> f64 {
+    let per_frame = track.span.secs() / track.sightings.len().max(1) as f64;
+    frames as f64 * per_frame
+}
+
+/// Frames of two cameras in which both are seen; none where that is a moment only.
+fn seen_at_once(a: &FaceTrack, b: &FaceTrack) -> usize {
+    let order = |track: &FaceTrack| (track.span.start, track.source.clone(), track.id);
+    let (first, other) = if order(a) <= order(b) { (a, b) } else { (b, a) };
+    let frames = first.sightings.iter().filter(|sighting| visible_at(other, sighting.at)).count();
+    if secs_of_frames(first, frames) < SEPARATE_SECS { 0 } else { frames }
+}
+
+/// Frames of one camera in which both are seen at different places.
+fn beside_in_picture(a: &FaceTrack, b: &FaceTrack) -> usize {
     let at: BTreeMap<_, _> = b.sightings.iter().map(|s| (s.at, s.bbox)).collect();
     let beside = |s: &&crate::percept::Sighting| {
         at.get(&s.at).is_some_and(|bbox| bbox.iou(s.bbox) < SEPARATE_IOU)

@@ -1,11 +1,12 @@
 //! Where decisions go, and what they are rebuilt from: rows, nothing else.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::objects::OpenObject;
-use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, ObjectTrackRow, PairEvidence,
@@ -57,6 +58,8 @@ pub struct IdentityRows {
     pub merges: Vec<Merge>,
     /// Names.
     pub names: Vec<NameRow>,
+    /// Whose voice said those that were heard, by turn.
+    pub speakers: BTreeMap<(SessionId, TurnId), EntityId>,
     /// The newest track of every object, with the robot's pose then.
     pub objects: Vec<(ObjectTrackRow, Option<Pose>)>,
     /// The robot's newest pose.

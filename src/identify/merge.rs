@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Signed;
+use super::introductions::Naming;
 use super::ledger::Ledger;
 use super::link;
 use super::{IdentifiedClip, Resolver, membership};
@@ -10,7 +11,7 @@ use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Membership, Merge};
 
 /// Faces seen at once, or voices told apart, for longer than this are not one because of a common counterpart, seconds.
-const TOGETHER_SECS: f64 = 0.5;
+pub(super) const TOGETHER_SECS: f64 = 0.5;
 /// How much more alike two must be for every second that they were seen or heard at once.
 const UNLIKE_PER_SEC: f32 = 0.1;
 
@@ -43,6 +44,7 @@ impl Resolver {
         // What is of another model has other likenesses, to which these thresholds say nothing.
         let groups = self.matchable(kind);
         let heads: Vec<_> = groups.iter().collect();
+        let names = self.persons.introductions();
         let mut best: Option<(f32, EntityId, EntityId, String)> = None;
         for (index, (a, in_a)) in heads.iter().enumerate() {
             for (b, in_b) in &heads[index + 1..] {
@@ -63,14 +65,19 @@ impl Resolver {
                     .iter()
                     .flat_map(|f| in_b.iter().map(|g| self.evidence.together_secs(*f, *g)))
                     .sum();
+                let naming = match x == y {
+                    true => Naming::Silent,
+                    false => self.heeded(names.of_persons(x, y), x, y),
+                };
+                let (spared, named) = (naming.spares(&thresholds), naming.reason());
                 // Strong evidence, no verdict: a reflection, or one face found twice, is beside itself, too.
-                let needed = thresholds.merge + UNLIKE_PER_SEC * apart as f32;
+                let needed = thresholds.merge - spared + UNLIKE_PER_SEC * apart as f32;
                 let reason = if likeness >= needed {
-                    format!("{a} and {b} are alike: cosine {likeness:.2} of {needed:.2}")
-                } else if apart > TOGETHER_SECS {
+                    format!("{a} and {b} are alike: cosine {likeness:.2} of {needed:.2}{named}")
+                } else if apart > TOGETHER_SECS || likeness < thresholds.maybe - spared.min(0.0) {
                     continue;
                 } else if let Some(tie) = self.tied(kind, in_a, in_b) {
-                    format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}")
+                    format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}{named}")
                 } else {
                     continue;
                 };
@@ -129,6 +136,8 @@ impl Resolver {
         let voices = with_new(EntityKind::Voice, self.matchable(EntityKind::Voice));
         let mut candidates: Vec<(EntityId, EntityId, Signed)> = Vec::new();
         let mut current: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
+        let names = self.persons.introductions();
+        let mut named: BTreeMap<(EntityId, EntityId), &str> = BTreeMap::new();
         for (voice, voice_members) in &voices {
             let owner = self.persons.person_of(*voice);
             for (face, face_members) in &faces {
@@ -138,7 +147,13 @@ impl Resolver {
                     (Some(x), Some(y)) => linked || self.persons.may_merge(x, y),
                     _ => !self.persons.decreed(*voice),
                 };
-                let signed = self.evidence.between(face_members, voice_members);
+                let naming = match (owner, holder) {
+                    (Some(x), Some(y)) => self.heeded(names.of_voice(*voice, y), x, y),
+                    _ => Naming::Silent,
+                };
+                named.insert((*face, *voice), naming.reason());
+                let seen = self.evidence.between(face_members, voice_members);
+                let signed = naming.added_to(seen, self.settings.link_secs);
                 if linked {
                     current.entry(*voice).or_default().insert(*face);
                 }
@@ -167,8 +182,10 @@ impl Resolver {
                 continue; // nothing better, and nothing speaks against it: it stays
             }
             let reason = format!(
-                "{voice} is not {face}: {:.1} s for, {:.1} s against",
-                signed.support_secs, signed.against_secs
+                "{voice} is not {face}: {:.1} s for, {:.1} s against{}",
+                signed.support_secs,
+                signed.against_secs,
+                named.get(&(*face, *voice)).copied().unwrap_or_default()
             );
             self.unlink(*voice, *face, &reason, ledger, out);
         }
@@ -178,8 +195,12 @@ impl Resolver {
                 continue;
             }
             let reason = format!(
-                "{voice} goes with {}: {:.1} s for, {:.1} s against, {:.1} s ahead of the next",
-                link.face, link.evidence.support_secs, link.evidence.against_secs, link.margin_secs
+                "{voice} goes with {}: {:.1} s for, {:.1} s against, {:.1} s ahead of the next{}",
+                link.face,
+                link.evidence.support_secs,
+                link.evidence.against_secs,
+                link.margin_secs,
+                named.get(&(link.face, voice)).copied().unwrap_or_default()
             );
             self.link(voice, link.face, reason, new, ledger, out);
         }

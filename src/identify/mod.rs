@@ -7,7 +7,8 @@
 //!
 //! Per clip: tracks and turns are grouped jointly with the galleries (`cluster`); what is between two
 //! thresholds waits; galleries learn; signed face–voice evidence is counted (`evidence`); galleries that turn
-//! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone.
+//! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone. Names that
+//! speakers gave themselves weigh in both (`introductions`).
 //! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
 //! other half (`unmatchable`).
 
@@ -16,6 +17,7 @@ mod enrol;
 pub mod evidence;
 mod faces;
 pub mod gallery;
+mod introductions;
 pub mod ledger;
 pub mod link;
 mod merge;
@@ -36,9 +38,10 @@ mod wav;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use enrol::{EnrolError, Enrolled, Enrolment, Lesson};
+pub use introductions::{Introductions, Naming};
 pub use ledger::{IdentityRows, Ledger, Undecided};
 pub use persons::Persons;
-pub use rows::identity_rows;
+pub use rows::{identity_rows, who_is_who};
 pub use thresholds::MatchThresholds;
 pub use wav::{snippet, wav};
 
@@ -395,26 +398,34 @@ impl Resolver {
             });
         }
         for turn in &turns {
-            let person = out.person_of_turn(turn.id);
-            if let (Some(words), Some(person)) = (&turn.words, person) {
+            let voice = voice_of.get(&turn.id).filter(|_| !out.is_aside(turn.id)).copied();
+            if let (Some(words), Some(voice)) = (&turn.words, voice) {
                 let at = (turn.span.end, clip.clip, turn.id);
-                self.hear_name(&words.text, person, at, ledger, &mut out);
+                out.names.extend(self.hear_name(&words.text, voice, at, ledger));
             }
         }
         out
     }
 
-    /// The words of a turn came late: names that are said in them.
-    pub fn late_words(
+    /// The name that a voice gives itself in the words of a turn, unless its person is known by it already.
+    pub fn hear_name(
         &mut self,
         text: &str,
-        speaker: EntityId,
-        heard: (Timestamp, ClipId, TurnId),
+        voice: EntityId,
+        (at, clip, turn): (Timestamp, ClipId, TurnId),
         ledger: &mut dyn Ledger,
-    ) -> Vec<NameRow> {
-        let mut out = IdentifiedClip::default();
-        self.hear_name(text, self.persons.resolve(speaker), heard, ledger, &mut out);
-        out.names
+    ) -> Option<NameRow> {
+        let name = names::said_name(text)?;
+        let person = self.persons.person_of(voice)?;
+        let known = self.persons.name(person);
+        if known.is_some_and(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+            return None;
+        }
+        let turn = Some((clip.session, turn));
+        let row = NameRow { entity: person, name, since: at, source: NameSource::Said, turn };
+        self.persons.introduce(voice, row.clone(), ledger);
+        self.meet(person, &row.name, false, ledger);
+        Some(row)
     }
 
     /// A model concluded that a face and a voice are one person: evidence that weighs as much as `secs` seconds of
@@ -441,6 +452,7 @@ impl Resolver {
         let (name, source) = (name.to_owned(), NameSource::Model);
         let row = NameRow { entity, name, since: at, source, turn: None };
         self.persons.name_it(row.clone(), ledger);
+        self.meet(entity, &row.name, false, ledger);
         Some(row)
     }
 
@@ -478,7 +490,8 @@ impl Resolver {
         Some((face, self.persons.person_of(face)?))
     }
 
-    /// The user names an entity (a face or voice stands for its person).
+    /// The user names an entity (a face or voice stands for its person). Gives back the name, of the one it then is: who was
+    /// told of by that name is met now.
     pub fn decree_name(
         &mut self,
         entity: EntityId,
@@ -495,7 +508,7 @@ impl Resolver {
             turn: None,
         };
         self.persons.name_it(row.clone(), ledger);
-        row
+        NameRow { entity: self.meet(entity, name, true, ledger), ..row }
     }
 
     /// The user says that two persons are one: the named one stays, else the older. Returns who stays.
@@ -517,9 +530,14 @@ impl Resolver {
     pub fn decree_split(&mut self, parts: &[EntityId], ledger: &mut dyn Ledger) -> Vec<EntityId> {
         let mut fresh: Option<EntityId> = None;
         let mut persons = BTreeSet::new();
-        let before: Vec<(EntityId, EntityId)> =
-            parts.iter().filter_map(|part| Some((*part, self.persons.person_of(*part)?))).collect();
-        for (part, person) in &before {
+        let taken_for = |part: &EntityId| {
+            let person = self.persons.person_of(*part)?;
+            let (was, ties) = self.persons.reasons(*part);
+            Some((*part, person, was.unwrap_or_default().to_owned(), ties.join("; ")))
+        };
+        let before: Vec<(EntityId, EntityId, String, String)> =
+            parts.iter().filter_map(taken_for).collect();
+        for (part, person, was, tie) in &before {
             let person = *person;
             self.persons.undo(*part, true, ledger); // face or voice merged into another
             let own = self.persons.membership(*part).map(|row| row.person);
@@ -534,13 +552,20 @@ impl Resolver {
                 }
                 None => *fresh.get_or_insert_with(|| ledger.mint(EntityKind::Person)),
             };
+            // Both sides go on telling why they were one.
+            let held = if tie.is_empty() { was } else { tie };
             for other in self.persons.all_parts(person) {
-                if !parts.contains(&other) && !self.persons.decreed(other) {
-                    let keeps = self.persons.membership(other).map_or(person, |row| row.person);
-                    self.persons.decree(other, keeps, ledger);
+                let Some(row) = self.persons.membership(other) else { continue };
+                if parts.contains(&other) {
+                    continue;
                 }
+                let keeps = row.person;
+                let told = format!("the user said that {part} is somebody else");
+                let reason = joined([&row.reason, held, &told]);
+                self.persons.decree(other, keeps, reason, ledger);
             }
-            self.persons.decree(*part, origin, ledger);
+            let told = format!("the user said that {person} is somebody else");
+            self.persons.decree(*part, origin, joined([was, tie, &told]), ledger);
             persons.insert(self.persons.resolve(origin));
         }
         persons.into_iter().collect()
@@ -731,25 +756,6 @@ impl Resolver {
             }
         }
     }
-
-    fn hear_name(
-        &mut self,
-        text: &str,
-        person: EntityId,
-        (at, clip, turn): (Timestamp, ClipId, TurnId),
-        ledger: &mut dyn Ledger,
-        out: &mut IdentifiedClip,
-    ) {
-        let Some(name) = names::said_name(text) else { return };
-        let known = self.persons.name(person).map(|(name, _)| name.to_owned());
-        if known.is_some_and(|known| known.eq_ignore_ascii_case(&name)) {
-            return;
-        }
-        let turn = Some((clip.session, turn));
-        let row = NameRow { entity: person, name, since: at, source: NameSource::Said, turn };
-        self.persons.name_it(row.clone(), ledger);
-        out.names.push(row);
-    }
 }
 
 /// Seconds by the set of visible tracks.
@@ -757,6 +763,19 @@ type Seen = Vec<(f64, Vec<TrackId>)>;
 
 /// Mean log odds that these tracks' mouths made the sound.
 type Mouths = Vec<(TrackId, f32)>;
+
+/// Reasons one after the other, each once.
+fn joined(reasons: [&str; 3]) -> String {
+    let mut all = String::new();
+    for reason in reasons {
+        if all.contains(reason) {
+            continue;
+        }
+        let between = if all.is_empty() { "" } else { "; " };
+        all = format!("{all}{between}{reason}");
+    }
+    all
+}
 
 fn membership(part: EntityId, person: EntityId, reason: String) -> Membership {
     Membership { part, person, reason, decreed: false }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::introductions::Introductions;
 use super::ledger::{IdentityRows, Ledger};
-use crate::ids::{EntityId, EntityKind};
+use crate::ids::{EntityId, EntityKind, SessionId, TurnId};
 use crate::memory::model::{Membership, Merge, NameRow, NameSource};
 
 /// The book of persons, rebuilt from rows.
@@ -12,11 +13,13 @@ pub struct Persons {
     memberships: BTreeMap<EntityId, Membership>,
     merges: BTreeMap<EntityId, Merge>,
     names: BTreeMap<EntityId, Vec<NameRow>>,
+    /// Whose voice said the names that were heard.
+    speakers: BTreeMap<(SessionId, TurnId), EntityId>,
 }
 
 impl Persons {
     pub(super) fn from_rows(rows: &IdentityRows) -> Self {
-        let mut book = Self::default();
+        let mut book = Self { speakers: rows.speakers.clone(), ..Self::default() };
         for row in &rows.memberships {
             book.memberships.insert(row.part, row.clone());
         }
@@ -106,12 +109,40 @@ impl Persons {
         found
     }
 
+    /// The one person of that name of whom there is no face and no voice: told of, and not met yet.
+    #[must_use]
+    pub fn unmet(&self, name: &str) -> Option<EntityId> {
+        let mut called = self.called(name);
+        called.retain(|id| self.all_parts(*id).is_empty());
+        match called.as_slice() {
+            [one] => Some(*one),
+            _ => None,
+        }
+    }
+
     /// The name that outranks the others, with its source.
     #[must_use]
     pub fn name(&self, person: EntityId) -> Option<(&str, NameSource)> {
         let aliases = self.merges.keys().filter(|id| self.resolve(**id) == person);
         let all = aliases.chain([&person]).filter_map(|id| self.names.get(id)).flatten();
         all.max_by_key(|row| (row.source, row.since)).map(|row| (row.name.as_str(), row.source))
+    }
+
+    /// Every row of a name.
+    pub(super) fn name_rows(&self) -> impl Iterator<Item = &NameRow> {
+        self.names.values().flatten()
+    }
+
+    /// Whose voice said a name that was heard.
+    #[must_use]
+    pub fn speaker(&self, row: &NameRow) -> Option<EntityId> {
+        self.speakers.get(&row.turn?).copied()
+    }
+
+    /// Who gave which name.
+    #[must_use]
+    pub fn introductions(&self) -> Introductions {
+        Introductions::of(self)
     }
 
     /// Whether two persons may be found to be one without the user's word.
@@ -195,15 +226,48 @@ impl Persons {
         only(&from_a, &from_b).or_else(|| only(&from_b, &from_a))
     }
 
+    /// Writes a name; it takes the place of an older row of the same name.
     pub(super) fn name_it(&mut self, row: NameRow, ledger: &mut dyn Ledger) {
-        self.names.entry(row.entity).or_default().push(row.clone());
+        let known = self.names.entry(row.entity).or_default();
+        known.retain(|older| older.name != row.name);
+        known.push(row.clone());
         ledger.name(row);
     }
 
+    /// Writes a name that this voice gave itself.
+    pub(super) fn introduce(&mut self, voice: EntityId, row: NameRow, ledger: &mut dyn Ledger) {
+        if let Some(turn) = row.turn {
+            self.speakers.insert(turn, voice);
+        }
+        self.name_it(row, ledger);
+    }
+
     /// The user decides: parts of kind face or voice go to that person and stay there.
-    pub(super) fn decree(&mut self, part: EntityId, person: EntityId, ledger: &mut dyn Ledger) {
-        let reason = "the user said so".to_owned();
+    pub(super) fn decree(
+        &mut self,
+        part: EntityId,
+        person: EntityId,
+        reason: String,
+        ledger: &mut dyn Ledger,
+    ) {
         self.enter(Membership { part, person, reason, decreed: true }, ledger);
+    }
+
+    /// Why a face or voice is taken for its person: the reason of its membership, then those of the merges that lead on
+    /// from it.
+    pub(super) fn reasons(&self, part: EntityId) -> (Option<&str>, Vec<&str>) {
+        let own = self.memberships.get(&part);
+        let person = own.map(|row| row.person).filter(|person| *person != part);
+        let mut merges = Vec::new();
+        let mut seen = BTreeSet::new();
+        for start in [Some(part), person].into_iter().flatten() {
+            let mut at = start;
+            while let Some(merge) = self.merges.get(&at).filter(|_| seen.insert(at)) {
+                merges.push(merge.reason.as_str());
+                at = merge.into;
+            }
+        }
+        (own.map(|row| row.reason.as_str()), merges)
     }
 
     /// Memberships that lead to this person (aliases included), ascending.

@@ -1,13 +1,48 @@
 //! Between the resolver and the memory: drafts take its decisions, views give them back.
 
+use super::Persons;
 use super::ledger::{IdentityRows, Ledger};
 use super::objects::POSE_HOLDS_SECS;
 use crate::ids::{ClipId, EntityId, EntityKind, TrackId, TurnId};
 use crate::memory::model::{
-    Exemplar, Media, Membership, Merge, NameRow, ObjectTrackRow, PairEvidence, TrackRow, TurnRow,
+    Exemplar, Media, Membership, Merge, NameRow, NameSource, ObjectTrackRow, PairEvidence,
+    TrackRow, TurnRow,
 };
 use crate::memory::{Draft, View};
 use crate::time::{Span, Timestamp};
+
+/// The book of persons as a view shows it.
+#[must_use]
+pub fn who_is_who(view: &View) -> Persons {
+    Persons::from_rows(&rows_of_persons(view, &view.entities()))
+}
+
+/// Who is one with whom, and called what.
+fn rows_of_persons(view: &View, entities: &[EntityId]) -> IdentityRows {
+    let names = entities
+        .iter()
+        .flat_map(|id| view.names(*id))
+        .filter(|row| entities.binary_search(&row.entity).is_ok())
+        .map(|row| (*row).clone())
+        .fold(Vec::new(), |mut names: Vec<NameRow>, row| {
+            if !names.contains(&row) {
+                names.push(row);
+            }
+            names
+        });
+    let said = names.iter().filter(|row| row.source == NameSource::Said);
+    let speaker = |row: &NameRow| {
+        let (session, turn) = row.turn?;
+        Some(((session, turn), view.turn(session, turn)?.voice?))
+    };
+    IdentityRows {
+        memberships: view.memberships().iter().map(|row| (**row).clone()).collect(),
+        merges: view.merges().iter().map(|row| (**row).clone()).collect(),
+        speakers: said.filter_map(speaker).collect(),
+        names,
+        ..IdentityRows::default()
+    }
+}
 
 /// The identity rows that a view shows.
 #[must_use]
@@ -21,19 +56,6 @@ pub fn identity_rows(view: &View) -> IdentityRows {
             .map(|row| (*row).clone())
             .collect(),
         pairs: view.evidence(),
-        memberships: view.memberships().iter().map(|row| (**row).clone()).collect(),
-        merges: view.merges().iter().map(|row| (**row).clone()).collect(),
-        names: entities
-            .iter()
-            .flat_map(|id| view.names(*id))
-            .filter(|row| entities.binary_search(&row.entity).is_ok())
-            .map(|row| (*row).clone())
-            .fold(Vec::new(), |mut names: Vec<NameRow>, row| {
-                if !names.contains(&row) {
-                    names.push(row);
-                }
-                names
-            }),
         objects: view
             .objects()
             .iter()
@@ -53,6 +75,7 @@ pub fn identity_rows(view: &View) -> IdentityRows {
             let poses = view.poses(lately);
             poses.iter().max_by_key(|row| row.pose.stamp).map(|row| row.pose.clone())
         }),
+        ..rows_of_persons(view, &entities)
     }
 }
 

@@ -43,6 +43,11 @@ impl TestLedger {
         newest.into_values().map(|row| (row.clone(), None)).collect()
     }
 
+    fn speakers(&self) -> BTreeMap<(SessionId, TurnId), EntityId> {
+        let voice = |row: &NameRow| Some((row.turn?, self.turns.get(&row.turn?)?.voice?));
+        self.names.iter().filter_map(voice).collect()
+    }
+
     pub fn rows(&self) -> IdentityRows {
         IdentityRows {
             exemplars: self.exemplars.values().cloned().collect(),
@@ -50,6 +55,7 @@ impl TestLedger {
             memberships: self.memberships.values().cloned().collect(),
             merges: self.merges.values().cloned().collect(),
             names: self.names.clone(),
+            speakers: self.speakers(),
             objects: self.newest_objects(),
             pose: None,
         }
@@ -97,6 +103,7 @@ impl Ledger for TestLedger {
         self.merges.remove(&from);
     }
     fn name(&mut self, row: NameRow) {
+        self.names.retain(|known| (known.entity, &known.name) != (row.entity, &row.name));
         self.names.push(row);
     }
     fn media(&mut self, _media: Media) {}

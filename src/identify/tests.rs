@@ -1,5 +1,7 @@
 //! Promises of the resolver, held on made-up percepts.
 
+mod cameras;
+mod spoken;
 mod unmatchable;
 
 use super::ledger::IdentityRows;
@@ -367,6 +369,47 @@ fn an_enrolment_names_the_one_it_is_like_and_never_takes_anothers_name() {
         enrol(&mut resolver, &mut ledger, (Some(0), Some(4)), Enrolled::Known(known)).unwrap();
     assert_eq!(both.person, Some(known));
     assert_eq!(resolver.persons().resolve(alone), known);
+}
+
+#[test]
+fn who_is_told_of_joins_whoever_is_called_so_when_they_are_met() {
+    let told = |ledger: &mut TestLedger, resolver: &mut Resolver| {
+        let ava = resolver.tell_of("Ava", at(0.0), ledger);
+        assert_eq!(resolver.tell_of("ava", at(1.0), ledger), ava, "once");
+        assert_eq!(resolver.persons().unmet("AVA"), Some(ava));
+        ava
+    };
+    // shown
+    let (mut ledger, mut resolver) = run(&[], false);
+    let ava = told(&mut ledger, &mut resolver);
+    let mut resolver = super::tests::resolver(&ledger.rows(), Undecided::default());
+    let shown = enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
+    assert_eq!((shown.person, shown.fresh), (Some(ava), false));
+    assert_eq!(resolver.persons().unmet("Ava"), None);
+    // named, or heard to say so
+    for named in [true, false] {
+        let (mut ledger, mut resolver) = run(&[], false);
+        let ava = told(&mut ledger, &mut resolver);
+        let mut met = clip(0, &[(0, 0.0, 10.0, 100.0)], &[(0, 1.0, 6.0)]);
+        if !named {
+            let text = "Hello, my name is Ava.".into();
+            met.turns[0].words = Some(Transcript { text, ..Transcript::default() });
+        }
+        resolver.resolve(&met, &mut ledger);
+        if named {
+            assert_ne!(person_of_face(&ledger, &resolver, 0, 0), ava, "nothing tells yet");
+            let row = resolver.decree_name(id("face_1"), "Ava", at(60.0), &mut ledger);
+            assert_eq!(row.entity, ava);
+        }
+        assert_eq!(person_of_face(&ledger, &resolver, 0, 0), ava, "named: {named}");
+        assert!(ledger.merges.values().all(|merge| merge.decreed == named));
+    }
+    // Somebody else, whom the user calls otherwise, is not taken for them.
+    let (mut ledger, mut resolver) = run(&[clip(0, &[(0, 0.0, 10.0, 100.0)], &[])], false);
+    let face = person_of_face(&ledger, &resolver, 0, 0);
+    resolver.decree_name(face, "Eve", at(60.0), &mut ledger);
+    told(&mut ledger, &mut resolver);
+    assert_eq!(person_of_face(&ledger, &resolver, 0, 0), face);
 }
 
 #[test]

@@ -282,7 +282,7 @@ fn together_secs(a: Span, b: Span) -> f64 {
 }
 
 /// Whether the track is seen at that time, or just before and just after.
-fn visible_at(track: &FaceTrack, at: Timestamp) -> bool {
+pub(super) fn visible_at(track: &FaceTrack, at: Timestamp) -> bool {
     let sightings = &track.sightings;
     let after = sightings.partition_point(|s| s.at < at);
     let near =

@@ -50,6 +50,8 @@ pub struct Thresholds {
     pub margin: f32,
     /// From here on two galleries are taken for one.
     pub merge: f32,
+    /// Norm of a raw face embedding up to which it is of nobody; `None`: norms tell nothing of a face, or nobody measured it.
+    pub min_norm: Option<f32>,
     /// Equal error rate of the measurement, 0–1.
     pub eer: Option<f32>,
     /// The score at which it is reached.
@@ -98,6 +100,9 @@ impl Thresholds {
         if !sound || !(0.0..=2.0).contains(&read.margin) {
             return Err(wrong("accept, maybe and merge are cosines, margin is 0–2".to_owned()));
         }
+        if read.min_norm.is_some_and(|norm| !(norm.is_finite() && norm > 0.0)) {
+            return Err(wrong("min_norm is a length above 0".to_owned()));
+        }
         if read.maybe > read.accept {
             return Err(wrong(format!("maybe {} is above accept {}", read.maybe, read.accept)));
         }
@@ -128,8 +133,11 @@ mod tests {
         assert!(Thresholds::parse(&swapped, Path::new("t")).is_err());
         let unknown = format!("{text}\nmatch = 1\n");
         assert!(Thresholds::parse(&unknown, Path::new("t")).is_err());
-        let endless = text.replace("merge = ", "merge = inf # ");
-        assert!(Thresholds::parse(&endless, Path::new("t")).is_err());
+        for (key, value) in [("merge", "inf"), ("min_norm", "nan"), ("min_norm", "-1.0")] {
+            let absurd = text.replace(&format!("{key} = "), &format!("{key} = {value} # "));
+            assert_ne!(absurd, text);
+            assert!(Thresholds::parse(&absurd, Path::new("t")).is_err(), "{key} = {value}");
+        }
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::identify::who_is_who;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::View;
+use crate::memory::model::NameRow;
 
 /// The reasons for all that is one with `id`, oldest id first.
 pub(super) fn why(view: &View, id: EntityId) -> Value {
@@ -33,6 +35,8 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
             json!({ "from": row.from, "into": row.into, "reason": row.reason, "decreed": row.decreed })
         })
         .collect();
+    let book = who_is_who(view);
+    let introductions = book.introductions();
     let mut links = Vec::new();
     let mut different = Vec::new();
     for pair in view.evidence() {
@@ -42,22 +46,24 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
             continue;
         }
         if a.kind == EntityKind::Face && b.kind == EntityKind::Voice {
+            let naming = introductions.of_voice(book.resolve(b), view.resolve(a));
             links.push(json!({
                 "face": a,
                 "voice": b,
                 "support_secs": pair.support_secs,
                 "against_secs": pair.against_secs,
                 "same_person": view.resolve(a) == view.resolve(b),
+                "names": naming.word(),
             }));
         } else {
             different.push(json!({ "a": a, "b": b, "secs": pair.against_secs }));
         }
     }
-    let names: Vec<Value> = view
-        .names(id)
-        .iter()
-        .map(|row| json!({ "name": row.name, "source": row.source, "since": row.since }))
-        .collect();
+    let name = |row: &NameRow| {
+        let by = book.speaker(row);
+        json!({ "name": row.name, "source": row.source, "since": row.since, "by": by })
+    };
+    let names: Vec<Value> = view.names(id).iter().map(|row| name(row)).collect();
     let mut document = json!({
         "id": view.resolve(id),
         "name": names.first().map(|row| row["name"].clone()),
@@ -66,6 +72,7 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
         "merges": merges,
         "links": links,
         "different": different,
+        "same_name": introductions.namesakes(view.resolve(id)),
     });
     let unmatchable = view.person(id).unmatchable;
     if !unmatchable.is_empty() {

@@ -13,6 +13,15 @@ use crate::perceive::track::CosineGates;
 use crate::percept::Embedding;
 use crate::runtime::onnx::{self, Device, RuntimeError, Session};
 
+/// A face's embedding, and how long it was before it was brought to unit length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RawEmbedding {
+    /// The unit vector.
+    pub embedding: Embedding,
+    /// Length of the network's own output, not negative.
+    pub norm: f32,
+}
+
 /// Turns aligned chips into embeddings.
 pub trait FaceEmbedder: Send {
     /// The chip it wants.
@@ -22,10 +31,15 @@ pub trait FaceEmbedder: Send {
     ///
     /// # Errors
     /// When the model cannot run or gives outputs of unexpected shape.
-    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, FaceError>;
+    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<RawEmbedding>, FaceError>;
 
     /// Cosines at which a tracker may trust this model within one scene.
     fn gates(&self) -> CosineGates;
+
+    /// Norm up to which an embedding is of nobody; `None` where norms tell nothing of a face, or nobody measured it.
+    fn min_norm(&self) -> Option<f32> {
+        None
+    }
 }
 
 /// Families of embedding nets; they differ in chip and scaling.
@@ -88,6 +102,7 @@ pub struct OnnxEmbedder {
     kind: EmbedderKind,
     hash: ModelHash,
     template: Template,
+    min_norm: Option<f32>,
     input: String,
     output: String,
 }
@@ -121,7 +136,14 @@ impl OnnxEmbedder {
         {
             return Err(fail(format!("its input must be [N,3,{side},{side}], is {shape:?}")));
         }
-        Ok(Self { kind, hash, template, input: input.clone(), output: output.clone(), session })
+        let (input, output) = (input.clone(), output.clone());
+        Ok(Self { kind, hash, template, min_norm: None, input, output, session })
+    }
+
+    /// With the [`FaceEmbedder::min_norm`] that was calibrated for this model.
+    #[must_use]
+    pub fn with_min_norm(self, min_norm: Option<f32>) -> Self {
+        Self { min_norm, ..self }
     }
 }
 
@@ -134,7 +156,11 @@ impl FaceEmbedder for OnnxEmbedder {
         self.kind.gates()
     }
 
-    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<Embedding>, FaceError> {
+    fn min_norm(&self) -> Option<f32> {
+        self.min_norm
+    }
+
+    fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<RawEmbedding>, FaceError> {
         let side = self.template.side as usize;
         let scaling = self.kind.scaling();
         let mut image = Array4::zeros((1, 3, side, side));
@@ -167,7 +193,9 @@ impl FaceEmbedder for OnnxEmbedder {
             };
             let mut values = output.into_raw_vec_and_offset().0;
             values.truncate(width);
-            embeddings.push(Embedding::normalised(values, self.hash));
+            let norm = values.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
+            let embedding = Embedding::normalised(values, self.hash);
+            embeddings.push(RawEmbedding { embedding, norm: norm as f32 });
         }
         Ok(embeddings)
     }

@@ -124,13 +124,13 @@ fn who_comes_into_an_empty_scene_is_found_where_it_changes() {
     }
 }
 
-/// Cosines of all pairs of photos, same person and others.
-fn photo_cosines(
+/// Chips of five photos of each person.
+fn photo_chips(
     detector: &mut dyn FaceDetector,
-    embedder: &mut dyn FaceEmbedder,
-) -> Option<(Vec<f32>, Vec<f32>)> {
+    template: &align::Template,
+) -> Option<Vec<(String, image::RgbImage)>> {
     let root = shared("recordings/faces/lfw")?;
-    let mut all: Vec<(String, Embedding)> = Vec::new();
+    let mut all = Vec::new();
     let sorted = |dir: &std::path::Path| {
         let mut paths: Vec<_> =
             std::fs::read_dir(dir).unwrap().map(|e| e.unwrap().path()).collect();
@@ -142,10 +142,22 @@ fn photo_cosines(
             let picture = photo(&file);
             let mut faces = detector.detect(&picture).unwrap();
             faces.sort_by(|a, b| b.bbox.area().total_cmp(&a.bbox.area()));
-            let chip = align::chip(&picture, &faces[0].landmarks, &embedder.template()).unwrap();
-            all.push((person.display().to_string(), embedder.embed(&[chip]).unwrap().remove(0)));
+            let chip = align::chip(&picture, &faces[0].landmarks, template).unwrap();
+            all.push((person.display().to_string(), chip));
         }
     }
+    Some(all)
+}
+
+/// Cosines of all pairs of photos, same person and others.
+fn photo_cosines(
+    detector: &mut dyn FaceDetector,
+    embedder: &mut dyn FaceEmbedder,
+) -> Option<(Vec<f32>, Vec<f32>)> {
+    let chips = photo_chips(detector, &embedder.template())?;
+    let mut embed = |chip| embedder.embed(&[chip]).unwrap().remove(0).embedding;
+    let all: Vec<(String, Embedding)> =
+        chips.into_iter().map(|(person, chip)| (person, embed(chip))).collect();
     let (mut same, mut other) = (vec![], vec![]);
     for (i, (a, x)) in all.iter().enumerate() {
         for (b, y) in &all[i + 1..] {
@@ -174,6 +186,28 @@ fn photos_of_one_person_are_more_alike_than_of_two() {
             same.len(),
             other.len()
         );
+    }
+}
+
+#[test]
+fn a_face_that_cannot_be_recognised_has_a_short_embedding() {
+    let kind = EmbedderKind::MobileFaceNet;
+    let (Some(path), Some(file)) = (model("face_det_yunet_n_320.onnx"), embedder(kind)) else {
+        return;
+    };
+    let mut detector = YuNet::open(&path, 0.6, 1, Device::Cpu).unwrap();
+    let net = OnnxEmbedder::open(&file.path, kind, file.hash, 1, Device::Cpu).unwrap();
+    let mut net = net.with_min_norm(file.min_norm);
+    assert!(net.min_norm().is_some(), "it is calibrated");
+    let Some(chips) = photo_chips(&mut detector, &net.template()) else { return };
+    let mut left = |chip| {
+        let norm = net.embed(&[chip]).unwrap().remove(0).norm;
+        quality::of_norm(norm, net.min_norm())
+    };
+    for (person, chip) in chips {
+        let blurred = image::imageops::blur(&chip, 8.0);
+        assert!(left(blurred) < 0.5, "{person}");
+        assert_eq!(left(chip), 1.0, "{person}");
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{DetectorFiles, EmbedderFile, EmbedderKind, FaceModels};
 use crate::geometry::{Point, Rect};
 use crate::ids::ModelHash;
+use crate::models::Thresholds;
 use crate::runtime::onnx::Device;
 use crate::time::Timestamp;
 
@@ -53,7 +54,10 @@ pub(crate) fn embedder(kind: EmbedderKind) -> Option<EmbedderFile> {
         EmbedderKind::FaceApi => "faceapi_descriptor.onnx",
         _ => "mobilefacenet.onnx",
     };
-    Some(EmbedderFile { path: model(name)?, kind, hash: ModelHash([kind as u8; 32]) })
+    let path = model(name)?;
+    let calibrated = Thresholds::built_in(name.trim_end_matches(".onnx")).unwrap();
+    let min_norm = calibrated.and_then(|thresholds| thresholds.min_norm);
+    Some(EmbedderFile { path, kind, hash: ModelHash([kind as u8; 32]), min_norm })
 }
 
 /// The `open` and the `edge` set.

@@ -313,7 +313,7 @@ fn photos() {
                     let face = face.as_ref()?;
                     let chip = align::chip(picture, &face.landmarks, &template)?;
                     qualities.push(quality(face, &chip));
-                    Some((*person, net.embed(&[chip]).unwrap().remove(0)))
+                    Some((*person, net.embed(&[chip]).unwrap().remove(0).embedding))
                 })
                 .collect();
             let (mut same, mut other) = (vec![], vec![]);

@@ -1,0 +1,152 @@
+//! Promises about names that speakers give themselves: evidence, never a verdict.
+
+use super::*;
+use crate::memory::model::PairEvidence;
+
+fn saying(text: &str, mut clip: ClipPercepts) -> ClipPercepts {
+    for turn in &mut clip.turns {
+        turn.words = Some(Transcript { text: text.into(), ..Transcript::default() });
+    }
+    clip
+}
+
+/// Ava's photo was shown; then these clips.
+fn with_avas_photo(clips: &[ClipPercepts], restart: bool) -> (TestLedger, Resolver) {
+    let (mut ledger, mut now) = run(&[], false);
+    enrol(&mut now, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
+    for clip in clips {
+        now.resolve(clip, &mut ledger);
+        if restart {
+            now = resolver(&ledger.rows(), now.undecided().clone());
+        }
+    }
+    now.finish(&mut ledger);
+    (ledger, now)
+}
+
+/// Ava and somebody else are always seen together; one of them speaks.
+fn one_of_two_speaks(text: &str) -> [ClipPercepts; 2] {
+    let seen = [(0, 0.0, 30.0, 100.0), (1, 0.0, 30.0, 400.0)];
+    [saying(text, clip(0, &seen, &[(0, 1.0, 5.0)])), clip(1, &[], &[])]
+}
+
+#[test]
+fn a_name_tells_apart_two_who_are_always_seen_together() {
+    for restart in [false, true] {
+        let whose = |text: &str| {
+            let (ledger, now) = with_avas_photo(&one_of_two_speaks(text), restart);
+            let voice = person_of_voice(&ledger, &now, 0);
+            let faces = [0, 1].map(|track| person_of_face(&ledger, &now, 0, track) == voice);
+            (faces, ledger)
+        };
+        assert_eq!(whose("Hello there.").0, [false, false], "presence alone cannot tell");
+        let (faces, ledger) = whose("Hello, I am Ava.");
+        assert_eq!(faces, [true, false]);
+        let reasons: Vec<&str> = ledger.merges.values().map(|row| row.reason.as_str()).collect();
+        assert!(reasons[0].contains("; they gave the same name"), "{reasons:?}");
+        assert!(!reasons[0].contains("Ava"), "names can be erased, reasons stay: {reasons:?}");
+        assert_eq!(whose("Hello, I am Zoe.").0, [false, true], "who is not Ava is the other one");
+    }
+}
+
+#[test]
+fn a_name_alone_is_no_verdict_however_often_it_is_said() {
+    let unseen = |index: u32| {
+        let start = 30.0 * f64::from(index);
+        let heard = [(0, start + 1.0, start + 9.0), (0, start + 11.0, start + 20.0)];
+        let mut clip = saying("I am Ava.", clip(index, &[], &heard));
+        clip.looked.clear();
+        clip
+    };
+    let clips: Vec<ClipPercepts> = (0..5).map(unseen).collect();
+    let (ledger, now) = with_avas_photo(&clips, false);
+    let voice = person_of_voice(&ledger, &now, 0);
+    assert_ne!(voice, id("person_1"));
+    assert_eq!(now.persons().introductions().namesakes(voice), [id("person_1")]);
+}
+
+#[test]
+fn who_was_there_at_once_is_not_one_for_having_one_name() {
+    let at_once = clip(0, &[(0, 0.0, 30.0, 100.0), (1, 0.0, 30.0, 400.0)], &[]);
+    let (ledger, now) = run(&[at_once, clip(1, &[(2, 30.0, 40.0, 100.0)], &[])], false);
+    let [a, b] = [0, 1].map(|track| person_of_face(&ledger, &now, 0, track));
+    let other = person_of_face(&ledger, &now, 1, 100);
+    assert_eq!(now.heeded(Naming::Same, a, b), Naming::Silent);
+    assert_eq!(now.heeded(Naming::Different, a, b), Naming::Different);
+    assert_eq!(now.heeded(Naming::Same, a, other), Naming::Same);
+}
+
+#[test]
+fn the_users_split_holds_against_a_name() {
+    let (mut ledger, mut now) = with_avas_photo(&one_of_two_speaks("I am Ava."), false);
+    assert_eq!(person_of_voice(&ledger, &now, 0), id("person_1"));
+    let voice = ledger.turns[&(SessionId(1), TurnId(0))].voice.unwrap();
+    let alone = now.decree_split(&[voice], &mut ledger);
+    for index in 2..4 {
+        let start = 30.0 * f64::from(index);
+        let alike =
+            clip(index, &[(0, start, start + 9.0, 100.0)], &[(0, start + 1.0, start + 8.0)]);
+        now.resolve(&saying("I am Ava.", alike), &mut ledger);
+    }
+    assert_eq!(vec![person_of_voice(&ledger, &now, 0)], alone);
+    assert_ne!(alone, [id("person_1")]);
+}
+
+/// What becomes of two voices that are so alike, gave those names and were told apart for that long.
+fn merged(likeness: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
+    let mut rows = IdentityRows::default();
+    let across = (1.0 - likeness * likeness).sqrt();
+    let [one, other] = [1, 2].map(|n| EntityId::new(EntityKind::Voice, n));
+    for (part, name, values) in
+        [(one, names[0], vec![1.0, 0.0]), (other, names[1], vec![likeness, across])]
+    {
+        rows.exemplars.push(Exemplar {
+            entity: part,
+            slot: 0,
+            at: at(0.0),
+            embedding: Embedding::normalised(values, VOICE_MODEL),
+            quality: 1.0,
+            weight: 4.0,
+            media: None,
+        });
+        let person = EntityId::new(EntityKind::Person, part.number);
+        rows.memberships.push(membership(part, person, "test".into()));
+        let turn = (SessionId(1), TurnId(u64::from(part.number)));
+        if !name.is_empty() {
+            let (name, source) = (name.to_owned(), NameSource::Said);
+            rows.speakers.insert(turn, part);
+            rows.names.push(NameRow {
+                entity: person,
+                name,
+                since: at(0.0),
+                source,
+                turn: Some(turn),
+            });
+        }
+    }
+    let (support_secs, against_secs) = (0.0, apart_secs);
+    rows.pairs.push(PairEvidence { face: one, voice: other, support_secs, against_secs });
+    let mut ledger = TestLedger::default();
+    resolver(&rows, Undecided::default()).finish(&mut ledger);
+    ledger.merges.remove(&other)
+}
+
+#[test]
+fn names_move_what_two_voices_need_to_be_one_and_no_farther() {
+    let t = calibrated("ge2e");
+    let (below, above) = (t.merge - 0.02, t.merge + 0.02);
+    for (names, unlike, alike) in [
+        (["", ""], false, true),
+        (["Ava", ""], false, true),
+        (["Ava", "ava Stone"], true, true),
+        (["Ava", "Zoe"], false, false),
+    ] {
+        assert_eq!(merged(below, names, 0.0).is_some(), unlike, "{names:?}");
+        assert_eq!(merged(above, names, 0.0).is_some(), alike, "{names:?}");
+    }
+    assert!(merged(t.accept - 0.02, ["Ava", "Ava"], 0.0).is_none(), "a namesake");
+    assert!(merged(0.97, ["Ava", "Zoe"], 0.0).is_some(), "a nickname, or misheard");
+    assert!(merged(below, ["Ava", "Ava"], 1.0).is_none(), "they were told apart");
+    let reason = merged(above, ["Ava", "Ava"], 0.0).unwrap().reason;
+    assert!(reason.ends_with("; they gave the same name"), "{reason}");
+}
