@@ -1,8 +1,8 @@
 //! Where a camera looks: ROS `CameraInfo` files, pixels to directions, a face's bearing and rough distance.
 //!
 //! The file is what ROS' `camera_calibration` writes (`camera_info_manager`'s YAML). Lenses: `plumb_bob` and
-//! `rational_polynomial` (Brown, as OpenCV computes them) and `equidistant` (Kannala and Brandt 2006: fisheye).
-//! Everything here is a pure function of text and numbers.
+//! `rational_polynomial` (Brown, as OpenCV computes them) and `equidistant` (Kannala and Brandt 2006: fisheye,
+//! which Foxglove calls `kannala_brandt`). Everything here is a pure function of text and numbers.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,8 @@ pub enum CameraInfoError {
     },
     /// The lens is none of the three.
     #[error(
-        "`distortion_model` is {0:?}; plumb_bob, rational_polynomial and equidistant are understood"
+        "`distortion_model` is {0:?}; plumb_bob, rational_polynomial and equidistant (also called kannala_brandt or \
+         fisheye) are understood"
     )]
     Lens(String),
 }
@@ -149,8 +150,7 @@ impl CameraInfo {
         let (focal, centre) = intrinsics(k)?;
         let zeros = coefficients.iter().rev().take_while(|k| **k == 0.0).count();
         // Of a fisheye zeros still are a lens.
-        let fisheye = matches!(model, "equidistant" | "fisheye");
-        let distortion = if zeros == coefficients.len() && !fisheye {
+        let distortion = if zeros == coefficients.len() && !is_fisheye(model) {
             Distortion::PlumbBob([0.0; 5])
         } else {
             let own = match model {
@@ -454,6 +454,11 @@ fn lens(file: &Yaml) -> Result<Distortion, CameraInfoError> {
     lens_of(model, &numbers(file, COEFFICIENTS)?)
 }
 
+/// ROS' name of Kannala's and Brandt's lens, OpenCV's, Foxglove's.
+fn is_fisheye(model: &str) -> bool {
+    matches!(model, "equidistant" | "fisheye" | "kannala_brandt")
+}
+
 fn lens_of(model: &str, given: &[f64]) -> Result<Distortion, CameraInfoError> {
     Ok(match (model, given) {
         ("plumb_bob", &[k1, k2, p1, p2]) => Distortion::PlumbBob([k1, k2, p1, p2, 0.0]),
@@ -461,14 +466,14 @@ fn lens_of(model: &str, given: &[f64]) -> Result<Distortion, CameraInfoError> {
         ("rational_polynomial", &[a, b, c, d, e, f, g, h]) => {
             Distortion::Rational([a, b, c, d, e, f, g, h])
         }
-        ("equidistant" | "fisheye", &[a, b, c, d]) => Distortion::Equidistant([a, b, c, d]),
+        (fisheye, &[a, b, c, d]) if is_fisheye(fisheye) => Distortion::Equidistant([a, b, c, d]),
         ("plumb_bob", _) => {
             return Err(wrong(COEFFICIENTS, "must be 4 or 5 for plumb_bob", given.len()));
         }
         ("rational_polynomial", _) => {
             return Err(wrong(COEFFICIENTS, "must be 8 for rational_polynomial", given.len()));
         }
-        ("equidistant" | "fisheye", _) => {
+        (fisheye, _) if is_fisheye(fisheye) => {
             return Err(wrong(COEFFICIENTS, "must be 4 for equidistant", given.len()));
         }
         _ => return Err(CameraInfoError::Lens(model.to_owned())),
@@ -525,6 +530,21 @@ rectification_matrix:
             "data:\n    - -0.361976\n    - 0.110510\n    - 0.001014\n    - 0.000505\n    - 0",
         );
         assert_eq!(CameraInfo::parse(&block).unwrap(), front);
+    }
+
+    #[test]
+    fn a_fisheye_is_the_same_by_each_of_its_names() {
+        let fisheye = &lenses()[2];
+        for name in ["fisheye", "kannala_brandt"] {
+            let text = fisheye.to_yaml().replace("equidistant", name);
+            assert_eq!(CameraInfo::parse(&text).as_ref(), Ok(fisheye), "{name}");
+            // Without a bend it still is no pinhole.
+            let k = [230.0, 0.0, 320.0, 0.0, 230.0, 240.0, 0.0, 0.0, 1.0];
+            let told = CameraInfo::of_message("f", (640, 480), &k, (name, &[0.0; 4])).unwrap();
+            assert_eq!(told.distortion, Distortion::Equidistant([0.0; 4]), "{name}");
+            let few = CameraInfo::of_message("f", (640, 480), &k, (name, &[0.1; 3]));
+            assert!(few.is_err_and(|error| error.to_string().contains("must be 4")), "{name}");
+        }
     }
 
     #[test]

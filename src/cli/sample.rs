@@ -1,21 +1,17 @@
 //! Files that show a face or play a voice, as the `name` topic takes them: small, in one form, base64.
 
-use std::io::Cursor;
 use std::path::Path;
 
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use image::codecs::jpeg::JpegEncoder;
-use image::imageops::FilterType;
-use image::{DynamicImage, ImageDecoder as _, ImageReader};
 
 use crate::bench::sound;
+use crate::capture::picture::{PHOTO_SIDE_PX, photograph};
 use crate::media::SAMPLE_RATE;
 use crate::perceive::speech::to_wav;
 
-/// Longer sides are made smaller: detectors look at less, px.
-const LONGEST_SIDE_PX: u32 = 1280;
 /// JPEG quality of what is sent.
 const QUALITY: u8 = 92;
 /// Of a sound so much is sent, seconds.
@@ -25,28 +21,14 @@ const MOST_SECS: usize = 30;
 pub(super) fn photo(path: &Path) -> anyhow::Result<String> {
     let doing = || format!("reading the photo {}", path.display());
     let bytes = std::fs::read(path).with_context(doing)?;
-    let picture = upright(&bytes)
+    let picture = photograph(&bytes, PHOTO_SIDE_PX)
+        .map_err(anyhow::Error::msg)
         .with_context(|| format!("{}: it must be a JPEG or PNG picture", doing()))?;
-    let large = picture.width().max(picture.height()) > LONGEST_SIDE_PX;
-    let picture = if large {
-        picture.resize(LONGEST_SIDE_PX, LONGEST_SIDE_PX, FilterType::Triangle)
-    } else {
-        picture
-    };
     let mut jpeg = Vec::new();
     JpegEncoder::new_with_quality(&mut jpeg, QUALITY)
-        .encode_image(&picture.into_rgb8())
+        .encode_image(&picture)
         .with_context(|| format!("making {} smaller", path.display()))?;
     Ok(BASE64.encode(jpeg))
-}
-
-/// The picture as its camera was held: telephones write down which way was up.
-fn upright(bytes: &[u8]) -> image::ImageResult<DynamicImage> {
-    let mut decoder = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?.into_decoder()?;
-    let orientation = decoder.orientation()?;
-    let mut picture = DynamicImage::from_decoder(decoder)?;
-    picture.apply_orientation(orientation);
-    Ok(picture)
 }
 
 /// The beginning of a sound as WAV, 16 kHz mono, base64.

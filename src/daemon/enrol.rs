@@ -8,20 +8,31 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::ingest::PerceiverSet;
+use crate::capture::picture::{PHOTO_SIDE_PX, decode, photograph};
+use crate::config::FacePerception;
+use crate::geometry::Rect;
 use crate::identify::{Lesson, wav};
 use crate::ids::{EntityId, EntityKind, SourceId};
-use crate::media::{Block, Frame, Picture, SAMPLE_RATE};
+use crate::media::{Block, SAMPLE_RATE};
 use crate::memory::model::{Exemplar, Media, MediaKind};
 use crate::mqtt::Refusal;
+use crate::perceive::face::Detection;
+use crate::perceive::face::quality::{Flaw, quality, worst};
 use crate::perceive::speech::from_wav;
 use crate::perceive::voice::RawTurn;
-use crate::percept::Embedding;
+use crate::percept::{Embedding, Face, FrameFaces};
 use crate::time::Timestamp;
 
 /// Speech without which no voice is learned, seconds.
 const LEAST_SPEECH_SECS: f64 = 1.2;
-/// A face that is less than this share of the largest one's height is somebody in the background.
-const BACKGROUND: f32 = 0.5;
+/// A face that is less than this share of the largest one's height is somebody in the background …
+const BACKGROUND: f32 = 0.7;
+/// … and one at the picture's edge is below this somebody beside.
+const PASSING: f32 = 0.9;
+/// So near to its sides is a picture's edge, in widths and heights of it.
+const EDGE: f32 = 0.02;
+/// Quality below which a face teaches nothing, even where it is told whose it is.
+const LEAST_QUALITY: f32 = 0.15;
 /// Sound pinned with an exemplar, seconds.
 const PINNED_SECS: f64 = 3.0;
 /// Turns with as much speech are compared: they must be one voice.
@@ -34,47 +45,89 @@ const SURE_SECS: f64 = 2.0;
 pub fn face(perceivers: &PerceiverSet, photo: &str, at: Timestamp) -> Result<Lesson, Refusal> {
     let bad = |why: String| Refusal::bad_request(format!("`photo`: {why}"));
     let bytes = BASE64.decode(photo.trim()).map_err(|error| bad(format!("no base64: {error}")))?;
-    let source = SourceId::new("photo");
-    let picture = Picture::Encoded(Arc::from(bytes));
-    let frame = Frame { source: source.clone(), at, number: 0, width: 0, height: 0, picture };
-    let picture = crate::capture::picture::to_rgb(&frame)
-        .map_err(|error| bad(format!("it is no JPEG or PNG picture that can be read: {error}")))?;
+    let picture = photograph(&bytes, PHOTO_SIDE_PX)
+        .map_err(|why| bad(format!("it is no JPEG or PNG picture that can be read: {why}")))?;
     let failed = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, "A picture could not be looked at.");
         Refusal::unavailable(format!("looking for a face: {error}"))
     };
     let settings = &perceivers.settings().face;
-    let analyser = perceivers.face_analyser(settings).map_err(|error| failed(&error))?;
+    // Whose face it is is told: more serves than galleries take by themselves.
+    let lenient = FacePerception { min_quality: 0.0, ..settings.clone() };
+    let analyser = perceivers.face_analyser(&lenient).map_err(|error| failed(&error))?;
     let none = "there is no model for faces; `engramd models fetch` brings it";
     let mut analyser = analyser.ok_or_else(|| Refusal::unavailable(none))?;
-    let found = analyser.analyse(&source, at, &picture).map_err(|error| failed(&error))?;
-    let mut faces: Vec<_> =
+    let found = analyser
+        .analyse_portrait(&SourceId::new("photo"), at, &picture)
+        .map_err(|error| failed(&error))?;
+    let face = subject(found, settings).map_err(bad)?;
+    let (Some(embedding), Some(chip)) = (&face.embedding, &face.chip) else {
+        return Err(Refusal::unavailable(none));
+    };
+    let least = LEAST_QUALITY.min(settings.min_quality);
+    if face.quality < least {
+        return Err(bad(too_poor(&face, chip, least)));
+    }
+    let (embedding, chip) = (embedding.clone(), Arc::clone(chip));
+    Ok(lesson(EntityKind::Face, at, embedding, (face.quality, 1.0), MediaKind::FaceChip, chip))
+}
+
+/// The face that a picture is of: the only one, or by far the largest.
+///
+/// # Errors
+/// Why there is none, and what would help.
+fn subject(found: FrameFaces, settings: &FacePerception) -> Result<Face, String> {
+    let (width, height) = (found.width, found.height);
+    let clearest = found.faces.iter().map(|face| face.score).reduce(f32::max);
+    let mut faces: Vec<Face> =
         found.faces.into_iter().filter(|face| face.score >= settings.min_score).collect();
     let tallest = faces.iter().map(|face| face.bbox.h).fold(0.0_f32, f32::max);
-    faces.retain(|face| face.bbox.h >= BACKGROUND * tallest);
+    faces.retain(|face| {
+        let share = if is_at_edge(face.bbox, (width, height)) { PASSING } else { BACKGROUND };
+        face.bbox.h >= share * tallest
+    });
     let several = faces.len();
-    let Some(face) = faces.pop() else {
-        return Err(bad(format!(
-            "there is no face in it ({}x{} px); take one in which the face is upright, lit, and at least {} px high",
-            found.width,
-            found.height,
-            2.0 * settings.min_size_px
-        )));
-    };
-    if several > 1 {
-        return Err(bad(format!("there are {several} faces in it; cut it down to the one")));
+    let needed =
+        format!("upright, lit, not covered, and at least {} px high", 2.0 * settings.min_size_px);
+    match (faces.pop(), clearest) {
+        (Some(face), _) if several == 1 => Ok(face),
+        (Some(_), _) => Err(format!(
+            "there are {several} faces in it; cut it down to the one, or take one in which the others are far smaller"
+        )),
+        (None, Some(score)) => Err(format!(
+            "what may be a face in it cannot be made out (score {score:.2} of at least {:.2}); take one in which it is {needed}",
+            settings.min_score
+        )),
+        (None, None) => Err(format!(
+            "there is no face in it ({width}x{height} px); take one in which the face is {needed}"
+        )),
     }
-    let (Some(embedding), Some(chip)) = (face.embedding, face.chip) else {
-        return Err(if face.quality < settings.min_quality {
-            bad(format!(
-                "the face is too small, blurred or turned away: quality {:.2} of at least {:.2}",
-                face.quality, settings.min_quality
-            ))
-        } else {
-            Refusal::unavailable(none)
-        });
+}
+
+/// Whether a box reaches the picture's edge.
+fn is_at_edge(bbox: Rect, (width, height): (u32, u32)) -> bool {
+    let (width, height) = (width as f32, height as f32);
+    let (mx, my) = (EDGE * width, EDGE * height);
+    bbox.x <= mx || bbox.y <= my || bbox.right() >= width - mx || bbox.bottom() >= height - my
+}
+
+/// What is wrong with a face of which too little can be learned, and what would help.
+fn too_poor(face: &Face, chip: &[u8], least: f32) -> String {
+    let seen = Detection { bbox: face.bbox, landmarks: face.landmarks, score: face.score };
+    let flaw = match decode(chip) {
+        // Well seen, and hardly known for a face by the network that tells them apart.
+        Ok(chip) if quality(&seen, &chip) >= least => Flaw::Unclear,
+        Ok(chip) => worst(&seen, &chip),
+        Err(_) => Flaw::Unclear,
     };
-    Ok(lesson(EntityKind::Face, at, embedding, (face.quality, 1.0), MediaKind::FaceChip, chip))
+    let (what, cure) = match flaw {
+        Flaw::Small => ("is too small", "take it from nearer, or with more pixels"),
+        Flaw::Blurred => ("is blurred", "hold the camera still, with more light"),
+        Flaw::Turned => ("is turned away", "take one that looks at the camera"),
+        Flaw::Tilted => ("lies on its side", "turn the picture upright"),
+        Flaw::Unclear => ("can hardly be made out", "take one in which it is lit and not covered"),
+    };
+    format!("the face {what}: quality {:.2} of at least {least:.2}; {cure}", face.quality)
 }
 
 /// The one voice of a sound, as lessons for a gallery.
@@ -236,6 +289,101 @@ mod tests {
         assert!(none.contains("no face in it (320x240 px)"), "{none}");
         assert!(refused("%%").contains("no base64"));
         assert!(refused(&BASE64.encode("text")).contains("no JPEG or PNG"));
+    }
+
+    fn of_picture(picture: &image::RgbImage) -> String {
+        let mut png = std::io::Cursor::new(Vec::new());
+        picture.write_to(&mut png, image::ImageFormat::Png).unwrap();
+        BASE64.encode(png.into_inner())
+    }
+
+    /// A picture of the LFW folder: the person, then the number of the picture.
+    fn of_lfw(recordings: &Path, who: &str, number: u32) -> image::RgbImage {
+        let file = recordings.join(format!("faces/lfw/{who}/{who}_{number:04}.jpg"));
+        decode(&std::fs::read(file).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_face_that_fills_its_picture_is_learned() {
+        let Some((set, recordings)) = material() else { return };
+        let at = Timestamp::EPOCH;
+        let mut found_at_once = 0;
+        let everybody = [
+            "Ariel_Sharon",
+            "Arnold_Schwarzenegger",
+            "Colin_Powell",
+            "Donald_Rumsfeld",
+            "George_W_Bush",
+        ];
+        for who in everybody {
+            let whole = of_lfw(&recordings, who, 1);
+            let (known, _) = face(&set, &of_picture(&whole), at).unwrap();
+            let inside = image::imageops::crop_imm(&whole, 88, 72, 74, 108).to_image();
+            let filter = image::imageops::FilterType::Triangle;
+            let filled = image::imageops::resize(&inside, 740, 1080, filter);
+            let (learned, _) = face(&set, &of_picture(&filled), at).unwrap();
+            let alike = learned.embedding.cosine(&known.embedding).unwrap();
+            assert!(alike > 0.5, "{who}: {alike}");
+            let settings = &set.settings().face;
+            let mut plain = set.face_analyser(settings).unwrap().unwrap();
+            let seen = plain.analyse(&SourceId::new("photo"), at, &filled).unwrap();
+            found_at_once += usize::from(subject(seen, settings).is_ok());
+        }
+        assert!(found_at_once < everybody.len(), "{found_at_once}");
+    }
+
+    #[test]
+    fn a_face_that_is_turned_or_on_its_side_is_learned_as_far_as_it_can_be_and_else_says_why() {
+        let Some((set, recordings)) = material() else { return };
+        let at = Timestamp::EPOCH;
+        for number in [1, 2] {
+            let half_turned = of_lfw(&recordings, "Arnold_Schwarzenegger", number);
+            assert!(face(&set, &of_picture(&half_turned), at).is_ok(), "{number}");
+        }
+        let profile = of_lfw(&recordings, "Donald_Rumsfeld", 5);
+        let refused = face(&set, &of_picture(&profile), at).unwrap_err().message;
+        assert!(refused.contains("turned away: quality 0."), "{refused}");
+        assert!(refused.contains("take one that looks at the camera"), "{refused}");
+        let aside = image::imageops::rotate270(&of_lfw(&recordings, "Ariel_Sharon", 1));
+        let refused = face(&set, &of_picture(&aside), at).unwrap_err().message;
+        assert!(refused.contains("upright"), "{refused}");
+    }
+
+    fn seen(x: f32, y: f32, height: f32, score: f32) -> Face {
+        Face {
+            bbox: Rect { x, y, w: 0.7 * height, h: height },
+            landmarks: [crate::geometry::Point::default(); 5],
+            score,
+            quality: 0.5,
+            embedding: None,
+            chip: None,
+            bearing: None,
+            look: None,
+        }
+    }
+
+    #[test]
+    fn the_subject_is_the_only_face_or_by_far_the_largest() {
+        let settings = FacePerception::default();
+        let chosen = |faces: &[Face]| {
+            let mut found = FrameFaces::none(&SourceId::new("photo"), Timestamp::EPOCH, (250, 250));
+            found.faces = faces.to_vec();
+            subject(found, &settings).map(|face| face.bbox.h)
+        };
+        let her = seen(80.0, 60.0, 130.0, 0.85);
+        assert_eq!(chosen(std::slice::from_ref(&her)), Ok(130.0));
+        let behind = seen(180.0, 100.0, 80.0, 0.9);
+        assert_eq!(chosen(&[behind, her.clone()]), Ok(130.0), "in the background");
+        let beside = seen(0.0, 119.0, 106.0, 0.9);
+        assert_eq!(chosen(&[beside, her.clone()]), Ok(130.0), "cut off at the edge");
+        let friend = seen(170.0, 60.0, 106.0, 0.9);
+        let two = chosen(&[her, friend]).unwrap_err();
+        assert!(two.contains("2 faces in it; cut it down to the one"), "{two}");
+        let unclear = chosen(&[seen(80.0, 60.0, 130.0, 0.5)]).unwrap_err();
+        assert!(unclear.contains("score 0.50 of at least 0.60"), "{unclear}");
+        let nobody = chosen(&[]).unwrap_err();
+        assert!(nobody.contains("no face in it (250x250 px)"), "{nobody}");
+        assert!(nobody.contains("at least 48 px high"), "{nobody}");
     }
 
     #[test]

@@ -204,15 +204,8 @@ impl Catalogue {
     pub fn choose(&self, set: ModelSet, job: Job) -> Result<ModelFile, ModelError> {
         let order = self.manifest.order(set, job);
         let Some(best) = order.first() else { return Err(ModelError::NoModel { set, job }) };
-        for name in order {
-            match self.file(name) {
-                Ok(mut file) => {
-                    file.instead_of = (name != best).then(|| best.clone());
-                    return Ok(file);
-                }
-                Err(error) if error.is_absence() => {}
-                Err(error) => return Err(error),
-            }
+        if let Some(file) = self.first_of(order)? {
+            return Ok(file);
         }
         let fetchable = order.iter().filter_map(|name| self.manifest.model(name));
         let cure = match fetchable.into_iter().find(|model| self.user_supplied(model).is_none()) {
@@ -221,6 +214,27 @@ impl Catalogue {
         };
         let dir = self.dir().to_owned();
         Err(ModelError::NonePresent { set, job, dir, wanted: order.join(", "), cure })
+    }
+
+    /// The first of these models that is present; `None`: none is.
+    ///
+    /// # Errors
+    /// That of a file that is here and wrong.
+    pub(super) fn first_of<S: AsRef<str>>(
+        &self,
+        order: &[S],
+    ) -> Result<Option<ModelFile>, ModelError> {
+        for (place, name) in order.iter().enumerate() {
+            match self.file(name.as_ref()) {
+                Ok(mut file) => {
+                    file.instead_of = (place > 0).then(|| order[0].as_ref().to_owned());
+                    return Ok(Some(file));
+                }
+                Err(error) if error.is_absence() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
     }
 
     /// The model of this name.

@@ -42,6 +42,23 @@ pub enum ModelError {
         /// The command that brings it.
         cure: String,
     },
+    /// None of the models that the configuration names is present.
+    #[error(
+        "no {job} that `{key}` names is present in {dir} (wanted: {wanted}); {cure}, or set {key} = \"auto\"",
+        dir = dir.display()
+    )]
+    NamedAbsent {
+        /// The key of the configuration.
+        key: &'static str,
+        /// The job.
+        job: Job,
+        /// Where was looked first.
+        dir: PathBuf,
+        /// The models that would do, best first.
+        wanted: String,
+        /// What brings one.
+        cure: String,
+    },
     /// No model has this name.
     #[error("there is no model `{name}`{suggestion}; `engramd models list` shows all")]
     Unknown {
@@ -140,7 +157,13 @@ impl ModelError {
     /// Whether the model is simply not here, as against damaged or unreadable.
     #[must_use]
     pub fn is_absence(&self) -> bool {
-        matches!(self, Self::NoModel { .. } | Self::NonePresent { .. } | Self::Missing { .. })
+        matches!(
+            self,
+            Self::NoModel { .. }
+                | Self::NonePresent { .. }
+                | Self::NamedAbsent { .. }
+                | Self::Missing { .. }
+        )
     }
 }
 

@@ -9,6 +9,7 @@
 //! ([`thresholds`]).
 
 pub mod catalogue;
+mod choice;
 pub mod command;
 mod download;
 mod error;

@@ -13,7 +13,7 @@ use super::detect::{Detection, FaceDetector};
 use super::embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};
 use super::mtcnn::Mtcnn;
 use super::picture::PixelRect;
-use super::quality::quality;
+use super::quality::{of_norm, quality};
 use super::scrfd::Scrfd;
 use super::ultraface::UltraFace;
 use super::yunet::YuNet;
@@ -58,7 +58,7 @@ pub enum DetectorFiles {
 }
 
 /// Which embedder, its file and what its embeddings are marked with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct EmbedderFile {
     /// The file.
     pub path: PathBuf,
@@ -66,10 +66,12 @@ pub struct EmbedderFile {
     pub kind: EmbedderKind,
     /// Hash of the model.
     pub hash: ModelHash,
+    /// See [`FaceEmbedder::min_norm`].
+    pub min_norm: Option<f32>,
 }
 
 /// The models of face perception.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FaceModels {
     /// Finds faces.
     pub detector: DetectorFiles,
@@ -110,9 +112,9 @@ impl FaceAnalyser {
         };
         let embedder = match &models.embedder {
             None => None,
-            Some(EmbedderFile { path, kind, hash }) => {
+            Some(EmbedderFile { path, kind, hash, min_norm }) => {
                 let embedder = OnnxEmbedder::open(path, *kind, *hash, threads, device)?;
-                Some(Box::new(embedder) as Box<dyn FaceEmbedder>)
+                Some(Box::new(embedder.with_min_norm(*min_norm)) as Box<dyn FaceEmbedder>)
             }
         };
         Ok(Self::from_parts(detector, embedder, settings))
@@ -197,7 +199,7 @@ impl FaceAnalyser {
             was.and_then(|was| align::chip(&chip, &was.points, &wanted))
         };
         let Some(chip) = chip else { return Ok(None) };
-        Ok(embedder.embed(&[chip])?.pop())
+        Ok(embedder.embed(&[chip])?.pop().map(|raw| raw.embedding))
     }
 
     /// `None` for faces that are too small or whose landmarks make no face.
@@ -226,8 +228,12 @@ impl FaceAnalyser {
             look: self.settings.spot_pictures.then(|| Look::of(&chip)),
         };
         if quality >= self.settings.min_quality {
-            if let Some(embedder) = &mut self.embedder {
-                face.embedding = embedder.embed(std::slice::from_ref(&chip))?.pop();
+            if let Some(embedder) = &mut self.embedder
+                && let Some(raw) = embedder.embed(std::slice::from_ref(&chip))?.pop()
+            {
+                // It is followed by its embedding all the same, and teaches no gallery.
+                face.quality *= of_norm(raw.norm, embedder.min_norm());
+                face.embedding = Some(raw.embedding);
             }
             face.chip = Some(jpeg(&chip)?);
         }
@@ -248,4 +254,68 @@ fn jpeg(chip: &RgbImage) -> Result<Arc<[u8]>, FaceError> {
         ExtendedColorType::Rgb8,
     )?;
     Ok(bytes.into())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::perceive::face::RawEmbedding;
+
+    /// Always finds the face of the template.
+    struct OneFace;
+
+    impl FaceDetector for OneFace {
+        fn detect(&mut self, _picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
+            let bbox = Rect { x: 10.0, y: 10.0, w: 92.0, h: 98.0 };
+            Ok(vec![Detection { bbox, landmarks: Template::ARCFACE_112.points, score: 0.9 }])
+        }
+    }
+
+    /// Gives embeddings of that norm.
+    struct OfNorm(f32, Option<f32>);
+
+    impl FaceEmbedder for OfNorm {
+        fn template(&self) -> Template {
+            Template::ARCFACE_112
+        }
+
+        fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<RawEmbedding>, FaceError> {
+            let embedding = Embedding::normalised(vec![1.0, 0.0], ModelHash([1; 32]));
+            Ok(chips
+                .iter()
+                .map(|_| RawEmbedding { embedding: embedding.clone(), norm: self.0 })
+                .collect())
+        }
+
+        fn gates(&self) -> CosineGates {
+            EmbedderKind::ArcFace.gates()
+        }
+
+        fn min_norm(&self) -> Option<f32> {
+            self.1
+        }
+    }
+
+    #[test]
+    fn what_is_hardly_recognised_is_followed_and_teaches_nothing() {
+        let picture = RgbImage::from_fn(112, 112, |x, y| {
+            image::Rgb([if (x / 4 + y / 4).is_multiple_of(2) { 90 } else { 150 }; 3])
+        });
+        let seen = |norm: f32, min_norm: Option<f32>| {
+            let embedder = Box::new(OfNorm(norm, min_norm));
+            let settings = FacePerception::default();
+            let mut analyser =
+                FaceAnalyser::from_parts(Box::new(OneFace), Some(embedder), &settings);
+            let source = SourceId::new("camera");
+            let frame = analyser.analyse(&source, Timestamp::EPOCH, &picture).unwrap();
+            let [face] = frame.faces.as_slice() else { panic!("{:?}", frame.faces) };
+            assert!(face.embedding.is_some() && face.chip.is_some(), "it is followed");
+            face.quality
+        };
+        let plain = seen(8.0, None);
+        assert!(plain > 0.5, "{plain}");
+        assert_eq!(seen(20.0, Some(10.0)), plain);
+        assert_eq!(seen(8.0, Some(10.0)), 0.0);
+    }
 }

@@ -1,7 +1,8 @@
 //! Face quality: how well a face is seen, 0–1; decides what is embedded and what enters a gallery.
 //!
 //! Four things that can spoil an embedding (size, blur, pose, doubt of the detector), each 0–1; their
-//! product, so that one bad one is enough.
+//! product, so that one bad one is enough. Where the embedder's norms mean something, a fifth is told by the embedding
+//! itself ([`of_norm`]).
 
 use image::RgbImage;
 
@@ -18,10 +19,39 @@ const YAW: (f32, f32) = (0.05, 0.60);
 const ROLL: (f32, f32) = (0.35, 1.20);
 /// Detector score.
 const SCORE: (f32, f32) = (0.30, 0.80);
+/// From so many times its least norm on, an embedding is as good as any.
+const FULL_NORM: f32 = 1.15;
+
+/// What can make a face hard to know again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// It has few pixels.
+    Small,
+    /// It is blurred.
+    Blurred,
+    /// It looks elsewhere.
+    Turned,
+    /// It lies on its side.
+    Tilted,
+    /// The detector doubts that it is one.
+    Unclear,
+}
 
 /// Quality of a face, 0–1, from its detection and its upright chip.
 #[must_use]
 pub fn quality(face: &Detection, chip: &RgbImage) -> f32 {
+    factors(face, chip).iter().map(|(_, left)| left).product()
+}
+
+/// What takes most of a face's quality.
+#[must_use]
+pub fn worst(face: &Detection, chip: &RgbImage) -> Flaw {
+    let worst = factors(face, chip).into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
+    worst.map_or(Flaw::Unclear, |(flaw, _)| flaw)
+}
+
+/// What each flaw leaves of a face's quality, 0–1.
+fn factors(face: &Detection, chip: &RgbImage) -> [(Flaw, f32); 5] {
     let pose = Pose::of(&face.landmarks);
     let size = pose.eyes_px / (pose.eyes_px + HALF_EYES_PX);
     let sharpness = sharpness(chip);
@@ -30,7 +60,23 @@ pub fn quality(face: &Detection, chip: &RgbImage) -> f32 {
     let roll = 1.0 - ramp(pose.roll, ROLL);
     let score = ramp(face.score, SCORE);
     // Blur and doubt alone never make a face useless, size and pose do.
-    size * (0.4 + 0.6 * sharp) * yaw * roll * (0.5 + 0.5 * score)
+    [
+        (Flaw::Small, size),
+        (Flaw::Blurred, 0.4 + 0.6 * sharp),
+        (Flaw::Turned, yaw),
+        (Flaw::Tilted, roll),
+        (Flaw::Unclear, 0.5 + 0.5 * score),
+    ]
+}
+
+/// What the norm of a raw embedding leaves of a face's quality, 0–1: nothing up to `min_norm`, all from 15 % above it.
+///
+/// Nets that were trained with an angular margin on normalised features (ArcFace and kin) give short vectors for what
+/// they hardly recognise as a face (Meng et al. 2021, MagFace): hidden, noisy, or no face at all. `None`: a model whose
+/// norms tell nothing.
+#[must_use]
+pub fn of_norm(norm: f32, min_norm: Option<f32>) -> f32 {
+    min_norm.map_or(1.0, |least| ramp(norm, (least, FULL_NORM * least)))
 }
 
 /// 0 at the first bound, 1 at the second, linear between.
@@ -131,6 +177,21 @@ mod tests {
         assert!(quality(&face(turned), &checkered(4)) < 0.4 * best);
         let tilted = frontal.map(|p| Point { x: -p.y, y: p.x });
         assert!(quality(&face(tilted), &checkered(4)) < 0.1);
+        assert_eq!(worst(&face(small), &checkered(4)), Flaw::Small);
+        assert_eq!(worst(&face(frontal), &checkered(200)), Flaw::Blurred);
+        assert_eq!(worst(&face(turned), &checkered(4)), Flaw::Turned);
+        assert_eq!(worst(&face(tilted), &checkered(4)), Flaw::Tilted);
+    }
+
+    #[test]
+    fn short_embeddings_are_worse_where_that_means_something() {
+        assert_eq!(
+            [8.0, 10.0, 11.5, 30.0].map(|norm| of_norm(norm, Some(10.0))),
+            [0.0, 0.0, 1.0, 1.0]
+        );
+        let doubtful = of_norm(10.75, Some(10.0));
+        assert!((doubtful - 0.5).abs() < 1e-3, "{doubtful}");
+        assert_eq!([0.0, 1.3].map(|norm| of_norm(norm, None)), [1.0, 1.0]);
     }
 
     #[test]

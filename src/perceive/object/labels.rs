@@ -140,6 +140,16 @@ fn uncommented(line: &str) -> &str {
     }
 }
 
+/// Labels in every form, for whatever mutates them.
+#[cfg(test)]
+pub(crate) const LABEL_SEEDS: [&str; 5] = [
+    "person\r\ncell phone \n\n",
+    "# COCO\npath: ../coco # root\nnames:\n  0: person\n  1: traffic light # two words\n  2: 7\n\nnc: 3\n",
+    "nc: 2\nnames: [cup,\n  book]\nval: x\n",
+    "names:\n- cup\n- book\nval: x",
+    "{0: 'person', 1: \"hair drier\"}",
+];
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -181,6 +191,20 @@ mod tests {
         }
         let missing = Labels::read(Path::new("/nowhere/coco.txt")).unwrap_err().to_string();
         assert!(missing.contains("/nowhere/coco.txt") && missing.contains("objects.labels"));
+    }
+
+    #[test]
+    fn mutated_labels_never_panic_and_what_is_read_has_names() {
+        let seeds: Vec<_> = LABEL_SEEDS.iter().map(|seed| seed.as_bytes().to_vec()).collect();
+        let mut read = 0;
+        crate::capture::bag::mutations::hold("class_labels", 5_000, &seeds, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            for labels in [Labels::parse(&text), Labels::of_metadata(&text)].into_iter().flatten() {
+                read += 1;
+                assert!(labels.0.iter().all(|label| !label.is_empty() && label.len() <= LONGEST));
+            }
+        });
+        assert!(read > 100, "{read}");
     }
 
     proptest! {

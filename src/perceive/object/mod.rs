@@ -19,6 +19,8 @@ mod golden;
 use std::path::PathBuf;
 
 pub use detect::{Detection, ObjectDetector, WEAK_SHARE};
+#[cfg(test)]
+pub(crate) use labels::LABEL_SEEDS;
 pub use labels::Labels;
 pub use track::{ObjectHistory, ObjectTracker};
 pub use yolo::Yolo;
