@@ -19,6 +19,32 @@ pub enum Picture {
     I420(Arc<[u8]>),
     /// A JPEG or PNG file's bytes.
     Encoded(Arc<[u8]>),
+    /// As the camera's driver laid them out.
+    Raw(RawPixels),
+}
+
+impl Picture {
+    /// Bytes that it takes in memory.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Rgb8(bytes) | Self::I420(bytes) | Self::Encoded(bytes) => bytes.len(),
+            Self::Raw(raw) => raw.data.len(),
+        }
+    }
+}
+
+/// Pixels as `sensor_msgs/Image` carries them; the frame tells width and height.
+#[derive(Clone, Debug)]
+pub struct RawPixels {
+    /// How they are coded, e.g. `bgr8` (`sensor_msgs/image_encodings.hpp`).
+    pub encoding: Arc<str>,
+    /// Bytes from row to row.
+    pub step: u32,
+    /// Order of the bytes of 16-bit values.
+    pub big_endian: bool,
+    /// The rows; the last without its padding.
+    pub data: Arc<[u8]>,
 }
 
 /// One video picture.

@@ -182,6 +182,15 @@ impl Span {
     pub fn overlap_secs(self, other: Self) -> f64 {
         self.intersection(other).map_or(0.0, Self::secs)
     }
+
+    /// Whether recordings of these spans ran at the same time, and not one after the other: pieces of one recording may
+    /// overlap by a moment.
+    #[must_use]
+    pub fn is_beside(self, other: Self) -> bool {
+        /// Creation times of video files are whole seconds.
+        const MOMENT_SECS: f64 = 2.0;
+        self.overlap_secs(other) > MOMENT_SECS.min(0.5 * self.secs().min(other.secs()))
+    }
 }
 
 impl fmt::Display for Span {
@@ -210,5 +219,16 @@ mod tests {
         let span = Span::new(at(10), at(20));
         assert!(span.contains(at(10)) && !span.contains(at(20)));
         assert_eq!(span.intersection(Span::new(at(20), at(30))), None);
+    }
+
+    #[test]
+    fn pieces_of_a_recording_are_not_beside_each_other() {
+        let span = |from: f64, to: f64| {
+            Span::new(Timestamp::EPOCH.plus_secs(from), Timestamp::EPOCH.plus_secs(to))
+        };
+        let first = span(0.0, 60.0);
+        assert!(!first.is_beside(span(60.0, 120.0)) && !first.is_beside(span(58.5, 120.0)));
+        assert!(first.is_beside(span(50.0, 120.0)) && first.is_beside(span(20.0, 21.0)));
+        assert!(!first.is_beside(span(59.8, 60.8)) && !first.is_beside(span(100.0, 100.0)));
     }
 }

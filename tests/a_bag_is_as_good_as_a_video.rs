@@ -37,6 +37,38 @@ fn four_bags_of_the_same_bytes_give_one_memory() {
     }
 }
 
+/// The bag as a recorder would have written it whose clock is so many seconds ahead of the cameras'.
+fn with_another_clock(bag: &Path, path: &Path, ahead_secs: u64) {
+    let bytes = std::fs::read(bag).unwrap();
+    let file = std::io::BufWriter::new(std::fs::File::create(path).unwrap());
+    let mut writer = mcap::WriteOptions::new().create(file).unwrap();
+    for message in mcap::MessageStream::new(&bytes).unwrap() {
+        let mut message = message.unwrap();
+        message.log_time += ahead_secs * 1_000_000_000;
+        writer.write(&message).unwrap();
+    }
+    writer.finish().unwrap();
+}
+
+#[test]
+fn a_recorder_with_another_clock_than_the_cameras_gives_the_same_memory() {
+    let bag = need!("recordings/two_people.mcap");
+    let folder = tempfile::tempdir().unwrap();
+    let hash = |path: &Path| {
+        let robot = Robot::new("edge");
+        let start = ["--start-time", "2026-03-04T08:15:00Z", "--duration", "12"];
+        let lines = robot.replay(path, &start);
+        assert_eq!(lines.last().unwrap()["damaged"], 0, "{lines:?}");
+        robot.hash()
+    };
+    let expected = hash(&bag);
+    for ahead_secs in [3, 10] {
+        let path = folder.path().join(format!("{ahead_secs}.mcap"));
+        with_another_clock(&bag, &path, ahead_secs);
+        assert_eq!(hash(&path), expected, "{ahead_secs} s");
+    }
+}
+
 #[test]
 fn damaged_bags_are_remembered_as_far_as_they_go_and_end_with_exit_code_3() {
     for (name, frames) in [

@@ -69,6 +69,12 @@ impl Blocks {
         }
     }
 
+    /// Capture time of the first sample that is pending.
+    #[must_use]
+    pub fn pending_start(&self) -> Option<Timestamp> {
+        self.at.filter(|_| !self.pending.is_empty()).map(Timestamp::from_nanos)
+    }
+
     /// The instant after the last sample taken, while some are pending.
     #[must_use]
     pub fn pending_end(&self) -> Option<Timestamp> {

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Cause {
     /// The file ends in the middle of something.
     Truncated,
+    /// A stretch of the file that holds no whole record; what is behind it was used.
+    Hole,
     /// A chunk's checksum is wrong; what could be parsed of it was used.
     BadCrc,
     /// A chunk that does not unpack.
@@ -35,6 +37,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Truncated => "truncated",
+            Self::Hole => "unreadable stretch",
             Self::BadCrc => "bad CRC",
             Self::BadChunk => "chunk does not unpack",
             Self::HugeChunk => "chunk too large",

@@ -11,8 +11,12 @@ mod damage;
 mod error;
 mod gst;
 mod live;
+mod options;
+mod part;
 pub mod picture;
+mod pixels;
 mod playback;
+pub mod raw_image;
 mod recording;
 mod sound;
 
@@ -20,8 +24,9 @@ pub use blocks::{BLOCK_SAMPLES, Blocks};
 pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
 pub use live::{LiveSources, SourceHealth, SourceState, without_pipeline};
+pub use options::{Pattern, ReplayOptions};
 pub use playback::Playback;
-pub use recording::{Pattern, Recording, ReplayOptions};
+pub use recording::Recording;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]

@@ -1,19 +1,22 @@
-//! Pixels as they came → RGB, for the few frames that are analysed.
-//!
-//! I420 is BT.601 limited range in integer arithmetic: the same bytes on every machine.
+//! Pixels as they came → RGB, for the few frames that are analysed, and for photographs.
 
-use image::{ImageReader, RgbImage};
+use image::imageops::FilterType;
+use image::{DynamicImage, ImageDecoder, ImageReader, RgbImage};
 
 use super::error::CaptureError;
+use super::pixels::{MAX_PX, check_size, yuv_to_rgb};
+use super::raw_image::RawImage;
 use crate::media::{Frame, Picture};
 
-/// Longer sides are refused: a header can claim anything.
-pub(super) const MAX_SIDE_PX: u32 = 16_384;
+/// Longer sides of photographs are made smaller: nobody looks at more.
+pub(crate) const PHOTO_SIDE_PX: u32 = 1280;
+/// Larger photographs are refused.
+const MAX_PHOTO_PX: u64 = 128_000_000;
 
 /// The frame as packed RGB.
 ///
 /// # Errors
-/// When the bytes are fewer than the size asks for, or are no JPEG or PNG that can be decoded.
+/// When the bytes are fewer than the size asks for, are no JPEG or PNG that can be decoded, or the picture is too large.
 pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
     let fail = |reason: String| CaptureError::Picture { camera: frame.source.to_string(), reason };
     let (width, height) = (frame.width, frame.height);
@@ -23,37 +26,52 @@ pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
         Picture::I420(bytes) => i420_to_rgb(width, height, bytes)
             .ok_or_else(|| fail(format!("{} bytes are no {width}x{height} I420", bytes.len()))),
         Picture::Encoded(bytes) => decode(bytes).map_err(fail),
+        Picture::Raw(raw) => {
+            let (step, encoding, data) = (raw.step, &*raw.encoding, &*raw.data);
+            let big_endian = raw.big_endian;
+            let image = RawImage { width, height, step, encoding, big_endian, data };
+            let rgb = image.to_rgb().map_err(fail)?;
+            RgbImage::from_raw(width, height, rgb)
+                .ok_or_else(|| fail(format!("no {width}x{height} RGB")))
+        }
     }
 }
 
-/// Size of a JPEG or PNG, from its header alone.
+/// Size of a JPEG or PNG, from its header alone; else what is wrong with it.
 pub(super) fn encoded_size(bytes: &[u8]) -> Result<(u32, u32), String> {
-    reader(bytes)?.into_dimensions().map_err(|error| error.to_string())
+    Ok(decoder(bytes, MAX_PX)?.dimensions())
 }
 
-fn reader(bytes: &[u8]) -> Result<ImageReader<std::io::Cursor<&[u8]>>, String> {
-    let mut reader = ImageReader::new(std::io::Cursor::new(bytes))
-        .with_guessed_format()
-        .map_err(|error| error.to_string())?;
-    let mut limits = image::Limits::default();
-    limits.max_image_width = Some(MAX_SIDE_PX);
-    limits.max_image_height = Some(MAX_SIDE_PX);
-    reader.limits(limits);
-    Ok(reader)
+/// A JPEG's or PNG's decoder, before any pixel is decoded; pictures of more than `most` pixels are refused.
+fn decoder(bytes: &[u8], most: u64) -> Result<impl ImageDecoder + '_, String> {
+    let said = |error: &dyn std::error::Error| error.to_string();
+    let reader = ImageReader::new(std::io::Cursor::new(bytes));
+    let reader = reader.with_guessed_format().map_err(|error| said(&error))?;
+    let decoder = reader.into_decoder().map_err(|error| said(&error))?;
+    let (width, height) = decoder.dimensions();
+    check_size(width, height, most)?;
+    Ok(decoder)
 }
 
 /// A JPEG or PNG file's bytes as RGB; else what the decoder says.
 pub(crate) fn decode(bytes: &[u8]) -> Result<RgbImage, String> {
-    Ok(reader(bytes)?.decode().map_err(|error| error.to_string())?.into_rgb8())
+    let picture = DynamicImage::from_decoder(decoder(bytes, MAX_PX)?);
+    Ok(picture.map_err(|error| error.to_string())?.into_rgb8())
 }
 
-/// One pixel, BT.601 limited range, 8 fractional bits.
-#[inline]
-pub(super) fn yuv_to_rgb(y: u8, u: u8, v: u8) -> [u8; 3] {
-    let c = 298 * (i32::from(y) - 16) + 128;
-    let (d, e) = (i32::from(u) - 128, i32::from(v) - 128);
-    let byte = |value: i32| (value >> 8).clamp(0, 255) as u8;
-    [byte(c + 409 * e), byte(c - 100 * d - 208 * e), byte(c + 516 * d)]
+/// A photograph, JPEG or PNG, as its camera was held (telephones write down which way was up), made smaller where its
+/// longer side is above `longest` px; else what is wrong with it.
+pub(crate) fn photograph(bytes: &[u8], longest: u32) -> Result<RgbImage, String> {
+    let said = |error: image::ImageError| error.to_string();
+    let mut decoder = decoder(bytes, MAX_PHOTO_PX)?;
+    let (width, height) = decoder.dimensions();
+    let orientation = decoder.orientation().map_err(said)?;
+    let mut photo = DynamicImage::from_decoder(decoder).map_err(said)?;
+    photo.apply_orientation(orientation);
+    if width.max(height) > longest {
+        photo = photo.resize(longest, longest, FilterType::Triangle);
+    }
+    Ok(photo.into_rgb8())
 }
 
 /// `None` when there are too few bytes.
@@ -86,6 +104,8 @@ fn i420_to_rgb(width: u32, height: u32, bytes: &[u8]) -> Option<RgbImage> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use image::ImageEncoder as _;
+
     use super::*;
     use crate::ids::SourceId;
     use crate::time::Timestamp;
@@ -96,19 +116,45 @@ mod tests {
     }
 
     #[test]
-    fn black_white_and_red_of_bt601() {
-        assert_eq!(yuv_to_rgb(16, 128, 128), [0, 0, 0]);
-        assert_eq!(yuv_to_rgb(235, 128, 128), [255, 255, 255]);
-        let [r, g, b] = yuv_to_rgb(81, 90, 240);
-        assert!(r >= 254 && g <= 1 && b <= 1, "{r} {g} {b}");
-    }
-
-    #[test]
     fn odd_sizes_have_their_chroma_rounded_up() {
         let mut bytes = vec![235_u8; 15];
         bytes.extend([128; 12]);
         let rgb = to_rgb(&frame(5, 3, Picture::I420(bytes.into()))).unwrap();
         assert!(rgb.pixels().all(|pixel| pixel.0 == [255; 3]));
+    }
+
+    #[test]
+    fn a_photograph_is_turned_as_its_camera_was_held_and_made_smaller() {
+        let upright = RgbImage::from_fn(64, 96, |x, y| {
+            image::Rgb(if x < 32 && y < 32 { [250, 20, 20] } else { [20, 20, 250] })
+        });
+        // Held on its side: TIFF's header, one entry, orientation 6 (to be turned to the right).
+        let entry: [u8; 12] = [0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0];
+        let exif = [b"II*\0\x08\0\0\0\x01\0".as_slice(), &entry, &[0_u8; 4]].concat();
+        let mut jpeg = Vec::new();
+        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95);
+        encoder.set_exif_metadata(exif).unwrap();
+        encoder.encode_image(&image::imageops::rotate270(&upright)).unwrap();
+        assert_eq!(decode(&jpeg).unwrap().dimensions(), (96, 64), "as it lies");
+        let photo = photograph(&jpeg, 1_000).unwrap();
+        assert_eq!(photo.dimensions(), (64, 96));
+        assert!(photo[(8, 8)][0] > 200 && photo[(8, 80)][2] > 200 && photo[(56, 8)][2] > 200);
+        assert_eq!(photograph(&jpeg, 48).unwrap().dimensions(), (32, 48));
+        assert!(photograph(b"no jpeg", 48).is_err());
+    }
+
+    #[test]
+    fn a_small_file_that_claims_to_be_huge_is_refused_by_its_size() {
+        let mut jpeg = Vec::new();
+        let small = RgbImage::new(16, 16);
+        image::codecs::jpeg::JpegEncoder::new(&mut jpeg).encode_image(&small).unwrap();
+        // SOF0: length, precision, height, width.
+        let at = jpeg.windows(2).position(|pair| pair == [0xFF, 0xC0]).unwrap();
+        jpeg[at + 5..at + 9].copy_from_slice(&[0x3e, 0x80, 0x3e, 0x80]);
+        let why = "16000x16000 px are more than 64 megapixels";
+        assert_eq!(encoded_size(&jpeg), Err(why.to_owned()));
+        let error = to_rgb(&frame(0, 0, Picture::Encoded(jpeg.into()))).unwrap_err().to_string();
+        assert!(error.ends_with(why), "{error}");
     }
 
     #[test]

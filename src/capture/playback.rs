@@ -19,6 +19,8 @@ use crate::time::Timestamp;
 const STALL_SECS: u64 = 60;
 /// The same for a decoder that has told of an error.
 const FAULT_SECS: u64 = 5;
+/// So many flaws of one cause are logged one by one; all are counted.
+const MOST_LOGGED: u64 = 5;
 /// A recording that ends this much before the time in its header was cut.
 const END_TOLERANCE_SECS: f64 = 1.0;
 
@@ -215,7 +217,14 @@ impl Playback {
     }
 
     fn damaged(&mut self, cause: Cause, place: String) {
-        tracing::warn!(path = %self.path.display(), %cause, place, "damaged recording");
+        let (path, before) = (self.path.display(), self.damage.count(cause));
+        if before < MOST_LOGGED {
+            tracing::warn!(%path, %cause, place, "damaged recording");
+        } else if before == MOST_LOGGED {
+            tracing::warn!(%path, %cause, "damaged recording: more of this is counted and no longer logged");
+        } else {
+            tracing::debug!(%path, %cause, place, "damaged recording");
+        }
         self.damage.add(cause, place);
     }
 

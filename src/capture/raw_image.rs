@@ -1,7 +1,15 @@
 //! `sensor_msgs/Image` and `foxglove.RawImage` → packed RGB: every 8- and 16-bit encoding of
 //! `sensor_msgs/image_encodings.hpp` that shows a scene (no depth, no vectors).
+//!
+//! A picture is checked when it comes and converted when it is looked at: most never are.
 
-use crate::capture::picture::{MAX_SIDE_PX, yuv_to_rgb};
+use std::sync::Arc;
+
+use super::pixels::{MAX_PX, check_size, yuv_to_rgb};
+use crate::media::{Picture, RawPixels};
+
+/// Pictures with more bytes per pixel than this are converted when they come, so that none waits that takes more.
+const MOST_WAITING_BYTES: usize = 4;
 
 /// An uncompressed picture as it lies in a message.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +57,7 @@ impl Layout {
             "bgr16" | "16uc3" => packed(3, [2, 1, 0], 2),
             "rgba16" => packed(4, [0, 1, 2], 2),
             "bgra16" | "16uc4" => packed(4, [2, 1, 0], 2),
-            "mono16" | "16uc1" => packed(1, [0; 3], 2),
+            "mono16" => packed(1, [0; 3], 2),
             "yuv422" | "uyvy" => Self::Pairs([1, 0, 3, 2]),
             "yuv422_yuy2" | "yuyv" | "yuy2" => Self::Pairs([0, 1, 2, 3]),
             "yvyu" => Self::Pairs([0, 3, 2, 1]),
@@ -88,24 +96,59 @@ impl Layout {
     }
 }
 
+/// Whether pixels of that encoding measure something and show nothing: depth (REP 118: `16UC1`, `32FC1`), disparity,
+/// flow. These are OpenCV's types (`32FC1`: bits, kind, channels) but for those that cameras have.
+pub(super) fn is_measured(encoding: &str) -> bool {
+    let name = encoding.to_ascii_lowercase();
+    let Some((kind, channels)) = name.split_once('c') else { return false };
+    matches!(kind, "8u" | "8s" | "16u" | "16s" | "32s" | "16f" | "32f" | "64f")
+        && channels.parse::<u16>().is_ok()
+        && Layout::of(&name).is_none()
+}
+
 impl RawImage<'_> {
+    /// Its layout, and the bytes that its rows take.
+    fn checked(&self) -> Result<(Layout, usize), String> {
+        let layout = Layout::of(&self.encoding.to_ascii_lowercase())
+            .ok_or("this encoding is not supported")?;
+        check_size(self.width, self.height, MAX_PX)?;
+        let step = self.step as usize;
+        let row_bytes = layout.row_bytes(self.width as usize);
+        let whole = (layout.rows(self.height as usize) - 1).checked_mul(step);
+        let needed = whole.and_then(|bytes| bytes.checked_add(row_bytes));
+        match needed.filter(|bytes| step >= row_bytes && *bytes <= self.data.len()) {
+            Some(needed) => Ok((layout, needed)),
+            None => Err(format!("{} bytes with {step} per row are too few", self.data.len())),
+        }
+    }
+
+    /// The picture, to be converted when it is looked at.
+    ///
+    /// # Errors
+    /// As [`to_rgb`](Self::to_rgb).
+    pub fn picture(&self) -> Result<Picture, String> {
+        let (layout, needed) = self.checked()?;
+        let (pixels, step) = (self.width as usize * self.height as usize, self.step as usize);
+        if needed > pixels.saturating_mul(MOST_WAITING_BYTES) {
+            return Ok(Picture::Rgb8(self.to_rgb()?.into()));
+        }
+        let data = Arc::from(&self.data[..needed]);
+        let is_rgb = matches!(layout, Layout::Packed { channels: 3, rgb: [0, 1, 2], bytes: 1 });
+        if is_rgb && step == layout.row_bytes(self.width as usize) {
+            return Ok(Picture::Rgb8(data));
+        }
+        let (encoding, big_endian) = (self.encoding.into(), self.big_endian);
+        Ok(Picture::Raw(RawPixels { encoding, step: self.step, big_endian, data }))
+    }
+
     /// Packed RGB, `[height, width, 3]`.
     ///
     /// # Errors
     /// When the encoding is not known, or the bytes are fewer than the size asks for.
     pub fn to_rgb(&self) -> Result<Vec<u8>, String> {
-        let layout = Layout::of(&self.encoding.to_ascii_lowercase())
-            .ok_or("this encoding is not supported")?;
+        let (layout, _) = self.checked()?;
         let (width, height) = (self.width as usize, self.height as usize);
-        let step = self.step as usize;
-        if width == 0 || height == 0 || self.width > MAX_SIDE_PX || self.height > MAX_SIDE_PX {
-            return Err("no such size".to_owned());
-        }
-        let (row_bytes, rows) = (layout.row_bytes(width), layout.rows(height));
-        let needed = (rows - 1).checked_mul(step).and_then(|bytes| bytes.checked_add(row_bytes));
-        if step < row_bytes || needed.is_none_or(|bytes| bytes > self.data.len()) {
-            return Err(format!("{} bytes with {step} per row are too few", self.data.len()));
-        }
+        let (step, row_bytes) = (self.step as usize, layout.row_bytes(width));
         let row = |n: usize| &self.data[n * step..][..row_bytes];
         let high = |bytes: usize| if bytes == 2 && !self.big_endian { 1 } else { 0 };
         let mut rgb = vec![0; width * height * 3];
@@ -274,6 +317,46 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_picture_waits_in_few_bytes_and_looks_the_same_afterwards() {
+        let data: Vec<u8> = (0..=255).collect();
+        let (width, height, big_endian) = (4, 4, false);
+        for (encoding, step, waiting) in [
+            ("rgb8", 12, 48),
+            ("bgr8", 12, 48),
+            ("mono8", 7, 3 * 7 + 4),
+            ("yuyv", 8, 32),
+            ("nv12", 4, 24),
+            ("bayer_rggb8", 4, 16),
+            // More than four bytes per pixel: converted at once.
+            ("rgba8", 20, 48),
+            ("bgr16", 24, 48),
+        ] {
+            let image = RawImage { width, height, step, encoding, big_endian, data: &data };
+            let picture = image.picture().unwrap();
+            assert_eq!(picture.bytes(), waiting, "{encoding}");
+            let source = crate::ids::SourceId::new("camera");
+            let at = crate::time::Timestamp::EPOCH;
+            let frame = crate::media::Frame { source, at, number: 0, width, height, picture };
+            let seen = crate::capture::picture::to_rgb(&frame).unwrap();
+            assert_eq!(seen.into_raw(), image.to_rgb().unwrap(), "{encoding}");
+        }
+        // What cannot be converted later is refused at once.
+        let image =
+            RawImage { width, height, step: 4, encoding: "nv12", big_endian, data: &data[..23] };
+        assert!(image.picture().is_err());
+    }
+
+    #[test]
+    fn measurements_are_told_from_what_cameras_see() {
+        for encoding in ["16UC1", "32FC1", "32FC3", "16SC1", "64FC1", "8UC2", "8SC3"] {
+            assert!(is_measured(encoding), "{encoding}");
+        }
+        for encoding in ["8UC1", "8UC3", "16UC3", "mono16", "mono8", "rgb8", "nv12", "x", "32FCx"] {
+            assert!(!is_measured(encoding), "{encoding}");
+        }
+    }
+
     proptest! {
         #[test]
         fn broken_pictures_never_panic(
@@ -283,6 +366,7 @@ mod tests {
         ) {
             let data = vec![1; length];
             let image = RawImage { width, height, step, encoding: &encoding, big_endian, data: &data };
+            prop_assert_eq!(image.picture().is_ok(), image.to_rgb().is_ok());
             if let Ok(rgb) = image.to_rgb() {
                 prop_assert_eq!(rgb.len(), (width * height * 3) as usize);
             }

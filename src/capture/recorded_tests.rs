@@ -6,11 +6,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::*;
 use crate::ids::SourceId;
-use crate::media::{Item, Picture};
+use crate::media::{Item, Picture, RawPixels};
 use crate::time::Timestamp;
 
 /// Real recordings lie beside the checkout; what needs them is skipped, and says so, where they do not.
-fn recording(name: &str) -> Option<PathBuf> {
+pub(super) fn recording(name: &str) -> Option<PathBuf> {
     let shared = std::env::var_os("ENGRAM_SHARED")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
     let path = shared.join("recordings").join(name);
@@ -62,8 +62,10 @@ fn drain(mut playback: Playback) -> Played {
                 played.first_frame.get_or_insert(frame.at);
                 played.last_frame = Some(frame.at);
                 hasher.update(frame.number.to_le_bytes());
-                let (Picture::I420(bytes) | Picture::Rgb8(bytes) | Picture::Encoded(bytes)) =
-                    &frame.picture;
+                let (Picture::I420(bytes)
+                | Picture::Rgb8(bytes)
+                | Picture::Encoded(bytes)
+                | Picture::Raw(RawPixels { data: bytes, .. })) = &frame.picture;
                 hasher.update(bytes);
             }
             Item::Block(block) => {
@@ -349,7 +351,10 @@ fn bags_that_are_played_together_give_what_one_bag_of_all_gives() {
     let (camera, sound) = ("/camera/image_raw/compressed", "/audio/audio");
     let both = Recording::open_together(&[whole.clone(), other], &of(&[camera, sound])).unwrap();
     let single = Recording::open(&whole, &of(&[camera, sound])).unwrap();
-    assert_eq!(both.cameras(), single.cameras());
+    // Both have both at the same time: they are two cameras and two microphones.
+    let second = |name: &str| SourceId::new(&format!("2:{name}"));
+    assert_eq!(both.cameras(), [SourceId::new(camera), second(camera)]);
+    assert_eq!(both.microphones(), [SourceId::new(sound), second(sound)]);
     assert_ne!(both.sha256(), single.sha256());
     let (both, single) = (drain(both.play().unwrap()), drain(single.play().unwrap()));
     assert_eq!((both.frames, both.blocks), (2 * single.frames, 2 * single.blocks));

@@ -5,154 +5,17 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use regex_automata::meta::Regex;
 use sha2::{Digest as _, Sha256};
 
+use super::bag::Kind;
 use super::bag::camera_info::CameraInfos;
-use super::bag::{self, Bag};
 use super::error::CaptureError;
-use super::gst::{self, MediaFile};
+use super::options::ReplayOptions;
+use super::part::{Container, Part, Played};
 use super::playback::Playback;
 use crate::camera::CameraInfo;
 use crate::ids::SourceId;
 use crate::time::Timestamp;
-
-/// A regular expression over a topic's name.
-#[derive(Clone, Debug)]
-pub struct Pattern {
-    text: String,
-    compiled: Regex,
-}
-
-impl Pattern {
-    /// Compiles it.
-    ///
-    /// # Errors
-    /// What is wrong with it, in words.
-    pub fn new(text: &str) -> Result<Self, String> {
-        let compiled = Regex::new(text).map_err(|error| {
-            let why = error.syntax_error().map_or_else(|| error.to_string(), ToString::to_string);
-            format!("{text:?} is no regular expression: {why}")
-        })?;
-        Ok(Self { text: text.to_owned(), compiled })
-    }
-}
-
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-fn names(list: &[String], topic: &str) -> bool {
-    list.iter().any(|name| name == topic)
-}
-
-fn fits(patterns: &[Pattern], topic: &str) -> bool {
-    patterns.iter().any(|pattern| pattern.compiled.is_match(topic))
-}
-
-/// Which part of a recording is played, under which names and times.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReplayOptions {
-    /// The recording is taken to start here, whatever it says itself.
-    pub start_time: Option<Timestamp>,
-    /// Seconds left out at the beginning.
-    pub start_offset_secs: f64,
-    /// Seconds played from there; all when `None`.
-    pub duration_secs: Option<f64>,
-    /// Nothing at or after this capture time is played.
-    pub until: Option<Timestamp>,
-    /// Only these topics (names before `remap`; a file has `camera` and `microphone`); all when empty.
-    pub topics: Vec<String>,
-    /// Not these topics.
-    pub exclude_topics: Vec<String>,
-    /// Only topics of which one of these expressions matches a part; all when empty.
-    pub regex: Vec<Pattern>,
-    /// Not the topics of which one of these expressions matches a part.
-    pub exclude_regex: Vec<Pattern>,
-    /// These topics of text are what people said, understood by somebody else.
-    pub transcripts: Vec<String>,
-    /// Topics that get another name: (from, to).
-    pub remap: Vec<(String, String)>,
-}
-
-impl ReplayOptions {
-    /// Whether a topic is played.
-    #[must_use]
-    pub fn selects(&self, topic: &str) -> bool {
-        let all = self.topics.is_empty() && self.regex.is_empty();
-        (all || names(&self.topics, topic) || fits(&self.regex, topic))
-            && !names(&self.exclude_topics, topic)
-            && !fits(&self.exclude_regex, topic)
-    }
-
-    /// The name under which a topic's items appear.
-    #[must_use]
-    pub fn source(&self, topic: &str) -> SourceId {
-        let renamed = self.remap.iter().find(|(from, _)| from == topic);
-        SourceId::new(renamed.map_or(topic, |(_, to)| to))
-    }
-
-    fn check(&self) -> Result<(), CaptureError> {
-        let bad = |text: String| Err(CaptureError::BadOptions(text));
-        if !self.start_offset_secs.is_finite() || self.start_offset_secs < 0.0 {
-            return bad(format!("start offset {} s is not 0 or more", self.start_offset_secs));
-        }
-        if let Some(secs) = self.duration_secs.filter(|secs| !(*secs > 0.0 && secs.is_finite())) {
-            return bad(format!("duration {secs} s is not more than 0"));
-        }
-        Ok(())
-    }
-}
-
-/// What kind of container it is.
-#[derive(Debug)]
-enum Container {
-    /// Anything GStreamer decodes.
-    Media(MediaFile),
-    /// Messages under topics.
-    Bag(Bag),
-}
-
-impl Container {
-    fn open(path: &Path) -> Result<Self, CaptureError> {
-        Ok(match Bag::open(path)? {
-            Some(bag) => Self::Bag(bag),
-            None => Self::Media(gst::probe(path)?),
-        })
-    }
-
-    /// When it says that it began.
-    fn start(&self) -> Option<Timestamp> {
-        match self {
-            Self::Media(media) => media.created,
-            Self::Bag(bag) => bag.start(),
-        }
-    }
-
-    fn duration_secs(&self) -> Option<f64> {
-        match self {
-            Self::Media(media) => media.duration_secs,
-            Self::Bag(bag) => bag.duration_secs(),
-        }
-    }
-
-    fn topics(&self, options: &ReplayOptions) -> Vec<bag::Topic> {
-        match self {
-            Self::Media(media) => media.topics(),
-            Self::Bag(bag) => bag.topics(options),
-        }
-    }
-}
-
-/// One of the files or folders that are played together.
-#[derive(Debug)]
-struct Part {
-    container: Container,
-    /// Capture time of its beginning.
-    start: Timestamp,
-}
 
 /// Why the options leave nothing of what begins at `first`; `None` where they leave something, or nobody knows how long
 /// it is.
@@ -183,7 +46,8 @@ pub struct Recording {
     start_is_guess: bool,
     cameras: Vec<SourceId>,
     microphones: Vec<SourceId>,
-    topics: Vec<String>,
+    /// What is played of all parts, in name order.
+    played: Vec<Played>,
 }
 
 impl Recording {
@@ -197,7 +61,8 @@ impl Recording {
     }
 
     /// Opens several bags or files that are one recording: they are played in the order of their capture
-    /// times. Each must say when it began, unless there is only one.
+    /// times. Each must say when it began, unless there is only one. A topic that one before it has at the same
+    /// time is called by the number of its file or folder, `2:/camera`.
     ///
     /// # Errors
     /// As [`open`](Self::open), and when one of several does not say when it began.
@@ -221,25 +86,34 @@ impl Recording {
             return Err(CaptureError::BadOptions(text));
         }
         let recorded_start = containers.iter().filter_map(Container::start).min();
-        let mut topics: Vec<_> =
-            containers.iter().flat_map(|container| container.topics(options)).collect();
-        topics.sort_by(|a, b| (&a.name, a.kind).cmp(&(&b.name, b.kind)));
-        topics.dedup();
-        let there = topics.clone();
-        let text = |name: &String| {
-            topics.iter().any(|one| one.kind == bag::Kind::Transcript && one.name == *name)
+        let start = options.start_time.or(recorded_start);
+        let first = start.unwrap_or(Timestamp::EPOCH);
+        let behind = |container: &Container| {
+            let own = container.start().or(recorded_start).zip(recorded_start);
+            own.map_or(0, |(own, earliest)| own.as_nanos().saturating_sub(earliest.as_nanos()))
         };
-        if let Some(name) = options.transcripts.iter().find(|name| !text(name)) {
+        let mut parts: Vec<Part> = Vec::with_capacity(paths.len());
+        for (index, container) in containers.into_iter().enumerate() {
+            let nanos = first.as_nanos().saturating_add(behind(&container));
+            let number = (paths.len() > 1).then_some(index + 1);
+            let part = Part::of(container, number, Timestamp::from_nanos(nanos), &parts, options);
+            parts.push(part);
+        }
+        let is_missing = |name: &&String| !parts.iter().any(|part| part.has_text(name));
+        if let Some(name) = options.transcripts.iter().find(is_missing) {
             let reason = format!(
                 "it has no topic {name} of text for --transcripts or replay.transcripts (std_msgs/String or JSON)"
             );
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }
-        // What is named as a transcript is selected by that.
-        topics.retain(|topic| topic.kind == bag::Kind::Transcript || options.selects(&topic.name));
-        if topics.is_empty() {
-            let names: Vec<_> = there.iter().map(|topic| topic.name.as_str()).collect();
-            let reason = match (containers.first(), names.is_empty()) {
+        let mut played: Vec<Played> = parts.iter().flat_map(Part::played).cloned().collect();
+        played.sort();
+        played.dedup();
+        if played.is_empty() {
+            let mut names: Vec<&str> = parts.iter().flat_map(Part::there).collect();
+            names.sort_unstable();
+            names.dedup();
+            let reason = match (parts.first().map(|part| &part.container), names.is_empty()) {
                 (_, false) => format!("the selected topics are not among {}", names.join(", ")),
                 (Some(Container::Bag(bag)), true) => bag.why_nothing_plays(),
                 _ => "it has neither pictures nor sound".to_owned(),
@@ -247,31 +121,17 @@ impl Recording {
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }
         let of_kind = |kind| {
-            let mut ids: Vec<_> = topics
-                .iter()
-                .filter(|topic| topic.kind == kind)
-                .map(|topic| options.source(&topic.name))
-                .collect();
+            let of_it = played.iter().filter(|one| one.kind == kind);
+            let mut ids: Vec<SourceId> = of_it.map(|one| one.source.clone()).collect();
             ids.sort();
             ids.dedup();
             ids
         };
-        let start = options.start_time.or(recorded_start);
-        if start.is_none() {
-            tracing::warn!(path = %path.display(), "no start time in the recording; taking 1970-01-01 (give --start-time)");
-        }
-        let first = start.unwrap_or(Timestamp::EPOCH);
-        let behind = |container: &Container| {
-            let own = container.start().or(recorded_start).zip(recorded_start);
-            own.map_or(0, |(own, earliest)| own.as_nanos().saturating_sub(earliest.as_nanos()))
-        };
-        let parts = containers.into_iter().map(|container| {
-            let nanos = first.as_nanos().saturating_add(behind(&container));
-            Part { container, start: Timestamp::from_nanos(nanos) }
-        });
-        let parts: Vec<Part> = parts.collect();
         if let Some(reason) = nothing_selected(&parts, first, options) {
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
+        }
+        if start.is_none() {
+            tracing::warn!(path = %path.display(), "no start time in the recording; taking 1970-01-01 (give --start-time)");
         }
         Ok(Self {
             path: path.to_owned(),
@@ -280,9 +140,9 @@ impl Recording {
             parts,
             start: first,
             start_is_guess: start.is_none(),
-            cameras: of_kind(bag::Kind::Camera),
-            microphones: of_kind(bag::Kind::Microphone),
-            topics: topics.into_iter().map(|topic| topic.name).collect(),
+            cameras: of_kind(Kind::Camera),
+            microphones: of_kind(Kind::Microphone),
+            played,
         })
     }
 
@@ -302,11 +162,11 @@ impl Recording {
     #[must_use]
     pub fn selection(&self) -> String {
         let mut topics: Vec<_> = self
-            .topics
+            .played
             .iter()
-            .map(|topic| match self.options.source(topic) {
-                source if source.as_str() == topic => topic.clone(),
-                source => format!("{topic}:={source}"),
+            .map(|Played { name, source, .. }| match source.as_str() {
+                source if source == name => name.clone(),
+                source => format!("{name}:={source}"),
             })
             .collect();
         topics.sort();
@@ -368,14 +228,22 @@ impl Recording {
     /// The calibrations that its bags tell of their selected cameras.
     #[must_use]
     pub fn calibrations(&self) -> BTreeMap<SourceId, CameraInfo> {
-        let mut told = CameraInfos::default();
+        let mut all = CameraInfos::default();
         for part in &self.parts {
             if let Container::Bag(bag) = &part.container {
-                told.merge(bag.cameras());
+                all.merge(bag.cameras());
             }
         }
-        let camera = |topic: &String| Some((self.options.source(topic), told.of_topic(topic)?));
-        self.topics.iter().filter_map(camera).collect()
+        let mut calibrations = BTreeMap::new();
+        for part in &self.parts {
+            let own = if let Container::Bag(bag) = &part.container { bag.cameras() } else { &all };
+            for (topic, played) in part.selected() {
+                if let Some(camera) = own.of_topic(topic).or_else(|| all.of_topic(topic)) {
+                    calibrations.entry(played.source.clone()).or_insert(camera);
+                }
+            }
+        }
+        calibrations
     }
 
     /// Nothing before this is played.
@@ -400,12 +268,7 @@ impl Recording {
         let first = if cut { self.first() } else { Timestamp::from_nanos(i64::MIN) };
         let mut playback = Playback::new(&self.path, first, self.end());
         for part in &self.parts {
-            playback = match &part.container {
-                Container::Media(media) => media.play(&self.options, part.start, playback)?,
-                Container::Bag(bag) => {
-                    bag.play(&self.topics, &self.options, part.start, playback)?
-                }
-            };
+            playback = part.play(playback)?;
         }
         Ok(playback)
     }

@@ -25,6 +25,7 @@ use crate::daemon::refine::Refiner;
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;
 use crate::daemon::vectorize::{Vectorizer, Work};
+use crate::mqtt::message::ReplayRate;
 use crate::text::Embedders;
 use crate::time::{Span, Timestamp};
 
@@ -38,6 +39,7 @@ use crate::time::{Span, Timestamp};
   engramd replay run.mcap --rate 1 --serve       play it in real time and answer questions meanwhile
   engramd replay night/                          a rosbag2 folder; also run.bag and run_0.db3
   engramd replay left.bag right.bag --together  two bags of one run, in the order of their times
+  engramd replay a.mp4 b.mp4 --together --remap 1:camera:=left --remap 2:camera:=right
   engramd replay run.mcap --topics /camera/image_raw/compressed,/audio/audio
   engramd replay run.mcap --transcripts /speech/text        words of the robot's own recogniser
   engramd replay clip.mp4 --start-time 2026-03-02T17:30:00Z")]
@@ -45,7 +47,8 @@ pub struct ReplayArgs {
     /// Recordings, remembered one after the other.
     #[arg(required = true, value_name = "REC")]
     pub recordings: Vec<PathBuf>,
-    /// Play all of them at once, in the order of their times, as one recording.
+    /// Play all of them at once, in the order of their times, as one recording. Where two have a topic at the same time,
+    /// the second recording's is called `2:/camera`.
     #[arg(long)]
     pub together: bool,
     /// How many times faster than real time, or `max`.
@@ -82,7 +85,8 @@ pub struct ReplayArgs {
     /// [default: `replay.transcripts`].
     #[arg(long, value_delimiter = ',', value_name = "TOPICS")]
     pub transcripts: Vec<String>,
-    /// Name a topic differently: `/camera:=/front` [default: `replay.remap`].
+    /// Name a topic differently: `/camera:=/front`; with `--together` that of one recording: `2:/camera:=/right`
+    /// [default: `replay.remap`].
     #[arg(long, value_parser = Renaming::parse, value_name = "A:=B")]
     pub remap: Vec<Renaming>,
     /// Wait for `resume` (space, or MQTT `replay/resume`) before the first frame; needs `--serve` or a terminal.
@@ -113,9 +117,13 @@ fn parse_rate(text: &str) -> Result<Rate, String> {
     if text == "max" {
         return Ok(Rate(None));
     }
-    match text.parse::<f64>() {
-        Ok(rate) if rate > 0.0 && rate.is_finite() => Ok(Rate(Some(rate))),
-        _ => Err(format!("{text:?} is no rate; write a number above 0, or max")),
+    match text.parse().ok().and_then(ReplayRate::times) {
+        Some(ReplayRate::Times(rate)) => Ok(Rate(Some(rate))),
+        _ => Err(format!(
+            "{text:?} is no rate; write a number from {} to {}, or max",
+            ReplayRate::SLOWEST,
+            ReplayRate::FASTEST
+        )),
     }
 }
 
@@ -492,6 +500,16 @@ mod tests {
     fn options(line: &[&str], config: &Replay) -> ReplayOptions {
         let line = [["replay", "run.mcap"].as_slice(), line].concat();
         Line::try_parse_from(line).unwrap().args.options(config)
+    }
+
+    #[test]
+    fn rates_are_what_a_replay_can_be_played_at() {
+        for (text, rate) in [("max", None), ("0.5", Some(0.5)), ("10000", Some(10_000.0))] {
+            assert_eq!(parse_rate(text), Ok(Rate(rate)));
+        }
+        for text in ["0", "-1", "1e-300", "1e9", "inf", "nan", "fast"] {
+            assert!(parse_rate(text).unwrap_err().contains("0.001"), "{text}");
+        }
     }
 
     #[test]

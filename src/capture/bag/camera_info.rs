@@ -300,6 +300,18 @@ mod tests {
     }
 
     #[test]
+    fn foxgloves_name_of_a_fisheye_is_known() {
+        let bend = [-0.02, 0.004, -0.003, 0.0006];
+        let json = serde_json::json!({
+            "timestamp": {"sec": 5, "nsec": 6}, "frame_id": "wide", "width": 640, "height": 480,
+            "distortion_model": "kannala_brandt", "D": bend, "K": K, "R": [], "P": [],
+        });
+        let data = json.to_string();
+        let told = decoded("foxglove.CameraCalibration", "json", data.as_bytes());
+        assert_eq!(told.raw.unwrap().distortion, Distortion::Equidistant(bend));
+    }
+
+    #[test]
     fn a_sensor_that_is_cut_and_binned_has_another_matrix() {
         let ros2 = Cdr::ros2().u32(5).u32(6).text("optical");
         let told = decoded("sensor_msgs/msg/CameraInfo", "cdr", &body(ros2, &[], true));

@@ -5,10 +5,10 @@ use std::io::Write as _;
 use std::path::Path;
 
 use super::definition::Definition;
-use super::raw_image::RawImage;
 use super::{Bag, Connection, Found, rosbag1, rosbag2, sqlite};
+use crate::capture::options::ReplayOptions;
 use crate::capture::picture::{encoded_size, to_rgb};
-use crate::capture::recording::ReplayOptions;
+use crate::capture::raw_image::RawImage;
 use crate::ids::SourceId;
 use crate::media::{Frame, Picture};
 use crate::time::Timestamp;
@@ -122,7 +122,7 @@ pub fn raw_image(bytes: &[u8]) {
     let encoding = ENCODINGS[usize::from(choice & 0x7f) % ENCODINGS.len()];
     let (width, height, step) = (u32::from(width), u32::from(height), u32::from(step));
     let image = RawImage { width, height, step, encoding, big_endian: choice & 0x80 != 0, data };
-    let _ = image.to_rgb();
+    assert_eq!(image.picture().is_ok(), image.to_rgb().is_ok(), "what is kept can be shown");
 }
 
 /// A picture file, decoded as far as it can be; its size is refused before its pixels are.
@@ -176,7 +176,7 @@ pub fn rosbag2_packed(bytes: &[u8]) {
         return;
     }
     assert!(file.len() as u64 <= MOST_UNPACKED, "{} bytes", file.len());
-    if let Ok(message) = sqlite::unpack(bytes, MOST_UNPACKED) {
+    if let Ok(message) = rosbag2::unpack_message(bytes, MOST_UNPACKED) {
         assert!(message.len() as u64 <= MOST_UNPACKED, "{} bytes", message.len());
         // After a frame of nothing, one may see an end where the other goes on.
         let alike = message.starts_with(&file) || file.starts_with(&message);

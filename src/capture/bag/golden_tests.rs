@@ -1,8 +1,5 @@
 //! Every kind of message that is played, in the encodings that it comes in, against what it says.
 
-use std::collections::BTreeMap;
-use std::io::Cursor;
-
 use gstreamer as gst;
 use gstreamer::prelude::*;
 use gstreamer_app::AppSink;
@@ -10,10 +7,13 @@ use serde_json::{Value as Json, json};
 
 use super::cdr::Cdr;
 use super::message::{Decoded, SoundCoding, VideoCodec};
+use super::seeds::{Sent, mcap_of, placeless_pose};
 use super::{Connection, definition};
+use crate::capture::picture::to_rgb;
 use crate::capture::sound::{Sample, SoundFormat};
 use crate::capture::{Recording, ReplayOptions};
-use crate::media::{Item, Picture};
+use crate::ids::SourceId;
+use crate::media::{Frame, Item, Picture};
 use crate::time::Timestamp;
 
 /// 2026-03-04T08:15:00.000000005Z.
@@ -37,9 +37,13 @@ fn told(decoded: &Decoded<'_>) -> String {
     match decoded {
         Decoded::Picture { stamp, width, height, picture } => {
             let pixels = match picture {
-                Picture::Rgb8(bytes) => format!("{bytes:?}"),
                 Picture::Encoded(bytes) => format!("{} bytes", bytes.len()),
-                Picture::I420(_) => "I420".to_owned(),
+                _ => {
+                    let (source, picture) = (SourceId::new("c"), picture.clone());
+                    let (at, number, width, height) = (Timestamp::EPOCH, 0, *width, *height);
+                    let frame = Frame { source, at, number, width, height, picture };
+                    format!("{:?}", to_rgb(&frame).unwrap().into_raw())
+                }
             };
             format!("{} picture {width}x{height} {pixels}", at(stamp))
         }
@@ -193,6 +197,16 @@ fn poses_say_the_same_in_every_encoding() {
     assert_eq!(foxglove("foxglove.FrameTransforms", json!({"transforms": [stamped]})), expected);
 }
 
+#[test]
+fn a_pose_that_leaves_out_what_is_zero_is_no_damage() {
+    let [descriptors, message] = placeless_pose();
+    let told_so = Some(("protobuf", descriptors.as_slice()));
+    let (connection, flaw) = Connection::new("t", "foxglove.PoseInFrame", "protobuf", told_so);
+    assert_eq!(flaw, None);
+    let pose = connection.decode(&message).unwrap().unwrap();
+    assert_eq!(told(&pose), "0 pose 0 0 3.142 map");
+}
+
 /// Three seconds of 440 Hz, packed: each packet with its time, nanoseconds.
 fn packets(encoder: &str) -> Vec<(u64, Vec<u8>)> {
     gst::init().unwrap();
@@ -216,36 +230,20 @@ fn packets(encoder: &str) -> Vec<(u64, Vec<u8>)> {
 
 /// A bag of one message per packet, and one before all of them.
 fn bag(
-    kind: (&str, &str),
-    before: Option<(&str, Vec<u8>)>,
+    kind: (&'static str, &'static str),
+    before: Option<(&'static str, Vec<u8>)>,
     packets: &[(u64, Vec<u8>)],
     message: impl Fn(u64, &[u8]) -> Vec<u8>,
 ) -> tempfile::TempDir {
     const T0: u64 = 1_772_612_100_000_000_000;
-    let mut writer = mcap::WriteOptions::new().create(Cursor::new(Vec::new())).unwrap();
-    let mut put = |topic: &str, (schema, encoding): (&str, &str), at: u64, data: &[u8]| {
-        let text = definition::built_in::full_text(schema).unwrap_or_else(|| "{}".to_owned());
-        let language = if encoding == "json" { "jsonschema" } else { "ros2msg" };
-        let schema = writer.add_schema(schema, language, text.as_bytes()).unwrap();
-        let channel_id = writer.add_channel(schema, topic, encoding, &BTreeMap::new()).unwrap();
-        let header = mcap::records::MessageHeader {
-            channel_id,
-            sequence: 0,
-            log_time: T0 + at,
-            publish_time: T0 + at,
-        };
-        writer.write_to_known_channel(&header, data).unwrap();
-    };
-    if let Some((schema, data)) = before {
-        put("/audio/audio_info", (schema, "cdr"), 0, &data);
-    }
-    for (at, packet) in packets {
-        put("/audio/audio", kind, *at, &message(T0 + at, packet));
-    }
-    writer.finish().unwrap();
+    let sent = |topic, kind, at: u64, data| Sent { topic, kind, log_time: T0 + at, data };
+    let info = before.map(|(schema, data)| sent("/audio/audio_info", (schema, "cdr"), 0, data));
+    let sound = packets
+        .iter()
+        .map(|(at, packet)| sent("/audio/audio", kind, *at, message(T0 + at, packet)));
+    let all: Vec<Sent> = info.into_iter().chain(sound).collect();
     let folder = tempfile::tempdir().unwrap();
-    let bytes = writer.into_inner().into_inner();
-    std::fs::write(folder.path().join("bag.mcap"), bytes).unwrap();
+    std::fs::write(folder.path().join("bag.mcap"), mcap_of(&all)).unwrap();
     folder
 }
 

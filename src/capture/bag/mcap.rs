@@ -3,9 +3,9 @@
 //!
 //! [`Index::of`] walks over the top-level records once without unpacking; [`segments`](super::segments)
 //! has the chunks unpacked in order of their first message. A summary is a convenience here, never a
-//! condition.
+//! condition: it saves unpacking chunks for what they declare, and tells where chunks begin behind damage.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -17,15 +17,22 @@ use mcap::records::{Record, op};
 use super::segments::{
     MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
 };
+use super::walk::{Walked, next_place};
 use super::{BagReader, Connection, Container};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::time::Span;
 
-/// Messages outside chunks are read in runs of about this size.
-const RUN_BYTES: u64 = 4 << 20;
 /// Opcode and length before each record.
 const RECORD_HEAD: u64 = 9;
+/// A footer's body.
+const FOOTER_BYTES: u64 = 20;
+/// What a message record begins with.
+const MESSAGE_HEAD: u64 = 22;
+/// A chunk's fields before its records lie in this.
+const CHUNK_HEAD: u64 = 256;
+/// A summary longer than this is not used.
+const MAX_SUMMARY_BYTES: u64 = 256 << 20;
 
 /// Whether the file is, or by its name claims to be, an MCAP file.
 ///
@@ -68,6 +75,8 @@ pub struct Index {
     channels: BTreeMap<u16, Arc<Connection>>,
     span: Option<Span>,
     damage: Vec<(Cause, String)>,
+    /// Chunks whose damage is counted there.
+    told: BTreeSet<u64>,
 }
 
 impl Index {
@@ -80,15 +89,16 @@ impl Index {
         let io = |source| CaptureError::Io { path: path.to_owned(), source };
         let size = file.metadata().map_err(io)?.len();
         let mut walk = Walk::default();
-        walk.top_level(&mut file, size).map_err(io)?;
+        let summary = walk.summary(&mut file, size).map_err(io)?;
+        walk.top_level(&mut file, &summary.unwrap_or_else(|| Summary::none(size))).map_err(io)?;
         if !walk.summarised || walk.channels.is_empty() {
             walk.inside_chunks(&mut file).map_err(io)?;
         }
-        walk.segments.sort();
         let channels = walk.connections();
-        let span = span(walk.first, walk.last);
-        let damage = walk.damage;
-        Ok(Self { path: path.to_owned(), segments: walk.segments, channels, span, damage })
+        let Walked { mut segments, first, last, damage, told, .. } = walk.found;
+        segments.sort();
+        let span = span(first, last);
+        Ok(Self { path: path.to_owned(), segments, channels, span, damage, told })
     }
 }
 
@@ -143,144 +153,331 @@ impl Segmented for Index {
                 each(Piece::Damaged(Cause::BadMessage, place));
             }
         });
-        if let Err((cause, why)) = result {
+        if let Err((cause, why)) = result
+            && !self.told.contains(&segment.offset)
+        {
             let place = format!("the chunk at byte {}: {why}", segment.offset);
             each(Piece::Damaged(cause, place));
         }
     }
 }
 
-/// What the walk over the file has gathered so far.
-struct Walk {
-    segments: Vec<Segment>,
-    schemas: BTreeMap<u16, Schema>,
-    channels: BTreeMap<u16, Declared>,
-    first: u64,
-    last: u64,
-    summarised: bool,
-    damage: Vec<(Cause, String)>,
+/// What the end of a file says of its beginning.
+struct Summary {
+    /// Where the records of data end.
+    start: u64,
+    /// The file's own end.
+    size: u64,
+    /// Offset of a chunk → its first and last log time.
+    chunks: BTreeMap<u64, (u64, u64)>,
 }
 
-impl Default for Walk {
-    fn default() -> Self {
-        Self {
-            segments: Vec::new(),
-            schemas: BTreeMap::new(),
-            channels: BTreeMap::new(),
-            first: u64::MAX,
-            last: 0,
-            summarised: false,
-            damage: Vec::new(),
-        }
+impl Summary {
+    /// That of a file without one: everything up to its end may be data.
+    fn none(size: u64) -> Self {
+        Self { start: size, size, chunks: BTreeMap::new() }
     }
+
+    fn is_there(&self) -> bool {
+        self.start < self.size
+    }
+
+    /// Whether a record from `offset` to `next` leaves the chunks where they are.
+    fn allows(&self, file: &mut File, offset: u64, next: u64, opcode: u8) -> std::io::Result<bool> {
+        if opcode != op::CHUNK && self.chunks.contains_key(&offset) {
+            return Ok(false);
+        }
+        Ok(self.next_chunk(file, offset + 1, next)?.is_none())
+    }
+
+    /// The first chunk that it names in between, where one is.
+    fn next_chunk(&self, file: &mut File, from: u64, to: u64) -> std::io::Result<Option<u64>> {
+        for at in self.chunks.range(from..to.max(from)).map(|(at, _)| *at) {
+            if record_head(file, at)?.is_some_and(|(opcode, _)| opcode == op::CHUNK) {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A record that can be one.
+struct TopLevel {
+    opcode: u8,
+    length: u64,
+    /// What follows does not hang on its length alone.
+    sure: bool,
+    chunk: Option<ChunkHead>,
+    /// One of a chunk's two lengths is wrong.
+    torn: bool,
+}
+
+/// What a chunk says of itself.
+struct ChunkHead {
+    first: u64,
+    last: u64,
+    unpacked: u64,
+    /// Length of the record by the size of what is packed in it; its own length says it once more.
+    length: u64,
+}
+
+impl ChunkHead {
+    /// Of a chunk's body: two times, size, CRC, name of the compression (short), packed size.
+    fn of(body: &[u8]) -> Option<Self> {
+        let name = u64::from(word(body, 28)?);
+        let packed = number(body, usize::try_from(32 + name).ok()?)?;
+        Some(Self {
+            first: number(body, 0)?,
+            last: number(body, 8)?,
+            unpacked: number(body, 16)?,
+            length: (40 + name).checked_add(packed)?,
+        })
+    }
+
+    fn at(file: &mut File, offset: u64, length: u64) -> std::io::Result<Option<Self>> {
+        Ok(Self::of(&read_at(file, offset + RECORD_HEAD, length.min(CHUNK_HEAD))?))
+    }
+}
+
+/// What the walk over the file has gathered so far.
+#[derive(Default)]
+struct Walk {
+    found: Walked,
+    schemas: BTreeMap<u16, Schema>,
+    channels: BTreeMap<u16, Declared>,
+    /// Everything is declared that the chunks declare.
+    summarised: bool,
 }
 
 impl Walk {
-    fn top_level(&mut self, file: &mut File, size: u64) -> std::io::Result<()> {
-        let mut offset = MAGIC.len() as u64;
-        let mut after_data = false;
-        loop {
-            let Some((opcode, length)) = record_head(file, offset, size)? else {
-                let place =
-                    format!("the file ends at byte {size} in the middle of the record at {offset}");
-                note(&mut self.damage, Cause::Truncated, place);
-                return self.cut_chunk(file, offset, size);
-            };
-            let next = offset + RECORD_HEAD + length;
-            match opcode {
+    /// Reads the summary by the footer; `None`: there is none, or it is not to be found.
+    fn summary(&mut self, file: &mut File, size: u64) -> std::io::Result<Option<Summary>> {
+        let tail = RECORD_HEAD + FOOTER_BYTES + MAGIC.len() as u64;
+        let Some(footer_at) = size.checked_sub(tail) else { return Ok(None) };
+        let footer = read_at(file, footer_at, tail)?;
+        let body = footer.get(RECORD_HEAD as usize..).unwrap_or_default();
+        let (Some(start), Some(crc)) = (number(body, 0), word(body, 16)) else { return Ok(None) };
+        let is_footer = footer.first() == Some(&op::FOOTER)
+            && number(&footer, 1) == Some(FOOTER_BYTES)
+            && body.get(FOOTER_BYTES as usize..) == Some(MAGIC);
+        let data_end = RECORD_HEAD + 4;
+        if !is_footer
+            || start < MAGIC.len() as u64 + data_end
+            || start >= footer_at
+            || footer_at - start > MAX_SUMMARY_BYTES
+        {
+            return Ok(None);
+        }
+        // The checksum is of everything up to itself.
+        let bytes = read_at(file, start, size - MAGIC.len() as u64 - 4 - start)?;
+        let checked = crc != 0 && crc32fast::hash(&bytes) == crc;
+        let head = record_head(file, start - data_end)?;
+        if !checked && head != Some((op::DATA_END, 4)) {
+            return Ok(None);
+        }
+        let mut summary = Summary { start, ..Summary::none(size) };
+        let whole = usize::try_from(footer_at - start).ok().and_then(|length| bytes.get(..length));
+        let mut broken = 0;
+        let parsed = if crc == 0 || checked {
+            records(whole.unwrap_or_default(), &mut |opcode, body| match opcode {
                 op::SCHEMA | op::CHANNEL => {
-                    let body = read_at(file, offset + RECORD_HEAD, length.min(1 << 26))?;
-                    if let Err(reason) = self.declare(opcode, &body) {
-                        note(&mut self.damage, Cause::BadMessage, format!("{reason} at {offset}"));
+                    broken += u32::from(self.declare(opcode, body).is_err());
+                }
+                op::CHUNK_INDEX => {
+                    if let (Some(first), Some(last), Some(at)) =
+                        (number(body, 0), number(body, 8), number(body, 16))
+                    {
+                        summary.chunks.insert(at, (first, last));
                     }
-                }
-                op::MESSAGE if length > MAX_CHUNK_BYTES => {
-                    let place = format!("a message of {length} bytes at {offset}");
-                    note(&mut self.damage, Cause::HugeChunk, place);
-                }
-                op::MESSAGE => {
-                    let head = read_at(file, offset + RECORD_HEAD, length.min(22))?;
-                    match message_log_time(&head) {
-                        Some(time) => self.message(offset, next, time),
-                        None => {
-                            let place = format!("short message at {offset}");
-                            note(&mut self.damage, Cause::BadMessage, place);
-                        }
-                    }
-                }
-                op::CHUNK => self.chunk(file, offset, length)?,
-                op::DATA_END => after_data = true,
-                op::FOOTER => {
-                    self.summarised = after_data && self.damage.is_empty();
-                    return Ok(());
-                }
-                0 => {
-                    let place = format!("no record begins at byte {offset}");
-                    note(&mut self.damage, Cause::Truncated, place);
-                    return Ok(());
                 }
                 _ => {}
-            }
-            offset = next;
+            })
+        } else {
+            Err((Cause::BadCrc, "its CRC is wrong".to_owned()))
+        };
+        self.summarised = parsed.is_ok() && broken == 0;
+        if let Err((cause, why)) = parsed {
+            note(&mut self.found.damage, cause, format!("the summary at byte {start}: {why}"));
+            summary.chunks.clear();
+        } else if broken > 0 {
+            let place = format!("{broken} declarations in the summary at byte {start}");
+            note(&mut self.found.damage, Cause::BadMessage, place);
         }
+        Ok(Some(summary))
     }
 
-    /// The file ends inside a chunk: what is there of it unpacks as far as it reaches.
-    fn cut_chunk(&mut self, file: &mut File, offset: u64, size: u64) -> std::io::Result<()> {
-        let head = read_at(file, offset, RECORD_HEAD)?;
-        if head.len() as u64 == RECORD_HEAD && head.first() == Some(&op::CHUNK) {
-            self.chunk(file, offset, size - offset - RECORD_HEAD)?;
+    /// Walks over everything before the summary.
+    fn top_level(&mut self, file: &mut File, summary: &Summary) -> std::io::Result<()> {
+        let (mut offset, mut after_data) = (MAGIC.len() as u64, false);
+        // A record before, whose length may be wrong.
+        let mut doubtful = None;
+        while offset < summary.start || !summary.is_there() {
+            let Some(record) = record(file, offset, summary)? else {
+                let next = self.behind_damage(file, offset, doubtful.take(), summary)?;
+                let Some(next) = next else { break };
+                offset = next;
+                continue;
+            };
+            match record.opcode {
+                op::FOOTER => {
+                    self.summarised |= after_data && self.found.is_whole();
+                    break;
+                }
+                op::DATA_END => after_data = true,
+                _ => self.take(file, offset, &record, summary)?,
+            }
+            doubtful = (!record.sure).then_some(offset);
+            offset += RECORD_HEAD + record.length;
+        }
+        self.found.tell_holes();
+        Ok(())
+    }
+
+    /// Takes what is needed of a record.
+    fn take(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        record: &TopLevel,
+        summary: &Summary,
+    ) -> std::io::Result<()> {
+        let (length, next) = (record.length, offset + RECORD_HEAD + record.length);
+        let damage = &mut self.found.damage;
+        match record.opcode {
+            op::SCHEMA | op::CHANNEL => {
+                let body = read_at(file, offset + RECORD_HEAD, length.min(1 << 26))?;
+                if let Err(reason) = self.declare(record.opcode, &body) {
+                    let place = format!("{reason} at {offset}");
+                    note(&mut self.found.damage, Cause::BadMessage, place);
+                }
+            }
+            op::MESSAGE if length > MAX_CHUNK_BYTES => {
+                let place = format!("a message of {length} bytes at {offset}");
+                note(damage, Cause::HugeChunk, place);
+            }
+            op::MESSAGE => {
+                let head = read_at(file, offset + RECORD_HEAD, length.min(MESSAGE_HEAD))?;
+                match message_log_time(&head) {
+                    Some(time) => self.found.message(offset, next, time),
+                    None => note(damage, Cause::BadMessage, format!("short message at {offset}")),
+                }
+            }
+            op::CHUNK => {
+                let Some(head) = &record.chunk else {
+                    note(damage, Cause::BadChunk, format!("short chunk at byte {offset}"));
+                    return Ok(());
+                };
+                if record.torn {
+                    let place = format!("the chunk at byte {offset} says two lengths");
+                    note(damage, Cause::BadChunk, place);
+                    self.found.told.insert(offset);
+                }
+                self.chunk(head, offset, length, summary);
+            }
+            _ => {}
         }
         Ok(())
     }
 
-    /// A message outside chunks joins the run before it, if that is not too long.
-    fn message(&mut self, offset: u64, next: u64, time: u64) {
-        self.first = self.first.min(time);
-        self.last = self.last.max(time);
-        match self.segments.last_mut() {
-            Some(run)
-                if !run.chunk && run.length < RUN_BYTES && run.offset + run.length == offset =>
-            {
-                run.first = run.first.min(time);
-                run.length = next - run.offset;
-            }
-            _ => {
-                let length = next - offset;
-                self.segments.push(Segment { first: time, offset, length, chunk: false });
-            }
+    /// No record can be read at `offset`: says where the next one begins, `None` if none does.
+    ///
+    /// `doubtful`: the record before it, if `offset` hangs on its length.
+    fn behind_damage(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        doubtful: Option<u64>,
+        summary: &Summary,
+    ) -> std::io::Result<Option<u64>> {
+        let next = if self.found.is_riddled() {
+            None
+        } else {
+            self.resume(file, doubtful.unwrap_or(offset) + 1, summary)?
+        };
+        let end = next.unwrap_or(summary.start);
+        let from = doubtful.filter(|_| end < offset).unwrap_or(offset);
+        if let Some(before) = doubtful {
+            self.found.doubt(before, offset, end);
         }
+        if next.is_some() || summary.is_there() {
+            self.found.hole(from, end);
+        } else {
+            self.found.cut(from, summary.size);
+        }
+        let length = end.saturating_sub(offset + RECORD_HEAD);
+        if let Some((op::CHUNK, told)) = record_head(file, offset)?
+            && let Some(head) = ChunkHead::at(file, offset, length)?
+            && (head.length == told || summary.chunks.contains_key(&offset))
+        {
+            // It is a chunk without its end, which unpacks as far as it reaches.
+            self.found.told.insert(offset);
+            self.chunk(&head, offset, length, summary);
+        }
+        Ok(next)
     }
 
-    fn chunk(&mut self, file: &mut File, offset: u64, length: u64) -> std::io::Result<()> {
-        // Two times, size, CRC, name of the compression (short), compressed size.
-        let head = read_at(file, offset + RECORD_HEAD, length.min(256))?;
-        let number = |at: usize| {
-            head.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map(u64::from_le_bytes)
+    /// Where the first record from `from` on begins: that of the next chunk in the summary, else what a search finds.
+    fn resume(
+        &self,
+        file: &mut File,
+        from: u64,
+        summary: &Summary,
+    ) -> std::io::Result<Option<u64>> {
+        if summary.chunks.is_empty() {
+            return next_place(file, from, summary.start, |file, at, ahead| {
+                self.begins(file, at, ahead, summary)
+            });
+        }
+        summary.next_chunk(file, from, summary.start)
+    }
+
+    /// Whether `ahead` is the beginning of a record that nothing else is mistaken for: a chunk whose lengths agree, a
+    /// message of a known channel with another record behind it, the end of the data or of the file.
+    fn begins(
+        &self,
+        file: &mut File,
+        at: u64,
+        ahead: &[u8],
+        summary: &Summary,
+    ) -> std::io::Result<bool> {
+        let (Some(opcode), Some(length)) = (ahead.first(), number(ahead, 1)) else {
+            return Ok(false);
         };
-        let (Some(first), Some(last), Some(unpacked)) = (number(0), number(8), number(16)) else {
-            note(&mut self.damage, Cause::BadChunk, format!("short chunk at byte {offset}"));
-            return Ok(());
-        };
+        let body = ahead.get(RECORD_HEAD as usize..).unwrap_or_default();
+        Ok(match *opcode {
+            op::CHUNK => ChunkHead::of(body).is_some_and(|head| head.length == length),
+            op::MESSAGE if length >= MESSAGE_HEAD => {
+                let id = body.first_chunk().copied().map(u16::from_le_bytes);
+                id.is_some_and(|id| self.channels.contains_key(&id))
+                    && follows(file, at, length, summary)?
+            }
+            op::DATA_END => length == 4 && follows(file, at, length, summary)?,
+            op::FOOTER => is_footer(at, length, summary),
+            _ => false,
+        })
+    }
+
+    fn chunk(&mut self, head: &ChunkHead, offset: u64, length: u64, summary: &Summary) {
+        let unpacked = head.unpacked;
         if unpacked > MAX_CHUNK_BYTES || length > MAX_CHUNK_BYTES {
             let place = format!(
                 "the chunk at byte {offset} unpacks to {unpacked} bytes, the cap is {MAX_CHUNK_BYTES}"
             );
-            note(&mut self.damage, Cause::HugeChunk, place);
-            return Ok(());
+            note(&mut self.found.damage, Cause::HugeChunk, place);
+            return;
         }
         if unpacked > 0 {
-            self.first = self.first.min(first);
-            self.last = self.last.max(last);
+            let times = summary.chunks.get(&offset).copied();
+            let (first, last) = times.unwrap_or((head.first, head.last));
+            self.found.covers(first, last);
             let length = length + RECORD_HEAD;
-            self.segments.push(Segment { first, offset, length, chunk: true });
+            self.found.segments.push(Segment { first, offset, length, chunk: true });
         }
-        Ok(())
     }
 
     /// Without a summary the declarations lie in the chunks.
     fn inside_chunks(&mut self, file: &mut File) -> std::io::Result<()> {
-        let chunks: Vec<_> = self.segments.iter().copied().filter(|s| s.chunk).collect();
+        let chunks: Vec<_> = self.found.segments.iter().copied().filter(|s| s.chunk).collect();
         for segment in chunks {
             let record = read_at(file, segment.offset, segment.length)?;
             // What is broken in it is counted when it is played.
@@ -319,14 +516,14 @@ impl Walk {
             let schema = self.schemas.get(&channel.schema);
             if schema.is_none() && channel.schema != 0 {
                 let place = format!("topic {} has no schema {}", channel.topic, channel.schema);
-                note(&mut self.damage, Cause::UnknownSchema, place);
+                note(&mut self.found.damage, Cause::UnknownSchema, place);
             }
             let (name, definition) = schema.map_or(("", None), |schema| {
                 (schema.name.as_str(), Some((schema.encoding.as_str(), schema.text.as_slice())))
             });
             let (connection, flaw) =
                 Connection::new(&channel.topic, name, &channel.encoding, definition);
-            self.damage.extend(flaw);
+            self.found.damage.extend(flaw);
             connections.insert(*id, Arc::new(connection));
         }
         connections
@@ -335,23 +532,86 @@ impl Walk {
 
 /// The log time in the 22 bytes before a message's data: channel id (2), sequence (4), log time (8), publish time (8).
 fn message_log_time(head: &[u8]) -> Option<u64> {
-    head.get(6..14)?.try_into().ok().map(u64::from_le_bytes).filter(|_| head.len() >= 22)
+    number(head, 6).filter(|_| head.len() as u64 >= MESSAGE_HEAD)
 }
 
-/// Opcode and length of the record at `offset`; `None` when it is not whole.
-fn record_head(file: &mut File, offset: u64, size: u64) -> std::io::Result<Option<(u8, u64)>> {
-    if offset + RECORD_HEAD > size {
-        return Ok(None);
-    }
+/// Eight bytes' number.
+fn number(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().copied().map(u64::from_le_bytes)
+}
+
+/// Four bytes' number.
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
+}
+
+/// Opcode and length of what lies at `offset`, whatever it is; `None` at the end of the file.
+fn record_head(file: &mut File, offset: u64) -> std::io::Result<Option<(u8, u64)>> {
     let head = read_at(file, offset, RECORD_HEAD)?;
-    let (Some(opcode), Some(length)) =
-        (head.first(), head.get(1..9).and_then(|bytes| bytes.try_into().ok()))
-    else {
-        return Ok(None);
+    Ok(head.first().copied().zip(number(&head, 1)))
+}
+
+/// A footer has one length and one place.
+fn is_footer(offset: u64, length: u64, summary: &Summary) -> bool {
+    let tail = RECORD_HEAD + FOOTER_BYTES + MAGIC.len() as u64;
+    length == FOOTER_BYTES && offset + tail == summary.size
+}
+
+/// Whether something that looks like a record, or the end, lies behind the record at `offset` of that length.
+fn follows(file: &mut File, offset: u64, length: u64, summary: &Summary) -> std::io::Result<bool> {
+    let end = (offset + RECORD_HEAD).checked_add(length).filter(|next| *next <= summary.start);
+    let Some(next) = end else { return Ok(false) };
+    if next == summary.start {
+        return Ok(true);
+    }
+    let Some((opcode, length)) = record_head(file, next)? else { return Ok(false) };
+    let room = summary.start.saturating_sub(next + RECORD_HEAD);
+    Ok(opcode != 0 && length <= room)
+}
+
+/// The record at `offset`, if it is whole and one can be there.
+fn record(file: &mut File, offset: u64, summary: &Summary) -> std::io::Result<Option<TopLevel>> {
+    let Some((opcode, told)) = record_head(file, offset)? else { return Ok(None) };
+    let body = offset + RECORD_HEAD;
+    let room = summary.start.saturating_sub(body);
+    let mut found = TopLevel { opcode, length: told, sure: false, chunk: None, torn: false };
+    let possible = match opcode {
+        op::CHUNK => {
+            found.chunk = ChunkHead::at(file, offset, room)?;
+            let counted = found.chunk.as_ref().map(|head| head.length);
+            found.sure = true;
+            found.torn = counted.is_some_and(|counted| counted != told);
+            // Where the two differ, that one is right behind which a record lies.
+            if counted == Some(told) || follows(file, offset, told, summary)? {
+                true
+            } else if let Some(counted) = counted {
+                found.length = counted;
+                follows(file, offset, counted, summary)?
+            } else {
+                false
+            }
+        }
+        op::FOOTER => is_footer(offset, told, summary),
+        op::DATA_END => told == 4,
+        op::MESSAGE_INDEX => {
+            // Channel, length of the list.
+            let counted = word(&read_at(file, body, 6)?, 2).map(|list| u64::from(list) + 6);
+            found.sure = counted == Some(told);
+            found.sure
+        }
+        op::MESSAGE => told >= MESSAGE_HEAD,
+        0 => false,
+        op::HEADER | op::SCHEMA | op::CHANNEL | op::ATTACHMENT | op::METADATA => true,
+        // A chunk whose opcode is damaged has both its lengths still.
+        _ if ChunkHead::at(file, offset, room)?.is_some_and(|head| head.length == told) => false,
+        op::CHUNK_INDEX..=op::SUMMARY_OFFSET => true,
+        // Of the future, or somebody's own.
+        _ => follows(file, offset, told, summary)?,
     };
-    let length = u64::from_le_bytes(length);
-    let whole = length <= size - offset - RECORD_HEAD;
-    Ok(whole.then_some((*opcode, length)))
+    let whole = possible
+        && found.length <= room
+        && summary.allows(file, offset, body + found.length, opcode)?;
+    Ok(whole.then_some(found))
 }
 
 /// What is wrong with a segment.
@@ -371,17 +631,12 @@ fn unpack(bytes: &[u8], mut each: impl FnMut(u8, &[u8])) -> Result<(), Flaw> {
     let body = bytes.get(RECORD_HEAD as usize..).unwrap_or_default();
     // Two times, size, CRC, name of the compression, packed size.
     let (fixed, rest) = body.split_at_checked(32).ok_or_else(|| broken("it ends in its header"))?;
-    let number = |at: usize| {
-        fixed.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
-    };
-    let size = number(16);
+    let size = number(fixed, 16).unwrap_or_default();
     if size > MAX_CHUNK_BYTES {
         return Err((Cause::HugeChunk, format!("it unpacks to {size} bytes")));
     }
-    let word = |at: usize| {
-        fixed.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
-    };
-    let (crc, name_bytes) = (word(24), word(28) as usize);
+    let crc = word(fixed, 24).unwrap_or_default();
+    let name_bytes = word(fixed, 28).unwrap_or_default() as usize;
     let (name, rest) =
         rest.split_at_checked(name_bytes).ok_or_else(|| broken("it ends in its header"))?;
     let packed = rest.get(8..).ok_or_else(|| broken("it ends in its header"))?;

@@ -7,10 +7,10 @@ use super::Kind;
 use super::camera_info::{ToldCamera, told_camera};
 use super::definition::short_name;
 use super::frames::{Transform, yaw};
-use super::raw_image::RawImage;
 use super::told_words::{Told, told_words};
 use super::value::Value;
 use crate::capture::picture::encoded_size;
+use crate::capture::raw_image::{RawImage, is_measured};
 use crate::capture::sound::{Sample, SoundFormat};
 use crate::media::{Picture, Pose};
 use crate::time::Timestamp;
@@ -97,6 +97,8 @@ pub enum Refused {
     Malformed(String),
     /// It parses, but what is in it cannot be decoded.
     Undecodable(String),
+    /// It is whole, but nothing that is played: depth, say.
+    NotPlayed(String),
 }
 
 /// What messages of a type are to engram.
@@ -177,11 +179,27 @@ impl Role {
     }
 }
 
+/// What the picture of a message measures instead of showing it, as its encoding or format says; `None`: nothing.
+pub(super) fn measured<'m>(role: Role, message: &'m Value<'_>) -> Option<&'m str> {
+    match role {
+        Role::Image => text(message, "encoding").ok().filter(|encoding| is_measured(encoding)),
+        // `16UC1; compressedDepth png`: what the pixels were, then how image_transport packed them.
+        Role::CompressedImage => text(message, "format").ok().filter(|format| {
+            let pixels = format.split(';').next().unwrap_or_default();
+            is_measured(pixels.trim()) || format.to_ascii_lowercase().contains("compresseddepth")
+        }),
+        _ => None,
+    }
+}
+
 /// Reads a message of that role out of its values.
 ///
 /// # Errors
-/// When a field is missing, or what is in it cannot be decoded.
+/// When a field is missing, what is in it cannot be decoded, or is not played.
 pub fn decode(role: Role, mut message: Value<'_>) -> Result<Decoded<'_>, Refused> {
+    if let Some(what) = measured(role, &message) {
+        return Err(Refused::NotPlayed(format!("{what}: measurements, no picture")));
+    }
     match role {
         Role::CompressedImage => {
             let stamp = stamp(&message);
@@ -241,6 +259,17 @@ pub(super) fn stamp(message: &Value<'_>) -> Option<Timestamp> {
     message.at("header.stamp").or_else(|| message.get("timestamp"))?.instant()
 }
 
+/// Every stamp of a message: transforms have one each.
+pub(super) fn stamps(role: Role, message: &Value<'_>) -> Vec<Timestamp> {
+    match role {
+        Role::Transforms => {
+            let list = message.get("transforms").and_then(Value::list).unwrap_or_default();
+            list.iter().filter_map(stamp).collect()
+        }
+        _ => stamp(message).into_iter().collect(),
+    }
+}
+
 /// `header.frame_id` (ROS) or `frame_id` (Foxglove).
 pub(super) fn frame_id(message: &Value<'_>) -> Option<String> {
     let value = message.at("header.frame_id").or_else(|| message.get("frame_id"))?;
@@ -266,11 +295,10 @@ fn image(mut message: Value<'_>) -> Result<Decoded<'_>, Refused> {
     let big_endian = message.get("is_bigendian").and_then(Value::integer).unwrap_or(0) != 0;
     let step = count(&message, "step")?;
     let raw = RawImage { width, height, step, encoding, big_endian, data: &data };
-    let rgb = raw.to_rgb().map_err(|reason| {
+    let picture = raw.picture().map_err(|reason| {
         let what = format!("a {width}x{height} picture of encoding {encoding:?}");
         Refused::Undecodable(format!("{what}: {reason}"))
     })?;
-    let picture = Picture::Rgb8(rgb.into());
     Ok(Decoded::Picture { stamp: stamp(&message), width, height, picture })
 }
 
@@ -336,6 +364,8 @@ fn numbers<const N: usize>(value: Option<&Value<'_>>, names: [&str; N]) -> Optio
 /// What is told of a place and a direction.
 const POINT: [&str; 3] = ["x", "y", "z"];
 const QUATERNION: [&str; 4] = ["x", "y", "z", "w"];
+/// What a rotation means that was not set.
+const UNTURNED: [f64; 4] = [0.0, 0.0, 0.0, 1.0];
 
 fn pose(role: Role, message: &Value<'_>) -> Result<Decoded<'static>, Refused> {
     let path = if role == Role::UncertainPose { "pose.pose" } else { "pose" };
@@ -364,6 +394,8 @@ fn transform(message: &Value<'_>) -> Result<Transform, Refused> {
         child: name(message.get("child_frame_id")).ok_or_else(|| missing("child_frame_id"))?,
         translation: numbers(told.get("translation"), POINT)
             .ok_or_else(|| missing("translation"))?,
-        rotation: numbers(told.get("rotation"), QUATERNION).ok_or_else(|| missing("rotation"))?,
+        rotation: numbers(told.get("rotation"), QUATERNION)
+            .map(|rotation| if rotation == [0.0; 4] { UNTURNED } else { rotation })
+            .ok_or_else(|| missing("rotation"))?,
     })
 }

@@ -11,24 +11,31 @@
 
 pub mod camera_info;
 mod cdr;
+mod clocks;
 mod codec;
+mod copies;
 pub mod definition;
 pub mod exercise;
+mod first_look;
 mod frames;
 mod mcap;
 pub mod message;
 mod plausible;
 mod play;
-pub mod raw_image;
 mod rosbag1;
 mod rosbag2;
 mod segments;
+mod sorter;
 mod sound;
 mod sqlite;
 pub mod told_words;
 pub mod value;
+mod walk;
 mod writer;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod damage_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod golden_tests;
@@ -38,20 +45,24 @@ pub(crate) mod mutations;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod seeds;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod unusual_tests;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use camera_info::CameraInfos;
 use definition::Definition;
+use first_look::FirstLook;
 use message::Role;
 pub use rosbag2::is_bag_folder;
 pub use writer::{BagWriter, RecordError, Recorded, SplitLimits};
 
 use super::damage::Cause;
 use super::error::CaptureError;
+use super::options::ReplayOptions;
 use super::playback::Playback;
-use super::recording::ReplayOptions;
 use crate::time::{Span, Timestamp};
 
 /// What a topic carries.
@@ -202,7 +213,7 @@ fn open_file(path: &Path) -> Result<Option<Box<dyn Container>>, CaptureError> {
     } else if rosbag1::is_rosbag(path)? {
         Some(Box::new(Arc::new(rosbag1::Index::of(path)?)))
     } else if sqlite::is_sqlite(path)? {
-        Some(Box::new(Arc::new(sqlite::Index::of(path, false, None)?)))
+        Some(Box::new(Arc::new(sqlite::Index::of(path, None)?)))
     } else {
         None
     })
@@ -217,6 +228,8 @@ pub struct Bag {
     formats: sound::SoundFormats,
     /// What its CameraInfo messages say, and whom they may be about.
     cameras: CameraInfos,
+    /// Whose clock its topics are stamped by, and which of them show nothing.
+    first_look: FirstLook,
 }
 
 impl Bag {
@@ -234,9 +247,11 @@ impl Bag {
         };
         let formats = sound::SoundFormats::default();
         let cameras = CameraInfos::default();
-        let mut bag = Self { path: path.to_owned(), container, formats, cameras };
+        let first_look = FirstLook::default();
+        let mut bag = Self { path: path.to_owned(), container, formats, cameras, first_look };
         bag.formats = sound::SoundFormats::of_bag(&bag)?;
         bag.cameras = CameraInfos::of_bag(&bag)?;
+        bag.first_look = FirstLook::of_bag(&bag)?;
         Ok(Some(bag))
     }
 
@@ -256,7 +271,7 @@ impl Bag {
     ///
     /// Of several kinds of poses the most trustworthy is offered: what odometry or localization says, else
     /// the tree of frames, else plain poses (which may be goals); and those that are named. Text is offered where
-    /// it is named as a transcript.
+    /// it is named as a transcript. Depth is no picture.
     #[must_use]
     pub fn topics(&self, options: &ReplayOptions) -> Vec<Topic> {
         let connections = self.container.connections();
@@ -276,7 +291,8 @@ impl Bag {
                 let offered = match kind {
                     Kind::Pose => Some(rank(role)) == best || among(&options.topics),
                     Kind::Transcript => among(&options.transcripts),
-                    Kind::Camera | Kind::Microphone => true,
+                    Kind::Camera => self.first_look.measured(&connection.topic).is_none(),
+                    Kind::Microphone => true,
                 };
                 offered.then(|| Topic { name: connection.topic.to_string(), kind })
             })
@@ -298,7 +314,10 @@ impl Bag {
         let connections = self.container.connections();
         let mut topics: Vec<_> = connections
             .iter()
-            .map(|c| format!("{} ({}, {})", c.topic, c.schema, c.encoding))
+            .map(|c| match self.first_look.measured(&c.topic) {
+                Some(what) => format!("{} (depth, {what})", c.topic),
+                None => format!("{} ({}, {})", c.topic, c.schema, c.encoding),
+            })
             .collect();
         topics.sort();
         topics.dedup();

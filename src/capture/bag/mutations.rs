@@ -215,7 +215,7 @@ fn the_seeds_of_fuzzing_are_written() {
     let lens = camera.replace("plumb_bob", "equidistant").replace(", 0.0]\nrect", "]\nrect");
     let packings = [None, Some(mcap::Compression::Zstd), Some(mcap::Compression::Lz4)];
     let rosbag1 = ["none", "bz2", "lz4"].map(|packing| seeds::rosbag1(packing, true));
-    let all: [(&str, Vec<Vec<u8>>); 12] = [
+    let all: [(&str, Vec<Vec<u8>>); 13] = [
         ("bag_mcap", packings.map(seeds::mcap).to_vec()),
         ("bag_rosbag1", rosbag1.to_vec()),
         ("bag_sqlite", [false, true].map(seeds::sqlite).to_vec()),
@@ -233,6 +233,7 @@ fn the_seeds_of_fuzzing_are_written() {
                 r#"{"format":"engram-truth/1","identities":[{"id":"a","visible":[{"start":0,"end":1,"face_area_px":[1,2,3,4]}],"speaking":[{"start":0,"end":1}]}]}"#,
             ]),
         ),
+        ("class_labels", text(&crate::perceive::object::LABEL_SEEDS)),
         ("request", text(&crate::mqtt::message::REQUEST_SEEDS)),
     ];
     for (target, seeds) in all {

@@ -1,40 +1,40 @@
 //! A bag's messages → items in event time order, in a thread of its own.
 //!
 //! Messages come in the order in which they were recorded; what they carry was captured a little earlier.
-//! Items wait here until recording time is 2 s past them, so that they leave in the order of capture.
+//! Items wait in the [sorter](super::sorter) until recording time is 2 s past them, so that they leave in the order of
+//! capture.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use super::clocks::Clocks;
 use super::codec::{Shown, SoundStream, VideoStream};
 use super::frames::FrameTree;
-use super::message::{Decoded, Refused};
+use super::message::{Decoded, Refused, SoundCoding};
 use super::plausible::Plausible;
+use super::sorter::{Flaw, REORDER_SECS, Sorter};
 use super::sound::SoundFormats;
 use super::{Bag, BagReader, Found, Kind, Message};
 use crate::capture::blocks::Blocks;
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
+use crate::capture::options::ReplayOptions;
 use crate::capture::playback::{Event, Outlet, Playback, Producer};
-use crate::capture::recording::ReplayOptions;
 use crate::ids::SourceId;
 use crate::media::{Block, Frame, Item, Picture, Pose, ToldWords};
 use crate::time::{Span, Timestamp};
 
-/// How late an item may be recorded and still be put in order.
-const REORDER_SECS: f64 = 2.0;
-/// A header stamp further than this from the log time is of another clock: the log time is taken.
-const TRUSTED_STAMP_SECS: f64 = 60.0;
 /// A picture that is still inside its decoder after this long is called out: its stream pauses.
 const VIDEO_PAUSE_SECS: f64 = 10.0;
 /// Sound that does not go on for this long is given out as it is.
 const SOUND_PAUSE_SECS: f64 = 1.0;
 /// Nobody speaks longer in one turn.
 const MOST_WORDS_SECS: f64 = 300.0;
-/// Items that wait for the consumer.
-const CHANNEL_ITEMS: usize = 32;
+/// Words that come so long after the time that they tell were said then; else when they came.
+const MOST_LATE_WORDS_SECS: f64 = 60.0;
+/// Items that wait for the consumer; one may be a picture of hundreds of megabytes.
+const CHANNEL_ITEMS: usize = 8;
 
 /// Starts the thread.
 pub(super) fn start(
@@ -54,6 +54,7 @@ pub(super) fn start(
         outlet: playback.outlet(CHANNEL_ITEMS),
         options: options.clone(),
         formats: bag.formats.clone(),
+        clocks: bag.first_look.clocks.clone(),
         flaws: bag.cameras.flaws().cloned().collect(),
         shift_nanos: start.as_nanos().saturating_sub(recorded.as_nanos()),
         topics: BTreeMap::new(),
@@ -87,14 +88,49 @@ struct TopicState {
     frames: u64,
     video: Option<VideoStream>,
     blocks: Blocks,
-    /// `None` before the first sound.
-    sound: Option<Result<SoundStream, String>>,
+    /// With what its messages say of its coding; `None` before the first sound.
+    sound: Option<(Option<SoundCoding>, SoundStream)>,
+    /// It was told that messages of this topic are not played.
+    passed_over: bool,
 }
 
 impl TopicState {
     fn new(source: SourceId) -> Self {
         let blocks = Blocks::new(source.clone());
-        Self { source, frames: 0, video: None, blocks, sound: None }
+        Self { source, frames: 0, video: None, blocks, sound: None, passed_over: false }
+    }
+
+    /// The stream for sound of which its message tells this coding; `else_coding` says it where the message does not.
+    /// What is still inside a stream of another coding goes to `blocks`.
+    fn listen(
+        &mut self,
+        told: Option<SoundCoding>,
+        else_coding: impl FnOnce() -> Result<SoundCoding, String>,
+        blocks: &mut Vec<Block>,
+    ) -> Result<&mut SoundStream, String> {
+        if self.sound.as_ref().is_some_and(|(before, _)| *before != told) {
+            self.end_sound(blocks);
+        }
+        let stream = match self.sound.take() {
+            Some((_, stream)) => stream,
+            None => SoundStream::new(&told.clone().map_or_else(else_coding, Ok)?)?,
+        };
+        Ok(&mut self.sound.insert((told, stream)).1)
+    }
+
+    /// Ends its stream of sound; what is still inside goes to `blocks`.
+    fn end_sound(&mut self, blocks: &mut Vec<Block>) {
+        if let (Some((_, mut sound)), Some(end)) = (self.sound.take(), self.blocks.end()) {
+            for (at, samples) in sound.finish(end) {
+                self.blocks.push(at, &samples, blocks);
+            }
+        }
+    }
+
+    /// Capture time of the earliest that is still inside a decoder, or waits for the rest of its block.
+    fn held(&self) -> Option<Timestamp> {
+        let picture = self.video.as_ref().and_then(VideoStream::oldest);
+        [picture, self.blocks.pending_start()].into_iter().flatten().min()
     }
 
     fn frame(&self, shown: Shown) -> Item {
@@ -104,14 +140,12 @@ impl TopicState {
     }
 }
 
-/// What went wrong with one message.
-type Flaw = (Cause, String);
-
 struct Player {
     reader: Box<dyn BagReader>,
     outlet: Outlet,
     options: ReplayOptions,
     formats: SoundFormats,
+    clocks: Clocks,
     /// Calibrations that could not be used.
     flaws: Vec<Flaw>,
     /// From the recording's own times to the ones asked for.
@@ -155,7 +189,9 @@ impl Player {
                 return false;
             }
         }
-        self.flush_sound(log_time.plus_secs(-SOUND_PAUSE_SECS));
+        // Where there is no room, nothing waits for more.
+        let pause = if self.sorter.is_full() { 0.0 } else { SOUND_PAUSE_SECS };
+        self.flush_sound(log_time.plus_secs(-pause));
         self.release(log_time.plus_secs(-REORDER_SECS))
     }
 
@@ -169,21 +205,27 @@ impl Player {
         if connection.role.and_then(super::Role::kind) == Some(Kind::Camera) {
             topic.frames += 1;
             let streamed = connection.role == Some(super::Role::CompressedVideo);
-            if !streamed && !self.outlet.wants(log_time.plus_secs(TRUSTED_STAMP_SECS)) {
+            if !streamed && !self.outlet.wants(log_time.plus_secs(REORDER_SECS)) {
                 return Ok(());
             }
         }
         let Some(decoded) = connection.decode(&message.data) else { return Ok(()) };
-        let decoded = decoded.map_err(|refused| match refused {
-            Refused::Malformed(why) => (Cause::BadMessage, why),
-            Refused::Undecodable(why) => (Cause::Undecodable, why),
-        })?;
-        let shift = self.shift_nanos;
+        let decoded = match decoded {
+            Ok(decoded) => decoded,
+            Err(Refused::Malformed(why)) => return Err((Cause::BadMessage, why)),
+            Err(Refused::Undecodable(why)) => return Err((Cause::Undecodable, why)),
+            Err(Refused::NotPlayed(why)) => {
+                if !std::mem::replace(&mut topic.passed_over, true) {
+                    tracing::info!(topic = %connection.topic, why, "not played");
+                }
+                return Ok(());
+            }
+        };
+        let (clocks, shift) = (&self.clocks, self.shift_nanos);
+        let earliest = self.sorter.watermark();
+        let shifted = |at: Timestamp| Timestamp::from_nanos(at.as_nanos().saturating_add(shift));
         let captured = |stamp: Option<Timestamp>| {
-            stamp
-                .map(|stamp| Timestamp::from_nanos(stamp.as_nanos().saturating_add(shift)))
-                .filter(|stamp| log_time.secs_since(*stamp).abs() <= TRUSTED_STAMP_SECS)
-                .unwrap_or(log_time)
+            clocks.captured(&connection.topic, stamp.map(shifted), log_time, earliest)
         };
         let pose = |topic: &TopicState, stamp, mut pose: Pose| {
             pose.stamp = captured(stamp);
@@ -216,19 +258,17 @@ impl Player {
                     .try_for_each(|(stamp, told)| self.sorter.push(pose(topic, stamp, told)))
             }
             Decoded::Sound { stamp, coding, bytes } => {
-                let sound = topic.sound.get_or_insert_with(|| {
-                    coding
-                        .map_or_else(|| self.formats.of_topic(&connection.topic, &bytes), Ok)
-                        .and_then(|coding| SoundStream::new(&coding))
-                });
-                let sound = sound.as_mut().map_err(|why| (Cause::Undecodable, why.clone()))?;
-                let heard =
-                    sound.push(captured(stamp), &bytes).map_err(|why| (Cause::Undecodable, why))?;
                 let (mut blocks, mut overlapped) = (Vec::new(), 0);
-                for (at, samples) in heard {
-                    overlapped += topic.blocks.push(at, &samples, &mut blocks);
+                let formats = &self.formats;
+                let else_coding = || formats.of_topic(&connection.topic, &bytes);
+                let heard = topic
+                    .listen(coding, else_coding, &mut blocks)
+                    .and_then(|sound| sound.push(captured(stamp), &bytes));
+                for (at, samples) in heard.iter().flatten() {
+                    overlapped += topic.blocks.push(*at, samples, &mut blocks);
                 }
                 self.sorter.push_all(blocks)?;
+                heard.map_err(|why| (Cause::Undecodable, why))?;
                 if overlapped > 0 {
                     let why = format!("{overlapped} samples overlap with sound before them");
                     return Err((Cause::Late, why));
@@ -236,10 +276,14 @@ impl Player {
                 Ok(())
             }
             Decoded::Words(Some(told)) => {
-                let end = captured(told.span.map(|span| span.end));
+                let end = told.span.map(|span| shifted(span.end));
+                let end = end.filter(|end| log_time.secs_since(*end).abs() <= MOST_LATE_WORDS_SECS);
+                let end = end.unwrap_or(log_time);
                 let secs = told.span.map_or(0.0, |span| span.secs().min(MOST_WORDS_SECS));
-                let (source, text) = (topic.source.clone(), told.text);
-                let span = Span::new(end.plus_secs(-secs), end);
+                // Words that were understood late end no earlier than what may have left already.
+                let at = earliest.map_or(end, |earliest| end.max(earliest));
+                let start = if secs > 0.0 { end.plus_secs(-secs) } else { at };
+                let (source, text, span) = (topic.source.clone(), told.text, Span::new(start, at));
                 self.sorter.push(Item::Words(ToldWords { source, span, text }))
             }
             Decoded::SoundInfo(_) | Decoded::Camera(_) | Decoded::Words(None) => Ok(()),
@@ -274,11 +318,7 @@ impl Player {
                 }
             }
             let mut blocks = Vec::new();
-            if let (Some(Ok(sound)), Some(end)) = (&mut topic.sound, topic.blocks.end()) {
-                for (at, samples) in sound.finish(end) {
-                    topic.blocks.push(at, &samples, &mut blocks);
-                }
-            }
+            topic.end_sound(&mut blocks);
             topic.blocks.flush(&mut blocks);
             let _ = self.sorter.push_all(blocks);
             topic.video = None;
@@ -286,11 +326,12 @@ impl Player {
         self.release(Timestamp::MAX)
     }
 
-    /// Gives out everything captured at or before `until`, but nothing after a picture that is still
-    /// inside a decoder.
+    /// Gives out everything captured at or before `until`, and what there is no room for, but nothing after a picture
+    /// that is still inside a decoder, or sound that waits for the rest of its block.
     fn release(&mut self, until: Timestamp) -> bool {
-        self.sorter.watermark = self.sorter.watermark.max(Some(until));
-        let overdue = until.plus_secs(-VIDEO_PAUSE_SECS);
+        self.sorter.advance(until);
+        let patience = if self.sorter.is_full() { 0.0 } else { VIDEO_PAUSE_SECS };
+        let overdue = until.plus_secs(-patience);
         for topic in self.topics.values_mut() {
             let Some(video) = topic.video.as_mut() else { continue };
             if video.oldest().is_some_and(|at| at < overdue) {
@@ -301,88 +342,14 @@ impl Player {
                 }
             }
         }
-        let held = self.topics.values().filter_map(|topic| topic.video.as_ref()?.oldest()).min();
+        let held = self.topics.values().filter_map(TopicState::held).min();
         let before = held
             .map_or(Timestamp::MAX, |at| Timestamp::from_nanos(at.as_nanos().saturating_sub(1)));
-        while let Some(item) = self.sorter.pop(until.min(before)) {
+        while let Some(item) = self.sorter.pop(before) {
             if self.outlet.wants(item.at()) && !self.outlet.send(Event::Item(item)) {
                 return false;
             }
         }
         true
-    }
-}
-
-/// Items in the order of (capture time, source, arrival).
-#[derive(Default)]
-struct Sorter {
-    waiting: BinaryHeap<Reverse<Placed>>,
-    pushed: u64,
-    /// What was captured before this comes too late, whether or not anything has left already.
-    watermark: Option<Timestamp>,
-}
-
-struct Placed {
-    item: Item,
-    number: u64,
-}
-
-impl Placed {
-    fn key(&self) -> (Timestamp, &SourceId, u64) {
-        (self.item.at(), self.item.source(), self.number)
-    }
-}
-
-impl PartialEq for Placed {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Placed {}
-
-impl PartialOrd for Placed {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Placed {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-impl Sorter {
-    /// Refuses what was captured before what may have left already.
-    fn in_time(&self, at: Timestamp) -> Result<(), Flaw> {
-        if self.watermark.is_some_and(|watermark| at < watermark) {
-            let why = format!("captured at {at}, more than {REORDER_SECS} s before");
-            return Err((Cause::Late, why));
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, item: Item) -> Result<(), Flaw> {
-        self.in_time(item.at())?;
-        self.put(item);
-        Ok(())
-    }
-
-    /// What was in time when it came, and was held back since.
-    fn put(&mut self, item: Item) {
-        self.waiting.push(Reverse(Placed { item, number: self.pushed }));
-        self.pushed += 1;
-    }
-
-    fn push_all(&mut self, blocks: Vec<Block>) -> Result<(), Flaw> {
-        blocks.into_iter().try_for_each(|block| self.push(Item::Block(block)))
-    }
-
-    fn pop(&mut self, until: Timestamp) -> Option<Item> {
-        if self.waiting.peek()?.0.item.at() > until {
-            return None;
-        }
-        self.waiting.pop().map(|placed| placed.0.item)
     }
 }

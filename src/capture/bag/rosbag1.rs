@@ -2,7 +2,7 @@
 //! without index, damaged or whole.
 //!
 //! The file is walked over record by record; the index at its end only saves unpacking each chunk once
-//! more to learn when it begins.
+//! more to learn when it begins, and tells where chunks begin behind damage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -13,6 +13,7 @@ use std::sync::Arc;
 use super::segments::{
     MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
 };
+use super::walk::{AHEAD, Walked, next_place};
 use super::{BagReader, Connection, Container};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
@@ -26,13 +27,12 @@ const ANY_MAGIC: &[u8] = b"#ROSBAG V";
 const MAX_HEADER_BYTES: u32 = 1 << 20;
 /// A connection record's data longer than this is damage.
 const MAX_CONNECTION_BYTES: u32 = 8 << 20;
-/// Messages outside chunks are read in runs of about this size.
-const RUN_BYTES: u64 = 4 << 20;
 
 /// `op` of the records that are used.
 mod op {
     pub(super) const MESSAGE: u8 = 0x02;
     pub(super) const BAG: u8 = 0x03;
+    pub(super) const INDEX: u8 = 0x04;
     pub(super) const CHUNK: u8 = 0x05;
     pub(super) const CHUNK_INFO: u8 = 0x06;
     pub(super) const CONNECTION: u8 = 0x07;
@@ -100,6 +100,20 @@ impl<'a> Header<'a> {
         Some(u64::from(u32::from_le_bytes(*secs)) * 1_000_000_000 + u64::from(nanos))
     }
 
+    /// Whether it is of a known record and has what that needs.
+    fn is_complete(&self) -> bool {
+        let needed: [&str; 2] = match self.op() {
+            Some(op::MESSAGE) => ["conn", "time"],
+            Some(op::BAG) => ["op", "index_pos"],
+            Some(op::INDEX) => ["conn", "count"],
+            Some(op::CHUNK) => ["compression", "size"],
+            Some(op::CHUNK_INFO) => ["op", "chunk_pos"],
+            Some(op::CONNECTION) => ["conn", "topic"],
+            _ => return false,
+        };
+        needed.iter().all(|name| self.get(name).is_some())
+    }
+
     fn text(&self, name: &str) -> String {
         String::from_utf8_lossy(self.get(name).unwrap_or_default()).into_owned()
     }
@@ -123,7 +137,8 @@ fn records(bytes: &[u8], mut each: impl FnMut(&Header<'_>, &[u8])) -> Result<(),
     while !rest.is_empty() {
         let at = bytes.len() - rest.len();
         let broken = || format!("no whole record at byte {at} of {}", bytes.len());
-        let header = counted(&mut rest).and_then(Header::parse).ok_or_else(broken)?;
+        let header = counted(&mut rest).and_then(Header::parse).filter(|one| one.op().is_some());
+        let header = header.ok_or_else(broken)?;
         let data = counted(&mut rest).ok_or_else(broken)?;
         each(&header, data);
     }
@@ -176,6 +191,8 @@ pub(super) struct Index {
     connections: BTreeMap<u32, Arc<Connection>>,
     span: Option<Span>,
     damage: Vec<(Cause, String)>,
+    /// Chunks whose damage is counted there.
+    told: BTreeSet<u64>,
 }
 
 impl Index {
@@ -187,16 +204,20 @@ impl Index {
         let mut file = open(path)?;
         let io = |source| CaptureError::Io { path: path.to_owned(), source };
         let size = file.metadata().map_err(io)?.len();
-        let mut walk = Walk { first: u64::MAX, ..Walk::default() };
-        walk.top_level(&mut file, size).map_err(io)?;
+        let mut walk = Walk::default();
+        let index = walk.index(&mut file, size).map_err(io)?;
+        let data = Data { end: index.unwrap_or(size), size };
+        walk.top_level(&mut file, data).map_err(io)?;
         walk.date_chunks(&mut file).map_err(io)?;
-        walk.segments.sort();
+        let Walked { mut segments, first, last, damage, told, .. } = walk.found;
+        segments.sort();
         Ok(Self {
             path: path.to_owned(),
-            segments: walk.segments,
+            segments,
             connections: walk.connections,
-            span: span(walk.first, walk.last),
-            damage: walk.damage,
+            span: span(first, last),
+            damage,
+            told,
         })
     }
 }
@@ -254,7 +275,9 @@ impl Segmented for Index {
                 }
             }
         });
-        if let Err(why) = result {
+        if let Err(why) = result
+            && !self.told.contains(&segment.offset)
+        {
             let place = format!("the chunk at byte {}: {why}", segment.offset);
             each(Piece::Damaged(Cause::BadChunk, place));
         }
@@ -272,11 +295,10 @@ fn unpack(
     }
     let mut rest = bytes;
     let header = counted(&mut rest).and_then(Header::parse).ok_or("its header is broken")?;
-    let Some((length, data)) = rest.split_first_chunk::<4>() else {
+    // The length that stands there: the walk has found out how long it is.
+    let Some((_, packed)) = rest.split_first_chunk::<4>() else {
         return Err("it ends in its header".to_owned());
     };
-    let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
-    let packed = data.get(..length).unwrap_or(data);
     let size = header.u32("size").filter(|size| u64::from(*size) <= MAX_CHUNK_BYTES);
     let size = size.ok_or("it does not say how much it unpacks to")?;
     let (unpacked, result) = decompress(header.get("compression").unwrap_or(b"none"), packed, size);
@@ -284,144 +306,300 @@ fn unpack(
     result.and(parsed)
 }
 
+/// Where the records are that are not the index.
+#[derive(Clone, Copy)]
+struct Data {
+    end: u64,
+    /// The file's own end.
+    size: u64,
+}
+
+impl Data {
+    fn has_index(self) -> bool {
+        self.end < self.size
+    }
+}
+
 /// What the walk over the file has gathered so far.
 #[derive(Default)]
 struct Walk {
-    segments: Vec<Segment>,
+    found: Walked,
     connections: BTreeMap<u32, Arc<Connection>>,
     /// Offset of a chunk → its first and last time, as the index says.
     dated: BTreeMap<u64, (u64, u64)>,
-    first: u64,
-    last: u64,
-    damage: Vec<(Cause, String)>,
 }
 
 /// Where a record lies.
 struct Place {
     offset: u64,
-    header_bytes: u32,
     data_offset: u64,
-    data_bytes: u32,
+    data_bytes: u64,
+    /// Its header.
+    header: Vec<u8>,
+}
+
+impl Place {
+    fn next(&self) -> u64 {
+        self.data_offset + self.data_bytes
+    }
+}
+
+/// A record that can be one.
+struct TopLevel {
+    place: Place,
+    /// What follows does not hang on its length alone.
+    sure: bool,
+    /// One of a chunk's two lengths is wrong.
+    torn: bool,
 }
 
 impl Walk {
-    fn top_level(&mut self, file: &mut File, size: u64) -> std::io::Result<()> {
-        let mut offset = MAGIC.len() as u64;
-        let mut closed = false;
+    /// Reads the index at the file's end, where it is whole: says where it begins.
+    fn index(&mut self, file: &mut File, size: u64) -> std::io::Result<Option<u64>> {
+        let bag = place(file, MAGIC.len() as u64, size)?;
+        let header = bag.as_ref().and_then(|place| Header::parse(&place.header));
+        let begin = header.filter(|header| header.op() == Some(op::BAG));
+        let Some(begin) = begin.and_then(|header| header.u64("index_pos")).filter(|at| *at > 0)
+        else {
+            return Ok(None);
+        };
+        let mut offset = begin;
         while offset < size {
-            let Some(place) = place(file, offset, size)? else {
-                let why =
-                    format!("the file ends at byte {size} in the middle of the record at {offset}");
-                note(&mut self.damage, Cause::Truncated, why);
-                return Ok(());
-            };
-            let next = place.data_offset + u64::from(place.data_bytes);
-            let header = read_at(file, offset + 4, u64::from(place.header_bytes))?;
-            let Some(header) = Header::parse(&header) else {
-                let why = format!("no record begins at byte {offset}");
-                note(&mut self.damage, Cause::Truncated, why);
-                return Ok(());
-            };
+            let record = place(file, offset, size)?.filter(|place| place.next() <= size);
+            let header = record.as_ref().and_then(|record| Header::parse(&record.header));
+            let (Some(record), Some(header)) = (&record, header) else { break };
             match header.op() {
-                // Written again when the bag is closed; until then it is 0.
-                Some(op::BAG) => closed = header.u64("index_pos").is_some_and(|at| at > 0),
-                Some(op::CHUNK) => self.chunk(&place, &header, size),
                 Some(op::CHUNK_INFO) => {
                     let told = (header.u64("chunk_pos"), header.time("start_time"));
                     if let ((Some(at), Some(first)), Some(last)) = (told, header.time("end_time")) {
                         self.dated.insert(at, (first, last));
                     }
                 }
-                Some(op::CONNECTION) if place.data_bytes <= MAX_CONNECTION_BYTES => {
-                    let data = read_at(file, place.data_offset, u64::from(place.data_bytes))?;
-                    self.declare(&header, &data);
-                }
-                Some(op::MESSAGE) if u64::from(place.data_bytes) > MAX_CHUNK_BYTES => {
-                    let why = format!("a message of {} bytes at {offset}", place.data_bytes);
-                    note(&mut self.damage, Cause::HugeChunk, why);
-                }
-                Some(op::MESSAGE) => match header.time("time") {
-                    Some(time) => self.message(offset, next, time),
-                    None => {
-                        let why = format!("a message without a time at {offset}");
-                        note(&mut self.damage, Cause::BadMessage, why);
-                    }
-                },
-                _ => {}
+                Some(op::CONNECTION) => self.declared_at(file, record, &header)?,
+                _ => break,
             }
-            if next > size {
-                let why =
-                    format!("the file ends at byte {size} in the middle of the record at {offset}");
-                note(&mut self.damage, Cause::Truncated, why);
-                return Ok(());
-            }
-            offset = next;
+            offset = record.next();
         }
-        if !closed {
+        if offset == size {
+            return Ok(Some(begin));
+        }
+        // The walk comes upon what is wrong with it.
+        *self = Self::default();
+        Ok(None)
+    }
+
+    /// Walks over everything before the index.
+    fn top_level(&mut self, file: &mut File, data: Data) -> std::io::Result<()> {
+        let mut offset = MAGIC.len() as u64;
+        let mut closed = None;
+        // A record before, whose length may be wrong.
+        let mut doubtful = None;
+        let mut cut = false;
+        while offset < data.end {
+            let Some(record) = self.record(file, offset, data)? else {
+                let next = self.behind_damage(file, offset, doubtful.take(), data)?;
+                let Some(next) = next else {
+                    cut = true;
+                    break;
+                };
+                offset = next;
+                continue;
+            };
+            if let Some(header) = Header::parse(&record.place.header) {
+                // Written again when the bag is closed; until then it is 0.
+                if header.op() == Some(op::BAG) {
+                    closed =
+                        Some(header.u64("index_pos").is_some_and(|at| at > 0 && at <= data.size));
+                }
+                self.take(file, &record, &header)?;
+            }
+            doubtful = (!record.sure).then_some(offset);
+            offset = record.place.next();
+        }
+        if closed == Some(false) && !cut {
             let why = "it has no index: the recorder did not close it".to_owned();
-            note(&mut self.damage, Cause::Truncated, why);
+            note(&mut self.found.damage, Cause::Truncated, why);
+        }
+        self.found.tell_holes();
+        Ok(())
+    }
+
+    /// Takes what is needed of a record.
+    fn take(
+        &mut self,
+        file: &mut File,
+        record: &TopLevel,
+        header: &Header<'_>,
+    ) -> std::io::Result<()> {
+        let Place { offset, data_bytes, .. } = record.place;
+        let damage = &mut self.found.damage;
+        match header.op() {
+            Some(op::CHUNK) => {
+                if record.torn {
+                    let why = format!("the chunk at byte {offset} says two lengths");
+                    note(damage, Cause::BadChunk, why);
+                    self.found.told.insert(offset);
+                }
+                self.chunk(header, offset, record.place.next());
+            }
+            Some(op::CONNECTION) => self.declared_at(file, &record.place, header)?,
+            Some(op::MESSAGE) if data_bytes > MAX_CHUNK_BYTES => {
+                let why = format!("a message of {data_bytes} bytes at {offset}");
+                note(damage, Cause::HugeChunk, why);
+            }
+            Some(op::MESSAGE) => match header.time("time") {
+                Some(time) => self.found.message(offset, record.place.next(), time),
+                None => {
+                    let why = format!("a message without a time at {offset}");
+                    note(damage, Cause::BadMessage, why);
+                }
+            },
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The record at `offset`, if it is whole and one can be there.
+    fn record(
+        &self,
+        file: &mut File,
+        offset: u64,
+        data: Data,
+    ) -> std::io::Result<Option<TopLevel>> {
+        let Some(mut place) = place(file, offset, data.end)? else { return Ok(None) };
+        let Some(header) = Header::parse(&place.header) else { return Ok(None) };
+        if !header.is_complete() {
+            return Ok(None);
+        }
+        let opcode = header.op();
+        let (mut sure, mut torn) = (false, false);
+        if opcode == Some(op::CHUNK) {
+            // What is not packed says its length twice.
+            let counted = header.u32("size").map(u64::from);
+            let counted = counted.filter(|_| header.get("compression") == Some(b"none"));
+            torn = counted.is_some_and(|counted| counted != place.data_bytes);
+            sure = counted == Some(place.data_bytes) || follows(file, place.next(), data.end)?;
+            if let Some(counted) = counted.filter(|_| !sure)
+                && follows(file, place.data_offset + counted, data.end)?
+            {
+                (place.data_bytes, sure) = (counted, true);
+            }
+            torn = torn && sure;
+        }
+        let next = place.next();
+        // Chunks are where the index says that they are.
+        let allowed = next <= data.end
+            && (opcode == Some(op::CHUNK) || !self.dated.contains_key(&offset))
+            && self.next_chunk(file, offset + 1, next)?.is_none();
+        Ok(allowed.then_some(TopLevel { place, sure, torn }))
+    }
+
+    /// No record can be read at `offset`: says where the next one begins, `None` if none does.
+    ///
+    /// `doubtful`: the record before it, if `offset` hangs on its length.
+    fn behind_damage(
+        &mut self,
+        file: &mut File,
+        offset: u64,
+        doubtful: Option<u64>,
+        data: Data,
+    ) -> std::io::Result<Option<u64>> {
+        let next = if self.found.is_riddled() {
+            None
+        } else {
+            self.resume(file, doubtful.unwrap_or(offset) + 1, data)?
+        };
+        let end = next.unwrap_or(data.end);
+        let from = doubtful.filter(|_| end < offset).unwrap_or(offset);
+        if let Some(before) = doubtful {
+            self.found.doubt(before, offset, end);
+        }
+        if next.is_some() || data.has_index() {
+            self.found.hole(from, end);
+        } else {
+            self.found.cut(from, data.size);
+        }
+        // A chunk without its end unpacks as far as it reaches.
+        if end > offset
+            && let Some(place) = place(file, offset, end)?
+            && let Some(header) = Header::parse(&place.header)
+            && header.op() == Some(op::CHUNK)
+        {
+            self.found.told.insert(offset);
+            self.chunk(&header, offset, end);
+        }
+        Ok(next)
+    }
+
+    /// Where the first record from `from` on begins: that of the next chunk in the index, else what a search finds.
+    fn resume(&self, file: &mut File, from: u64, data: Data) -> std::io::Result<Option<u64>> {
+        if self.dated.is_empty() {
+            return next_place(file, from, data.end, |_, at, ahead| {
+                Ok(begins(at, ahead, data.end))
+            });
+        }
+        self.next_chunk(file, from, data.end)
+    }
+
+    /// The first chunk that the index names in between, where one is.
+    fn next_chunk(&self, file: &mut File, from: u64, to: u64) -> std::io::Result<Option<u64>> {
+        for at in self.dated.range(from..to.max(from)).map(|(at, _)| *at) {
+            if opcode(file, at, u64::MAX)? == Some(op::CHUNK) {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The connection in the record there, unless it is too long for one.
+    fn declared_at(
+        &mut self,
+        file: &mut File,
+        place: &Place,
+        header: &Header<'_>,
+    ) -> std::io::Result<()> {
+        if place.data_bytes <= u64::from(MAX_CONNECTION_BYTES) {
+            let data = read_at(file, place.data_offset, place.data_bytes)?;
+            self.declare(header, &data);
         }
         Ok(())
     }
 
     fn declare(&mut self, header: &Header<'_>, data: &[u8]) {
+        let damage = &mut self.found.damage;
         let Some((id, connection, flaw)) = connection(header, data) else {
             let why = format!("the declaration of topic {:?}", header.text("topic"));
-            note(&mut self.damage, Cause::BadMessage, why);
+            note(damage, Cause::BadMessage, why);
             return;
         };
         if let std::collections::btree_map::Entry::Vacant(entry) = self.connections.entry(id) {
             entry.insert(Arc::new(connection));
             if let Some((cause, why)) = flaw {
-                note(&mut self.damage, cause, why);
+                note(damage, cause, why);
             }
         }
     }
 
-    fn chunk(&mut self, place: &Place, header: &Header<'_>, size: u64) {
-        let unpacked = header.u32("size").map_or(0, u64::from);
-        let offset = place.offset;
-        if unpacked > MAX_CHUNK_BYTES || u64::from(place.data_bytes) > MAX_CHUNK_BYTES {
+    fn chunk(&mut self, header: &Header<'_>, offset: u64, end: u64) {
+        let (unpacked, length) = (header.u32("size").map_or(0, u64::from), end - offset);
+        if unpacked > MAX_CHUNK_BYTES || length > MAX_CHUNK_BYTES {
             let why = format!(
                 "the chunk at byte {offset} unpacks to {unpacked} bytes, the cap is {MAX_CHUNK_BYTES}"
             );
-            note(&mut self.damage, Cause::HugeChunk, why);
+            note(&mut self.found.damage, Cause::HugeChunk, why);
             return;
         }
-        let end = (place.data_offset + u64::from(place.data_bytes)).min(size);
-        self.segments.push(Segment { first: 0, offset, length: end - offset, chunk: true });
-    }
-
-    /// A message outside chunks joins the run before it, if that is not too long.
-    fn message(&mut self, offset: u64, next: u64, time: u64) {
-        self.covers(time, time);
-        match self.segments.last_mut() {
-            Some(run)
-                if !run.chunk && run.length < RUN_BYTES && run.offset + run.length == offset =>
-            {
-                run.first = run.first.min(time);
-                run.length = next - run.offset;
-            }
-            _ => {
-                let length = next - offset;
-                self.segments.push(Segment { first: time, offset, length, chunk: false });
-            }
-        }
-    }
-
-    fn covers(&mut self, first: u64, last: u64) {
-        self.first = self.first.min(first);
-        self.last = self.last.max(last);
+        self.found.segments.push(Segment { first: 0, offset, length, chunk: true });
     }
 
     /// Gives each chunk its first time: from the index, else by unpacking it.
     fn date_chunks(&mut self, file: &mut File) -> std::io::Result<()> {
-        let mut segments = std::mem::take(&mut self.segments);
+        let mut segments = std::mem::take(&mut self.found.segments);
         let mut empty = BTreeSet::new();
         for segment in segments.iter_mut().filter(|segment| segment.chunk) {
             if let Some((first, last)) = self.dated.get(&segment.offset).copied() {
                 segment.first = first;
-                self.covers(first, last);
+                self.found.covers(first, last);
                 continue;
             }
             let bytes = read_at(file, segment.offset, segment.length)?;
@@ -438,25 +616,58 @@ impl Walk {
             });
             if first <= last {
                 segment.first = first;
-                self.covers(first, last);
+                self.found.covers(first, last);
             } else if result.is_ok() {
                 empty.insert(segment.offset);
             }
         }
         segments.retain(|segment| !empty.contains(&segment.offset));
-        self.segments = segments;
+        self.found.segments = segments;
         Ok(())
     }
 }
 
-/// Where the record at `offset` lies; its data may reach beyond the file's end, its header may not.
-fn place(file: &mut File, offset: u64, size: u64) -> std::io::Result<Option<Place>> {
+/// Where the record at `offset` lies; its data may reach beyond `end`, its header may not.
+fn place(file: &mut File, offset: u64, end: u64) -> std::io::Result<Option<Place>> {
     let number = |bytes: Vec<u8>| bytes.try_into().ok().map(u32::from_le_bytes);
     let Some(header_bytes) = number(read_at(file, offset, 4)?) else { return Ok(None) };
     let data_at = offset + 4 + u64::from(header_bytes);
-    if header_bytes > MAX_HEADER_BYTES || data_at + 4 > size {
+    if header_bytes > MAX_HEADER_BYTES || data_at + 4 > end {
         return Ok(None);
     }
-    let Some(data_bytes) = number(read_at(file, data_at, 4)?) else { return Ok(None) };
-    Ok(Some(Place { offset, header_bytes, data_offset: data_at + 4, data_bytes }))
+    let mut header = read_at(file, offset + 4, u64::from(header_bytes) + 4)?;
+    if header.len() < header_bytes as usize {
+        return Ok(None);
+    }
+    let Some(data_bytes) = number(header.split_off(header_bytes as usize)) else {
+        return Ok(None);
+    };
+    let (data_offset, data_bytes) = (data_at + 4, u64::from(data_bytes));
+    Ok(Some(Place { offset, data_offset, data_bytes, header }))
+}
+
+/// Whether something that looks like a record, or the end, lies at `next`.
+fn follows(file: &mut File, next: u64, end: u64) -> std::io::Result<bool> {
+    if next >= end {
+        return Ok(next == end);
+    }
+    Ok(matches!(opcode(file, next, end)?, Some(op::MESSAGE..=op::CONNECTION)))
+}
+
+/// What the header of the record at `offset` says that it is, if one is there.
+fn opcode(file: &mut File, offset: u64, end: u64) -> std::io::Result<Option<u8>> {
+    let header = place(file, offset, end)?.map(|place| place.header);
+    Ok(header.as_deref().and_then(Header::parse).and_then(|header| header.op()))
+}
+
+/// Whether `ahead`, the bytes from `at` on, is the beginning of a record that nothing else is mistaken for.
+fn begins(at: u64, ahead: &[u8], end: u64) -> bool {
+    let mut rest = ahead;
+    let Some(bytes) = counted(&mut rest).filter(|bytes| bytes.len() < AHEAD) else { return false };
+    let (Some(header), Some(length)) = (Header::parse(bytes), rest.first_chunk::<4>()) else {
+        return false;
+    };
+    let data_at = at + (ahead.len() - rest.len()) as u64 + 4;
+    let is_whole = data_at + u64::from(u32::from_le_bytes(*length)) <= end;
+    header.is_complete() && (is_whole || header.op() == Some(op::CHUNK))
 }

@@ -2,7 +2,8 @@
 //! played as one.
 //!
 //! The metadata tells the files and their packing; where it is missing or broken, the files in the folder
-//! count, in the order of their numbers.
+//! count, in the order of their numbers. A file that it does not name is read, too (a recorder that was killed has not
+//! written of its last one), but no copy of one that it names.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -12,8 +13,8 @@ use std::sync::Arc;
 use yaml_rust2::parser::{Event, Parser};
 use yaml_rust2::{Yaml, YamlLoader};
 
-use super::segments::note;
-use super::{BagReader, Connection, Container, Found, Message, mcap, open_file, sqlite};
+use super::segments::{MAX_CHUNK_BYTES, note};
+use super::{BagReader, Connection, Container, Found, Message, copies, mcap, open_file, sqlite};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::time::Span;
@@ -24,6 +25,8 @@ const MAX_METADATA_BYTES: u64 = 16 << 20;
 const MAX_METADATA_NESTING: usize = 64;
 /// A packed file may unpack to this much.
 const MAX_UNPACKED_BYTES: u64 = 64 << 30;
+/// A zstd frame's header is no longer than this.
+const FRAME_HEAD: u64 = 18;
 
 /// What `metadata.yaml` says.
 #[derive(Debug, Default)]
@@ -114,14 +117,27 @@ impl Split {
             note(&mut damage, Cause::BadMessage, format!("metadata.yaml: {why}"));
             Metadata::default()
         });
-        let mut files = metadata.files_in(folder);
+        let (mut files, mut unnamed) = (metadata.files_in(folder), numbered(folder)?);
         if files.is_empty() {
-            files = numbered(folder)?;
+            files = std::mem::take(&mut unnamed);
         }
+        // A packed file and what it unpacks to are of one name up to the first dot.
+        let is_copy = |file: &Path| files.iter().any(|one| stem(one) == stem(file) && one.exists());
+        unnamed.retain(|file| !is_copy(file));
+        let named = files.len();
         let (mut parts, mut failed) = (Vec::<Box<dyn Container>>::new(), None);
-        for file in files {
+        for (place, file) in files.into_iter().chain(unnamed).enumerate() {
             match part(&file, metadata.packed_messages) {
-                Ok(part) => parts.push(part),
+                Ok(part) if place >= named && is_beside_one(&parts, &*part) => {
+                    let file = file.display();
+                    tracing::warn!(%file, "left out: metadata.yaml does not name it, and what it names is of the same time");
+                }
+                Ok(part) => {
+                    if place >= named {
+                        tracing::info!(file = %file.display(), "read, though metadata.yaml does not name it");
+                    }
+                    parts.push(part);
+                }
                 Err(error) => {
                     note(&mut damage, Cause::Truncated, error.to_string());
                     failed.get_or_insert(error);
@@ -137,6 +153,18 @@ impl Split {
         damage.extend(parts.iter().flat_map(|part| part.damage().iter().cloned()));
         Ok(Self { parts, damage, own })
     }
+}
+
+/// Whether a part was recorded at the same time as one of the others.
+fn is_beside_one(parts: &[Box<dyn Container>], part: &dyn Container) -> bool {
+    let Some(span) = part.span() else { return false };
+    parts.iter().filter_map(|other| other.span()).any(|other| other.is_beside(span))
+}
+
+/// A file's name up to the first dot.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.split('.').next().unwrap_or_default().to_owned()
 }
 
 /// Whether a folder holds a bag, or something else.
@@ -167,8 +195,7 @@ fn numbered(folder: &Path) -> Result<Vec<PathBuf>, CaptureError> {
         .collect();
     files.sort_by_key(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let stem = name.split('.').next().unwrap_or_default();
-        let number = stem.rsplit('_').next().and_then(|text| text.parse::<u64>().ok());
+        let number = stem(path).rsplit('_').next().and_then(|text| text.parse::<u64>().ok());
         (number, name)
     });
     Ok(files)
@@ -185,27 +212,35 @@ fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, Captur
                 _copy: copy,
             })
         } else {
-            Box::new(Arc::new(sqlite::Index::of(&unpacked, false, Some(copy))?))
+            Box::new(Arc::new(sqlite::Index::of(&unpacked, Some(copy))?))
         });
     }
-    if packed_messages && sqlite::is_sqlite(file)? {
-        return Ok(Box::new(Arc::new(sqlite::Index::of(file, true, None)?)));
-    }
-    open_file(file)?.ok_or_else(|| CaptureError::Unreadable {
+    let inner = open_file(file)?.ok_or_else(|| CaptureError::Unreadable {
         path: file.to_owned(),
         reason: "it is neither SQLite nor MCAP".to_owned(),
-    })
+    })?;
+    Ok(if packed_messages { Box::new(PackedMessages { inner }) } else { inner })
 }
 
 /// Unpacks `name.db3.zstd` into a temporary folder.
 fn unpack_file(file: &Path) -> Result<(tempfile::TempDir, PathBuf), CaptureError> {
     let io = |source| CaptureError::Io { path: file.to_owned(), source };
-    let copy = tempfile::tempdir().map_err(io)?;
+    let copy = copies::folder_for(file, unpacked_bytes(file).map_err(io)?)?;
     let unpacked = copy.path().join(Path::new(file.file_stem().unwrap_or_default()));
     let packed = File::open(file).map_err(io)?;
     let mut target = File::create(&unpacked).map_err(io)?;
     unpack(packed, &mut target, MAX_UNPACKED_BYTES).map_err(io)?;
     Ok((copy, unpacked))
+}
+
+/// How much a packed file unpacks to, as its first frame says; at least what it takes packed.
+fn unpacked_bytes(file: &Path) -> std::io::Result<u64> {
+    let mut begin = Vec::new();
+    let opened = File::open(file)?;
+    let packed = opened.metadata()?.len();
+    opened.take(FRAME_HEAD).read_to_end(&mut begin)?;
+    let told = zstd::zstd_safe::get_frame_content_size(&begin).ok().flatten().unwrap_or(0);
+    Ok(told.clamp(packed, MAX_UNPACKED_BYTES.max(packed)))
 }
 
 /// Unpacks zstd into `target`, up to `most` bytes. What comes out before an error is used: the part's own
@@ -224,6 +259,63 @@ pub(super) fn unpack(packed: impl Read, target: &mut impl Write, most: u64) -> s
         target.write_all(&buffer[..read])?;
     }
     Ok(())
+}
+
+/// Unpacks one zstd message, up to `most` bytes.
+///
+/// # Errors
+/// Where it does not unpack.
+pub(super) fn unpack_message(packed: &[u8], most: u64) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let decoder = zstd::Decoder::new(packed).map_err(|error| error.to_string())?;
+    decoder.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    Ok(bytes)
+}
+
+/// A container whose messages are packed by themselves (`compression_mode: MESSAGE`), in whatever storage.
+#[derive(Debug)]
+struct PackedMessages {
+    inner: Box<dyn Container>,
+}
+
+impl Container for PackedMessages {
+    fn connections(&self) -> Vec<Arc<Connection>> {
+        self.inner.connections()
+    }
+
+    fn span(&self) -> Option<Span> {
+        self.inner.span()
+    }
+
+    fn damage(&self) -> &[(Cause, String)] {
+        self.inner.damage()
+    }
+
+    fn reader(
+        &self,
+        wanted: &dyn Fn(&Connection) -> bool,
+    ) -> Result<Box<dyn BagReader>, CaptureError> {
+        Ok(Box::new(Unpacking(self.inner.reader(wanted)?)))
+    }
+}
+
+/// Unpacks each message that a reader finds.
+struct Unpacking(Box<dyn BagReader>);
+
+impl BagReader for Unpacking {
+    fn next(&mut self) -> Option<Found> {
+        Some(match self.0.next()? {
+            Found::Message(message) => match unpack_message(&message.data, MAX_CHUNK_BYTES) {
+                Ok(data) => Found::Message(Message { data, ..message }),
+                Err(why) => {
+                    let Message { connection, log_time, .. } = message;
+                    let place = format!("{} at {log_time}: {why}", connection.topic);
+                    Found::Damaged(Cause::BadMessage, place)
+                }
+            },
+            damaged @ Found::Damaged(..) => damaged,
+        })
+    }
 }
 
 /// A container in a temporary file that goes with it.

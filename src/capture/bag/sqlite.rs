@@ -14,6 +14,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection as Database, OpenFlags};
 
+use super::copies;
 use super::segments::{MAX_CHUNK_BYTES, note, open};
 use super::{BagReader, Connection, Container, Found, Message};
 use crate::capture::damage::Cause;
@@ -63,8 +64,6 @@ struct Entry {
 #[derive(Debug)]
 pub(super) struct Index {
     file: PathBuf,
-    /// Messages are packed by themselves (`compression_mode: MESSAGE`).
-    packed: bool,
     connections: BTreeMap<i64, Arc<Connection>>,
     entries: Vec<Entry>,
     damage: Vec<(Cause, String)>,
@@ -79,23 +78,24 @@ impl Index {
     ///
     /// # Errors
     /// When it cannot be opened at all.
-    pub(super) fn of(
-        file: &Path,
-        packed: bool,
-        copy: Option<tempfile::TempDir>,
-    ) -> Result<Self, CaptureError> {
+    pub(super) fn of(file: &Path, copy: Option<tempfile::TempDir>) -> Result<Self, CaptureError> {
         let (file, copy) = match copy {
             Some(copy) => (file.to_owned(), Some(copy)),
             None => with_log(file)?,
         };
         let database = connect(&file)?;
         let mut damage = Vec::new();
+        // What a log will add may be missing yet.
+        if let Some((counted, there)) = missing_pages(&file).filter(|_| !has_log(&file)) {
+            let place = format!("the file has {there} of the {counted} pages that it counts");
+            note(&mut damage, Cause::Truncated, place);
+        }
         let definitions = definitions(&database);
         let connections = topics(&database, &definitions, &mut damage);
         let bytes = std::fs::metadata(&file).map_or(0, |metadata| metadata.len());
         let most = usize::try_from(bytes / MIN_ROW_BYTES).unwrap_or(usize::MAX);
         let entries = order(&database, &connections, most, &mut damage);
-        Ok(Self { file, packed, connections, entries, damage, _copy: copy })
+        Ok(Self { file, connections, entries, damage, _copy: copy })
     }
 }
 
@@ -142,12 +142,20 @@ fn with_log(file: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>), Capture
         return Ok((file.to_owned(), None));
     }
     let io = |source| CaptureError::Io { path: file.to_owned(), source };
-    let copy = tempfile::tempdir().map_err(io)?;
-    for path in logs.iter().map(PathBuf::as_path).chain([file]) {
+    let all = || logs.iter().map(PathBuf::as_path).chain([file]);
+    // The log is written into the database when it is opened.
+    let bytes: u64 =
+        all().filter_map(|path| std::fs::metadata(path).ok()).map(|of| 2 * of.len()).sum();
+    let copy = copies::folder_for(file, bytes)?;
+    for path in all() {
         let name = path.file_name().unwrap_or_default();
         std::fs::copy(path, copy.path().join(name)).map_err(io)?;
     }
     Ok((copy.path().join(file.file_name().unwrap_or_default()), Some(copy)))
+}
+
+fn has_log(file: &Path) -> bool {
+    file.with_extension("db3-wal").exists()
 }
 
 /// Opens a database that nobody here has written: read only, its schema not trusted.
@@ -156,9 +164,8 @@ fn connect(file: &Path) -> Result<Database, CaptureError> {
         path: file.to_owned(),
         reason: error.to_string(),
     };
-    let has_log = file.with_extension("db3-wal").exists();
     let flags = OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
-    let database = if has_log {
+    let database = if has_log(file) {
         Database::open_with_flags(file, flags | OpenFlags::SQLITE_OPEN_READ_WRITE)
     } else {
         let name: String = file
@@ -177,11 +184,36 @@ fn connect(file: &Path) -> Result<Database, CaptureError> {
     }
     .map_err(unreadable)?;
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(unreadable)?;
-    database.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(unreadable)?;
+    // Of a file that was cut SQLite refuses every page, unless the schema may be written; nothing here does.
+    let is_cut = missing_pages(file).is_some();
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, !is_cut).map_err(unreadable)?;
+    database
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, is_cut)
+        .map_err(unreadable)?;
     let most = i32::try_from(MAX_CHUNK_BYTES).unwrap_or(i32::MAX);
     database.set_limit(Limit::SQLITE_LIMIT_LENGTH, most).map_err(unreadable)?;
     database.pragma_update(None, "cell_size_check", true).map_err(unreadable)?;
     Ok(database)
+}
+
+/// How many pages the file's header counts and how many there are, where those are fewer.
+///
+/// <https://www.sqlite.org/fileformat2.html#in_header_database_size>
+fn missing_pages(file: &Path) -> Option<(u64, u64)> {
+    let mut head = [0_u8; 100];
+    open(file).ok()?.read_exact(&mut head).ok()?;
+    let field = |at: usize| head.get(at..)?.first_chunk().copied().map(u32::from_be_bytes);
+    // Old versions of SQLite do not count; they leave the count of changes behind that it was valid for.
+    if field(24)? != field(92)? {
+        return None;
+    }
+    let page = match u64::from(u16::from_be_bytes(*head.get(16..)?.first_chunk()?)) {
+        1 => 1 << 16,
+        bytes => bytes,
+    };
+    let there = std::fs::metadata(file).ok()?.len().checked_div(page)?;
+    let counted = u64::from(field(28)?);
+    (counted > there).then_some((counted, there))
 }
 
 fn text(value: ValueRef<'_>) -> String {
@@ -317,20 +349,8 @@ impl Reader {
             ValueRef::Blob(bytes) | ValueRef::Text(bytes) => Ok(bytes.to_vec()),
             _ => Ok(Vec::new()),
         });
-        let bytes = bytes.map_err(|error| error.to_string())?;
-        if self.index.packed { unpack(&bytes, MAX_CHUNK_BYTES) } else { Ok(bytes) }
+        bytes.map_err(|error| error.to_string())
     }
-}
-
-/// Unpacks one zstd message, up to `most` bytes.
-///
-/// # Errors
-/// Where it does not unpack.
-pub(super) fn unpack(packed: &[u8], most: u64) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
-    let decoder = zstd::Decoder::new(packed).map_err(|error| error.to_string())?;
-    decoder.take(most).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    Ok(bytes)
 }
 
 impl BagReader for Reader {

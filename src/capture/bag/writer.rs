@@ -574,6 +574,29 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_the_metadata_does_not_name_is_played_and_a_copy_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let limits = SplitLimits { secs: Some(0.6), bytes: None };
+        let mut writer = BagWriter::create(&path, limits).unwrap();
+        let items = items();
+        items.iter().for_each(|item| writer.item(item).unwrap());
+        writer.finish().unwrap();
+        let metadata = path.join("metadata.yaml");
+        let text = std::fs::read_to_string(&metadata).unwrap();
+        let killed = text.replace("  - run_3.mcap\n", "");
+        assert_ne!(killed, text);
+        std::fs::write(&metadata, killed).unwrap();
+        let (played, damaged) = replayed(&path);
+        assert_eq!((told(&played), damaged), (told(&items), 0));
+
+        std::fs::copy(path.join("run_1.mcap"), path.join("copy_1.mcap")).unwrap();
+        std::fs::copy(path.join("run_1.mcap"), path.join("run_1.copy.mcap")).unwrap();
+        let (played, damaged) = replayed(&path);
+        assert_eq!((told(&played), damaged), (told(&items), 0));
+    }
+
+    #[test]
     fn a_recording_that_is_split_by_size_plays_as_one() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run");

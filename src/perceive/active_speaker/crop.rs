@@ -67,7 +67,7 @@ impl<'a> Gray<'a> {
             Picture::Rgb8(bytes) => {
                 Some(Self::Rgb { pixels: bytes.get(..count.checked_mul(3)?)?, width, height })
             }
-            Picture::Encoded(_) => None,
+            Picture::Encoded(_) | Picture::Raw(_) => None,
         }
     }
 

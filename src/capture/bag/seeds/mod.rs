@@ -81,6 +81,48 @@ pub(super) fn mcap(compression: Option<mcap::Compression>) -> Vec<u8> {
     bytes.into_inner()
 }
 
+/// A message, as it was recorded.
+#[derive(Clone)]
+pub(super) struct Sent {
+    pub(super) topic: &'static str,
+    /// Its type, and how it is written.
+    pub(super) kind: (&'static str, &'static str),
+    /// Nanoseconds.
+    pub(super) log_time: u64,
+    pub(super) data: Vec<u8>,
+}
+
+/// An MCAP file of these messages.
+pub(super) fn mcap_of(messages: &[Sent]) -> Vec<u8> {
+    mcap_with(mcap::WriteOptions::new(), &[messages.to_vec()])
+}
+
+/// An MCAP file of these chunks.
+pub(super) fn mcap_with(options: mcap::WriteOptions, chunks: &[Vec<Sent>]) -> Vec<u8> {
+    let mut writer = options.create(Cursor::new(Vec::new())).unwrap();
+    for chunk in chunks {
+        for Sent { topic, kind: (schema, encoding), log_time, data } in chunk {
+            let text =
+                super::definition::built_in::full_text(schema).unwrap_or_else(|| "{}".to_owned());
+            let language = if *encoding == "json" { "jsonschema" } else { "ros2msg" };
+            let schema = writer.add_schema(schema, language, text.as_bytes()).unwrap();
+            let channel_id = writer.add_channel(schema, topic, encoding, &BTreeMap::new()).unwrap();
+            let (log_time, publish_time) = (*log_time, *log_time);
+            let header =
+                mcap::records::MessageHeader { channel_id, sequence: 0, log_time, publish_time };
+            writer.write_to_known_channel(&header, data).unwrap();
+        }
+        writer.flush().unwrap();
+    }
+    writer.finish().unwrap();
+    writer.into_inner().into_inner()
+}
+
+/// A pose of which only the frame and the direction are set: its descriptors and its bytes.
+pub(super) fn placeless_pose() -> [Vec<u8>; 2] {
+    [protobuf::descriptors("foxglove.PoseInFrame"), protobuf::placeless_pose()]
+}
+
 /// `name=value` fields with their lengths.
 fn fields(fields: &[(&str, &[u8])]) -> Vec<u8> {
     let mut bytes = Vec::new();
@@ -102,23 +144,91 @@ fn record(header: &[(&str, &[u8])], data: &[u8]) -> Vec<u8> {
 
 /// A ROS 1 bag of one chunk; `indexed`: with connections and chunk info at its end.
 pub(super) fn rosbag1(compression: &str, indexed: bool) -> Vec<u8> {
-    let (mut records, mut connections) = (Vec::new(), Vec::new());
-    let secs = u32::try_from(T0 / 1_000_000_000).unwrap().to_le_bytes();
-    let time = |n: u32| [secs, (n * 1_000_000).to_le_bytes()].concat();
-    for (n, seed) in seeds().iter().enumerate() {
-        let (n, kind) = (u32::try_from(n).unwrap(), super::definition::short_name(seed.kind));
-        let conn = n.to_le_bytes();
-        let told = fields(&[("topic", seed.topic.as_bytes()), ("type", kind.as_bytes())]);
+    let sent = seeds().into_iter().zip(0..).map(|(seed, n)| Sent {
+        topic: seed.topic,
+        kind: (seed.kind, "ros1"),
+        log_time: T0 + n * 1_000_000,
+        data: seed.ros1,
+    });
+    rosbag1_of(compression, indexed, &[sent.collect()])
+}
+
+/// A ROS 1 bag of these chunks.
+pub(super) fn rosbag1_of(compression: &str, indexed: bool, chunks: &[Vec<Sent>]) -> Vec<u8> {
+    let time = |nanos: u64| {
+        let (secs, nanos) = (nanos / 1_000_000_000, nanos % 1_000_000_000);
+        [secs, nanos].map(|part| u32::try_from(part).unwrap().to_le_bytes()).concat()
+    };
+    let number = |number: usize| u32::try_from(number).unwrap().to_le_bytes();
+    let head = |index_pos: usize| {
+        let index_pos = (index_pos as u64).to_le_bytes();
+        let counts = [0, 0, 0, 0];
+        let head: [(&str, &[u8]); 4] = [
+            ("op", &[3]),
+            ("index_pos", &index_pos),
+            ("conn_count", &counts),
+            ("chunk_count", &counts),
+        ];
+        [b"#ROSBAG V2.0\n", record(&head, &[b' '; 64]).as_slice()].concat()
+    };
+    let mut topics: Vec<&str> = Vec::new();
+    let (mut bag, mut connections, mut infos) = (head(0), Vec::<u8>::new(), Vec::new());
+    for chunk in chunks {
+        let (mut records, mut declared) = (Vec::new(), BTreeMap::<usize, usize>::new());
+        for sent in chunk {
+            let known = topics.iter().position(|topic| *topic == sent.topic);
+            let id = known.unwrap_or(topics.len());
+            let (conn, topic) = (number(id), sent.topic.as_bytes());
+            let kind = super::definition::short_name(sent.kind.0);
+            let told = fields(&[("topic", topic), ("type", kind.as_bytes())]);
+            let connection = record(&[("conn", &conn), ("op", &[7]), ("topic", topic)], &told);
+            if known.is_none() {
+                topics.push(sent.topic);
+                connections.extend(&connection);
+            }
+            if !declared.contains_key(&id) {
+                records.extend(&connection);
+            }
+            *declared.entry(id).or_default() += 1;
+            let at = time(sent.log_time);
+            records.extend(record(&[("conn", &conn), ("op", &[2]), ("time", &at)], &sent.data));
+        }
+        let times = || chunk.iter().map(|sent| sent.log_time);
+        let (first, last) = (time(times().min().unwrap()), time(times().max().unwrap()));
+        let (chunk_pos, size) = ((bag.len() as u64).to_le_bytes(), number(records.len()));
+        let packed = packed_records(compression, records);
         let head: [(&str, &[u8]); 3] =
-            [("conn", &conn), ("op", &[7]), ("topic", seed.topic.as_bytes())];
-        let connection = record(&head, &told);
-        records.extend(&connection);
-        connections.extend(connection);
-        let at = time(n);
-        records.extend(record(&[("conn", &conn), ("op", &[2]), ("time", &at)], &seed.ros1));
+            [("op", &[5]), ("compression", compression.as_bytes()), ("size", &size)];
+        bag.extend(record(&head, &packed));
+        for (id, count) in declared {
+            let (conn, counted) = (number(id), number(count));
+            let head: [(&str, &[u8]); 4] =
+                [("op", &[4]), ("ver", &[1, 0, 0, 0]), ("conn", &conn), ("count", &counted)];
+            bag.extend(record(&head, &vec![0; 12 * count]));
+        }
+        let count = number(topics.len());
+        let head: [(&str, &[u8]); 6] = [
+            ("op", &[6]),
+            ("ver", &[1, 0, 0, 0]),
+            ("chunk_pos", &chunk_pos),
+            ("start_time", &first),
+            ("end_time", &last),
+            ("count", &count),
+        ];
+        infos.extend(record(&head, &[]));
     }
-    let size = u32::try_from(records.len()).unwrap().to_le_bytes();
-    let packed = match compression {
+    if indexed {
+        let head = head(bag.len());
+        bag.splice(..head.len(), head);
+        bag.extend(connections);
+        bag.extend(infos);
+    }
+    bag
+}
+
+/// The records of a ROS 1 chunk.
+fn packed_records(compression: &str, records: Vec<u8>) -> Vec<u8> {
+    match compression {
         "bz2" => {
             let mut packed = Vec::new();
             let level = bzip2::Compression::fast();
@@ -134,37 +244,7 @@ pub(super) fn rosbag1(compression: &str, indexed: bool) -> Vec<u8> {
             packed
         }
         _ => records,
-    };
-    let mut bag = b"#ROSBAG V2.0\n".to_vec();
-    let index_pos = u64::from(indexed).to_le_bytes();
-    let counts = [0, 0, 0, 0];
-    let head: [(&str, &[u8]); 4] = [
-        ("op", &[3]),
-        ("index_pos", &index_pos),
-        ("conn_count", &counts),
-        ("chunk_count", &counts),
-    ];
-    bag.extend(record(&head, &[b' '; 64]));
-    let chunk_pos = (bag.len() as u64).to_le_bytes();
-    bag.extend(record(
-        &[("op", &[5]), ("compression", compression.as_bytes()), ("size", &size)],
-        &packed,
-    ));
-    if indexed {
-        bag.extend(connections);
-        let (first, last) = (time(0), time(3));
-        let count = 4_u32.to_le_bytes();
-        let head: [(&str, &[u8]); 6] = [
-            ("op", &[6]),
-            ("ver", &[1, 0, 0, 0]),
-            ("chunk_pos", &chunk_pos),
-            ("start_time", &first),
-            ("end_time", &last),
-            ("count", &count),
-        ];
-        bag.extend(record(&head, &[]));
     }
-    bag
 }
 
 /// A rosbag2 database; `defined`: with the table of definitions that newer recorders write.

@@ -158,6 +158,12 @@ pub(super) fn descriptors(kind: &'static str) -> Vec<u8> {
     used.iter().flat_map(|kind| bytes(1, &file(kind))).collect()
 }
 
+/// A `foxglove.PoseInFrame` that is half a turn to the left of nowhere.
+pub(super) fn placeless_pose() -> Vec<u8> {
+    let turn = bytes(2, &double(3, 1.0));
+    [bytes(2, b"map"), bytes(3, &turn)].concat()
+}
+
 /// A message of the type; `picture`: a PNG file.
 pub(super) fn message(kind: &str, picture: &[u8]) -> Vec<u8> {
     let time = bytes(1, &[number(1, 1_772_612_100), number(2, 5)].concat());

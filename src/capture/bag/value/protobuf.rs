@@ -82,15 +82,20 @@ fn varint(rest: &mut &[u8]) -> Result<u64, String> {
     Err("a number of more than 10 bytes".to_owned())
 }
 
+/// Messages in messages that are not there: so many are filled in, one in the other.
+const MAX_ABSENT: usize = 4;
+
 /// Takes a message apart along its definition; unknown fields are passed over, missing ones have
 /// their default.
 pub(super) fn walk<'a>(definition: &'a Definition, data: &'a [u8]) -> Result<Value<'a>, String> {
-    Walk { definition, budget: Budget::default() }.record(0, data)
+    Walk { definition, budget: Budget::default(), absent: Vec::new() }.record(0, data)
 }
 
 struct Walk<'a> {
     definition: &'a Definition,
     budget: Budget,
+    /// Types of the messages that are being filled in, the outermost first.
+    absent: Vec<usize>,
 }
 
 impl<'a> Walk<'a> {
@@ -113,7 +118,11 @@ impl<'a> Walk<'a> {
         let mut named = Vec::with_capacity(kind.fields.len());
         for (field, value) in kind.fields.iter().zip(values) {
             self.budget.value()?;
-            if let Some(value) = value.or_else(|| default(field)) {
+            let value = match value {
+                Some(value) => Some(value),
+                None => self.absent(field)?,
+            };
+            if let Some(value) = value {
                 named.push((Cow::Borrowed(field.name.as_str()), value));
             }
         }
@@ -186,19 +195,64 @@ impl<'a> Walk<'a> {
             (form, wired) => return Err(format!("{wired:?} for {form:?}")),
         })
     }
+
+    /// What proto3 means by a field that is not there: zero, empty, or a message of such.
+    fn absent(&mut self, field: &Field) -> Result<Option<Value<'a>>, String> {
+        if field.shape != Shape::One {
+            return Ok(Some(Value::List(Vec::new())));
+        }
+        Ok(match field.form {
+            Form::Bool => Some(Value::Bool(false)),
+            Form::Integer { .. } | Form::Varint { .. } => Some(Value::Integer(0)),
+            Form::Float { .. } => Some(Value::Float(0.0)),
+            Form::Text => Some(Value::Text(Cow::Borrowed(""))),
+            Form::Bytes => Some(Value::Bytes(Cow::Borrowed(&[]))),
+            Form::Time { .. } => None,
+            // One inside itself would have no end.
+            Form::Record(place) if self.absent.contains(&place) => None,
+            Form::Record(_) if self.absent.len() >= MAX_ABSENT => None,
+            Form::Record(place) => {
+                self.absent.push(place);
+                let filled = self.record(place, &[])?;
+                self.absent.pop();
+                Some(filled)
+            }
+        })
+    }
 }
 
-/// What proto3 means by a field that is not there.
-fn default(field: &Field) -> Option<Value<'static>> {
-    if field.shape != Shape::One {
-        return Some(Value::List(Vec::new()));
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::capture::bag::definition::{MessageType, Wire};
+
+    /// A tree of poses: `Node { Point at; Node child; repeated Node more; }`, `Point { double x; }`.
+    fn tree() -> Definition {
+        let field =
+            |name: &str, number, form, shape| Field { name: name.to_owned(), number, form, shape };
+        let node = vec![
+            field("at", 1, Form::Record(1), Shape::One),
+            field("child", 2, Form::Record(0), Shape::One),
+            field("more", 3, Form::Record(0), Shape::Sequence),
+        ];
+        let point = vec![field("x", 1, Form::Float { bytes: 8 }, Shape::One)];
+        let types = [("Node", node), ("Point", point)];
+        let types = types.map(|(name, fields)| MessageType { name: name.to_owned(), fields });
+        Definition { types: types.into(), wire: Wire::Protobuf }
     }
-    Some(match field.form {
-        Form::Bool => Value::Bool(false),
-        Form::Integer { .. } | Form::Varint { .. } => Value::Integer(0),
-        Form::Float { .. } => Value::Float(0.0),
-        Form::Text => Value::Text(Cow::Borrowed("")),
-        Form::Bytes => Value::Bytes(Cow::Borrowed(&[])),
-        Form::Time { .. } | Form::Record(_) => return None,
-    })
+
+    #[test]
+    fn a_message_that_is_not_there_is_one_of_zeros() {
+        let tree = tree();
+        let empty = walk(&tree, &[]).unwrap();
+        assert_eq!(empty.at("at.x"), Some(&Value::Float(0.0)));
+        // A type inside itself is filled in once.
+        assert_eq!(empty.at("child.at.x"), Some(&Value::Float(0.0)));
+        assert_eq!(empty.at("child.child"), None);
+        assert_eq!(empty.get("more"), Some(&Value::List(Vec::new())));
+        // In one that is there, what is missing is filled in, too.
+        let child = [0x12, 2, 0x0a, 0];
+        assert_eq!(walk(&tree, &child).unwrap().at("child.at.x"), Some(&Value::Float(0.0)));
+    }
 }

@@ -1,0 +1,91 @@
+//! What a bag's first messages tell before anything is played: by which clock each topic is stamped, and which topics of
+//! pictures hold measurements (depth) instead.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::clocks::Clocks;
+use super::message::{Role, measured, stamps};
+use super::plausible::Plausible;
+use super::{Bag, BagReader as _, Connection, Found, Kind};
+use crate::capture::error::CaptureError;
+
+/// Messages of a topic that are looked at.
+const PER_TOPIC: usize = 64;
+/// After this many messages, or this many bytes of them, the rest is not looked for.
+const LOOKED_THROUGH: usize = 2_000;
+/// See [`LOOKED_THROUGH`].
+const MOST_BYTES: usize = 32 << 20;
+
+/// What was seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FirstLook {
+    pub(super) clocks: Clocks,
+    /// Topics that hold measurements, and what their first message calls them.
+    measured: BTreeMap<Arc<str>, String>,
+}
+
+/// A topic, as far as it was looked at.
+#[derive(Default)]
+struct Seen {
+    messages: usize,
+    /// How far its stamps lie behind the time of recording, nanoseconds.
+    behind: Vec<i64>,
+}
+
+/// Text tells when something was said, and comes when it was understood: that is no clock.
+fn is_looked_at(connection: &Connection) -> bool {
+    let kind = connection.role.and_then(Role::kind);
+    matches!(kind, Some(Kind::Camera | Kind::Microphone | Kind::Pose))
+}
+
+impl FirstLook {
+    /// Reads the first messages of everything that may be played.
+    pub(super) fn of_bag(bag: &Bag) -> Result<Self, CaptureError> {
+        let connections = bag.container.connections();
+        let mut seen: BTreeMap<Arc<str>, Seen> = connections
+            .iter()
+            .filter(|connection| is_looked_at(connection))
+            .map(|connection| (Arc::clone(&connection.topic), Seen::default()))
+            .collect();
+        let mut look = Self::default();
+        if seen.is_empty() {
+            return Ok(look);
+        }
+        let mut reader = Plausible::of(bag.reader(is_looked_at)?);
+        let mut bytes = 0;
+        for _ in 0..LOOKED_THROUGH {
+            let Some(found) = reader.next() else { break };
+            let Found::Message(message) = found else { continue };
+            bytes += message.data.len();
+            let connection = &message.connection;
+            if let (Some(topic), Some(role)) = (seen.get_mut(&connection.topic), connection.role)
+                && topic.messages < PER_TOPIC
+                && let Ok(values) = connection.values(&message.data)
+            {
+                if topic.messages == 0
+                    && let Some(what) = measured(role, &values)
+                {
+                    tracing::info!(path = %bag.path.display(), topic = %connection.topic, what, "depth is not played");
+                    look.measured.insert(Arc::clone(&connection.topic), what.to_owned());
+                }
+                topic.messages += 1;
+                let recorded = message.log_time.as_nanos();
+                let behind = stamps(role, &values);
+                let behind = behind.iter().map(|stamp| recorded.saturating_sub(stamp.as_nanos()));
+                topic.behind.extend(behind);
+            }
+            if bytes > MOST_BYTES || seen.values().all(|topic| topic.messages >= PER_TOPIC) {
+                break;
+            }
+        }
+        look.clocks =
+            Clocks::of(seen.into_iter().map(|(topic, seen)| (topic, seen.behind)).collect());
+        Ok(look)
+    }
+
+    /// What the topic's pictures measure; `None`: they show something.
+    pub(super) fn measured(&self, topic: &str) -> Option<&str> {
+        self.measured.get(topic).map(String::as_str)
+    }
+}
