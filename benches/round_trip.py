@@ -161,7 +161,7 @@ def main():
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     args = parser.parse_args()
     port = free_port()
-    settings = ["robot.id=rob", "mqtt.reply_rate=0"]
+    settings = ["robot.id=rob", "mqtt.reply_rate=0", "mqtt.request_rate=0"]
     if args.broker == "embedded":
         settings += [f"mqtt.listen=127.0.0.1:{port}", f"mqtt.listen_v5=127.0.0.1:{free_port()}"]
     else:

@@ -74,6 +74,8 @@ trap 'systemctl status --no-pager -l engramd; journalctl --no-pager -u engramd -
 for _ in $(seq 300); do systemctl is-active -q engramd && break; sleep 0.1; done
 systemctl is-active engramd
 held "the service runs after the first boot, $(systemctl show -P StatusText engramd)"
+systemd-analyze verify --man=no --recursive-errors=no engramd.service
+held "systemd understands every line of the unit"
 engramd remember "The spare key is in the blue box."
 asked "Where is the spare key?" | grep "blue box"
 held "it remembers and answers"

@@ -37,6 +37,8 @@ if command -v systemd-analyze > /dev/null; then
     mkdir -p "$root/etc/systemd/system/engramd.service.d"
     cp "$root"/usr/share/doc/engramd/examples/engramd.service.d/{gpu,cameras,password}.conf "$root/etc/systemd/system/engramd.service.d/"
     exposure "$root" 29 || die "the unit with GPU and cameras is more exposed than 2.9"
+    systemd-analyze verify --man=no --recursive-errors=no --root="$root" engramd.service ||
+        die "systemd does not understand all of the unit and its drop-ins"
 fi
 
 # start WHAT DIR...: the installed daemon, without a network beyond loopback, answers; SIGTERM ends it.

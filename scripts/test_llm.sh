@@ -62,8 +62,8 @@ say "memorizing the first minute of $recording"
 "$engramd" replay "${options[@]}" --set memorizer.kind=model --set memorizer.timeout_secs=900 \
     --duration 60 "$recording"
 expect "no clip waits" "$(find "$data/spool" -name '*.clip' | wc -l)" -eq 0
-expect "the model's memories are in" "$(count "SELECT count(*) FROM memory WHERE origin = 'model:tiny'")" -gt 0
-expect "the built-in ones, too" "$(count "SELECT count(*) FROM memory WHERE origin = 'builtin'")" -gt 0
+expect "the model's memories are in" "$(count "SELECT count(*) FROM memories WHERE origin = 'model:tiny'")" -gt 0
+expect "the built-in ones, too" "$(count "SELECT count(*) FROM memories WHERE origin = 'builtin'")" -gt 0
 
 say "asking"
 answer=$("$engramd" ask "${options[@]}" --set answerer.kind=model --set answerer.rounds=1 \

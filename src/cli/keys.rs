@@ -8,6 +8,7 @@ use rustix::termios::{
 };
 
 use crate::daemon::ingest::{Command, Pace};
+use crate::mqtt::message::ReplayRate;
 
 /// One press changes the rate by this factor.
 const FASTER: f64 = 1.1;
@@ -57,13 +58,20 @@ impl Key {
             Self::Step => step(1),
             Self::Burst => step(BURST),
             // Nothing is faster than as fast as the machine can.
-            Self::Faster => pace.command(Command::Rate(rate.map(|rate| rate * FASTER))),
-            Self::Slower => pace.command(Command::Rate(Some(rate.map_or(1.0, |r| r / FASTER)))),
+            Self::Faster => pace.command(Command::Rate(rate.map(|rate| within(rate * FASTER)))),
+            Self::Slower => {
+                pace.command(Command::Rate(Some(rate.map_or(1.0, |rate| within(rate / FASTER)))));
+            }
             Self::Max => pace.command(Command::Rate(None)),
             Self::Forward => pace.command(Command::Seek(pace.position().plus_secs(SEEK_SECS))),
             Self::Stop => pace.command(Command::Stop),
         }
     }
+}
+
+/// The nearest rate that a replay is played at.
+fn within(rate: f64) -> f64 {
+    rate.clamp(ReplayRate::SLOWEST, ReplayRate::FASTEST)
 }
 
 /// The terminal as it was, restored when this goes.

@@ -110,21 +110,29 @@ fn sources(page: &mut String, stats: &Stats, paint: Paint) {
         let _ = writeln!(page, "\nno sources");
         return;
     }
-    let mut table =
-        print::table(["SOURCE", "PER S", "WANTED", "TAKEN", "DROPPED", "LAG S", "WAIT"]);
+    let mut table = print::table([
+        "SOURCE", "STATE", "PER S", "WANTED", "TAKEN", "DROPPED", "LAG S", "WAIT", "AGAIN",
+    ]);
     for (id, source) in &stats.sources {
         let (rate, wanted) = (format!("{:.1}", source.per_sec), source.wanted_per_sec);
         let behind = wanted.is_some_and(|wanted| source.per_sec < KEEPS_UP * wanted);
         let dropped = source.dropped.to_string();
         let waiting = stats.queues.get(&format!("source {id}")).copied().unwrap_or_default();
+        let state = source.state.as_deref().unwrap_or("-");
         table.add_row([
             id.clone(),
+            if matches!(state, "starting" | "waiting") {
+                paint.yellow(state)
+            } else {
+                state.to_owned()
+            },
             if behind { paint.yellow(&rate) } else { rate },
             wanted.map_or_else(|| "-".to_owned(), |wanted| format!("{wanted:.1}")),
             source.captured.to_string(),
             if source.dropped > 0 { paint.yellow(&dropped) } else { dropped },
-            format!("{:.2}", source.lag_secs),
+            if source.captured > 0 { format!("{:.2}", source.lag_secs) } else { "-".to_owned() },
             waiting.to_string(),
+            source.restarts.to_string(),
         ]);
     }
     let _ = writeln!(page, "\n{table}");
@@ -188,13 +196,16 @@ mod tests {
             captured: 1200,
             dropped: 7,
             lag_secs: 0.13,
+            state: Some("running".into()),
+            restarts: 2,
         };
+        let silent = SourceStats { state: Some("waiting".into()), ..SourceStats::default() };
         let latency = Latency { p50: 1.2, p95: 3.0, p99: 8.0, count: 44 };
         let before = Stats {
             at,
             uptime_secs: 3713.0,
             behind_secs: 0.0,
-            sources: [("front".to_owned(), source)].into(),
+            sources: [("front".to_owned(), source), ("head".to_owned(), silent)].into(),
             queues: [("jobs".to_owned(), 2), ("source front".to_owned(), 3)].into(),
             counts: [("questions".to_owned(), 10)].into(),
             latency_ms: [("answer".to_owned(), latency)].into(),
@@ -219,7 +230,8 @@ mod tests {
         for line in [
             "rob online no session up 1:02:03 at 17:30:10",
             "! front: it delivers nothing",
-            "front 5.0 5.0 1200 7 0.13 3",
+            "front running 5.0 5.0 1200 7 0.13 3 2",
+            "head waiting 0.0 - 0 0 - 0 0",
             "waiting: jobs 2",
             "answer 1.2 3.0 8.0 44",
             "questions 25 1.5",

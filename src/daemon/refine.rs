@@ -21,6 +21,7 @@ use crate::memorize::model::{
 };
 use crate::memory::model::MemoryRow;
 use crate::memory::{MemoryError, View};
+use crate::supervise::contained;
 
 /// How long one look into the spool takes at most.
 const LOOK: Duration = Duration::from_millis(200);
@@ -163,7 +164,7 @@ impl Shared {
                     self.spool.remove(&waiting);
                     (pause, failures) = (FIRST_PAUSE, 0);
                     self.say(None);
-                    if let Err(why) = supervise::contained(|| self.reflect()) {
+                    if let Err(why) = contained(|| self.reflect()) {
                         tracing::error!(%why, "Reflection by the model ended in a panic; please report it.");
                     }
                     self.busy.store(false, Ordering::SeqCst);
@@ -188,7 +189,7 @@ impl Shared {
 
     /// A clip that ends in a panic must not take the others with it.
     fn refine_contained(&self, waiting: &Waiting, clip: &SpooledClip) -> Outcome {
-        supervise::contained(|| self.refine(waiting, clip)).unwrap_or_else(|why| {
+        contained(|| self.refine(waiting, clip)).unwrap_or_else(|why| {
             let mut who = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
             self.settings.unlearn(&mut who);
             Outcome::Failed(format!("a panic ({why}); please report it"))

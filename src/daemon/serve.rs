@@ -20,6 +20,7 @@ use super::reload::{self, Change};
 use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::stats::{Models, StatsWriter};
+use super::status_line::StatusLine;
 use super::stop::Stop;
 use super::supervise;
 use super::ticking::Ticking;
@@ -103,7 +104,7 @@ impl Daemon {
         let stop = Stop::default();
         let pace = match &clock {
             Clock::Replay(pace) => pace.clone(),
-            Clock::Wall => Pace::new(None, false),
+            Clock::Wall | Clock::Store => Pace::new(None, false),
         };
         let steered = pace.clone();
         stop.on_signals(move || steered.command(ingest::Command::Stop))?;
@@ -142,12 +143,6 @@ impl Daemon {
         let (capture, control) = (watchdog.pulse("capture"), watchdog.pulse("control"));
         let sealing = watchdog.pulse("memory");
         capture.rest();
-        runtime.spawn(async move {
-            loop {
-                control.beat();
-                tokio::time::sleep(Duration::from_secs(1)).await;
-            }
-        });
         let describer = Describer {
             catalogue: catalogue(config)?,
             settings: settings.clone(),
@@ -201,6 +196,12 @@ impl Daemon {
             tracing::info!("metrics on http://{}/metrics", responder.address());
         }
         let ticker = Ticker {
+            status: StatusLine::new(
+                announcer.clone(),
+                settings.gauges.clone(),
+                meters.clone(),
+                publisher.clone(),
+            ),
             stats: StatsWriter::new(
                 settings.memory.clone(),
                 settings.gauges.clone(),
@@ -211,6 +212,7 @@ impl Daemon {
             publisher,
             announcer: announcer.clone(),
             watchdog,
+            control,
             sealing,
             settings: settings.clone(),
             home,
@@ -359,6 +361,7 @@ impl Daemon {
             }
         };
         self.announcer.degraded("reload", Vec::new());
+        self.session.renew();
         let (taken, later) = match reload::change(&settings.config, &new) {
             Change::None => {
                 tracing::info!("the configuration is what it was");
@@ -558,10 +561,13 @@ impl Sweeper {
 
 /// Looks after the daemon twice a second.
 struct Ticker {
+    status: StatusLine,
     stats: StatsWriter,
     publisher: Publisher,
     announcer: Announcer,
     watchdog: Watchdog,
+    /// The session with the broker: questions come in and answers go out.
+    control: Pulse,
     sealing: Pulse,
     settings: SessionSettings,
     home: Option<HomeTeller>,
@@ -594,8 +600,7 @@ impl Ticker {
     fn run(&mut self, quit: &Receiver<()>) {
         let feed_every = Watchdog::interval();
         let (mut fed, mut told, mut trimmed) = (Instant::now(), Instant::now(), Instant::now());
-        let mut sealed = None;
-        let mut line = String::new();
+        let (mut sealed, mut turns) = (None, None);
         while quit.recv_timeout(TICK).is_err_and(|error| error.is_timeout()) {
             let readings = self.settings.gauges.read();
             if readings.borders == readings.sealed || readings.disk_full {
@@ -604,6 +609,11 @@ impl Ticker {
             } else if sealed.replace(readings.sealed) != Some(readings.sealed) {
                 self.sealing.beat();
             }
+            let turned = self.publisher.turns();
+            if turns.replace(turned) != Some(turned) {
+                self.control.beat();
+            }
+            self.announcer.degraded("broker", self.publisher.trouble());
             if feed_every.is_some_and(|every| fed.elapsed() >= every) {
                 fed = Instant::now();
                 self.watchdog.beat();
@@ -620,10 +630,8 @@ impl Ticker {
             if let Some(home) = &mut self.home {
                 home.look(&self.publisher);
             }
-            let now = self.announcer.status_line();
-            if now != line {
-                notify::status(&now);
-                line = now;
+            if let Some(line) = self.status.next(Instant::now()) {
+                notify::status(&line);
             }
         }
     }

@@ -7,6 +7,7 @@ use super::ingest::{Gauges, Readings};
 use super::meters::Meters;
 use super::service::Clock;
 use super::vectorize::VectorProgress;
+use crate::capture::SourceState;
 use crate::ids::{EntityId, EntityKind};
 use crate::llm::Tally;
 use crate::memorize::model::Spool;
@@ -75,6 +76,8 @@ impl StatsWriter {
                 captured: gauge.captured,
                 dropped: gauge.dropped,
                 lag_secs,
+                state: gauge.state.map(|state| word(state).to_owned()),
+                restarts: gauge.restarts,
             };
             sources.insert(source.to_string(), stats);
             queues.insert(format!("source {source}"), gauge.waiting);
@@ -102,13 +105,23 @@ impl StatsWriter {
             uptime_secs: self.started.elapsed().as_secs_f64(),
             behind_secs: match &self.clock {
                 Clock::Replay(pace) => pace.behind_secs(),
-                Clock::Wall => 0.0,
+                Clock::Wall | Clock::Store => 0.0,
             },
             sources,
             queues,
             counts,
             latency_ms: self.meters.latencies(),
         }
+    }
+}
+
+/// A live source's state in one word.
+fn word(state: SourceState) -> &'static str {
+    match state {
+        SourceState::Starting => "starting",
+        SourceState::Running => "running",
+        SourceState::Waiting => "waiting",
+        SourceState::Stopped => "stopped",
     }
 }
 

@@ -1,92 +1,12 @@
 //! Supervision: a stage that ends in a panic is reported and begun anew, alone and after a pause, up to five times within a
 //! minute; then it stays down. What it had in hand is lost and counted, nothing else.
 
-use std::any::Any;
-use std::collections::VecDeque;
 use std::fmt::Display;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 
 use super::announce::Announcer;
-
-/// So many panics …
-const MOST: usize = 5;
-/// … within so long are all that is put up with.
-const WITHIN: Duration = Duration::from_secs(60);
-/// The pause after the first of them; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-
-/// How often a stage may still end in a panic.
-#[derive(Debug, Default)]
-struct Budget {
-    panics: VecDeque<Instant>,
-}
-
-impl Budget {
-    /// A panic at `now`: how long to wait before the stage is begun anew; `None`: it has had its chances.
-    fn spend(&mut self, now: Instant) -> Option<Duration> {
-        while self.panics.front().is_some_and(|at| now.duration_since(*at) > WITHIN) {
-            self.panics.pop_front();
-        }
-        if self.panics.len() >= MOST {
-            return None;
-        }
-        let pause = FIRST_PAUSE * (1 << self.panics.len());
-        self.panics.push_back(now);
-        Some(pause)
-    }
-}
-
-/// A stage that ended in too many panics; the words of the last.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it ended in a panic more than {MOST} times within a minute ({0}); please report it")]
-pub(super) struct GaveUp(String);
-
-/// Does it; a panic comes back as its words.
-pub(super) fn contained<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| words(payload.as_ref()))
-}
-
-fn words(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no words".into())
-}
-
-/// A stage's attempts, each contained.
-#[derive(Debug)]
-pub(super) struct Attempts {
-    stage: String,
-    budget: Budget,
-}
-
-impl Attempts {
-    pub(super) fn new(stage: &str) -> Self {
-        Self { stage: stage.to_owned(), budget: Budget::default() }
-    }
-
-    /// A piece of work. `None`: it ended in a panic, which is told and waited out; the stage is to be begun anew.
-    ///
-    /// # Errors
-    /// When that happened too often.
-    pub(super) fn attempt<T>(&mut self, run: impl FnOnce() -> T) -> Result<Option<T>, GaveUp> {
-        let why = match contained(run) {
-            Ok(done) => return Ok(Some(done)),
-            Err(why) => why,
-        };
-        let stage = &self.stage;
-        let Some(pause) = self.budget.spend(Instant::now()) else {
-            tracing::error!(stage, %why, "A stage ended in a panic once more and stays down; please report it.");
-            return Err(GaveUp(why));
-        };
-        let secs = pause.as_secs_f64();
-        tracing::error!(stage, %why, secs, "A stage ended in a panic and is begun anew; please report it.");
-        thread::sleep(pause);
-        Ok(None)
-    }
-}
+use crate::supervise::{Attempts, GaveUp};
 
 /// Runs a stage until it ends by itself, or has ended in a panic too often: then `status.degraded` says so.
 pub(super) fn keep_up(stage: &str, announcer: &Announcer, mut run: impl FnMut()) {
@@ -135,20 +55,7 @@ mod tests {
     use crossbeam_channel::unbounded;
 
     use super::*;
-
-    #[test]
-    fn the_sixth_panic_within_a_minute_is_one_too_many() {
-        let mut budget = Budget::default();
-        let begun = Instant::now();
-        let at = |secs| begun + Duration::from_secs(secs);
-        let pauses: Vec<u64> = (0..5)
-            .map(|n| budget.spend(at(n)).map_or(0, |pause| pause.as_millis() as u64))
-            .collect();
-        assert_eq!(pauses, [100, 200, 400, 800, 1600]);
-        assert_eq!(budget.spend(at(6)), None);
-        // A minute after the first it may try once more.
-        assert_eq!(budget.spend(at(61)), Some(Duration::from_millis(1600)));
-    }
+    use crate::supervise::MOST;
 
     #[test]
     fn a_worker_is_made_anew_and_only_the_job_that_broke_it_is_lost() {

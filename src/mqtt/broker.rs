@@ -1,18 +1,25 @@
 //! The embedded broker: rumqttd's router and servers in threads of ours. Both ports speak MQTT 3.1.1 and 5.
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
 use rumqttd::{ConnectionSettings, LinkType, RouterConfig, Server, ServerSettings};
 
 use super::connection::Credentials;
+use super::trouble::Trouble;
 use super::wire::AnyVersion;
 use super::{MAX_PACKET_BYTES, MqttError, nodelay};
 use crate::config::Mqtt;
+use crate::supervise::Attempts;
 
 /// How long the broker may take to listen.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
+/// The pause before one that ended listens again; each further one is twice as long …
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+/// … up to this.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// A running broker; it ends with the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +38,7 @@ impl Broker {
     pub(super) fn start(
         settings: &Mqtt,
         credentials: Option<&Credentials>,
+        trouble: &Trouble,
     ) -> Result<Self, MqttError> {
         let (v4, v4_held) = reserve("mqtt.listen", &settings.listen)?;
         let (v5, v5_held) = reserve("mqtt.listen_v5", &settings.listen_v5)?;
@@ -74,10 +82,10 @@ impl Broker {
                 .enable_all()
                 .build()
                 .map_err(MqttError::Thread)?;
+            let trouble = trouble.clone();
             let serve = move || {
-                if let Err(error) = runtime.block_on(server.start(LinkType::Remote)) {
-                    tracing::error!("the embedded broker on {listen} ended: {error}");
-                }
+                let serve = || runtime.block_on(server.start(LinkType::Remote));
+                keep_listening(name, listen, &trouble, serve);
             };
             std::thread::Builder::new()
                 .name(name.to_owned())
@@ -88,6 +96,43 @@ impl Broker {
         wait_for(v5)?;
         tracing::info!("embedded broker: MQTT 3.1.1 and 5 on {v4} and {v5}");
         Ok(Self { v4, v5 })
+    }
+}
+
+/// Serves; when that ends, which it never should, again after a pause.
+fn keep_listening<E: Display>(
+    name: &str,
+    listen: SocketAddr,
+    trouble: &Trouble,
+    mut serve: impl FnMut() -> Result<(), E>,
+) {
+    let mut attempts = Attempts::new(name);
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let why = match attempts.attempt(&mut serve) {
+            Ok(Some(Ok(()))) => "it ended".to_owned(),
+            Ok(Some(Err(error))) => error.to_string(),
+            Ok(None) => "it ended in a panic".to_owned(),
+            Err(over) => {
+                return trouble.down(
+                    name,
+                    format!("the embedded broker on {listen}: {over}; restart engramd"),
+                );
+            }
+        };
+        tracing::error!("the embedded broker on {listen}: {why}; started again in {pause:?}");
+        trouble.down(name, format!("the embedded broker on {listen}: {why}; it is started again"));
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+        let (name, trouble) = (name.to_owned(), trouble.clone());
+        let told = std::thread::Builder::new().name(format!("{name}-again")).spawn(move || {
+            if wait_for(listen).is_ok() {
+                trouble.up(&name);
+            }
+        });
+        if let Err(error) = told {
+            tracing::warn!(%error, "Whether the embedded broker listens again cannot be seen.");
+        }
     }
 }
 

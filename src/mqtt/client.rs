@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Packet, PublishProperties, SubscribeReasonCode};
-use rumqttc::v5::{Client, Connection, Event, RecvTimeoutError};
+use rumqttc::v5::{Client, Connection, ConnectionError, Event, RecvTimeoutError};
 use serde_json::Value;
 
 use super::connection::{Target, credentials};
@@ -27,6 +27,18 @@ pub enum ClientError {
         broker: String,
         /// Why not.
         reason: String,
+    },
+    /// A broker that does not want this client.
+    #[error(
+        "connecting to the broker {broker}: it is there, and does not let this client in ({reason}); {cure}"
+    )]
+    NotLetIn {
+        /// Which.
+        broker: String,
+        /// What it said.
+        reason: String,
+        /// What to correct.
+        cure: &'static str,
     },
     /// A broker, but no daemon.
     #[error(
@@ -69,7 +81,7 @@ impl DaemonClient {
     /// Connects and subscribes to an answer topic of its own.
     ///
     /// # Errors
-    /// [`ClientError::NoBroker`] after a few seconds.
+    /// [`ClientError::NoBroker`] after a few seconds, [`ClientError::NotLetIn`].
     pub fn connect(config: &Config) -> Result<Self, ClientError> {
         let robot = config.robot_id();
         let topics = Topics::new(&config.mqtt.prefix, &robot);
@@ -97,10 +109,16 @@ impl DaemonClient {
             match next(&mut connection, until) {
                 Ok(Some(Packet::SubAck(ack))) => match ack.return_codes.first() {
                     Some(SubscribeReasonCode::Success(_)) => break,
-                    other => return Err(fail(format!("it refuses the subscription ({other:?})"))),
+                    other => {
+                        let reason = format!("the subscription to {response_topic}: {other:?}");
+                        return Err(ClientError::NotLetIn { broker, reason, cure: RIGHTS });
+                    }
                 },
                 Ok(_) => {}
-                Err(reason) => return Err(fail(reason)),
+                Err(Broken { reason, cure: Some(cure) }) => {
+                    return Err(ClientError::NotLetIn { broker, reason, cure });
+                }
+                Err(Broken { reason, cure: None }) => return Err(fail(reason)),
             }
         }
         Ok(Self { client, connection, topics, response_topic, broker, robot, asked: 0 })
@@ -170,7 +188,7 @@ impl DaemonClient {
 
     /// The next packet before `until`, the end of `timeout`.
     fn packet(&mut self, until: Instant, timeout: Duration) -> Result<Option<Packet>, ClientError> {
-        next(&mut self.connection, until).map_err(|reason| {
+        next(&mut self.connection, until).map_err(|Broken { reason, .. }| {
             if Instant::now() >= until { self.no_reply(timeout) } else { self.no_broker(reason) }
         })
     }
@@ -235,16 +253,42 @@ impl Drop for DaemonClient {
     }
 }
 
-/// The next packet from the broker, `None` for our own; an error in words.
-fn next(connection: &mut Connection, until: Instant) -> Result<Option<Packet>, String> {
+/// What to correct where user or password are refused.
+const CREDENTIALS: &str =
+    "set `mqtt.username` and `mqtt.password_file` to a user that it knows and that user's password";
+/// Where the certificate is.
+const CERTIFICATES: &str = "correct `mqtt.ca_file`, and `mqtt.client_cert_file` and `client_key_file` where it demands a certificate";
+/// Where the user may not do it.
+const RIGHTS: &str =
+    "give the user `mqtt.username` the right to read its answers (docs/mqtt.md, Rights)";
+
+/// Why there is no next packet.
+struct Broken {
+    reason: String,
+    /// The broker is there, and this is to be corrected.
+    cure: Option<&'static str>,
+}
+
+/// The next packet from the broker, `None` for our own.
+fn next(connection: &mut Connection, until: Instant) -> Result<Option<Packet>, Broken> {
     let left = until.saturating_duration_since(Instant::now());
+    let broken = |reason: &str| Err(Broken { reason: reason.to_owned(), cure: None });
     match connection.recv_timeout(left) {
         Ok(Ok(Event::Incoming(packet))) => Ok(Some(packet)),
-        Ok(Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect))) => Err("disconnected".to_owned()),
+        Ok(Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect))) => broken("disconnected"),
         Ok(Ok(Event::Outgoing(_))) => Ok(None),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(RecvTimeoutError::Timeout) => Err("no reply".to_owned()),
-        Err(RecvTimeoutError::Disconnected) => Err("the connection was closed".to_owned()),
+        Ok(Err(error)) => Err(Broken { reason: error.to_string(), cure: cure(&error) }),
+        Err(RecvTimeoutError::Timeout) => broken("no reply"),
+        Err(RecvTimeoutError::Disconnected) => broken("the connection was closed"),
+    }
+}
+
+/// What to correct when somebody is there who does not let this client in; the embedded broker just hangs up.
+fn cure(error: &ConnectionError) -> Option<&'static str> {
+    match error {
+        ConnectionError::ConnectionRefused(_) | ConnectionError::MqttState(_) => Some(CREDENTIALS),
+        ConnectionError::Tls(_) => Some(CERTIFICATES),
+        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rumqttc::v5::MqttOptions;
 use rumqttc::{NetworkOptions, TlsConfiguration, Transport};
+use sha2::{Digest, Sha256};
 
 use super::{MAX_PACKET_BYTES, MqttError};
 use crate::config::{BrokerAddress, Config, find_file, read_secret};
@@ -27,6 +28,8 @@ pub(super) struct Target {
     port: u16,
     transport: Transport,
     credentials: Option<Credentials>,
+    /// SHA-256 of certificates and key; all zeros without.
+    certificates: [u8; 32],
 }
 
 /// User and password of the configuration, where set.
@@ -56,12 +59,14 @@ impl Target {
                     ip if ip.is_ipv6() => "[::1]".to_owned(),
                     _ => "127.0.0.1".to_owned(),
                 };
-                Self { host, port: embedded.port(), transport: Transport::Tcp, credentials }
+                let transport = Transport::Tcp;
+                Self { host, port: embedded.port(), transport, credentials, certificates: [0; 32] }
             }
             BrokerAddress::Remote { host, port, tls } => {
-                let transport = if tls { encrypted(config)? } else { Transport::Tcp };
+                let (transport, certificates) =
+                    if tls { encrypted(config)? } else { (Transport::Tcp, [0; 32]) };
                 let host = if host.contains(':') && !tls { format!("[{host}]") } else { host };
-                Self { host, port, transport, credentials }
+                Self { host, port, transport, credentials, certificates }
             }
         })
     }
@@ -84,6 +89,12 @@ impl Target {
         options
     }
 
+    /// Whether the other one is reached the same way, with the same password and certificates.
+    pub(super) fn is(&self, other: &Self) -> bool {
+        let way = |target: &Self| (target.host.clone(), target.port, target.certificates);
+        way(self) == way(other) && self.credentials == other.credentials
+    }
+
     /// For messages.
     pub(super) fn name(&self) -> String {
         format!("{}:{}", self.host, self.port)
@@ -94,7 +105,8 @@ fn host_of(ip: std::net::IpAddr) -> String {
     if ip.is_ipv6() { format!("[{ip}]") } else { ip.to_string() }
 }
 
-fn encrypted(config: &Config) -> Result<Transport, MqttError> {
+/// TLS by the files of the configuration, and their hash.
+fn encrypted(config: &Config) -> Result<(Transport, [u8; 32]), MqttError> {
     let mqtt = &config.mqtt;
     let read = |named: PathBuf, what: &str, cure: &str| {
         let path = find_file(&named, config.store.dir.as_deref()).unwrap_or(named);
@@ -116,7 +128,13 @@ fn encrypted(config: &Config) -> Result<Transport, MqttError> {
         )),
         _ => None,
     };
+    let mut hasher = Sha256::new();
+    for part in client_auth.iter().flat_map(|(certificate, key)| [certificate, key]).chain([&ca]) {
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
+    }
     // Fails only when a provider is there already, which is as good.
     let _ = rumqttc::tokio_rustls::rustls::crypto::ring::default_provider().install_default();
-    Ok(Transport::tls_with_config(TlsConfiguration::Simple { ca, alpn: None, client_auth }))
+    let tls = TlsConfiguration::Simple { ca, alpn: None, client_auth };
+    Ok((Transport::tls_with_config(tls), hasher.finalize().into()))
 }

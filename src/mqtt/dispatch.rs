@@ -16,11 +16,12 @@ use tokio::sync::{Semaphore, mpsc};
 
 use super::journal::{Acted, Left, Taken};
 use super::message::{Effort, Refusal, Request, parse};
-use super::once::{Once, Verdict, fingerprint};
+use super::once::{Kind, Once, Verdict, fingerprint};
 use super::outbox::{Class, JSON, MOMENT_LASTS, Outbox, Outgoing, REPLY_LASTS};
-use super::rates::Rates;
+use super::rates::{Excess, Rates};
 use super::topics::Topics;
 use crate::config::{Answerer, Engine};
+use crate::supervise::contained_task;
 
 /// Writing requests that may wait.
 const WRITE_QUEUE: usize = 256;
@@ -161,11 +162,28 @@ impl Job {
     }
 }
 
+/// A place among those who may wait; free again when this goes.
+struct Place(Arc<AtomicUsize>);
+
+impl Place {
+    /// `None`: there are only so many, and all are taken.
+    fn take(taken: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
+        let place = Self(Arc::clone(taken));
+        (taken.fetch_add(1, Ordering::Relaxed) < most).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// Takes messages apart and sees that each gets its reply. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Dispatcher {
     shared: Arc<Shared>,
-    readers: mpsc::UnboundedSender<Job>,
+    readers: mpsc::UnboundedSender<(Job, Place)>,
     /// Questions for a language model that are answered at the same time.
     thinkers: Arc<Semaphore>,
     writers: mpsc::Sender<Job>,
@@ -178,10 +196,10 @@ struct Shared {
     outbox: Arc<Outbox>,
     once: Mutex<Once>,
     rates: Mutex<Rates>,
-    admitted: AtomicUsize,
+    admitted: Arc<AtomicUsize>,
     most_admitted: usize,
     /// Questions for a language model that wait or are answered.
-    thinking: AtomicUsize,
+    thinking: Arc<AtomicUsize>,
     most_thinking: usize,
     /// Which efforts go to a language model: fast, deep.
     modelled: (bool, bool),
@@ -204,9 +222,9 @@ impl Dispatcher {
             outbox,
             once: Mutex::default(),
             rates: Mutex::new(rates),
-            admitted: AtomicUsize::new(0),
+            admitted: Arc::default(),
             most_admitted: limits.concurrency.max(1) + limits.queue,
-            thinking: AtomicUsize::new(0),
+            thinking: Arc::default(),
             most_thinking: limits.concurrency.max(1) + limits.model_queue,
             modelled: (limits.fast == Engine::Model, limits.kind == Engine::Model),
             running: AtomicUsize::new(0),
@@ -217,7 +235,10 @@ impl Dispatcher {
             let shared = Arc::clone(&shared);
             tokio::spawn(async move {
                 while let Some(job) = jobs.recv().await {
-                    shared.carry_out(job).await;
+                    // Whatever befalls one job, the lane goes on.
+                    if let Err(why) = contained_task(shared.carry_out(job)).await {
+                        tracing::error!(%why, "A request ended in a panic; please report it.");
+                    }
                 }
             });
             sender
@@ -255,11 +276,7 @@ impl Dispatcher {
         let asked_for_reply = id.is_some() || incoming.response_topic.is_some();
         let quiet =
             matches!(request, Ok(Request::Pose(_) | Request::Speaking(_))) && !asked_for_reply;
-        if !quiet && !self.shared.rates().admit(&reply_to.topic, Instant::now()) {
-            let refusal = Refusal::overloaded(format!(
-                "more requests than `mqtt.reply_rate` allows ask for replies on {}; send fewer",
-                reply_to.topic
-            ));
+        if !quiet && let Err(refusal) = self.shared.admit(&incoming) {
             return self.shared.send(&reply_to, id.as_deref(), false, Err(refusal));
         }
         let request = match request {
@@ -268,12 +285,17 @@ impl Dispatcher {
                 return self.shared.send(&reply_to, id.as_deref(), false, Err(refusal));
             }
         };
-        let reads = matches!(request, Request::Ask(_) | Request::Query(_));
+        let kind = match request {
+            Request::Ask(_) | Request::Query(_) => Kind::Read,
+            Request::Pose(_) | Request::Speaking(_) | Request::Replay(_) => Kind::Sense,
+            _ => Kind::Change,
+        };
+        let reads = kind == Kind::Read;
         let print = fingerprint(&incoming.topic, &incoming.payload);
         let once = match &id {
             None => None,
             Some(id) => {
-                let verdict = self.shared.once().begin(id, print, reads, &reply_to, Instant::now());
+                let verdict = self.shared.once().begin(id, print, kind, &reply_to, Instant::now());
                 match verdict {
                     Verdict::New => Some(print),
                     Verdict::Joined => return,
@@ -289,8 +311,6 @@ impl Dispatcher {
                 }
             }
         };
-        let senses =
-            matches!(request, Request::Pose(_) | Request::Speaking(_) | Request::Replay(_));
         let progress = id
             .as_ref()
             .map(|id| (Arc::clone(&self.shared.outbox), self.shared.topics.progress(id)));
@@ -320,7 +340,7 @@ impl Dispatcher {
             self.read(job);
             return;
         }
-        let lane = if senses { &self.senses } else { &self.writers };
+        let lane = if kind == Kind::Sense { &self.senses } else { &self.writers };
         if let Err(refused) = lane.try_send(job) {
             let refusal = match &refused {
                 mpsc::error::TrySendError::Full(_) => {
@@ -335,14 +355,14 @@ impl Dispatcher {
     /// Lets a question for a language model wait for its turn, in the order they came, until its time is over.
     fn think(&self, job: Job) {
         let (shared, thinkers) = (Arc::clone(&self.shared), Arc::clone(&self.thinkers));
-        if shared.thinking.fetch_add(1, Ordering::Relaxed) >= shared.most_thinking {
-            shared.thinking.fetch_sub(1, Ordering::Relaxed);
+        let Some(place) = Place::take(&shared.thinking, shared.most_thinking) else {
             let refusal = Refusal::overloaded(
                 "too many questions wait for the language model; ask again later, or with effort fast",
             );
             return shared.not_done(job, refusal);
-        }
+        };
         tokio::spawn(async move {
+            let _place = place;
             let turn = tokio::time::timeout(job.time_left(), thinkers.acquire_owned()).await;
             match turn {
                 Ok(Ok(permit)) => {
@@ -352,20 +372,18 @@ impl Dispatcher {
                 Ok(Err(_)) => shared.not_done(job, Refusal::unavailable("the daemon stops")),
                 Err(_) => shared.not_done(job, Refusal::overloaded(LATE)),
             }
-            shared.thinking.fetch_sub(1, Ordering::Relaxed);
         });
     }
 
     /// Lets a question or query wait for its turn, unless too many wait already.
     fn read(&self, job: Job) {
         let shared = &self.shared;
-        if shared.admitted.fetch_add(1, Ordering::Relaxed) >= shared.most_admitted {
-            shared.admitted.fetch_sub(1, Ordering::Relaxed);
+        let Some(place) = Place::take(&shared.admitted, shared.most_admitted) else {
             let refusal = Refusal::overloaded("too many questions wait; ask again in a moment");
             return shared.not_done(job, refusal);
-        }
-        if let Err(refused) = self.readers.send(job) {
-            shared.not_done(refused.0, Refusal::unavailable("the daemon stops"));
+        };
+        if let Err(refused) = self.readers.send((job, place)) {
+            shared.not_done(refused.0.0, Refusal::unavailable("the daemon stops"));
         }
     }
 }
@@ -373,11 +391,11 @@ impl Dispatcher {
 /// Carries out questions and queries in the order they came, `concurrency` at a time.
 async fn read_lane(
     shared: Arc<Shared>,
-    mut jobs: mpsc::UnboundedReceiver<Job>,
+    mut jobs: mpsc::UnboundedReceiver<(Job, Place)>,
     concurrency: usize,
 ) {
     let permits = Arc::new(Semaphore::new(concurrency));
-    while let Some(job) = jobs.recv().await {
+    while let Some((job, place)) = jobs.recv().await {
         let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
@@ -386,8 +404,7 @@ async fn read_lane(
             } else {
                 shared.carry_out(job).await;
             }
-            drop(permit);
-            shared.admitted.fetch_sub(1, Ordering::Relaxed);
+            drop((permit, place));
         });
     }
 }
@@ -402,8 +419,23 @@ impl Shared {
         }
     }
 
-    fn rates(&self) -> std::sync::MutexGuard<'_, Rates> {
-        self.rates.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Lets a request in that is within the limits of rate.
+    fn admit(&self, incoming: &Incoming) -> Result<(), Refusal> {
+        let asker = self.topics.asker(incoming.response_topic.as_deref());
+        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        rates.admit(asker, Instant::now()).map_err(|excess| {
+            Refusal::overloaded(match (excess, asker) {
+                (Excess::All, _) => "the daemon is busy: more requests come than `mqtt.request_rate` allows; send it \
+                                     again in a moment"
+                    .to_owned(),
+                (Excess::Own, "") => "more requests without a response topic come than `mqtt.reply_rate` allows; send \
+                                      fewer"
+                    .to_owned(),
+                (Excess::Own, asker) => format!(
+                    "more requests than `mqtt.reply_rate` allows ask for replies below answer/{asker}; send fewer"
+                ),
+            })
+        })
     }
 
     fn once(&self) -> std::sync::MutexGuard<'_, Once> {
@@ -460,10 +492,14 @@ impl Shared {
                 let kept = !result.as_ref().is_err_and(|refusal| refusal.code.retryable());
                 shared.pay(&debt, result, kept);
             }
-            shared.running.fetch_sub(1, Ordering::Relaxed);
         });
-        // It cannot panic; it is cancelled only when the runtime ends.
-        let _ = done.await;
+        // It is cancelled only when the runtime ends.
+        if let Err(error) = done.await
+            && error.is_panic()
+        {
+            tracing::error!(%error, "A reply could not be made; please report it.");
+        }
+        self.running.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Refuses a request that was admitted but not carried out: it may be sent again under its id.

@@ -44,6 +44,7 @@ mod publisher;
 mod rates;
 pub mod session;
 pub mod topics;
+mod trouble;
 mod wire;
 
 pub use dispatch::{Call, Reply, Service};

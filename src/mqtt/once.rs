@@ -14,10 +14,39 @@ const READ_MEMORY: Duration = Duration::from_secs(60);
 const WRITE_MEMORY: Duration = Duration::from_secs(ACTED_SECS);
 /// From one search for what is known for long enough to the next.
 const SWEPT_EVERY: Duration = Duration::from_secs(10);
-/// Ids that are known at the same time.
-const MAX_IDS: usize = 4096;
-/// Bytes of replies that are kept for repeating.
-const MAX_BYTES: usize = 8 * 1024 * 1024;
+
+/// What a request does. Each kind has room of its own, so that no flood of questions makes a change be forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It changes nothing: another one under the same id may follow.
+    Read,
+    /// Poses, own speech, a replay's steering: often, and worth little when late.
+    Sense,
+    /// It changes the memory.
+    Change,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Read, Self::Sense, Self::Change];
+
+    /// How long its id is known.
+    fn keep(self) -> Duration {
+        match self {
+            Self::Read => READ_MEMORY,
+            Self::Sense | Self::Change => WRITE_MEMORY,
+        }
+    }
+
+    /// Ids that are known at the same time, and bytes of their replies.
+    fn most(self) -> (usize, usize) {
+        const MB: usize = 1024 * 1024;
+        match self {
+            Self::Read => (4096, 8 * MB),
+            Self::Sense => (4096, MB),
+            Self::Change => (65_536, 32 * MB),
+        }
+    }
+}
 
 /// What is to be done with a request that has an id.
 #[derive(Debug, PartialEq, Eq)]
@@ -35,18 +64,26 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 struct Entry {
     request: u64,
+    kind: Kind,
     began: Instant,
-    keep: Duration,
     reply: Option<Vec<u8>>,
     waiting: Vec<ReplyTo>,
+}
+
+/// The ids of one kind.
+#[derive(Debug, Default)]
+struct Shelf {
+    /// Oldest first.
+    order: VecDeque<String>,
+    /// Of their replies.
+    bytes: usize,
 }
 
 /// The ids of late.
 #[derive(Debug, Default)]
 pub(super) struct Once {
     entries: HashMap<String, Entry>,
-    order: VecDeque<String>,
-    bytes: usize,
+    shelves: [Shelf; Kind::ALL.len()],
     swept: Option<Instant>,
 }
 
@@ -63,51 +100,51 @@ pub(super) fn fingerprint(topic: &str, payload: &[u8]) -> u64 {
 impl Once {
     /// Takes over the changes that an earlier daemon carried out.
     pub(super) fn restore(&mut self, acted: Vec<Acted>, now: Instant) {
+        let kind = Kind::Change;
         for Acted { id, request, reply, age } in acted {
             let began = now.checked_sub(age).unwrap_or(now);
             self.remove(&id);
-            self.bytes += reply.len();
-            let (keep, waiting) = (WRITE_MEMORY, Vec::new());
-            self.entries
-                .insert(id.clone(), Entry { request, began, keep, reply: Some(reply), waiting });
-            self.order.push_back(id);
+            self.shelf(kind).bytes += reply.len();
+            let (reply, waiting) = (Some(reply), Vec::new());
+            self.put(id, Entry { request, kind, began, reply, waiting });
         }
-        while (self.entries.len() > MAX_IDS || self.bytes > MAX_BYTES) && self.forget_oldest() {}
+        self.make_room(kind);
     }
 
     /// Something was erased from the memory: replies may speak of it. Ids of changes stay known.
     pub(super) fn erase(&mut self) {
-        let told: Vec<String> = self
-            .order
-            .iter()
-            .filter(|id| self.entries.get(*id).is_some_and(|entry| entry.reply.is_some()))
-            .cloned()
-            .collect();
-        for id in told {
-            let Some(entry) = self.entries.get_mut(&id) else { continue };
-            if entry.keep == READ_MEMORY {
-                self.remove(&id);
-                continue;
+        for kind in Kind::ALL {
+            let order = &self.shelves[kind as usize].order;
+            let answered =
+                |id: &&String| self.entries.get(*id).is_some_and(|entry| entry.reply.is_some());
+            let told: Vec<String> = order.iter().filter(answered).cloned().collect();
+            for id in told {
+                if kind == Kind::Read {
+                    self.remove(&id);
+                    continue;
+                }
+                let Some(entry) = self.entries.get_mut(&id) else { continue };
+                let bare = serde_json::json!({ "id": id, "ok": true }).to_string().into_bytes();
+                let (before, after) = (entry.reply.as_ref().map_or(0, Vec::len), bare.len());
+                entry.reply = Some(bare);
+                let shelf = self.shelf(kind);
+                shelf.bytes = shelf.bytes - before + after;
             }
-            let bare = serde_json::json!({ "id": id, "ok": true }).to_string().into_bytes();
-            let before = entry.reply.as_ref().map_or(0, Vec::len);
-            self.bytes = self.bytes - before + bare.len();
-            entry.reply = Some(bare);
         }
     }
 
-    /// Notes a request. `reads`: it changes nothing, so that another one under the same id may follow.
+    /// Notes a request.
     pub(super) fn begin(
         &mut self,
         id: &str,
         request: u64,
-        reads: bool,
+        kind: Kind,
         sender: &ReplyTo,
         now: Instant,
     ) -> Verdict {
         let over = self.entries.get(id).is_some_and(|entry| {
-            let old = now.saturating_duration_since(entry.began) > entry.keep;
-            let both_read = reads && entry.keep == READ_MEMORY;
+            let old = now.saturating_duration_since(entry.began) > entry.kind.keep();
+            let both_read = kind == Kind::Read && entry.kind == Kind::Read;
             (entry.reply.is_some() && old) || (both_read && entry.request != request)
         });
         if over {
@@ -126,14 +163,9 @@ impl Once {
             };
         }
         self.sweep(now);
-        let keep = if reads { READ_MEMORY } else { WRITE_MEMORY };
         let waiting = vec![sender.clone()];
-        self.entries
-            .insert(id.to_owned(), Entry { request, began: now, keep, reply: None, waiting });
-        self.order.push_back(id.to_owned());
-        while self.entries.len() > MAX_IDS {
-            self.forget_oldest();
-        }
+        self.put(id.to_owned(), Entry { request, kind, began: now, reply: None, waiting });
+        self.make_room(kind);
         Verdict::New
     }
 
@@ -142,8 +174,9 @@ impl Once {
         let entry = self.entries.get_mut(id).filter(|entry| entry.request == request)?;
         let waiting = std::mem::take(&mut entry.waiting);
         entry.reply = Some(reply.to_vec());
-        self.bytes += reply.len();
-        while self.bytes > MAX_BYTES && self.forget_oldest() {}
+        let kind = entry.kind;
+        self.shelf(kind).bytes += reply.len();
+        self.make_room(kind);
         Some(waiting)
     }
 
@@ -155,10 +188,23 @@ impl Once {
         self.remove(id).map(|entry| entry.waiting).unwrap_or_default()
     }
 
+    fn shelf(&mut self, kind: Kind) -> &mut Shelf {
+        &mut self.shelves[kind as usize]
+    }
+
+    fn put(&mut self, id: String, entry: Entry) {
+        self.shelf(entry.kind).order.push_back(id.clone());
+        self.entries.insert(id, entry);
+    }
+
     fn remove(&mut self, id: &str) -> Option<Entry> {
         let entry = self.entries.remove(id)?;
-        self.bytes -= entry.reply.as_ref().map_or(0, Vec::len);
-        self.order.retain(|other| other != id);
+        let shelf = self.shelf(entry.kind);
+        shelf.bytes -= entry.reply.as_ref().map_or(0, Vec::len);
+        // What is taken back came of late.
+        if let Some(at) = shelf.order.iter().rposition(|other| other == id) {
+            shelf.order.remove(at);
+        }
         Some(entry)
     }
 
@@ -168,24 +214,30 @@ impl Once {
             return;
         }
         self.swept = Some(now);
-        let (entries, bytes) = (&mut self.entries, &mut self.bytes);
-        self.order.retain(|id| {
-            let over = entries.get(id).is_none_or(|entry| {
-                entry.reply.is_some() && now.saturating_duration_since(entry.began) > entry.keep
+        let entries = &mut self.entries;
+        for Shelf { order, bytes } in &mut self.shelves {
+            order.retain(|id| {
+                let over = entries.get(id).is_none_or(|entry| {
+                    let age = now.saturating_duration_since(entry.began);
+                    entry.reply.is_some() && age > entry.kind.keep()
+                });
+                if over && let Some(entry) = entries.remove(id) {
+                    *bytes -= entry.reply.as_ref().map_or(0, Vec::len);
+                }
+                !over
             });
-            if over && let Some(entry) = entries.remove(id) {
-                *bytes -= entry.reply.as_ref().map_or(0, Vec::len);
-            }
-            !over
-        });
+        }
     }
 
-    fn forget_oldest(&mut self) -> bool {
-        let Some(oldest) = self.order.pop_front() else { return false };
-        if let Some(entry) = self.entries.remove(&oldest) {
-            self.bytes -= entry.reply.as_ref().map_or(0, Vec::len);
+    /// Forgets the oldest of that kind while there are too many of it.
+    fn make_room(&mut self, kind: Kind) {
+        let (ids, bytes) = kind.most();
+        let (entries, shelf) = (&mut self.entries, &mut self.shelves[kind as usize]);
+        while shelf.order.len() > ids || shelf.bytes > bytes {
+            let Some(oldest) = shelf.order.pop_front() else { return };
+            let gone = entries.remove(&oldest).and_then(|entry| entry.reply);
+            shelf.bytes -= gone.map_or(0, |reply| reply.len());
         }
-        true
     }
 }
 
@@ -201,25 +253,28 @@ mod tests {
     fn a_request_is_carried_out_once_and_its_reply_repeated() {
         let mut once = Once::default();
         let now = Instant::now();
-        assert_eq!(once.begin("a", 1, false, &to("x"), now), Verdict::New);
-        assert_eq!(once.begin("a", 1, false, &to("y"), now), Verdict::Joined);
+        assert_eq!(once.begin("a", 1, Kind::Change, &to("x"), now), Verdict::New);
+        assert_eq!(once.begin("a", 1, Kind::Change, &to("y"), now), Verdict::Joined);
         assert_eq!(once.finish("a", 1, b"done"), Some(vec![to("x"), to("y")]));
-        assert_eq!(once.begin("a", 1, false, &to("x"), now), Verdict::Again(b"done".to_vec()));
-        assert_eq!(once.begin("a", 2, false, &to("x"), now), Verdict::Taken);
+        assert_eq!(
+            once.begin("a", 1, Kind::Change, &to("x"), now),
+            Verdict::Again(b"done".to_vec())
+        );
+        assert_eq!(once.begin("a", 2, Kind::Change, &to("x"), now), Verdict::Taken);
         let later = now + WRITE_MEMORY + Duration::from_secs(1);
-        assert_eq!(once.begin("a", 2, false, &to("x"), later), Verdict::New);
+        assert_eq!(once.begin("a", 2, Kind::Change, &to("x"), later), Verdict::New);
     }
 
     #[test]
     fn another_question_under_the_same_id_is_a_new_question() {
         let mut once = Once::default();
         let now = Instant::now();
-        assert_eq!(once.begin("q", 1, true, &to("x"), now), Verdict::New);
-        assert_eq!(once.begin("q", 2, true, &to("x"), now), Verdict::New);
+        assert_eq!(once.begin("q", 1, Kind::Read, &to("x"), now), Verdict::New);
+        assert_eq!(once.begin("q", 2, Kind::Read, &to("x"), now), Verdict::New);
         assert_eq!(once.finish("q", 1, b"old"), None);
         assert_eq!(once.finish("q", 2, b"new"), Some(vec![to("x")]));
         let later = now + READ_MEMORY + Duration::from_secs(1);
-        assert_eq!(once.begin("q", 2, true, &to("x"), later), Verdict::New);
+        assert_eq!(once.begin("q", 2, Kind::Read, &to("x"), later), Verdict::New);
     }
 
     #[test]
@@ -227,20 +282,23 @@ mod tests {
         let mut once = Once::default();
         let now = Instant::now();
         for number in 0..200 {
-            let (id, reads) = (format!("q{number}"), number > 0);
-            assert_eq!(once.begin(&id, 1, reads, &to("x"), now), Verdict::New);
+            let kind = if number > 0 { Kind::Read } else { Kind::Change };
+            let id = format!("q{number}");
+            assert_eq!(once.begin(&id, 1, kind, &to("x"), now), Verdict::New);
             if number != 1 {
                 assert!(once.finish(&id, 1, b"reply").is_some());
             }
         }
         let later = now + READ_MEMORY + Duration::from_secs(1);
-        assert_eq!(once.begin("next", 1, true, &to("x"), later), Verdict::New);
+        assert_eq!(once.begin("next", 1, Kind::Read, &to("x"), later), Verdict::New);
         // The change is known for longer, and what is being carried out is.
         let mut known: Vec<&str> = once.entries.keys().map(String::as_str).collect();
         known.sort_unstable();
         assert_eq!(known, ["next", "q0", "q1"]);
-        assert_eq!(once.order, ["q0", "q1", "next"]);
-        assert_eq!(once.bytes, b"reply".len());
+        assert_eq!(once.shelf(Kind::Read).order, ["q1", "next"]);
+        assert_eq!(once.shelf(Kind::Change).order, ["q0"]);
+        let bytes = Kind::ALL.map(|kind| once.shelf(kind).bytes);
+        assert_eq!(bytes, [0, 0, b"reply".len()]);
     }
 
     #[test]
@@ -254,38 +312,64 @@ mod tests {
             age: Duration::from_secs(secs),
         };
         once.restore(vec![acted("old", ACTED_SECS + 1), acted("new", 10)], now);
-        assert_eq!(once.begin("new", 7, false, &to("x"), now), Verdict::Again(b"done".to_vec()));
-        assert_eq!(once.begin("new", 8, false, &to("x"), now), Verdict::Taken);
-        assert_eq!(once.begin("old", 7, false, &to("x"), now), Verdict::New);
+        assert_eq!(
+            once.begin("new", 7, Kind::Change, &to("x"), now),
+            Verdict::Again(b"done".to_vec())
+        );
+        assert_eq!(once.begin("new", 8, Kind::Change, &to("x"), now), Verdict::Taken);
+        assert_eq!(once.begin("old", 7, Kind::Change, &to("x"), now), Verdict::New);
     }
 
     #[test]
     fn erasing_takes_what_replies_said_and_leaves_the_ids_of_changes() {
         let mut once = Once::default();
         let now = Instant::now();
-        for (id, reads) in [("q", true), ("n", false), ("open", false)] {
-            once.begin(id, 1, reads, &to("x"), now);
+        for (id, kind) in [("q", Kind::Read), ("n", Kind::Change), ("open", Kind::Change)] {
+            once.begin(id, 1, kind, &to("x"), now);
         }
         once.finish("q", 1, b"Ava was here");
         once.finish("n", 1, b"{\"name\":\"Ava\"}");
         once.erase();
-        assert_eq!(once.begin("q", 1, true, &to("x"), now), Verdict::New);
+        assert_eq!(once.begin("q", 1, Kind::Read, &to("x"), now), Verdict::New);
         let bare = br#"{"id":"n","ok":true}"#.to_vec();
-        assert_eq!(once.bytes, bare.len());
-        assert_eq!(once.begin("n", 1, false, &to("x"), now), Verdict::Again(bare));
-        assert_eq!(once.begin("open", 1, false, &to("x"), now), Verdict::Joined);
+        assert_eq!(once.shelf(Kind::Change).bytes, bare.len());
+        assert_eq!(once.begin("n", 1, Kind::Change, &to("x"), now), Verdict::Again(bare));
+        assert_eq!(once.begin("open", 1, Kind::Change, &to("x"), now), Verdict::Joined);
+    }
+
+    #[test]
+    fn no_flood_of_questions_and_poses_makes_a_change_be_made_twice() {
+        let mut once = Once::default();
+        let now = Instant::now();
+        once.begin("change", 1, Kind::Change, &to("x"), now);
+        once.finish("change", 1, b"done");
+        for number in 0..20_000 {
+            let kind = if number % 2 == 0 { Kind::Read } else { Kind::Sense };
+            let id = format!("other {number}");
+            once.begin(&id, number, kind, &to("x"), now);
+            once.finish(&id, number, &[0; 4096]);
+        }
+        let again = once.begin("change", 1, Kind::Change, &to("x"), now);
+        assert_eq!(again, Verdict::Again(b"done".to_vec()));
     }
 
     #[test]
     fn the_ids_that_are_known_are_bounded() {
         let mut once = Once::default();
         let now = Instant::now();
-        for number in 0..3 * MAX_IDS as u64 {
-            let id = number.to_string();
-            once.begin(&id, number, false, &to("x"), now);
-            once.finish(&id, number, &[0; 4096]);
+        for kind in Kind::ALL {
+            let (ids, bytes) = kind.most();
+            for (round, length) in [(1, 0), (2, 4096)] {
+                for number in 0..ids as u64 + 10 {
+                    let id = format!("{kind:?} {round} {number}");
+                    once.begin(&id, number, kind, &to("x"), now);
+                    once.finish(&id, number, &vec![0; length]);
+                }
+                let shelf = once.shelf(kind);
+                assert!(shelf.order.len() <= ids && shelf.bytes <= bytes, "{kind:?} {round}");
+            }
         }
-        assert!(once.entries.len() <= MAX_IDS && once.bytes <= MAX_BYTES);
-        assert_eq!(once.entries.len(), once.order.len());
+        let known: usize = Kind::ALL.map(|kind| once.shelf(kind).order.len()).iter().sum();
+        assert_eq!(once.entries.len(), known);
     }
 }

@@ -12,6 +12,7 @@ use super::message::{
     ClockTick, Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
 };
 use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing, TICK_LASTS};
+use super::trouble::Trouble;
 use crate::ids::SessionId;
 
 /// Publishes by putting messages into the outbox: no call waits for the broker. Cheap to clone.
@@ -21,6 +22,9 @@ pub struct Publisher {
     pub(super) connected: Arc<AtomicBool>,
     /// Connections so far.
     connection: Arc<AtomicU64>,
+    /// How often the session's loop went round.
+    turns: Arc<AtomicU64>,
+    trouble: Trouble,
     /// What `status` says besides being there.
     said: Arc<Mutex<(Vec<String>, Option<SessionId>)>>,
     topics: Topics,
@@ -30,14 +34,16 @@ pub struct Publisher {
 impl Publisher {
     #[cfg(test)]
     pub(crate) fn new(topics: Topics, boot_id: &str) -> Self {
-        Self::over(Outbox::default(), topics, boot_id)
+        Self::over(Outbox::default(), topics, boot_id, Trouble::default())
     }
 
-    pub(super) fn over(outbox: Outbox, topics: Topics, boot_id: &str) -> Self {
+    pub(super) fn over(outbox: Outbox, topics: Topics, boot_id: &str, trouble: Trouble) -> Self {
         Self {
             outbox: Arc::new(outbox),
             connected: Arc::default(),
             connection: Arc::default(),
+            turns: Arc::default(),
+            trouble,
             said: Arc::default(),
             topics,
             boot_id: boot_id.into(),
@@ -115,6 +121,36 @@ impl Publisher {
         self.connection.fetch_add(1, Ordering::Relaxed);
         self.reaffirm();
         self.connected.store(true, Ordering::Relaxed);
+        self.trouble.back();
+    }
+
+    /// There is no connection any more, or still none.
+    pub(super) fn lost(&self, why: String) {
+        self.connected.store(false, Ordering::Relaxed);
+        self.trouble.away(why);
+    }
+
+    /// The session's loop goes round, several times a second.
+    pub(super) fn turn(&self) {
+        self.turns.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// How often it did: who sees it stand still sees that the session does.
+    #[must_use]
+    pub fn turns(&self) -> u64 {
+        self.turns.load(Ordering::Relaxed)
+    }
+
+    /// Whether the broker has been away for more than a moment.
+    #[must_use]
+    pub fn is_away(&self) -> bool {
+        self.trouble.is_away()
+    }
+
+    /// What is wrong between the daemon and its broker.
+    #[must_use]
+    pub fn trouble(&self) -> Vec<String> {
+        self.trouble.sentences()
     }
 
     /// The last will of the connection to come.
@@ -128,9 +164,14 @@ impl Publisher {
         status.state != State::Online && self.connected()
     }
 
-    /// Whether somebody else says to be this robot.
-    pub(super) fn is_claimed_by(&self, status: &Status) -> bool {
-        status.state == State::Online && *status.boot_id != *self.boot_id
+    /// Whether somebody else says to be this robot. `retained`: it was said before this connection, of which the first
+    /// may find what an earlier daemon left.
+    pub(super) fn is_claimed_by(&self, status: &Status, retained: bool) -> bool {
+        let said = match retained {
+            true => self.connection.load(Ordering::Relaxed) > 1,
+            false => status.state == State::Online,
+        };
+        said && *status.boot_id != *self.boot_id
     }
 
     /// Something is about to be erased from the memory: killed before [`Self::erase_waiting`], the next daemon

@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use rumqttc::Outgoing as Sent;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{
-    ConnAck, Filter, LastWill, Packet, Publish, PublishProperties, RetainForwardRule,
+    ConnAck, DisconnectReasonCode, Filter, LastWill, Packet, Publish, PublishProperties,
+    RetainForwardRule,
 };
-use rumqttc::v5::{AsyncClient, Event, EventLoop, MqttOptions};
-use tokio::sync::watch;
+use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -23,8 +23,11 @@ use super::journal::{Journal, Left};
 use super::message::{Refusal, Status};
 use super::outbox::{Class, Outbox, Outgoing, Waiting};
 use super::rates::Rates;
+use super::trouble::Trouble;
+use super::wire::RETAINED;
 use super::{MqttError, Publisher, Service, Topics};
 use crate::config::{BrokerAddress, Config};
+use crate::supervise::keep_up_task;
 
 /// Messages handed to the connection and not yet acknowledged.
 const WINDOW: usize = 64;
@@ -32,9 +35,16 @@ const WINDOW: usize = 64;
 const RECEIVE_WINDOW: u16 = 64;
 /// Room for both, and for subscribing and leaving. The embedded broker hands over up to 100, whatever it is told.
 const REQUESTS: usize = 4 * WINDOW;
-/// Waiting time before the second attempt to connect; doubles up to [`MAX_BACKOFF`].
+/// Waiting time before the second attempt to connect; doubles up to [`MAX_BACKOFF`], and begins anew once a connection has
+/// lasted for [`STEADY`].
 const MIN_BACKOFF: Duration = Duration::from_millis(200);
 const MAX_BACKOFF: Duration = Duration::from_secs(30);
+const STEADY: Duration = Duration::from_secs(10);
+/// The least of it when another client took this one's place, which at once would only be thrown out in its turn; and the
+/// most of it while a broker comes and goes.
+const RIVAL_BACKOFF: Duration = Duration::from_secs(5);
+/// The session's loop goes round at least so often.
+const TURN: Duration = Duration::from_millis(300);
 /// How long an external broker keeps questions for a daemon that lost its connection.
 const SESSION_EXPIRY_SECS: u32 = 300;
 /// How long the goodbye waits for the disk.
@@ -48,6 +58,7 @@ pub struct Session {
     topics: Topics,
     broker: Option<Broker>,
     stop: watch::Sender<bool>,
+    renew: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
@@ -61,10 +72,11 @@ impl Session {
         let robot = config.robot_id();
         let topics = Topics::new(&config.mqtt.prefix, &robot);
         let user = credentials(config)?;
+        let trouble = Trouble::default();
         let embedded = BrokerAddress::parse(&config.mqtt.broker) == Ok(BrokerAddress::Embedded);
         let broker = if embedded {
-            let (settings, user) = (config.mqtt.clone(), user.clone());
-            let start = move || Broker::start(&settings, user.as_ref());
+            let (settings, user, told) = (config.mqtt.clone(), user.clone(), trouble.clone());
+            let start = move || Broker::start(&settings, user.as_ref(), &told);
             let started = tokio::task::spawn_blocking(start).await;
             let failed = |error: tokio::task::JoinError| MqttError::Setting(error.to_string());
             Some(started.map_err(failed)??)
@@ -74,29 +86,37 @@ impl Session {
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
         let target = Target::new(config, broker.map_or(nowhere, |broker| broker.v5), user)?;
         let (outbox, left) = outbox(config).await;
-        let publisher = Publisher::over(outbox, topics.clone(), &boot_id());
+        let publisher = Publisher::over(outbox, topics.clone(), &boot_id(), trouble.clone());
         let dispatcher = Dispatcher::new(
             service,
             topics.clone(),
             Arc::clone(&publisher.outbox),
             &config.answerer,
-            Rates::new(config.mqtt.reply_rate),
+            Rates::new(config.mqtt.reply_rate, config.mqtt.request_rate),
             left,
         );
         publisher.status(&[], None);
         let (stop, stopping) = watch::channel(false);
-        let client_id = format!("engramd-{robot}");
-        let options = options(&target, &client_id, !embedded);
+        let renew = Arc::new(Notify::new());
         let connection = Connection {
-            options,
-            broker: target.name(),
+            client_id: format!("engramd-{robot}"),
+            target,
+            // The embedded broker knows the password that it was started with.
+            files: (!embedded).then(|| config.clone()),
+            renew: Arc::clone(&renew),
             topics: topics.clone(),
             publisher: publisher.clone(),
             dispatcher,
+            trouble,
             stopping,
         };
-        let task = tokio::spawn(connection.run());
-        Ok(Self { publisher, topics, broker, stop, task })
+        let task = tokio::spawn(connection.keep_up());
+        Ok(Self { publisher, topics, broker, stop, renew, task })
+    }
+
+    /// Reads the password and the certificates for an external broker again; where they have changed, connects anew.
+    pub fn renew(&self) {
+        self.renew.notify_one();
     }
 
     /// The handle for publishing.
@@ -180,11 +200,16 @@ fn options(target: &Target, client_id: &str, keep_session: bool) -> MqttOptions 
 
 /// Everything the task needs.
 struct Connection {
-    options: MqttOptions,
-    broker: String,
+    client_id: String,
+    target: Target,
+    /// An external broker: the configuration that names its password and certificates.
+    files: Option<Config>,
+    /// These may have changed.
+    renew: Arc<Notify>,
     topics: Topics,
     publisher: Publisher,
     dispatcher: Dispatcher,
+    trouble: Trouble,
     stopping: watch::Receiver<bool>,
 }
 
@@ -192,20 +217,35 @@ struct Connection {
 enum End {
     /// It broke.
     Broken(String),
+    /// Another client with this one's id took its place.
+    Replaced,
+    /// There are other certificates or another password now.
+    Renewed(Box<Target>),
     /// The daemon stops.
     Stopped,
 }
 
-/// Messages handed to the connection.
-#[derive(Default)]
+/// Messages handed to the connection; what the broker did not acknowledge goes back when this goes.
 struct Handed {
+    outbox: Arc<Outbox>,
     /// In order, with their packet id once they have one, until the broker has them.
     kept: VecDeque<(Option<u16>, Waiting)>,
     /// How many that are sent at most once are still on their way out.
     ticks: usize,
 }
 
+impl Drop for Handed {
+    fn drop(&mut self) {
+        let kept = std::mem::take(&mut self.kept);
+        self.outbox.give_back(kept.into_iter().map(|(_, message)| message));
+    }
+}
+
 impl Handed {
+    fn new(outbox: &Arc<Outbox>) -> Self {
+        Self { outbox: Arc::clone(outbox), kept: VecDeque::new(), ticks: 0 }
+    }
+
     fn has_room(&self) -> bool {
         self.kept.len() < WINDOW && self.ticks < WINDOW
     }
@@ -227,38 +267,105 @@ impl Handed {
 }
 
 impl Connection {
-    async fn run(mut self) {
+    /// Runs until the daemon stops; after a panic anew.
+    async fn keep_up(self) {
+        if let Err(over) = keep_up_task("mqtt", || self.run()).await {
+            self.publisher.lost(over.to_string());
+            self.trouble.down("mqtt", format!("{over}; restart engramd"));
+        }
+    }
+
+    async fn run(&self) {
+        let mut stopping = self.stopping.clone();
+        let mut target = self.target.clone();
         let mut backoff = MIN_BACKOFF;
         loop {
-            let mut handed = Handed::default();
-            let end = self.connection(&mut handed, &mut backoff).await;
-            self.publisher.connected.store(false, Ordering::Relaxed);
-            self.publisher.outbox.give_back(handed.kept.into_iter().map(|(_, message)| message));
-            match end {
-                End::Stopped => return,
-                End::Broken(why) => {
-                    tracing::warn!(
-                        "connecting to the broker {}: {why}; trying again in {:.1} s ({} messages wait)",
-                        self.broker,
-                        backoff.as_secs_f64(),
-                        self.publisher.waiting()
-                    );
-                }
+            if let Some(new) = self.changed(&target) {
+                target = new;
             }
-            let stopped = async {
-                let _ = self.stopping.wait_for(|stop| *stop).await;
+            let mut handed = Handed::new(&self.publisher.outbox);
+            let mut since = None;
+            let end = self.connection(&target, &mut handed, &mut since).await;
+            drop(handed);
+            let why = match end {
+                End::Stopped => return self.publisher.lost("the daemon stops".to_owned()),
+                End::Renewed(new) => {
+                    tracing::info!(
+                        "the password or the certificates for {} are others: connecting anew",
+                        new.name()
+                    );
+                    self.publisher.lost("connecting anew".to_owned());
+                    target = *new;
+                    continue;
+                }
+                End::Replaced => {
+                    self.rivalled();
+                    backoff = backoff.max(RIVAL_BACKOFF);
+                    "another client with this robot's id took this one's place".to_owned()
+                }
+                End::Broken(why) => {
+                    backoff = match since.map(|since: Instant| since.elapsed()) {
+                        Some(lasted) if lasted >= STEADY => MIN_BACKOFF,
+                        Some(_) => backoff.min(RIVAL_BACKOFF),
+                        None => backoff,
+                    };
+                    why
+                }
             };
-            tokio::select! {
-                () = tokio::time::sleep(backoff) => {}
-                () = stopped => return,
+            tracing::warn!(
+                "connecting to the broker {}: {why}; trying again in {:.1} s ({} messages wait)",
+                target.name(),
+                backoff.as_secs_f64(),
+                self.publisher.waiting()
+            );
+            self.publisher.lost(format!("{}: {why}", target.name()));
+            let until = Instant::now() + backoff;
+            while Instant::now() < until {
+                self.publisher.turn();
+                let turn = until.min(Instant::now() + TURN);
+                tokio::select! {
+                    () = tokio::time::sleep_until(turn) => {}
+                    _ = stopping.wait_for(|stop| *stop) => return,
+                    () = self.renew.notified() => break,
+                }
             }
             backoff = (backoff * 2).min(MAX_BACKOFF);
         }
     }
 
-    /// One connection, from its beginning to its end.
-    async fn connection(&mut self, handed: &mut Handed, backoff: &mut Duration) -> End {
-        let mut options = self.options.clone();
+    /// What leads to the external broker now, where it is another way than that.
+    fn changed(&self, target: &Target) -> Option<Target> {
+        let config = self.files.as_ref()?;
+        let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+        let read = credentials(config).and_then(|user| Target::new(config, nowhere, user));
+        match read {
+            Ok(new) => (!new.is(target)).then_some(new),
+            Err(error) => {
+                tracing::warn!("{error}; what was read before stays");
+                None
+            }
+        }
+    }
+
+    /// Somebody else uses this robot's id.
+    fn rivalled(&self) {
+        if self.trouble.rival() {
+            tracing::warn!(
+                "another daemon says to be this robot ({}); give each robot a `robot.id` of its own",
+                self.client_id
+            );
+        }
+    }
+
+    /// One connection, from its beginning to its end; `since` when it is there.
+    async fn connection(
+        &self,
+        target: &Target,
+        handed: &mut Handed,
+        since: &mut Option<Instant>,
+    ) -> End {
+        let mut stopping = self.stopping.clone();
+        let mut options = options(target, &self.client_id, self.files.is_some());
         let will = serde_json::to_vec(&self.publisher.will()).unwrap_or_default();
         let status = self.topics.at("status");
         options.set_last_will(LastWill::new(status, will, QoS::AtLeastOnce, true, None));
@@ -268,21 +375,30 @@ impl Connection {
         let mut max_bytes = usize::MAX;
         let mut give_up: Option<Instant> = None;
         let mut said_stopped = false;
+        let mut renewed = None;
         loop {
             let event = {
                 // Not cancelled while it runs: a message taken by it would be lost.
                 let poll = eventloop.poll();
                 tokio::pin!(poll);
                 loop {
-                    let stopping = give_up.is_some();
+                    self.publisher.turn();
+                    let leaving = give_up.is_some();
+                    let turn = if leaving { Duration::from_millis(20) } else { TURN };
                     tokio::select! {
                         biased;
                         event = &mut poll => break Some(event),
                         () = outbox.filled() => {}
-                        _ = self.stopping.wait_for(|stop| *stop), if !stopping => {
+                        _ = stopping.wait_for(|stop| *stop), if !leaving => {
                             give_up = Some(Instant::now() + STOP_TIMEOUT);
                         }
-                        () = tokio::time::sleep(Duration::from_millis(20)), if stopping => {}
+                        () = self.renew.notified(), if !leaving => {
+                            renewed = self.changed(target);
+                            if renewed.is_some() {
+                                break None;
+                            }
+                        }
+                        () = tokio::time::sleep(turn) => {}
                     }
                     if let Some(at) = give_up {
                         let idle = self.dispatcher.running() == 0 && outbox.len() == 0;
@@ -300,25 +416,30 @@ impl Connection {
                     }
                 }
             };
+            if let Some(new) = renewed.take() {
+                // Without a goodbye: should the new ones not be let in, the will says that nobody is there.
+                return End::Renewed(Box::new(new));
+            }
             let Some(event) = event else {
                 // What was taken is acknowledged before: nobody hands it over again.
                 let written = Arc::clone(&outbox);
                 let written = tokio::task::spawn_blocking(move || written.sync());
                 let _ = tokio::time::timeout(LAST_WRITE, written).await;
                 let _ = client.try_disconnect();
-                return leave(eventloop).await;
+                leave(eventloop).await;
+                return End::Stopped;
             };
             match event {
                 Ok(Event::Incoming(Packet::ConnAck(ack))) => {
                     connected = true;
-                    *backoff = MIN_BACKOFF;
+                    *since = Some(Instant::now());
                     max_bytes = greatest_packet(&ack);
                     if client.try_subscribe_many(self.filters()).is_err() {
                         return End::Broken("subscribing failed".to_owned());
                     }
                     self.publisher.born();
                     outbox.give_birth();
-                    tracing::info!("connected to the broker {}", self.broker);
+                    tracing::info!("connected to the broker {}", target.name());
                     self.feed(&client, handed, max_bytes);
                 }
                 Ok(Event::Incoming(Packet::Publish(publish))) => {
@@ -342,21 +463,28 @@ impl Connection {
                 }
                 Ok(Event::Outgoing(Sent::Publish(id))) => handed.sent(id),
                 Ok(_) => {}
+                Err(ConnectionError::MqttState(StateError::ServerDisconnect {
+                    reason_code: DisconnectReasonCode::SessionTakenOver,
+                    ..
+                })) => return End::Replaced,
                 Err(error) => return End::Broken(error.to_string()),
             }
         }
     }
 
     fn filters(&self) -> Vec<Filter> {
-        let filter = |path| {
+        let command = |path| {
             let mut filter = Filter::new(path, QoS::AtLeastOnce);
             filter.retain_forward_rule = RetainForwardRule::Never;
+            // One that is published to be retained while this is subscribed comes all the same, and is to say so.
+            filter.preserve_retain = true;
             filter
         };
         let mut filters: Vec<Filter> =
-            self.topics.command_filters().into_iter().map(filter).collect();
-        // A will that comes late must not stand.
-        let mut status = filter(self.topics.at("status"));
+            self.topics.command_filters().into_iter().map(command).collect();
+        // A will that comes late must not stand, and nobody else be this robot.
+        let mut status = Filter::new(self.topics.at("status"), QoS::AtLeastOnce);
+        status.retain_forward_rule = RetainForwardRule::OnEverySubscribe;
         status.nolocal = true;
         filters.push(status);
         filters
@@ -407,17 +535,17 @@ impl Connection {
     fn receive(&self, publish: Publish, leaving: bool) {
         if *publish.topic == *self.topics.at("status").as_bytes() {
             if !leaving {
-                self.heard(&publish.payload);
+                self.heard(&publish.payload, publish.retain);
             }
             return;
         }
-        if publish.retain {
+        let properties = publish.properties.unwrap_or_default();
+        if publish.retain || properties.user_properties.iter().any(|(key, _)| key == RETAINED) {
             let topic = String::from_utf8_lossy(&publish.topic);
             tracing::warn!("ignored a retained message on {topic}: commands must not be retained");
             return;
         }
         let Ok(topic) = String::from_utf8(publish.topic.to_vec()) else { return };
-        let properties = publish.properties.unwrap_or_default();
         self.dispatcher.receive(Incoming {
             topic,
             payload: publish.payload.to_vec(),
@@ -428,10 +556,11 @@ impl Connection {
         });
     }
 
-    /// Somebody else, or a will, says how this robot is.
-    fn heard(&self, status: &[u8]) {
+    /// Somebody else, or a will, says how this robot is. `retained`: it was said before this connection, whose birth
+    /// takes its place.
+    fn heard(&self, status: &[u8], retained: bool) {
         let Ok(status) = serde_json::from_slice::<Status>(status) else { return };
-        if self.publisher.is_denied_by(&status) {
+        if !retained && self.publisher.is_denied_by(&status) {
             tracing::info!(
                 "a late {:?} of boot {}, connection {} came; saying once more that this daemon is there",
                 status.state,
@@ -439,16 +568,14 @@ impl Connection {
                 status.connection
             );
             self.publisher.reaffirm();
-        } else if self.publisher.is_claimed_by(&status) {
-            tracing::warn!(
-                "another daemon says to be this robot; give each robot a `robot.id` of its own"
-            );
+        } else if self.publisher.is_claimed_by(&status, retained) {
+            self.rivalled();
         }
     }
 }
 
 /// Lets the goodbye out.
-async fn leave(mut eventloop: EventLoop) -> End {
+async fn leave(mut eventloop: EventLoop) {
     let goodbye = async {
         loop {
             match eventloop.poll().await {
@@ -458,7 +585,6 @@ async fn leave(mut eventloop: EventLoop) -> End {
         }
     };
     let _ = tokio::time::timeout(Duration::from_millis(500), goodbye).await;
-    End::Stopped
 }
 
 /// The greatest packet that the broker takes.

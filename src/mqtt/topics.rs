@@ -105,6 +105,15 @@ impl Topics {
         format!("{}answer/{id}/progress", self.base)
     }
 
+    /// Who asks, as far as a request tells: the first level below `answer/` of its v5 response topic, which rights are
+    /// given by; empty for all that have none.
+    #[must_use]
+    pub fn asker<'a>(&self, response_topic: Option<&'a str>) -> &'a str {
+        let below = response_topic.and_then(|topic| topic.strip_prefix(&self.base));
+        let own = below.and_then(|below| below.strip_prefix("answer/"));
+        own.and_then(|own| own.split('/').next()).unwrap_or_default()
+    }
+
     /// Whether a v5 response topic is one the daemon may write to: a plain topic below `answer/`.
     #[must_use]
     pub fn may_reply_to(&self, topic: &str) -> bool {
@@ -146,6 +155,20 @@ mod tests {
             assert_eq!(topics.command(other), None, "{other}");
         }
         assert_eq!(topics.answer(None), "engram/rob/answer/-");
+    }
+
+    #[test]
+    fn who_asks_is_told_by_the_response_topic() {
+        let topics = Topics::new("engram", "rob");
+        for (topic, asker) in [
+            (Some("engram/rob/answer/me"), "me"),
+            (Some("engram/rob/answer/me/7/a"), "me"),
+            (Some("engram/bob/answer/me"), ""),
+            (Some("engram/rob/status"), ""),
+            (None, ""),
+        ] {
+            assert_eq!(topics.asker(topic), asker, "{topic:?}");
+        }
     }
 
     #[test]

@@ -1,11 +1,15 @@
 //! One wire format for the embedded broker that speaks MQTT 3.1.1 and 5, whichever a client begins with.
 //!
 //! It wraps the broker crate's two codecs and mends what goes wrong between them (rumqttd 0.20): a message
-//! that a v5 client published with properties kills the connection of every v3.1.1 subscriber, and topic aliases
-//! are given per filter instead of per topic, so that wildcard subscribers would see wrong topics.
+//! that a v5 client published with properties kills the connection of every v3.1.1 subscriber; topic aliases
+//! are given per filter instead of per topic, so that wildcard subscribers would see wrong topics; and nobody who has
+//! subscribed can see that a message was published to be retained: a user property tells.
 
 use bytes::BytesMut;
 use rumqttd::protocol::{Error, Packet, Protocol, v4::V4, v5::V5};
+
+/// User property of every message that was published to be retained.
+pub(super) const RETAINED: &str = "retained";
 
 /// The codec of one connection; its version is known from the CONNECT packet on.
 #[derive(Clone, Debug, Default)]
@@ -48,16 +52,22 @@ impl Protocol for AnyVersion {
         if matches!(self, Self::Unknown) {
             *self = Self::of(stream)?;
         }
-        match self {
-            Self::V4 => V4.read_mut(stream, max_size),
-            Self::V5 | Self::Unknown => match V5.read_mut(stream, max_size)? {
-                Packet::Connect(connect, Some(mut properties), will, will_properties, login) => {
-                    properties.topic_alias_max = None;
-                    Ok(Packet::Connect(connect, Some(properties), will, will_properties, login))
-                }
-                packet => Ok(packet),
-            },
-        }
+        let packet = match self {
+            Self::V4 => V4.read_mut(stream, max_size)?,
+            Self::V5 | Self::Unknown => V5.read_mut(stream, max_size)?,
+        };
+        Ok(match packet {
+            Packet::Connect(connect, Some(mut properties), will, will_properties, login) => {
+                properties.topic_alias_max = None;
+                Packet::Connect(connect, Some(properties), will, will_properties, login)
+            }
+            Packet::Publish(publish, properties) if publish.retain => {
+                let mut properties = properties.unwrap_or_default();
+                properties.user_properties.push((RETAINED.to_owned(), "1".to_owned()));
+                Packet::Publish(publish, Some(properties))
+            }
+            packet => packet,
+        })
     }
 
     fn write(&self, packet: Packet, buffer: &mut BytesMut) -> Result<usize, Error> {

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::Exposition;
+use crate::capture::SourceState;
 use crate::daemon::announce::Announcer;
 use crate::daemon::ingest::{Gauges, Stage, StageTimes};
 use crate::daemon::meters::Meters;
@@ -85,7 +86,7 @@ impl Exporter {
         page.value("engram_impaired_abilities", self.announcer.impaired() as f64);
         let behind = match &self.clock {
             Clock::Replay(pace) => pace.behind_secs(),
-            Clock::Wall => 0.0,
+            Clock::Wall | Clock::Store => 0.0,
         };
         page.value("engram_replay_behind_seconds", behind);
         self.ingest(&mut page);
@@ -109,13 +110,19 @@ impl Exporter {
         for (source, gauge) in &readings.sources {
             let name = source.to_string();
             let labels = [("source", name.as_str())];
-            let lag = gauge.newest.filter(|_| live).map_or(0.0, |newest| at.secs_since(newest));
+            if let Some(state) = gauge.state {
+                let up = f64::from(u8::from(state == SourceState::Running));
+                page.labelled("engram_source_up", &labels, up);
+                page.labelled("engram_source_restarts_total", &labels, gauge.restarts as f64);
+            }
             page.labelled("engram_source_items_total", &labels, gauge.captured as f64);
             if let Some((fps, rate)) = gauge.wanted_per_sec.zip(self.clock.rate()) {
                 page.labelled("engram_source_wanted_items_per_second", &labels, fps * rate);
             }
             page.labelled("engram_source_dropped_total", &labels, gauge.dropped as f64);
-            page.labelled("engram_source_lag_seconds", &labels, lag);
+            if let Some(newest) = gauge.newest.filter(|_| live) {
+                page.labelled("engram_source_lag_seconds", &labels, at.secs_since(newest));
+            }
             page.labelled("engram_source_queue_items", &labels, gauge.waiting as f64);
         }
         page.value("engram_jobs_queue_items", readings.jobs as f64);
@@ -169,6 +176,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::capture::SourceHealth;
     use crate::daemon::metrics::METRICS;
     use crate::ids::SourceId;
     use crate::memory::StoreOptions;
@@ -180,6 +188,18 @@ mod tests {
         let gauges = Gauges::default();
         gauges.wanted(&SourceId::new("front"), 5.0);
         gauges.item(&SourceId::new("front"), Timestamp::wall_clock(), 3, 1);
+        let health = |id: &str, state, restarts| SourceHealth {
+            id: SourceId::new(id),
+            state,
+            restarts,
+            dropped_frames: 0,
+            dropped_blocks: 0,
+            last_error: None,
+        };
+        gauges.health(&[
+            health("front", SourceState::Running, 0),
+            health("head", SourceState::Waiting, 4),
+        ]);
         let meters = Meters::default();
         meters.add("questions", 5);
         meters.latency("answer", Duration::from_millis(4));
@@ -204,12 +224,18 @@ mod tests {
             "engram_source_items_total{source=\"front\"} 1",
             "engram_source_wanted_items_per_second{source=\"front\"} 5",
             "engram_source_queue_items{source=\"front\"} 3",
+            "engram_source_up{source=\"front\"} 1",
+            "engram_source_up{source=\"head\"} 0",
+            "engram_source_restarts_total{source=\"head\"} 4",
+            "engram_source_items_total{source=\"head\"} 0",
             "engram_answer_seconds_bucket{le=\"0.005\"} 1",
             "engram_stage_seconds_count{stage=\"commit\"} 0",
             "engram_mqtt_connected 0",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }
+        // What never delivered is not up to date.
+        assert!(!text.contains("engram_source_lag_seconds{source=\"head\"}"), "{text}");
         // Samples carry the labels that the table names.
         for metric in METRICS {
             let sample = text.lines().find(|line| line.starts_with(metric.name)).unwrap();

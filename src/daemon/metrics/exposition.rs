@@ -62,6 +62,18 @@ pub const METRICS: &[Metric] = &[
         "How far a replay is behind its own rate; live: 0.",
     ),
     metric(
+        "engram_source_up",
+        Kind::Gauge,
+        &["source"],
+        "Live: 1 while it delivers, 0 while it is started, again and again if need be.",
+    ),
+    metric(
+        "engram_source_restarts_total",
+        Kind::Counter,
+        &["source"],
+        "Live: how often it was started again.",
+    ),
+    metric(
         "engram_source_items_total",
         Kind::Counter,
         &["source"],
@@ -83,7 +95,7 @@ pub const METRICS: &[Metric] = &[
         "engram_source_lag_seconds",
         Kind::Gauge,
         &["source"],
-        "Live: the newest frame or block behind the wall clock.",
+        "Live: the newest frame or block behind the wall clock; none before the first.",
     ),
     metric(
         "engram_source_queue_items",

@@ -8,6 +8,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
+use crate::supervise::keep_up_task;
+
 /// Connections at a time; more wait in the system's queue.
 const CONNECTIONS: usize = 4;
 /// A request's head, at most.
@@ -51,7 +53,12 @@ impl Responder {
         let failed = |source| MetricsError::Listen { address, source };
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        tokio::spawn(serve(listener, render));
+        tokio::spawn(async move {
+            let over = keep_up_task("metrics", || serve(&listener, &render)).await;
+            if let Err(over) = over {
+                tracing::error!("metrics on http://{address}/metrics: {over}; restart engramd");
+            }
+        });
         Ok(Self { address })
     }
 
@@ -62,7 +69,7 @@ impl Responder {
     }
 }
 
-async fn serve(listener: TcpListener, render: Render) {
+async fn serve(listener: &TcpListener, render: &Render) {
     let room = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
@@ -71,7 +78,7 @@ async fn serve(listener: TcpListener, render: Render) {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let render = Arc::clone(&render);
+        let render = Arc::clone(render);
         tokio::spawn(async move {
             let answered = tokio::time::timeout(PATIENCE, answer(stream, render)).await;
             if let Ok(Err(error)) = answered {

@@ -2,6 +2,7 @@
 
 mod publication;
 mod refusal;
+mod replay;
 mod request;
 
 pub use publication::{
@@ -9,10 +10,10 @@ pub use publication::{
     PersonEvent, PersonEventKind, Say, SourceStats, SpeechEvent, State, Stats, Status,
 };
 pub use refusal::{Refusal, RefusalCode};
+pub use replay::{ReplayCommand, ReplayRate, ReplayVerb};
 pub use request::{
-    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, People, Pose, Privacy, Query, QueryVerb,
-    Remember, ReplayCommand, ReplayRate, ReplayVerb, Request, Speaking, Triple, Verdict, parse,
-    request_id,
+    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, Pattern, People, Pose, Privacy, Query,
+    QueryVerb, Remember, Request, Speaking, Triple, Verdict, parse, request_id,
 };
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::request::ReplayRate;
+use super::replay::ReplayRate;
 use crate::ids::{ClipId, EntityId, MemoryId, SessionId};
 use crate::memory::model::MemoryKind;
 use crate::time::Timestamp;
@@ -192,8 +192,14 @@ pub struct SourceStats {
     pub captured: u64,
     /// Dropped since the start.
     pub dropped: u64,
-    /// Behind the wall clock (live), seconds.
+    /// Behind the wall clock (live), seconds; 0 before the first.
     pub lag_secs: f64,
+    /// Live: `starting`, `running`, `waiting` to be started again, or `stopped`.
+    #[serde(default)]
+    pub state: Option<String>,
+    /// Live: how often it was started again since the start.
+    #[serde(default)]
+    pub restarts: u64,
 }
 
 /// Quantiles of a latency in [`Stats`], milliseconds.

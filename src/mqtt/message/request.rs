@@ -1,10 +1,11 @@
 //! Requests: bytes of a command topic become a [`Request`] or a [`Refusal`].
 
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Refusal;
+use super::replay::{ReplayCommand, ReplayRate, ReplayVerb};
 use crate::ids::Seq;
 use crate::media;
 use crate::mqtt::topics::{Command, is_request_id};
@@ -161,6 +162,51 @@ pub struct Triple {
     pub value: String,
 }
 
+/// A fact of which parts are known; what is left out, or is `?`, may be anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pattern {
+    /// Of whom or what: an id, an alias, a name, or the plain word for a thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Attribute or relation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribute: Option<String>,
+    /// Its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+}
+
+impl Pattern {
+    /// The subject, where it is known.
+    #[must_use]
+    pub fn subject(&self) -> Option<&str> {
+        known(self.subject.as_deref())
+    }
+
+    /// The attribute, where it is known.
+    #[must_use]
+    pub fn attribute(&self) -> Option<&str> {
+        known(self.attribute.as_deref())
+    }
+
+    /// The value, where it is known.
+    #[must_use]
+    pub fn value(&self) -> Option<&str> {
+        known(self.value.as_deref())
+    }
+
+    /// Whether nothing is known of it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.subject().is_none() && self.attribute().is_none() && self.value().is_none()
+    }
+}
+
+fn known(part: Option<&str>) -> Option<&str> {
+    part.map(str::trim).filter(|part| !part.is_empty() && *part != "?")
+}
+
 request! {
     /// `remember`: a text, a fact, or a fact and the text that states it.
     Remember {
@@ -172,7 +218,7 @@ request! {
         @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
         /// Until when; default: `start`.
         @[serde(default, skip_serializing_if = "Option::is_none")] end: Option<Timestamp>,
-        /// Whom and what it is about: ids, aliases or names.
+        /// Whom and what it is about: ids, aliases, names, or the plain words for things.
         @[serde(default, skip_serializing_if = "Vec::is_empty")] entities: Vec<String>,
         /// Forgetting leaves it.
         @[serde(default)] pinned: bool,
@@ -180,12 +226,14 @@ request! {
 }
 
 request! {
-    /// `forget`: exactly one of an entity, a memory, or a stretch of time.
+    /// `forget`: exactly one of an entity, a memory, facts, or a stretch of time.
     Forget {
-        /// Everything about this entity.
+        /// Everything about this one: an id, an alias, a name, or the plain word for a thing.
         @[serde(default, skip_serializing_if = "Option::is_none")] entity: Option<String>,
         /// This memory.
         @[serde(default, skip_serializing_if = "Option::is_none")] memory: Option<String>,
+        /// What states facts like this one.
+        @[serde(default, skip_serializing_if = "Option::is_none")] fact: Option<Pattern>,
         /// From here …
         @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
         /// … to here.
@@ -329,94 +377,6 @@ request! {
         /// Whether the microphones are listened to.
         microphones: bool,
     }
-}
-
-/// `replay/<verb>`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReplayVerb {
-    /// Stop the clock.
-    Pause,
-    /// Let it run.
-    Resume,
-    /// Set its rate.
-    Rate,
-    /// Go to a time.
-    Seek,
-    /// One frame, paused.
-    Step,
-    /// Some frames, paused.
-    Burst,
-    /// End the replay.
-    Stop,
-}
-
-impl ReplayVerb {
-    /// Reads the last level of the topic.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Some(match word {
-            "pause" => Self::Pause,
-            "resume" => Self::Resume,
-            "rate" => Self::Rate,
-            "seek" => Self::Seek,
-            "step" => Self::Step,
-            "burst" => Self::Burst,
-            "stop" => Self::Stop,
-            _ => return None,
-        })
-    }
-}
-
-/// How fast a replay runs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ReplayRate {
-    /// As fast as it can be perceived.
-    Max,
-    /// Times real time, greater than 0.
-    Times(f64),
-}
-
-impl<'de> Deserialize<'de> for ReplayRate {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let wrong = || serde::de::Error::custom("a rate is a number greater than 0 or \"max\"");
-        match Value::deserialize(deserializer)? {
-            Value::String(word) if word == "max" => Ok(Self::Max),
-            Value::Number(times) => times
-                .as_f64()
-                .filter(|times| times.is_finite() && *times > 0.0)
-                .map(Self::Times)
-                .ok_or_else(wrong),
-            _ => Err(wrong()),
-        }
-    }
-}
-
-impl Serialize for ReplayRate {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Max => serializer.serialize_str("max"),
-            Self::Times(times) => serializer.serialize_f64(*times),
-        }
-    }
-}
-
-/// Steering a replay.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ReplayCommand {
-    /// Stop the clock.
-    Pause,
-    /// Let it run.
-    Resume,
-    /// `{"rate": 4}` or `{"rate": "max"}`.
-    Rate(ReplayRate),
-    /// `{"time": …}`.
-    Seek(Timestamp),
-    /// One frame.
-    Step,
-    /// `{"count": 10}` frames.
-    Burst(u32),
-    /// End the replay.
-    Stop,
 }
 
 /// Everything that can be asked of the daemon.
@@ -604,11 +564,20 @@ fn stated(fact: &Triple) -> Result<(), Refusal> {
 fn forget(text: &str) -> Result<Forget, Refusal> {
     let forget: Forget = object(text, r#"{"entity":"person_4"}"#)?;
     let span = (forget.start, forget.end);
-    let chosen =
-        [forget.entity.is_some(), forget.memory.is_some(), span.0.is_some() || span.1.is_some()];
+    let chosen = [
+        forget.entity.is_some(),
+        forget.memory.is_some(),
+        forget.fact.is_some(),
+        span.0.is_some() || span.1.is_some(),
+    ];
     if chosen.iter().filter(|one| **one).count() != 1 || span.0.is_some() != span.1.is_some() {
         return Err(Refusal::bad_request(
-            "give exactly one of `entity`, `memory`, or `start` with `end`",
+            "give exactly one of `entity`, `memory`, `fact`, or `start` with `end`",
+        ));
+    }
+    if forget.fact.as_ref().is_some_and(Pattern::is_open) {
+        return Err(Refusal::bad_request(
+            "say of the `fact` at least one of `subject`, `attribute`, `value`",
         ));
     }
     ordered(span.0, span.1)?;
@@ -698,22 +667,24 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
     let text = std::str::from_utf8(payload)
         .map_err(|_| Refusal::bad_request("the payload is not UTF-8 text"))?
         .trim();
-    let args: Args = object(if text.is_empty() { "{}" } else { text }, "{}")?;
-    let missing = |example: &str| Refusal::bad_request(format!("write {example}"));
+    let example = match verb {
+        ReplayVerb::Rate => r#"{"rate":4} or {"rate":"max"}"#,
+        ReplayVerb::Seek => r#"{"time":"2026-03-02T17:30:00Z"}"#,
+        ReplayVerb::Burst => r#"{"count":10}"#,
+        ReplayVerb::Pause | ReplayVerb::Resume | ReplayVerb::Step | ReplayVerb::Stop => "{}",
+    };
+    let args: Args = object(if text.is_empty() { "{}" } else { text }, example)?;
+    let missing = || Refusal::bad_request(format!("write for example {example}"));
     Ok(match verb {
         ReplayVerb::Pause => ReplayCommand::Pause,
         ReplayVerb::Resume => ReplayCommand::Resume,
         ReplayVerb::Step => ReplayCommand::Step,
         ReplayVerb::Stop => ReplayCommand::Stop,
-        ReplayVerb::Rate => ReplayCommand::Rate(
-            args.rate.ok_or_else(|| missing(r#"{"rate":4} or {"rate":"max"}"#))?,
-        ),
-        ReplayVerb::Seek => ReplayCommand::Seek(
-            args.time.ok_or_else(|| missing(r#"{"time":"2026-03-02T17:30:00Z"}"#))?,
-        ),
-        ReplayVerb::Burst => ReplayCommand::Burst(
-            args.count.filter(|count| *count > 0).ok_or_else(|| missing(r#"{"count":10}"#))?,
-        ),
+        ReplayVerb::Rate => ReplayCommand::Rate(args.rate.ok_or_else(missing)?),
+        ReplayVerb::Seek => ReplayCommand::Seek(args.time.ok_or_else(missing)?),
+        ReplayVerb::Burst => {
+            ReplayCommand::Burst(args.count.filter(|count| *count > 0).ok_or_else(missing)?)
+        }
     })
 }
 
@@ -846,6 +817,7 @@ mod tests {
             r#"{"text":"A cup!","fact":{"subject":"cup","attribute":"location","value":"kitchen"}}"#,
         );
         ok(Forget, r#"{"start":"2026-03-02T17:30:00Z","end":"2026-03-02T17:31:00Z"}"#);
+        ok(Forget, r#"{"fact":{"subject":"Ava","attribute":"likes","value":"?"}}"#);
         ok(Name, r#"{"entity":"person_4","name":"Ava"}"#);
         ok(Name, r#"{"name":"Ava","photo":"aGVsbG8=","voice":"aGVsbG8="}"#);
         ok(Name, r#"{"entity":"Ava","photo":"aGVsbG8="}"#);
@@ -872,6 +844,9 @@ mod tests {
             (Remember, r#"{"fact":{"subject":"a","attribute":"b","value":"c","who":"d"}}"#),
             (Forget, "{}"),
             (Forget, r#"{"entity":"a","memory":"b"}"#),
+            (Forget, r#"{"fact":{"subject":"?","value":" "}}"#),
+            (Forget, r#"{"fact":{"subject":"a"},"memory":"b"}"#),
+            (Forget, r#"{"fact":{"who":"a"}}"#),
             (Forget, r#"{"start":5000000000}"#),
             (Name, r#"{"entity":"person_4","name":" "}"#),
             (Name, r#"{"name":"Ava"}"#),
@@ -887,10 +862,26 @@ mod tests {
             (Pose, r#"{"x":1}"#),
             (Speaking, r#"{"start":"soon"}"#),
             (Replay(ReplayVerb::Rate), r#"{"rate":0}"#),
+            (Replay(ReplayVerb::Rate), r#"{"rate":1e-300}"#),
+            (Replay(ReplayVerb::Rate), r#"{"rate":1e9}"#),
             (Replay(ReplayVerb::Rate), ""),
             (Replay(ReplayVerb::Burst), r#"{"count":0}"#),
         ] {
             assert_eq!(code(command, payload.as_bytes()), RefusalCode::BadRequest, "{payload}");
+        }
+    }
+
+    #[test]
+    fn a_refused_replay_command_shows_how_its_verb_is_written() {
+        for (verb, payload, example) in [
+            (ReplayVerb::Rate, r#"{"rate":-1}"#, r#"{"rate":4}"#),
+            (ReplayVerb::Rate, "", r#"{"rate":4}"#),
+            (ReplayVerb::Burst, r#"{"count":-3}"#, r#"{"count":10}"#),
+            (ReplayVerb::Seek, r#"{"time":"soon"}"#, r#"{"time":"2026-"#),
+        ] {
+            let refusal =
+                parse(Command::Replay(verb), payload.as_bytes(), true).request.unwrap_err();
+            assert!(refusal.message.contains(example), "{payload}: {}", refusal.message);
         }
     }
 

@@ -53,6 +53,7 @@ fn wrong() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("speaking", b"now".to_vec(), "bad_request"),
         ("privacy", b"{\"microphones\":\"off\"}".to_vec(), "bad_request"),
         ("replay/rate", b"{\"rate\":-1}".to_vec(), "bad_request"),
+        ("replay/rate", b"{\"rate\":1e-300}".to_vec(), "bad_request"),
         ("replay/fly", b"{}".to_vec(), "bad_request"),
     ]
 }

@@ -58,6 +58,51 @@ fn retained_commands_are_ignored() {
 }
 
 #[test]
+fn commands_that_come_to_be_retained_while_the_daemon_runs_are_ignored_too() {
+    run(async {
+        for broker in brokers() {
+            let daemon = Daemon::start(&broker).await;
+            let mut new = TestClient::v5(daemon.v5, &["engram/rob/answer/#"]).await;
+            let old = TestClient::v4(daemon.v4, &[]).await;
+            let note = r#"{"text":"Ava likes oat milk.","id":"kept"}"#;
+            new.send_retained("engram/rob/remember", note);
+            old.send_retained("engram/rob/forget", r#"{"entity":"person_1"}"#);
+            assert!(new.silent().await);
+            assert_eq!(daemon.echo.handled.load(Ordering::SeqCst), 0);
+            // The same one, as it is meant.
+            new.send("engram/rob/remember", note);
+            assert_eq!(new.on("engram/rob/answer/kept").await.json()["ok"], true);
+        }
+    });
+}
+
+#[test]
+fn two_daemons_of_one_name_are_told_of_and_do_not_throw_each_other_out_all_the_time() {
+    run(async {
+        let Some(mosquitto) = Mosquitto::start() else { return };
+        let broker = Broker::Mosquitto(mosquitto);
+        let first = Daemon::start(&broker).await;
+        let mut watch = TestClient::v5(first.v5, &["engram/rob/status"]).await;
+        assert_eq!(watch.next().await.json()["state"], "online");
+        let second = Daemon::start(&broker).await;
+        let named = |daemon: &Daemon| {
+            daemon.session.publisher().trouble().iter().any(|one| one.contains("robot.id"))
+        };
+        let until = std::time::Instant::now() + Duration::from_secs(20);
+        while !(named(&first) && named(&second)) {
+            assert!(std::time::Instant::now() < until, "one of them does not know of the other");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        // Each was thrown out once, seconds apart; at once it would have been dozens of times.
+        let mut births = 0;
+        while !watch.silent().await {
+            births += 1;
+            assert!(births < 20, "they fight");
+        }
+    });
+}
+
+#[test]
 fn surplus_questions_are_refused_as_overloaded() {
     run(async {
         for broker in brokers() {
@@ -163,7 +208,12 @@ fn the_embedded_broker_demands_the_password_that_is_set() {
         });
         let (reply, refused) = asked.await.unwrap();
         assert_eq!(reply["answer"], "hello");
-        assert!(matches!(refused, Some(ClientError::NoBroker { .. })), "{refused:?}");
+        assert!(matches!(refused, Some(ClientError::NotLetIn { .. })), "{refused:?}");
+        let told = refused.unwrap().to_string();
+        assert!(
+            told.contains("mqtt.password_file") && !told.contains("start the daemon"),
+            "{told}"
+        );
     });
 }
 

@@ -188,6 +188,33 @@ fn a_message_that_expired_while_it_waited_is_not_carried_out() {
 }
 
 #[test]
+fn a_flood_of_ever_new_ids_leaves_who_asks_little_its_share() {
+    run(async {
+        for broker in brokers() {
+            let mut config = config(&broker);
+            config.mqtt.request_rate = 20.0;
+            let daemon = Daemon::with(&config).await.unwrap();
+            let mut flood = TestClient::v4(daemon.v4, &["engram/rob/answer/+"]).await;
+            let mut calm = TestClient::v5(daemon.v5, &["engram/rob/answer/calm/#"]).await;
+            for number in 0..200 {
+                flood.send("engram/rob/ask", format!(r#"{{"question":"x","id":"f{number}"}}"#));
+            }
+            let (mut answered, mut refused) = (0, 0);
+            for _ in 0..200 {
+                match flood.next().await.json()["error"]["code"].as_str() {
+                    None => answered += 1,
+                    Some("overloaded") => refused += 1,
+                    other => panic!("{other:?}"),
+                }
+            }
+            assert!((40..=80).contains(&answered), "{answered} answered, {refused} refused");
+            calm.ask_v5("engram/rob/ask", "calm", "engram/rob/answer/calm/1", b"c");
+            assert_eq!(calm.next().await.json()["answer"], "calm");
+        }
+    });
+}
+
+#[test]
 fn a_flood_on_one_reply_topic_leaves_the_others_alone() {
     run(async {
         for broker in brokers() {

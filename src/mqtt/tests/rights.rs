@@ -5,11 +5,13 @@ use std::sync::atomic::Ordering;
 
 use super::support::{Broker, Daemon, Mosquitto, TestClient, config, run};
 
-const USERS: [&str; 6] = ["rob", "bob", "operator", "assistant", "dashboard", "guest"];
+const USERS: [&str; 7] =
+    ["rob", "bob", "operator", "assistant", "dashboard", "homeassistant", "guest"];
+const ROBOTS: [&str; 2] = ["rob", "bob"];
 
 /// A Mosquitto with the shipped rules, and the daemon of the robot `rob` on it.
 async fn guarded() -> Option<(Mosquitto, Daemon, SocketAddr)> {
-    let mosquitto = Mosquitto::guarded(&USERS)?;
+    let mosquitto = Mosquitto::guarded(&USERS, &ROBOTS)?;
     let at = SocketAddr::from(([127, 0, 0, 1], mosquitto.port));
     let mut config = config(&Broker::Embedded);
     config.mqtt.broker = format!("mqtt://127.0.0.1:{}", mosquitto.port);
@@ -122,5 +124,29 @@ fn a_robot_speaks_for_itself_alone_and_a_dashboard_only_looks() {
         dashboard.ask_v5("engram/rob/ask", "hello", "engram/rob/answer/dashboard/1", b"c");
         assert!(dashboard.silent().await);
         assert_eq!(daemon.echo.handled.load(Ordering::SeqCst), 0);
+    });
+}
+
+#[test]
+fn no_client_passes_for_a_robot() {
+    run(async {
+        let Some((_mosquitto, _daemon, at)) = guarded().await else { return };
+        let mut dashboard = TestClient::v5_as(at, &["engram/+/status"], "dashboard").await;
+        dashboard.on("engram/rob/status").await;
+        let mut home = TestClient::v5_as(at, &["homeassistant/#"], "homeassistant").await;
+        for user in ["guest", "assistant", "dashboard", "operator"] {
+            let client = TestClient::v5_as(at, &[], user).await;
+            let status = r#"{"state":"online","boot_id":"forged"}"#;
+            client.send_retained(&format!("engram/{user}/status"), status);
+            client.send_retained(&format!("homeassistant/switch/{user}/evil/config"), "{}");
+            client.send_retained("homeassistant/switch/rob/evil/config", "{}");
+        }
+        assert!(home.silent().await && dashboard.silent().await);
+        // A robot does, for itself alone.
+        let bob = TestClient::v5_as(at, &[], "bob").await;
+        bob.send_retained("homeassistant/sensor/rob/evil/config", "{}");
+        bob.send_retained("homeassistant/sensor/bob/engram_persons/config", "{}");
+        assert_eq!(home.next().await.topic, "homeassistant/sensor/bob/engram_persons/config");
+        assert!(home.silent().await);
     });
 }

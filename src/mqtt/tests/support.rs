@@ -98,8 +98,8 @@ impl Mosquitto {
         Some(broker)
     }
 
-    /// With the rights that are shipped, and these users; each one's password is its name.
-    pub(super) fn guarded(users: &[&str]) -> Option<Self> {
+    /// With the rights that are shipped, and these users, the robots among them; each one's password is its name.
+    pub(super) fn guarded(users: &[&str], robots: &[&str]) -> Option<Self> {
         let mut broker = Self::start()?;
         broker.kill();
         let path = |name: &str| broker.dir.path().join(name);
@@ -125,7 +125,13 @@ impl Mosquitto {
             rights.push_str(&line);
             rights.push('\n');
         }
-        std::fs::write(path("acl"), include_str!("../../../config/mosquitto/engram.acl")).unwrap();
+        let mut acl = include_str!("../../../config/mosquitto/engram.acl").to_owned();
+        for robot in robots {
+            // As the file says that robots are added.
+            let block = include_str!("../../../config/mosquitto/robot.acl");
+            acl.push_str(&block.replace("ROBOT", robot));
+        }
+        std::fs::write(path("acl"), acl).unwrap();
         broker.rights = rights;
         broker.run();
         Some(broker)

@@ -25,15 +25,18 @@ fn certificates(dir: &Path) -> bool {
     if !openssl(dir, &format!("req -x509 {key} -days 2 -subj /CN=ca -keyout ca.key -out ca.crt")) {
         return false;
     }
-    for (name, extension) in
-        [("server", "subjectAltName=IP:127.0.0.1"), ("client", "extendedKeyUsage=clientAuth")]
-    {
-        std::fs::write(dir.join("extension"), extension).unwrap();
-        openssl(dir, &format!("req {key} -subj /CN={name} -keyout {name}.key -out {name}.csr"));
-        let signed = "-CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile extension";
-        openssl(dir, &format!("x509 -req -in {name}.csr {signed} -out {name}.crt"));
-    }
+    sign(dir, "server", "subjectAltName=IP:127.0.0.1");
+    sign(dir, "client", "extendedKeyUsage=clientAuth");
     true
+}
+
+/// A certificate with a new key, signed by `ca`.
+fn sign(dir: &Path, name: &str, extension: &str) {
+    std::fs::write(dir.join("extension"), extension).unwrap();
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    openssl(dir, &format!("req {key} -subj /CN={name} -keyout {name}.key -out {name}.csr"));
+    let signed = "-CA ca.crt -CAkey ca.key -CAcreateserial -days 2 -extfile extension";
+    openssl(dir, &format!("x509 -req -in {name}.csr {signed} -out {name}.crt"));
 }
 
 #[test]
@@ -64,10 +67,27 @@ fn a_broker_that_demands_a_certificate_is_shown_one() {
 
         config.mqtt.client_cert_file = Some(file("client.crt"));
         config.mqtt.client_key_file = Some(file("client.key"));
-        let _daemon = Daemon::with(&config).await.unwrap();
+        let daemon = Daemon::with(&config).await.unwrap();
         let plain = ([127, 0, 0, 1], mosquitto.port).into();
         let mut client = TestClient::v5(plain, &["engram/rob/answer/#"]).await;
         client.ask_v5("engram/rob/ask", "encrypted?", "engram/rob/answer/x", b"c");
         assert_eq!(client.next().await.json()["answer"], "encrypted?");
+
+        // What is renewed on disk is taken when that is told, and left alone while it is the same.
+        let mut status = TestClient::v5(plain, &["engram/rob/status"]).await;
+        assert_eq!(status.next().await.json()["connection"], 1);
+        daemon.session.renew();
+        assert!(status.silent().await, "nothing is new");
+        sign(dir.path(), "client", "extendedKeyUsage=clientAuth");
+        daemon.session.renew();
+        let born = loop {
+            let seen = status.next().await.json();
+            if seen["state"] == "online" {
+                break seen;
+            }
+        };
+        assert_eq!(born["connection"], 2, "{born}");
+        client.ask_v5("engram/rob/ask", "still?", "engram/rob/answer/x", b"c");
+        assert_eq!(client.next().await.json()["answer"], "still?");
     });
 }
