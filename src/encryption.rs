@@ -228,13 +228,22 @@ pub fn encrypt_database(path: &Path, key: &StoreKey, purpose: &str) -> Result<bo
     db.query_row("SELECT sqlcipher_export('encrypted')", [], |_| Ok(()))?;
     db.execute_batch("DETACH DATABASE encrypted")?;
     drop(db);
+    remove_logs(path)?;
+    replace(path, &beside)?;
+    Ok(true)
+}
+
+/// Deletes the logs of a database that nobody has open; what they held must be in it.
+///
+/// # Errors
+/// When the disk fails.
+pub fn remove_logs(path: &Path) -> io::Result<()> {
     for log in ["-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(log);
         remove_if_there(Path::new(&name))?;
     }
-    replace(path, &beside)?;
-    Ok(true)
+    Ok(())
 }
 
 /// Puts `new` in the place of `old`, and zeros where `old` was.

@@ -14,8 +14,8 @@ use crate::mqtt::message::AsOf;
 /// Write the memory as JSON lines; or its percepts, its turns for scorers, its hash. Reads the store itself.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  engramd export > memory.jsonl                  every version of every row
-  engramd export --as-of seq:41                  what was known after that commit
+  engramd export > memory.jsonl                  every version of every row, answers, access counts
+  engramd export --as-of seq:41                  what was known after that commit, without those
   engramd export --percepts                      every face and thing by frame, every turn
   engramd export --rttm > turns.rttm             the turns for diarization scorers
   engramd export --hash                          one hash over everything")]
@@ -40,21 +40,24 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> anyhow::Result<u8> {
         print::line(json!({ "hash": memory.hash() }))?;
         return Ok(0);
     }
-    let view = match args.as_of {
-        Some(at) => memory.view_as_of(at.into())?,
-        None => memory.view(),
-    };
+    let at = args.as_of.map(Into::into);
     let mut out = BufWriter::new(stdout().lock());
-    let everything = PerceptFilter::default();
-    if args.percepts {
-        view.export_percepts(&everything, &mut out)
-    } else if args.rttm {
-        view.export_rttm(&everything, &mut out)
+    if args.percepts || args.rttm {
+        let view = match at {
+            Some(at) => memory.view_as_of(at)?,
+            None => memory.view(),
+        };
+        let everything = PerceptFilter::default();
+        match args.percepts {
+            true => view.export_percepts(&everything, &mut out),
+            false => view.export_rttm(&everything, &mut out),
+        }
+        .context("writing the export")?;
     } else {
-        view.export(&mut out)
+        memory.export(at, &mut out)?;
     }
-    .and_then(|()| out.flush())
-    .context("writing the export")?;
-    // Malformed rows were left out.
-    Ok(if memory.loaded().malformed > 0 { 3 } else { 0 })
+    out.flush().context("writing the export")?;
+    // Malformed rows and damaged tables were left out.
+    let damaged = memory.loaded().malformed > 0 || !memory.damaged_tables().is_empty();
+    Ok(if damaged { 3 } else { 0 })
 }

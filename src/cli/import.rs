@@ -9,7 +9,8 @@ use clap::Args;
 
 use super::{Context, print};
 use crate::daemon::assemble::open_store;
-use crate::memory::M3Graph;
+use crate::memorize::Memorizer;
+use crate::memory::{M3_ORIGIN, M3Graph};
 use crate::time::Timestamp;
 
 /// Read an export (JSON lines of `engramd export`) or a memory graph of M3-Agent into an empty memory. All of it, or
@@ -69,10 +70,11 @@ pub(super) fn run(args: &ImportArgs, context: &Context) -> anyhow::Result<u8> {
         print::json(&imported)?;
     } else {
         print::line(format!(
-            "{}: {} rows of {} commits",
+            "{}: {} rows of {} commits, {} beside them (answers, access counts)",
             memory.dir().display(),
             imported.rows,
-            imported.commits
+            imported.commits,
+            imported.beside
         ))?;
     }
     Ok(0)
@@ -87,6 +89,7 @@ fn graph_of_m3(graph: &M3Graph, start: Option<Timestamp>, context: &Context) -> 
     }
     let memory = open_store(&context.config)?;
     let imported = memory.import_m3(graph, begin)?;
+    let facts = Memorizer::new(None).facts_from(&memory, M3_ORIGIN)?;
     if context.json {
         print::json(&imported)?;
         return Ok(0);
@@ -100,6 +103,9 @@ fn graph_of_m3(graph: &M3Graph, start: Option<Timestamp>, context: &Context) -> 
         imported.faces,
         imported.voices
     ))?;
+    if facts > 0 {
+        print::line(format!("they state {facts} facts plainly"))?;
+    }
     if imported.unknown_mentions > 0 {
         print::line(format!(
             "{} mentions of whom the graph does not have are \"somebody\"",

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use rusqlite::ErrorCode;
+
 use crate::encryption::EncryptionError;
 use crate::ids::{MemoryId, Seq};
 use crate::time::Timestamp;
@@ -73,8 +75,32 @@ pub enum MemoryError {
         /// Why.
         source: io::Error,
     },
+    /// A page of the database is not what SQLite wrote there.
+    #[error(
+        "{doing}: {path} is damaged ({source}); stop the daemon and run `engramd check --repair`: it keeps what can be read"
+    )]
+    Damaged {
+        /// What was being done.
+        doing: &'static str,
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The first pages of the database, by which everything else is found, cannot be read.
+    #[error(
+        "salvaging {path}: {reason}; without its first pages nothing in it can be found. If it is no matter of the key,          move the store's folder away and bring back a copy of it, or bring an `engramd export` into a new store with          `engramd import`"
+    )]
+    Unsalvageable {
+        /// The database.
+        path: PathBuf,
+        /// What was found.
+        reason: String,
+    },
     /// SQLite failed.
-    #[error("{doing}: {source}; run `engramd check` if it comes again")]
+    #[error(
+        "{doing}: {source}; if it comes again, `engramd check` tells whether the store is damaged"
+    )]
     Sqlite {
         /// What was being done.
         doing: &'static str,
@@ -109,7 +135,10 @@ impl MemoryError {
     ) -> impl FnOnce(rusqlite::Error) -> Self {
         let path = path.to_owned();
         move |source| match source.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DiskFull) => Self::DiskFull { doing, path },
+            Some(ErrorCode::DiskFull) => Self::DiskFull { doing, path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Damaged { doing, path, source }
+            }
             _ => Self::Sqlite { doing, source },
         }
     }
@@ -129,6 +158,12 @@ impl MemoryError {
 
     pub(crate) fn no_memory(doing: &'static str, id: MemoryId) -> Self {
         Self::NotFound { doing, what: id.to_string() }
+    }
+
+    /// True when the database itself is damaged.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. })
     }
 
     /// True when freeing disk space cures it: ingest pauses and tries again.

@@ -13,11 +13,13 @@ use crate::ids::{EntityId, Seq, SessionId, SourceId, TrackId, TurnId};
 use crate::percept::SoundKind;
 use crate::time::Timestamp;
 
+use super::error::{AsOf, MemoryError};
 use super::filter::PerceptFilter;
 use super::seal::Sealing;
 use super::tables::each_table;
 use super::temporal::{Table, Temporal};
 use super::view::View;
+use super::{Memory, beside};
 
 /// One line of the percept export.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -119,6 +121,24 @@ impl PerceptLine {
     }
 }
 
+impl Memory {
+    /// Writes the whole memory: what [`View::export`] writes, and after it what has no versions (`memory/beside.rs`:
+    /// answers, access counts, what was erased when). `at`: what was known then, and no answers and access counts.
+    ///
+    /// # Errors
+    /// When that time is before the history, or the store or `out` fails.
+    pub fn export(&self, at: Option<AsOf>, out: &mut impl Write) -> Result<(), MemoryError> {
+        let view = match at {
+            Some(at) => self.view_as_of(at)?,
+            None => self.view(),
+        };
+        let mut sealing = Sealing::begin(out).map_err(beside::unwritten)?;
+        view.export_versions(&mut sealing).map_err(beside::unwritten)?;
+        self.export_beside(&view, at.is_none(), &mut sealing)?;
+        sealing.end().map_err(beside::unwritten)
+    }
+}
+
 impl View {
     /// Writes every version that the view knows as one JSON line, in canonical order:
     /// `{"table","seq","retired_seq","recorded","row"}`, after the commits as
@@ -129,9 +149,14 @@ impl View {
     /// When `out` fails.
     pub fn export(&self, out: &mut impl Write) -> io::Result<()> {
         let mut sealing = Sealing::begin(out)?;
+        self.export_versions(&mut sealing)?;
+        sealing.end()
+    }
+
+    fn export_versions(&self, sealing: &mut Sealing<impl Write>) -> io::Result<()> {
         macro_rules! export_tables {
             ($($field:ident: $row:ty,)*) => {
-                $(self.export_table::<$row>(&self.tables.$field, &mut sealing)?;)*
+                $(self.export_table::<$row>(&self.tables.$field, sealing)?;)*
             };
         }
         let commits = self.tables.commits.load();
@@ -140,7 +165,7 @@ impl View {
             sealing.row(&line)?;
         }
         each_table!(export_tables);
-        sealing.end()
+        Ok(())
     }
 
     fn export_table<R: Temporal>(

@@ -60,6 +60,11 @@ impl Facet {
         (self.has_clip == 1).then_some(ClipId { session: SessionId(session), index })
     }
 
+    /// Whether it was made from what was perceived in one of the stays ([`super::filter::during`]).
+    pub(crate) fn is_during(&self, stays: &[Span]) -> bool {
+        self.has_clip == 1 && super::filter::during(stays, self.span())
+    }
+
     fn is_of(&self, kind: MemoryKind) -> bool {
         self.kind == kind as u32
     }
@@ -82,6 +87,8 @@ pub(crate) struct Columns {
     pub(crate) facets: Log<Facet>,
     /// Positions of lessons: few, and looked at with every question.
     pub(crate) lessons: Log<u32>,
+    /// Positions of facts that join entities: few, too.
+    pub(crate) edges: Log<u32>,
 }
 
 impl Columns {
@@ -109,6 +116,9 @@ impl Columns {
     fn push(&mut self, row: &MemoryRow) {
         if row.kind == MemoryKind::Lesson {
             self.lessons.push(self.len() as u32);
+        }
+        if super::relations::is_edge(row) {
+            self.edges.push(self.len() as u32);
         }
         self.ids.push(row.id.0);
         self.facets.push(Facet::of(row));

@@ -78,6 +78,12 @@ impl PerceptFilter {
     }
 }
 
+/// Whether a span touches one of others, which are in time order and apart from each other.
+pub(crate) fn during(stays: &[Span], span: Span) -> bool {
+    let next = stays.partition_point(|stay| stay.end < span.start);
+    stays.get(next).is_some_and(|stay| stay.start <= span.end)
+}
+
 /// Whether two half-open spans share an instant; an empty one counts as its start.
 pub(crate) fn overlaps(a: Span, b: Span) -> bool {
     a.contains(b.start) || b.contains(a.start) || a.start == b.start

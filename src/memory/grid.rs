@@ -1,6 +1,15 @@
 //! Where the robot was, by cells of a plain grid: poses near a point are found without looking at the others.
+//!
+//! It does what an R-tree would, for less. Poses are points, not boxes, and they are only ever added: a robot drives over
+//! the same floor again and again, so that a cell of a square metre holds many and the cells are few. Adding one is
+//! O(1) and keeps no reader waiting (an R-tree is O(log n), and balances itself meanwhile). Looking around a point costs
+//! O(r²) cells and the poses in them; the nearest pose d away O(d²) cells, as long as d is at most [`MOST_RINGS`]; beyond
+//! that all c cells are sorted by their distance, O(c log c), and visited until no nearer one can come. An R-tree's
+//! O(log n + hits) is won only where points lie far apart: there c is small.
 
 use dashmap::DashMap;
+use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,8 +20,8 @@ use super::view::View;
 
 /// Side of a cell, metres.
 const CELL_M: f64 = 1.0;
-/// Rings of cells searched for the nearest pose; beyond it lies another building.
-const MOST_RINGS: i64 = 200;
+/// Rings of cells that are looked at around a point; for what is farther away all cells are sorted by their distance.
+const MOST_RINGS: i64 = 32;
 
 type Cell = (Arc<str>, i64, i64);
 
@@ -45,10 +54,24 @@ impl PoseGrid {
             found.iter().for_each(|at| visit(*at));
         }
     }
+
+    /// Every cell of the point's frame with how near a pose in it can be, metres; the nearest first.
+    fn by_distance(&self, point: &Point) -> Vec<(f64, Cell)> {
+        let gap = |at: f64, cell: i64| {
+            let low = cell as f64 * CELL_M;
+            (low - at).max(at - low - CELL_M).max(0.0)
+        };
+        let here = |cell: &Cell| *cell.0 == *point.frame;
+        let cells = self.cells.iter().map(|entry| entry.key().clone()).filter(here);
+        let mut cells: Vec<(f64, Cell)> =
+            cells.map(|cell| (gap(point.x, cell.1).hypot(gap(point.y, cell.2)), cell)).collect();
+        cells.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        cells
+    }
 }
 
 /// A point of a coordinate frame, metres.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// `map`, `odom`, …
     pub frame: String,
@@ -66,7 +89,8 @@ impl Point {
     }
 }
 
-fn point_of(row: &PoseRow) -> Point {
+/// Where the robot was.
+pub(super) fn point_of(row: &PoseRow) -> Point {
     Point { frame: row.pose.frame.clone(), x: row.pose.x, y: row.pose.y }
 }
 
@@ -77,7 +101,6 @@ impl View {
         if !(point.x.is_finite() && point.y.is_finite() && radius_m >= 0.0) {
             return Vec::new();
         }
-        let frame: Arc<str> = point.frame.as_str().into();
         let log = self.tables.poses.log();
         let mut found = Vec::new();
         let mut take = |at: u32| {
@@ -87,12 +110,18 @@ impl View {
                 found.push(Arc::clone(&version.row));
             }
         };
-        let most = MOST_RINGS as f64 * CELL_M;
-        let reach = radius_m.min(most);
-        for x in cell_of(point.x - reach)..=cell_of(point.x + reach) {
-            for y in cell_of(point.y - reach)..=cell_of(point.y + reach) {
-                self.tables.grid.visit(&(Arc::clone(&frame), x, y), &mut take);
+        let grid = &self.tables.grid;
+        if radius_m <= MOST_RINGS as f64 * CELL_M {
+            let frame: Arc<str> = point.frame.as_str().into();
+            for x in cell_of(point.x - radius_m)..=cell_of(point.x + radius_m) {
+                for y in cell_of(point.y - radius_m)..=cell_of(point.y + radius_m) {
+                    grid.visit(&(Arc::clone(&frame), x, y), &mut take);
+                }
             }
+        } else {
+            let cells = grid.by_distance(point);
+            let near = cells.iter().take_while(|(least, _)| *least <= radius_m);
+            near.for_each(|(_, cell)| grid.visit(cell, &mut take));
         }
         found.sort_by_key(|row| (row.pose.stamp, row.clip));
         found
@@ -101,36 +130,50 @@ impl View {
     /// The pose nearest to a point (of several the newest), and how far it is, metres.
     #[must_use]
     pub fn nearest_pose(&self, point: &Point) -> Option<(Arc<PoseRow>, f64)> {
+        if !(point.x.is_finite() && point.y.is_finite()) {
+            return None;
+        }
+        let (grid, log) = (&self.tables.grid, self.tables.poses.log());
+        let mut best: Option<(Arc<PoseRow>, f64)> = None;
+        let look = |best: &mut Option<(Arc<PoseRow>, f64)>, at: u32| {
+            let Some(version) = log.get(at as usize) else { return };
+            let Some(distance) = point.distance(&point_of(&version.row)) else { return };
+            let nearer = best.as_ref().is_none_or(|(row, known)| {
+                (distance, Reverse(version.row.pose.stamp)) < (*known, Reverse(row.pose.stamp))
+            });
+            if nearer && self.tables.poses.shows(&version, &self.horizon) {
+                *best = Some((Arc::clone(&version.row), distance));
+            }
+        };
+        let is_nearer = |best: &Option<(Arc<PoseRow>, f64)>, least: f64| {
+            best.as_ref().is_some_and(|(_, distance)| *distance < least)
+        };
         let frame: Arc<str> = point.frame.as_str().into();
         let (x, y) = (cell_of(point.x), cell_of(point.y));
-        let log = self.tables.poses.log();
-        let mut best: Option<(Arc<PoseRow>, f64)> = None;
         for ring in 0..=MOST_RINGS {
-            // Everything in a farther ring is at least so far away.
-            let least = (ring - 1).max(0) as f64 * CELL_M;
-            if best.as_ref().is_some_and(|(_, distance)| *distance < least) {
-                break;
+            // Everything in this ring is at least so far away.
+            if is_nearer(&best, (ring - 1).max(0) as f64 * CELL_M) {
+                return best;
             }
-            let mut take = |at: u32| {
-                let Some(version) = log.get(at as usize) else { return };
-                let Some(distance) = point.distance(&point_of(&version.row)) else { return };
-                let nearer = best.as_ref().is_none_or(|(row, known)| {
-                    (distance, std::cmp::Reverse(version.row.pose.stamp))
-                        < (*known, std::cmp::Reverse(row.pose.stamp))
-                });
-                if nearer && self.tables.poses.shows(&version, &self.horizon) {
-                    best = Some((Arc::clone(&version.row), distance));
-                }
-            };
             for dx in -ring..=ring {
                 let edge = dx.abs() == ring;
                 let step = if edge || ring == 0 { 1 } else { 2 * ring };
                 let mut dy = -ring;
                 while dy <= ring {
-                    self.tables.grid.visit(&(Arc::clone(&frame), x + dx, y + dy), &mut take);
+                    let cell = (Arc::clone(&frame), x + dx, y + dy);
+                    grid.visit(&cell, |at| look(&mut best, at));
                     dy += step;
                 }
             }
+        }
+        if is_nearer(&best, MOST_RINGS as f64 * CELL_M) {
+            return best;
+        }
+        for (least, cell) in grid.by_distance(point) {
+            if is_nearer(&best, least) {
+                break;
+            }
+            grid.visit(&cell, |at| look(&mut best, at));
         }
         best
     }

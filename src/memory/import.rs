@@ -8,20 +8,23 @@ use std::sync::Arc;
 use rusqlite::{Connection, params};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use crate::ids::Seq;
 use crate::time::Timestamp;
 
+use super::beside::{Beside, raise_counter, read_counters};
 use super::draft::Counters;
 use super::error::MemoryError;
 use super::model::Ground;
-use super::past::{Mark, write_mark};
+use super::past::{Mark, read_history, write_mark};
 use super::seal::Unsealing;
 use super::tables::{Tables, each_table};
 use super::temporal::Temporal;
 use super::{Memory, store};
 
-/// The mark of what an import brought: whose media files, and the answers that it rests on, are not in an export.
+/// The mark of what an import brought: whose media files are not in an export, nor the answers that it rests on in one of
+/// the past, or of a form before 3.
 pub(super) const IMPORTED: &str = "imported";
 
 /// What an import brought.
@@ -31,6 +34,8 @@ pub struct Imported {
     pub commits: u64,
     /// Row versions.
     pub rows: u64,
+    /// Rows without versions: answers, access counts and the like.
+    pub beside: u64,
     /// It was told from its last line that nothing is missing; exports of older versions do not say.
     pub whole: bool,
 }
@@ -40,17 +45,31 @@ pub struct Imported {
 #[serde(deny_unknown_fields)]
 struct Line {
     table: String,
-    seq: Seq,
+    /// `None`, as the record time: the row has no versions.
+    #[serde(default)]
+    seq: Option<Seq>,
     #[serde(default)]
     retired_seq: Option<Seq>,
-    recorded: Timestamp,
+    #[serde(default)]
+    recorded: Option<Timestamp>,
     #[serde(default)]
     row: serde_json::Value,
 }
 
+impl Line {
+    /// The commit that brought it.
+    fn commit(&self) -> Result<Mark, Fault> {
+        let (seq, at) = self
+            .seq
+            .zip(self.recorded)
+            .ok_or_else(|| Fault::Row("its `seq` or `recorded` is missing".to_owned()))?;
+        Ok(Mark { at, seq })
+    }
+}
+
 impl Memory {
-    /// Reads an export (the JSON lines of [`super::View::export`]) into this memory, which must be empty. All of
-    /// it comes in, or nothing. Media files are not in an export: what lacks them is no fault.
+    /// Reads an export (the JSON lines of [`Memory::export`]) into this memory, which must be empty. All of it comes
+    /// in, or nothing. Media files are not in an export: what lacks them is no fault.
     ///
     /// # Errors
     /// When something was remembered here already, a line is no line of an export, its beginning or its end is
@@ -77,13 +96,14 @@ impl Memory {
             let mut imported = Imported { whole, ..Imported::default() };
             let mut newest: Option<Mark> = None;
             for (number, line) in rows {
-                let (table, seq, recorded) = (line.table.clone(), line.seq, line.recorded);
+                let table = line.table.clone();
                 match put(db, line) {
-                    Ok(true) => {
+                    Ok(Put::Commit(mark)) => {
                         imported.commits += 1;
-                        newest = Some(Mark { at: recorded, seq });
+                        newest = Some(mark);
                     }
-                    Ok(false) => imported.rows += 1,
+                    Ok(Put::Version) => imported.rows += 1,
+                    Ok(Put::Beside) => imported.beside += 1,
                     Err(Fault::Row(reason)) => {
                         fault = Some(format!("importing: line {number}: {table}: {reason}"));
                         return Err(rusqlite::Error::QueryReturnedNoRows);
@@ -102,24 +122,21 @@ impl Memory {
             (Err(error), None) => return Err(error),
         };
         let fresh = self.reload()?;
-        let counters = counted(&fresh);
-        self.transaction("counting the imported ids", |db| {
-            for (what, next) in &counters.0 {
-                db.execute(
-                    "INSERT OR REPLACE INTO counter (what, next) VALUES (?, ?)",
-                    params![what, *next as i64],
-                )?;
+        let (counters, history) = self.transaction("counting the imported ids", |db| {
+            for (what, next) in &counted(&fresh).0 {
+                raise_counter(db, what, *next)?;
             }
-            Ok(())
+            Ok((read_counters(db)?, read_history(db)?))
         })?;
         self.set_counters(counters);
+        self.set_history(history);
         self.0.tables.store(Arc::new(fresh));
         Ok(imported)
     }
 
     /// Only an empty memory takes another one in.
     pub(super) fn must_be_empty(&self) -> Result<(), MemoryError> {
-        if self.tables().published() == Seq(0) {
+        if self.tables().published() == Seq(0) && self.answers(1)?.is_empty() {
             return Ok(());
         }
         Err(MemoryError::Refused(format!(
@@ -151,15 +168,30 @@ enum Fault {
     Store(rusqlite::Error),
 }
 
-/// Writes one line; true for a commit.
-fn put(db: &Connection, line: Line) -> Result<bool, Fault> {
+/// What a line was.
+enum Put {
+    Commit(Mark),
+    Version,
+    Beside,
+}
+
+/// Writes one line.
+fn put(db: &Connection, line: Line) -> Result<Put, Fault> {
     if line.table == "commits" {
+        let commit = line.commit()?;
         db.prepare_cached("INSERT INTO commits (seq, recorded, ingested) VALUES (?1, ?2, ?2)")
             .and_then(|mut statement| {
-                statement.execute(params![line.seq.0 as i64, line.recorded.as_nanos()])
+                statement.execute(params![commit.seq.0 as i64, commit.at.as_nanos()])
             })
             .map_err(Fault::Store)?;
-        return Ok(true);
+        return Ok(Put::Commit(commit));
+    }
+    if Beside::is_table(&line.table) {
+        let row = json!({ "table": line.table, "row": line.row });
+        let row: Beside =
+            serde_json::from_value(row).map_err(|error| Fault::Row(error.to_string()))?;
+        row.insert(db).map_err(Fault::Store)?;
+        return Ok(Put::Beside);
     }
     macro_rules! put_tables {
         ($($field:ident: $row:ty,)*) => {
@@ -170,12 +202,13 @@ fn put(db: &Connection, line: Line) -> Result<bool, Fault> {
         };
     }
     each_table!(put_tables);
-    Ok(false)
+    Ok(Put::Version)
 }
 
 fn put_row<R: Temporal + DeserializeOwned>(db: &Connection, line: Line) -> Result<(), Fault> {
+    let Mark { at, seq } = line.commit()?;
     let row: R = serde_json::from_value(line.row).map_err(|error| Fault::Row(error.to_string()))?;
-    let version = store::insert(db, &row, line.seq, line.recorded).map_err(Fault::Store)?;
+    let version = store::insert(db, &row, seq, at).map_err(Fault::Store)?;
     if let Some(seq) = line.retired_seq {
         store::retire::<R>(db, version, seq).map_err(Fault::Store)?;
     }

@@ -16,8 +16,8 @@ use super::m3_graph::{M3Graph, Node, NodeKind};
 use super::model::{Clip, Membership, MemoryKind, MemoryRow, Recording};
 use super::{Draft, Memory};
 
-/// Where these memories come from.
-const ORIGIN: &str = "m3-agent";
+/// Where these memories come from: their [`MemoryRow::origin`].
+pub const ORIGIN: &str = "m3-agent";
 
 /// What was taken in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

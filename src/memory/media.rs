@@ -115,6 +115,12 @@ impl MediaFolder {
         }
     }
 
+    /// Puts a file elsewhere as it lies.
+    pub(crate) fn move_to(&self, digest: &MediaDigest, place: &Path) -> Result<(), MemoryError> {
+        let Some(path) = self.path(digest) else { return Ok(()) };
+        fs::rename(&path, place).map_err(MemoryError::io("putting the media file aside as", place))
+    }
+
     /// Encrypts every file that is not yet; how many.
     pub(crate) fn encrypt(&self) -> Result<u64, MemoryError> {
         let mut done = 0;

@@ -4,6 +4,7 @@
 //! [`View`]. The truth is SQLite ([`store`]), one transaction per commit; the same rows stand in RAM as
 //! versions ([`temporal`]) that a view filters by commit number, so readers never wait for the writer.
 
+mod beside;
 mod bm25;
 mod codes;
 mod draft;
@@ -21,26 +22,33 @@ mod import;
 mod import_m3;
 mod index;
 mod keys;
+mod lesson;
 mod lexical;
 mod log;
 mod m3_graph;
 mod media;
 pub mod model;
+pub mod natures;
 mod objects;
+mod pages;
 mod past;
 mod people;
 mod places;
 mod present;
 mod profile;
+mod relations;
 mod repair;
 mod rows;
 mod runs;
+mod salvage;
 mod seal;
 mod search;
 mod shelf;
 mod sightings;
 mod signs;
 mod simd;
+mod sources;
+mod spare;
 mod sql;
 mod store;
 pub(crate) mod summary;
@@ -54,14 +62,14 @@ mod versions;
 mod view;
 mod writer;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use rusqlite::{Connection, OptionalExtension as _, TransactionBehavior, params};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tracing::warn;
 
 use crate::encryption::{FileCipher, StoreKey};
@@ -72,22 +80,28 @@ pub use draft::Draft;
 pub use encrypt::{Encrypted, encrypt};
 pub use error::{AsOf, MemoryError};
 pub use export::PerceptLine;
+pub(crate) use filter::during;
 pub use filter::{Filter, Order, PerceptFilter};
 pub use forget::{ERASED, Erased, Forget};
 pub use grid::Point;
+pub(crate) use idset::IdSet;
 pub use import::Imported;
-pub use import_m3::M3Imported;
+pub use import_m3::{M3Imported, ORIGIN as M3_ORIGIN};
 pub(crate) use index::{Look, likeness};
+pub use lesson::Lesson;
 pub use lexical::stems;
 pub(crate) use lexical::telling_stems;
 pub use m3_graph::M3Graph;
+pub use objects::{placed_by, who_placed};
 pub use past::{Compacted, Mark};
-pub use places::{POSITION, Place, ThingNear, position_value};
+pub(crate) use places::joined;
+pub use places::{POSITION, Place, ThingNear, WHEREABOUTS, position_value};
 pub use present::{Present, PresentFrame, PresentState, PresentTrack, PresentTurn};
 pub use profile::{Profile, ProfileFact, ProfileNote};
 pub use rows::RowError;
+pub use salvage::{Gap, Salvaged, SalvagedTable, page_faults, salvage};
 pub(crate) use search::Words;
-pub use sql::{SqlLimits, SqlTable};
+pub use sql::{SqlLimits, SqlTable, sql_views};
 pub use store::Loaded;
 pub use temporal::Version;
 pub use upkeep::CheckReport;
@@ -153,7 +167,7 @@ impl Drop for Inner {
 }
 
 /// An answer that was given.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AnswerRow {
     /// Its id.
     pub id: AnswerId,
@@ -178,6 +192,8 @@ struct Inner {
     folder: MediaFolder,
     present: Present,
     access: Mutex<AccessCounts>,
+    /// Tables that are damaged and done without.
+    spared: Mutex<BTreeSet<&'static str>>,
     /// From where on the past is exact; `None`: from the beginning.
     history: Mutex<Option<(Seq, Timestamp)>>,
     /// Size of all media files, about.
@@ -205,8 +221,10 @@ impl Memory {
     pub fn open(dir: &Path, options: &StoreOptions) -> Result<Self, MemoryError> {
         store::make_dir(dir)?;
         let lock = store::lock(dir)?;
+        salvage::tidy(dir)?;
         let db = store::open(dir, options.key.as_ref())?;
         let memory = Self::with(dir, db, Some(lock), options)?;
+        memory.spare_damaged(&[spare::ACCESS, spare::AUDIT]);
         if let Err(error) = memory.finish_erasing() {
             warn!(%error, "what was erased is not overwritten on the disk yet; it is tried again");
         }
@@ -243,12 +261,8 @@ impl Memory {
             );
         }
         let counters = {
-            let fail = || MemoryError::sqlite("reading the id counters", &path);
-            let mut statement = db.prepare("SELECT what, next FROM counter").map_err(fail())?;
-            let rows = statement
-                .query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))
-                .map_err(fail())?;
-            Counters(rows.collect::<Result<_, _>>().map_err(fail())?)
+            let fail = MemoryError::sqlite("reading the id counters", &path);
+            beside::read_counters(&db).map_err(fail)?
         };
         let history = past::read_history(&db)
             .map_err(MemoryError::sqlite("reading where the history begins", &path))?;
@@ -261,6 +275,7 @@ impl Memory {
             folder: MediaFolder::new(dir, FileCipher::new(options.key.as_ref(), media::PURPOSE)),
             present: Present::default(),
             access: Mutex::default(),
+            spared: Mutex::default(),
             history: Mutex::new(history),
             media_bytes: AtomicU64::new(0),
             loaded,
@@ -349,6 +364,15 @@ impl Memory {
         tables.commit_at(tables.published()).map(|commit| commit.recorded)
     }
 
+    /// The latest record time of all commits, which is the newest commit's unless sessions with other clocks share the
+    /// store; `None` when empty.
+    #[must_use]
+    pub fn latest_record(&self) -> Option<Timestamp> {
+        let tables = self.tables();
+        let commits = tables.commits.load();
+        commits.iter().map(|commit| commit.recorded).max()
+    }
+
     /// A media file's bytes; `None` when it is not kept any more.
     ///
     /// # Errors
@@ -371,7 +395,9 @@ impl Memory {
         let view = self.view();
         let found = view.sessions().into_iter().rev().find(|session| {
             session.recording.as_ref().is_some_and(|known| {
-                known.sha256 == recording.sha256 && known.selection == recording.selection
+                let selection = &recording.selection;
+                let sealed = || forget::sealed(selection) == known.selection;
+                known.sha256 == recording.sha256 && (known.selection == *selection || sealed())
             })
         });
         let Some(session) = found else { return Ok(None) };
@@ -442,15 +468,19 @@ impl Memory {
         let next = counters.0.entry("answer".to_owned()).or_insert(1);
         let id = id.unwrap_or(AnswerId(*next));
         *next = (*next).max(id.0 + 1);
-        let next = *next as i64;
-        self.transaction("keeping an answer", |db| {
-            db.execute(
-                "INSERT OR REPLACE INTO answer (id, question, document, asked) VALUES (?, ?, ?, ?)",
-                params![id.0 as i64, question, document, asked.as_nanos()],
-            )?;
-            db.execute("INSERT OR REPLACE INTO counter (what, next) VALUES ('answer', ?)", [next])?;
-            Ok(())
-        })?;
+        let next = *next;
+        let write = || {
+            self.transaction("keeping an answer", |db| {
+                if !self.is_spared(spare::ANSWER) {
+                    beside::write_answer(db, id, question, document, asked)?;
+                }
+                beside::raise_counter(db, "answer", next)
+            })
+        };
+        match write() {
+            Err(error) if self.spare(&error) => write()?,
+            written => written?,
+        }
         self.set_counters(counters);
         Ok(id)
     }
@@ -557,13 +587,14 @@ impl Memory {
     /// # Errors
     /// When the store fails.
     pub fn access(&self, id: MemoryId) -> Result<Option<(u64, Timestamp)>, MemoryError> {
-        let written: Option<(u64, Timestamp)> = self.with_db("reading access counts", |db| {
+        let written = self.with_db("reading access counts", |db| {
             db.prepare_cached("SELECT count, newest FROM access WHERE memory = ?")?
                 .query_row([id.0 as i64], |row| {
                     Ok((row.get::<_, i64>(0)? as u64, Timestamp::from_nanos(row.get(1)?)))
                 })
                 .optional()
-        })?;
+        });
+        let written: Option<(u64, Timestamp)> = self.spared_or(spare::ACCESS, written)?;
         let waiting =
             self.0.access.lock().unwrap_or_else(PoisonError::into_inner).get(&id).copied();
         Ok(match (written, waiting) {

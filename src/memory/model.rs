@@ -181,7 +181,8 @@ pub struct Exemplar {
 ///
 /// More pairs are kept in this form: a voice with itself (`support_secs`: heard while a camera looked; `against_secs`:
 /// those of them before the face model changed); two faces, the smaller id as `face` (`against_secs`: seen at once in one
-/// camera); and, once a model changed and something was lost by it, a face or voice with `self`: [`Self::standing`].
+/// camera, or in two that see different places); and, once a model changed and something was lost by it, a face or voice
+/// with `self`: [`Self::standing`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairEvidence {
     /// `face_N`.
@@ -375,18 +376,6 @@ pub struct MemoryRow {
     /// `builtin`, `model:<name>`, `told`.
     pub origin: String,
 }
-
-impl MemoryRow {
-    /// A trait (a liking, a habit) that rests on one statement or observation only: not to be relied on yet.
-    #[must_use]
-    pub fn is_weak(&self) -> bool {
-        let trait_of = |fact: &Fact| TRAITS.contains(&fact.attribute.as_str());
-        self.fact.as_ref().is_some_and(trait_of) && self.grounds.len() < 2
-    }
-}
-
-/// Attributes that tell what somebody is like.
-pub(crate) const TRAITS: [&str; 4] = ["likes", "dislikes", "habit", "usual_time"];
 
 /// Something heard that is no speech.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

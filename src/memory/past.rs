@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 
 use super::error::MemoryError;
 use super::model::{Decision, MemoryKind, MemoryRow, Retirement};
+use super::spare::ACCESS;
 use super::tables::{Tables, each_table};
 use super::temporal::Temporal;
 use super::{AccessCounts, Memory, View};
@@ -68,7 +69,7 @@ impl Memory {
     /// # Errors
     /// When the store fails.
     pub fn accesses(&self) -> Result<BTreeMap<MemoryId, (u64, Timestamp)>, MemoryError> {
-        let mut counts: AccessCounts = self.with_db("reading access counts", |db| {
+        let written = self.with_db("reading access counts", |db| {
             db.prepare_cached("SELECT memory, count, newest FROM access")?
                 .query_map([], |row| {
                     let (id, count): (i64, i64) = (row.get(0)?, row.get(1)?);
@@ -76,7 +77,8 @@ impl Memory {
                     Ok((MemoryId(id as u64), (count as u64, newest)))
                 })?
                 .collect()
-        })?;
+        });
+        let mut counts: AccessCounts = self.spared_or(ACCESS, written)?;
         let waiting = self.0.access.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, (count, newest)) in waiting.iter() {
             let entry = counts.entry(*id).or_insert((0, *newest));
@@ -117,11 +119,9 @@ impl Memory {
                 ($($field:ident: $row:ty,)*) => { $(rows += delete_retired::<$row>(db, seq)?;)* };
             }
             each_table!(delete_tables);
-            rows += delete_traces(db)?;
-            db.execute(
-                "INSERT OR REPLACE INTO history (id, seq, recorded) VALUES (1, ?, ?)",
-                params![seq.0 as i64, recorded.as_nanos()],
-            )?;
+            let spared = self.is_spared(ACCESS);
+            rows += delete_traces(db, if spared { &TRACES[1..] } else { &TRACES })?;
+            write_history(db, seq, recorded)?;
             Ok(rows)
         })?;
         self.set_history(Some((seq, recorded)));
@@ -136,7 +136,7 @@ impl Memory {
         *self.0.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set_history(&self, history: Option<(Seq, Timestamp)>) {
+    pub(super) fn set_history(&self, history: Option<(Seq, Timestamp)>) {
         *self.0.history.lock().unwrap_or_else(PoisonError::into_inner) = history;
     }
 }
@@ -190,6 +190,19 @@ pub(super) fn read_history(db: &Connection) -> rusqlite::Result<Option<(Seq, Tim
     .optional()
 }
 
+/// Writes from where on the past is exact, inside a transaction.
+pub(super) fn write_history(
+    db: &Connection,
+    seq: Seq,
+    recorded: Timestamp,
+) -> rusqlite::Result<()> {
+    db.execute(
+        "INSERT OR REPLACE INTO history (id, seq, recorded) VALUES (1, ?, ?)",
+        params![seq.0 as i64, recorded.as_nanos()],
+    )
+    .map(drop)
+}
+
 /// Writes a mark inside a transaction.
 pub(super) fn write_mark(db: &Connection, job: &str, mark: Mark) -> rusqlite::Result<()> {
     db.prepare_cached("INSERT OR REPLACE INTO upkeep (job, at, seq) VALUES (?, ?, ?)")?
@@ -224,10 +237,13 @@ fn delete_retired<R: Temporal>(db: &Connection, seq: Seq) -> rusqlite::Result<u6
     Ok(deleted as u64)
 }
 
+/// Tables of what hangs on a memory; the first may be done without.
+const TRACES: [&str; 3] = [ACCESS, Retirement::TABLE, Decision::TABLE];
+
 /// Why memories were closed, what was decided about them and how often they were recalled goes with them.
-fn delete_traces(db: &Connection) -> rusqlite::Result<u64> {
+fn delete_traces(db: &Connection, tables: &[&str]) -> rusqlite::Result<u64> {
     let mut deleted = 0;
-    for table in [Retirement::TABLE, Decision::TABLE, "access"] {
+    for table in tables {
         deleted += db.execute(
             &format!("DELETE FROM \"{table}\" WHERE memory NOT IN (SELECT id FROM memory)"),
             [],

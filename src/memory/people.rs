@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use crate::ids::{EntityId, EntityKind};
+use crate::names::{Name, Text};
 use crate::time::{Span, Timestamp};
 
 use super::model::{Membership, Merge, NameRow, PersonProfile};
@@ -139,18 +138,16 @@ impl View {
     /// Everyone and everything that a text names, by name or id, resolved, ascending.
     #[must_use]
     pub fn named_in(&self, text: &str) -> Vec<EntityId> {
-        let words = words_of(text);
-        let mut found: BTreeSet<EntityId> = words
-            .iter()
-            .filter_map(|word| word.parse::<EntityId>().ok())
+        let text = Text::new(text);
+        let mut found: BTreeSet<EntityId> = text
+            .ids()
             .filter(|id| id.kind != EntityKind::Robot && self.knows(*id))
             .map(|id| self.resolve(id))
             .collect();
         // "The kitchen" in a sentence is a word first, whether a place is called so or not.
         let names = self.tables.names.all(&self.horizon).into_iter();
         for version in names.filter(|version| version.row.entity.kind != EntityKind::Place) {
-            let name = words_of(&version.row.name);
-            if !name.is_empty() && words.windows(name.len()).any(|window| window == name) {
+            if text.holds(&Name::new(&version.row.name)) {
                 found.insert(self.resolve(version.row.entity));
             }
         }
@@ -257,15 +254,6 @@ impl View {
 /// For comparing names.
 fn folded(name: &str) -> String {
     name.trim().to_lowercase()
-}
-
-fn words_of(text: &str) -> Vec<String> {
-    text.unicode_words()
-        .map(|word| {
-            let word = word.to_lowercase().replace('’', "'");
-            word.strip_suffix("'s").map(ToOwned::to_owned).unwrap_or(word)
-        })
-        .collect()
 }
 
 /// Seconds that at least one of the spans covers.

@@ -43,7 +43,7 @@ pub struct ProfileFact {
     pub since: Timestamp,
     /// 0–1.
     pub confidence: f32,
-    /// Rests on one statement or observation only.
+    /// A trait that rests on one source only: [`View::is_weak`].
     pub weak: bool,
     /// The memory that says so.
     pub memory: MemoryId,
@@ -97,7 +97,7 @@ impl View {
                     text: self.worded(&row.text),
                     since: row.valid_from,
                     confidence: row.confidence,
-                    weak: row.is_weak(),
+                    weak: self.is_weak(&row),
                     memory,
                 }),
                 // A fact about something else stands there.

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use crate::ids::{EntityId, EntityKind, Seq};
 use crate::time::Timestamp;
 
+use super::beside::raise_counter;
 use super::error::MemoryError;
 use super::filter::{Filter, PerceptFilter};
 use super::import::counted;
@@ -93,7 +94,8 @@ impl Memory {
         faults
     }
 
-    /// Mends what can be mended, and tells what was done: unreadable rows and files with other bytes go aside,
+    /// Mends what can be mended in a file with sound pages, and tells what was done: unreadable rows, rows of commits
+    /// that are not there and files with other bytes go aside,
     /// orphans are deleted, references to what is not there are taken out (as new versions, recorded at `at`),
     /// counters are raised. [`Self::check`] afterwards tells what is left.
     ///
@@ -101,24 +103,10 @@ impl Memory {
     /// When the memory is open for reading only, or the disk fails; each step is a transaction of its own.
     pub fn repair(&self, at: Timestamp) -> Result<Vec<String>, MemoryError> {
         let mut done = Vec::new();
-        self.repair_file(&mut done)?;
         self.repair_rows(&mut done)?;
         self.repair_media(&mut done)?;
         self.repair_references(at, &mut done)?;
         Ok(done)
-    }
-
-    /// SQLite's own indexes are built anew where the file is not sound.
-    fn repair_file(&self, done: &mut Vec<String>) -> Result<(), MemoryError> {
-        let sound = |db: &Connection| {
-            db.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))
-        };
-        if self.with_db("checking the database", sound)? == "ok" {
-            return Ok(());
-        }
-        self.with_db("mending the database", |db| db.execute_batch("REINDEX; VACUUM;"))?;
-        done.push("engram.db: indexes built anew, the file written anew".to_owned());
-        Ok(())
     }
 
     fn repair_rows(&self, done: &mut Vec<String>) -> Result<(), MemoryError> {
@@ -152,10 +140,7 @@ impl Memory {
             }
             for (what, next) in &next {
                 if known.get(what).copied().unwrap_or(1) < *next {
-                    db.execute(
-                        "INSERT OR REPLACE INTO counter (what, next) VALUES (?, ?)",
-                        rusqlite::params![what, *next as i64],
-                    )?;
+                    raise_counter(db, what, *next)?;
                     lines.push(format!("the counter of {what} raised to {next}"));
                 }
             }
@@ -202,19 +187,17 @@ impl Memory {
         let digests: BTreeSet<MediaDigest> =
             self.tables().media.log().iter().map(|version| version.row.digest.clone()).collect();
         for digest in digests {
-            let Some(bytes) = self.media(&digest)? else { continue };
-            if MediaDigest::of(&bytes) == digest {
-                continue;
+            match self.media(&digest) {
+                Ok(Some(bytes)) if MediaDigest::of(&bytes) != digest => {}
+                // Encrypted, and damaged so that its key does not open it.
+                Err(MemoryError::Encryption { .. }) => {}
+                Ok(_) => continue,
+                Err(error) => return Err(error),
             }
             let folder = self.dir().join(ASIDE);
             make_dir(&folder)?;
-            let path = folder.join(format!("media-{}", digest.0));
-            fs::write(&path, &bytes).map_err(MemoryError::io("writing the damaged file", &path))?;
-            self.folder().remove(&digest)?;
-            done.push(format!(
-                "media/{}: its bytes had another digest; moved to {ASIDE}/",
-                digest.0
-            ));
+            self.folder().move_to(&digest, &folder.join(format!("media-{}", digest.0)))?;
+            done.push(format!("media/{}: its bytes were damaged; moved to {ASIDE}/", digest.0));
         }
         Ok(())
     }
@@ -303,7 +286,7 @@ impl Memory {
             Ground::Object(clip, track) => view.object_track(*clip, *track).is_some(),
             Ground::Turn(clip, turn) => view.turn(clip.session, *turn).is_some(),
             Ground::Memory(id) => view.memory(*id).is_some() || view.retirement(*id).is_some(),
-            // Answers are not in an export.
+            // Not every export holds the answers.
             Ground::Answer(id) => {
                 self.answer(*id).is_ok_and(|answer| answer.is_some())
                     || self.imported_until().is_ok_and(|until| until > Seq(0))
@@ -346,14 +329,20 @@ struct Unreadable {
 fn unreadable<R: Temporal>(db: &Connection, found: &mut Vec<Unreadable>) -> rusqlite::Result<()> {
     let columns: Vec<String> = R::COLUMNS.iter().map(|column| format!("\"{column}\"")).collect();
     let mut statement = db.prepare(&format!(
-        "SELECT {}, version FROM \"{}\" ORDER BY version",
+        "SELECT {}, version, seq IN (SELECT seq FROM commits) FROM \"{}\" ORDER BY version",
         columns.join(", "),
         R::TABLE
     ))?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let read: Result<R, RowError> = R::read(row);
-        let Err(error) = read else { continue };
+        let reason = match read {
+            Err(error) => error.to_string(),
+            Ok(_) if !row.get::<_, bool>(R::COLUMNS.len() + 1)? => {
+                "its commit is not there".to_owned()
+            }
+            Ok(_) => continue,
+        };
         let mut values = Map::new();
         for (at, column) in R::COLUMNS.iter().enumerate() {
             values.insert((*column).to_owned(), plain(row.get_ref(at)?));
@@ -362,7 +351,7 @@ fn unreadable<R: Temporal>(db: &Connection, found: &mut Vec<Unreadable>) -> rusq
             table: R::TABLE,
             version: row.get(R::COLUMNS.len())?,
             row: Value::Object(values),
-            reason: error.to_string(),
+            reason,
         });
     }
     Ok(())

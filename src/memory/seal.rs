@@ -1,7 +1,8 @@
 //! The first and the last line of an export, by which one that was cut or changed is told from a whole one.
 //!
-//! First `{"engram_export":2}`, last `{"end":{"rows":N,"sha256":"…"}}`: how many lines lie between the two, and the
-//! SHA-256 of all lines before it, each with its line feed. Exports of form 1 had neither.
+//! First `{"engram_export":3}`, last `{"end":{"rows":N,"sha256":"…"}}`: how many lines lie between the two, and the
+//! SHA-256 of all lines before it, each with its line feed. Exports of form 2 held rows with versions alone, those of
+//! form 1 had neither a first nor a last line.
 
 use std::io::{self, Write};
 
@@ -10,7 +11,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 /// The form that is written.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// Writes lines between the first and the last.
 pub(super) struct Sealing<W> {
@@ -103,7 +104,7 @@ impl Unsealing {
         if first && line.starts_with("{\"engram_export\"") {
             let Head { engram_export: form } =
                 serde_json::from_str(line).map_err(|error| error.to_string())?;
-            if form != FORM {
+            if form > FORM {
                 return Err(format!(
                     "the export is of form {form}, this engram reads {FORM} and what was before it; \
                      install the newer engram"

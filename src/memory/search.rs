@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::ids::{EntityId, MemoryId};
 use crate::mention;
 use crate::percept::Embedding;
+use crate::time::Span;
 
 use super::bm25::Scores;
 use super::facets::Columns;
@@ -17,6 +18,9 @@ use super::log::CHUNK;
 use super::model::MemoryRow;
 use super::temporal::Temporal as _;
 use super::view::View;
+
+/// Memories that are looked at because they hold words of a place's name, at most.
+const NAMING: usize = 1000;
 
 impl View {
     /// The `k` memories whose vectors are most similar (cosine) and that pass the filter, best first.
@@ -182,6 +186,38 @@ impl View {
         }
         columns.ids_of(&docs, |doc, id| passing.insert_version(id, doc));
         Some(passing)
+    }
+
+    /// Those of them of which some version was made while the robot stayed somewhere (`stays` in time order and apart from
+    /// each other), or holds words of a place's names, best first: its stems, or its id as a mention.
+    pub(crate) fn passing_at(
+        &self,
+        filter: &Filter,
+        stays: &[Span],
+        names: &BTreeSet<Concept>,
+    ) -> IdSet {
+        let columns = self.tables.facets.load();
+        let mut docs: BTreeSet<u32> = BTreeSet::new();
+        if let (Some(first), Some(last)) = (stays.first(), stays.last()) {
+            let hull = Some(Span::new(first.start, last.end));
+            let chunks = columns.len().div_ceil(CHUNK);
+            self.tables.memories.chunks_touching(hull, chunks, |chunk| {
+                let here = (chunk * CHUNK..).zip(columns.facets.chunk(chunk));
+                let during = here.filter(|(_, facet)| facet.is_during(stays));
+                docs.extend(during.map(|(doc, _)| doc as u32));
+            });
+        }
+        let named = self.words(names).scores.top(NAMING, &mut |_| true);
+        docs.extend(named.into_iter().map(|(doc, _)| doc));
+        let docs: Vec<u32> = docs.into_iter().collect();
+        let among = self.passing(filter);
+        let mut passing = IdSet::default();
+        columns.ids_of(&docs, |doc, id| {
+            if among.as_ref().is_none_or(|among| among.contains(id)) {
+                passing.insert_version(id, doc);
+            }
+        });
+        passing
     }
 
     /// Positions of versions about the filter's entities, ascending; outside its span there may be too many.

@@ -148,9 +148,7 @@ pub(crate) fn open_read_only(
         return Err(MemoryError::Missing { dir: dir.to_owned() });
     }
     let fail = || MemoryError::sqlite("opening the memory for reading", &path);
-    let db = Connection::open_with_flags(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(fail())?;
-    unlock(&db, &path, key)?;
-    db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
+    let db = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY, key)?;
     let found = version_of(&db).map_err(fail())?;
     if found > SCHEMA_VERSION {
         return Err(MemoryError::TooNew { dir: dir.to_owned(), found, known: SCHEMA_VERSION });
@@ -161,7 +159,21 @@ pub(crate) fn open_read_only(
     Ok(db)
 }
 
-fn version_of(db: &Connection) -> rusqlite::Result<u32> {
+/// Opens a database file as it is, with its key.
+pub(crate) fn connect(
+    path: &Path,
+    flags: OpenFlags,
+    key: Option<&StoreKey>,
+) -> Result<Connection, MemoryError> {
+    let fail = || MemoryError::sqlite("opening the memory", path);
+    let db = Connection::open_with_flags(path, flags).map_err(fail())?;
+    unlock(&db, path, key)?;
+    db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
+    Ok(db)
+}
+
+/// The schema's version; 0: there is none.
+pub(crate) fn version_of(db: &Connection) -> rusqlite::Result<u32> {
     let exists: bool = db.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'schema_version')",
         [],

@@ -12,6 +12,7 @@ use super::error::MemoryError;
 use super::filter::{Filter, PerceptFilter};
 use super::media::Listing;
 use super::model::MediaDigest;
+use super::pages;
 use super::rows::RowError;
 use super::tables::each_table;
 use super::temporal::Temporal;
@@ -89,22 +90,20 @@ impl Memory {
         Ok(taken)
     }
 
-    /// Looks at everything: the database file, every row, every reference, every media file.
+    /// Looks at everything: the database file, every row, every reference, every media file. Where pages of the file are
+    /// damaged, at nothing else ([`super::salvage()`] comes first).
     ///
     /// # Errors
     /// When the store cannot be read at all.
     pub fn check(&self) -> Result<CheckReport, MemoryError> {
-        let mut report = CheckReport::default();
-        let faults = self.with_db("checking the database", |db| {
-            let lines = db
-                .prepare("PRAGMA integrity_check(100)")?
-                .query_map([], |row| row.get::<_, String>(0))?
-                .collect::<Result<Vec<_>, _>>()?;
-            let mut faults: Vec<String> = lines
-                .into_iter()
-                .filter(|line| line != "ok")
-                .map(|line| format!("engram.db: {line}"))
-                .collect();
+        let faults = self.with_db("checking the database", pages::faults)?;
+        let mut report = CheckReport { faults, ..CheckReport::default() };
+        if !report.faults.is_empty() {
+            // What stands on damaged pages cannot be looked at.
+            return Ok(report);
+        }
+        let faults = self.with_db("checking the rows", |db| {
+            let mut faults = Vec::new();
             macro_rules! check_tables {
                 ($($field:ident: $row:ty,)*) => {
                     $(report.rows += unreadable::<$row>(db, &mut faults)?;)*
@@ -192,17 +191,22 @@ impl Memory {
             files.iter().filter(|(digest, _)| !named.contains(digest)).count() as u64;
         for version in self.tables().media.log().iter() {
             let row = &version.row;
-            match self.media(&row.digest)? {
-                Some(bytes) if MediaDigest::of(&bytes) != row.digest => {
-                    report
-                        .faults
-                        .push(format!("media/{}: its bytes have another digest", row.digest.0));
+            let fault = |what: &str| format!("media/{}: {what}", row.digest.0);
+            match self.media(&row.digest) {
+                Ok(Some(bytes)) if MediaDigest::of(&bytes) != row.digest => {
+                    report.faults.push(fault("its bytes have another digest"));
                 }
-                Some(_) => {}
-                None if row.pinned && version.retired_seq().is_none() && version.seq > imported => {
-                    report.faults.push(format!("media/{}: pinned, but not there", row.digest.0));
+                Err(MemoryError::Encryption { source, .. }) => {
+                    report.faults.push(fault(&source.to_string()));
                 }
-                None => report.media_taken += 1,
+                Err(error) => return Err(error),
+                Ok(Some(_)) => {}
+                Ok(None)
+                    if row.pinned && version.retired_seq().is_none() && version.seq > imported =>
+                {
+                    report.faults.push(fault("pinned, but not there"));
+                }
+                Ok(None) => report.media_taken += 1,
             }
         }
         Ok(())

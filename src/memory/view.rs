@@ -159,18 +159,6 @@ impl View {
         self.tables.shows_memory(id, &self.horizon)
     }
 
-    /// What was learned from feedback on answers, oldest first.
-    #[must_use]
-    pub fn lessons(&self) -> Vec<Arc<MemoryRow>> {
-        let columns = self.tables.facets.load();
-        let (table, log) = (&self.tables.memories, self.tables.memories.log());
-        let shown = columns.lessons.iter().map(|at| *at as usize);
-        shown
-            .filter(|at| table.shows_in(&log, *at, &self.horizon))
-            .filter_map(|at| log.get(at).map(|version| version.row))
-            .collect()
-    }
-
     /// A memory's vector of that model.
     #[must_use]
     pub fn embedding(&self, id: MemoryId, model: ModelHash) -> Option<Embedding> {

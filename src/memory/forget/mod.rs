@@ -1,14 +1,17 @@
 //! Erasing: the exception to versions. What is forgotten is gone at every time.
 //!
-//! Rows, exemplars, vectors, media files, words and free pages; in other people's sentences mention and
-//! name become `<erased>`. Clips stay, so that a replay does not bring it back. An audit row says that
-//! something was erased, not what.
+//! Rows, exemplars, vectors, media files, words and free pages; in other people's sentences and names, and in what names
+//! a recording or a camera, mention and name become `<erased>`. Sessions and clips stay, so that a replay does not bring it
+//! back: a recording is known by its bytes. An audit row says that something was erased, not what.
 //!
 //! The rows go in one transaction, which also notes that the disk still holds the old bytes ([`overwrite`]).
 //! Whoever is killed from there on finishes when the store is opened next.
 
+mod columns;
+mod left;
 mod overwrite;
 mod reach;
+mod strike;
 mod sweep;
 
 use std::sync::Arc;
@@ -23,16 +26,19 @@ use super::model::{MemoryKind, MemoryRow};
 use super::tables::Tables;
 use super::{Memory, summary};
 
+pub(super) use columns::sealed;
 use reach::Reach;
 
 /// What stands in place of a name or mention that was erased.
 pub const ERASED: &str = "<erased>";
 
 /// What to forget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Forget {
     /// A person (or face, voice, alias: the whole person), an object, a place.
     Entity(EntityId),
+    /// A thing without an id, by the noun that facts have for it: these facts, and the noun wherever it stands.
+    Thing(String),
     /// One memory; of an utterance also the turn's words and sound, and what was concluded from them alone.
     Memory(MemoryId),
     /// Everything that happened in a span: tracks and turns that touch it go as a whole.
@@ -73,8 +79,10 @@ impl Memory {
         let tables = self.tables();
         let reach = self.reach(what, &tables)?;
         let next = Seq(tables.published().0 + 1);
+        let done = Timestamp::wall_clock();
         let mut erased = self.transaction("erasing", |db| {
             let mut erased = sweep::sweep_all(db, &tables, &reach)?;
+            columns::strike(db, &reach)?;
             sweep::strike_answers(db, &reach)?;
             for session in reach.sessions() {
                 // The streaming state may hold vectors of what was erased.
@@ -82,16 +90,17 @@ impl Memory {
             }
             db.execute(
                 "INSERT INTO commits (seq, recorded, ingested) VALUES (?, ?, ?)",
-                params![next.0 as i64, at.as_nanos(), Timestamp::wall_clock().as_nanos()],
+                params![next.0 as i64, at.as_nanos(), done.as_nanos()],
             )?;
             erased.rewritten.sort_unstable();
             erased.rewritten.dedup();
             overwrite::note(db, &erased.rewritten, (next, at))?;
             let mut actions: Vec<&str> = what.iter().map(Forget::word).collect();
             actions.dedup();
+            // When it was done, whatever time the store has; the files follow when they are deleted.
             db.execute(
                 "INSERT INTO audit (at, action, rows, files) VALUES (?, ?, ?, 0)",
-                params![at.as_nanos(), actions.join(" "), erased.rows as i64],
+                params![done.as_nanos(), actions.join(" "), erased.rows as i64],
             )?;
             Ok(erased)
         })?;
@@ -156,6 +165,13 @@ impl Memory {
                 }
                 reach.ids.extend(ids);
             }
+            Forget::Thing(noun) => {
+                reach.things.insert(noun.to_lowercase());
+                if !tables.memories.log().iter().any(|version| reach.tells_of(&version.row)) {
+                    let what = format!("fact of a thing called {noun:?}");
+                    return Err(MemoryError::NotFound { doing: "erasing", what });
+                }
+            }
             Forget::Memory(id) => {
                 if !tables.memories.log().iter().any(|version| version.row.id == *id) {
                     return Err(MemoryError::no_memory("erasing", *id));
@@ -186,6 +202,7 @@ impl Forget {
     fn word(&self) -> &'static str {
         match self {
             Self::Entity(_) => "entity",
+            Self::Thing(_) => "thing",
             Self::Memory(_) => "memory",
             Self::Span(_) => "span",
             Self::Aged(..) => "aged",

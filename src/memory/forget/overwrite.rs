@@ -63,11 +63,20 @@ impl Memory {
         };
         let files = self.remove_orphans()?;
         self.remove_aside()?;
-        if overwritten {
+        if overwritten || files > 0 {
             self.transaction("noting that what was erased is overwritten", |db| {
-                db.execute("DELETE FROM upkeep WHERE job = ?", [OVERWRITE]).map(drop)
+                // Whatever was deleted is deleted for the newest erasure's sake.
+                db.execute(
+                    "UPDATE audit SET files = files + ? WHERE id = (SELECT max(id) FROM audit)",
+                    [files as i64],
+                )?;
+                if overwritten {
+                    db.execute("DELETE FROM upkeep WHERE job = ?", [OVERWRITE])?;
+                }
+                Ok(())
             })?;
-        } else {
+        }
+        if !overwritten {
             tracing::warn!(
                 "Another process reads the store: bytes of what was erased stay in engram.db-wal until it is done; \
                  that is tried again."

@@ -1,14 +1,15 @@
 //! What a target of erasing reaches: percepts, memories and what was concluded from them, names in other texts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
-
-use super::{ERASED, summary};
-use crate::ids::{ClipId, EntityId, MemoryId, SessionId, TrackId, TurnId};
+use super::strike::{Struck, Wanted, without};
+use super::{ERASED, left, summary};
+use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId, SourceId, TrackId, TurnId};
 use crate::memory::filter::overlaps;
 use crate::memory::model::{
-    Clip, Decision, FactAction, Ground, MemoryKind, MemoryRow, Retirement, TurnRow,
+    Clip, Decision, Exemplar, FactAction, Ground, MemoryKind, MemoryRow, NameRow, NameSource,
+    Retirement, TurnRow,
 };
 use crate::memory::tables::Tables;
 use crate::memory::temporal::Temporal as _;
@@ -27,8 +28,10 @@ pub(super) enum Fate<R> {
 #[derive(Default)]
 pub(super) struct Reach {
     pub(super) ids: BTreeSet<EntityId>,
-    /// Names to be struck from other texts.
-    pub(super) names: BTreeSet<String>,
+    /// Nouns of things without an id, lower case.
+    pub(super) things: BTreeSet<String>,
+    /// What is to be struck from other texts.
+    pub(super) struck: Struck,
     pub(super) tracks: HashSet<(ClipId, TrackId)>,
     pub(super) objects: HashSet<(ClipId, TrackId)>,
     pub(super) turns: HashSet<(SessionId, TurnId)>,
@@ -57,12 +60,20 @@ impl Reach {
         let log = tables.names.log();
         let (own, others): (Vec<_>, Vec<_>) =
             log.iter().map(|version| version.row).partition(|row| of_target(&row.entity));
-        let others: BTreeSet<String> = others.iter().map(|row| row.name.to_lowercase()).collect();
-        reach.names = own
-            .iter()
-            .map(|row| row.name.to_lowercase())
-            .filter(|name| !others.contains(name))
-            .collect();
+        let mut wanted = Wanted {
+            nouns: reach.things.clone(),
+            others: others.iter().map(|row| row.name.to_lowercase()).collect(),
+            spared: reach.spared(tables),
+            ..Wanted::default()
+        };
+        for row in own {
+            let names = match row.entity.kind {
+                EntityKind::Object | EntityKind::Place => &mut wanted.nouns,
+                _ => &mut wanted.people,
+            };
+            names.insert(row.name.to_lowercase());
+        }
+        reach.struck = Struck::new(&wanted);
         let wanted = reach.span;
         let in_span = |span: Span| wanted.is_some_and(|wanted| overlaps(wanted, span));
         for version in tables.tracks.log().iter() {
@@ -104,7 +115,9 @@ impl Reach {
                 let gone = |ground: &Ground| {
                     reach.has(ground) || (by_words && reach.takes_words_of(ground))
                 };
-                if !row.grounds.is_empty() && row.grounds.iter().all(gone) {
+                // A note rests on nothing but itself: its grounds repeat it.
+                let rests = row.kind != MemoryKind::Note && !row.grounds.is_empty();
+                if rests && row.grounds.iter().all(gone) {
                     reach.memories.insert(row.id);
                 }
             }
@@ -120,6 +133,32 @@ impl Reach {
         if !reach.aged {
             reach.reopen(tables);
         }
+        if reach.span.is_some() {
+            let gone = left::ghosts(tables, reach);
+            reach.ids.extend(gone);
+        }
+    }
+
+    /// The nouns of things that stay and hold one that is struck.
+    fn spared(&self, tables: &Tables) -> BTreeSet<String> {
+        if self.things.is_empty() {
+            return BTreeSet::new();
+        }
+        let log = tables.memories.log();
+        let facts = log.iter().filter_map(|version| version.row.fact.clone());
+        let seen = tables.object_tracks.log();
+        let labels = seen.iter().map(|version| version.row.label.to_lowercase());
+        let nouns = facts.map(|fact| fact.subject.to_lowercase()).chain(labels);
+        let holds_one =
+            |noun: &String| self.things.iter().any(|thing| noun.contains(thing.as_str()));
+        let stays = |noun: &String| !self.things.contains(noun) && holds_one(noun);
+        nouns.filter(stays).collect()
+    }
+
+    /// Whether the memory states a fact of one of the things.
+    pub(super) fn tells_of(&self, row: &MemoryRow) -> bool {
+        let subject = row.fact.as_ref().filter(|_| !self.things.is_empty());
+        subject.is_some_and(|fact| self.things.contains(&fact.subject.to_lowercase()))
     }
 
     /// What an erased fact had replaced holds again: for good, or until the next value that is left.
@@ -202,7 +241,7 @@ impl Reach {
         self.wordless.extend(turns);
     }
 
-    /// Whether the memory is about nobody else, or is what the target itself said.
+    /// Whether the memory is about nobody else, states a fact of a thing, or is what the target itself said.
     fn owns(&self, row: &MemoryRow) -> bool {
         let linked = row.links();
         let about = linked.iter().any(|id| self.ids.contains(id));
@@ -212,7 +251,7 @@ impl Reach {
                 .grounds
                 .iter()
                 .any(|ground| matches!(ground, Ground::Turn(..)) && self.has(ground));
-        said || (about && !others)
+        said || (about && !others) || self.tells_of(row)
     }
 
     /// Whether a part of that summary repeats what is erased: the memory itself may be long gone.
@@ -247,18 +286,60 @@ impl Reach {
         tracks.chain(turns).collect()
     }
 
+    /// Whether texts that stay are looked through at all.
+    pub(super) fn strikes(&self) -> bool {
+        !self.ids.is_empty() || !self.struck.is_empty()
+    }
+
+    /// A sentence without mentions of whoever is erased, and without their names.
     pub(super) fn strike(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut from = 0;
-        for mention in mention::mentions(text) {
-            if self.ids.contains(&mention.entity) {
-                out.push_str(&strike_names(&text[from..mention.range.start], &self.names));
-                out.push_str(ERASED);
-                from = mention.range.end;
-            }
+        let own = mention::mentions(text).into_iter().filter(|one| self.ids.contains(&one.entity));
+        self.strike_with(text, own.map(|one| one.range).collect())
+    }
+
+    /// The same of words about ids, which stand there without brackets.
+    pub(super) fn strike_reason(&self, text: &str) -> String {
+        let own = |id: &EntityId| self.ids.contains(id);
+        let spelled = mention::spelled(text).into_iter();
+        let gone = spelled.filter(|one| one.id.as_ref().is_some_and(own)).map(|one| one.range);
+        self.strike_with(text, gone.collect())
+    }
+
+    fn strike_with(&self, text: &str, mut gone: Vec<Range<usize>>) -> String {
+        gone.extend(self.struck.places(text));
+        gone.sort_by_key(|place| place.start);
+        without(text, &gone)
+    }
+
+    /// Whether a sample of a face or voice goes.
+    pub(super) fn takes_sample(&self, row: &Exemplar) -> bool {
+        self.ids.contains(&row.entity) || self.span.is_some_and(|span| span.contains(row.at))
+    }
+
+    /// Whether a name was heard in a turn that is erased, and is known by nothing else.
+    pub(super) fn unhears(&self, row: &NameRow) -> bool {
+        row.source == NameSource::Said && row.turn.is_some_and(|turn| self.turns.contains(&turn))
+    }
+
+    /// A name of somebody else that holds one which is struck; `known`: which name of whom first became that.
+    pub(super) fn name(
+        &self,
+        row: &NameRow,
+        known: &mut HashMap<(EntityId, String), String>,
+    ) -> Fate<NameRow> {
+        if self.ids.contains(&row.entity) || self.unhears(row) {
+            return Fate::Delete;
         }
-        out.push_str(&strike_names(&text[from..], &self.names));
-        out
+        let name = self.struck.text(&row.name);
+        if name == row.name {
+            return Fate::Keep;
+        }
+        // Two names that are one now would be two rows under one key.
+        let first = known.entry((row.entity, name.clone())).or_insert_with(|| row.name.clone());
+        if name.trim() == ERASED || *first != row.name {
+            return Fate::Delete;
+        }
+        Fate::Rewrite(NameRow { name, ..row.clone() })
     }
 
     pub(super) fn clip(&self, row: &Clip) -> Fate<Clip> {
@@ -267,12 +348,12 @@ impl Reach {
             self.span.is_some_and(|span| span.contains(at))
                 || seen.is_some_and(|spans| spans.iter().any(|span| span.contains(at)))
         };
-        if !row.key_frames.iter().any(|(_, at, _)| gone(*at)) {
-            return Fate::Keep;
+        let mut new = row.clone();
+        new.key_frames.retain(|(_, at, _)| !gone(*at));
+        for (source, _, _) in &mut new.key_frames {
+            *source = SourceId::new(&self.struck.label(source.as_str()));
         }
-        let mut row = row.clone();
-        row.key_frames.retain(|(_, at, _)| !gone(*at));
-        Fate::Rewrite(row)
+        if new == *row { Fate::Keep } else { Fate::Rewrite(new) }
     }
 
     pub(super) fn turn(&self, row: &TurnRow) -> Fate<TurnRow> {
@@ -285,27 +366,12 @@ impl Reach {
         {
             return Fate::Rewrite(TurnRow { words: None, sound: None, ..row.clone() });
         }
-        let Some(words) = &row.words else { return Fate::Keep };
-        let text = self.strike(&words.text);
-        if text == words.text {
+        let Some(words) = row.words.as_ref().filter(|_| self.strikes()) else { return Fate::Keep };
+        let (text, list) = (self.strike(&words.text), self.struck.words(&words.words));
+        if text == words.text && list == words.words {
             return Fate::Keep;
         }
-        // A name may be several words: each of its words goes where it stands alone in the list.
-        let parts: BTreeSet<String> =
-            self.names.iter().flat_map(|name| words_of(name).map(|(_, word)| word)).collect();
-        let words = Transcript {
-            text,
-            words: words
-                .words
-                .iter()
-                .map(|word| {
-                    let mut word = word.clone();
-                    word.text = strike_names(&word.text, &parts).into();
-                    word
-                })
-                .collect(),
-            ..words.clone()
-        };
+        let words = Transcript { text, words: list, ..words.clone() };
         Fate::Rewrite(TurnRow { words: Some(words), ..row.clone() })
     }
 
@@ -334,42 +400,4 @@ impl Reach {
         }
         if new == *row { Fate::Keep } else { Fate::Rewrite(new) }
     }
-}
-
-/// Lower-cased words with their places; a possessive 's is no part of them.
-pub(super) fn words_of(text: &str) -> impl Iterator<Item = (std::ops::Range<usize>, String)> + '_ {
-    text.unicode_word_indices().map(|(at, word)| {
-        let bare = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
-        (at..at + bare.len(), bare.to_lowercase())
-    })
-}
-
-/// Replaces each name (lower case) where it stands as whole words.
-pub(super) fn strike_names(text: &str, names: &BTreeSet<String>) -> String {
-    let words: Vec<_> = words_of(text).collect();
-    let names: Vec<Vec<String>> =
-        names.iter().map(|name| words_of(name).map(|(_, word)| word).collect()).collect();
-    let mut out = String::with_capacity(text.len());
-    let (mut from, mut at) = (0, 0);
-    while at < words.len() {
-        let longest = names
-            .iter()
-            .filter(|name| {
-                !name.is_empty()
-                    && words[at..].len() >= name.len()
-                    && words[at..].iter().zip(name.iter()).all(|((_, word), part)| word == part)
-            })
-            .map(Vec::len)
-            .max();
-        let Some(len) = longest else {
-            at += 1;
-            continue;
-        };
-        out.push_str(&text[from..words[at].0.start]);
-        out.push_str(ERASED);
-        from = words[at + len - 1].0.end;
-        at += len;
-    }
-    out.push_str(&text[from..]);
-    out
 }

@@ -1,16 +1,18 @@
 //! Erasing in the rows: one pass over every version of every table.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use rusqlite::{Connection, params_from_iter};
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::Erased;
-use super::reach::{Fate, Reach, strike_names, words_of};
+use super::left::Left;
+use super::reach::{Fate, Reach};
 use crate::ids::{EntityId, MemoryId};
-use crate::memory::model::{Clip, MediaDigest, NameSource};
+use crate::memory::model::{Clip, MediaDigest};
 use crate::memory::rows::RowError;
 use crate::memory::tables::{Tables, each_table};
-use crate::memory::temporal::{Table, Temporal};
+use crate::memory::temporal::{Table, Temporal, Version};
 use crate::time::Timestamp;
 
 /// Deletes and rewrites what `reach` says; gives back how much, and what needs a new vector.
@@ -35,14 +37,23 @@ pub(super) fn sweep_all(
         when(reach.span.is_some_and(|span| span.intersection(row.sound.span).is_some()))
     })?;
     sweep(db, &tables.poses, rows, |row| when(in_span(row.pose.stamp)))?;
-    sweep(db, &tables.exemplars, rows, |row| when(own(&row.entity) || in_span(row.at)))?;
-    sweep(db, &tables.evidence, rows, |row| when(own(&row.face) || own(&row.voice)))?;
-    sweep(db, &tables.memberships, rows, |row| when(own(&row.part) || own(&row.person)))?;
-    sweep(db, &tables.merges, rows, |row| when(own(&row.from) || own(&row.into)))?;
-    sweep(db, &tables.names, rows, |row| {
-        let heard_there = row.turn.is_some_and(|turn| reach.turns.contains(&turn));
-        when(own(&row.entity) || (heard_there && row.source == NameSource::Said))
+    sweep(db, &tables.exemplars, rows, |row| when(reach.takes_sample(row)))?;
+    let left = reach.span.map(|span| Left::of(tables, span));
+    let left = left.as_ref();
+    sweep_versions(db, &tables.evidence, rows, |version| {
+        let gone = own(&version.row.face) || own(&version.row.voice);
+        left.filter(|_| !gone).map_or_else(|| when(gone), |left| left.evidence(version))
     })?;
+    sweep_versions(db, &tables.memberships, rows, |version| {
+        let gone = own(&version.row.part) || own(&version.row.person);
+        left.filter(|_| !gone).map_or_else(|| when(gone), |left| left.membership(version))
+    })?;
+    sweep_versions(db, &tables.merges, rows, |version| {
+        let gone = own(&version.row.from) || own(&version.row.into);
+        left.filter(|_| !gone).map_or_else(|| when(gone), |left| left.merge(version))
+    })?;
+    let mut known = HashMap::new();
+    sweep(db, &tables.names, rows, |row| reach.name(row, &mut known))?;
     let mut rewritten = Vec::new();
     sweep(db, &tables.memories, rows, |row| {
         let fate = reach.memory(row);
@@ -75,8 +86,17 @@ fn sweep<R: Temporal>(
     deleted: &mut u64,
     mut fate: impl FnMut(&R) -> Fate<R>,
 ) -> rusqlite::Result<()> {
+    sweep_versions(db, table, deleted, |version| fate(&version.row))
+}
+
+fn sweep_versions<R: Temporal>(
+    db: &Connection,
+    table: &Table<R>,
+    deleted: &mut u64,
+    mut fate: impl FnMut(&Version<R>) -> Fate<R>,
+) -> rusqlite::Result<()> {
     for version in table.log().iter() {
-        match fate(&version.row) {
+        match fate(&version) {
             Fate::Keep => {}
             Fate::Delete => {
                 db.prepare_cached(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE))?
@@ -160,8 +180,8 @@ pub(super) fn strike_answers(db: &Connection, reach: &Reach) -> rusqlite::Result
         .collect();
     for (id, question, document) in answers {
         let text = format!("{question}\n{document}");
-        let named = words_of(&text).any(|(_, word)| ids.contains(&word));
-        if named || strike_names(&text, &reach.names) != text {
+        let named = text.unicode_words().any(|word| ids.contains(&word.to_lowercase()));
+        if named || !reach.struck.places(&text).is_empty() {
             db.execute("DELETE FROM answer WHERE id = ?", [id])?;
         }
     }

@@ -185,6 +185,63 @@ fn an_erased_fact_leaves_no_words_and_what_it_replaced_holds_again() {
 }
 
 #[test]
+fn a_thing_without_an_id_is_erased_by_its_noun() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let memorizer = Memorizer::new(None);
+    let tell = |text: &str, start: i64| {
+        let mut draft = memory.begin(at(start));
+        let mut row = memory_row(0, text, &[], start);
+        row.kind = MemoryKind::Note;
+        memorizer.note(row, &Persons::default(), &mut draft);
+        draft.commit().unwrap();
+    };
+    tell("The red mug is on the kitchen table.", 40);
+    tell("The red mug is in the drawer.", 41);
+    tell("The tray is behind the red mug.", 42);
+    tell("The red mug rack is in the hall.", 43);
+    let mut draft = memory.begin(at(44));
+    let id = draft.new_memory_id();
+    let asked = "<voice_2> said: \"who took my Red Mug\"";
+    let mut row = memory_row(id.0, asked, &[person(2)], 44);
+    row.kind = MemoryKind::Utterance;
+    draft.memory(row, None);
+    draft.commit().unwrap();
+    memory.remember_answer("Where is it?", "{\"answer\":\"The red mug is.\"}", at(45)).unwrap();
+    memory.remember_answer("And the rack?", "{\"answer\":\"Red mug rack.\"}", at(45)).unwrap();
+    assert!(memory.view().tells_of("red mug") && !memory.view().tells_of("mug"));
+
+    memory.forget(&Forget::Thing("Red Mug".to_owned()), at(60)).unwrap();
+    let view = memory.view();
+    assert!(!view.tells_of("red mug"));
+    let span = Some(Span::new(at(40), at(50)));
+    let rows = view.memories(&Filter { span, ..Filter::default() });
+    let texts: Vec<&str> = rows.iter().map(|row| row.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        [
+            "The tray is behind the <erased>.",
+            "The red mug rack is in the hall.",
+            "<voice_2> said: \"who took my <erased>\"",
+        ]
+    );
+    let facts: Vec<_> = rows.iter().filter_map(|row| row.fact.as_ref()).collect();
+    assert_eq!(facts[0].value, "behind the <erased>");
+    assert_eq!(facts[1].subject, "red mug rack");
+    for trace in ["took my Red Mug", "kitchen table", "in the drawer", "The red mug is"] {
+        assert!(!holds(dir.path(), trace.as_bytes()), "{trace}");
+    }
+    assert_eq!(memory.answers(9).unwrap().len(), 1);
+    let again = memory.forget(&Forget::Thing("red mug".to_owned()), at(61));
+    assert!(again.is_err(), "nothing there");
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+    let hash = memory.hash();
+    drop((rows, view, memory));
+    assert_eq!(open(dir.path()).hash(), hash);
+}
+
+#[test]
 fn an_erased_span_is_empty() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());

@@ -1,6 +1,15 @@
 //! An export comes in whole or not at all, and what it cannot hold is no fault.
 
+use sha2::{Digest as _, Sha256};
+
 use super::*;
+
+/// Everything, also what has no versions.
+fn whole(memory: &Memory) -> String {
+    let mut out = Vec::new();
+    memory.export(None, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
 
 /// How the lines fare in an empty store: what came, or why nothing did.
 fn imported(lines: &[&str]) -> Result<Imported, String> {
@@ -42,13 +51,117 @@ fn an_export_that_was_cut_or_changed_is_refused() {
     assert!(imported(&other).unwrap_err().contains("Recorded"), "named by its line");
     let more = [lines.as_slice(), &lines[1..2]].concat();
     assert!(imported(&more).unwrap_err().contains("something follows"));
-    let newer = lines[0].replace('2', "3");
+    let newer = lines[0].replace('3', "4");
     other[0] = &newer;
     assert!(imported(&other).unwrap_err().contains("newer engram"));
 
     // Form 1 had neither a first nor a last line.
     let older = imported(&lines[1..last]).unwrap();
     assert!(!older.whole && older.rows > 0, "{older:?}");
+
+    // Form 2 had nothing but rows with versions.
+    let rows = &lines[1..last];
+    let begun = format!("{{\"engram_export\":2}}\n{}\n", rows.join("\n"));
+    let sha256 = hex::encode(Sha256::digest(begun.as_bytes()));
+    let end = serde_json::json!({ "end": { "rows": rows.len(), "sha256": sha256 } }).to_string();
+    assert_eq!(imported(&[begun.trim_end(), &end]).unwrap(), imported(&lines).unwrap());
+}
+
+#[test]
+fn a_whole_export_holds_answers_access_counts_and_what_is_given_once() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let memory = open(first.path());
+    household(&memory);
+    assert_eq!(whole(&memory), export(&memory.view()), "nobody has asked yet");
+    memory.remember_answer("Who is Ava?", "{\"answer\":\"\\\"Ava\\\"\\n\"}", at(31)).unwrap();
+    memory.remember_answer("Who poured?", "{}", at(32)).unwrap();
+    memory.note_access(&[MemoryId(3), MemoryId(1), MemoryId(3), MemoryId(5)], at(33));
+    // Its counts go with it, and nothing else gets its id.
+    memory.forget(&Forget::Memory(MemoryId(5)), at(60)).unwrap();
+    let exported = whole(&memory);
+
+    let copy = open(second.path());
+    let imported = copy.import(exported.as_bytes()).unwrap();
+    assert_eq!(imported.beside, 2 + 2 + 1 + 2, "answers, counts, an erasure, next ids");
+    assert_eq!((whole(&copy), copy.hash()), (exported.clone(), memory.hash()));
+    assert_eq!(copy.answers(9).unwrap(), memory.answers(9).unwrap());
+    let counts = [(MemoryId(1), (1, at(33))), (MemoryId(3), (2, at(33)))];
+    assert_eq!(copy.accesses().unwrap(), BTreeMap::from(counts));
+    let audit = |memory: &Memory| {
+        let query = "SELECT at, action, rows, files FROM audit";
+        memory.sql(query, SqlLimits::default()).unwrap().rows
+    };
+    assert_eq!((audit(&copy), audit(&copy).len()), (audit(&memory), 1));
+    assert_eq!(copy.next_answer_id(), AnswerId(3));
+    assert_eq!(copy.begin(at(90)).new_memory_id(), MemoryId(6));
+    assert_eq!(copy.check().unwrap().faults, Vec::<String>::new());
+
+    // Of the past there is only what has versions.
+    let mut then = Vec::new();
+    memory.export(Some(AsOf::Seq(Seq(1))), &mut then).unwrap();
+    let view = memory.view_as_of(AsOf::Seq(Seq(1))).unwrap();
+    assert_eq!(String::from_utf8(then).unwrap(), export(&view));
+    // Whoever gave answers already has ids of its own.
+    let third = tempfile::tempdir().unwrap();
+    let asked = open(third.path());
+    asked.remember_answer("Who?", "{}", at(1)).unwrap();
+    assert!(asked.import(exported.as_bytes()).is_err());
+    assert_eq!((asked.answers(9).unwrap().len(), asked.view().seq()), (1, Seq(0)));
+}
+
+#[test]
+fn nobody_who_was_erased_is_in_an_exported_answer() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let memory = open(first.path());
+    household(&memory);
+    for (question, document) in [
+        ("Who is Ava?", "{\"answer\":\"Ava is here.\"}"),
+        ("Who likes tea?", "{\"answer\":\"Somebody.\",\"evidence\":[{\"memory\":\"memory_5\"}]}"),
+        ("Who poured?", "{\"answer\":\"Ben.\"}"),
+    ] {
+        memory.remember_answer(question, document, at(31)).unwrap();
+    }
+    memory.note_access(&[MemoryId(4), MemoryId(5)], at(33));
+    let traces = ["Ava", "likes tea", "memory_5"];
+    let before = whole(&memory);
+    assert!(traces.iter().all(|trace| before.contains(trace)));
+    memory.forget(&Forget::Entity(person(1)), at(60)).unwrap();
+    let exported = whole(&memory);
+    for trace in traces {
+        assert!(!exported.contains(trace), "{trace}: {exported}");
+    }
+    let copy = open(second.path());
+    copy.import(exported.as_bytes()).unwrap();
+    let left: Vec<String> =
+        copy.answers(9).unwrap().into_iter().map(|answer| answer.question).collect();
+    assert_eq!(left, ["Who poured?"]);
+    assert_eq!(copy.accesses().unwrap(), BTreeMap::from([(MemoryId(4), (1, at(33)))]));
+}
+
+#[test]
+fn the_past_of_a_copy_is_exact_from_the_same_time_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let mut draft = memory.begin(at(80));
+    draft.retire_memory(MemoryId(5), Some(at(55)), "she said so").unwrap();
+    draft.commit().unwrap();
+    assert!(memory.compact(at(90)).unwrap().rows > 0);
+    let mut then = Vec::new();
+    memory.export(Some(AsOf::Time(at(80))), &mut then).unwrap();
+    for exported in [whole(&memory).into_bytes(), then] {
+        let dir = tempfile::tempdir().unwrap();
+        let copy = open(dir.path());
+        copy.import(exported.as_slice()).unwrap();
+        let exact_from = |copy: &Memory| {
+            let gone = copy.view_as_of(AsOf::Time(at(79)));
+            assert!(matches!(gone, Err(MemoryError::Expired { .. })), "{gone:?}");
+            copy.history_from()
+        };
+        assert_eq!((exact_from(&copy), copy.hash()), (Some(at(80)), memory.hash()));
+        drop(copy);
+        assert_eq!(exact_from(&open(dir.path())), Some(at(80)));
+    }
 }
 
 #[test]

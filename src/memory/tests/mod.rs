@@ -14,7 +14,10 @@ mod places;
 mod profile;
 mod repair;
 mod rows;
+mod salvage;
 mod search;
+mod sql;
+mod struck;
 
 use crate::geometry::Rect;
 use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SessionId, SourceId, TrackId, TurnId};

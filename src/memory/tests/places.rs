@@ -51,6 +51,22 @@ fn the_grid_finds_what_a_look_at_every_pose_finds() {
             "{x} {y}"
         );
     }
+    // Beyond the rings of cells: over all of them.
+    for (x, y) in [(350.0, -120.0), (-90.0, 7.0), (40.0, 40.0), (12_345.6, 0.0)] {
+        let point = Point { frame: "map".into(), x, y };
+        let away = |row: &PoseRow| (row.pose.x - x).hypot(row.pose.y - y);
+        let on_map = || all.iter().filter(|row| row.pose.frame == "map");
+        let nearest = on_map().map(away).fold(f64::MAX, f64::min);
+        let (row, distance) = view.nearest_pose(&point).unwrap();
+        assert!((distance - nearest).abs() < 1e-9 && away(&row) == distance, "{x} {y}");
+        let radius = nearest + 3.0;
+        let wanted: Vec<Timestamp> =
+            on_map().filter(|row| away(row) <= radius).map(|row| row.pose.stamp).collect();
+        let found: Vec<Timestamp> =
+            view.poses_within(&point, radius).iter().map(|row| row.pose.stamp).collect();
+        assert!(found == wanted && !found.is_empty(), "{x} {y} {radius}");
+    }
+    assert_eq!(view.nearest_pose(&Point { frame: "moon".into(), x: 0.0, y: 0.0 }), None);
     assert_eq!(view.poses_within(&Point { frame: "moon".into(), x: 0.0, y: 0.0 }, 50.0).len(), 0);
     // The past has fewer.
     let then = memory.view_as_of(AsOf::Seq(crate::ids::Seq(2))).unwrap();

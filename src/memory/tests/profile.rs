@@ -61,7 +61,7 @@ fn a_profile_tells_what_holds_and_what_held() {
     assert_eq!(
         card,
         "Ava (person_1): last seen or heard today; job: pilot; likes: green tea (said once); \
-         usually with: Ben; Ava is allergic to nuts"
+         usually with: Ben (said once); Ava is allergic to nuts"
     );
     // Parts that do not fit are left out whole.
     let short = now.card(70, |_| "today".to_owned());

@@ -1,0 +1,174 @@
+//! Times as people type them, after `--start`, `--end` and `--at`.
+
+use anyhow::Context as _;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+
+use super::{Context, print};
+use crate::daemon::assemble::read_store;
+use crate::recall::lexer::tokens;
+use crate::recall::time_expr::{Precision, When, combined_span, time_expressions};
+use crate::time::{Span, Timestamp};
+
+/// A clock time covers its minute; what is told less finely lies around what is meant. Seconds.
+const MINUTE_SECS: f64 = 60.0;
+
+/// A time as it was typed: RFC 3339 or nanoseconds; in `robot.timezone` a date (`2026-03-02`), or a date with a time of day
+/// (`2026-03-02 18:30`); or words that questions are understood in, too (`yesterday`, `today 14:00`, `two hours ago`).
+///
+/// Words are meant against the wall clock; with `--data-dir` against the newest time in the store, as questions are.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TimeArg {
+    Instant(Timestamp),
+    Day(Date),
+    Local(DateTime),
+    Words(String),
+}
+
+impl TimeArg {
+    /// Reads what was typed, for clap.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        if let Ok(at) = Timestamp::parse(text) {
+            return Ok(Self::Instant(at));
+        }
+        let read = match text.contains(':') {
+            true => text.parse().map(Self::Local).ok(),
+            false => text.parse().map(Self::Day).ok(),
+        };
+        let read = read.unwrap_or_else(|| Self::Words(text.to_owned()));
+        match read.stretch(Timestamp::wall_clock(), &TimeZone::UTC) {
+            Some(_) => Ok(read),
+            None => Err(
+                "no time: write 2026-03-02T17:30:00Z, 2026-03-02, \"2026-03-02 18:30\", yesterday, \"today 14:00\""
+                    .to_owned(),
+            ),
+        }
+    }
+
+    /// Its beginning: of a day its first instant.
+    pub(super) fn start(&self, context: &Context) -> anyhow::Result<Timestamp> {
+        self.told(context, |stretch| stretch.start)
+    }
+
+    /// Its end: of a day its last instant.
+    pub(super) fn end(&self, context: &Context) -> anyhow::Result<Timestamp> {
+        self.told(context, |stretch| stretch.end)
+    }
+
+    /// One border, and a word on what was understood, where it was said in words.
+    fn told(
+        &self,
+        context: &Context,
+        border: impl Fn(Span) -> Timestamp,
+    ) -> anyhow::Result<Timestamp> {
+        let zone = context.config.timezone();
+        let Self::Words(text) = self else {
+            let stretch = self.stretch(Timestamp::EPOCH, &zone);
+            return stretch.map(border).with_context(|| format!("{self:?} is not in the calendar"));
+        };
+        let stretch = self.stretch(now(context), &zone);
+        let at = stretch.map(border).with_context(|| format!("{text:?} is no time"))?;
+        eprintln!("engramd: {text:?} is {}", print::local(at, &zone));
+        Ok(at)
+    }
+
+    /// What it covers; an instant is empty.
+    fn stretch(&self, now: Timestamp, zone: &TimeZone) -> Option<Span> {
+        let local = |at: DateTime| {
+            let zoned = zone.to_ambiguous_zoned(at).compatible().ok()?;
+            Some(Timestamp::from_jiff(zoned.timestamp()))
+        };
+        let instant = |at: Timestamp| Span::new(at, at);
+        match self {
+            Self::Instant(at) => Some(instant(*at)),
+            Self::Local(at) => local(*at).map(instant),
+            Self::Day(day) => {
+                let next = day.tomorrow().ok()?;
+                Some(Span::new(local(day.at(0, 0, 0, 0))?, local(next.at(0, 0, 0, 0))?))
+            }
+            Self::Words(text) => worded(text, now, zone),
+        }
+    }
+}
+
+/// What words mean, where all of them tell of a time that needs no memory.
+fn worded(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Span> {
+    let found = time_expressions(text, now, zone);
+    let words = tokens(text);
+    let read =
+        words.iter().all(|word| found.iter().any(|one| one.range.contains(&word.range.start)));
+    if words.is_empty() || !read {
+        return None;
+    }
+    if found.iter().all(|one| one.when == When::Now) {
+        return Some(Span::new(now, now));
+    }
+    if !found.iter().all(|one| matches!(one.when, When::Span { .. })) {
+        return None;
+    }
+    let (span, precision) = combined_span(&found)?;
+    let middle = span.start.plus_secs(span.secs() / 2.0);
+    Some(match precision {
+        Precision::Minute | Precision::Hour if span.secs() > MINUTE_SECS + 1.0 => {
+            Span::new(middle, middle)
+        }
+        Precision::Second | Precision::Minute | Precision::Hour => {
+            Span::new(span.start, span.start)
+        }
+        _ => span,
+    })
+}
+
+/// What words are meant against.
+fn now(context: &Context) -> Timestamp {
+    let store = context.data_dir.as_ref().and_then(|_| read_store(&context.config).ok());
+    store.and_then(|memory| memory.view().newest_time()).unwrap_or_else(Timestamp::wall_clock)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn zone() -> TimeZone {
+        TimeZone::get("Europe/Berlin").unwrap()
+    }
+
+    fn utc(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    #[test]
+    fn times_are_read_as_people_type_them() {
+        // Monday, 17:33:20 in Berlin.
+        let now = utc("2026-03-02T16:33:20Z");
+        for (text, start, end) in [
+            ("2026-03-02T17:30:00Z", "2026-03-02T17:30:00Z", "2026-03-02T17:30:00Z"),
+            ("2026-03-02T17:30:00+01:00", "2026-03-02T16:30:00Z", "2026-03-02T16:30:00Z"),
+            ("1772472600000000000", "2026-03-02T17:30:00Z", "2026-03-02T17:30:00Z"),
+            ("2026-03-02", "2026-03-01T23:00:00Z", "2026-03-02T23:00:00Z"),
+            ("2026-03-29", "2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"),
+            ("2026-03-02T17:30", "2026-03-02T16:30:00Z", "2026-03-02T16:30:00Z"),
+            ("2026-07-02 17:30:15", "2026-07-02T15:30:15Z", "2026-07-02T15:30:15Z"),
+            ("yesterday", "2026-02-28T23:00:00Z", "2026-03-01T23:00:00Z"),
+            ("Yesterday evening", "2026-03-01T16:00:00Z", "2026-03-01T23:00:00Z"),
+            ("today 14:00", "2026-03-02T13:00:00Z", "2026-03-02T13:00:00Z"),
+            ("yesterday at 5 pm", "2026-03-01T16:00:00Z", "2026-03-01T16:00:00Z"),
+            ("ten minutes ago", "2026-03-02T16:23:20Z", "2026-03-02T16:23:20Z"),
+            (" now ", "2026-03-02T16:33:20Z", "2026-03-02T16:33:20Z"),
+        ] {
+            let read = TimeArg::parse(text).unwrap().stretch(now, &zone()).unwrap();
+            assert_eq!(read, Span::new(utc(start), utc(end)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused_at_once() {
+        for text in
+            ["", "soon", "yesterday or so I think", "before Ava left", "2026-13-40", "25:99"]
+        {
+            assert!(TimeArg::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Tables that the memory can do without: how often memories were recalled, answers that were given, when something
+//! was erased.
+//!
+//! Damage in them stops nobody: they count as empty and nothing more is written to them, until `engramd check --repair`
+//! makes them new.
+
+use std::sync::PoisonError;
+
+use tracing::warn;
+
+use super::error::MemoryError;
+use super::{Memory, pages};
+
+pub(super) const ACCESS: &str = "access";
+pub(super) const ANSWER: &str = "answer";
+pub(super) const AUDIT: &str = "audit";
+
+impl Memory {
+    /// Tables that are damaged and done without, as far as that was noticed.
+    #[must_use]
+    pub fn damaged_tables(&self) -> Vec<&'static str> {
+        let spared = self.0.spared.lock().unwrap_or_else(PoisonError::into_inner);
+        spared.iter().copied().collect()
+    }
+
+    /// Whether a table is done without.
+    pub(super) fn is_spared(&self, table: &str) -> bool {
+        self.0.spared.lock().unwrap_or_else(PoisonError::into_inner).contains(table)
+    }
+
+    /// After an error: whether one of those tables turns out to be damaged that was not known to be; then it is worth
+    /// trying again.
+    pub(super) fn spare(&self, error: &MemoryError) -> bool {
+        error.is_damage() && self.spare_damaged(&[ACCESS, ANSWER, AUDIT])
+    }
+
+    /// Looks at those tables; whether one was found damaged that was not known to be.
+    pub(super) fn spare_damaged(&self, tables: &[&'static str]) -> bool {
+        let sound =
+            |table: &str| self.with_db("checking a table", |db| Ok(pages::is_sound(db, table)));
+        let mut found = false;
+        for &table in tables {
+            if self.is_spared(table) || !matches!(sound(table), Ok(false)) {
+                continue;
+            }
+            warn!(
+                table,
+                "A table is damaged and done without; stop the daemon and run `engramd check --repair`."
+            );
+            self.0.spared.lock().unwrap_or_else(PoisonError::into_inner).insert(table);
+            found = true;
+        }
+        found
+    }
+
+    /// What was read of such a table; nothing where it is damaged.
+    pub(super) fn spared_or<T: Default>(
+        &self,
+        table: &str,
+        read: Result<T, MemoryError>,
+    ) -> Result<T, MemoryError> {
+        match read {
+            Err(error) if error.is_damage() => {
+                self.spare(&error);
+                if self.is_spared(table) { Ok(T::default()) } else { Err(error) }
+            }
+            read => read,
+        }
+    }
+}
