@@ -10,8 +10,9 @@ use crate::mqtt::message::{AsOf, QueryVerb};
 
 /// Where the robot stayed, and what and who was near a point.
 ///
-/// Places are made of poses: where the robot stood still for a while. `engramd name place_1 kitchen` names one; so does
-/// saying there "this is the kitchen".
+/// Places are made of poses (where the robot stood still for a while), and of what is told: `engramd name here kitchen`,
+/// `engramd remember "We are in the kitchen now."`. `engramd name place_1 kitchen` names one; so does saying there "this
+/// is the kitchen".
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd places
@@ -60,16 +61,20 @@ pub(super) fn run(args: &PlacesArgs, context: &Context) -> anyhow::Result<u8> {
     let found: Places = serde_json::from_value(document)?;
     let zone = context.config.timezone();
     if found.places.is_empty() {
-        print::line("no place is known yet: they are made of poses (docs/mqtt.md, topic pose)")?;
+        print::line(
+            "no place is known yet: they are made of poses (docs/mqtt.md, topic pose), and of what is told (\"We are in \
+             the kitchen now.\")",
+        )?;
     } else {
         let mut table = print::table(["id", "name", "frame", "x", "y", "stays", "in all", "since"]);
         for row in &found.places {
+            let point = row.place.position.as_ref();
             table.add_row([
                 row.place.id.to_string(),
                 row.place.name.clone().unwrap_or_default(),
-                row.place.frame.clone(),
-                format!("{:.1}", row.place.x),
-                format!("{:.1}", row.place.y),
+                point.map(|point| point.frame.clone()).unwrap_or_default(),
+                point.map(|point| format!("{:.1}", point.x)).unwrap_or_default(),
+                point.map(|point| format!("{:.1}", point.y)).unwrap_or_default(),
                 row.stays.to_string(),
                 print::duration(row.secs),
                 print::local(row.place.since, &zone),

@@ -10,19 +10,24 @@ mod facts;
 pub mod model;
 mod objects;
 mod presence;
+mod stays;
 mod upkeep;
 mod utterances;
 pub mod vectors;
 
 pub use facts::thing_called;
+use stays::Stays;
 pub use upkeep::{Upkeep, UpkeepDone};
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::identify::{IdentifiedClip, Persons};
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId};
-use crate::memory::model::{Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow};
-use crate::memory::{Draft, Memory, MemoryError, View};
+use crate::memory::model::{
+    Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow, NameRow, NameSource,
+};
+use crate::memory::{Draft, Filter, Memory, MemoryError, View};
 use crate::mention;
 use crate::percept::{ClipPercepts, Embedding};
 use crate::text::{TextEmbedder, for_embedding};
@@ -32,7 +37,12 @@ use crate::time::{Span, Timestamp};
 #[derive(Clone)]
 pub struct Memorizer {
     text: Option<Arc<dyn TextEmbedder>>,
+    /// How long the robot is where it was told to be, unless another place is told, seconds.
+    stay_secs: f64,
 }
+
+/// [`Memorizer::stay_secs`] where nothing else is set.
+const STAY_SECS: f64 = 14_400.0;
 
 /// A memory to be: everything but its id.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +53,7 @@ struct Sentence {
     /// About whom beyond those mentioned.
     about: Vec<EntityId>,
     fact: Option<Fact>,
-    /// What a model says is to be done with the fact; `None`: what its attribute's nature says.
+    /// What a model or the words say is to be done with the fact; `None`: what its attribute's nature says.
     wish: Option<FactAction>,
     importance: f32,
     confidence: f32,
@@ -52,6 +62,8 @@ struct Sentence {
     valid_to: Option<Timestamp>,
     /// What was decided about the fact.
     verdict: Option<Verdict>,
+    /// It takes the place of values that its slot was given earlier in the clip: of so many, one after the other.
+    replaces: usize,
 }
 
 /// What to do with a fact that was stated, and why.
@@ -78,12 +90,13 @@ impl Sentence {
             grounds,
             valid_to: None,
             verdict: None,
+            replaces: 0,
         }
     }
 
-    /// Where it stands among the sentences of its clip.
-    fn place(&self) -> (Timestamp, MemoryKind, Timestamp, &str) {
-        (self.span.start, self.kind, self.span.end, &self.text)
+    /// Where it stands among the sentences of its clip: after what it replaces.
+    fn place(&self) -> (Timestamp, MemoryKind, Timestamp, usize, &str) {
+        (self.span.start, self.kind, self.span.end, self.replaces, &self.text)
     }
 }
 
@@ -119,11 +132,12 @@ impl Scene<'_> {
 }
 
 /// What was said, the names heard in it and the facts stated.
-fn said(scene: &Scene<'_>, draft: &mut Draft) -> Vec<Sentence> {
+fn said(scene: &Scene<'_>, stay_secs: f64, draft: &mut Draft) -> Vec<Sentence> {
     let mut sentences = utterances::sentences(scene);
     sentences.extend(facts::of_names(scene.identified));
     let stated = facts::of_utterances(scene);
     sentences.extend(facts::settle(stated, scene.before, draft));
+    sentences.extend(Stays::new(draft, stay_secs).overheard(scene));
     sentences
 }
 
@@ -131,7 +145,13 @@ impl Memorizer {
     /// With the sentence embedder that recall uses; without one, memories are found by words alone.
     #[must_use]
     pub fn new(text: Option<Arc<dyn TextEmbedder>>) -> Self {
-        Self { text }
+        Self { text, stay_secs: STAY_SECS }
+    }
+
+    /// The same; the robot is for so long where it was told to be, unless another place is told.
+    #[must_use]
+    pub fn staying(self, stay_secs: f64) -> Self {
+        Self { stay_secs, ..self }
     }
 
     /// Writes the memories of a sealed clip into its transaction; gives them back in the order of their ids.
@@ -139,7 +159,7 @@ impl Memorizer {
         let mut sentences = presence::sentences(scene);
         sentences.extend(objects::arrivals(scene));
         sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
-        sentences.extend(said(scene, draft));
+        sentences.extend(said(scene, self.stay_secs, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
         for memory in utterances::asides(scene) {
             let reason = "it was the robot's own speech, or a television's";
@@ -156,7 +176,7 @@ impl Memorizer {
 
     /// Writes what follows from the words of a clip's turns alone, for words that came after it was sealed.
     pub fn words(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
-        let sentences = said(scene, draft);
+        let sentences = said(scene, self.stay_secs, draft);
         self.write_all(sentences, scene.author(), draft)
     }
 
@@ -168,16 +188,26 @@ impl Memorizer {
         draft: &mut Draft,
     ) -> Vec<MemoryRow> {
         sentences.sort_by(|a, b| a.place().cmp(&b.place()));
-        sentences.into_iter().map(|sentence| self.write(sentence, author, draft)).collect()
+        let mut written: Vec<MemoryRow> = Vec::with_capacity(sentences.len());
+        for mut sentence in sentences {
+            if sentence.replaces > 0 {
+                facts::end_earlier(&mut sentence, &mut written, draft);
+            }
+            written.push(self.write(sentence, author, draft));
+        }
+        written
     }
 
     /// Writes a sentence that was told from outside; `row.id` is minted here. What a note states plainly is judged
-    /// as any other fact.
+    /// as any other fact; of several facts, or where it tells who put a thing somewhere, each has a memory of its own
+    /// that rests on the note.
     pub fn note(&self, mut row: MemoryRow, persons: &Persons, draft: &mut Draft) -> MemoryRow {
         row.id = draft.new_memory_id();
-        if row.kind == MemoryKind::Note && row.fact.is_none() {
-            row.fact = facts::told(&row.text, &draft.before());
-        }
+        let before = draft.before();
+        let besides = match row.kind == MemoryKind::Note && row.fact.is_none() {
+            true => facts::of_note(&mut row, &before),
+            false => Vec::new(),
+        };
         if let Some(id) = row.fact.as_ref().and_then(|fact| fact.subject.parse().ok()) {
             row.entities.push(id);
             row.entities.sort_unstable();
@@ -185,7 +215,60 @@ impl Memorizer {
         }
         facts::settle_told(&mut row, draft);
         self.put(&row, persons, draft);
+        let mut besides = facts::settle(besides, &before, draft);
+        if row.kind == MemoryKind::Note {
+            let note = Ground::Memory(row.id);
+            let mut stays = Stays::new(draft, self.stay_secs);
+            besides.extend(stays.told(&row.text, row.span.start, note));
+        }
+        self.write_all(besides, Author { clip: None, origin: &row.origin, persons }, draft);
         row
+    }
+
+    /// Writes that the robot is at the place of that name; gives back which one, and the memory that says so.
+    pub fn here(
+        &self,
+        name: &str,
+        at: Timestamp,
+        persons: &Persons,
+        draft: &mut Draft,
+    ) -> (EntityId, MemoryRow) {
+        let (place, sentence) = Stays::new(draft, self.stay_secs).named(name, at, Vec::new());
+        let author = Author { clip: None, origin: "told", persons };
+        (place, self.write(sentence, author, draft))
+    }
+
+    /// Writes what sentences from elsewhere (a graph of M3-Agent) state plainly, and the names that they give; gives back
+    /// how many facts.
+    ///
+    /// # Errors
+    /// When the store fails; nothing is changed then.
+    pub fn facts_from(&self, memory: &Memory, origin: &str) -> Result<usize, MemoryError> {
+        let Some(at) = memory.newest_record() else { return Ok(0) };
+        let mut draft = memory.begin(at);
+        let before = draft.before();
+        let kinds = vec![MemoryKind::Episodic, MemoryKind::Semantic];
+        let mut rows = before.memories(&Filter { kinds, ..Filter::default() });
+        rows.retain(|row| row.origin == origin && row.fact.is_none());
+        let mut named = BTreeSet::new();
+        for row in &rows {
+            let Some((id, name)) = facts::naming(&row.text) else { continue };
+            let (entity, since) = (before.resolve(id), row.span.start);
+            if before.knows(entity) && named.insert((entity, name.clone())) {
+                let source = NameSource::Model;
+                draft.name(NameRow { entity, name, since, source, turn: None });
+            }
+        }
+        let stated = rows.iter().flat_map(|row| facts::of_memory(row, &before)).collect();
+        let fresh = facts::settle(stated, &before, &mut draft);
+        let persons = Persons::default();
+        let author = Author { clip: None, origin, persons: &persons };
+        let written = self.write_all(fresh, author, &mut draft).len();
+        match draft.is_empty() {
+            true => drop(draft),
+            false => draft.commit().map(drop)?,
+        }
+        Ok(written)
     }
 
     fn write(&self, sentence: Sentence, author: Author<'_>, draft: &mut Draft) -> MemoryRow {
@@ -217,7 +300,7 @@ impl Memorizer {
     }
 
     fn put(&self, row: &MemoryRow, persons: &Persons, draft: &mut Draft) {
-        draft.memory(row.clone(), self.vector(&row.text, persons));
+        draft.memory(row.clone(), self.vector(row.meaning(), persons));
     }
 
     /// The vector of a sentence, where it need not be waited for; a failing embedder costs the vector, not the
@@ -251,7 +334,7 @@ impl Memorizer {
                 continue;
             }
             if let Some(vector) =
-                self.vector_named(&row.text, |id| vectors::named(&view, view.resolve(id)))
+                self.vector_named(row.meaning(), |id| vectors::named(&view, view.resolve(id)))
             {
                 draft.embed(*id, vector);
                 made += 1;
@@ -390,5 +473,52 @@ mod tests {
         let silent = ClipPercepts { turns: Vec::new(), ..percepts };
         assert_eq!(write(&silent, &known), []);
         assert_eq!(memory.view().memories(&crate::memory::Filter::default()), []);
+    }
+
+    #[test]
+    fn a_graph_of_m3_agent_states_facts_and_names() {
+        let graph = concat!(
+            r#"{"m3_graph":1,"nodes":5,"edges":3,"equivalences":0}"#,
+            "\n",
+            r#"{"node":0,"type":"img"}"#,
+            "\n",
+            r#"{"node":1,"type":"semantic","clip":0,"contents":["<face_0> likes tea."]}"#,
+            "\n",
+            r#"{"node":2,"type":"semantic","clip":0,"contents":["<face_0>'s name is Lucy."]}"#,
+            "\n",
+            r#"{"node":3,"type":"episodic","clip":1,"contents":["<face_0> puts the red mug on the shelf."]}"#,
+            "\n",
+            r#"{"node":4,"type":"episodic","clip":1,"contents":["<face_0> waves."]}"#,
+            "\n",
+            r#"{"edge":[1,0]}"#,
+            "\n",
+            r#"{"edge":[2,0]}"#,
+            "\n",
+            r#"{"edge":[3,0]}"#,
+            "\n",
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let graph = crate::memory::M3Graph::read(graph.as_bytes()).unwrap();
+        memory.import_m3(&graph, Timestamp::from_nanos(0)).unwrap();
+        let memorizer = Memorizer::new(None);
+        let take_in = || memorizer.facts_from(&memory, crate::memory::M3_ORIGIN).unwrap();
+        assert_eq!(take_in(), 3);
+        let view = memory.view();
+        let lucy = EntityId::new(EntityKind::Person, 1);
+        assert_eq!(view.display_name(lucy), "Lucy");
+        let slots: BTreeSet<String> = view
+            .memories(&Filter::default())
+            .iter()
+            .filter_map(|row| row.fact.as_ref())
+            .map(|fact| format!("{} | {} | {}", fact.subject, fact.attribute, fact.value))
+            .collect();
+        let wanted = [
+            "person_1 | likes | tea",
+            "person_1 | name | Lucy",
+            "red mug | location | on the shelf",
+        ];
+        assert_eq!(slots, BTreeSet::from(wanted.map(str::to_owned)));
+        assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
     }
 }

@@ -24,9 +24,9 @@ pub struct Wanted {
 #[must_use]
 pub fn word(view: &View, ids: &[MemoryId]) -> Vec<Wanted> {
     let worded = |id: &MemoryId| {
-        let text = view.memory(*id)?.text.clone();
-        let wording = for_embedding(&text, |id| named(view, id));
-        Some(Wanted { memory: *id, text, wording })
+        let row = view.memory(*id)?;
+        let wording = for_embedding(row.meaning(), |id| named(view, id));
+        Some(Wanted { memory: *id, text: row.text.clone(), wording })
     };
     ids.iter().filter_map(worded).collect()
 }

@@ -9,7 +9,8 @@ use crate::ids::{EntityId, EntityKind};
 use crate::memorize::facts::SLOT_CHARS;
 use crate::memorize::{Author, BUILTIN, Memorizer, Sentence, facts};
 use crate::memory::model::{Fact as Slot, Ground, MemoryKind, MemoryRow};
-use crate::memory::{Draft, Filter, View};
+use crate::memory::natures::attribute_meant;
+use crate::memory::{Draft, Filter, View, placed_by};
 use crate::mention;
 use crate::time::Span;
 
@@ -42,7 +43,11 @@ impl Conclusions {
         let words: BTreeSet<String> =
             clip.turns.iter().flat_map(|turn| words_of(&turn.words)).collect();
         let said = |name: &str| words_of(name).iter().all(|word| words.contains(word));
+        let stated = self.facts.iter().filter_map(|fact| facts::naming(&fact.text));
+        let stated = stated.map(|(entity, name)| NamedAs { entity, name });
         let mut names = self.names.clone();
+        names.extend(stated);
+        names.dedup();
         names.retain(|one| given.contains(&one.entity) && said(&one.name));
         names
     }
@@ -129,7 +134,7 @@ impl Admission<'_> {
 
     /// A slot: its subject an entity or a plain noun. `None`: there is none that can be kept.
     fn slot(&self, subject: &str, attribute: &str, value: &str) -> Option<Slot> {
-        let attribute = attribute.trim().to_lowercase().replace(' ', "_");
+        let attribute = attribute_meant(attribute);
         // Names have rules of their own.
         if attribute.is_empty() || attribute == "name" {
             return None;
@@ -197,7 +202,8 @@ impl Memorizer {
             sentence.confidence = CONFIDENCE + 0.1;
             events.push(sentence);
         }
-        let (slotted, plain) = self.facts(&admission, found, &mut out.refused);
+        let (mut slotted, plain) = self.facts(&admission, found, &mut out.refused);
+        slotted.extend(events.iter_mut().flat_map(|event| facts::of_sentence(event, before)));
         let slotted = facts::settle(slotted, before, draft);
         let plain = plain.into_iter().filter(|one| !self.is_known(one, persons, before));
         out.refined = step_back(&events, before, draft);
@@ -228,6 +234,9 @@ impl Memorizer {
             let slot = fact.slot.as_ref();
             sentence.fact = slot.and_then(|(s, a, v)| admission.slot(s, a, v));
             sentence.wish = fact.action;
+            if sentence.fact.is_none() {
+                slotted.extend(facts::of_sentence(&mut sentence, admission.before));
+            }
             match sentence.fact {
                 Some(_) => slotted.push(sentence),
                 None => plain.push(sentence),
@@ -243,10 +252,7 @@ impl Memorizer {
             if let Some(who) = placed.who.as_deref().filter(|who| !mention::spelled(who).is_empty())
             {
                 match admission.text(who) {
-                    Some(who) => {
-                        text =
-                            format!("The {} is {}; {who} put it there.", slot.subject, slot.value)
-                    }
+                    Some(who) => text = placed_by(&text, &who, false),
                     None => {
                         *refused += 1;
                         continue;

@@ -280,6 +280,48 @@ fn conclusions_are_written_under_present_ids_and_refine_what_is_there() {
 }
 
 #[test]
+fn sentences_without_a_slot_state_facts_too() {
+    let mut home = Home::new();
+    let fact = |text: &str| Fact { text: text.into(), slot: None, action: None };
+    let found = Conclusions {
+        events: vec![Event {
+            text: "<face_1> puts the red mug on the shelf.".into(),
+            secs: None,
+            importance: 0.5,
+        }],
+        facts: vec![
+            fact("<face_1> likes green tea."),
+            fact("<voice_1>'s name is Ben."),
+            fact("<face_1> is called Admin."),
+            fact("<face_1> might like cats."),
+        ],
+        ..Conclusions::default()
+    };
+    let refined = home.refine(&found);
+    let slots: Vec<String> = refined
+        .rows
+        .iter()
+        .filter_map(|row| row.fact.as_ref())
+        .map(|fact| format!("{} | {} | {}", fact.subject, fact.attribute, fact.value))
+        .collect();
+    assert_eq!(slots.len(), 2, "{slots:?}");
+    for slot in ["red mug | location | on the shelf", "person_1 | likes | green tea"] {
+        assert!(slots.contains(&slot.to_owned()), "{slots:?}");
+    }
+    let view = home.memory.view();
+    let placed = refined
+        .rows
+        .iter()
+        .find(|row| row.fact.as_ref().is_some_and(|fact| fact.attribute == "location"));
+    assert_eq!(view.told_by(placed.unwrap()).as_deref(), Some("person_1"));
+    // What a model concludes from one clip has one source.
+    assert!(refined.rows.iter().filter(|row| view.is_weak(row)).count() == 1);
+    // "Ben" was said, "Admin" was not.
+    assert_eq!(view.names(id(EntityKind::Person, 2))[0].name, "Ben");
+    assert!(view.names(id(EntityKind::Person, 1)).is_empty());
+}
+
+#[test]
 fn what_names_an_id_that_was_not_given_stays_out() {
     let mut home = Home::new();
     let event = |text: &str| Event { text: text.into(), secs: None, importance: 0.5 };

@@ -3,17 +3,15 @@
 
 use super::{BUILTIN, Upkeep};
 use crate::ids::{EntityId, EntityKind, SessionId};
+use crate::memorize::facts::place_named;
 use crate::memory::model::{Fact, MemoryKind, MemoryRow, NameRow, NameSource, PoseRow};
 use crate::memory::{Draft, Filter, POSITION, Point, View, position_value};
-use crate::mention;
 use crate::time::{Span, Timestamp};
 
 /// Moving less than this is staying, metres.
 const STILL_M: f64 = 0.75;
 /// Poses farther apart than this do not belong together, seconds.
 const GAP_SECS: f64 = 60.0;
-/// Longest name of a place, words.
-const LONGEST: usize = 3;
 
 /// The robot stood still.
 struct Stop {
@@ -84,25 +82,35 @@ pub(super) fn found(
 ) -> Found {
     let settings = &upkeep.settings;
     let (stops, next) = stops(before, session, new, settings.place_stay_secs);
+    let known = before.places();
+    // Told before any pose said where it lies.
+    let told = |name: &str| {
+        let mut told = known.iter().filter(|place| place.position.is_none());
+        told.find(|place| place.is_called(name)).map(|place| place.id)
+    };
     let mut places: Vec<(EntityId, Point)> =
-        before.places().into_iter().map(|place| (place.id, place.point())).collect();
+        known.iter().filter_map(|place| Some((place.id, place.position.clone()?))).collect();
     let mut result = Found { next, places: 0, names: 0 };
     for stop in stops {
         let near = places.iter().filter_map(|(id, point)| {
             let distance = stop.point.distance(point).filter(|d| *d <= settings.place_radius_m)?;
             Some((distance, *id))
         });
-        let known = near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let place = known.map(|(_, id)| id).unwrap_or_else(|| {
-            let id = draft.new_entity(EntityKind::Place);
+        let nearest = near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let named = names(before, stop.span);
+        let place = nearest.map(|(_, id)| id).unwrap_or_else(|| {
+            let mut told = named.iter().filter_map(|(name, ..)| told(name));
+            let told = told.find(|told| places.iter().all(|(id, _)| id != told));
+            let id = told.unwrap_or_else(|| draft.new_entity(EntityKind::Place));
             position(id, &stop, before, upkeep, draft);
             places.push((id, stop.point.clone()));
             result.places += 1;
             id
         });
-        for (name, at, source) in names(before, stop.span) {
-            let known = before.names(place);
-            if !known.iter().any(|row| row.name.eq_ignore_ascii_case(&name)) {
+        for (name, at, source) in named {
+            let own = before.names(place);
+            let of_another = known.iter().any(|other| other.id != place && other.is_called(&name));
+            if !of_another && !own.iter().any(|row| row.name.eq_ignore_ascii_case(&name)) {
                 draft.name(NameRow { entity: place, name, since: at, source, turn: None });
                 result.names += 1;
             }
@@ -150,79 +158,8 @@ fn names(view: &View, span: Span) -> Vec<(String, Timestamp, NameSource)> {
             MemoryKind::Note => NameSource::Told,
             _ => NameSource::Said,
         };
-        Some((place_name(&row.text)?, row.span.start, source))
+        let name = place_named(&row.text, source == NameSource::Said)?;
+        Some((name, row.span.start, source))
     });
     named.collect()
-}
-
-/// "This is the kitchen.", "We are in the living room now."
-fn place_name(text: &str) -> Option<String> {
-    const OPENINGS: [&str; 8] = [
-        "this is the ",
-        "this is our ",
-        "this room is the ",
-        "we are in the ",
-        "we're in the ",
-        "you are in the ",
-        "you're in the ",
-        "here is the ",
-    ];
-    const ROOMS: [&str; 22] = [
-        "kitchen",
-        "room",
-        "bedroom",
-        "bathroom",
-        "hall",
-        "hallway",
-        "office",
-        "garage",
-        "cellar",
-        "attic",
-        "garden",
-        "lab",
-        "laboratory",
-        "workshop",
-        "corridor",
-        "lobby",
-        "library",
-        "balcony",
-        "studio",
-        "nursery",
-        "pantry",
-        "porch",
-    ];
-    let plain = mention::render(text, |_| String::new()).to_lowercase();
-    let after =
-        OPENINGS.iter().find_map(|opening| Some(&plain[plain.find(opening)? + opening.len()..]))?;
-    let mut name = Vec::new();
-    for word in after.split_whitespace().take(LONGEST) {
-        let ends = word.ends_with(|c: char| !c.is_alphanumeric());
-        let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-        name.push(bare.to_owned());
-        // "the dining room", not "the dining room where we eat", nor "the best cup of all".
-        if ROOMS.contains(&bare) {
-            return Some(name.join(" "));
-        }
-        if ends {
-            break;
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::place_name;
-
-    #[test]
-    fn rooms_are_named_plainly() {
-        let name = |text: &str| place_name(text).unwrap_or_default();
-        assert_eq!(name("<person_1> said: \"This is the kitchen.\""), "kitchen");
-        assert_eq!(name("We are in the living room now"), "living room");
-        for other in
-            ["This is the best cup of all", "this is my cup", "the kitchen is over there", ""]
-        {
-            assert_eq!(place_name(other), None, "{other}");
-        }
-    }
 }

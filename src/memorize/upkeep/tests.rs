@@ -139,7 +139,7 @@ fn habits_company_and_frequencies_are_concluded_from_many_days() {
                 other => panic!("{other:?}"),
             })
             .collect();
-        assert!(grounds.len() >= 6 && !row.is_weak(), "{row:?}");
+        assert!(grounds.len() >= 6 && !view.is_weak(&row), "{row:?}");
         assert!(grounds.iter().any(|ground| ground.span.start >= at(5.0)), "{row:?}");
         assert!((0.5..1.0).contains(&row.confidence), "{row:?}");
     }
@@ -443,7 +443,8 @@ fn where_the_robot_stays_is_a_place_that_gets_its_name() {
         told,
         [("place_1".into(), "kitchen".into()), ("place_2".into(), "living room".into())]
     );
-    assert!((places[0].x - 1.1).abs() < 1e-9 && places[0].frame == "map", "{places:?}");
+    let points: Vec<_> = places.iter().filter_map(|place| place.position.clone()).collect();
+    assert!((points[0].x - 1.1).abs() < 1e-9 && points[0].frame == "map", "{places:?}");
     let name_at = |secs: f64| view.place_at(now(secs)).and_then(|place| place.name);
     assert_eq!(name_at(10.0).as_deref(), Some("kitchen"));
     assert_eq!(name_at(32.0), None, "on the way");
@@ -462,7 +463,28 @@ fn where_the_robot_stays_is_a_place_that_gets_its_name() {
     draft.memory(MemoryRow { id, fact: Some(fact), ..told }, None);
     draft.commit().unwrap();
     let view = memory.view();
-    assert_eq!(view.things_near(&places[0].point(), 2.0)[0].object, "mug");
-    assert!(view.things_near(&places[1].point(), 2.0).is_empty());
+    assert_eq!(view.things_near(&points[0], 2.0)[0].object, "mug");
+    assert!(view.things_near(&points[1], 2.0).is_empty());
     assert!(memory.check().unwrap().faults.is_empty());
+}
+
+#[test]
+fn a_place_that_was_told_gets_its_position_from_the_first_pose_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let keeper = upkeep(&memory, config::Upkeep::default());
+    let now = |secs: f64| at(0.0).plus_secs(secs);
+    let mut draft = memory.begin(now(1.0));
+    let persons = crate::identify::Persons::default();
+    let told =
+        crate::memorize::Memorizer::new(None).here("kitchen", now(1.0), &persons, &mut draft);
+    draft.commit().unwrap();
+    assert_eq!(memory.view().places()[0].position, None);
+    stand(&memory, 0, 2.0, 30, (1.0, 2.0), Some("Somebody said: \"this is the kitchen\""));
+    assert_eq!(keeper.run(now(32.0)).unwrap().places, 1, "its position, no second name");
+    let places = memory.view().places();
+    assert_eq!((places.len(), places[0].id), (1, told.0));
+    assert!(places[0].is_called("Kitchen") && places[0].position.is_some(), "{places:?}");
+    // By its pose, and as it was told.
+    assert_eq!(memory.view().stays_at(&places[0]), [Span::new(now(1.0), now(32.0))]);
 }

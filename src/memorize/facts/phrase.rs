@@ -1,0 +1,460 @@
+//! From text to clauses, and from words to names of things and places.
+//!
+//! Only what is stated plainly passes: questions, and sentences that say what may or usually is, have no clauses.
+
+use std::ops::Range;
+
+use super::words::{
+    ADVERBS, BARE_NO_PLACES, DETERMINERS, FILLERS, HEDGES, HEDGING, INDEFINITE, JOINTS, LEADS,
+    MONTHS, NAMES_TOO, NO_PLACES, NO_THINGS, NOUNS_IN_ING, NUMBERS, OTHER_PREPOSITIONS, PARTS,
+    PREPOSITIONS, STOPS, TAGS, TIMES, TOWARDS, TRADES, WITH_TO,
+};
+use super::{LONGEST, SLOT_CHARS};
+use crate::memory::natures::RELATIONS;
+
+/// Words of a sentence up to which one hedge makes all of it uncertain; speech without full stops is longer.
+const ONE_SENTENCE: usize = 25;
+/// Longest place, words: "on the lower shelf of the cupboard in the kitchen".
+const LONGEST_PLACE: usize = 12;
+
+/// A word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    /// In lower case.
+    pub(super) lower: String,
+    /// As it was written.
+    pub(super) spelled: String,
+    /// A comma or the like follows.
+    ends: bool,
+}
+
+/// A stretch of words in both spellings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clause<'a> {
+    /// In lower case, contractions undone.
+    pub(super) lower: &'a [&'a str],
+    /// The same as they were written.
+    pub(super) spelled: &'a [&'a str],
+}
+
+impl<'a> Clause<'a> {
+    pub(super) fn len(self) -> usize {
+        self.lower.len()
+    }
+
+    /// Words of it.
+    pub(super) fn part(self, range: Range<usize>) -> Self {
+        let range = range.start.min(self.len())..range.end.min(self.len());
+        Self { lower: &self.lower[range.clone()], spelled: &self.spelled[range] }
+    }
+
+    /// All words from one on.
+    pub(super) fn from(self, start: usize) -> Self {
+        self.part(start..self.len())
+    }
+
+    /// As it was written.
+    pub(super) fn text(self) -> String {
+        self.spelled.join(" ")
+    }
+
+    /// Whether somebody who writes capitals wrote it.
+    pub(super) fn is_cased(self) -> bool {
+        self.spelled.iter().any(|word| is_capital(word))
+    }
+
+    /// Without the words that change nothing about what comes.
+    fn plain(mut self) -> Self {
+        loop {
+            let skip = match self.lower {
+                [first, ..] if FILLERS.has(first) => 1,
+                [first, second, ..] if is_day([*first, *second]) => 2,
+                _ => return self,
+            };
+            self = self.from(skip);
+        }
+    }
+}
+
+/// "This morning", "last night", "on Monday".
+fn is_day([first, second]: [&str; 2]) -> bool {
+    matches!(first, "this" | "last" | "on" | "at" | "yesterday") && is_time(second)
+}
+
+pub(super) fn is_capital(word: &str) -> bool {
+    word.starts_with(char::is_uppercase)
+}
+
+fn is_time(word: &str) -> bool {
+    TIMES.has(word) || word.strip_suffix('s').is_some_and(|one| TIMES.has(one))
+}
+
+fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) || NUMBERS.has(word)
+}
+
+/// Every clause of a text that states something plainly.
+pub(super) fn clauses(text: &str) -> Vec<Vec<Word>> {
+    let mut found = Vec::new();
+    for (sentence, mark) in sentences(text) {
+        let mut words = words_of(sentence);
+        if mark == '?' {
+            let tag = TAGS.iter().find(|tag| ends_with(&words, tag));
+            let Some(tag) = tag else { continue };
+            words.truncate(words.len() - tag.len());
+        }
+        let all = words.len() <= ONE_SENTENCE;
+        if all && is_hedged(&words) {
+            continue;
+        }
+        let mut clause: Vec<Word> = Vec::new();
+        for word in words {
+            let (joint, ends) = (JOINTS.has(&word.lower), word.ends);
+            if !joint {
+                clause.push(word);
+            }
+            if joint || ends {
+                found.push(std::mem::take(&mut clause));
+            }
+        }
+        found.push(clause);
+        if !all {
+            found.retain(|clause| !is_hedged(clause));
+        }
+    }
+    found.retain(|clause| !clause.is_empty());
+    found
+}
+
+/// Calls `read` with the clause, and with what stands between its "and"s: "the salt and the pepper are here", "the keys are
+/// here and I like tea".
+pub(super) fn read_clause<T>(words: &[Word], mut read: impl FnMut(Clause<'_>) -> Vec<T>) -> Vec<T> {
+    let lower: Vec<&str> = words.iter().map(|word| word.lower.as_str()).collect();
+    let spelled: Vec<&str> = words.iter().map(|word| word.spelled.as_str()).collect();
+    let whole = Clause { lower: &lower, spelled: &spelled };
+    let mut found = read(whole.plain());
+    // What the whole says begins with its first part.
+    let first = found.is_empty();
+    let ands: Vec<usize> = (0..lower.len()).filter(|at| lower[*at] == "and").collect();
+    let mut from = 0;
+    for at in ands.iter().copied().chain([lower.len()]).filter(|_| !ands.is_empty()) {
+        if first || from > 0 {
+            found.extend(read(whole.part(from..at).plain()));
+        }
+        from = at + 1;
+    }
+    found
+}
+
+/// Sentences, each with the mark that ends it.
+fn sentences(text: &str) -> Vec<(&str, char)> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    for (at, mark) in text.char_indices() {
+        let after = at + mark.len_utf8();
+        let within = text[after..].starts_with(|c: char| c.is_alphanumeric());
+        if matches!(mark, '.' | '!' | '?' | ';' | '\n') && !within {
+            found.push((&text[from..at], mark));
+            from = after;
+        }
+    }
+    found.push((&text[from..], '.'));
+    found
+}
+
+/// The words of a sentence, contractions undone.
+fn words_of(sentence: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    for raw in sentence.split_whitespace() {
+        let bare = raw.replace(['<', '>'], "").replace('\u{2019}', "'");
+        let spelled = bare.trim_matches(|c: char| !c.is_alphanumeric() && c != '+');
+        let after = bare.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
+        let ends = bare[after..].contains([',', ':', ')', '–', '—']);
+        if bare.starts_with('(') || spelled.is_empty() {
+            words.last_mut().into_iter().for_each(|last| last.ends = true);
+        }
+        if !spelled.chars().any(char::is_alphanumeric) {
+            continue;
+        }
+        let (first, second) = undone(spelled);
+        words.push(Word { lower: first.to_lowercase(), spelled: first, ends: false });
+        if let Some(second) = second {
+            words.push(Word { lower: second.to_owned(), spelled: second.to_owned(), ends: false });
+        }
+        words.last_mut().into_iter().for_each(|last| last.ends = ends);
+    }
+    undo_is(&mut words);
+    words
+}
+
+/// "Don't" → "do", "not".
+fn undone(word: &str) -> (String, Option<&'static str>) {
+    const WHOLE: [(&str, &str, &str); 3] =
+        [("can't", "can", "not"), ("cannot", "can", "not"), ("won't", "will", "not")];
+    const ENDS: [(&str, &str); 4] = [("n't", "not"), ("'m", "am"), ("'re", "are"), ("'ve", "have")];
+    const WITH_IS: [&str; 8] = ["it", "he", "she", "there", "that", "what", "who", "where"];
+    let lower = word.to_lowercase();
+    if let Some((_, first, second)) = WHOLE.iter().find(|(whole, ..)| *whole == lower) {
+        return ((*first).to_owned(), Some(*second));
+    }
+    if lower.strip_suffix("'s").is_some_and(|bare| WITH_IS.contains(&bare)) {
+        return (word[..word.len() - 2].to_owned(), Some("is"));
+    }
+    let short = ENDS.iter().find(|(end, _)| lower.ends_with(*end) && lower.len() > end.len());
+    match short.filter(|_| word.is_ascii()) {
+        Some((end, second)) => (word[..word.len() - end.len()].to_owned(), Some(*second)),
+        None => (word.to_owned(), None),
+    }
+}
+
+/// "The mug's in the sink", "Ava's a nurse": that "'s" is no possessive.
+fn undo_is(words: &mut Vec<Word>) {
+    let mut at = 0;
+    while at + 1 < words.len() {
+        let next = words[at + 1].lower.as_str();
+        let is = matches!(next, "not" | "a" | "an" | "called") || PREPOSITIONS.has(next);
+        let word = &mut words[at];
+        if is && !word.ends && word.lower.len() > 2 && word.lower.ends_with("'s") {
+            word.lower.truncate(word.lower.len() - 2);
+            word.spelled.truncate(word.spelled.len() - 2);
+            let (lower, spelled) = ("is".to_owned(), "is".to_owned());
+            words.insert(at + 1, Word { lower, spelled, ends: false });
+        }
+        at += 1;
+    }
+}
+
+fn ends_with(words: &[Word], tag: &[&str]) -> bool {
+    words.len() > tag.len()
+        && words[words.len() - tag.len()..].iter().zip(tag).all(|(word, one)| word.lower == *one)
+}
+
+fn is_hedged(words: &[Word]) -> bool {
+    let one = |word: &Word| {
+        let name = NAMES_TOO.has(&word.lower) && is_capital(&word.spelled);
+        let short = word.lower.ends_with("'ll") || word.lower.ends_with("'d");
+        short || (HEDGES.has(&word.lower) && !name)
+    };
+    let two =
+        |pair: &[Word]| HEDGING.iter().any(|[a, b]| pair[0].lower == *a && pair[1].lower == *b);
+    words.iter().any(one) || words.windows(2).any(two)
+}
+
+/// How many words at the beginning name one thing or place: a determiner, nouns, "of" and more of them.
+pub(super) fn noun_phrase(words: &[&str]) -> usize {
+    let start = usize::from(words.first().is_some_and(|word| DETERMINERS.has(word)));
+    let mut end = start;
+    while let Some(word) = words.get(end) {
+        let after_of = end > start && words[end - 1] == "of";
+        let article = DETERMINERS.has(word) && !after_of;
+        let other = STOPS.has(word) || PREPOSITIONS.has(word) || OTHER_PREPOSITIONS.has(word);
+        let next = words.get(end + 1);
+        let day = matches!(*word, "last" | "next") && next.is_some_and(|next| is_time(next))
+            || *word == "right" && next == Some(&"now");
+        let since = end > start && is_number(word) && next.is_some_and(|next| is_time(next));
+        let doing = end > start && word.ends_with("ing") && !NOUNS_IN_ING.has(word);
+        if article || other || day || since || doing {
+            break;
+        }
+        end += 1;
+    }
+    while end > start && words[end - 1] == "of" {
+        end -= 1;
+    }
+    if end == start { 0 } else { end }
+}
+
+/// The words of a name without its determiner, and the one that it is about: "box" of "the box of pens".
+fn nouns<'w, 'a>(words: &'w [&'a str]) -> Option<(&'w [&'a str], &'a str)> {
+    let nouns = match words {
+        [first, rest @ ..] if DETERMINERS.has(first) => rest,
+        all => all,
+    };
+    let of = nouns.iter().position(|word| *word == "of").unwrap_or(nouns.len());
+    nouns[..of].last().map(|head| (nouns, *head))
+}
+
+/// A thing that is told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Thing {
+    /// What facts call it. Number is part of the name: "the lamps" are not "the lamp", and what is told of the several
+    /// says nothing of the one, nor the other way round.
+    pub(super) key: String,
+    /// The same for a sentence: "The red mug", "Ava's mug".
+    pub(super) worded: String,
+    /// It may be another one of its kind.
+    pub(super) indefinite: bool,
+    /// There are several.
+    pub(super) several: bool,
+}
+
+/// The thing that all those words name; `bare`: it needs no determiner.
+pub(super) fn thing(clause: Clause<'_>, bare: bool) -> Option<Thing> {
+    let skip = match clause.lower {
+        ["all" | "both", next, ..] if DETERMINERS.has(next) => 1,
+        _ => 0,
+    };
+    let clause = clause.from(skip);
+    if noun_phrase(clause.lower) != clause.len() {
+        return None;
+    }
+    let determiner = clause.lower.first().copied().filter(|word| DETERMINERS.has(word));
+    let mut name = clause.from(usize::from(determiner.is_some()));
+    let counted = matches!(name.lower, [first, _, ..] if is_number(first));
+    if counted {
+        name = name.from(1);
+    }
+    let (all, head) = nouns(name.lower)?;
+    let owned = all.len() > 1 && all[..all.len() - 1].iter().any(|word| word.ends_with("'s"));
+    let named = determiner.is_some() || owned || counted || bare;
+    // A vacuum cleaner is a thing.
+    let trade = all.len() == 1 && TRADES.has(head);
+    let somebody = trade || NO_THINGS.has(head) || RELATIONS.contains(&head);
+    let odd = is_number(head) || is_time(head) || head.ends_with("'s");
+    let key = all.join(" ");
+    if !named || somebody || odd || all.len() > LONGEST || key.chars().count() > SLOT_CHARS {
+        return None;
+    }
+    let several = head.ends_with('s') && !head.ends_with("ss") && !head.ends_with("us");
+    let worded = match determiner.is_none() && owned {
+        true => capitalised(&name.text()),
+        false => format!("The {key}"),
+    };
+    let indefinite = determiner.is_none_or(|word| INDEFINITE.has(word)) && !owned;
+    Some(Thing { key, worded, indefinite, several })
+}
+
+/// "The salt and the pepper": each of them, or nothing.
+pub(super) fn things(clause: Clause<'_>, bare: bool) -> Vec<Thing> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    let len = clause.len();
+    for at in (0..len).filter(|at| clause.lower[*at] == "and").chain([len]) {
+        let Some(thing) = thing(clause.part(from..at), bare || from > 0) else {
+            return Vec::new();
+        };
+        found.push(thing);
+        from = at + 1;
+    }
+    // "The salt and pepper": the second is as definite as the first.
+    let first = found.first().is_some_and(|thing| thing.indefinite);
+    found.iter_mut().for_each(|thing| thing.indefinite = first);
+    found
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// How many words are a preposition: "on", "next to".
+fn preposition(words: &[&str]) -> usize {
+    match words {
+        [word, "to", ..] if WITH_TO.has(word) => 2,
+        [word, ..] if PREPOSITIONS.has(word) && !WITH_TO.has(word) => 1,
+        _ => 0,
+    }
+}
+
+/// Whether what a preposition stands before is a place: not "in March", "at ten", "in trouble".
+pub(super) fn is_place(words: &[&str]) -> bool {
+    let bare = !words.first().is_some_and(|word| DETERMINERS.has(word));
+    let Some((all, head)) = nouns(words) else { return false };
+    let of = all.iter().position(|word| *word == "of");
+    let none = |word: &str| is_time(word) || NO_PLACES.has(word);
+    if none(head) || (PARTS.has(head) && of.is_none()) {
+        return false;
+    }
+    // "In the middle of the night".
+    if of.is_some_and(|of| !is_part_of(&all[of + 1..])) {
+        return false;
+    }
+    let Some(first) = all.first() else { return false };
+    if bare && (none(first) || BARE_NO_PLACES.has(first)) {
+        return false;
+    }
+    if bare && all.len() == 1 && head.ends_with("ing") && !NOUNS_IN_ING.has(head) {
+        return false;
+    }
+    let timed = all.iter().any(|word| is_time(word) || MONTHS.has(word));
+    if is_number(first) {
+        // "In two boxes", "at 10 Downing Street"; not "at nine sharp", "in 5 minutes".
+        let counted = all.len() == 2 && head.ends_with('s');
+        return !timed && (counted || all.len() > 2);
+    }
+    // "In room 5", not "on March 5".
+    !(is_number(head) && (all.len() < 2 || timed))
+}
+
+fn is_part_of(words: &[&str]) -> bool {
+    nouns(words).is_some_and(|(_, head)| !is_time(head))
+}
+
+/// The place that the words begin with, with its preposition: which of them.
+pub(super) fn place(words: &[&str]) -> Option<Range<usize>> {
+    let mut start = 0;
+    while let [lead, next, ..] = &words[start..]
+        && LEADS.has(lead)
+        && (PREPOSITIONS.has(next) || ADVERBS.has(next) || LEADS.has(next))
+    {
+        start += 1;
+    }
+    let first = words.get(start)?;
+    // "Outside", not "outside the house".
+    let alone = ADVERBS.has(first) && noun_phrase(&words[start + 1..]) == 0;
+    let end = match alone {
+        true => start + 1,
+        false => start + one_place(&words[start..])?,
+    };
+    Some(start..rest_of_place(words, start, end))
+}
+
+/// The words of one preposition and what it stands before.
+fn one_place(words: &[&str]) -> Option<usize> {
+    let before = preposition(words);
+    let name = noun_phrase(&words[before..]);
+    let sound = before > 0 && name > 0 && is_place(&words[before..before + name]);
+    sound.then_some(before + name)
+}
+
+/// "On the table" goes on "in the kitchen"; not "in the morning".
+fn rest_of_place(words: &[&str], start: usize, mut end: usize) -> usize {
+    while let Some(more) = one_place(&words[end..]) {
+        if end + more - start > LONGEST_PLACE {
+            break;
+        }
+        end += more;
+    }
+    end
+}
+
+/// Where something is brought to, as the place where it then is: "to the cellar" → "at the cellar".
+pub(super) fn destination(clause: Clause<'_>) -> Option<String> {
+    let mut start = 0;
+    while let [lead, _, ..] = &clause.lower[start..]
+        && LEADS.has(lead)
+    {
+        start += 1;
+    }
+    let here = clause.from(start);
+    let towards = here
+        .lower
+        .first()
+        .and_then(|first| TOWARDS.iter().find(|(word, _)| word == first).map(|(_, place)| *place));
+    let Some(preposition) = towards else { return located(clause) };
+    let name = noun_phrase(&here.lower[1..]);
+    if name == 0 || !is_place(&here.lower[1..1 + name]) {
+        return None;
+    }
+    let end = rest_of_place(here.lower, 0, 1 + name);
+    Some(format!("{preposition} {}", here.part(1..end).text()))
+}
+
+/// The place that the clause begins with, in words.
+pub(super) fn located(clause: Clause<'_>) -> Option<String> {
+    let found = clause.part(place(clause.lower)?);
+    let first = found.lower.first()?;
+    let towards = TOWARDS.iter().find(|(word, _)| word == first);
+    let preposition = towards.map_or(*first, |(_, place)| *place);
+    Some(format!("{preposition} {}", found.from(1).text()).trim_end().to_owned())
+}

@@ -1,0 +1,278 @@
+//! Where things are said to be, to have been put, and to be no longer.
+
+use super::fact;
+use super::phrase::{Clause, Thing, destination, is_capital, located, noun_phrase, place, things};
+use super::stated::{Context, Stated};
+use super::words::{
+    AUXILIARIES, AWAY_FROM, BETWEEN, BRINGS, DETERMINERS, GONE, KEEPS, LEFT_BEHIND, NO_NAMES,
+    PLACED, PUTS, REMOVES, RESTS, RIDES, SOMEBODY, STANDS, TRADES,
+};
+use crate::memory::model::FactAction;
+use crate::memory::natures::RELATIONS;
+use crate::memory::placed_by;
+
+/// The attribute of "The mug is on the shelf."
+const LOCATION: &str = "location";
+/// Longest name of somebody unknown, words.
+const LONGEST_NAME: usize = 4;
+
+/// What a clause says of where things are.
+pub(super) fn whereabouts(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stated> {
+    if let ["there", "is" | "are", ..] = clause.lower {
+        return there_is(clause.from(2), context);
+    }
+    let at_verb = |at: usize| {
+        let found = is_somewhere(clause, at, context)
+            .or_else(|| stands(clause, at, context))
+            .or_else(|| was_put(clause, at, context))
+            .or_else(|| somebody_put(clause, at, context))
+            .or_else(|| moved(clause, at, context));
+        found.filter(|found| !found.is_empty())
+    };
+    (1..clause.len()).find_map(at_verb).unwrap_or_default()
+}
+
+/// Whether it is denied, and what comes after the adverbs.
+fn polarity(mut clause: Clause<'_>) -> (bool, Clause<'_>) {
+    let mut denied = false;
+    loop {
+        let skip = match clause.lower {
+            ["no", "longer", ..] => 2,
+            ["not" | "no", ..] => 1,
+            [first, ..] if BETWEEN.has(first) => 1,
+            _ => return (denied, clause),
+        };
+        denied |= matches!(clause.lower, ["not" | "no", ..]);
+        clause = clause.from(skip);
+    }
+}
+
+/// "There is a hammer in the toolbox", "there is no milk in the fridge".
+fn there_is(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stated> {
+    let (denied, rest) = polarity(clause);
+    let Some((things, place)) = split(rest, true, located) else { return Vec::new() };
+    match denied {
+        true => over(&things, &place),
+        false => there(&things, &place, None, context),
+    }
+}
+
+/// "The keys are now in the drawer", "my phone is not on the desk any more", "the torch is gone".
+fn is_somewhere(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
+    matches!(clause.lower[at], "is" | "are").then_some(())?;
+    let things = things(clause.part(0..at), false);
+    let (denied, mut rest) = polarity(clause.from(at + 1));
+    let first = *rest.lower.first()?;
+    if (GONE.has(first) && !denied) || (denied && matches!(first, "there" | "here")) {
+        return Some(over(&things, ""));
+    }
+    let brought = BRINGS.has(first);
+    if PLACED.has(first) || RESTS.has(first) {
+        rest = rest.from(1);
+    }
+    let place = if brought { destination(rest) } else { located(rest) }?;
+    Some(match denied {
+        true => over(&things, &place),
+        false => there(&things, &place, None, context),
+    })
+}
+
+/// "The ladder stands behind the house", "the coat does not hang in the hall any more", "the torch has disappeared".
+fn stands(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
+    let here = clause.from(at);
+    let things = || things(clause.part(0..at), false);
+    match here.lower {
+        ["disappeared" | "vanished", ..] => Some(over(&things(), "")),
+        ["has" | "have", "disappeared" | "vanished" | "gone", ..] => Some(over(&things(), "")),
+        ["does" | "do", "not", verb, ..] if STANDS.has(verb) => {
+            Some(over(&things(), &located(here.from(3))?))
+        }
+        ["no", "longer", verb, ..] if STANDS.has(verb) => {
+            Some(over(&things(), &located(here.from(3))?))
+        }
+        [verb, ..] if STANDS.has(verb) => {
+            Some(there(&things(), &located(here.from(1))?, None, context))
+        }
+        _ => None,
+    }
+}
+
+/// "The stapler was put on the shelf by Ben", "the saw has been taken from the shed".
+fn was_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
+    let here = clause.from(at);
+    let skip = match here.lower {
+        ["has" | "have", "been", ..] => 2,
+        ["has" | "have", "just" | "already" | "now", "been", ..] => 3,
+        ["was" | "were" | "got", ..] => 1,
+        _ => return None,
+    };
+    let (denied, rest) = polarity(here.from(skip));
+    let verb = *rest.lower.first().filter(|_| !denied)?;
+    let things = things(clause.part(0..at), false);
+    let (who, what) = agent(rest.from(1), context);
+    if REMOVES.has(verb)
+        && let Some(place) = taken_from(what)
+    {
+        return Some(over(&things, &place));
+    }
+    let place = match verb {
+        verb if BRINGS.has(verb) => destination(past_origin(what)),
+        verb if PLACED.has(verb) => located(what),
+        _ => None,
+    };
+    Some(there(&things, &place?, who.as_deref(), context))
+}
+
+/// "… in the drawer by Ben", "… by Ben in the drawer": who, and the rest.
+fn agent<'a>(clause: Clause<'a>, context: &Context<'_>) -> (Option<String>, Clause<'a>) {
+    let by = clause.lower.iter().position(|word| *word == "by");
+    let Some(by) = by else { return (None, clause) };
+    let name = clause.from(by + 1);
+    let whom = |name: Clause<'_>| actor(name, context).flatten().filter(|who| is_somebody(who));
+    if by > 0 {
+        let who = whom(name);
+        let rest = if who.is_some() { clause.part(0..by) } else { clause };
+        return (who, rest);
+    }
+    let mut lengths = (1..=name.len().min(LONGEST_NAME)).rev();
+    let named = |len: usize| {
+        let who = whom(name.part(0..len))?;
+        place(&name.lower[len..]).map(|_| (Some(who), name.from(len)))
+    };
+    lengths.find_map(named).unwrap_or((None, clause))
+}
+
+/// Whether what stands after "by" is no place: "by Ben", "by the plumber", not "by the window".
+fn is_somebody(who: &str) -> bool {
+    let somebody = |head: &str| TRADES.has(head) || RELATIONS.contains(&head);
+    who.starts_with('<') || is_capital(who) || who.rsplit(' ').next().is_some_and(somebody)
+}
+
+/// "Ben put the saw in Ava's room", "someone took the umbrella to the car", "we keep the scissors in the drawer".
+fn somebody_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
+    let verb = clause.lower[at];
+    let rest = clause.from(at + 1);
+    let rest = match rest.lower {
+        ["back" | "down" | "up" | "away" | "out", next, ..] if DETERMINERS.has(next) => {
+            rest.from(1)
+        }
+        _ => rest,
+    };
+    let (puts, brings) = (PUTS.has(verb) || KEEPS.has(verb), BRINGS.has(verb));
+    if !puts && !brings && !REMOVES.has(verb) {
+        return None;
+    }
+    let who = actor(clause.part(0..at), context)?.filter(|_| !KEEPS.has(verb));
+    if puts {
+        let (things, place) = split(rest, false, located)?;
+        let left = matches!(verb, "left" | "leaves");
+        let own = |thing: &Thing| LEFT_BEHIND.has(&thing.key);
+        return (!left || !things.iter().any(own))
+            .then(|| there(&things, &place, who.as_deref(), context));
+    }
+    if let Some((things, place)) = split(rest, false, taken_from).filter(|_| REMOVES.has(verb)) {
+        return Some(over(&things, &place));
+    }
+    let (things, place) =
+        split(rest, false, |clause| destination(past_origin(clause))).filter(|_| brings)?;
+    let ride = |thing: &Thing| matches!(verb, "took" | "takes" | "taken") && RIDES.has(&thing.key);
+    (!things.iter().any(ride)).then(|| there(&things, &place, who.as_deref(), context))
+}
+
+/// "The drill moved to the garage."
+fn moved(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
+    let here = clause.from(at);
+    let ["moved", "to" | "into" | "onto", article, ..] = here.lower else { return None };
+    let things = things(clause.part(0..at), false);
+    let place = destination(here.from(1)).filter(|_| DETERMINERS.has(article))?;
+    Some(there(&things, &place, None, context))
+}
+
+/// "From the drawer", "out of the hall": the place as one where the thing was.
+fn taken_from(clause: Clause<'_>) -> Option<String> {
+    let skip = match clause.lower {
+        ["out", "of", ..] => 2,
+        [first, ..] if AWAY_FROM.has(first) && *first != "of" => 1,
+        _ => return None,
+    };
+    let from = clause.from(skip);
+    let name = noun_phrase(from.lower);
+    // "From the shed to the garage" tells more.
+    let on = matches!(from.lower.get(name), Some(&("to" | "into" | "onto")));
+    (name > 0 && !on).then(|| from.part(0..name).text())
+}
+
+/// "From the shed to the garage": from "to" on.
+fn past_origin(clause: Clause<'_>) -> Clause<'_> {
+    let away = clause.lower.first().is_some_and(|first| AWAY_FROM.has(first) || *first == "out");
+    let to = clause.lower.iter().position(|word| matches!(*word, "to" | "into" | "onto"));
+    match to.filter(|_| away) {
+        Some(to) => clause.from(to),
+        None => clause,
+    }
+}
+
+/// The things, and the first place after them that `read` makes out.
+fn split<'a>(
+    clause: Clause<'a>,
+    bare: bool,
+    read: impl Fn(Clause<'a>) -> Option<String>,
+) -> Option<(Vec<Thing>, String)> {
+    (1..clause.len()).find_map(|at| {
+        let place = read(clause.from(at))?;
+        let things = things(clause.part(0..at), bare);
+        (!things.is_empty()).then_some((things, place))
+    })
+}
+
+/// Who does it: `None`: those words name nobody; `Some(None)`: somebody, nobody knows who.
+fn actor(clause: Clause<'_>, context: &Context<'_>) -> Option<Option<String>> {
+    let aside = |word: &&&str| AUXILIARIES.has(word);
+    let name = clause.part(0..clause.len() - clause.lower.iter().rev().take_while(aside).count());
+    match name.lower {
+        [] => return None,
+        ["i"] => return Some(context.speaker.map(|id| format!("<{id}>"))),
+        [one] if SOMEBODY.has(one) => return Some(None),
+        words if words.len() > LONGEST_NAME => return None,
+        words => {
+            if let Some(person) = context.person(words) {
+                return Some(Some(format!("<{person}>")));
+            }
+        }
+    }
+    let (first, text) = (*name.lower.first()?, name.text());
+    let named = name.spelled.iter().all(|word| is_capital(word))
+        && !NO_NAMES.has(first)
+        && !first.ends_with("ly");
+    let whole = noun_phrase(name.lower) == name.len();
+    let described = name.len() > 1 && (DETERMINERS.has(first) || first.ends_with("'s"));
+    let known = whole && (named || described);
+    let text = match DETERMINERS.has(first) {
+        true => format!("{first} {}", name.from(1).text()),
+        false => text,
+    };
+    known.then(|| Some(context.owned(&text)))
+}
+
+/// What is said of things that are somewhere.
+fn there(things: &[Thing], place: &str, who: Option<&str>, context: &Context<'_>) -> Vec<Stated> {
+    let place = context.owned(place);
+    let one = |thing: &Thing| {
+        let verb = if thing.several { "are" } else { "is" };
+        let plain = format!("{} {verb} {place}.", thing.worded);
+        let text = who.map_or(plain.clone(), |who| placed_by(&plain, who, thing.several));
+        let wish = thing.indefinite.then_some(FactAction::Add);
+        Stated { fact: fact(thing.key.clone(), LOCATION, place.clone()), text, wish }
+    };
+    things.iter().map(one).collect()
+}
+
+/// What is said of things that are there no longer; an empty place: that they are not where they were.
+fn over(things: &[Thing], place: &str) -> Vec<Stated> {
+    let wish = Some(FactAction::Retire);
+    let one = |thing: &Thing| {
+        let fact = fact(thing.key.clone(), LOCATION, place.to_owned());
+        Stated { fact, text: String::new(), wish }
+    };
+    things.iter().map(one).collect()
+}

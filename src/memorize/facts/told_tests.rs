@@ -1,0 +1,266 @@
+//! What sentences state, and what states nothing.
+
+#![allow(clippy::unwrap_used)]
+
+use super::stated::{Context, Stated};
+use super::told::{naming, stated};
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::model::{FactAction, NameRow, NameSource};
+use crate::memory::{Memory, StoreOptions, who_placed};
+use crate::time::Timestamp;
+
+/// What each text states where `person_1` is Ava and `person_2` Ben Holt, said by Ava or told by nobody in particular.
+fn facts(texts: &[&str], by_ava: bool) -> Vec<Vec<String>> {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+    let at = Timestamp::from_nanos(0);
+    let mut draft = memory.begin(at);
+    for name in ["Ava", "Ben Holt"] {
+        let entity = draft.new_entity(EntityKind::Person);
+        let (name, source) = (name.to_owned(), NameSource::Told);
+        draft.name(NameRow { entity, name, since: at, source, turn: None });
+    }
+    draft.commit().unwrap();
+    let view = memory.view();
+    let speaker = by_ava.then_some(EntityId::new(EntityKind::Person, 1));
+    let context = Context { view: &view, speaker };
+    texts.iter().map(|text| stated(text, &context).iter().map(worded).collect()).collect()
+}
+
+/// "mug | location | in the sink | by Ben"; `over:` of what is no more, `also:` of what stands beside.
+fn worded(one: &Stated) -> String {
+    let lead = match one.wish {
+        Some(FactAction::Retire) => "over: ",
+        Some(_) => "also: ",
+        None => "",
+    };
+    let who = who_placed(&one.text).map(|who| format!(" | by {who}")).unwrap_or_default();
+    let fact = &one.fact;
+    format!("{lead}{} | {} | {}{who}", fact.subject, fact.attribute, fact.value)
+}
+
+fn check(table: &[(&str, &str)], by_ava: bool) {
+    let texts: Vec<&str> = table.iter().map(|(text, _)| *text).collect();
+    for ((text, wanted), found) in table.iter().zip(facts(&texts, by_ava)) {
+        assert_eq!(found.join(" & "), *wanted, "{text}");
+    }
+}
+
+#[test]
+fn things_are_where_they_are_said_to_be() {
+    let table = [
+        ("The keys are in the top drawer", "keys | location | in the top drawer"),
+        ("The drill is now in the garage.", "drill | location | in the garage"),
+        ("The ladder stands behind the house", "ladder | location | behind the house"),
+        ("The coat hangs in the closet", "coat | location | in the closet"),
+        ("The car is parked in the garage", "car | location | in the garage"),
+        ("The bike is outside", "bike | location | outside"),
+        ("The ring is next to the sink", "ring | location | next to the sink"),
+        ("The remote is on top of the wardrobe", "remote | location | on top of the wardrobe"),
+        ("The bag is at the end of the hall", "bag | location | at the end of the hall"),
+        ("The laptop is in room 5", "laptop | location | in room 5"),
+        ("Grandma's ring is in the safe", "grandma's ring | location | in the safe"),
+        ("Ava\u{2019}s umbrella is in the hall", "ava's umbrella | location | in the hall"),
+        ("The mug's in the sink", "mug | location | in the sink"),
+        ("We keep the scissors in the drawer", "scissors | location | in the drawer"),
+        ("The phone is on the desk since yesterday", "phone | location | on the desk"),
+        ("The bike is in the yard waiting for you", "bike | location | in the yard"),
+        ("There is a hammer in the toolbox", "also: hammer | location | in the toolbox"),
+        ("There are two plates on the table", "also: plates | location | on the table"),
+        // Several are not the one.
+        ("The lamps are in the cellar", "lamps | location | in the cellar"),
+        (
+            "The salt and the pepper are on the table",
+            "salt | location | on the table & pepper | location | on the table",
+        ),
+    ];
+    check(&table, false);
+}
+
+#[test]
+fn whoever_put_a_thing_somewhere_is_kept() {
+    let table = [
+        ("Ava put the drill in the shed", "drill | location | in the shed | by <person_1>"),
+        ("Ben put the saw in Ava's room", "saw | location | in Ava's room | by Ben"),
+        ("The plumber left his bag in the hall", "bag | location | in the hall | by the plumber"),
+        ("Ben took the mug to the office", "mug | location | at the office | by Ben"),
+        (
+            "Ava moved the saw from the shed to the garage",
+            "saw | location | at the garage | by <person_1>",
+        ),
+        ("The book was put on the shelf by Ben", "book | location | on the shelf | by Ben"),
+        (
+            "The book was put on the shelf by the window",
+            "book | location | on the shelf by the window",
+        ),
+        ("Someone took the umbrella to the car", "umbrella | location | at the car"),
+        ("I put the drill under the bench", "drill | location | under the bench"),
+        ("The stapler was put on the shelf", "stapler | location | on the shelf"),
+        ("The red drill was moved to the cellar", "red drill | location | at the cellar"),
+        (
+            "<person_2> puts the red mug on the shelf.",
+            "red mug | location | on the shelf | by <person_2>",
+        ),
+    ];
+    check(&table, false);
+}
+
+#[test]
+fn what_is_no_more_is_over() {
+    let table = [
+        ("The keys are not in the drawer any more", "over: keys | location | in the drawer"),
+        ("The lamp is no longer in the hall", "over: lamp | location | in the hall"),
+        ("The cup isn't on the table", "over: cup | location | on the table"),
+        ("The torch is gone", "over: torch | location | "),
+        ("My keys aren't here any more", "over: keys | location | "),
+        ("There is no milk in the fridge", "over: milk | location | in the fridge"),
+        ("Ben took the keys out of the drawer", "over: keys | location | the drawer"),
+        ("Ava no longer likes jazz", "over: person_1 | likes | jazz"),
+        ("Ava doesn't like coffee any more", "over: person_1 | likes | coffee"),
+        ("Ava is no longer vegetarian", "over: person_1 | status | vegetarian"),
+        ("Ava doesn't live in Bonn", "over: person_1 | home | Bonn"),
+        ("Ava moved out of Bonn", "over: person_1 | home | Bonn"),
+        ("Ava isn't a nurse any more", "over: person_1 | job | nurse"),
+    ];
+    check(&table, false);
+}
+
+#[test]
+fn what_is_told_plainly_of_people_becomes_slots() {
+    let table = [
+        ("Ava likes oat milk.", "person_1 | likes | oat milk"),
+        ("Yesterday it rained; Ben Holt really loves Running", "person_2 | likes | Running"),
+        ("ava dislikes onions and garlic", "person_1 | dislikes | onions"),
+        ("<person_2> hates Mondays", "person_2 | dislikes | Mondays"),
+        ("Ava doesn't like coffee", "person_1 | dislikes | coffee"),
+        ("Ava now lives in Bad Honnef.", "person_1 | home | Bad Honnef"),
+        ("Ava lives in a flat in Cologne", "person_1 | home | Cologne"),
+        ("Ava moved to Munich", "person_1 | home | Munich"),
+        ("Ava has moved from Bonn to Munich", "person_1 | home | Munich"),
+        ("Ben Holt works as a night nurse", "person_2 | job | night nurse"),
+        ("Ava is a teacher", "person_1 | job | teacher"),
+        ("Ava works for Siemens", "person_1 | employer | Siemens"),
+        ("Ava works at the hospital", "person_1 | employer | hospital"),
+        ("Ava is 42 years old", "person_1 | age | 42"),
+        ("Ava's phone number is 555-1", "person_1 | phone | 555-1"),
+        ("Ava's birthday is on the 12th of May", "person_1 | birthday | 12th of May"),
+        ("Ava's favorite color is dark green", "person_1 | favourite_colour | dark green"),
+        ("Ava is vegetarian", "person_1 | status | vegetarian"),
+        ("Ava is Ben Holt's sister.", "person_1 | relation | sister of <person_2>"),
+        ("Ben Holt is Ava\u{2019}s brother", "person_2 | relation | brother of <person_1>"),
+        ("Ava is Clara's friend and tall", "person_1 | relation | friend of Clara"),
+        ("Ben Holt's wife is called Mia", "person_2 | wife | Mia"),
+        ("person_2 is called Old Ben", "person_2 | name | Old Ben"),
+    ];
+    check(&table, false);
+}
+
+#[test]
+fn a_speaker_speaks_of_oneself() {
+    let table = [
+        (
+            "I put the red mug on the kitchen table.",
+            "red mug | location | on the kitchen table | by <person_1>",
+        ),
+        (
+            "I put my keys in my coat pocket",
+            "keys | location | in Ava's coat pocket | by <person_1>",
+        ),
+        (
+            "I put the milk in the fridge yesterday evening",
+            "milk | location | in the fridge | by <person_1>",
+        ),
+        ("I like green tea and you?", "person_1 | likes | green tea"),
+        ("I don't like onions", "person_1 | dislikes | onions"),
+        ("I'm a plumber", "person_1 | job | plumber"),
+        ("I am 42", "person_1 | age | 42"),
+        ("i live in bonn", "person_1 | home | bonn"),
+        ("my phone number is 0170 1234567", "person_1 | phone | 0170 1234567"),
+        ("My birthday is in March", "person_1 | birthday | March"),
+        ("My wife Eva likes tea", "person_1 | wife | Eva"),
+        ("Ben Holt is my brother", "person_2 | relation | brother of <person_1>"),
+        (
+            "so the keys are in the drawer and i like green tea",
+            "keys | location | in the drawer & person_1 | likes | green tea",
+        ),
+    ];
+    check(&table, true);
+}
+
+#[test]
+fn other_sentences_state_nothing() {
+    let texts = [
+        // Times and what is no place.
+        "The meeting is at ten",
+        "My brother's birthday is in March",
+        "The train is in an hour",
+        "The party is at nine",
+        "The key is in 5 minutes",
+        "The film is at half past seven",
+        "The pool is open in the summer",
+        "The brochure is in general closed on Sundays",
+        "My brother is in trouble",
+        "The children are at risk of being late",
+        "The house is on fire",
+        "The book is on loan",
+        "It is in the air",
+        "Ava is in love",
+        "Ava is at home",
+        // What may be, would be or usually is.
+        "Maybe I put the passport in the suitcase",
+        "The mug might be in the sink",
+        "If it rains, the umbrella is in the car",
+        "The mug is usually on the shelf",
+        "I think the mug is in the sink",
+        "The keys are in the drawer or in the hall",
+        "We used to keep the tools in the attic",
+        "Ava will move to Bonn",
+        "I would like to go",
+        // Questions and requests.
+        "Is the mug on the table",
+        "The mug is on the table, isn't it?",
+        "Does anybody know what Ava likes",
+        "Is Ava Ben Holt's sister?",
+        "Please put the cup in the sink.",
+        "Don't put the mug on the table",
+        // Denials of deeds, and the past.
+        "I did not put the mug on the table",
+        "The phone was on the desk",
+        // Other words of the same look.
+        "I put up with it in the end",
+        "I left the house in the morning",
+        "Ben took the bus to the office",
+        "The meeting moved to Tuesday",
+        "The meeting moved to the afternoon",
+        "I moved to the sofa",
+        "Ava works at night",
+        "Ava works as hard as Ben Holt",
+        "Ava is 5 minutes late",
+        "Ava is called away",
+        "Ava is not Ben Holt's sister",
+        "Ava is Ben Holt's sister Clara",
+        "Ava likes it",
+        "I like your turtles",
+        "Clara likes tea",
+        "Somebody like Ava lives in Bonn",
+        "he is in",
+        "",
+    ];
+    for by_ava in [false, true] {
+        for (text, found) in texts.iter().zip(facts(&texts, by_ava)) {
+            assert_eq!(found, Vec::<String>::new(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_sentence_about_somebody_mentioned_may_name_them() {
+    let face = EntityId::new(EntityKind::Face, 1);
+    let named = |name: &str| Some((face, name.to_owned()));
+    assert_eq!(naming("<face_1>'s name is Lucy."), named("Lucy"));
+    assert_eq!(naming("face_1 is called Lucy Ann, says <face_2>."), named("Lucy Ann"));
+    for text in ["<face_1> is called away.", "Maybe <face_1>'s name is Lucy.", "Lucy is here.", ""]
+    {
+        assert_eq!(naming(text), None, "{text}");
+    }
+}
