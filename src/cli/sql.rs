@@ -5,18 +5,21 @@ use serde_json::json;
 
 use super::reader::Reader;
 use super::{Context, print};
-use crate::mqtt::message::QueryVerb;
+use crate::memory::sql_views;
+use crate::mqtt::message::{AsOf, QueryVerb};
+
+/// What it is, and which views there are.
+fn about() -> String {
+    format!(
+        "One SELECT on the store, read-only, at most 10,000 rows and 5 seconds. Times are nanoseconds since 1970.\n\n\
+         Views of what holds: {}",
+        sql_views()
+    )
+}
 
 /// One SELECT on the store, read-only, at most 10,000 rows and 5 seconds. Times are nanoseconds since 1970.
-///
-/// Views of what holds now: people (id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs),
-/// sightings (person, face, source, clip, track, start, end, secs), utterances (person, voice, source, clip, turn, start,
-/// end, words), memories (id, kind, text, start, end, clip, entities, importance, confidence), facts (memory, subject,
-/// attribute, value, valid_from, valid_to, confidence, weak), decisions (memory, at, action, other, reason), objects (object,
-/// place, since, told_by, memory), object_sightings (object, label, source, clip, track, start, end, secs), places (id,
-/// name), clips (id, session, start, end, frames, analysed, dropped), answers (id, question, document, asked). The tables below them hold every version.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:
+#[command(long_about = about(), after_help = "Examples:
   engramd sql \"SELECT person, count(*), sum(secs) FROM sightings GROUP BY person\"
   engramd sql \"SELECT datetime(start / 1e9, 'unixepoch'), text FROM memories WHERE text LIKE '%mug%'\" --json")]
 pub(super) struct SqlArgs {
@@ -25,10 +28,13 @@ pub(super) struct SqlArgs {
     /// Rows at most.
     #[arg(long)]
     limit: Option<usize>,
+    /// On what was known at that time or after that commit (seq:N).
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
+    as_of: Option<AsOf>,
 }
 
 pub(super) fn run(args: &SqlArgs, context: &Context) -> anyhow::Result<u8> {
-    let arguments = json!({ "query": args.query, "limit": args.limit });
+    let arguments = json!({ "query": args.query, "limit": args.limit, "as_of": args.as_of });
     let found = Reader::open(context)?.query(QueryVerb::Sql, &arguments)?;
     if context.json {
         print::json(&found)?;

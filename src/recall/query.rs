@@ -19,11 +19,14 @@ pub struct Query {
     pub span: Option<Span>,
     /// Memories about these rank higher; with [`Self::strict`] only they count.
     pub entities: Vec<EntityId>,
+    /// Memories of that place (an id, a name, or the words that facts call it by) rank higher; with [`Self::strict`] only
+    /// they count.
+    pub place: Option<String>,
     /// Only these kinds; empty = all.
     pub kinds: Vec<MemoryKind>,
     /// Only what is true in the world at that time.
     pub valid_at: Option<Timestamp>,
-    /// Time and entities are conditions instead of hints.
+    /// Time, entities and place are conditions instead of hints.
     pub strict: bool,
     /// Not these: they were shown already.
     pub exclude: BTreeSet<MemoryId>,
@@ -40,8 +43,12 @@ pub enum Why {
     Words(usize, f32),
     /// It is about someone the query names.
     Entity(EntityId),
+    /// It is about someone whom a fact joins with someone the query names.
+    Related(EntityId),
     /// It lies in the time told.
     Time,
+    /// It was made at the place told, or tells of it.
+    Place,
     /// What was said next to it matches; or it was said next to that hit.
     Beside(MemoryId),
 }
@@ -53,7 +60,9 @@ impl std::fmt::Display for Why {
             Self::Words(0, score) => write!(f, "words (BM25 {score:.1})"),
             Self::Words(rank, score) => write!(f, "words #{rank} (BM25 {score:.1})"),
             Self::Entity(id) => write!(f, "about {id}"),
+            Self::Related(id) => write!(f, "about {id}, who belongs to the one asked for"),
             Self::Time => f.write_str("in the time told"),
+            Self::Place => f.write_str("at the place told"),
             Self::Beside(id) => write!(f, "beside {id}"),
         }
     }

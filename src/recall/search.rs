@@ -1,19 +1,21 @@
 //! The channels of recall, run on one view and fused.
 //!
 //! Meaning and words each bring candidates; every candidate is then judged by all that is known of it: its
-//! cosine, its words, the words said around it, whether it is about someone the query names, whether it
-//! lies in the time told. The weights were found on LoCoMo's first five conversations, each by the other four;
-//! which features there are was chosen on all five.
+//! cosine, its words, the words said around it, whether it is about someone the query names or someone who belongs to
+//! them, whether it lies in the time told or at the place told. The weights were found on LoCoMo's first five
+//! conversations, each by the other four; which features there are was chosen on all five. (It has no places and no
+//! facts: those weights are set beside the others.)
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{Filter, Look, Order, View, Words};
+use crate::memory::{Filter, IdSet, Look, Order, View, Words};
 use crate::time::Span;
 
 use super::fuse::{Candidate, Reasons, diversify};
+use super::place::{self, Place};
 use super::query::{Hit, Query, Why};
 
 /// What a cosine of 1 is worth.
@@ -24,8 +26,12 @@ const WORDS: f32 = 1.9;
 const WORDS_IN_PRACTICE: f32 = 0.5;
 /// What it is worth to be about someone the query names.
 const ENTITY: f32 = 0.3;
+/// What it is worth to be about someone whom a fact joins with someone the query names: one hop over the graph.
+const RELATED: f32 = 0.05;
 /// What it is worth to lie in the time told.
 const TIME: f32 = 0.3;
+/// What it is worth to be of the place told.
+const PLACE: f32 = 0.3;
 /// Each channel brings this many times `k`, …
 const DEPTH: usize = 8;
 /// … and at least so many.
@@ -59,7 +65,9 @@ pub fn recall(view: &View, query: &Query) -> Vec<Hit> {
         .filter(|id| !query.exclude.contains(id))
         .filter_map(|id| asked.judge(view, query, &pool, *id))
         .collect();
-    judged.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.memory.id.cmp(&b.memory.id)));
+    // Of equals the newest first.
+    let age = |one: &Judged| (one.memory.span.start, one.memory.id);
+    judged.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| age(b).cmp(&age(a))));
     judged.truncate(k * THINNED);
     let model = query.vector.as_ref().map(|vector| vector.model).or_else(|| view.any_model());
     let candidates = judged
@@ -68,6 +76,8 @@ pub fn recall(view: &View, query: &Query) -> Vec<Hit> {
             score: judged.score,
             vector: model.and_then(|model| view.embedding(judged.memory.id, model)),
             text: judged.memory.text.clone(),
+            at: judged.memory.span.start,
+            importance: judged.memory.importance,
             item: (judged.memory, judged.why),
         })
         .collect();
@@ -82,6 +92,9 @@ struct Asked<'v> {
     words: Option<Words<'v>>,
     /// Everyone it is about: resolved.
     about: BTreeSet<EntityId>,
+    /// Those who belong to them.
+    related: BTreeSet<EntityId>,
+    place: Option<Place>,
     /// The best score that a memory has in practice.
     best: f32,
 }
@@ -110,11 +123,14 @@ impl<'v> Asked<'v> {
         let words = view.words_beside(&query.text, &named);
         let words = (!words.is_empty()).then(|| view.words(&words));
         let about: BTreeSet<EntityId> = named.iter().map(|id| view.resolve(*id)).collect();
+        let related = if about.is_empty() { BTreeSet::new() } else { view.related(&about) };
+        let place = query.place.as_deref().map(|told| Place::of(view, told));
         let best = query.vector.as_ref().map_or(0.0, |_| MEANING)
             + words.as_ref().map_or(0.0, |_| WORDS * WORDS_IN_PRACTICE)
             + if about.is_empty() { 0.0 } else { ENTITY }
-            + query.span.map_or(0.0, |_| TIME);
-        Self { words, about, best: best.max(f32::MIN_POSITIVE) }
+            + query.span.map_or(0.0, |_| TIME)
+            + place.as_ref().map_or(0.0, |_| PLACE);
+        Self { words, about, related, place, best: best.max(f32::MIN_POSITIVE) }
     }
 
     fn share(&self, score: f32) -> f32 {
@@ -124,6 +140,13 @@ impl<'v> Asked<'v> {
     fn judge(&self, view: &View, query: &Query, pool: &Pool, id: MemoryId) -> Option<Judged> {
         let memory = view.memory(id)?;
         let mut reasons = Reasons::default();
+        if let Some(place) = &self.place {
+            match place.holds(view, &memory) {
+                true => reasons.add(PLACE, Some(Why::Place)),
+                false if query.strict => return None,
+                false => {}
+            }
+        }
         if let Some(vector) = &query.vector {
             let known = pool.meaning.get(&id).copied();
             let cosine = known.map(|(_, cosine)| cosine).or_else(|| view.cosine(id, vector));
@@ -140,10 +163,13 @@ impl<'v> Asked<'v> {
             reasons.add(worth * own, (own > 0.0).then(|| Why::Words(rank.unwrap_or(0), own)));
             reasons.add(worth * around, strongest.map(Why::Beside));
         }
-        if let Some(entity) =
-            memory.entities.iter().map(|id| view.resolve(*id)).find(|id| self.about.contains(id))
-        {
+        let mut entities = memory.entities.iter().map(|id| view.resolve(*id));
+        if let Some(entity) = entities.clone().find(|id| self.about.contains(id)) {
             reasons.add(ENTITY, Some(Why::Entity(entity)));
+        } else if !self.related.is_empty()
+            && let Some(entity) = entities.find(|id| self.related.contains(id))
+        {
+            reasons.add(RELATED, Some(Why::Related(entity)));
         }
         if query.span.is_some_and(|span| touches(span, memory.span)) {
             reasons.add(TIME, Some(Why::Time));
@@ -157,8 +183,8 @@ fn touches(a: Span, b: Span) -> bool {
     a.contains(b.start) || b.contains(a.start) || a.start == b.start
 }
 
-/// The best of each channel; where time is only a hint, the best of that time too. What is told by hints
-/// alone comes newest first, where the channels give too little.
+/// The best of each channel; where time and place are only hints, the best of that time and of that place too. What is
+/// told by hints alone comes newest first, where the channels give too little.
 fn pool(
     view: &View,
     query: &Query,
@@ -168,21 +194,24 @@ fn pool(
 ) -> Pool {
     let mut pool = Pool::default();
     let then = Filter { span: query.span, ..filter.clone() };
-    let mut filters = vec![(filter, depth)];
-    if query.span.is_some() && !query.strict {
-        filters.push((&then, depth / 2));
-    }
+    let there: Option<IdSet> = asked.place.as_ref().map(|place| place.passing(view, filter));
+    let strict_place = there.as_ref().filter(|_| query.strict);
+    let everywhere = if strict_place.is_none() { view.passing(filter) } else { None };
+    let mut passes = vec![(filter, depth, strict_place.or(everywhere.as_ref()))];
+    let in_time = query.span.filter(|_| !query.strict).and_then(|_| view.passing(&then));
+    passes.extend(in_time.as_ref().map(|among| (&then, depth / 2, Some(among))));
+    let at_place = there.as_ref().filter(|_| !query.strict);
+    passes.extend(at_place.map(|among| (filter, depth / 2, Some(among))));
     let look = query.vector.as_ref().map(Look::new);
-    for (filter, depth) in filters {
-        let among = view.passing(filter);
+    for (filter, depth, among) in passes {
         if let Some(look) = &look {
-            let near = view.nearest_looked(look, depth, filter, among.as_ref());
+            let near = view.nearest_looked(look, depth, filter, among);
             for (rank, (id, cosine)) in near.into_iter().enumerate() {
                 pool.meaning.entry(id).or_insert((rank + 1, cosine));
             }
         }
         if let Some(words) = &asked.words {
-            let top = words.top(depth, filter, among.as_ref());
+            let top = words.top(depth, filter, among);
             for (rank, id) in top.into_iter().enumerate() {
                 pool.words.entry(id).or_insert(rank + 1);
             }
@@ -204,6 +233,8 @@ fn pool(
         for hint in hints {
             pool.candidates.extend(view.memories(&hint).iter().map(|row| row.id));
         }
+        let there = there.iter().flat_map(|set| place::newest(set, depth + query.exclude.len()));
+        pool.candidates.extend(there);
     }
     pool
 }
@@ -242,9 +273,10 @@ pub fn beside(view: &View, hits: &[Hit]) -> Vec<Hit> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ids::{EntityId, EntityKind};
-    use crate::memory::model::{NameRow, NameSource};
-    use crate::memory::{Memory, StoreOptions};
+    use crate::ids::{ClipId, EntityId, EntityKind};
+    use crate::media::Pose;
+    use crate::memory::model::{Clip, Fact, NameRow, NameSource, PoseRow};
+    use crate::memory::{Draft, Memory, POSITION, Point, StoreOptions, position_value};
     use crate::text::{MiniLm, TextEmbedder, for_embedding};
     use crate::time::Timestamp;
 
@@ -256,6 +288,51 @@ mod tests {
         let models = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/models");
         let (model, words) = ("minilm_l6_v2_int8.onnx", "minilm_tokenizer.json");
         MiniLm::open(&models.join(model), &models.join(words), 1).ok()
+    }
+
+    /// A memory of two seconds that says nothing yet.
+    fn row(secs: f64) -> MemoryRow {
+        MemoryRow {
+            id: MemoryId(0),
+            kind: MemoryKind::Episodic,
+            text: String::new(),
+            span: Span::new(at(secs), at(secs + 2.0)),
+            clip: None,
+            entities: Vec::new(),
+            fact: None,
+            importance: 0.3,
+            confidence: 0.9,
+            pinned: false,
+            valid_from: at(secs),
+            valid_to: None,
+            grounds: Vec::new(),
+            origin: "builtin".into(),
+        }
+    }
+
+    /// Puts a memory into a draft that tells of some and may state a fact.
+    fn tell(
+        draft: &mut Draft,
+        secs: f64,
+        text: &str,
+        entities: &[EntityId],
+        fact: Option<(&str, &str, &str)>,
+    ) -> MemoryId {
+        let id = draft.new_memory_id();
+        let fact = fact.map(|(subject, attribute, value)| Fact {
+            subject: subject.to_owned(),
+            attribute: attribute.to_owned(),
+            value: value.to_owned(),
+        });
+        let kind = if fact.is_some() { MemoryKind::Semantic } else { MemoryKind::Episodic };
+        let (text, entities) = (text.to_owned(), entities.to_vec());
+        draft.memory(MemoryRow { id, kind, text, entities, fact, ..row(secs) }, None);
+        id
+    }
+
+    fn name(draft: &mut Draft, entity: EntityId, name: &str) {
+        let (name, source) = (name.to_owned(), NameSource::Told);
+        draft.name(NameRow { entity, name, since: at(0.0), source, turn: None });
     }
 
     fn store(embedder: Option<&MiniLm>) -> (tempfile::TempDir, Memory, EntityId) {
@@ -287,25 +364,7 @@ mod tests {
             let worded = for_embedding(&text, |_| Some("Ava".into()));
             let vector = embedder.map(|embedder| embedder.embed(&worded).unwrap());
             let entities = if text.contains("said") { vec![ava] } else { Vec::new() };
-            draft.memory(
-                MemoryRow {
-                    id,
-                    kind,
-                    text,
-                    span: Span::new(at(secs), at(secs + 2.0)),
-                    clip: None,
-                    entities,
-                    fact: None,
-                    importance: 0.3,
-                    confidence: 0.9,
-                    pinned: false,
-                    valid_from: at(secs),
-                    valid_to: None,
-                    grounds: Vec::new(),
-                    origin: "builtin".into(),
-                },
-                vector,
-            );
+            draft.memory(MemoryRow { id, kind, text, entities, ..row(secs) }, vector);
         }
         draft.commit().unwrap();
         (dir, memory, ava)
@@ -355,5 +414,122 @@ mod tests {
         assert_eq!(hits[0].memory.span.start, at(10.0));
         let near = |why: &Why| matches!(why, Why::Meaning(1, cosine) if *cosine > 0.3);
         assert!(hits[0].why.iter().any(near), "{:?}", hits[0].why);
+    }
+
+    #[test]
+    fn of_equals_the_newest_is_found_first() {
+        let (_dir, memory, ava) = store(None);
+        let view = memory.view();
+        let words = Query { text: "terrible weather".into(), k: 2, ..Query::default() };
+        let hints = Query { entities: vec![ava], k: 3, ..Query::default() };
+        for query in [words, hints] {
+            let hits = recall(&view, &query);
+            assert_eq!(hits[0].memory.span.start, at(50.0), "{query:?}");
+        }
+    }
+
+    #[test]
+    fn memories_of_a_place_are_those_made_there_and_those_that_name_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let mut draft = memory.begin(at(200.0));
+        let session = draft.new_session(at(0.0), 100.0, None);
+        let clip = ClipId { session, index: 0 };
+        let span = Span::new(at(0.0), at(100.0));
+        let (frames, analysed, dropped, key_frames) = (0, 0, 0, Vec::new());
+        draft.clip(Clip { id: clip, span, frames, analysed, dropped, key_frames });
+        let kitchen = draft.new_entity(EntityKind::Place);
+        name(&mut draft, kitchen, "Kitchen");
+        // Ten seconds in the kitchen, then far from it.
+        for second in 0..60 {
+            let (stamp, x) = (at(f64::from(second)), if second < 10 { 1.0 } else { 20.0 });
+            let pose = Pose { stamp, x, y: 0.0, yaw: 0.0, frame: "map".into() };
+            draft.pose(PoseRow { clip, pose });
+        }
+        let position = position_value(&Point { frame: "map".into(), x: 1.0, y: 0.0 });
+        let (subject, lies) = (kitchen.to_string(), format!("<{kitchen}> lies there."));
+        tell(&mut draft, 10.0, &lies, &[kitchen], Some((&subject, POSITION, &position)));
+        let told = tell(
+            &mut draft,
+            150.0,
+            "The dog's bowl is in the kitchen.",
+            &[],
+            Some(("bowl", "location", "in the kitchen")),
+        );
+        tell(&mut draft, 151.0, "The dog is in the kitchenette.", &[], None);
+        let mut seen = Vec::new();
+        for secs in [4.0, 40.0] {
+            let id = draft.new_memory_id();
+            let text = "The dog slept.".to_owned();
+            draft.memory(MemoryRow { id, text, clip: Some(clip), ..row(secs) }, None);
+            seen.push(id);
+        }
+        draft.commit().unwrap();
+        let view = memory.view();
+        let ids = |query: &Query| -> Vec<MemoryId> {
+            recall(&view, query).iter().map(|hit| hit.memory.id).collect()
+        };
+        let here = |place: &str, strict| Query {
+            text: "dog".into(),
+            place: Some(place.into()),
+            strict,
+            k: 10,
+            ..Query::default()
+        };
+        for place in ["the kitchen", "Kitchen", "place_1"] {
+            let found = ids(&here(place, true));
+            assert!(found.contains(&seen[0]), "{place}: {found:?}");
+            assert!(!found.contains(&seen[1]), "{place}: {found:?}");
+        }
+        let hits = recall(&view, &here("kitchen", true));
+        assert!(hits.iter().all(|hit| hit.why.contains(&Why::Place)), "{hits:?}");
+        assert!(hits.iter().any(|hit| hit.memory.id == told));
+        assert_eq!(hits.len(), 3, "the third is where it lies: {hits:?}");
+        // A hint moves them forward and leaves the others.
+        let hinted = ids(&here("kitchen", false));
+        assert_eq!(hinted[0], seen[0]);
+        assert!(hinted.contains(&seen[1]));
+        assert_eq!(ids(&here("garage", true)), []);
+        // With nothing else told: what there is of it.
+        let all = ids(&Query { text: String::new(), ..here("kitchen", true) });
+        assert_eq!(all.len(), 3, "{all:?}");
+    }
+
+    #[test]
+    fn one_hop_over_the_graph_finds_those_who_belong_to_the_one_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let mut draft = memory.begin(at(200.0));
+        let [ava, ben, cleo] = ["Ava", "Ben", "Cleo"].map(|called| {
+            let person = draft.new_entity(EntityKind::Person);
+            name(&mut draft, person, called);
+            person
+        });
+        let mends = |who: EntityId| format!("<{who}> mends the bicycle.");
+        let of_ben = tell(&mut draft, 10.0, &mends(ben), &[ben], None);
+        let of_cleo = tell(&mut draft, 20.0, &mends(cleo), &[cleo], None);
+        draft.commit().unwrap();
+        let query = Query { text: "Ava's bicycle".into(), k: 2, ..Query::default() };
+        let order = |memory: &Memory| -> Vec<MemoryId> {
+            recall(&memory.view(), &query).iter().map(|hit| hit.memory.id).collect()
+        };
+        assert_eq!(order(&memory), [of_cleo, of_ben], "the newest of equals");
+
+        let mut draft = memory.begin(at(201.0));
+        let (subject, value) = (ava.to_string(), format!("sister of <{ben}>"));
+        let text = format!("<{ava}> is the sister of <{ben}>.");
+        tell(&mut draft, 30.0, &text, &[ava, ben], Some((&subject, "relation", &value)));
+        draft.commit().unwrap();
+        let view = memory.view();
+        assert_eq!(view.related(&BTreeSet::from([ava])), BTreeSet::from([ben]));
+        assert_eq!(view.related(&BTreeSet::from([ben])), BTreeSet::from([ava]));
+        assert_eq!(view.related(&BTreeSet::from([cleo])), BTreeSet::new());
+        let hits = recall(&view, &Query { k: 3, ..query.clone() });
+        let place = |id| hits.iter().position(|hit| hit.memory.id == id).unwrap();
+        assert!(place(of_ben) < place(of_cleo), "{hits:?}");
+        assert!(hits[place(of_ben)].why.contains(&Why::Related(ben)));
+        // Before it was told, nobody knew.
+        let past = memory.view_as_of(crate::memory::AsOf::Seq(crate::ids::Seq(1))).unwrap();
+        assert_eq!(past.related(&BTreeSet::from([ava])), BTreeSet::new());
     }
 }

@@ -10,36 +10,51 @@ mod recall;
 mod show;
 mod sql;
 mod timeline;
+mod triples;
 mod why;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-pub use find::{find, name_of};
+pub use find::{find, name_of, told_thing};
 pub use media::MAX_MEDIA_BYTES;
 pub use places::{Near, PlaceRow, Places};
 pub use recall::answer;
 pub use show::{line as memory_line, sheet};
 pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
+pub use triples::erasing;
 
+use crate::answer::Answerer;
 use crate::memory::{Memory, MemoryError, View};
 use crate::mqtt::message::{AsOf, QueryVerb};
 use crate::mqtt::{Refusal, RefusalCode, Reply};
 use crate::text::TextEmbedder;
 use crate::time::Timestamp;
 
-/// Carries out a reading command; without an embedder `recall` goes by words alone.
+/// What `recall` needs beside the memory.
+#[derive(Clone, Copy, Default)]
+pub struct Means<'a> {
+    /// Without it, recall goes by words alone.
+    pub embedder: Option<&'a dyn TextEmbedder>,
+    /// Reads the times that a text tells; without it they are words like others.
+    pub answerer: Option<&'a Answerer>,
+    /// The replay's or the wall clock; `None`: now is the newest time in the memory.
+    pub clock: Option<Timestamp>,
+}
+
+/// Carries out a reading command.
 ///
 /// # Errors
 /// A [`Refusal`]: unknown arguments, nothing of that name, a query that SQLite refuses, a time before the history.
 pub fn query(
     memory: &Memory,
-    embedder: Option<&dyn TextEmbedder>,
+    means: &Means<'_>,
     verb: QueryVerb,
     args: Value,
 ) -> Result<Reply, Refusal> {
+    let past = args.get("as_of").is_some_and(|at| !at.is_null());
     let (args, view) = view(memory, args)?;
     let document = match verb {
         QueryVerb::People => people(&view, read(args)?)?,
@@ -47,8 +62,11 @@ pub fn query(
         QueryVerb::Places => places::places(&view, &read(args)?)?,
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
-        QueryVerb::Recall => recall::recall(&view, embedder, read(args)?)?,
-        QueryVerb::Sql => sql::select(memory, &read(args)?)?,
+        QueryVerb::Recall => {
+            let now = means.clock.filter(|_| !past).or_else(|| view.newest_time());
+            recall::recall(&view, means, now.unwrap_or(Timestamp::EPOCH), read(args)?)?
+        }
+        QueryVerb::Sql => sql::select(memory, &view, &read(args)?)?,
         QueryVerb::Media => {
             let (content_type, bytes) = media::media(memory, &view, read(args)?)?;
             return Ok(Reply::Bytes { content_type, bytes });

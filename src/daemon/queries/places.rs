@@ -1,4 +1,4 @@
-//! Where the robot stayed, and what was near a point: by poses.
+//! Where the robot stayed, by its poses or as it was told, and what was near a point.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ pub struct Near {
 /// The reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Places {
-    /// Every place with a position, by id.
+    /// Every place with a position or a name, by id.
     pub places: Vec<PlaceRow>,
     /// Of the point asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -96,7 +96,7 @@ pub(super) fn places(view: &View, args: &PlacesArgs) -> Result<Value, Refusal> {
 fn newest_frame(view: &View) -> Option<String> {
     view.pose_at(view.newest_time()?)
         .map(|row| row.pose.frame.clone())
-        .or_else(|| view.places().last().map(|place| place.frame.clone()))
+        .or_else(|| view.places().into_iter().rev().find_map(|place| Some(place.position?.frame)))
 }
 
 fn near(view: &View, point: &Point, radius_m: f64) -> Near {

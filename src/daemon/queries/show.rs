@@ -77,6 +77,7 @@ pub fn line(view: &View, row: &MemoryRow) -> Value {
         "text": crate::mention::render(&row.text, |id| view.display_name(id)),
         "start": row.span.start,
         "end": row.span.end,
+        "valid_to": row.valid_to,
         "clip": row.clip,
         "entities": row.entities,
     })

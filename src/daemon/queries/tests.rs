@@ -3,13 +3,16 @@
 use serde_json::{Value, json};
 
 use super::*;
+use crate::daemon::overrule::overrule;
 use crate::geometry::Rect;
+use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
 use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SourceId, TrackId, TurnId};
 use crate::memory::StoreOptions;
 use crate::memory::model::{
-    Clip, Exemplar, Media, MediaKind, Membership, MemoryKind, MemoryRow, NameRow, NameSource,
-    PairEvidence, TrackRow, TurnRow,
+    Clip, Exemplar, Media, MediaKind, Membership, MemoryKind, MemoryRow, Merge, NameRow,
+    NameSource, PairEvidence, TrackRow, TurnRow,
 };
+use crate::mqtt::message::People;
 use crate::percept::{Embedding, Sighting, Transcript};
 use crate::time::{Span, Timestamp};
 
@@ -122,11 +125,126 @@ pub(crate) fn small_memory_with(dir: &std::path::Path, options: &StoreOptions) -
     memory
 }
 
+/// A detector finds a thing from second 10 to 12.
+pub(crate) fn found(memory: &Memory, track: u64, label: &str) -> EntityId {
+    let mut draft = memory.begin(at(31.0));
+    let object = draft.new_entity(EntityKind::Object);
+    let bbox = Rect { x: 300.0, y: 20.0, w: 50.0, h: 60.0 };
+    draft.object_track(crate::memory::model::ObjectTrackRow {
+        clip: "s1/0".parse().unwrap(),
+        track: TrackId(track),
+        source: SourceId::new("front"),
+        span: span(10.0, 12.0),
+        label: label.into(),
+        picture: (640, 480),
+        sightings: [Sighting { at: at(10.0), bbox, score: 0.9, bearing: None }]
+            .into_iter()
+            .collect(),
+        object: Some(object),
+        confidence: 0.9,
+    });
+    draft.commit().unwrap();
+    object
+}
+
+/// The user's word on a store that no daemon holds.
+fn overruled(memory: &Memory, merge: &[&str], split: &[&str]) -> Result<Value, Refusal> {
+    let words = |of: &[&str]| of.iter().map(|word| (*word).to_owned()).collect();
+    let people = People { id: None, merge: words(merge), split: words(split) };
+    let rows = identity_rows(&memory.view());
+    let unknown = MatchThresholds::UNKNOWN;
+    let settings = crate::config::Identity::default();
+    let mut who = Resolver::from_rows(&rows, Undecided::default(), &settings, unknown, unknown);
+    overrule(memory, &mut who, &people, at(40.0))
+}
+
+/// A voice that is found to be Ava's, as `reason` tells.
+fn join_to_ava(memory: &Memory, reason: &str) {
+    let mut draft = memory.begin(at(31.0));
+    let part = draft.new_entity(EntityKind::Voice);
+    let from = draft.new_entity(EntityKind::Person);
+    let [into, face] = ["person_1", "face_1"].map(|id| id.parse().unwrap());
+    let met = format!("{part} is first met in s1/0");
+    draft.membership(Membership { part, person: from, reason: met, decreed: false });
+    draft.merge(Merge { from, into, reason: reason.to_owned(), decreed: false }).unwrap();
+    draft.evidence(PairEvidence { face, voice: part, support_secs: 3.0, against_secs: 0.5 });
+    draft.commit().unwrap();
+}
+
+#[test]
+fn after_a_split_both_still_tell_why_they_were_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let reason = "voice_2 goes with face_1: 3.0 s for, 0.5 s against";
+    join_to_ava(&memory, reason);
+    let why = |who: &str| ask(&memory, QueryVerb::People, json!({ "why": who })).unwrap();
+    assert_eq!(why("Ava")["merges"][0]["reason"], reason);
+    let told = |document: &Value| -> Vec<String> {
+        let parts = document["parts"].as_array().unwrap();
+        parts.iter().map(|part| part["reason"].as_str().unwrap().to_owned()).collect()
+    };
+    for round in 0..3 {
+        let split = overruled(&memory, &[], &["voice_2"]).unwrap();
+        assert_eq!(split["persons"], json!(["person_2"]), "round {round}");
+        let (stays, leaves) = (why("Ava"), why("person_2"));
+        assert_eq!((&stays["id"], &leaves["id"]), (&json!("person_1"), &json!("person_2")));
+        for part in told(&stays) {
+            assert!(part.starts_with("test; "), "{part}");
+            assert!(part.contains(reason), "{part}");
+            assert!(part.contains("the user said that voice_2 is somebody else"), "{part}");
+        }
+        let [part]: [String; 1] = told(&leaves).try_into().unwrap();
+        assert!(part.starts_with("voice_2 is first met in s1/0; "), "{part}");
+        assert!(part.contains(reason), "{part}");
+        assert!(part.contains("the user said that person_1 is somebody else"), "{part}");
+        for document in [&stays, &leaves] {
+            let link = &document["links"][0];
+            assert_eq!((&link["face"], &link["voice"]), (&json!("face_1"), &json!("voice_2")));
+            assert_eq!((&link["support_secs"], &link["same_person"]), (&json!(3.0), &json!(false)));
+        }
+        overruled(&memory, &["Ava", "person_2"], &[]).unwrap();
+    }
+}
+
+#[test]
+fn why_tells_whose_voice_gave_a_name_and_who_gave_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let why = |who: &str| ask(&memory, QueryVerb::People, json!({ "why": who })).unwrap();
+    assert_eq!(why("Ava")["names"][0]["by"], Value::Null, "the user told it");
+    join_to_ava(&memory, "test");
+    overruled(&memory, &[], &["voice_2"]).unwrap();
+    for (name, names, namesakes) in
+        [("Zoe", "different", json!([])), ("ava", "same", json!(["person_1"]))]
+    {
+        let clip = memory.view().clips(None)[0].id;
+        let [entity, voice] = ["person_2", "voice_2"].map(|id| id.parse().unwrap());
+        let mut draft = memory.begin(at(50.0));
+        draft.turn(TurnRow {
+            clip,
+            turn: TurnId(3),
+            source: SourceId::new("head"),
+            span: span(10.0, 12.0),
+            speech_secs: 2.0,
+            voice: Some(voice),
+            confidence: 0.8,
+            words: None,
+            sound: None,
+        });
+        let turn = Some((clip.session, TurnId(3)));
+        let (name, source) = (name.to_owned(), NameSource::Said);
+        draft.name(NameRow { entity, name, since: at(12.0), source, turn });
+        draft.commit().unwrap();
+        let (ava, other) = (why("person_1"), why("person_2"));
+        assert_eq!(ava["links"][0]["names"], names);
+        assert_eq!(other["same_name"], namesakes);
+        assert_eq!(other["names"][0]["by"], "voice_2");
+    }
+    assert_eq!(why("person_1")["same_name"], json!(["person_2"]));
+}
+
 #[test]
 fn why_tells_reasons_and_the_users_word_sticks() {
-    use crate::daemon::overrule::overrule;
-    use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
-    use crate::mqtt::message::People;
     let dir = tempfile::tempdir().unwrap();
     let memory = small_memory(dir.path());
     let why = |who: &str| ask(&memory, QueryVerb::People, json!({ "why": who }));
@@ -137,15 +255,7 @@ fn why_tells_reasons_and_the_users_word_sticks() {
     assert_eq!(before["parts"][0]["exemplars"], 1);
     assert_eq!(why("Zoe").unwrap_err().code, RefusalCode::NotFound);
 
-    let change = |merge: &[&str], split: &[&str]| {
-        let words = |of: &[&str]| of.iter().map(|word| (*word).to_owned()).collect();
-        let people = People { id: None, merge: words(merge), split: words(split) };
-        let rows = identity_rows(&memory.view());
-        let unknown = MatchThresholds::UNKNOWN;
-        let settings = crate::config::Identity::default();
-        let mut who = Resolver::from_rows(&rows, Undecided::default(), &settings, unknown, unknown);
-        overrule(&memory, &mut who, &people, at(40.0))
-    };
+    let change = |merge: &[&str], split: &[&str]| overruled(&memory, merge, split);
     assert_eq!(change(&[], &["person_1"]).unwrap_err().code, RefusalCode::BadRequest);
     let split = change(&[], &["voice_1"]).unwrap();
     assert_eq!(split, json!({ "split": ["voice_1"], "persons": ["person_2"] }));
@@ -185,7 +295,7 @@ fn who_cannot_be_matched_is_shown_until_another_face_was_learned() {
 }
 
 fn ask(memory: &Memory, verb: QueryVerb, args: Value) -> Result<Value, Refusal> {
-    match query(memory, None, verb, args)? {
+    match query(memory, &Means::default(), verb, args)? {
         Reply::Document(document) => Ok(document),
         Reply::Bytes { content_type, bytes } => Ok(json!([content_type, bytes])),
     }
@@ -355,6 +465,31 @@ fn words_mean_ids_or_names() {
         assert_eq!(find(&view, word).unwrap(), ava, "{word}");
     }
     assert_eq!(name_of(&view, ava).as_deref(), Some("Ava"));
+}
+
+#[test]
+fn a_place_that_was_only_told_has_a_timeline() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let mut draft = memory.begin(at(31.0));
+    let memorizer = crate::memorize::Memorizer::new(None);
+    for (secs, name) in [(0.5, "Orangery"), (15.0, "Cellar")] {
+        memorizer.here(name, at(secs), &crate::identify::Persons::default(), &mut draft);
+    }
+    draft.commit().unwrap();
+    let seen = |place: &str| -> Vec<Timestamp> {
+        let shown = ask(&memory, QueryVerb::Timeline, json!({ "place": place })).unwrap();
+        let shown: Timeline = serde_json::from_value(shown).unwrap();
+        let blocks = shown.rows.into_iter().flat_map(|row| row.blocks);
+        blocks.filter(|block| block.kind == BlockKind::Seen).map(|block| block.start).collect()
+    };
+    assert_eq!(seen("orangery"), [at(1.0)]);
+    assert_eq!(seen("place_2"), [at(20.0)]);
+    let places = ask(&memory, QueryVerb::Places, json!({})).unwrap();
+    let known: Places = serde_json::from_value(places).unwrap();
+    let told: Vec<_> =
+        known.places.iter().map(|row| (row.place.position.clone(), row.secs)).collect();
+    assert_eq!(told, [(None, 14.5), (None, 15.0)]);
 }
 
 #[test]

@@ -203,9 +203,7 @@ fn stays_at(view: &View, word: &str) -> Result<Vec<Span>, Refusal> {
     let id = find(view, word)?;
     let place = view.places().into_iter().find(|place| place.id == id);
     let place = place.ok_or_else(|| {
-        Refusal::bad_request(format!(
-            "{id} is no place with a position; `engramd places` lists them"
-        ))
+        Refusal::bad_request(format!("{id} is no place that is known; `engramd places` lists them"))
     })?;
     Ok(view.stays_at(&place))
 }

@@ -1,56 +1,30 @@
 //! Days and parts of days: "yesterday", "last Tuesday", "March 2nd", "this morning", "last week".
 
+mod beside;
+mod dates;
+mod part;
+mod slice;
+mod yearly;
+
 use jiff::Span as Shift;
-use jiff::civil::{Date, Time, Weekday};
+use jiff::civil::{Date, Weekday};
 
 use super::Precision;
-use super::number::{Unit, length, number};
+use super::number::{Unit, length};
 use crate::recall::lexer::Token;
+use dates::{
+    day_of_month, iso_date, month, month_day, month_number, month_or_year, ordinal_day, year,
+};
+use yearly::{Which, feast, places_feast, places_season, season, yearly};
 
-/// A part of the day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
-    EarlyMorning,
-    Morning,
-    Afternoon,
-    Evening,
-    Night,
-    /// The night that ends on the day.
-    LastNight,
-}
+pub(super) use part::Part;
 
-impl Part {
-    fn from_word(word: &str) -> Option<Self> {
-        Some(match word {
-            "morning" => Self::Morning,
-            "afternoon" => Self::Afternoon,
-            "evening" => Self::Evening,
-            "night" => Self::Night,
-            _ => return None,
-        })
-    }
-
-    /// First and last time of day, and on which day each lies against the named one.
-    pub(super) fn borders(self) -> ((i64, Time), (i64, Time)) {
-        let at = |hour: i8| Time::new(hour, 0, 0, 0).unwrap_or(Time::MIN);
-        match self {
-            Self::EarlyMorning => ((0, at(4)), (0, at(9))),
-            Self::Morning => ((0, at(4)), (0, at(12))),
-            Self::Afternoon => ((0, at(12)), (0, at(18))),
-            Self::Evening => ((0, at(17)), (1, at(0))),
-            Self::Night => ((0, at(20)), (1, at(6))),
-            Self::LastNight => ((-1, at(18)), (0, at(6))),
-        }
-    }
-
-    /// Whether a clock time without am or pm in this part means the second half of the day.
-    pub(super) fn afternoon(self, hour: u8) -> bool {
-        match self {
-            Self::EarlyMorning | Self::Morning => false,
-            Self::Afternoon | Self::Evening => true,
-            Self::Night | Self::LastNight => (6..12).contains(&hour),
-        }
-    }
+/// The day from which days are counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Today {
+    pub(super) date: Date,
+    /// Summer is in January.
+    pub(super) southern: bool,
 }
 
 /// Days in a row, `[first, last]`, perhaps only a part of the one day.
@@ -76,6 +50,25 @@ impl Days {
     fn run(first: Date, last: Date, precision: Precision) -> Self {
         Self { first, last, precision, ..Self::one(first) }
     }
+
+    /// A single day, or a part of one.
+    pub(super) fn is_one(self) -> bool {
+        self.first == self.last
+    }
+
+    /// Each day by itself; none where there are more than `most`.
+    pub(super) fn each(self, most: usize) -> Vec<Self> {
+        let mut found = Vec::new();
+        let mut date = Some(self.first);
+        while let Some(day) = date.filter(|day| *day <= self.last) {
+            if found.len() == most {
+                return Vec::new();
+            }
+            found.push(Self { first: day, last: day, precision: Precision::Day, ..self });
+            date = plus_days(day, 1);
+        }
+        found
+    }
 }
 
 /// That many days later.
@@ -83,127 +76,297 @@ pub(super) fn plus_days(date: Date, days: i64) -> Option<Date> {
     date.checked_add(Shift::new().try_days(days).ok()?).ok()
 }
 
-/// Days named from token `at` on, and the tokens taken. `after` is the word before, where it matters.
-pub(super) fn days(tokens: &[Token], at: usize, today: Date) -> Option<(Days, usize)> {
+/// So many calendar units earlier; `None` for hours and less.
+fn earlier(date: Date, unit: Unit, amount: i64) -> Option<Date> {
+    date.checked_sub(unit.shift(amount)?).ok()
+}
+
+fn monday_of(date: Date) -> Option<Date> {
+    plus_days(date, -i64::from(date.weekday().to_monday_zero_offset()))
+}
+
+fn weekend_of(saturday: Date) -> Option<Days> {
+    Some(Days::run(saturday, plus_days(saturday, 1)?, Precision::Day))
+}
+
+fn month_before(date: Date) -> Option<Days> {
+    let before = plus_days(date.first_of_month(), -1)?;
+    month(before.year(), before.month())
+}
+
+/// Days named from token `at` on, and the tokens taken.
+pub(super) fn days(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
+    slice::sliced(tokens, at, today)
+        .or_else(|| beside::beside(tokens, at, today))
+        .or_else(|| undated(tokens, at, today))
+        .or_else(|| plain(tokens, at, today))
+}
+
+/// A part of the day whose day is named elsewhere, if at all: "in the morning", "at dawn", "all day".
+fn undated(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    let all_day = match (word(0)?, word(1), word(2)) {
+        ("all", Some("day"), _) => Some(2),
+        ("the", Some("whole" | "entire"), Some("day")) => Some(3),
+        _ => None,
+    };
+    if let Some(taken) = all_day {
+        return Some((Days { dated: false, ..Days::one(today.date) }, taken));
+    }
+    let (part, taken) = part::alone(tokens, at)?;
+    if word(taken) == Some("of")
+        && let Some((days, more)) = plain(tokens, at + taken + 1, today)
+        && days.is_one()
+        && days.dated
+    {
+        return Some((Days::part(days.first, part), taken + 1 + more));
+    }
+    Some((Days { dated: false, ..Days::part(today.date, part) }, taken))
+}
+
+/// Days that stand for themselves, a part of the day behind them included.
+fn plain(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
+    let (days, taken) = named(tokens, at, today)?;
+    if days.is_one() && days.part.is_none() && days.dated {
+        return Some(match part::part(tokens, at + taken) {
+            Some((part, more)) => (Days::part(days.first, part), taken + more),
+            None => (days, taken),
+        });
+    }
+    if days.precision == Precision::Year {
+        // "last year at Christmas" is told against that year's end.
+        let on =
+            usize::from(tokens.get(at + taken).is_some_and(|t| {
+                matches!(t.word.as_str(), "in" | "on" | "at" | "over" | "during")
+            }));
+        let then = Today { date: days.last.min(today.date), ..today };
+        let within = of_the_year(tokens, at + taken + on, then)
+            .filter(|(inner, _)| on == 1 && days.first <= inner.first);
+        if let Some((inner, more)) = within {
+            return Some((inner, taken + on + more));
+        }
+    }
+    Some((days, taken))
+}
+
+fn named(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
     let preposition = at.checked_sub(1).and_then(|i| tokens.get(i)).map(|t| t.word.as_str());
-    let first = word(0)?;
-    let with_part = |date: Date, taken: usize| {
-        let (part, more) = part_after(tokens, at + taken);
-        match part {
-            Some(part) => (Days::part(date, part), taken + more),
-            None => (Days::one(date), taken),
+    let date = today.date;
+    let day = |days: i64, taken: usize| Some((Days::one(plus_days(date, days)?), taken));
+    match word(0)? {
+        "today" => return that_day(tokens, at, 1, date).or_else(|| day(0, 1)),
+        "yesterday" | "yesterday's" => return day(-1, 1),
+        "tomorrow" => return day(1, 1),
+        "tonight" => return Some((Days::part(date, Part::Evening), 1)),
+        "earlier" if word(1) == Some("today") => return day(0, 2),
+        "this" | "same" if word(1) == Some("day") => {
+            let that = that_day(tokens, at, 2, date);
+            // "on this day"
+            return that.or_else(|| day(0, 2).filter(|_| preposition == Some("on")));
         }
-    };
-    match first {
-        "today" => return Some(with_part(today, 1)),
-        "yesterday" | "yesterday's" => return Some(with_part(plus_days(today, -1)?, 1)),
-        "tomorrow" => return Some(with_part(plus_days(today, 1)?, 1)),
-        "tonight" => return Some((Days::part(today, Part::Evening), 1)),
-        "the" => {
-            if word(1) == Some("day") && word(2) == Some("before") && word(3) == Some("yesterday") {
-                return Some(with_part(plus_days(today, -2)?, 4));
-            }
-            if preposition
-                .is_some_and(|p| matches!(p, "on" | "since" | "before" | "after" | "until"))
-                && let Some(day) = word(1).and_then(ordinal_day)
-                && word(2) != Some("time")
-            {
-                return day_of_month(tokens, at, today, day);
-            }
-            // "the morning" after "in", "during", "since"
-            if preposition.is_some_and(|p| matches!(p, "in" | "during" | "since" | "over"))
-                && let (Some(part), more) = part_after(tokens, at)
-            {
-                return Some((Days { dated: false, ..Days::part(today, part) }, more));
-            }
-            if let (Some("last"), Some(_)) = (word(1), word(2)) {
-                return last_or_this(tokens, at, 1, today);
-            }
-            return None;
-        }
+        "the" => return with_article(tokens, at, today, preposition),
+        "all" => return lasting(word(1)?, date).map(|days| (days, 2)),
         "last" | "this" | "next" | "past" => return last_or_this(tokens, at, 0, today),
-        "earlier" if word(1) == Some("today") => return Some((Days::one(today), 2)),
         _ => {}
     }
-    if let Some(date) = iso_date(first) {
-        return Some(with_part(date, 1));
+    if let Some(date) = word(0).and_then(iso_date) {
+        return Some((Days::one(date), 1));
     }
     if let Some(weekday) = weekday(&tokens[at], preposition) {
-        let date = latest_weekday(today, weekday, false)?;
-        return Some(with_part(date, 1));
+        return on_weekday(tokens, at, date, weekday);
     }
-    month_day(tokens, at, today).map(|(date, taken)| with_part(date, taken)).or_else(|| {
-        month_or_year(tokens, at, today, preposition).or_else(|| days_ago(tokens, at, today))
-    })
+    if word(0) == Some("weekend") && matches!(preposition, Some("at" | "on" | "over")) {
+        return Some((weekend_of(latest_weekday(date, Weekday::Saturday, false)?)?, 1));
+    }
+    of_the_year(tokens, at, today).or_else(|| beside::days_ago(tokens, at, date))
 }
 
-/// "morning", "in the evening", "at night".
-fn part_after(tokens: &[Token], at: usize) -> (Option<Part>, usize) {
-    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
-    let mut skip = match (word(0), word(1)) {
-        (Some("in" | "during"), Some("the")) => 2,
-        (Some("at"), Some("night")) => 1,
-        (Some("the"), _) => 1,
-        _ => 0,
+/// Dates, months, seasons and feasts.
+fn of_the_year(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
+    let token = tokens.get(at)?;
+    let before = at.checked_sub(1).and_then(|i| tokens.get(i)).map(|t| t.word.as_str());
+    let spoken_of = before.is_some_and(|word| {
+        matches!(word, "about" | "for" | "of" | "the" | "a" | "my" | "our" | "your" | "his" | "her")
+    });
+    // "Christmas Eve" tells a time without a preposition, unless it is what somebody speaks of.
+    let tells_time = |taken: usize| {
+        before.is_some_and(places_feast)
+            || !spoken_of && matches!(tokens[at + taken - 1].word.as_str(), "eve" | "day")
     };
-    let early = word(skip) == Some("early");
-    skip += usize::from(early || word(skip) == Some("late"));
-    match word(skip).and_then(Part::from_word) {
-        Some(Part::Morning) if early => (Some(Part::EarlyMorning), skip + 1),
-        Some(part) => (Some(part), skip + 1),
-        None => (None, 0),
+    month_day(tokens, at, today.date)
+        .map(|(date, taken)| (Days::one(date), taken))
+        .or_else(|| month_or_year(tokens, at, today.date, before))
+        .or_else(|| {
+            let placed = before.is_some_and(|word| places_season(word, &token.word));
+            season(tokens, at, today, Which::Latest).filter(|_| placed)
+        })
+        .or_else(|| feast(tokens, at, today, Which::Latest).filter(|(_, taken)| tells_time(*taken)))
+}
+
+/// "the other day", "the 5th", "the weekend", "the summer", "the last Monday".
+fn with_article(
+    tokens: &[Token],
+    at: usize,
+    today: Today,
+    preposition: Option<&str>,
+) -> Option<(Days, usize)> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    let date = today.date;
+    let run = |from: i64, to: i64, taken: usize| {
+        Some((Days::run(plus_days(date, from)?, plus_days(date, to)?, Precision::Week), taken))
+    };
+    match (word(1)?, word(2)) {
+        ("other", Some("day" | "night" | "morning" | "afternoon" | "evening")) => {
+            return run(-10, -1, 3);
+        }
+        ("other", Some("week")) => return run(-35, -7, 3),
+        ("same", Some("day")) => return that_day(tokens, at, 3, date),
+        ("weekend", _) => {
+            return Some((weekend_of(latest_weekday(date, Weekday::Saturday, false)?)?, 2));
+        }
+        ("year", Some(_)) => return month_or_year(tokens, at, date, preposition),
+        ("whole" | "entire", Some(what)) => return lasting(what, date).map(|days| (days, 3)),
+        ("last" | "past" | "next", Some(_)) => return last_or_this(tokens, at, 1, today),
+        _ => {}
+    }
+    let placed = preposition.is_some_and(|p| {
+        matches!(p, "on" | "of" | "since" | "before" | "after" | "until" | "till" | "by" | "around")
+    });
+    if placed
+        && let Some(day) = word(1).and_then(ordinal_day)
+        && word(2) != Some("time")
+    {
+        return day_of_month(tokens, at, date, day);
+    }
+    let season = season(tokens, at + 1, today, Which::Latest)?;
+    preposition
+        .is_some_and(|before| places_season(before, word(1).unwrap_or_default()))
+        .then_some((season.0, season.1 + 1))
+}
+
+/// The week, month or year that lasts.
+fn lasting(what: &str, date: Date) -> Option<Days> {
+    match what {
+        "week" => {
+            let monday = monday_of(date)?;
+            Some(Days::run(monday, plus_days(monday, 6)?, Precision::Week))
+        }
+        "month" => month(date.year(), date.month()),
+        "year" => year(date.year()),
+        _ => None,
     }
 }
 
-fn last_or_this(tokens: &[Token], at: usize, skip: usize, today: Date) -> Option<(Days, usize)> {
+/// "this day last year", "today two weeks ago": `skip` tokens stand before "last" or the number.
+fn that_day(tokens: &[Token], at: usize, skip: usize, today: Date) -> Option<(Days, usize)> {
+    let (date, taken) = back(tokens, at + skip, today)?;
+    Some((Days::one(date), skip + taken))
+}
+
+/// One unit or so many before a date: "last year", "two weeks ago", "yesterday"; and the tokens taken.
+pub(super) fn back(tokens: &[Token], at: usize, today: Date) -> Option<(Date, usize)> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    let last = match (word(0)?, word(1)) {
+        ("last", Some("week")) => Some(Unit::Week),
+        ("last", Some("month")) => Some(Unit::Month),
+        ("last", Some("year")) => Some(Unit::Year),
+        _ => None,
+    };
+    if let Some(unit) = last {
+        return Some((earlier(today, unit, 1)?, 2));
+    }
+    let told = length(tokens, at, false)?;
+    (word(told.taken) == Some("ago")).then_some(())?;
+    Some((earlier(today, told.unit, told.whole()?)?, told.taken + 1))
+}
+
+fn last_or_this(tokens: &[Token], at: usize, skip: usize, today: Today) -> Option<(Days, usize)> {
     let word = |i: usize| tokens.get(at + skip + i).map(|t| t.word.as_str());
     let (lead, what) = (word(0)?, word(1)?);
+    let date = today.date;
     let taken = skip + 2;
-    let last = lead == "last" || lead == "past";
+    let which = Which::from_word(lead)?;
     if let Some(part) = Part::from_word(what) {
         return match (lead, part) {
-            ("last", Part::Night) => Some((Days::part(today, Part::LastNight), taken)),
-            ("last", part) => Some((Days::part(plus_days(today, -1)?, part), taken)),
-            ("this", part) => Some((Days::part(today, part), taken)),
+            ("last", Part::Night) => Some((Days::part(date, Part::LastNight), taken)),
+            ("last", part) => Some((Days::part(plus_days(date, -1)?, part), taken)),
+            ("this", part) => Some((Days::part(date, part), taken)),
             _ => None,
         };
     }
     if let Some(day) = weekday(tokens.get(at + skip + 1)?, Some("on")) {
-        let date = if lead == "next" {
-            plus_days(latest_weekday(today, day, false)?, 7)?
+        let date = if which == Which::Next {
+            plus_days(latest_weekday(date, day, false)?, 7)?
         } else {
-            latest_weekday(today, day, last)?
+            latest_weekday(date, day, which == Which::Last)?
         };
-        let (part, more) = part_after(tokens, at + taken);
-        return Some(match part {
-            Some(part) => (Days::part(date, part), taken + more),
-            None => (Days::one(date), taken),
-        });
+        return Some((Days::one(date), taken));
     }
-    let monday = plus_days(today, -i64::from(today.weekday().to_monday_zero_offset()))?;
-    let days = match what {
-        "week" if lead == "this" => Days::run(monday, plus_days(monday, 6)?, Precision::Week),
-        "week" if lead == "last" => {
-            Days::run(plus_days(monday, -7)?, plus_days(monday, -1)?, Precision::Week)
+    let monday = monday_of(date)?;
+    let days = match (what, which) {
+        ("weekend", Which::This) => weekend_of(plus_days(monday, 5)?)?,
+        ("weekend", Which::Next) => weekend_of(plus_days(monday, 12)?)?,
+        ("weekend", _) => weekend_of(plus_days(monday, -2)?)?,
+        (what, Which::This) if lasting(what, date).is_some() => lasting(what, date)?,
+        ("week", _) if lead == "last" => lasting(what, plus_days(monday, -7)?)?,
+        ("month", _) if lead == "last" => month_before(date)?,
+        ("year", _) if lead == "last" => year(date.year().checked_sub(1)?)?,
+        ("week", Which::Next) => lasting(what, plus_days(monday, 7)?)?,
+        ("month", Which::Next) => lasting(what, plus_days(date.last_of_month(), 1)?)?,
+        ("year", Which::Next) => year(date.year().checked_add(1)?)?,
+        // "Is this March?", but not "this may be".
+        (name, which)
+            if month_number(name).is_some()
+                && (which == Which::Last || tokens[at + skip + 1].capital) =>
+        {
+            let number = month_number(name)?;
+            yearly(date, which, None, |year| month(year, number))?
         }
-        "weekend" => {
-            let back = if lead == "this" { 0 } else { -7 };
-            Days::run(plus_days(monday, 5 + back)?, plus_days(monday, 6 + back)?, Precision::Day)
+        _ => {
+            let at = at + skip + 1;
+            let found =
+                season(tokens, at, today, which).or_else(|| feast(tokens, at, today, which));
+            return found.map(|(days, more)| (days, skip + 1 + more));
         }
-        "month" if lead == "this" => month(today.year(), today.month())?,
-        "month" if lead == "last" => {
-            let before = plus_days(today.first_of_month(), -1)?;
-            month(before.year(), before.month())?
-        }
-        "year" if lead == "this" => year(today.year())?,
-        "year" if lead == "last" => year(today.year().checked_sub(1)?)?,
-        name if last && month_number(name).is_some() => {
-            latest_month(today, month_number(name)?, true)?
-        }
-        _ => return None,
     };
     Some((days, taken))
+}
+
+/// A weekday, with the date that may follow: "Friday the 13th", "Monday, 2 March".
+fn on_weekday(tokens: &[Token], at: usize, today: Date, weekday: Weekday) -> Option<(Days, usize)> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    let the = usize::from(word(1) == Some("the"));
+    let next = word(1 + the);
+    if next.is_some_and(|w| matches!(w, "mornings" | "afternoons" | "evenings" | "nights")) {
+        return None;
+    }
+    let date = match next.and_then(ordinal_day) {
+        Some(day) if the == 1 => day_of_month(tokens, at + 1, today, day),
+        _ => None,
+    };
+    let date = date
+        .filter(|(_, taken)| *taken > 2)
+        .or_else(|| month_day(tokens, at + 1, today).map(|(date, taken)| (Days::one(date), taken)));
+    if let Some((days, taken)) = date {
+        return Some((days, 1 + taken));
+    }
+    let numbered = next.filter(|w| w.starts_with(|c: char| c.is_ascii_digit()));
+    if let Some(day) = numbered.and_then(ordinal_day) {
+        return Some((Days::one(weekday_numbered(today, weekday, day)?), 2 + the));
+    }
+    Some((Days::one(latest_weekday(today, weekday, false)?), 1))
+}
+
+/// The latest such weekday with that number in its month.
+fn weekday_numbered(today: Date, weekday: Weekday, day: i8) -> Option<Date> {
+    /// A weekday comes back to every number within that many months.
+    const MONTHS: i64 = 120;
+    (0..MONTHS).find_map(|months| {
+        let month = earlier(today.first_of_month(), Unit::Month, months)?;
+        let date = Date::new(month.year(), month.month(), day).ok()?;
+        (date <= today && date.weekday() == weekday).then_some(date)
+    })
 }
 
 fn weekday(token: &Token, preposition: Option<&str>) -> Option<Weekday> {
@@ -233,219 +396,4 @@ fn weekday(token: &Token, preposition: Option<&str>) -> Option<Weekday> {
 fn latest_weekday(today: Date, day: Weekday, strict: bool) -> Option<Date> {
     let back = i64::from(today.weekday().since(day));
     plus_days(today, -(if strict && back == 0 { 7 } else { back }))
-}
-
-pub(super) fn month_number(word: &str) -> Option<i8> {
-    const NAMES: [&str; 12] = [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ];
-    NAMES
-        .iter()
-        .position(|name| {
-            *name == word
-                || word.len() == 3 && name.starts_with(word)
-                || word == "sept" && *name == "september"
-        })
-        .map(|i| i as i8 + 1)
-}
-
-fn ordinal_day(word: &str) -> Option<i8> {
-    const WORDS: [&str; 31] = [
-        "first",
-        "second",
-        "third",
-        "fourth",
-        "fifth",
-        "sixth",
-        "seventh",
-        "eighth",
-        "ninth",
-        "tenth",
-        "eleventh",
-        "twelfth",
-        "thirteenth",
-        "fourteenth",
-        "fifteenth",
-        "sixteenth",
-        "seventeenth",
-        "eighteenth",
-        "nineteenth",
-        "twentieth",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "",
-        "thirtieth",
-        "",
-    ];
-    if let Some(at) = WORDS.iter().position(|w| !w.is_empty() && *w == word) {
-        return Some(at as i8 + 1);
-    }
-    let body = ["st", "nd", "rd", "th"].iter().find_map(|suffix| word.strip_suffix(suffix))?;
-    body.parse().ok().filter(|day| (1..=31).contains(day))
-}
-
-fn plain_day(word: &str) -> Option<i8> {
-    ordinal_day(word).or_else(|| {
-        (word.len() <= 2).then(|| word.parse().ok()).flatten().filter(|day| (1..=31).contains(day))
-    })
-}
-
-fn year_number(word: &str) -> Option<i16> {
-    (word.len() == 4).then(|| word.parse().ok()).flatten().filter(|y| (1900..=2200).contains(y))
-}
-
-/// "the 2nd [of March [2026]]".
-fn day_of_month(tokens: &[Token], at: usize, today: Date, day: i8) -> Option<(Days, usize)> {
-    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
-    let of = usize::from(word(2) == Some("of"));
-    if let Some(month) = word(2 + of).and_then(month_number) {
-        let told = word(3 + of).and_then(year_number);
-        let date = dated(today, month, day, told)?;
-        return Some((Days::one(date), 3 + of + usize::from(told.is_some())));
-    }
-    let ordinal = word(1)?;
-    // "the first person" is no date.
-    if !ordinal.starts_with(|c: char| c.is_ascii_digit()) {
-        return None;
-    }
-    let mut month = today.first_of_month();
-    for _ in 0..12 {
-        if let Ok(date) = Date::new(month.year(), month.month(), day)
-            && date <= today
-        {
-            return Some((Days::one(date), 2));
-        }
-        month = plus_days(month, -1)?.first_of_month();
-    }
-    None
-}
-
-/// "March 2nd", "2 March 2026", "2nd of March", "3/2/2026", "2.3.2026".
-fn month_day(tokens: &[Token], at: usize, today: Date) -> Option<(Date, usize)> {
-    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
-    let first = word(0)?;
-    if let Some(month) = month_number(first)
-        && let Some(second) = word(1)
-    {
-        let the = usize::from(second == "the");
-        let day = if the == 1 { word(2).and_then(ordinal_day) } else { plain_day(second) }?;
-        // "March 17:30" has no day; plain_day refuses it.
-        let told = word(2 + the).and_then(year_number);
-        let date = dated(today, month, day, told)?;
-        return Some((date, 2 + the + usize::from(told.is_some())));
-    }
-    if let Some(day) = plain_day(first) {
-        let of = usize::from(word(1) == Some("of"));
-        if let Some(month) = word(1 + of).and_then(month_number) {
-            let told = word(2 + of).and_then(year_number);
-            let date = dated(today, month, day, told)?;
-            return Some((date, 2 + of + usize::from(told.is_some())));
-        }
-        return None;
-    }
-    let numbers = |separator: char| -> Option<[i16; 3]> {
-        let parts: Vec<i16> =
-            first.split(separator).map(str::parse).collect::<Result<_, _>>().ok()?;
-        parts.try_into().ok()
-    };
-    if let Some([a, b, year]) = numbers('/').filter(|[.., y]| *y >= 1900) {
-        let (month, day) = if a > 12 { (b, a) } else { (a, b) };
-        return Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?)
-            .ok()
-            .map(|d| (d, 1));
-    }
-    let [day, month, year] = numbers('.').filter(|[.., y]| *y >= 1900)?;
-    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok().map(|d| (d, 1))
-}
-
-/// The latest such date up to today, or in the year told.
-fn dated(today: Date, month: i8, day: i8, year: Option<i16>) -> Option<Date> {
-    if let Some(year) = year {
-        return Date::new(year, month, day).ok();
-    }
-    (0..8).find_map(|back| {
-        Date::new(today.year().checked_sub(back)?, month, day).ok().filter(|date| *date <= today)
-    })
-}
-
-fn iso_date(word: &str) -> Option<Date> {
-    if word.len() != 10 || word.as_bytes().get(4) != Some(&b'-') {
-        return None;
-    }
-    word.parse().ok()
-}
-
-fn month(year: i16, month: i8) -> Option<Days> {
-    let first = Date::new(year, month, 1).ok()?;
-    Some(Days::run(first, first.last_of_month(), Precision::Month))
-}
-
-fn year(year: i16) -> Option<Days> {
-    let (first, last) = (Date::new(year, 1, 1).ok()?, Date::new(year, 12, 31).ok()?);
-    Some(Days::run(first, last, Precision::Year))
-}
-
-fn latest_month(today: Date, number: i8, strict: bool) -> Option<Days> {
-    let this_year = number < today.month() || !strict && number == today.month();
-    month(if this_year { today.year() } else { today.year().checked_sub(1)? }, number)
-}
-
-/// "in March", "in March 2026", "in 2026".
-fn month_or_year(
-    tokens: &[Token],
-    at: usize,
-    today: Date,
-    preposition: Option<&str>,
-) -> Option<(Days, usize)> {
-    let placed = preposition.is_some_and(|p| {
-        matches!(p, "in" | "during" | "since" | "before" | "after" | "until" | "of")
-    });
-    if !placed {
-        return None;
-    }
-    let token = tokens.get(at)?;
-    if let Some(year_told) = year_number(&token.word) {
-        return Some((year(year_told)?, 1));
-    }
-    let number = month_number(&token.word).filter(|_| token.capital || token.word.len() > 3)?;
-    match tokens.get(at + 1).and_then(|t| year_number(&t.word)) {
-        Some(year) => Some((month(year, number)?, 2)),
-        None => Some((latest_month(today, number, false)?, 1)),
-    }
-}
-
-/// "two days ago", "a week ago", "3 months ago".
-fn days_ago(tokens: &[Token], at: usize, today: Date) -> Option<(Days, usize)> {
-    let told = length(tokens, at, false)?;
-    if tokens.get(at + told.taken).is_none_or(|t| t.word != "ago") {
-        return None;
-    }
-    let (amount, _) = number(tokens, at).filter(|(n, _)| n.fract() == 0.0 && *n <= 100_000.0)?;
-    let amount = amount as i64;
-    let taken = told.taken + 1;
-    let date = match told.unit {
-        Unit::Day => plus_days(today, -amount)?,
-        Unit::Week => plus_days(today, -7 * amount)?,
-        Unit::Month => today.checked_sub(Shift::new().try_months(amount).ok()?).ok()?,
-        Unit::Year => today.checked_sub(Shift::new().try_years(amount).ok()?).ok()?,
-        _ => return None,
-    };
-    Some((Days::one(date), taken))
 }

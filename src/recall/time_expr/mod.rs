@@ -17,7 +17,8 @@ use jiff::tz::TimeZone;
 
 use crate::time::{Span, Timestamp};
 
-pub use number::duration_secs;
+pub use number::{duration_secs, is_number};
+pub use phrase::is_stretch;
 
 /// How finely a time was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,6 +54,35 @@ pub enum Happening {
     Spoke,
     /// "Ava was there".
     Present,
+    /// Anything else: what only the memories tell of ("the cat was sick", "dinner").
+    Told,
+}
+
+/// How far from an event the time lies, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Apart {
+    /// At least so far.
+    pub least_secs: f64,
+    /// At most so far.
+    pub most_secs: f64,
+}
+
+impl Apart {
+    /// The stretch that lies so far before or after an event; so far around it where neither is told.
+    #[must_use]
+    pub fn beside(self, relation: Relation, event: Span) -> Span {
+        let before = Span::new(
+            event.start.plus_secs(-self.most_secs),
+            event.start.plus_secs(-self.least_secs),
+        );
+        let after =
+            Span::new(event.end.plus_secs(self.least_secs), event.end.plus_secs(self.most_secs));
+        match relation {
+            Relation::Before => before,
+            Relation::After => after,
+            Relation::During => Span::new(before.start, after.end),
+        }
+    }
 }
 
 /// Where the time lies against the event.
@@ -76,6 +106,13 @@ pub enum When {
         /// How finely it was told.
         precision: Precision,
     },
+    /// Any of several stretches, ascending: "on Monday or Tuesday".
+    Spans {
+        /// What they cover.
+        spans: Vec<Span>,
+        /// How finely they were told.
+        precision: Precision,
+    },
     /// "now", "at the moment".
     Now,
     /// The first (`from_end` false) or last seconds of what was recorded; a position when `at` is true.
@@ -93,11 +130,35 @@ pub enum When {
         relation: Relation,
         /// What happened.
         happening: Happening,
-        /// Words for who did it ("ava", "the woman").
+        /// Words for who did it ("ava", "the woman"); empty for [`Happening::Told`].
         who: String,
-        /// What was said, for [`Happening::Spoke`].
+        /// What was said, for [`Happening::Spoke`]; the whole clause, for [`Happening::Told`].
         what: String,
+        /// "five minutes before": only so far from it, instead of all that lies on that side.
+        apart: Option<Apart>,
     },
+}
+
+impl TimeExpr {
+    /// Whether only the memories can tell when that was.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        matches!(self.when, When::Event { happening: Happening::Told, .. })
+    }
+}
+
+impl When {
+    /// From the first to the last instant of plain spans; `None` for what the memory has to be asked for.
+    fn hull(&self) -> Option<(Span, Precision)> {
+        match self {
+            Self::Span { span, precision } => Some((*span, *precision)),
+            Self::Spans { spans, precision } => {
+                let (first, last) = (spans.first()?, spans.iter().map(|span| span.end).max()?);
+                Some((Span::new(first.start, last), *precision))
+            }
+            Self::Now | Self::Recording { .. } | Self::Event { .. } => None,
+        }
+    }
 }
 
 /// A time expression and where it stands.
@@ -110,11 +171,19 @@ pub struct TimeExpr {
 }
 
 /// All time expressions of `text` in reading order; words in quotation marks are left alone. Clock times
-/// without "am" or "pm" are the latest that is not after `now`; times without a day belong to the day
-/// that the rest of the text names, else to the latest day that puts them before `now`.
+/// without "am" or "pm" are the latest waking hour that is not after `now`, on another day the one between seven in the
+/// morning and seven in the evening; times without a day belong to the days that the rest of the text names, else to the
+/// latest day that puts them before `now`.
 #[must_use]
 pub fn time_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
     phrase::scan(&super::lexer::tokens(text), now, zone)
+}
+
+/// The first words of `text` that tell a time and are in none of the expressions `found` in it ("that evening", "the
+/// day after", "on Thanksgiving").
+#[must_use]
+pub fn unread(text: &str, found: &[TimeExpr]) -> Option<String> {
+    phrase::unread(&super::lexer::tokens(text), found).map(|range| text[range].to_owned())
 }
 
 /// The one span that all plain spans among `found` mean together: their intersection where it is not
@@ -123,7 +192,7 @@ pub fn time_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Time
 pub fn combined_span(found: &[TimeExpr]) -> Option<(Span, Precision)> {
     let mut combined: Option<(Span, Precision)> = None;
     for expr in found {
-        let When::Span { span, precision } = expr.when else { continue };
+        let Some((span, precision)) = expr.when.hull() else { continue };
         combined = Some(match combined {
             None => (span, precision),
             Some((old, fine)) => match old.intersection(span) {

@@ -18,7 +18,10 @@ pub(super) fn number(tokens: &[Token], at: usize) -> Option<(f64, usize)> {
             return Some((2.0, 2 + usize::from(of)));
         }
         ("a", Some("few")) => return Some((3.0, 2)),
-        ("couple", _) => return Some((2.0, 1)),
+        ("couple", _) => {
+            let of = next == Some("of");
+            return Some((2.0, 1 + usize::from(of)));
+        }
         ("few", _) => return Some((3.0, 1)),
         ("a" | "an", _) => return Some((1.0, 1)),
         _ => {}
@@ -61,6 +64,12 @@ fn tens(word: &str) -> Option<u8> {
     WORDS.iter().position(|w| *w == word).map(|i| (i as u8 + 2) * 10)
 }
 
+/// Whether a word tells a number, by a digit or in letters ("17:30", "2nd", "thirty").
+#[must_use]
+pub fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) || units(word).is_some() || tens(word).is_some()
+}
+
 /// Units of time that have a length in seconds or are counted by the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
@@ -87,6 +96,18 @@ impl Unit {
         })
     }
 
+    /// So many of what the calendar counts; `None` for hours and less.
+    pub(super) fn shift(self, amount: i64) -> Option<jiff::Span> {
+        let none = jiff::Span::new();
+        match self {
+            Self::Day => none.try_days(amount).ok(),
+            Self::Week => none.try_weeks(amount).ok(),
+            Self::Month => none.try_months(amount).ok(),
+            Self::Year => none.try_years(amount).ok(),
+            Self::Second | Self::Minute | Self::Hour => None,
+        }
+    }
+
     pub(super) fn secs(self) -> f64 {
         match self {
             Self::Second => 1.0,
@@ -106,11 +127,69 @@ pub(super) struct Length {
     pub(super) amount: f64,
     pub(super) unit: Unit,
     pub(super) taken: usize,
+    /// "a couple of", "a few", "several".
+    pub(super) vague: bool,
 }
 
 impl Length {
     pub(super) fn secs(self) -> f64 {
         (self.amount * self.unit.secs()).min(1e11)
+    }
+
+    /// The amount where it is a whole number of some size.
+    pub(super) fn whole(self) -> Option<i64> {
+        (self.amount.fract() == 0.0 && self.amount <= 100_000.0).then_some(self.amount as i64)
+    }
+
+    /// The least and the most that a vague amount means: "a few" is two to five.
+    pub(super) fn amounts(self) -> (f64, f64) {
+        if self.vague {
+            (self.amount - 1.0, 2.0 * self.amount - 1.0)
+        } else {
+            (self.amount, self.amount)
+        }
+    }
+
+    /// How far off a count of weeks, months or years may be, days: one of them is told more exactly than many.
+    pub(super) fn slack_days(self) -> i64 {
+        let one = self.amount <= 1.0;
+        match self.unit {
+            Unit::Week if one => 2,
+            Unit::Week => 3,
+            Unit::Month if one => 7,
+            Unit::Month => 15,
+            Unit::Year if one => 91,
+            Unit::Year => 182,
+            _ => 0,
+        }
+    }
+
+    /// How short and how long the length may be, seconds: round and vague amounts are told loosely.
+    pub(super) fn reach(self) -> (f64, f64) {
+        if self.vague {
+            let (least, most) = self.amounts();
+            return (least * self.unit.secs(), (most * self.unit.secs()).min(1e11));
+        }
+        let round = |step: f64| self.amount >= step && self.amount % step == 0.0;
+        let slack = match self.unit {
+            Unit::Second => (self.amount * 0.1).max(2.0),
+            Unit::Minute if round(10.0) => 150.0,
+            Unit::Minute if round(5.0) => 90.0,
+            Unit::Minute => 30.0,
+            Unit::Hour => (self.amount * 540.0).clamp(900.0, 3600.0),
+            Unit::Day => 43_200.0,
+            _ => self.slack_days() as f64 * 86_400.0,
+        };
+        ((self.secs() - slack).max(0.0), self.secs() + slack)
+    }
+}
+
+/// A unit as it is counted: a fortnight is two weeks.
+fn counted_unit(word: &str) -> Option<(f64, Unit)> {
+    match word {
+        "fortnight" | "fortnights" => Some((2.0, Unit::Week)),
+        "decade" | "decades" => Some((10.0, Unit::Year)),
+        word => Unit::from_word(word).map(|unit| (1.0, unit)),
     }
 }
 
@@ -125,22 +204,27 @@ pub(super) fn length(tokens: &[Token], at: usize, bare: bool) -> Option<Length> 
     if let (Some("a"), Some("quarter"), Some("of"), Some("an"), Some("hour")) =
         (word(0), word(1), word(2), word(3), word(4))
     {
-        return Some(Length { amount: 15.0, unit: Unit::Minute, taken: 5 });
+        return Some(Length { amount: 15.0, unit: Unit::Minute, taken: 5, vague: false });
     }
-    if bare && let Some(unit) = word(0).and_then(Unit::from_word) {
-        return Some(Length { amount: 1.0, unit, taken: 1 });
+    if bare && let Some((amount, unit)) = word(0).and_then(counted_unit) {
+        return Some(Length { amount, unit, taken: 1, vague: false });
     }
     if let Some(glued) = word(0).and_then(glued_length) {
         return Some(Length { taken: 1, ..glued });
     }
-    let (amount, taken) = number(tokens, at)?;
-    let unit = Unit::from_word(word(taken)?)?;
+    let (amount, taken) = match word(0)? {
+        "several" => (4.0, 1),
+        "some" => (3.0, 1),
+        _ => number(tokens, at)?,
+    };
+    let (times, unit) = counted_unit(word(taken)?)?;
+    let vague = (0..taken).any(|i| matches!(word(i), Some("couple" | "few" | "several" | "some")));
     if let (Some("and"), Some("a"), Some("half")) =
         (word(taken + 1), word(taken + 2), word(taken + 3))
     {
-        return Some(halves(unit, amount + 0.5, taken + 4));
+        return Some(halves(unit, (amount + 0.5) * times, taken + 4));
     }
-    Some(Length { amount, unit, taken: taken + 1 })
+    Some(Length { amount: amount * times, unit, taken: taken + 1, vague })
 }
 
 /// Fractions are counted in the next finer unit.
@@ -149,10 +233,14 @@ fn halves(unit: Unit, amount: f64, taken: usize) -> Length {
         Unit::Hour => (Unit::Minute, 60.0),
         Unit::Minute => (Unit::Second, 60.0),
         Unit::Day => (Unit::Hour, 24.0),
+        Unit::Week => (Unit::Day, 7.0),
+        Unit::Month => (Unit::Day, 30.0),
         Unit::Year => (Unit::Month, 12.0),
         other => (other, 1.0),
     };
-    Length { amount: amount * ratio, unit: finer, taken }
+    let amount = amount * ratio;
+    let amount = if finer == Unit::Day { amount.round() } else { amount };
+    Length { amount, unit: finer, taken, vague: false }
 }
 
 /// "30s", "10min".
@@ -160,7 +248,7 @@ fn glued_length(word: &str) -> Option<Length> {
     let digits = word.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?;
     let unit = Unit::from_word(&word[digits..])?;
     let amount: f64 = word[..digits].parse().ok()?;
-    amount.is_finite().then_some(Length { amount, unit, taken: 1 })
+    amount.is_finite().then_some(Length { amount, unit, taken: 1, vague: false })
 }
 
 /// The length of time that a text tells ("10 seconds", "half an hour"), seconds.

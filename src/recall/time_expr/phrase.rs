@@ -1,22 +1,41 @@
 //! The scanner: prepositions, ranges, relative times and event clauses around days and clocks.
 
 mod event;
+mod offset;
 mod relative;
 mod resolve;
+mod unread;
+
+use std::ops::Range;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::calendar::{Days, days};
+use super::calendar::{Days, Part, Today, days};
 use super::clock::{Clock, clock};
-use super::{Precision, TimeExpr, When};
+use super::{Apart, Precision, Relation, TimeExpr, When};
 use crate::recall::lexer::Token;
 use crate::time::{Span, Timestamp};
+
+pub use unread::is_stretch;
+pub(super) use unread::unread;
+
+/// Days by which a time of day is meant one after the other ("in the morning" beside "last week"), at most.
+const MOST_DAYS: usize = 31;
+/// Zones of the southern temperate belt that have no summer time to tell them by.
+const SOUTHERN: [&str; 6] = [
+    "Australia/",
+    "America/Argentina/",
+    "America/Buenos_Aires",
+    "America/Montevideo",
+    "America/Sao_Paulo",
+    "Africa/Johannesburg",
+];
 
 /// What the scanner reads against.
 pub(super) struct Frame<'a> {
     pub(super) now: Timestamp,
-    pub(super) today: Date,
+    pub(super) today: Today,
     pub(super) zone: &'a TimeZone,
 }
 
@@ -26,6 +45,22 @@ pub(super) struct Point {
     days: Option<Days>,
     clock: Option<Clock>,
     instant: Option<Timestamp>,
+    /// "yesterday around nine".
+    around: bool,
+}
+
+impl Point {
+    const NONE: Self = Self { days: None, clock: None, instant: None, around: false };
+
+    /// Whether its day is told elsewhere, if at all.
+    fn needs_day(self) -> bool {
+        self.instant.is_none() && self.days.is_none_or(|days| !days.dated)
+    }
+
+    /// Days and no time of day.
+    fn whole_days(self) -> Option<Days> {
+        self.days.filter(|days| days.dated && self.clock.is_none())
+    }
 }
 
 /// How a point bounds the time that is meant.
@@ -50,72 +85,236 @@ enum Item {
     Done(When),
     Point(Bound, Point),
     Range(Point, Point),
+    /// So far before or after a point.
+    Apart(Relation, Apart, Point),
+}
+
+impl Item {
+    fn needs_day(&self) -> bool {
+        match self {
+            Self::Done(_) => false,
+            Self::Point(_, point) | Self::Apart(_, _, point) => point.needs_day(),
+            Self::Range(from, to) => from.needs_day() && to.needs_day(),
+        }
+    }
+
+    /// Days that the item is, and nothing else.
+    fn whole_days(&self) -> Option<Days> {
+        match self {
+            Self::Point(Bound::At, point) => point.whole_days(),
+            _ => None,
+        }
+    }
+
+    /// Whether "and" behind it goes on with another time of the same kind.
+    fn is_stretch(&self) -> bool {
+        match self {
+            Self::Point(bound, _) => matches!(bound, Bound::At | Bound::Around),
+            Self::Range(..) | Self::Apart(..) => true,
+            Self::Done(when) => matches!(when, When::Span { .. }),
+        }
+    }
+}
+
+/// An item and the tokens it takes.
+struct Found {
+    tokens: Range<usize>,
+    item: Item,
 }
 
 /// All time expressions in the tokens.
 pub(super) fn scan(tokens: &[Token], now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
-    let frame = Frame { now, today: now.to_jiff().to_zoned(zone.clone()).date(), zone };
-    let mut items: Vec<(std::ops::Range<usize>, Item)> = Vec::new();
+    let date = now.to_jiff().to_zoned(zone.clone()).date();
+    let today = Today { date, southern: is_southern(zone, date) };
+    let frame = Frame { now, today, zone };
+    let mut found: Vec<Found> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         if tokens[at].quoted {
             at += 1;
             continue;
         }
-        match item(tokens, at, &frame) {
-            Some((found, taken)) if taken > 0 => {
-                let last = (at + taken).min(tokens.len()) - 1;
-                items.push((tokens[at].range.start..tokens[last].range.end, found));
-                at += taken;
+        let next = item(tokens, at, &frame, true).or_else(|| other_part(tokens, at, found.last()));
+        match next {
+            Some((item, taken)) if taken > 0 => {
+                let end = (at + taken).min(tokens.len());
+                found.push(Found { tokens: at..end, item });
+                at = end;
             }
             _ => at += 1,
         }
     }
-    finish(items, &frame)
+    finish(tokens, &found, &frame)
 }
 
-/// Gives clock times the day that stands elsewhere in the sentence, and turns all into spans.
-fn finish(items: Vec<(std::ops::Range<usize>, Item)>, frame: &Frame<'_>) -> Vec<TimeExpr> {
-    let is_clock_only = |p: &Point| p.clock.is_some() && !p.days.is_some_and(|d| d.dated);
-    let needs_day = items.iter().any(|(_, item)| match item {
-        Item::Point(_, p) => is_clock_only(p),
-        Item::Range(a, b) => is_clock_only(a) && is_clock_only(b),
-        Item::Done(_) => false,
-    });
-    let mut whole_days = items.iter().filter_map(|(_, item)| match item {
-        Item::Point(Bound::At, Point { days: Some(days), clock: None, .. })
-            if days.first == days.last =>
-        {
-            Some(*days)
+/// Whether summer is in January: by the clocks, which are put forward then.
+fn is_southern(zone: &TimeZone, today: Date) -> bool {
+    let offset = |month: i8| {
+        let date = Date::new(today.year(), month, 15).ok()?;
+        Some(date.to_zoned(zone.clone()).ok()?.offset().seconds())
+    };
+    let named = zone.iana_name().is_some_and(|name| SOUTHERN.iter().any(|n| name.starts_with(n)));
+    named || offset(1) > offset(7)
+}
+
+/// "or evening" behind a part of a day.
+fn other_part(tokens: &[Token], at: usize, before: Option<&Found>) -> Option<(Item, usize)> {
+    let joined = at.checked_sub(1).filter(|i| is_joint(&tokens[*i]))?;
+    let before = before.filter(|found| found.tokens.end == joined)?;
+    let Item::Point(Bound::At, point) = before.item else { return None };
+    let days = point.days.filter(|days| days.part.is_some() && point.clock.is_none())?;
+    let part = Part::from_word(&tokens.get(at)?.word)?;
+    let days = Some(Days { part: Some(part), ..days });
+    Some((Item::Point(Bound::At, Point { days, ..point }), 1))
+}
+
+fn is_joint(token: &Token) -> bool {
+    matches!(token.word.as_str(), "or" | "and")
+}
+
+/// Gives clock times and parts of days the days that stand elsewhere in the sentence, turns all into spans, and joins
+/// those with "or" between them.
+fn finish(tokens: &[Token], found: &[Found], frame: &Frame<'_>) -> Vec<TimeExpr> {
+    let context = context(tokens, found);
+    let part = lone_part(found);
+    let mut done = Vec::new();
+    let mut at = 0;
+    while at < found.len() {
+        let group = &found[at..at + group(tokens, &found[at..])];
+        at += group.len();
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { break };
+        let range = tokens[first.tokens.start].range.start..tokens[last.tokens.end - 1].range.end;
+        let when = match &first.item {
+            Item::Done(when) if group.len() == 1 => Some(when.clone()),
+            _ => stretches(
+                group.iter().flat_map(|one| spans(&one.item, part, &context, frame)).collect(),
+            ),
+        };
+        done.extend(when.map(|when| TimeExpr { range, when }));
+    }
+    done
+}
+
+/// How many of the first items are joined: "Monday, Tuesday or Wednesday", "at five and at six".
+fn group(tokens: &[Token], found: &[Found]) -> usize {
+    let mut count = 1;
+    // Up to here, if a joint follows: a comma alone may part a day from its hour.
+    let mut listed = 1;
+    while let Some(next) = found.get(listed) {
+        let (before, gap) = (&found[listed - 1], found[listed - 1].tokens.end..next.tokens.start);
+        let joinable = |found: &Found| found.item.is_stretch() || is_or(tokens, &gap);
+        let joint = gap.len() == 1 && is_joint(&tokens[gap.start]);
+        if joint && joinable(before) && joinable(next) && !is_anchor(before) && !is_anchor(next) {
+            listed += 1;
+            count = listed;
+            continue;
         }
+        let comma = gap.is_empty() && tokens[gap.start - 1].stop;
+        let days = |found: &Found| found.item.whole_days().is_some();
+        if !(comma && days(before) && days(next)) {
+            break;
+        }
+        listed += 1;
+    }
+    count
+}
+
+fn is_or(tokens: &[Token], gap: &Range<usize>) -> bool {
+    tokens.get(gap.start).is_some_and(|token| token.word == "or")
+}
+
+/// What only the memory can place.
+fn is_anchor(found: &Found) -> bool {
+    matches!(&found.item, Item::Done(when) if !matches!(when, When::Span { .. }))
+}
+
+/// The one part of a day without a day: hours elsewhere in the sentence are meant in it.
+fn lone_part(found: &[Found]) -> Option<Days> {
+    let mut parts = found.iter().filter_map(|one| match one.item {
+        Item::Point(Bound::At, point) if point.clock.is_none() && point.needs_day() => point.days,
         _ => None,
     });
-    let context =
-        if needs_day { whole_days.next().filter(|_| whole_days.next().is_none()) } else { None };
-    items
-        .into_iter()
-        .filter_map(|(range, item)| {
-            let when = match item {
-                Item::Done(when) => when,
-                Item::Point(bound, point) => {
-                    // Its day went into the clock time; the words stay cut out.
-                    let (span, precision) = resolve::point(bound, point, context, frame)?;
-                    When::Span { span, precision }
-                }
-                Item::Range(from, to) => {
-                    let span = resolve::range(from, to, context, frame)?;
-                    When::Span { span, precision: Precision::Exact }
-                }
-            };
-            Some(TimeExpr { range, when })
-        })
-        .collect()
+    parts.next().filter(|_| parts.next().is_none())
 }
 
-/// The time expression that begins with token `at`.
-fn item(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Item, usize)> {
+/// The days that times of day belong to: those of the one item, or of the items joined by "or", that is whole days.
+fn context(tokens: &[Token], found: &[Found]) -> Vec<Days> {
+    if !found.iter().any(|one| one.item.needs_day()) {
+        return Vec::new();
+    }
+    let mut days: Option<Vec<Days>> = None;
+    let mut at = 0;
+    while at < found.len() {
+        let count = group(tokens, &found[at..]);
+        let whole: Vec<Days> =
+            found[at..at + count].iter().filter_map(|one| one.item.whole_days()).collect();
+        at += count;
+        if whole.is_empty() {
+            continue;
+        }
+        if days.is_some() {
+            // Two of them: nobody knows which is meant.
+            return Vec::new();
+        }
+        days = Some(whole.into_iter().flat_map(|days| days.each(MOST_DAYS)).collect());
+    }
+    days.unwrap_or_default()
+}
+
+/// The stretches that an item covers, with how finely it was told; of each day of the context where it needs one.
+fn spans(
+    item: &Item,
+    part: Option<Days>,
+    context: &[Days],
+    frame: &Frame<'_>,
+) -> Vec<(Span, Precision)> {
+    let part = part.filter(|_| item.needs_day());
+    let in_part = |point: Point| Point { days: point.days.or(part), ..point };
+    let days: Vec<Option<Days>> = if context.is_empty() || !item.needs_day() {
+        vec![None]
+    } else {
+        context.iter().copied().map(Some).collect()
+    };
+    let found = days.into_iter().filter_map(|day| match item {
+        Item::Done(When::Span { span, precision }) => Some((*span, *precision)),
+        Item::Done(_) => None,
+        Item::Point(bound, point) => resolve::point(*bound, in_part(*point), day, frame),
+        Item::Range(from, to) => {
+            let span = resolve::range(in_part(*from), in_part(*to), day, frame);
+            span.map(|span| (span, Precision::Exact))
+        }
+        Item::Apart(relation, apart, point) => {
+            resolve::apart(*relation, *apart, in_part(*point), day, frame)
+        }
+    });
+    found.collect()
+}
+
+/// One stretch, or several in order of time.
+fn stretches(mut found: Vec<(Span, Precision)>) -> Option<When> {
+    found.sort_by_key(|(span, _)| *span);
+    found.dedup_by_key(|(span, _)| *span);
+    match found.as_slice() {
+        [] => None,
+        [(span, precision)] => Some(When::Span { span: *span, precision: *precision }),
+        several => {
+            let precision = several.iter().map(|(_, precision)| *precision).max()?;
+            let spans = several.iter().map(|(span, _)| *span).collect();
+            Some(When::Spans { spans, precision })
+        }
+    }
+}
+
+/// The time expression that begins with token `at`; with `told` also before, after and during what only the memories
+/// can tell of.
+fn item(tokens: &[Token], at: usize, frame: &Frame<'_>, told: bool) -> Option<(Item, usize)> {
     if let Some((when, taken)) = relative::relative(tokens, at, frame) {
         return Some((Item::Done(when), taken));
+    }
+    let is_time = |at: usize| item(tokens, at, frame, false).is_some();
+    let is_time: Option<event::IsTime<'_>> = if told { Some(&is_time) } else { None };
+    if let Some(found) = offset::offset(tokens, at, frame, is_time) {
+        return Some(found);
     }
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
     let first = word(0)?;
@@ -157,7 +356,8 @@ fn item(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Item, usize)>
             return Some((Item::Point(bound, found), skip + taken));
         }
     }
-    if let Some((when, taken)) = event::clause(tokens, at) {
+    let clause = event::clause(tokens, at, is_time).or_else(|| event::at_noun(tokens, at));
+    if let Some((when, taken)) = clause {
         return Some((Item::Done(when), taken));
     }
     if bound.is_some() {
@@ -179,19 +379,20 @@ fn item(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Item, usize)>
 fn point(tokens: &[Token], at: usize, frame: &Frame<'_>, bare: bool) -> Option<(Point, usize)> {
     let token = tokens.get(at).filter(|t| !t.quoted)?;
     if let Some(instant) = resolve::instant(&token.word, frame) {
-        return Some((Point { days: None, clock: None, instant: Some(instant) }, 1));
+        return Some((Point { instant: Some(instant), ..Point::NONE }, 1));
     }
     let word = |i: usize| tokens.get(i).map(|t| t.word.as_str());
     if let Some((days, mut taken)) = days(tokens, at, frame.today) {
-        let at_word = matches!(word(at + taken), Some("at" | "around" | "about"));
+        let around = matches!(word(at + taken), Some("around" | "about"));
+        let at_word = around || word(at + taken) == Some("at");
         let skip = usize::from(at_word);
-        let found =
-            (days.first == days.last).then(|| hour(tokens, at + taken + skip, at_word)).flatten();
+        let found = days.is_one().then(|| hour(tokens, at + taken + skip, at_word)).flatten();
         let clock = found.map(|(clock, more)| {
             taken += skip + more;
             clock
         });
-        return Some((Point { days: Some(days), clock, instant: None }, taken));
+        let around = clock.is_some() && around;
+        return Some((Point { days: Some(days), clock, around, ..Point::NONE }, taken));
     }
     let (clock, mut taken) = hour(tokens, at, bare)?;
     let skip = usize::from(matches!(word(at + taken), Some("on" | "of")));
@@ -201,29 +402,16 @@ fn point(tokens: &[Token], at: usize, frame: &Frame<'_>, bare: bool) -> Option<(
         found = days(tokens, at + taken + 1, frame.today)
             .filter(|(days, _)| !days.dated)
             .map(|(days, more)| (days, more + 1));
-        if found.is_none()
-            && word(at + taken) == Some("at")
-            && word(at + taken + 1) == Some("night")
-        {
-            let night = Days {
-                first: frame.today,
-                last: frame.today,
-                part: Some(super::calendar::Part::Night),
-                dated: false,
-                precision: Precision::PartOfDay,
-            };
-            found = Some((night, 2));
-        }
     }
     let days = found.map(|(days, more)| {
         taken += skip + more;
         days
     });
-    Some((Point { days, clock: Some(clock), instant: None }, taken))
+    Some((Point { days, clock: Some(clock), ..Point::NONE }, taken))
 }
 
 fn days_after_clock(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Days, usize)> {
-    days(tokens, at, frame.today).filter(|(days, _)| days.first == days.last && days.dated)
+    days(tokens, at, frame.today).filter(|(days, _)| days.is_one() && days.dated)
 }
 
 /// A clock time; a bare number only where nothing follows that it could count.

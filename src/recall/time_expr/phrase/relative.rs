@@ -1,9 +1,10 @@
 //! Times told against now or against the recording: "ten minutes ago", "in the last hour", "in the
 //! first minute".
 
-use super::{Frame, closed};
+use super::{Frame, closed, event, resolve};
 use crate::recall::lexer::Token;
-use crate::recall::time_expr::number::{Length, Unit, length, number};
+use crate::recall::time_expr::calendar::{back, days};
+use crate::recall::time_expr::number::{Unit, length, number};
 use crate::recall::time_expr::{Precision, When};
 use crate::time::Span;
 
@@ -11,10 +12,41 @@ use crate::time::Span;
 const BORDER_SECS: f64 = 15.0;
 
 pub(super) fn relative(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
-    now_words(tokens, at, frame)
+    this_time(tokens, at, frame)
+        .or_else(|| now_words(tokens, at, frame))
         .or_else(|| recording(tokens, at))
         .or_else(|| last_stretch(tokens, at, frame))
         .or_else(|| ago(tokens, at, frame))
+}
+
+/// "this time yesterday", "at the same time last year": the clock's time on that day, or the days around it.
+fn this_time(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    let mut skip = usize::from(matches!(word(0)?, "at" | "around" | "about" | "by"));
+    skip += usize::from(word(skip) == Some("the"));
+    if !matches!(word(skip), Some("this" | "same")) || word(skip + 1) != Some("time") {
+        return None;
+    }
+    let then = at + skip + 2;
+    let then = then + usize::from(tokens.get(then).is_some_and(|t| t.word == "on"));
+    if let Some((date, taken)) = back(tokens, then, frame.today.date) {
+        let days = frame.today.date.until(date).ok()?.get_days().abs();
+        // A year or a month back is not told to the hour.
+        let around = match days {
+            ..28 => None,
+            28..300 => Some(3),
+            _ => Some(7),
+        };
+        let (span, precision) = match around {
+            Some(around) => (resolve::around(date, around, frame)?, Precision::Week),
+            None => (resolve::clock_on(date, frame)?, Precision::Hour),
+        };
+        return Some((When::Span { span, precision }, then - at + taken));
+    }
+    let (found, taken) = days(tokens, then, frame.today)?;
+    let single = found.is_one() && found.part.is_none() && found.dated;
+    let span = resolve::clock_on(found.first, frame).filter(|_| single)?;
+    Some((When::Span { span, precision: Precision::Hour }, then - at + taken))
 }
 
 fn now_words(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
@@ -22,7 +54,10 @@ fn now_words(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, us
     match (word(0)?, word(1), word(2)) {
         ("right" | "just", Some("now"), _) if word(0) == Some("right") => Some((When::Now, 2)),
         ("now", ..) if at == 0 || tokens[at - 1].word != "by" => Some((When::Now, 1)),
-        ("at", Some("the"), Some("moment")) => Some((When::Now, 3)),
+        ("at", Some("the"), Some("moment")) => {
+            let of_a_deed = word(3) == Some("when") || event::deed(tokens, at + 3).is_some();
+            (!of_a_deed).then_some((When::Now, 3))
+        }
         ("at", Some("this"), Some("moment" | "time" | "point")) => Some((When::Now, 3)),
         ("at", Some("present"), _) => Some((When::Now, 2)),
         ("currently" | "presently", ..) => Some((When::Now, 1)),
@@ -49,15 +84,19 @@ fn last_stretch(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When,
         return None;
     }
     let told = length(tokens, at + skip + 1, true)?;
-    // "last week", "last month", "last year" are calendar spans; "last minute" alone is not.
-    let counted = number(tokens, at + skip + 1).is_some();
+    // "last week", "last month", "last year" are calendar spans; "last minute" and "the past week" are not.
+    let counted = told.taken > 1 || told.amount > 1.0;
     if !counted
         && matches!(told.unit, Unit::Week | Unit::Month | Unit::Year | Unit::Day)
         && !(placed && skip == 2)
+        && word(skip) == Some("last")
     {
         return None;
     }
     let taken = skip + 1 + told.taken;
+    if is_of_another(tokens, at + taken) {
+        return None;
+    }
     if let Some(more) = of_the_recording(tokens, at + taken) {
         return Some((
             When::Recording { from_end: true, secs: told.secs(), at: false },
@@ -65,7 +104,12 @@ fn last_stretch(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When,
         ));
     }
     let precision = precision(told.unit);
-    Some((last_secs(told.secs(), precision, frame), taken))
+    let days = told.whole().and_then(|amount| resolve::back(frame, told.unit.shift(amount)?));
+    let when = match days {
+        Some(start) => When::Span { span: closed(start, frame.now), precision },
+        None => last_secs(told.secs(), precision, frame),
+    };
+    Some((when, taken))
 }
 
 fn precision(unit: Unit) -> Precision {
@@ -84,27 +128,15 @@ fn precision(unit: Unit) -> Precision {
 fn ago(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
     let about =
         usize::from(matches!(tokens.get(at)?.word.as_str(), "about" | "around" | "roughly"));
-    let told = length(tokens, at + about, false)?;
+    let told = length(tokens, at + about, false).filter(|told| told.unit.secs() < 86_400.0)?;
     if tokens.get(at + about + told.taken).is_none_or(|t| t.word != "ago") {
         return None;
     }
-    let slack = slack_secs(told)? * if about == 1 { 2.0 } else { 1.0 };
-    let moment = frame.now.plus_secs(-told.secs());
-    let span = Span::new(moment.plus_secs(-slack), moment.plus_secs(slack));
+    let (least, most) = told.reach();
+    let slack = if about == 1 { (most - least) / 2.0 } else { 0.0 };
+    let (from, to) = (frame.now.plus_secs(-most - slack), frame.now.plus_secs(slack - least));
+    let span = Span::new(from, to.min(frame.now));
     Some((When::Span { span, precision: precision(told.unit) }, about + told.taken + 1))
-}
-
-/// How far off "n units ago" may be, seconds. `None` for calendar units.
-fn slack_secs(told: Length) -> Option<f64> {
-    let round = |step: f64| told.amount >= step && told.amount % step == 0.0;
-    Some(match told.unit {
-        Unit::Second => (told.amount * 0.1).max(2.0),
-        Unit::Minute if round(10.0) => 150.0,
-        Unit::Minute if round(5.0) => 90.0,
-        Unit::Minute => 30.0,
-        Unit::Hour => 900.0,
-        _ => return None,
-    })
 }
 
 /// "of the recording", "of the video".
@@ -113,6 +145,11 @@ fn of_the_recording(tokens: &[Token], at: usize) -> Option<usize> {
     let of = matches!(word(0)?, "of" | "in");
     let the = matches!(word(1)?, "the" | "this");
     (of && the && word(2).is_some_and(is_recording)).then_some(3)
+}
+
+/// "of March", "of the meeting": the border or the stretch is not the recording's.
+fn is_of_another(tokens: &[Token], at: usize) -> bool {
+    tokens.get(at).is_some_and(|t| t.word == "of") && of_the_recording(tokens, at).is_none()
 }
 
 fn is_recording(word: &str) -> bool {
@@ -130,6 +167,7 @@ fn recording(tokens: &[Token], at: usize) -> Option<(When, usize)> {
     if matches!(first, "at" | "in" | "near") && (the(1) || matches!(word(1), Some("very"))) {
         let very = usize::from(word(2) == Some("very"));
         match word(2 + very) {
+            _ if is_of_another(tokens, at + 3 + very) => {}
             Some("beginning" | "start") => {
                 return Some((spot(false, BORDER_SECS, false), with_tail(3 + very)));
             }
@@ -140,7 +178,8 @@ fn recording(tokens: &[Token], at: usize) -> Option<(When, usize)> {
     // "in the first minute"
     let skip = usize::from(matches!(first, "in" | "within" | "during" | "for" | "over"));
     if the(skip) && word(skip + 1) == Some("first") {
-        let told = length(tokens, at + skip + 2, true)?;
+        let told = length(tokens, at + skip + 2, true)
+            .filter(|told| !is_of_another(tokens, at + skip + 2 + told.taken))?;
         return (told.secs() < 86_400.0 || skip == 1)
             .then(|| (spot(false, told.secs(), false), with_tail(skip + 2 + told.taken)));
     }

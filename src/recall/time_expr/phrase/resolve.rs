@@ -1,15 +1,21 @@
 //! From days and clocks to spans of event time.
 
+use std::cmp::Reverse;
+
 use jiff::civil::{Date, DateTime, Time};
 
 use super::{Bound, Frame, Point, closed};
-use crate::recall::time_expr::Precision;
 use crate::recall::time_expr::calendar::{Days, Part, plus_days};
 use crate::recall::time_expr::clock::Clock;
+use crate::recall::time_expr::{Apart, Precision, Relation};
 use crate::time::{Span, Timestamp};
 
 /// How far "at five" and the like reach to both sides, seconds.
 const BARE_HOUR_SECS: f64 = 300.0;
+/// How far "this time yesterday" reaches to both sides, seconds.
+const THIS_TIME_SECS: f64 = 1800.0;
+/// Nobody means an hour before this one unless it is night.
+const WAKING_HOUR: i8 = 6;
 
 fn at(date: Date, time: Time, frame: &Frame<'_>) -> Option<Timestamp> {
     frame
@@ -18,6 +24,34 @@ fn at(date: Date, time: Time, frame: &Frame<'_>) -> Option<Timestamp> {
         .compatible()
         .ok()
         .map(|zoned| Timestamp::from_jiff(zoned.timestamp()))
+}
+
+fn local(moment: Timestamp, frame: &Frame<'_>) -> jiff::Zoned {
+    moment.to_jiff().to_zoned(frame.zone.clone())
+}
+
+/// The same time of day on another day, whatever the clocks did in between.
+fn days_later(moment: Timestamp, days: i64, frame: &Frame<'_>) -> Timestamp {
+    let there = local(moment, frame);
+    plus_days(there.date(), days).and_then(|date| at(date, there.time(), frame)).unwrap_or(moment)
+}
+
+/// So long before now, by the calendar.
+pub(super) fn back(frame: &Frame<'_>, shift: jiff::Span) -> Option<Timestamp> {
+    let then = local(frame.now, frame).checked_sub(shift).ok()?;
+    Some(Timestamp::from_jiff(then.timestamp()))
+}
+
+/// The clock's time on that day, and half an hour to both sides.
+pub(super) fn clock_on(date: Date, frame: &Frame<'_>) -> Option<Span> {
+    let moment = at(date, local(frame.now, frame).time(), frame)?;
+    Some(Span::new(moment.plus_secs(-THIS_TIME_SECS), moment.plus_secs(THIS_TIME_SECS)))
+}
+
+/// A day and so many before and after it.
+pub(super) fn around(date: Date, days: i64, frame: &Frame<'_>) -> Option<Span> {
+    let start = at(plus_days(date, -days)?, Time::MIN, frame)?;
+    Some(Span::new(start, at(plus_days(date, days + 1)?, Time::MIN, frame)?))
 }
 
 /// A token that is a whole RFC 3339 time, or the same without offset in the robot's zone.
@@ -56,8 +90,7 @@ fn part_span(date: Date, part: Part, frame: &Frame<'_>) -> Option<Span> {
 fn instants(clock: Clock, days: Option<Days>, frame: &Frame<'_>) -> Vec<Timestamp> {
     let times = clock.times();
     if let Some(Days { first, part: Some(part), dated, .. }) = days {
-        let date = if dated { Some(first) } else { plus_days(frame.today, 0) };
-        let Some(date) = date else { return Vec::new() };
+        let date = if dated { first } else { frame.today.date };
         let span = part_span(date, part, frame);
         let wanted: Vec<Time> = times
             .iter()
@@ -75,17 +108,20 @@ fn instants(clock: Clock, days: Option<Days>, frame: &Frame<'_>) -> Vec<Timestam
         if !dated {
             for moment in &mut found {
                 if *moment > frame.now {
-                    *moment = moment.plus_secs(-86_400.0);
+                    *moment = days_later(*moment, -1, frame);
                 }
             }
         }
         return found;
     }
+    // The latest that has been, a waking hour first; the instant that was told must have begun.
+    let by_day = |t: Timestamp| local(t, frame).hour() >= WAKING_HOUR;
+    let wakes = by_day(frame.now);
+    let rank = |t: &Timestamp| (*t > frame.now, wakes && !by_day(*t), Reverse(*t));
     if let Some(Days { first, dated: true, .. }) = days {
         let mut found: Vec<Timestamp> = times.iter().filter_map(|t| at(first, *t, frame)).collect();
-        if first == frame.today {
-            // The latest that has been.
-            found.sort_by_key(|t| (*t > frame.now, std::cmp::Reverse(*t)));
+        if first == frame.today.date {
+            found.sort_by_key(rank);
         } else if times.len() == 2 && (1..=6).contains(&clock.hour) || clock.hour == 12 {
             found.reverse();
         }
@@ -93,24 +129,25 @@ fn instants(clock: Clock, days: Option<Days>, frame: &Frame<'_>) -> Vec<Timestam
     }
     let mut found: Vec<Timestamp> = [0, -1]
         .iter()
-        .filter_map(|shift| plus_days(frame.today, *shift))
+        .filter_map(|shift| plus_days(frame.today.date, *shift))
         .flat_map(|day| times.iter().filter_map(move |t| at(day, *t, frame)))
         .collect();
-    // The instant that was told must have begun; to the minute is enough.
-    found.sort_by_key(|t| (*t > frame.now, std::cmp::Reverse(*t)));
+    found.sort_by_key(rank);
     found
 }
 
 /// Day of the point itself, else the one the sentence names elsewhere.
 fn effective(days: Option<Days>, context: Option<Days>) -> Option<Days> {
     match (days, context) {
-        (Some(own), Some(named)) if !own.dated => Some(Days { part: own.part, ..named }),
+        (Some(own), Some(named)) if !own.dated => {
+            Some(Days { part: own.part, precision: own.precision, ..named })
+        }
         (Some(own), _) => Some(own),
         (None, named) => named,
     }
 }
 
-/// The span of a point and the precision it was told with; `None` when its day was lent to a clock time.
+/// The span of a point and the precision it was told with.
 pub(super) fn point(
     bound: Bound,
     point: Point,
@@ -118,39 +155,44 @@ pub(super) fn point(
     frame: &Frame<'_>,
 ) -> Option<(Span, Precision)> {
     let days = effective(point.days, context);
-    let (span, precision, moment) = match (point.instant, point.clock) {
+    // What bounds it within its day: the moment, or both borders of a part of a day.
+    let (span, precision, borders) = match (point.instant, point.clock) {
         (Some(moment), _) => {
-            (Span::new(moment, moment.plus_secs(1.0)), Precision::Second, Some(moment))
+            (Span::new(moment, moment.plus_secs(1.0)), Precision::Second, Some((moment, moment)))
         }
         (None, Some(clock)) => {
             let moment = instants(clock, days, frame).into_iter().next()?;
-            let (span, precision) = clock_span(clock, moment, bound == Bound::Around);
-            (span, precision, Some(moment))
+            let around = bound == Bound::Around || point.around;
+            let (span, precision) = clock_span(clock, moment, around);
+            (span, precision, Some((moment, moment)))
         }
         (None, None) => {
-            let days = point.days?;
-            (day_span(days, frame)?, days.precision, None)
+            let days = days?;
+            let span = day_span(days, frame)?;
+            let alone = point.days.is_some_and(|own| !own.dated);
+            (span, days.precision, alone.then_some((span.start, span.end)))
         }
     };
-    let end_of_day = |moment: Timestamp| {
-        let date = moment.to_jiff().to_zoned(frame.zone.clone()).date();
-        plus_days(date, 1).and_then(|next| at(next, Time::MIN, frame)).unwrap_or(moment)
-    };
-    let start_of_day = |moment: Timestamp| {
-        let date = moment.to_jiff().to_zoned(frame.zone.clone()).date();
-        at(date, Time::MIN, frame).unwrap_or(moment)
+    let start_of = |moment: Timestamp, days: i64| {
+        plus_days(local(moment, frame).date(), days)
+            .and_then(|date| at(date, Time::MIN, frame))
+            .unwrap_or(moment)
     };
     let dated = days.is_some_and(|d| d.dated);
-    let bounded = match (bound, moment) {
+    let bounded = match (bound, borders) {
         (Bound::At | Bound::Around, _) => return Some((span, precision)),
-        (Bound::Since, start) => closed(start.unwrap_or(span.start), frame.now),
-        (Bound::After, Some(start)) if dated => {
-            let end = end_of_day(start);
+        (Bound::Since, borders) => {
+            closed(borders.map_or(span.start, |(start, _)| start), frame.now)
+        }
+        (Bound::After, Some((_, start))) if dated => {
+            let end = start_of(start, 1);
             if end > frame.now { closed(start, frame.now) } else { Span::new(start, end) }
         }
-        (Bound::After, Some(start)) => closed(start, frame.now),
+        (Bound::After, Some((_, start))) => closed(start, frame.now),
         (Bound::After, None) => closed(span.end, frame.now),
-        (Bound::Before | Bound::Until, Some(end)) => Span::new(start_of_day(end), end),
+        (Bound::Before, Some((end, _))) | (Bound::Until, Some((_, end))) => {
+            Span::new(start_of(end, 0), end)
+        }
         (Bound::Before, None) => Span::new(Timestamp::from_nanos(i64::MIN), span.start),
         (Bound::Until, None) => Span::new(Timestamp::from_nanos(i64::MIN), span.end),
     };
@@ -174,7 +216,30 @@ fn clock_span(clock: Clock, moment: Timestamp, around: bool) -> (Span, Precision
     }
 }
 
-/// From one point to another: among what both may mean, begun before now, the shortest, then the latest.
+/// So far before or after a point: "an hour after noon", "ten minutes before 17:30".
+pub(super) fn apart(
+    relation: Relation,
+    apart: Apart,
+    point: Point,
+    context: Option<Days>,
+    frame: &Frame<'_>,
+) -> Option<(Span, Precision)> {
+    let days = effective(point.days, context);
+    let (start, end) = match (point.instant, point.clock) {
+        (Some(moment), _) => (moment, moment),
+        (None, Some(clock)) => {
+            let moment = instants(clock, days, frame).into_iter().next()?;
+            (moment, moment)
+        }
+        (None, None) => {
+            let span = day_span(days?, frame)?;
+            (span.start, span.end)
+        }
+    };
+    Some((apart.beside(relation, Span::new(start, end)), Precision::Hour))
+}
+
+/// From one point to another: among what both may mean, begun before now, the shortest, then the likeliest.
 pub(super) fn range(
     from: Point,
     to: Point,
@@ -202,24 +267,23 @@ pub(super) fn range(
     let starts = ends(from, own(from, to), false);
     let finishes = ends(to, own(to, from), true);
     let mut best: Option<Span> = None;
-    for start in starts {
+    let mut best_rank = None;
+    for (place, start) in starts.into_iter().enumerate() {
         for finish in &finishes {
             // "from 11 pm to 1 am": the end may lie on the day after.
             let finish =
                 if *finish > start || to.days.is_some_and(|d| d.dated) || to.clock.is_none() {
                     *finish
                 } else {
-                    finish.plus_secs(86_400.0)
+                    days_later(*finish, 1, frame)
                 };
             if finish <= start {
                 continue;
             }
             let span = Span::new(start, finish);
-            let rank = |s: Span| {
-                (s.start > frame.now, (s.secs() * 1e3) as i64, std::cmp::Reverse(s.start))
-            };
-            if best.is_none_or(|old| rank(span) < rank(old)) {
-                best = Some(span);
+            let rank = Some((start > frame.now, (span.secs() * 1e3) as i64, place));
+            if best.is_none() || rank < best_rank {
+                (best, best_rank) = (Some(span), rank);
             }
         }
     }
