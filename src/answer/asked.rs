@@ -2,7 +2,9 @@
 //! are looked up in the memory.
 
 use crate::ids::EntityId;
-use crate::recall::time_expr::{Happening, Relation, TimeExpr, When};
+use crate::memory::model::MemoryKind;
+use crate::recall::time_expr::{Apart, Happening, Relation, TimeExpr, When};
+use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
 
 use super::matching;
@@ -15,6 +17,10 @@ use super::reply::Reply;
 const EVENT_SECS: f64 = 5.0;
 /// An instant inside a recording, seconds.
 const INSTANT_SECS: f64 = 1.0;
+/// Memories looked at for what a clause tells.
+const LOOKED_AT: usize = 20;
+/// Share of a clause's words that a memory of it holds.
+const TOLD: f32 = 0.6;
 
 /// All spans that the expressions mean together; `None` when there is no time told.
 ///
@@ -61,6 +67,7 @@ pub(super) fn one(
 ) -> Result<Vec<Span>, Reply> {
     match &expr.when {
         When::Span { span, .. } => Ok(vec![*span]),
+        When::Spans { spans, .. } => Ok(spans.clone()),
         When::Now => {
             let now = reading.now();
             Ok(vec![Span::new(now.plus_secs(-NOW_SECS), after(now))])
@@ -78,8 +85,12 @@ pub(super) fn one(
             };
             Ok(vec![span])
         }
-        When::Event { relation, happening, who, what } => {
-            event(reading, names, *relation, *happening, who, what)
+        When::Event { relation, happening, who, what, apart } => {
+            let spans = match happening {
+                Happening::Told => vec![told(reading, names, what)?],
+                happening => event(reading, names, *happening, who, what)?,
+            };
+            Ok(beside(reading, *relation, *happening, *apart, spans))
         }
     }
 }
@@ -92,10 +103,69 @@ fn around(at: Timestamp) -> Span {
     Span::new(at, at.plus_secs(INSTANT_SECS))
 }
 
+/// The times that lie so against what happened.
+fn beside(
+    reading: &Reading,
+    relation: Relation,
+    happening: Happening,
+    apart: Option<Apart>,
+    spans: Vec<Span>,
+) -> Vec<Span> {
+    let Some(hull) = hull(&spans) else { return spans };
+    if let Some(apart) = apart {
+        return vec![apart.beside(relation, hull)];
+    }
+    let within = reading.extent().unwrap_or(hull);
+    match relation {
+        Relation::Before => vec![Span::new(within.start.min(hull.start), hull.start)],
+        Relation::After => vec![Span::new(hull.end, after(reading.now().max(hull.end)))],
+        Relation::During => match happening {
+            Happening::Left | Happening::Arrived => {
+                vec![Span::new(hull.start.plus_secs(-EVENT_SECS), hull.start.plus_secs(EVENT_SECS))]
+            }
+            Happening::Present | Happening::Spoke | Happening::Told => spans,
+        },
+    }
+}
+
+/// When that was of which a clause tells: the latest memory up to now that holds its words and names whom it names.
+fn told(reading: &Reading, names: &Names<'_>, clause: &str) -> Result<Span, Reply> {
+    let named = |subject: &Subject| match subject {
+        Subject::Known { id, .. } => Some(reading.view.resolve(*id)),
+        _ => None,
+    };
+    let who: Vec<EntityId> = names.subjects_in(clause).iter().filter_map(named).collect();
+    let words = reading.view.telling(clause, &who).into_iter();
+    let words: Vec<String> = words.map(|(word, _)| word).collect();
+    let query =
+        Query { text: clause.to_owned(), entities: who.clone(), k: LOOKED_AT, ..Query::default() };
+    recall(&reading.view, &query)
+        .into_iter()
+        .map(|hit| hit.memory)
+        .filter(|row| {
+            let happened =
+                matches!(row.kind, MemoryKind::Utterance | MemoryKind::Episodic | MemoryKind::Note);
+            happened
+                && row.span.start <= reading.now()
+                && who.iter().all(|id| row.entities.iter().any(|e| reading.view.resolve(*e) == *id))
+                && matching::share(&words, &reading.rendered(&row.text)) >= TOLD
+        })
+        .map(|row| row.span)
+        .max()
+        .ok_or_else(|| {
+            Reply::unknown(&format!("I don't know when that was: \u{201c}{clause}\u{201d}."))
+        })
+}
+
+/// The reply to a question with a time in it that nothing can be made of.
+pub(super) fn not_understood(words: &str) -> Reply {
+    Reply::unknown(&format!("I did not understand when that was: \u{201c}{words}\u{201d}."))
+}
+
+/// When somebody came, went, was there or spoke.
 fn event(
     reading: &Reading,
     names: &Names<'_>,
-    relation: Relation,
     happening: Happening,
     who: &str,
     what: &str,
@@ -134,29 +204,21 @@ fn event(
                 found.into_iter().take(1).map(|(spoken, _)| spoken.span).collect()
             }
         }
+        Happening::Told => Vec::new(),
     };
-    let Some(hull) = hull(&spans) else {
+    if spans.is_empty() {
         let verb = match happening {
             Happening::Left => "leave",
             Happening::Arrived => "come",
             Happening::Present => "here",
             Happening::Spoke => "say that",
+            Happening::Told => "do that",
         };
         return Err(Reply::unknown(&format!(
             "I don't know of {name} being seen or heard to {verb}."
         )));
-    };
-    let within = reading.extent().unwrap_or(hull);
-    Ok(match relation {
-        Relation::Before => vec![Span::new(within.start.min(hull.start), hull.start)],
-        Relation::After => vec![Span::new(hull.end, after(reading.now().max(hull.end)))],
-        Relation::During => match happening {
-            Happening::Left | Happening::Arrived => {
-                vec![Span::new(hull.start.plus_secs(-EVENT_SECS), hull.start.plus_secs(EVENT_SECS))]
-            }
-            Happening::Present | Happening::Spoke => spans,
-        },
-    })
+    }
+    Ok(spans)
 }
 
 /// Content words of a clause.

@@ -9,19 +9,24 @@ use jiff::tz::TimeZone;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::{Memory, MemoryError, PresentState, View};
 use crate::percept::Embedding;
+use crate::recall::time_expr::TimeExpr;
 use crate::text::TextEmbedder;
 use crate::time::Timestamp;
 
 use super::asked;
 use super::document::{Answer, LatencyMs, Question};
+use super::owner::Whose;
 use super::persons::Names;
-use super::question::{self, Act, Ask, Order, Parsed, Subject};
+use super::question::{self, AboutThing, Act, Ask, Order, Parsed, Subject};
 use super::reading::Reading;
 use super::remembered::{self, Asked, Fit};
 use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
-use super::{counts, facts, lessons, presence, said, when, who};
+use super::{counts, facts, keeping, lessons, presence, said, slots, things, when, who};
+
+/// How likely a memory that holds a clause's words tells of the event that it means.
+const RIGHT_EVENT: f32 = 0.7;
 
 /// Answers questions from a memory; thread-safe, keeps nothing between questions.
 #[derive(Clone)]
@@ -33,15 +38,19 @@ pub struct Answerer {
 }
 
 /// Vectors of what one question is compared with, each made once and only where it is wanted.
-struct Vectors<'a> {
+pub(super) struct Vectors<'a> {
     answerer: &'a Answerer,
     known: BTreeMap<String, Option<Embedding>>,
     /// What making them took.
-    ms: f64,
+    pub(super) ms: f64,
 }
 
-impl Vectors<'_> {
-    fn of(&mut self, text: &str) -> Option<Embedding> {
+impl<'a> Vectors<'a> {
+    pub(super) fn new(answerer: &'a Answerer) -> Self {
+        Self { answerer, known: BTreeMap::new(), ms: 0.0 }
+    }
+
+    pub(super) fn of(&mut self, text: &str) -> Option<Embedding> {
         if let Some(known) = self.known.get(text) {
             return known.clone();
         }
@@ -154,20 +163,18 @@ impl Answerer {
         question: &Question,
         started: Instant,
     ) -> Answer {
-        let mut vectors = Vectors { answerer: self, known: BTreeMap::new(), ms: 0.0 };
+        let mut vectors = Vectors::new(self);
         if pinned.view.newest_time().is_none() && pinned.present.is_none() {
             let empty = Reply::unknown("I don't know: my memory is empty.");
             return self.document(question, &pinned.view, empty, vectors.ms, started);
         }
         let reading = self.reading(pinned);
         let reply = self.reply(reading, &pinned.view, &question.text, &mut vectors);
-        let learned = lessons::until(&pinned.view, pinned.now);
-        let reply = match learned.as_slice() {
-            [] => reply,
-            learned => {
-                let reading = self.reading(pinned);
-                lessons::heeded(&reading, learned, &question.text, reply, |text| vectors.of(text))
-            }
+        let reply = if pinned.view.has_lessons() {
+            let reading = self.reading(pinned);
+            lessons::heeded(&reading, &question.text, reply, |text| vectors.of(text))
+        } else {
+            reply
         };
         self.document(question, &pinned.view, reply, vectors.ms, started)
     }
@@ -197,9 +204,18 @@ impl Answerer {
     ) -> Reply {
         let names = Names { view, zone: &self.zone };
         let parsed = question::parse(text, reading.now(), &self.zone, &|name| names.find(name));
-        match asked::spans(&reading, &names, &parsed.times) {
+        let not_understood = parsed.unread.as_deref().map(asked::not_understood);
+        match not_understood.map_or_else(|| asked::spans(&reading, &names, &parsed.times), Err) {
             Ok(spans) => reading.spans = spans,
-            Err(reply) => return reply,
+            Err(reply) => {
+                return whenever(&reading, &names, &parsed, text, reply, &mut || vectors.of(text));
+            }
+        }
+        let fact = parsed.fact.as_ref();
+        if let Some(reply) =
+            fact.and_then(|asked| slots::told(&reading, &names, asked, parsed.past))
+        {
+            return reply;
         }
         let mut embed = || vectors.of(text);
         let (people, reply) = match persons(&reading, &names, &parsed.subjects) {
@@ -208,7 +224,17 @@ impl Answerer {
                 if let Some(reply) = subject.and_then(|id| facts::usual(&reading, *id, &parsed)) {
                     return reply;
                 }
-                let reply = dispatch(&reading, &names, &parsed, &people, &mut embed);
+                let whose = Whose::of(&reading, &names, parsed.owner.as_ref());
+                if let Some(asked) = &parsed.thing
+                    && let Some(reply) = things::told_of(&reading, asked, &whose, &mut embed)
+                        .or_else(|| keeping::told_of(&reading, asked, &whose))
+                {
+                    return reply;
+                }
+                let mut reply = dispatch(&reading, &names, &parsed, &people, &mut embed);
+                if parsed.times.iter().any(TimeExpr::is_told) {
+                    reply.confidence *= RIGHT_EVENT;
+                }
                 (people, reply)
             }
             Err(unknown) => match mentioned(&reading, &names, &parsed) {
@@ -218,10 +244,27 @@ impl Answerer {
         };
         match leaves_open(&parsed, &reply) {
             Some(fit) => {
-                let asked = Asked { text, matter: &matter(&parsed), who: &people };
+                let timed = reading.spans.is_some();
+                let (fit, matter) = match parsed.thing.as_ref().and_then(AboutThing::kept) {
+                    // Of that very thing.
+                    Some(thing) => (Fit::WORDS, thing.join(" ")),
+                    None if parsed.yes_no && timed => (Fit::THEN, matter(&parsed)),
+                    None => (fit, matter(&parsed)),
+                };
+                let present = !parsed.past && !timed;
+                let asked = Asked {
+                    text,
+                    matter: &matter,
+                    who: &people,
+                    valid_at: present.then(|| reading.now()),
+                    in_time: parsed.yes_no,
+                };
                 let told = remembered::remembered(&reading, &asked, embed().as_ref(), fit);
                 // An abstention that says what it knows says more than one that does not.
                 told.unwrap_or_else(|nothing| if reply.abstained { reply } else { nothing })
+            }
+            None if reply.evidence.is_empty() => {
+                whenever(&reading, &names, &parsed, text, reply, &mut embed)
             }
             None => reply,
         }
@@ -313,6 +356,30 @@ fn is_seen(word: &str) -> bool {
     matches!(word, "meet" | "met")
 }
 
+/// The reply to a question whose time is told by what only memories know: what they say to it as a whole, where they can
+/// tell what it asks; else `otherwise`.
+fn whenever(
+    reading: &Reading,
+    names: &Names<'_>,
+    parsed: &Parsed,
+    text: &str,
+    otherwise: Reply,
+    embed: &mut dyn FnMut() -> Option<Embedding>,
+) -> Reply {
+    let in_memories = parsed.unread.is_some() || parsed.times.iter().any(TimeExpr::is_told);
+    let is_told = match &parsed.ask {
+        Ask::Summary | Ask::SaidWhat { .. } | Ask::WhoSaid | Ask::When { .. } => true,
+        Ask::Did { act } => *act == Act::Spoke,
+        _ => false,
+    };
+    if !in_memories || !is_told {
+        return otherwise;
+    }
+    let people = persons(reading, names, &parsed.subjects).unwrap_or_default();
+    let asked = Asked { text, matter: text, who: &people, valid_at: None, in_time: false };
+    remembered::remembered(reading, &asked, embed().as_ref(), Fit::CLOSE).unwrap_or(otherwise)
+}
+
 /// What the question is about, names of known persons and words of percepts left out.
 fn matter(parsed: &Parsed) -> String {
     let mut words: Vec<&str> = parsed.content.iter().map(String::as_str).collect();
@@ -393,20 +460,28 @@ fn dispatch(
         Ask::HowMany { act } => counts::many(reading, *act),
         Ask::HowLong { act } => counts::long(reading, *act, first),
         Ask::Where { .. } if parsed.content.is_empty() && first.is_some_and(is_object) => {
-            first.map_or_else(Reply::nothing, |id| facts::where_object(reading, id))
+            first.map_or_else(Reply::nothing, |id| things::where_object(reading, id))
         }
         Ask::Where { order, before } => match first.filter(|id| !is_thing(id)) {
             Some(id) if parsed.content.is_empty() => facts::where_person(reading, id, *order),
             _ if parsed.content.is_empty() => {
                 Reply::unknown("I don't know what you are looking for.")
             }
-            _ => {
+            // "Where does Ben go to school?" looks for no thing.
+            Some(_) if parsed.owner.is_none() && !things::is_put(&parsed.content) => {
+                Reply::nothing()
+            }
+            by => {
                 let which = match (order, before) {
-                    (_, true) => facts::Which::Before,
-                    (Order::First, _) => facts::Which::First,
-                    _ => facts::Which::Present,
+                    (_, true) => things::Which::Before,
+                    (Order::First, _) => things::Which::First,
+                    _ => things::Which::Present,
                 };
-                facts::where_thing(reading, &parsed.content, which, embed().as_ref())
+                let owner = parsed.owner.as_ref();
+                let whose = Whose::of(reading, names, owner);
+                let by = by.filter(|_| owner.is_none());
+                let wanted = things::Wanted { words: &parsed.content, whose: &whose, by };
+                things::where_thing(reading, &wanted, which, embed().as_ref())
             }
         },
         Ask::With { talked } => match first {
@@ -423,6 +498,7 @@ fn dispatch(
         },
         Ask::NeverSpoke => presence::list_never_spoke(reading),
         Ask::Ever { act } => match first {
+            Some(id) if is_object(id) => things::seen_object(reading, id),
             Some(id) => presence::ever(reading, id, *act),
             None => presence::did(reading, parsed, *act, None),
         },

@@ -1,4 +1,4 @@
-//! What is true: where things are, who somebody is, what the memories say.
+//! What is true: where and who somebody is, what the memories say.
 
 use std::sync::Arc;
 
@@ -7,22 +7,29 @@ use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, Order as By, stems};
 use crate::percept::Embedding;
 use crate::recall::{Hit, Query, recall};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 use super::document::Evidence;
 use super::matching;
+use super::owner::Whose;
+use super::phrase::phrase;
 use super::question::{Ask, Order, Parsed};
-use super::reading::{GATHERED, Reading, seen_secs};
+use super::reading::{GATHERED, Reading, hull, seen_secs, touch};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::{length, list, sentence, times};
 
 /// Share of the question's words that a memory must have to answer it.
 const MATCHES: f32 = 0.6;
-/// Others of a kind that are told of beside the thing asked for.
-const MOST_OTHERS: usize = 4;
 /// Cosine from which a memory's meaning alone answers.
 const COSINE: f32 = 0.55;
+
+/// Digests that are told of a time.
+const DIGESTS: usize = 3;
+/// What else is told of it.
+const TOLD: usize = 5;
+/// Newest notes that may name another time than their own.
+const NOTES: usize = 200;
 
 /// "Where was Ava?": camera, side of the picture, place.
 pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Reply {
@@ -69,7 +76,7 @@ pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Re
 }
 
 /// Where the robot stood then: the place's name, and its pose.
-fn place(reading: &Reading, at: Timestamp) -> String {
+pub(super) fn place(reading: &Reading, at: Timestamp) -> String {
     let around = crate::time::Span::new(at.plus_secs(-5.0), at.plus_secs(1.0));
     let Some(row) = reading.view.poses(around).last().cloned() else { return String::new() };
     let pose = format!("x {:.1} m, y {:.1} m", row.pose.x, row.pose.y);
@@ -77,207 +84,6 @@ fn place(reading: &Reading, at: Timestamp) -> String {
         Some(name) => format!(", I stood in the {name} ({pose})"),
         None => format!(", I stood at {pose}"),
     }
-}
-
-/// "Where is Ava's mug?", a thing that has a name.
-pub(super) fn where_object(reading: &Reading, object: EntityId) -> Reply {
-    let (at, name) = (asked(reading), reading.view.thing(&object.to_string()));
-    let rows = reading.view.memories_of(object);
-    let located = rows.into_iter().filter(|row| is_location(row)).collect::<Vec<_>>();
-    match holding(&located, at).first() {
-        Some(row) => told_place(reading, row, &[]),
-        None => Reply::unknown(&format!("I don't know where {name} is.")).about(&[object]),
-    }
-}
-
-/// The time that the question means: its end, or now.
-fn asked(reading: &Reading) -> Timestamp {
-    let spans = reading.spans.as_deref();
-    let hull = spans.and_then(super::reading::hull);
-    hull.map_or(reading.now(), |span| span.end.min(reading.now()))
-}
-
-fn is_location(row: &MemoryRow) -> bool {
-    row.fact.as_ref().is_some_and(|fact| fact.attribute == "location")
-}
-
-/// Of each subject the newest location that held at that time, newest first.
-fn holding(located: &[Arc<MemoryRow>], at: Timestamp) -> Vec<Arc<MemoryRow>> {
-    let holds = |row: &MemoryRow| row.valid_from <= at && row.valid_to.is_none_or(|end| at < end);
-    let mut found: Vec<Arc<MemoryRow>> =
-        located.iter().filter(|row| holds(row)).map(Arc::clone).collect();
-    found.sort_by_key(|row| std::cmp::Reverse((row.valid_from, row.id)));
-    let mut subjects: Vec<String> = Vec::new();
-    found.retain(|row| {
-        let subject = row.fact.as_ref().map(|fact| fact.subject.clone()).unwrap_or_default();
-        let fresh = !subjects.contains(&subject);
-        subjects.push(subject);
-        fresh
-    });
-    found
-}
-
-/// Where a thing is, and where the others of its kind are.
-fn told_place(reading: &Reading, row: &Arc<MemoryRow>, others: &[Arc<MemoryRow>]) -> Reply {
-    let Some(fact) = &row.fact else { return Reply::nothing() };
-    let since = reading.wording.at(row.valid_from);
-    let thing = reading.view.thing(&fact.subject);
-    let mut text = format!(
-        "The {} is at: {} (known since {}; \u{201c}{}\u{201d}){}{}.",
-        bare(&thing),
-        fact.value,
-        since.trim_start_matches("at "),
-        reading.rendered(&row.text).trim_end_matches('.'),
-        last_sight(reading, &fact.subject),
-        place(reading, row.span.start)
-    );
-    for fact in others.iter().filter_map(|other| other.fact.as_ref()) {
-        text =
-            format!("{text} Another {}: {}.", bare(&reading.view.thing(&fact.subject)), fact.value);
-    }
-    let rows = std::iter::once(row).chain(others);
-    let evidence = rows.map(|row| reading.memory_evidence(row, row.confidence)).collect();
-    Reply::known(text, row.entities.clone(), evidence)
-}
-
-/// When a detector saw the thing last, and in which direction.
-fn last_sight(reading: &Reading, subject: &str) -> String {
-    let object = subject.parse::<EntityId>().ok();
-    let seen = object.and_then(|object| reading.view.last_track_of(object, asked(reading)));
-    let Some(last) = seen.as_ref().and_then(|row| row.sightings.last()) else {
-        return String::new();
-    };
-    let direction = last.bearing.map_or_else(String::new, |bearing| {
-        let degrees = bearing.azimuth.to_degrees();
-        let side = if degrees < 0.0 { "right" } else { "left" };
-        format!(", {:.0}° to the {side}", degrees.abs())
-    });
-    format!(", seen last {}{direction}", reading.wording.at(last.at))
-}
-
-/// Which of the places that a thing had.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    /// That which holds.
-    Present,
-    /// The one before it.
-    Before,
-    /// The first of all.
-    First,
-}
-
-/// What is done with things, and when: "Where should I put the mug?", "Where was it before?"
-const OF_NO_THING: [&str; 29] = [
-    "put",
-    "place",
-    "placed",
-    "keep",
-    "kept",
-    "leave",
-    "left",
-    "belong",
-    "belongs",
-    "go",
-    "goes",
-    "store",
-    "stored",
-    "hide",
-    "hid",
-    "hidden",
-    "lie",
-    "lies",
-    "lying",
-    "find",
-    "found",
-    "still",
-    "now",
-    "currently",
-    "should",
-    "before",
-    "previously",
-    "earlier",
-    "originally",
-];
-
-/// "Where is my mug?", "Where should I put it?", "Where was it before?": the location that holds, or held, else what was
-/// said about it. Of a thing that is called otherwise ("the blue mug") it is not told.
-pub(super) fn where_thing(
-    reading: &Reading,
-    words: &[String],
-    which: Which,
-    vector: Option<&Embedding>,
-) -> Reply {
-    let named: Vec<String> =
-        words.iter().filter(|word| !OF_NO_THING.contains(&word.as_str())).cloned().collect();
-    let filter = Filter { order: By::NewestFirst, valid_at: None, ..Filter::default() };
-    let hits = reading.view.lexical(&words.join(" "), 50, &filter).into_iter();
-    let located: Vec<Arc<MemoryRow>> = hits
-        .filter_map(|(id, _)| reading.view.memory(id))
-        .filter(|row| is_location(row) && row.valid_from <= reading.now())
-        .collect();
-    let called = |row: &MemoryRow, wanted: &[String]| {
-        let thing = row.fact.as_ref().map(|fact| reading.view.thing(&fact.subject));
-        thing.map_or(0.0, |thing| matching::share(wanted, &thing))
-    };
-    // "Where is the place mat?"
-    for wanted in [words, &named] {
-        let wanted = stems(&wanted.join(" "));
-        let mut own: Vec<Arc<MemoryRow>> =
-            located.iter().filter(|row| called(row, &wanted) >= 0.99).map(Arc::clone).collect();
-        own.sort_by_key(|row| (row.valid_from, row.id));
-        let holds = holding(&own, asked(reading));
-        let Some((row, others)) = holds.split_first() else { continue };
-        let of_it = || own.iter().filter(|other| is_of_one_thing(other, row));
-        let earlier = match which {
-            Which::Present => None,
-            Which::First => of_it().next(),
-            Which::Before => of_it().rfind(|other| other.valid_from < row.valid_from),
-        };
-        return match earlier.filter(|earlier| earlier.id != row.id) {
-            Some(earlier) => was_told(reading, earlier),
-            None => told_place(reading, row, &others[..others.len().min(MOST_OTHERS)]),
-        };
-    }
-    let wanted = stems(&named.join(" "));
-    let nearly = |row: &&Arc<MemoryRow>| (0.5..0.99).contains(&called(row, &wanted));
-    if wanted.len() > 1
-        && let Some(row) = holding(&located, asked(reading)).iter().find(nearly)
-        && let Some(fact) = &row.fact
-    {
-        let thing = reading.view.thing(&fact.subject);
-        return Reply::unknown(&format!(
-            "I don't know where that is; what I know of is the {}: {}.",
-            bare(&thing),
-            fact.value
-        ));
-    }
-    search(reading, words, vector)
-}
-
-fn is_of_one_thing(a: &MemoryRow, b: &MemoryRow) -> bool {
-    let subject = |row: &MemoryRow| row.fact.as_ref().map(|fact| fact.subject.clone());
-    subject(a) == subject(b)
-}
-
-/// Where a thing was.
-fn was_told(reading: &Reading, row: &Arc<MemoryRow>) -> Reply {
-    let Some(fact) = &row.fact else { return Reply::nothing() };
-    let until = row.valid_to.map_or_else(String::new, |end| {
-        format!(" until {}", reading.wording.at(end).trim_start_matches("at "))
-    });
-    let text = format!(
-        "The {} was at: {} (from {}{until}; \u{201c}{}\u{201d}).",
-        bare(&reading.view.thing(&fact.subject)),
-        fact.value,
-        reading.wording.at(row.valid_from).trim_start_matches("at "),
-        reading.rendered(&row.text).trim_end_matches('.'),
-    );
-    let evidence = vec![reading.memory_evidence(row, row.confidence)];
-    Reply::known(text, row.entities.clone(), evidence)
-}
-
-fn bare(subject: &str) -> &str {
-    subject.strip_prefix("the ").unwrap_or(subject)
 }
 
 /// "Who is Ava?", "Who is person 4?"
@@ -325,6 +131,8 @@ fn profile(reading: &Reading, who: EntityId) -> (String, Vec<Evidence>) {
             reading.wording.at(first.span.start),
             reading.wording.at(last.span.end)
         ));
+    } else if reading.view.parts_of(who).is_empty() {
+        parts.push(format!("I was told of {name}, and have not met {name} yet."));
     } else {
         parts.push(format!("I have never seen {name}."));
     }
@@ -360,8 +168,7 @@ pub(super) fn about(reading: &Reading, who: EntityId) -> Reply {
         ..Filter::default()
     };
     for row in reading.view.memories(&filter) {
-        let sentence = reading.rendered(&row.text);
-        text = format!("{text} {sentence}");
+        text = format!("{text} {}", said(reading, &row));
         evidence.push(reading.memory_evidence(&row, row.confidence));
     }
     let with = super::presence::companions(reading, who, None);
@@ -428,19 +235,46 @@ pub(super) fn everybody(reading: &Reading) -> Reply {
     Reply::known(format!("I know {count}: {}.", list(&names)), persons, evidence)
 }
 
-/// What the memories say: the best one quoted, if it holds enough of the question.
-fn search(reading: &Reading, words: &[String], vector: Option<&Embedding>) -> Reply {
+/// Words of somebody who looks for a thing: they tell nothing of where it is.
+const LOOKING: [&str; 8] = [
+    "have you seen",
+    "has anybody seen",
+    "has anyone seen",
+    "did you see",
+    "where is",
+    "where's",
+    "where are",
+    "where did",
+];
+
+/// Whether somebody looks for a thing, and knows nothing of it.
+pub(super) fn is_looking(row: &MemoryRow) -> bool {
+    let text = row.text.to_lowercase();
+    row.kind == MemoryKind::Utterance && LOOKING.iter().any(|words| text.contains(words))
+}
+
+/// What the memories say of a thing: the best one quoted, if it holds enough of the question and the thing may be theirs
+/// whose it is to be.
+pub(super) fn search(
+    reading: &Reading,
+    words: &[String],
+    whose: &Whose,
+    vector: Option<&Embedding>,
+) -> Reply {
     let wanted = stems(&words.join(" "));
     let query = Query {
         text: words.join(" "),
         vector: vector.cloned(),
         span: reading.spans.as_deref().and_then(super::reading::hull),
         strict: reading.spans.is_some(),
+        kinds: super::lessons::kinds_beside(&reading.view),
+        valid_at: Some(reading.time_asked()),
         k: 12,
         ..Query::default()
     };
     let fit = |hit: &Hit| -> f32 {
-        if hit.memory.span.start > reading.now() {
+        let told = hit.memory.span.start <= reading.now() && !is_looking(&hit.memory);
+        if !told || !whose.owns(reading, &hit.memory) {
             return 0.0;
         }
         let text = reading.rendered(&hit.memory.text);
@@ -477,9 +311,24 @@ fn search(reading: &Reading, words: &[String], vector: Option<&Embedding>) -> Re
     Reply { confidence: (score * 0.8).clamp(0.05, 0.9), ..Reply::known(text, ids, evidence) }
 }
 
+/// A memory's sentence; of a fact that came without one, its own.
+fn said(reading: &Reading, row: &MemoryRow) -> String {
+    let text = reading.rendered(&row.text);
+    let Some(fact) = &row.fact else { return text };
+    let who = match fact.subject.parse::<EntityId>() {
+        Ok(id) => reading.name(id),
+        Err(_) => fact.subject.clone(),
+    };
+    let slot = format!("{who}: {}: {}", fact.attribute.replace('_', " "), fact.value);
+    match text == slot {
+        true => sentence(&format!("{}.", phrase(&who, &fact.attribute, &fact.value, false))),
+        false => text,
+    }
+}
+
 /// A memory told as an answer.
 pub(super) fn tell(reading: &Reading, row: &MemoryRow) -> String {
-    let text = reading.rendered(&row.text);
+    let text = said(reading, row);
     match row.kind {
         MemoryKind::Note => {
             format!("I was told {}: \u{201c}{text}\u{201d}", reading.wording.at(row.span.start))
@@ -500,7 +349,7 @@ pub(super) fn summary(reading: &Reading, who: Option<EntityId>) -> Reply {
         None => session.into_iter().collect(),
     };
     if !reading.recorded(&spans) {
-        return unrecorded(reading, &spans);
+        return of_then(reading, who, &spans);
     }
     let then = told(reading);
     let runs = reading.appearances(who, Some(&spans));
@@ -530,24 +379,70 @@ pub(super) fn summary(reading: &Reading, who: Option<EntityId>) -> Reply {
     if worded.len() > 5 {
         parts.push(format!("And {} more remarks.", worded.len() - 5));
     }
-    let of = |kinds: &[MemoryKind]| {
-        let filter = Filter {
-            span: super::reading::hull(&spans),
-            kinds: kinds.to_vec(),
-            entities: who.into_iter().collect(),
-            ..Filter::default()
-        };
-        reading.view.memories(&filter)
-    };
-    // A day says more than its hours.
-    let mut told = of(&[MemoryKind::Summary]);
-    told.sort_by(|a, b| b.span.secs().total_cmp(&a.span.secs()));
-    told.truncate(3);
-    told.extend(of(&[MemoryKind::Note, MemoryKind::Reflection]).into_iter().take(3));
+    let told = written(reading, who, &spans, &[MemoryKind::Note, MemoryKind::Reflection]);
     parts.extend(told.iter().map(|row| tell(reading, row)));
     let mut evidence: Vec<Evidence> =
         runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
     evidence.extend(turns.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)));
     evidence.extend(told.iter().map(|row| reading.memory_evidence(row, row.confidence)));
     Reply::known(parts.join(" "), ids, evidence)
+}
+
+/// "What happened …?" of a time of which nothing is recorded: what is written of it.
+fn of_then(reading: &Reading, who: Option<EntityId>, spans: &[Span]) -> Reply {
+    // Without a recording none of these were perceived: they were told, or came from elsewhere.
+    let kinds = [
+        MemoryKind::Note,
+        MemoryKind::Reflection,
+        MemoryKind::Semantic,
+        MemoryKind::Episodic,
+        MemoryKind::Utterance,
+    ];
+    let rows = written(reading, who, spans, &kinds);
+    if rows.is_empty() {
+        return unrecorded(reading, spans);
+    }
+    let then = hull(spans).map_or_else(String::new, |span| reading.wording.when(span));
+    let mut parts = vec![format!("I was not recording {then}.")];
+    parts.extend(rows.iter().map(|row| tell(reading, row)));
+    let mut ids: Vec<EntityId> = Vec::new();
+    for id in rows.iter().flat_map(|row| &row.entities).map(|id| reading.view.resolve(*id)) {
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    let evidence = rows.iter().map(|row| reading.memory_evidence(row, row.confidence)).collect();
+    Reply::known(parts.join(" "), ids, evidence)
+}
+
+/// What is written of a time: digests, the longest first (a day says more than its hours), then rows of those kinds in
+/// the order of time, and notes told at another time that name this one ("Yesterday the plumber came.").
+fn written(
+    reading: &Reading,
+    who: Option<EntityId>,
+    spans: &[Span],
+    kinds: &[MemoryKind],
+) -> Vec<Arc<MemoryRow>> {
+    let then = |span: Span| spans.iter().any(|asked| touch(*asked, span));
+    let of = |kinds: &[MemoryKind], span: Option<Span>, limit: Option<usize>| {
+        let entities = who.into_iter().collect();
+        let order = if limit.is_some() { By::NewestFirst } else { By::OldestFirst };
+        let kinds = kinds.to_vec();
+        let filter = Filter { span, kinds, entities, limit, order, ..Filter::default() };
+        let mut rows = reading.view.memories(&filter);
+        rows.retain(|row| row.span.start <= reading.now());
+        rows
+    };
+    let mut written = of(&[MemoryKind::Summary], hull(spans), None);
+    written.retain(|row| then(row.span));
+    written.sort_by(|a, b| b.span.secs().total_cmp(&a.span.secs()));
+    written.truncate(DIGESTS);
+    let mut told = of(kinds, hull(spans), None);
+    told.retain(|row| then(row.span));
+    let mut named = of(&[MemoryKind::Note], None, Some(NOTES));
+    named.retain(|row| !then(row.span) && then(super::remembered::time_told(reading, row)));
+    told.extend(named);
+    told.sort_by_key(|row| (row.span.start, row.id));
+    written.extend(told.into_iter().take(TOLD));
+    written
 }

@@ -2,18 +2,22 @@
 //!
 //! `question` takes the words apart, `asked` and `persons` look up which times and whom they mean,
 //! `reading` reads one pinned view, and one file per family (`who`, `when`, `said`, `counts`, `presence`,
-//! `facts`) computes the reply. [`Answerer`] puts it together. `rounds` lets a language model think, recall and
-//! reply; whatever it does, the built-in reply stands behind it.
+//! `things`, `slots`, `facts`) computes the reply. [`Answerer`] puts it together. `rounds` lets a language model think,
+//! recall and reply; whatever it does, the built-in reply stands behind it.
 
 mod asked;
 mod builtin;
 mod counts;
 mod document;
+mod doubt;
 mod evidence;
 mod facts;
-pub mod lessons;
+mod keeping;
+mod lessons;
 mod matching;
+mod owner;
 mod persons;
+mod phrase;
 mod premise;
 mod presence;
 pub mod question;
@@ -22,13 +26,19 @@ mod remembered;
 mod reply;
 mod rounds;
 mod said;
+mod slots;
 #[cfg(test)]
 mod tests;
+mod things;
+mod told_time;
 mod when;
+mod whereabouts;
 mod who;
 mod wording;
 mod working_set;
 
 pub use builtin::Answerer;
 pub use document::{Answer, Cost, Effort, Evidence, LatencyMs, Question};
+pub use phrase::phrase;
 pub use rounds::{Errand, Rounds};
+pub use told_time::ToldTime;

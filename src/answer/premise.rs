@@ -174,7 +174,7 @@ fn found(text: &str, wanted: &[(String, f32)]) -> BTreeSet<usize> {
 }
 
 /// The sentences of a text, each with its mark.
-fn sentences(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(['.', '!', '?']).map(str::trim).filter(|part| !part.is_empty())
 }
 

@@ -86,6 +86,12 @@ impl Reading {
         self.wording.now
     }
 
+    /// The time that the question means: its end, or now.
+    pub(super) fn time_asked(&self) -> Timestamp {
+        let told = self.spans.as_deref().and_then(hull);
+        told.map_or(self.now(), |span| span.end.min(self.now()))
+    }
+
     /// Persons count; the robot itself, media voices and undecided faces do not.
     pub(super) fn is_person(id: EntityId) -> bool {
         id.kind == EntityKind::Person

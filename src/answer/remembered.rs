@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use crate::ids::EntityId;
-use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::model::MemoryRow;
 use crate::memory::stems;
 use crate::percept::Embedding;
+use crate::recall::time_expr::{combined_span, time_expressions};
 use crate::recall::{Hit, Query, beside, recall};
+use crate::time::{Span, Timestamp};
 
 use super::document::Evidence;
+use super::lessons::kinds_beside;
 use super::premise;
-use super::reading::{Reading, hull};
+use super::reading::{Reading, hull, touch};
 use super::reply::Reply;
 
 /// Memories looked at.
@@ -25,13 +28,19 @@ pub(super) struct Fit {
     held: f32,
     /// … or one memory must mean nearly the same: cosine.
     cosine: f32,
+    /// The memory that answers must hold so much of the words itself.
+    itself: bool,
 }
 
 impl Fit {
     /// For what can be said in many ways.
-    pub(super) const LOOSE: Self = Self { held: 0.17, cosine: 0.55 };
+    pub(super) const LOOSE: Self = Self { held: 0.17, cosine: 0.55, itself: false };
     /// For words that were said or not.
-    pub(super) const CLOSE: Self = Self { held: 0.5, cosine: 0.6 };
+    pub(super) const CLOSE: Self = Self { held: 0.5, cosine: 0.6, itself: false };
+    /// For what was so at a time, or not.
+    pub(super) const THEN: Self = Self { held: 0.6, cosine: 0.6, itself: true };
+    /// For those very words.
+    pub(super) const WORDS: Self = Self { held: 0.99, cosine: f32::INFINITY, itself: true };
 }
 
 /// A question that percepts leave open.
@@ -43,6 +52,18 @@ pub(super) struct Asked<'a> {
     pub(super) matter: &'a str,
     /// Whom it names.
     pub(super) who: &'a [EntityId],
+    /// Only what is true then; `None`: what is over, too.
+    pub(super) valid_at: Option<Timestamp>,
+    /// Of the time told alone: whether something was so on Friday, Saturday does not tell.
+    pub(super) in_time: bool,
+}
+
+impl<'a> Asked<'a> {
+    /// Those words, of somebody.
+    pub(super) fn words(words: &'a str, who: &'a [EntityId], reading: &Reading) -> Self {
+        let valid_at = Some(reading.time_asked());
+        Self { text: words, matter: words, who, valid_at, in_time: reading.spans.is_some() }
+    }
 }
 
 /// The reply to a question from what was said, told and concluded; `Err`: nothing of it is remembered.
@@ -52,14 +73,21 @@ pub(super) fn remembered(
     vector: Option<&Embedding>,
     fit: Fit,
 ) -> Result<Reply, Reply> {
-    let Asked { text, matter, who } = *asked;
-    let hits = hits(reading, text, vector, who);
+    let Asked { text, matter, who, in_time, .. } = *asked;
+    let (hits, others): (Vec<Hit>, Vec<Hit>) = match reading.spans.as_deref().filter(|_| in_time) {
+        Some(spans) => {
+            let then = |hit: &Hit| {
+                let told = time_told(reading, &hit.memory);
+                spans.iter().any(|span| touch(*span, told))
+            };
+            hits(reading, asked, vector).into_iter().partition(then)
+        }
+        None => (hits(reading, asked, vector), Vec::new()),
+    };
     let wanted = reading.view.telling(text, who);
-    let rows: Vec<Arc<MemoryRow>> = hits
-        .iter()
-        .chain(&beside(&reading.view, &hits))
-        .map(|hit| Arc::clone(&hit.memory))
-        .collect();
+    let around = beside(&reading.view, &hits);
+    let near = hits.iter().chain(&around).chain(&others);
+    let rows: Vec<Arc<MemoryRow>> = near.map(|hit| Arc::clone(&hit.memory)).collect();
     if let [person] = who
         && Reading::is_person(*person)
     {
@@ -74,17 +102,26 @@ pub(super) fn remembered(
         }
     }
     let matter = reading.view.telling(matter, who);
-    let held = rows.iter().map(|row| share(&reading.rendered(&row.text), &matter));
-    let meant = hits.iter().filter_map(|hit| {
+    let held = |hit: &Hit| share(&reading.rendered(&hit.memory.text), &matter);
+    let meant = |hit: &Hit| {
         let vector = vector?;
         vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?)
-    });
-    let enough = held.fold(0.0, f32::max) >= fit.held || meant.fold(0.0, f32::max) >= fit.cosine;
-    let Some(best) = hits.first().filter(|_| enough) else {
-        return Err(Reply::nothing().about(who));
     };
-    let evidence: Vec<Evidence> = hits
-        .iter()
+    let means_it = |hit: &Hit| meant(hit).is_some_and(|cosine| cosine >= fit.cosine);
+    let holds_it = |hit: &Hit| held(hit) >= fit.held;
+    let enough = hits.iter().chain(&around).any(holds_it) || hits.iter().any(means_it);
+    let Some(best) =
+        hits.iter().find(|hit| !fit.itself || holds_it(hit) || means_it(hit)).filter(|_| enough)
+    else {
+        let other = others.iter().find(|hit| holds_it(hit) || means_it(hit));
+        return other
+            .map(|hit| of_another_time(reading, hit, who))
+            .ok_or_else(|| Reply::nothing().about(who));
+    };
+    let first = std::iter::once(best);
+    let rest = hits.iter().filter(|hit| hit.memory.id != best.memory.id);
+    let evidence: Vec<Evidence> = first
+        .chain(rest)
         .take(RESTS_ON)
         .map(|hit| reading.memory_evidence(&hit.memory, hit.score))
         .collect();
@@ -93,18 +130,34 @@ pub(super) fn remembered(
     Ok(Reply { confidence: (best.score * 0.8).clamp(0.05, 0.9), ..reply })
 }
 
+/// What is remembered is of another time than was asked for.
+fn of_another_time(reading: &Reading, hit: &Hit, who: &[EntityId]) -> Reply {
+    let told = super::facts::tell(reading, &hit.memory);
+    let text = format!("I don't know of that time; what I remember of it: {told}");
+    let evidence = vec![reading.memory_evidence(&hit.memory, hit.score)];
+    Reply { evidence, ..Reply::unknown(&text).about(who) }
+}
+
+/// When it happened, by its own words ("the cat was sick yesterday"), else when it was said.
+pub(super) fn time_told(reading: &Reading, row: &MemoryRow) -> Span {
+    let text = reading.rendered(&row.text);
+    let times = time_expressions(&text, row.span.start, &reading.wording.zone);
+    combined_span(&times).map_or(row.span, |(span, _)| span)
+}
+
 /// The best memories up to now; those of the told time come first.
-fn hits(reading: &Reading, text: &str, vector: Option<&Embedding>, who: &[EntityId]) -> Vec<Hit> {
+fn hits(reading: &Reading, asked: &Asked<'_>, vector: Option<&Embedding>) -> Vec<Hit> {
     let query = Query {
-        text: text.to_owned(),
+        text: asked.text.to_owned(),
         vector: vector.cloned(),
         span: reading.spans.as_deref().and_then(hull),
-        entities: who.to_vec(),
+        entities: asked.who.to_vec(),
+        kinds: kinds_beside(&reading.view),
+        valid_at: asked.valid_at,
         k: LOOKED_AT,
         ..Query::default()
     };
-    let known =
-        |hit: &Hit| hit.memory.kind != MemoryKind::Lesson && hit.memory.span.start <= reading.now();
+    let known = |hit: &Hit| hit.memory.span.start <= reading.now();
     recall(&reading.view, &query).into_iter().filter(known).collect()
 }
 

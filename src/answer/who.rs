@@ -207,11 +207,7 @@ fn seen(reading: &Reading, act: Act, order: Order, not: &[EntityId]) -> Reply {
                     .map(|run| run.span.end)
                     .max()
                     .unwrap_or_default();
-                format!(
-                    "I saw {} last, until {}.",
-                    list(&who),
-                    reading.wording.at(end).trim_start_matches("at ")
-                )
+                format!("I saw {} last, until {}.", list(&who), reading.wording.moment(end))
             }
             _ => {
                 let start = runs

@@ -1,9 +1,9 @@
 //! The working set: what an answerer is always handed, whatever is asked.
 //!
-//! Blocks with priorities and budgets (MemGPT's core memory, Packer et al. 2023): who is here, what goes on,
-//! cards of the people it may be about, who else is known, what was told to be kept, what the last summaries
-//! say. A function of a view, the open window and a time, and of nothing else; everything beyond it is
-//! found by recall.
+//! Blocks with priorities and budgets (MemGPT's core memory, Packer et al. 2023): who is here, what feedback taught for
+//! like questions, what goes on, cards of the people it may be about, who else is known, what was told to be kept, what
+//! the last summaries say. A function of a view, the open window, a time and, for lessons and cards, the question;
+//! everything beyond it is found by recall.
 
 use std::collections::BTreeSet;
 
@@ -38,17 +38,34 @@ pub(super) struct Block {
 }
 
 /// What a block may take: characters. Blocks are filled in this order until the whole budget is used.
-const BUDGETS: [(&str, usize); 6] =
-    [(HERE, 600), (GOES_ON, 1_200), (CARDS, 2_400), (KEPT, 1_200), (LATELY, 1_600), (KNOWN, 800)];
+const BUDGETS: [(&str, usize); 7] = [
+    (HERE, 600),
+    (LEARNED, 800),
+    (GOES_ON, 1_200),
+    (CARDS, 2_400),
+    (KEPT, 1_200),
+    (LATELY, 1_600),
+    (KNOWN, 800),
+];
 const HERE: &str = "Here and now";
+const LEARNED: &str = "Feedback on like questions";
 const GOES_ON: &str = "What goes on";
 const CARDS: &str = "Who they are";
 const KEPT: &str = "Told to be kept";
 const LATELY: &str = "What was before";
 const KNOWN: &str = "Others who are known";
 
-/// The working set at the reading's now, in at most `budget` characters; `about`: whom the question names.
-pub(super) fn working_set(reading: &Reading, about: &[EntityId], budget: usize) -> Vec<Block> {
+/// Lines, and whom they are about.
+pub(super) type Lines = (Vec<String>, Vec<EntityId>);
+
+/// The working set at the reading's now, in at most `budget` characters; `about`: whom the question names; `taught`:
+/// what feedback taught for questions like it.
+pub(super) fn working_set(
+    reading: &Reading,
+    about: &[EntityId],
+    mut taught: Lines,
+    budget: usize,
+) -> Vec<Block> {
     let now = who::now(reading, None);
     let here: Vec<EntityId> =
         now.entities.iter().copied().filter(|id| Reading::is_person(*id)).collect();
@@ -58,6 +75,7 @@ pub(super) fn working_set(reading: &Reading, about: &[EntityId], budget: usize) 
     for (title, most) in BUDGETS {
         let (lines, entities) = match title {
             HERE => (vec![now.text.clone()], here.clone()),
+            LEARNED => std::mem::take(&mut taught),
             GOES_ON => goes_on(reading),
             CARDS => {
                 let when = |at: Timestamp| reading.wording.at(at);
@@ -101,7 +119,7 @@ fn fitting(lines: Vec<String>, mut room: usize) -> Vec<String> {
 }
 
 /// What was said just now, and where the robot is.
-fn goes_on(reading: &Reading) -> (Vec<String>, Vec<EntityId>) {
+fn goes_on(reading: &Reading) -> Lines {
     let now = reading.now();
     let lately = [Span::new(now.plus_secs(-GOES_ON_SECS), now.plus_secs(0.001))];
     let mut lines = Vec::new();
@@ -150,7 +168,7 @@ fn known(reading: &Reading) -> Vec<(EntityId, Option<Timestamp>)> {
         .collect()
 }
 
-fn others(reading: &Reading, carded: &[Profile]) -> (Vec<String>, Vec<EntityId>) {
+fn others(reading: &Reading, carded: &[Profile]) -> Lines {
     let mut others = known(reading);
     others.retain(|(id, _)| !carded.iter().any(|card| card.person.id == *id));
     let line = |(id, _): &(EntityId, Option<Timestamp>)| match reading.view.names(*id).first() {
@@ -166,11 +184,7 @@ fn is_kept(row: &MemoryRow) -> bool {
 }
 
 /// The newest memories of those kinds that `wanted` takes and that hold now.
-fn told(
-    reading: &Reading,
-    kinds: &[MemoryKind],
-    wanted: impl Fn(&MemoryRow) -> bool,
-) -> (Vec<String>, Vec<EntityId>) {
+fn told(reading: &Reading, kinds: &[MemoryKind], wanted: impl Fn(&MemoryRow) -> bool) -> Lines {
     let filter = Filter {
         kinds: kinds.to_vec(),
         valid_at: Some(reading.now()),

@@ -60,7 +60,8 @@ pub struct Description {
     pub time: Option<crate::recall::time_expr::TimeExpr>,
 }
 
-const NOUNS: [&str; 32] = [
+/// What a person may be called.
+pub(super) const NOUNS: [&str; 32] = [
     "person",
     "man",
     "woman",

@@ -4,7 +4,8 @@ use super::pieces::{Piece, Sentence, is_grammar};
 use super::words::{
     ARRIVED, AUX, LEFT, PRESENT, SAID, SEEN, SPOKE, WH, Words, act, listed, order, strip_openings,
 };
-use super::{Act, Ask, Order, Parsed, Subject};
+use super::{AboutThing, Act, Ask, Order, Parsed, Subject};
+use super::{things, traits};
 use crate::recall::time_expr::When;
 
 /// The finished question.
@@ -22,16 +23,48 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
             && (words.any(&["is", "are", "am", "'s"])
                 || words.runs(&["can you see", "do you see", "you see"]));
     let said_at = words.words.iter().position(|w| listed(SAID, w) || matches!(*w, "about"));
-    let (subjects, mut topic) = split_topic(&sentence, said_at);
+    let (mut subjects, mut topic) = split_topic(&sentence, said_at);
     if topic.is_empty() && sentence.quotes.is_empty() && words.any_of(SAID) {
         // "When was dinner mentioned?"
         topic = content(&sentence);
         topic.retain(|word| !is_percept_word(word));
     }
-    let ask = ask(&words, &sentence, present, &topic, &subjects);
-    let content = content(&sentence);
+    let mut ask = ask(&words, &sentence, present, &topic, &subjects);
+    let yes_no = listed(AUX, words.at(0));
+    let past = past_verb && !words.any(&["has", "have", "been"]);
+    let mut content = content(&sentence);
     let times = used_times(&sentence);
-    Parsed { ask, subjects, times, topic, quotes: sentence.quotes.clone(), content, present }
+    let thing = things::about(&sentence);
+    let of_thing = thing.is_some() || matches!(ask, Ask::Where { .. });
+    let owner = things::owner(&sentence).filter(|_| of_thing).cloned();
+    if matches!(ask, Ask::Where { .. }) {
+        content.extend(things::in_disguise(&sentence).map(str::to_owned));
+    }
+    if of_thing {
+        // Nobody has to be known to own a thing.
+        let owners = things::owners(&sentence);
+        subjects.retain(|known| !(matches!(known, Subject::Unknown(_)) && owners.contains(&known)));
+    }
+    if let Some(AboutThing::PutBy { .. } | AboutThing::Since { .. }) = thing {
+        // Percepts of people do not tell it.
+        ask = Ask::Search;
+    }
+    let fact = traits::about(&sentence);
+    Parsed {
+        ask,
+        subjects,
+        times,
+        unread: None,
+        topic,
+        quotes: sentence.quotes,
+        content,
+        present,
+        past,
+        yes_no,
+        thing,
+        owner,
+        fact,
+    }
 }
 
 /// Times that were not taken by a description.
@@ -173,7 +206,7 @@ fn ask(
 }
 
 /// Words for being seen, coming and going: no topic of speech.
-fn is_percept_word(word: &str) -> bool {
+pub(super) fn is_percept_word(word: &str) -> bool {
     [SPOKE, ARRIVED, LEFT, SEEN, PRESENT].iter().any(|set| listed(set, word))
         || matches!(word, "total" | "altogether" | "today's" | "earliest" | "latest" | "longest")
 }

@@ -8,15 +8,18 @@ mod intent;
 mod pieces;
 #[cfg(test)]
 mod tests;
+mod things;
+mod traits;
 mod words;
 
 use jiff::tz::TimeZone;
 
 use crate::ids::EntityId;
-use crate::recall::time_expr::{TimeExpr, time_expressions};
+use crate::recall::time_expr::{TimeExpr, time_expressions, unread};
 use crate::time::Timestamp;
 
 pub use describe::{Clause, Description, Side};
+pub(super) use words::listed;
 
 /// Bytes of a question that are read; nobody speaks longer.
 pub const MAX_BYTES: usize = 4096;
@@ -143,6 +146,86 @@ pub enum Ask {
     Search,
 }
 
+/// What is asked about one thing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AboutThing {
+    /// "Is the red mug still on the kitchen table?"
+    IsAt {
+        /// Content words of its name.
+        thing: Vec<String>,
+        /// The place, its preposition first.
+        place: String,
+        /// Whether it was there.
+        past: bool,
+    },
+    /// "Have you seen my keys?"
+    Seen {
+        /// Content words of its name.
+        thing: Vec<String>,
+    },
+    /// "Who put the pliers there?"
+    PutBy {
+        /// Content words of its name.
+        thing: Vec<String>,
+        /// The place, where one is named.
+        place: Option<String>,
+    },
+    /// "Since when are the keys in the drawer?"
+    Since {
+        /// Content words of its name.
+        thing: Vec<String>,
+        /// The place, where one is named.
+        place: Option<String>,
+        /// For how long, rather than since when.
+        long: bool,
+    },
+    /// "What is in the garage?"
+    Contents {
+        /// The place, its preposition first.
+        place: String,
+        /// What was there.
+        past: bool,
+    },
+}
+
+impl AboutThing {
+    /// The thing of which is asked who keeps it where it is, and since when.
+    pub(super) fn kept(&self) -> Option<&[String]> {
+        match self {
+            Self::PutBy { thing, .. } | Self::Since { thing, .. } => Some(thing),
+            Self::IsAt { .. } | Self::Seen { .. } | Self::Contents { .. } => None,
+        }
+    }
+}
+
+/// What is asked of somebody: attributes as facts have them, or as they were worded ("phone number").
+#[derive(Clone, Debug, PartialEq)]
+pub enum AboutFact {
+    /// "What does Ava like?", "Where does Ava live?"
+    Value {
+        /// Of whom.
+        who: Subject,
+        /// What.
+        attribute: String,
+    },
+    /// "Does Ava like wine?"
+    Holds {
+        /// Of whom.
+        who: Subject,
+        /// What.
+        attribute: String,
+        /// Whether it is this.
+        value: String,
+    },
+    /// "Who likes wine?"
+    Whom {
+        /// What.
+        attribute: String,
+        /// Of whom it is this.
+        value: String,
+    },
+}
+
 /// Whom a question names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subject {
@@ -170,10 +253,12 @@ pub enum Subject {
 pub struct Parsed {
     /// What is wanted.
     pub ask: Ask,
-    /// About whom, in order of mention; what is told after "about" is in `topic` instead.
+    /// About whom, in order of mention; what is told after "about" is in `topic` instead, an unknown owner in `owner`.
     pub subjects: Vec<Subject>,
     /// When; those inside a description are there.
     pub times: Vec<TimeExpr>,
+    /// Words that limit what was seen and heard to a time which nobody can make out.
+    pub unread: Option<String>,
     /// What the words said were about: content words, lower case.
     pub topic: Vec<String>,
     /// Told in quotation marks, verbatim.
@@ -182,6 +267,46 @@ pub struct Parsed {
     pub content: Vec<String>,
     /// Asked in the present tense ("who is here").
     pub present: bool,
+    /// Asked in the past tense.
+    pub past: bool,
+    /// Yes or no is the answer.
+    pub yes_no: bool,
+    /// It may be asked about a thing; where no such thing is known, `ask` is what is wanted.
+    pub thing: Option<AboutThing>,
+    /// Whose thing that is, or the one that a "where is" asks for.
+    pub owner: Option<Subject>,
+    /// It may be asked for something that is true of somebody; where no such fact is known, `ask` is what is wanted.
+    pub fact: Option<AboutFact>,
+}
+
+impl Parsed {
+    /// Whether it is answered by what was seen and heard, so that its time must be known.
+    fn is_of_percepts(&self) -> bool {
+        let plain = || self.content.iter().all(|word| intent::is_percept_word(word));
+        let of_percepts = match &self.ask {
+            Ask::Who { .. }
+            | Ask::HowMany { .. }
+            | Ask::With { .. }
+            | Ask::Alone
+            | Ask::NeverSeen
+            | Ask::NeverSpoke
+            | Ask::Did { .. }
+            | Ask::Together
+            | Ask::Summary
+            | Ask::SaidWhat { .. }
+            | Ask::WhoSaid => true,
+            Ask::When { act, .. } => *act != Act::Other && plain(),
+            Ask::HowOften { .. } | Ask::HowLong { .. } => plain(),
+            Ask::Where { .. } => !self.subjects.is_empty() && self.content.is_empty(),
+            Ask::Now
+            | Ask::Ever { .. }
+            | Ask::WhoIs
+            | Ask::About
+            | Ask::Everybody
+            | Ask::Search => false,
+        };
+        of_percepts && self.thing.is_none() && self.fact.is_none()
+    }
 }
 
 /// Takes a question apart. `name` tells whom a name, alias or id (lower case) means.
@@ -193,9 +318,38 @@ pub fn parse(
 ) -> Parsed {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let times = time_expressions(text, now, zone);
-    let mut sentence = pieces::Sentence::read(text, times, name);
+    let unread = unread(text, &times);
+    let apart = |times: Vec<TimeExpr>| {
+        let mut sentence = pieces::Sentence::read(text, times, name);
+        describe::find(&mut sentence);
+        intent::parsed(sentence)
+    };
+    let (told, plain): (Vec<_>, Vec<_>) = times.into_iter().partition(TimeExpr::is_told);
+    let events = told.into_iter().filter(|time| tells_an_event(&text[time.range.clone()], name));
+    let all: Vec<TimeExpr> = plain.iter().cloned().chain(events).collect();
+    if all.len() > plain.len() {
+        let parsed = apart(all);
+        if parsed.is_of_percepts() {
+            return Parsed { unread, ..parsed };
+        }
+    }
+    // Of what memories tell, such a clause is a part like others.
+    let parsed = apart(plain);
+    Parsed { unread: unread.filter(|_| parsed.is_of_percepts()), ..parsed }
+}
+
+/// Whether a clause tells of more than somebody: "after the man" does not.
+fn tells_an_event(clause: &str, name: &dyn Fn(&str) -> Option<EntityId>) -> bool {
+    let mut sentence = pieces::Sentence::read(clause, Vec::new(), name);
     describe::find(&mut sentence);
-    intent::parsed(sentence)
+    let mut words = sentence.pieces.iter().filter_map(|piece| match piece {
+        pieces::Piece::Word(word) => Some(word.as_str()),
+        _ => None,
+    });
+    words.any(|word| {
+        let joint = matches!(word, "till" | "whilst" | "soon" | "upon");
+        !joint && !is_grammar(word) && !describe::NOUNS.contains(&word)
+    })
 }
 
 /// Whether a lower-case word only holds sentences together.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::ids::{EntityId, EntityKind};
+use crate::names::PLAIN_NAMES;
 use crate::recall::lexer::{Token, quoted_ranges, tokens};
 use crate::recall::time_expr::TimeExpr;
 
@@ -30,13 +31,6 @@ pub(super) struct Sentence {
     pub(super) times: Vec<TimeExpr>,
     pub(super) quotes: Vec<String>,
 }
-
-/// Names that are also plain words: they must be written with a capital, and not at the head.
-const PLAIN_NAMES: [&str; 28] = [
-    "will", "may", "mark", "rose", "grace", "hope", "joy", "bill", "pat", "drew", "sunny", "art",
-    "june", "april", "august", "dawn", "faith", "frank", "jack", "gene", "rob", "sue", "max",
-    "miles", "chase", "guy", "iris", "ivy",
-];
 
 impl Sentence {
     pub(super) fn read(
@@ -167,6 +161,7 @@ fn somebody(
     numbered(words, at, name).or_else(|| unknown_name(words, at))
 }
 
+/// Names that are plain words, too, must be written with a capital, and not at the head.
 fn may_be_name(words: &[Token], at: usize, bare: &str) -> bool {
     let plain = PLAIN_NAMES.contains(&bare) || is_grammar(bare);
     !plain || (words[at].capital && at > 0)
@@ -268,6 +263,14 @@ fn is_calendar(word: &str) -> bool {
             | "english"
             | "christmas"
             | "easter"
+            | "xmas"
+            | "halloween"
+            | "thanksgiving"
+            | "pentecost"
+            | "passover"
+            | "ramadan"
+            | "hanukkah"
+            | "diwali"
             | "tv"
             | "ok"
             | "robot"

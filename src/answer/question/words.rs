@@ -3,6 +3,7 @@
 use super::describe::ordinal;
 use super::pieces::{Piece, Sentence};
 use super::{Act, Order};
+use crate::recall::time_expr::is_stretch;
 
 /// The words of a question, with `@` for a subject, `#` for a time, `%` for a quotation.
 pub(super) struct Words<'a> {
@@ -64,10 +65,11 @@ pub(super) const SEEN: &str = "look looking see saw seen sees visible camera vie
 pub(super) const PRESENT: &str = "here there room present around home nearby stay stayed visit visited place front \
     scene alone";
 pub(super) const WH: &str = "who whom whose what when where how which why";
+const LATEST: &str = "last latest lately recent recently finally";
 pub(super) const AUX: &str = "is are was were did do does has have had can could am will";
 
 /// Whether the word stands in a list parted by blanks.
-pub(super) fn listed(list: &str, word: &str) -> bool {
+pub(in crate::answer) fn listed(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|item| item == word)
 }
 
@@ -112,10 +114,17 @@ pub(super) fn order(words: &Words<'_>) -> Order {
     if words.any(&["first", "earliest", "initially", "originally"]) {
         return Order::First;
     }
-    if words.any(&["last", "latest", "lately", "recent", "recently", "finally"]) {
+    // "last term" tells when, "the last day" which.
+    let is_time = |at: usize| {
+        let next = words.at(at + 1);
+        words.at(at) == "last" && is_stretch(next) && next != "day"
+    };
+    let told: Vec<&str> =
+        (0..words.words.len()).filter(|at| !is_time(*at)).map(|at| words.at(at)).collect();
+    if told.iter().any(|word| listed(LATEST, word)) {
         return Order::Last;
     }
-    words.words.iter().find_map(|w| ordinal(w)).unwrap_or_default()
+    told.iter().find_map(|word| ordinal(word)).unwrap_or_default()
 }
 
 /// Cuts greetings and roundabout openings ("could you tell me").

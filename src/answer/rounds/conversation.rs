@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::answer::document::Evidence;
+use crate::answer::lessons;
 use crate::answer::reading::Reading;
 use crate::answer::working_set::working_set;
 use crate::config::LlmProtocol;
@@ -81,8 +82,11 @@ impl Asking<'_> {
         let named = self.pinned.view.named_in(&self.question.text);
         let budget = self.rounds.settings.context_tokens * BYTES_PER_TOKEN / WORKING_SHARE;
         let now = self.reading.now();
+        let (reading, vectors) = (&self.reading, &mut self.vectors);
+        let asked = self.question.text.as_str();
+        let taught = lessons::taught(reading, asked, |text| vectors.of(text));
         let mut lines = Vec::new();
-        for block in working_set(&self.reading, &named, budget) {
+        for block in working_set(reading, &named, taught, budget) {
             let text =
                 block.lines.iter().map(|line| one_line(line)).collect::<Vec<_>>().join(" | ");
             let key = self.shown.known(Evidence {
@@ -114,6 +118,7 @@ impl Asking<'_> {
         let query = Query {
             text: self.question.text.clone(),
             vector,
+            kinds: lessons::kinds_beside(&self.pinned.view),
             exclude: self.shown.memories(),
             k: FIRST_FINDS,
             ..Query::default()
@@ -124,10 +129,7 @@ impl Asking<'_> {
 
     /// The vector of a text, its time counted.
     pub(super) fn embed(&mut self, text: &str) -> Option<crate::percept::Embedding> {
-        let begun = std::time::Instant::now();
-        let vector = self.answerer.embed(text);
-        self.spent.embed_ms += begun.elapsed().as_secs_f64() * 1e3;
-        vector
+        self.vectors.of(text)
     }
 
     /// Lines of the memories that fit a query and were not shown before; the future is left out.
@@ -197,9 +199,9 @@ impl Asking<'_> {
         Message::text(Role::User, demand.trim())
     }
 
-    /// Raw tables know no pinned view: a question about the past does not see them.
+    /// SQL sees all of the pinned view; what lies after a now of the question's own must not be seen.
     pub(super) fn may_sql(&self) -> bool {
-        self.question.as_of.is_none() && self.question.now.is_none()
+        self.question.now.is_none()
     }
 
     /// What the reply asks for.

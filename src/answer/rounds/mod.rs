@@ -23,7 +23,7 @@ use crate::llm::{Budget, Cancel, ChatModel, ChatReply, ChatRequest, LlmError, Me
 use crate::memory::{Memory, MemoryError};
 use crate::time::Timestamp;
 
-use super::builtin::{Answerer, Pinned};
+use super::builtin::{Answerer, Pinned, Vectors};
 use super::document::{Answer, Cost, Effort, LatencyMs, Question};
 use super::reading::Reading;
 use conversation::Step;
@@ -137,6 +137,7 @@ impl Rounds {
             pinned: &pinned,
             builtin: &builtin,
             shown: Shown::default(),
+            vectors: Vectors::new(answerer),
             budget: Budget { deadline, cancel: errand.cancel.clone() },
             started,
             spent: Spent::default(),
@@ -150,7 +151,6 @@ impl Rounds {
 #[derive(Clone, Copy, Debug, Default)]
 struct Spent {
     rounds: u32,
-    embed_ms: f64,
     model_ms: f64,
     longest_round: Duration,
     cost: Cost,
@@ -167,6 +167,7 @@ struct Asking<'a> {
     reading: Reading,
     builtin: &'a Answer,
     shown: Shown,
+    vectors: Vectors<'a>,
     budget: Budget,
     started: Instant,
     spent: Spent,
@@ -331,8 +332,8 @@ impl Asking<'_> {
             }
         };
         let total = self.started.elapsed().as_secs_f64() * 1e3;
-        let Spent { rounds, embed_ms, model_ms, cost, .. } = self.spent;
-        let embed = self.builtin.latency_ms.embed + embed_ms;
+        let Spent { rounds, model_ms, cost, .. } = self.spent;
+        let embed = self.builtin.latency_ms.embed + self.vectors.ms;
         answer.rounds = rounds.max(1);
         answer.cost = Some(cost);
         let recall = (total - embed - model_ms).max(0.0);

@@ -12,7 +12,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::llm::llm_server::{Act, LlmServer};
 use crate::llm::{OpenAiChat, Server};
 use crate::memory::model::{Clip, MemoryKind, MemoryRow, NameRow, NameSource};
-use crate::memory::{PresentFrame, PresentState, PresentTrack, PresentTurn, StoreOptions};
+use crate::memory::{Lesson, PresentFrame, PresentState, PresentTrack, PresentTurn, StoreOptions};
 use crate::time::Span;
 
 /// For a machine that is busy with other things.
@@ -333,6 +333,27 @@ fn every_tool_gives_something() {
 }
 
 #[test]
+fn sql_sees_what_the_question_is_pinned_to() {
+    let count = json!({"query": "SELECT count(*) FROM memories"});
+    let bench = Bench::tools(vec![Act::call("sql", &count), answer("Four.", &["record_1"])]);
+    let view = bench.memory.view();
+    let row = view.memories(&crate::memory::Filter::default()).remove(0);
+    let mut draft = bench.memory.begin(at(95.0));
+    let id = draft.new_memory_id();
+    draft.memory(MemoryRow { id, ..(*row).clone() }, None);
+    draft.commit().unwrap();
+    let question = Question {
+        text: "How many memories are there?".into(),
+        effort: Effort::Deep,
+        as_of: Some(crate::memory::AsOf::Seq(view.seq())),
+        ..Question::default()
+    };
+    let errand = Errand::of(&question);
+    bench.answerer.respond(&bench.memory, &question, None, &errand).unwrap();
+    assert!(bench.last_message(1).contains("[4]"), "{}", bench.last_message(1));
+}
+
+#[test]
 fn a_look_shows_the_open_window_and_its_pictures() {
     let answered =
         || Bench::tools(vec![Act::call("look", &json!({})), answer("A stranger.", &["record_1"])]);
@@ -453,6 +474,73 @@ fn the_working_set_is_in_every_prompt_and_may_be_cited() {
         if protocol == LlmProtocol::Tools {
             assert_eq!(reply.evidence[0].kind, "working_set");
         }
+    }
+}
+
+/// What was said of an answer, at that second.
+fn learn(memory: &Memory, secs: f64, (question, answer): (&str, &str), comment: &str) {
+    let mut draft = memory.begin(at(100.0));
+    let row = MemoryRow {
+        id: draft.new_memory_id(),
+        kind: MemoryKind::Lesson,
+        text: Lesson { question, answer, wrong: true, comment }.to_string(),
+        span: Span::new(at(secs), at(secs)),
+        clip: None,
+        entities: vec![EntityId::new(EntityKind::Person, 1)],
+        fact: None,
+        importance: 0.5,
+        confidence: 0.9,
+        pinned: false,
+        valid_from: at(secs),
+        valid_to: None,
+        grounds: Vec::new(),
+        origin: "told".into(),
+    };
+    draft.memory(row, None);
+    draft.commit().unwrap();
+}
+
+#[test]
+fn what_feedback_taught_is_before_the_model_where_a_like_question_is_asked() {
+    let block = "Feedback on like questions: wrong (Ava took it outside.), said at ";
+    for protocol in [LlmProtocol::Tools, LlmProtocol::M3] {
+        let server = match protocol {
+            LlmProtocol::Tools => LlmServer::acts(vec![answer("Outside.", &["known_2"])]),
+            LlmProtocol::M3 => LlmServer::acts(vec![Act::words("Action: Answer\nContent: So.")]),
+        };
+        let bench = Bench::new(protocol, server);
+        let asked = "Where is the red mug?";
+        learn(&bench.memory, 80.0, (asked, "On the shelf."), "Ava took it outside.");
+        let prompt = |n: usize| bench.server.asked()[n]["messages"].to_string();
+        let reply = bench.ask(asked);
+        assert!(prompt(0).contains(block), "{}", prompt(0));
+        if protocol == LlmProtocol::Tools {
+            let cited = &reply.evidence[0];
+            assert!(cited.text.starts_with(block), "{cited:?}");
+            assert_eq!(cited.entities, [EntityId::new(EntityKind::Person, 1)]);
+        }
+        // Not of another question, nor before it was said.
+        bench.ask("Who watered the plants?");
+        bench.ask_at(asked, Some(at(75.0)));
+        assert_eq!(bench.server.asked().len(), 3);
+        assert!((1..3).all(|n| !prompt(n).contains("Feedback on like questions")));
+    }
+}
+
+#[test]
+fn much_feedback_crowds_nothing_else_out() {
+    let bench = Bench::tools(vec![answer("Outside.", &["known_1"])]);
+    for number in 0..9 {
+        let comment = format!("Ava took it outside, {number}. {}", "Really. ".repeat(15));
+        learn(&bench.memory, 80.0, ("Where is the red mug?", "On the shelf."), &comment);
+    }
+    bench.ask("Where is the red mug?");
+    let prompt = bench.last_message(0);
+    let block = prompt.lines().find(|line| line.contains("Feedback on like questions")).unwrap();
+    assert!(block.contains("outside, 8.") && !block.contains("outside, 0."), "{block}");
+    assert!((200..900).contains(&block.chars().count()), "{block}");
+    for other in ["| Here and now: ", "| Who they are: "] {
+        assert!(prompt.contains(other), "{other}: {prompt}");
     }
 }
 

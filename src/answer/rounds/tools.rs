@@ -3,20 +3,22 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::answer::asked;
 use crate::answer::document::Evidence;
+use crate::answer::owner::Whose;
 use crate::answer::persons::Names;
 use crate::answer::reading::hull;
 use crate::answer::reply::Reply;
-use crate::answer::{facts, who};
+use crate::answer::{facts, things, who};
 use crate::ids::{ClipId, EntityId, SourceId};
 use crate::llm::{Message, Part, Role, Tool, ToolCall, json as loose};
 use crate::memory::model::{Clip, MemoryKind};
-use crate::memory::{Filter, Order, PresentFrame, PresentTrack, SqlLimits};
+use crate::memory::{Filter, Order, PresentFrame, PresentTrack, SqlLimits, sql_views};
 use crate::recall::Query;
 use crate::recall::time_expr::time_expressions;
 use crate::time::{Span, Timestamp};
@@ -40,6 +42,13 @@ const PICTURES: usize = 2;
 const LOOK_PICTURES: usize = 4;
 /// Their names.
 const TOOLS: [&str; 7] = ["search", "person", "timeline", "where_is", "look", "clip", "sql"];
+/// What `sql` is.
+static SQL: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "One SELECT on the views {}. Times are nanoseconds since 1970. Good for counting and sums.",
+        sql_views()
+    )
+});
 
 /// What the model may call.
 pub(super) fn offered(with_sql: bool) -> Vec<Tool> {
@@ -56,7 +65,7 @@ pub(super) fn offered(with_sql: bool) -> Vec<Tool> {
                     "text": text("What to look for"),
                     "time": text(time),
                     "entity": text("Only about this person or thing: a name or an id such as person_4"),
-                    "place": text("A place, where it matters"),
+                    "place": text("Only what happened at this place or tells of it: a name or an id such as place_2"),
                     "kind": { "type": "string", "enum": MemoryKind::ALL.map(MemoryKind::word) },
                 }),
                 &["text"],
@@ -97,10 +106,7 @@ pub(super) fn offered(with_sql: bool) -> Vec<Tool> {
     if with_sql {
         tools.push(Tool {
             name: "sql",
-            description: "One SELECT on the views people(id,name,aliases,faces,voices,first_seen,last_seen,seen_secs,spoken_secs), \
-                sightings(person,face,source,clip,track,start,\"end\",secs), utterances(person,voice,source,clip,turn,start,\"end\",words), \
-                memories(id,kind,text,start,\"end\",clip,entities,importance,confidence), facts(memory,subject,attribute,value,valid_from,valid_to,confidence), \
-                clips(id,session,start,\"end\",frames,analysed,dropped). Times are nanoseconds since 1970. Good for counting and sums.",
+            description: &SQL,
             parameters: object(json!({ "query": text("SQLite") }), &["query"]),
         });
     }
@@ -182,8 +188,10 @@ impl Asking<'_> {
                 let thing = need("object")?;
                 let vector = self.embed(thing);
                 let words: Vec<String> = thing.split_whitespace().map(str::to_lowercase).collect();
-                let which = facts::Which::Present;
-                let reply = facts::where_thing(&self.reading, &words, which, vector.as_ref());
+                let which = things::Which::Present;
+                let whose = Whose::default();
+                let wanted = things::Wanted { words: &words, whose: &whose, by: None };
+                let reply = things::where_thing(&self.reading, &wanted, which, vector.as_ref());
                 Ok(Given::lines(self.told("where_is", reply)))
             }
             "look" => Ok(self.look()),
@@ -233,13 +241,13 @@ impl Asking<'_> {
                 format!("there is no kind {word:?}; there are {kinds}")
             })
         });
-        let text = place.map_or_else(|| text.to_owned(), |place| format!("{text} {place}"));
         let mut query = Query {
-            vector: self.embed(&text),
-            text,
+            vector: self.embed(text),
+            text: text.to_owned(),
             span,
-            strict: span.is_some() || entities.is_some(),
+            strict: span.is_some() || entities.is_some() || place.is_some(),
             entities: entities.into_iter().collect(),
+            place: place.map(str::to_owned),
             kinds: kind.transpose()?.into_iter().collect(),
             exclude: self.shown.memories(),
             k: FINDS,
@@ -250,8 +258,8 @@ impl Asking<'_> {
             query.strict = false;
             lines = self.find(&query);
             if !lines.is_empty() {
-                lines
-                    .insert(0, "(nothing new with that time and entity; without them:)".to_owned());
+                let head = "(nothing new with that time, entity and place; without them:)";
+                lines.insert(0, head.to_owned());
             }
         }
         Ok(Given::lines(lines))
@@ -461,7 +469,8 @@ impl Asking<'_> {
 
     fn sql(&mut self, query: &str) -> Result<Given, String> {
         let limits = SqlLimits { rows: ROWS, time: SQL_TIME.min(self.budget.left()) };
-        let table = self.memory.sql(query, limits).map_err(|error| error.to_string())?;
+        let table = self.memory.sql_at(&self.pinned.view, query, limits);
+        let table = table.map_err(|error| error.to_string())?;
         let rows: Vec<String> = table.rows.iter().map(|row| json!(row).to_string()).collect();
         let found = rows.len();
         let mut text = format!("{}\n{}", json!(table.columns), rows.join("\n"));

@@ -4,7 +4,9 @@ use jiff::tz::TimeZone;
 
 use crate::answer::{Answer, Answerer, Question};
 use crate::geometry::Rect;
-use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
+use crate::identify::Persons;
+use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId, SourceId, TrackId, TurnId};
+use crate::memorize::Memorizer;
 use crate::memory::model::*;
 use crate::memory::{Draft, Memory, PresentState, PresentTrack, StoreOptions};
 use crate::percept::{Sighting, Transcript};
@@ -290,6 +292,64 @@ impl Household {
 
     pub(super) fn ask(&self, question: &Question) -> Answer {
         self.answerer.answer(&self.memory, question, None).unwrap()
+    }
+
+    /// Somebody tells it what was so from then on.
+    pub(super) fn tell(&self, text: &str, at: Timestamp) {
+        let mut draft = self.memory.begin(local("2026-03-02T17:32:00"));
+        let row = MemoryRow {
+            id: MemoryId::default(),
+            kind: MemoryKind::Note,
+            text: text.into(),
+            span: Span::new(at, at),
+            clip: None,
+            entities: Vec::new(),
+            fact: None,
+            importance: 0.6,
+            confidence: 1.0,
+            pinned: false,
+            valid_from: at,
+            valid_to: None,
+            grounds: Vec::new(),
+            origin: "told".into(),
+        };
+        Memorizer::new(None).note(row, &Persons::default(), &mut draft);
+        draft.commit().unwrap();
+    }
+
+    /// A detector finds a cup on the left, from 17:31:40 on.
+    pub(super) fn a_cup_is_seen(&self) -> EntityId {
+        let mut draft = self.memory.begin(local("2026-03-02T17:32:00"));
+        let cup = draft.new_entity(EntityKind::Object);
+        let (clip, track) = (ClipId { session: SessionId(2), index: 3 }, TrackId(50));
+        let start = local("2026-03-02T17:31:40");
+        let span = Span::new(start, start.plus_secs(10.0));
+        let bbox = Rect { x: 40.0, y: 100.0, w: 80.0, h: 100.0 };
+        draft.object_track(ObjectTrackRow {
+            clip,
+            track,
+            source: SourceId::new("camera"),
+            span,
+            label: "cup".into(),
+            picture: (640, 480),
+            sightings: [Sighting { at: start, bbox, score: 0.9, bearing: None }]
+                .into_iter()
+                .collect(),
+            object: Some(cup),
+            confidence: 0.8,
+        });
+        remember(
+            &mut draft,
+            MemoryKind::Semantic,
+            "The cup is in view of camera, on the left.".into(),
+            span,
+            Some(clip),
+            vec![cup],
+            Some(Ground::Object(clip, track)),
+            fact(&cup.to_string(), "location", "in view of camera, on the left"),
+        );
+        draft.commit().unwrap();
+        cup
     }
 
     /// Ben is in view of the open window from 17:32:01 on.

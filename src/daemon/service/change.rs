@@ -3,26 +3,32 @@
 use serde_json::json;
 
 use super::{MemoryService, told};
+use crate::answer::phrase;
 use crate::daemon::assemble::resolver;
 use crate::daemon::enrol;
 use crate::daemon::overrule::overrule;
-use crate::daemon::queries::{find, name_of};
+use crate::daemon::queries::{erasing, find, name_of, told_thing};
 use crate::identify::{Enrolled, Undecided};
 use crate::ids::{EntityId, EntityKind, MemoryId};
-use crate::memorize::model::{Spool, spool_dir};
+use crate::memorize::model::{Spool, SpooledClip, spool_dir};
 use crate::memorize::thing_called;
 use crate::memory::model::{Fact, MemoryKind, NameRow, NameSource};
+use crate::memory::natures::attribute_meant;
 use crate::memory::{self, View};
 use crate::mention;
 use crate::mqtt::message::{Forget, Name, People, Remember, Triple};
-use crate::mqtt::{Refusal, Reply};
+use crate::mqtt::{Refusal, RefusalCode, Reply};
+use crate::names;
 use crate::time::{Span, Timestamp};
 
+/// Whoever names this names the place where the robot is.
+const HERE: &str = "here";
 /// The name of voices that are no person's.
 const MEDIA: &str = "media";
 
 impl MemoryService {
     pub(super) fn remember(&self, remember: Remember) -> Result<Reply, Refusal> {
+        self.tell_of(&remember)?;
         let Remember { text, fact, start, end, entities, pinned, .. } = remember;
         let view = self.view();
         let fact = fact.map(|triple| slot(&view, &triple)).transpose()?;
@@ -32,7 +38,7 @@ impl MemoryService {
         about.extend(view.named_in(&text));
         let mentioned = mention::mentions(&text).into_iter().map(|one| one.entity);
         about.extend(mentioned.filter(|id| view.knows(*id)));
-        let start = start.unwrap_or_else(|| self.now());
+        let start = start.unwrap_or_else(|| self.told_at());
         let mut row = told(MemoryKind::Note, text, Span::new(start, end.unwrap_or(start)), about);
         (row.pinned, row.fact) = (pinned, fact);
         let row = self.note(row)?;
@@ -41,9 +47,9 @@ impl MemoryService {
 
     pub(super) fn forget(&self, forget: &Forget) -> Result<Reply, Refusal> {
         let view = self.view();
-        let what = target(&view, forget)?;
+        let what = targets(&view, forget)?;
         drop(view);
-        let erased = self.erase(std::slice::from_ref(&what), self.now())?;
+        let erased = self.erase(&what, self.record_time())?;
         Ok(Reply::Document(json!({
             "rows": erased.rows,
             "files": erased.files,
@@ -78,8 +84,9 @@ impl MemoryService {
         let memory = &self.knowledge.memory;
         what.iter().for_each(|what| self.forget_spooled(what));
         let erased = memory.forget_all(what, at).map_err(|error| self.failed(&error))?;
-        let rows_alone = |what: &memory::Forget| {
-            matches!(what, memory::Forget::Memory(_) | memory::Forget::Aged(..))
+        let rows_alone = |what: &memory::Forget| match what {
+            memory::Forget::Entity(_) | memory::Forget::Span(_) => false,
+            memory::Forget::Thing(_) | memory::Forget::Memory(_) | memory::Forget::Aged(..) => true,
         };
         if !what.iter().all(rows_alone) {
             // Galleries and names in RAM go, too; so do percepts that were to be decided later.
@@ -116,16 +123,16 @@ impl MemoryService {
         match what {
             memory::Forget::Entity(id) => {
                 let who = view.resolve(*id);
-                let names: Vec<String> =
-                    view.names(who).iter().map(|row| row.name.to_lowercase()).collect();
-                let speaks_of = |words: &str| {
-                    let words = words.to_lowercase();
-                    names.iter().any(|name| words.contains(name))
-                };
+                let names: Vec<names::Name> =
+                    view.names(who).iter().map(|row| names::Name::new(&row.name)).collect();
                 spool.erase(|clip| {
                     clip.given().iter().any(|id| view.resolve(*id) == who)
-                        || clip.turns.iter().any(|turn| speaks_of(&turn.words))
+                        || speaks_of(clip, &names)
                 });
+            }
+            memory::Forget::Thing(noun) => {
+                let noun = [names::Name::noun(noun)];
+                spool.erase(|clip| speaks_of(clip, &noun));
             }
             memory::Forget::Span(span) => {
                 spool.erase(|clip| clip.span.start < span.end && span.start < clip.span.end);
@@ -140,6 +147,21 @@ impl MemoryService {
         }
     }
 
+    /// The place where the robot is now has that name.
+    fn name_here(&self, name: &str) -> Result<Reply, Refusal> {
+        let (at, recorded) = (self.told_at(), self.record_time());
+        let (place, row) = {
+            let resolver = self.resolver()?;
+            let mut draft = self.knowledge.memory.begin(recorded);
+            let session = self.session.load();
+            let told = session.memorizer.here(name, at, resolver.persons(), &mut draft);
+            draft.commit().map_err(|error| self.failed(&error))?;
+            told
+        };
+        self.announcer.memory(&self.view(), &row);
+        Ok(Reply::Document(json!({ "entity": place, "name": name, "memory": row.id })))
+    }
+
     pub(super) fn name(&self, name: &Name) -> Result<Reply, Refusal> {
         if name.photo.is_some() || name.voice.is_some() {
             return self.enrol(name);
@@ -147,11 +169,14 @@ impl MemoryService {
         let (Some(entity), Some(called)) = (&name.entity, &name.name) else {
             return Err(Refusal::bad_request("give `entity` and `name`"));
         };
+        if entity.trim().eq_ignore_ascii_case(HERE) {
+            return self.name_here(called.trim());
+        }
         let view = self.view();
         let id = find(&view, entity)?;
-        let at = self.now();
+        let (at, recorded) = (self.now(), self.record_time());
         if id.kind == EntityKind::Place {
-            let mut draft = self.knowledge.memory.begin(at);
+            let mut draft = self.knowledge.memory.begin(recorded);
             let source = NameSource::Told;
             let row = NameRow { entity: id, name: called.clone(), since: at, source, turn: None };
             draft.name(row);
@@ -168,7 +193,7 @@ impl MemoryService {
         }
         let row = {
             let mut who = self.resolver()?;
-            let mut draft = self.knowledge.memory.begin(at);
+            let mut draft = self.knowledge.memory.begin(recorded);
             let row = who.decree_name(id, called, at, &mut draft);
             if let Err(error) = draft.commit() {
                 self.restore(&mut who);
@@ -197,7 +222,7 @@ impl MemoryService {
             )));
         }
         let mut who = self.resolver()?;
-        let mut draft = self.knowledge.memory.begin(self.now());
+        let mut draft = self.knowledge.memory.begin(self.record_time());
         who.decree_media(&voices, &mut draft);
         if let Err(error) = draft.commit() {
             self.restore(&mut who);
@@ -263,7 +288,7 @@ impl MemoryService {
     }
 
     pub(super) fn people(&self, people: &People) -> Result<Reply, Refusal> {
-        let at = self.now();
+        let at = self.record_time();
         let mut who = self.resolver()?;
         let memory = &self.knowledge.memory;
         let done = overrule(memory, &mut who, people, at).map(Reply::Document);
@@ -276,7 +301,7 @@ impl MemoryService {
 
 /// A told fact as a slot and its value; whoever is known stands there by id.
 fn slot(view: &View, triple: &Triple) -> Result<Fact, Refusal> {
-    let attribute = triple.attribute.trim().to_lowercase().replace(' ', "_");
+    let attribute = attribute_meant(&triple.attribute);
     let word = triple.subject.trim();
     let bare = word.strip_prefix('<').and_then(|word| word.strip_suffix('>')).unwrap_or(word);
     let known = bare.parse::<EntityId>().is_ok() || !view.find_by_name(bare).is_empty();
@@ -293,30 +318,127 @@ fn slot(view: &View, triple: &Triple) -> Result<Fact, Refusal> {
 
 /// The sentence of a fact that came without one.
 fn worded(fact: &Fact) -> String {
-    let subject = match fact.subject.parse::<EntityId>() {
+    let thing = &fact.subject;
+    let subject = match thing.parse::<EntityId>() {
         Ok(id) => format!("<{id}>"),
-        Err(_) => fact.subject.clone(),
+        // "Ava's mug"
+        Err(_) if thing.contains("'s ") => thing.clone(),
+        Err(_) => format!("the {thing}"),
     };
-    format!("{subject}: {}: {}", fact.attribute.replace('_', " "), fact.value)
+    let sentence = phrase(&subject, &fact.attribute, &fact.value, false);
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|first| first.to_uppercase().collect::<String>());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str().trim_end_matches('.'))
+}
+
+/// Whether somebody says one of those names in a clip.
+fn speaks_of(clip: &SpooledClip, names: &[names::Name]) -> bool {
+    clip.turns.iter().any(|turn| {
+        let words = names::Text::new(&turn.words);
+        names.iter().any(|name| words.holds(name))
+    })
 }
 
 /// What a request asks to be forgotten.
-fn target(view: &View, forget: &Forget) -> Result<memory::Forget, Refusal> {
+fn targets(view: &View, forget: &Forget) -> Result<Vec<memory::Forget>, Refusal> {
     match forget {
-        Forget { entity: Some(word), .. } => Ok(memory::Forget::Entity(find(view, word)?)),
+        Forget { entity: Some(word), .. } => called(view, word),
         Forget { memory: Some(word), .. } => {
             let id: MemoryId =
                 word.trim().parse().map_err(|error| Refusal::bad_request(format!("{error}")))?;
             if view.memory(id).is_none() && view.retirement(id).is_none() {
                 return Err(Refusal::not_found(format!("there is no {id} in the memory")));
             }
-            Ok(memory::Forget::Memory(id))
+            Ok(vec![memory::Forget::Memory(id)])
         }
         Forget { start: Some(start), end: Some(end), .. } => {
-            Ok(memory::Forget::Span(Span::new(*start, *end)))
+            Ok(vec![memory::Forget::Span(Span::new(*start, *end))])
         }
+        Forget { fact: Some(pattern), .. } => erasing(view, pattern),
         _ => Err(Refusal::bad_request(
-            "give exactly one of `entity`, `memory`, or `start` with `end`",
+            "give exactly one of `entity`, `memory`, `fact`, or `start` with `end`",
         )),
+    }
+}
+
+/// Whoever or whatever a word means: somebody or something with an id, what facts tell of a thing by that noun, or both.
+fn called(view: &View, word: &str) -> Result<Vec<memory::Forget>, Refusal> {
+    let told = told_thing(view, word).map(memory::Forget::Thing);
+    match find(view, word) {
+        Ok(id) => Ok(std::iter::once(memory::Forget::Entity(id)).chain(told).collect()),
+        Err(refusal) if refusal.code == RefusalCode::NotFound => {
+            told.map(|told| vec![told]).ok_or(refusal)
+        }
+        Err(refusal) => Err(refusal),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::daemon::queries::tests::{T0, found, small_memory};
+    use crate::identify::Persons;
+    use crate::memorize::Memorizer;
+    use crate::memory::Forget::{Entity, Thing};
+    use crate::memory::{AsOf, Filter};
+
+    #[test]
+    fn what_is_told_without_a_daemon_has_its_own_instants_and_is_known_from_now_on() {
+        use crate::daemon::service::{Clock, privacy};
+
+        let dir = tempfile::tempdir().unwrap();
+        drop(small_memory(dir.path()));
+        let service = privacy::tests::service(dir.path(), Clock::Store, Default::default());
+        let now = Timestamp::from_nanos(T0).plus_secs(30.0);
+        let began = Timestamp::wall_clock();
+        let tell = |text: &str| {
+            let remember = serde_json::from_value(json!({ "text": text })).unwrap();
+            service.remember(remember).unwrap();
+        };
+        tell("The red mug is in the sink.");
+        tell("The red mug is on the shelf.");
+        let memory = &service.knowledge.memory;
+        let told: Vec<(i64, i64)> = memory
+            .with_db("test", |db| {
+                db.prepare(
+                    "SELECT recorded, start FROM memory WHERE kind = 'note' ORDER BY id, version",
+                )?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+            })
+            .unwrap();
+        let (first, second) = (told.first().unwrap(), told.last().unwrap());
+        assert!(began.as_nanos() <= first.0 && first.0 < second.0, "{told:?}");
+        assert!(first.1 < second.1 && second.1 <= now.as_nanos(), "{told:?}");
+        assert_eq!(memory.view().newest_time(), Some(now), "the now of questions");
+        let notes = Filter { kinds: vec![MemoryKind::Note], ..Filter::default() };
+        let then = memory.view_as_of(AsOf::Time(now)).unwrap();
+        assert!(then.memories(&notes).is_empty() && !memory.view().memories(&notes).is_empty());
+    }
+
+    #[test]
+    fn a_noun_erases_the_object_that_bears_it_and_what_is_told_of_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = small_memory(dir.path());
+        let at = Timestamp::from_nanos(T0).plus_secs(31.0);
+        let mut draft = memory.begin(at);
+        let text = "The spare key is in the blue box.".to_owned();
+        let note = told(MemoryKind::Note, text, Span::new(at, at), Vec::new());
+        Memorizer::new(None).note(note, &Persons::default(), &mut draft);
+        draft.commit().unwrap();
+
+        let meant = |word: &str| called(&memory.view(), word);
+        let ava = EntityId::new(EntityKind::Person, 1);
+        assert_eq!(meant("ava").unwrap(), [Entity(ava)]);
+        assert_eq!(meant("my Spare Key").unwrap(), [Thing("spare key".into())]);
+        assert_eq!(meant("spare keys").unwrap_err().code, RefusalCode::NotFound);
+        let key = found(&memory, 11, "spare key");
+        assert_eq!(meant("the spare key").unwrap(), [Entity(key), Thing("spare key".into())]);
+        assert_eq!(meant("object_1").unwrap(), [Entity(key)]);
+        found(&memory, 12, "spare key");
+        let refused = meant("spare key").unwrap_err();
+        assert_eq!(refused.code, RefusalCode::BadRequest);
+        assert!(refused.message.contains("object_1 or object_2"), "{}", refused.message);
     }
 }

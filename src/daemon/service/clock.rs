@@ -10,15 +10,18 @@ pub enum Clock {
     Wall,
     /// A recording's: how far it was played; after its end it stands still.
     Replay(Pace),
+    /// No session runs: a store that is changed without its daemon. Its present is the newest time in it.
+    Store,
 }
 
 impl Clock {
-    /// Now; `None` before a replay's first item.
+    /// Now; `None` before a replay's first item, and where no session runs.
     #[must_use]
     pub fn now(&self) -> Option<Timestamp> {
         match self {
             Self::Wall => Some(Timestamp::wall_clock()),
             Self::Replay(pace) => Some(pace.position()).filter(|at| *at > Timestamp::EPOCH),
+            Self::Store => None,
         }
     }
 
@@ -32,6 +35,7 @@ impl Clock {
                 let (rate, paused) = pace.state();
                 rate.filter(|_| !paused)
             }
+            Self::Store => None,
         }
     }
 }

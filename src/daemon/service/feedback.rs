@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::{MemoryService, told};
-use crate::answer::lessons;
 use crate::ids::EntityId;
+use crate::memory::Lesson;
 use crate::memory::model::{Ground, MemoryKind};
 use crate::mqtt::message::{Feedback, Verdict};
 use crate::mqtt::{Refusal, Reply};
@@ -24,15 +24,17 @@ impl MemoryService {
         let reply = document["answer"].as_str().unwrap_or_default();
         let entities: Vec<EntityId> =
             serde_json::from_value(document["entities"].clone()).unwrap_or_default();
-        let verdict = match feedback.verdict {
-            Verdict::Right => "right",
-            Verdict::Wrong => "wrong",
+        let lesson = Lesson {
+            question: &answer.question,
+            answer: reply,
+            wrong: feedback.verdict == Verdict::Wrong,
+            comment: feedback.comment.as_deref().unwrap_or_default(),
         };
-        let comment = feedback.comment.as_deref();
-        let text = lessons::sentence(&answer.question, reply, verdict, comment);
-        let now = self.now();
+        let text = lesson.to_string();
+        let now = self.told_at();
         let mut row = told(MemoryKind::Lesson, text, Span::new(now, now), entities);
         row.grounds = vec![Ground::Answer(answer.id)];
+        row.origin = Lesson::ORIGIN.to_owned();
         let row = self.note(row)?;
         Ok(Reply::Document(json!({ "memory": row.id, "answer": answer.id })))
     }

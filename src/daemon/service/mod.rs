@@ -10,6 +10,7 @@ mod feedback;
 #[cfg(test)]
 mod killed;
 mod privacy;
+mod unmet;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -33,12 +34,15 @@ use crate::config::Config;
 use crate::identify::Resolver;
 use crate::ids::{EntityId, MemoryId};
 use crate::llm::Cancel;
+use crate::media::Pose;
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{AsOf, MemoryError, View};
+use crate::memory::{AsOf, Filter, MemoryError, View};
 use crate::mqtt::message::{self, Ask, Query, ReplayCommand, ReplayRate, Speaking};
 use crate::mqtt::{Call, Refusal, Reply, Request, Service};
 use crate::time::{Span, Timestamp};
 
+/// What is told of now, where no session runs, is told of the last moment that the store knows: so long is it, seconds.
+const LAST_SECS: f64 = 1e-3;
 /// How often a request that writes looks whether it is its turn.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
@@ -86,10 +90,9 @@ impl MemoryService {
         let knowledge = Knowledge::open(config)?;
         let pace = Pace::new(None, false);
         let (reports, _) = unbounded();
-        let session = session_settings(&knowledge, pace.clone(), Courtesy::default(), reports)?;
+        let session = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
         let (announcer, meters) = (Announcer::default(), Meters::default());
-        // No session: now is the newest time in the store.
-        Ok(Self::new(knowledge, session, Clock::Replay(pace), announcer, meters))
+        Ok(Self::new(knowledge, session, Clock::Store, announcer, meters))
     }
 
     /// The store's folder.
@@ -132,10 +135,37 @@ impl MemoryService {
         *resolver = assemble::resolver(&session.config, memory, &session.perceivers, undecided);
     }
 
-    /// The session's clock, else the newest time in the memory, else the wall clock: what a row is recorded at.
+    /// The session's clock, else the newest time in the memory, else the wall clock: the now of questions.
     fn now(&self) -> Timestamp {
         let newest = || self.knowledge.memory.view().newest_time();
         self.clock.now().or_else(newest).unwrap_or_else(Timestamp::wall_clock)
+    }
+
+    /// What is done now at somebody's word is recorded at the session's clock; where no session runs, at the wall clock, and
+    /// later than all that the store knows.
+    fn record_time(&self) -> Timestamp {
+        if !matches!(self.clock, Clock::Store) {
+            return self.now();
+        }
+        let newest = self.knowledge.memory.latest_record().map(just_after);
+        newest.into_iter().fold(Timestamp::wall_clock(), Timestamp::max)
+    }
+
+    /// When that happened of which somebody tells without a time: now. Where no session runs, what is told falls one instant
+    /// after the other into the last millisecond that the store knows, so that none is later than the now of questions.
+    fn told_at(&self) -> Timestamp {
+        if !matches!(self.clock, Clock::Store) {
+            return self.now();
+        }
+        let view = self.view();
+        let Some(newest) = view.newest_time().filter(|_| !view.sessions().is_empty()) else {
+            return self.record_time();
+        };
+        let last = Span::new(newest.plus_secs(-LAST_SECS), just_after(newest));
+        let kinds = vec![MemoryKind::Note, MemoryKind::Lesson];
+        let told = view.memories(&Filter { span: Some(last), kinds, ..Filter::default() });
+        let told = told.iter().map(|row| row.span.start).filter(|at| last.contains(*at)).max();
+        told.map_or(last.start, just_after).min(newest)
     }
 
     fn ask(&self, ask: &Ask, call: &Call) -> Result<Reply, Refusal> {
@@ -213,7 +243,12 @@ impl MemoryService {
             self.check_history(Some(at.into()))?;
         }
         let memory = &self.knowledge.memory;
-        queries::query(memory, self.knowledge.text.as_deref(), query.verb, query.args)
+        let means = queries::Means {
+            embedder: self.knowledge.text.as_deref(),
+            answerer: Some(&self.knowledge.answerer),
+            clock: self.clock.now(),
+        };
+        queries::query(memory, &means, query.verb, query.args)
     }
 
     /// Views are exact from the first commit on.
@@ -246,9 +281,16 @@ impl MemoryService {
         Ok(Reply::Document(json!({ "memory": row.id })))
     }
 
+    /// The robot is about to be made to say something: live it is heard again.
+    pub(super) fn said(&self, text: &str) {
+        if let Clock::Wall = self.clock {
+            self.session.load().inbox.said(Timestamp::wall_clock(), text);
+        }
+    }
+
     /// Writes a memory that was told, in a transaction of its own, and says so.
     fn note(&self, row: MemoryRow) -> Result<MemoryRow, Refusal> {
-        let at = self.now();
+        let at = self.record_time();
         let row = {
             let resolver = self.resolver()?;
             let mut draft = self.knowledge.memory.begin(at);
@@ -295,6 +337,24 @@ impl MemoryService {
         Ok(Reply::Document(json!({ "position": pace.position(), "rate": rate, "paused": paused })))
     }
 
+    /// Kept for the clip that covers it.
+    fn pose(&self, pose: Pose) -> Result<Reply, Refusal> {
+        let session = self.session.load();
+        let config = &session.config;
+        // Clips come of cameras and microphones; without any a pose would be kept by nobody.
+        if matches!(self.clock, Clock::Wall)
+            && config.camera.is_empty()
+            && config.microphone.is_empty()
+        {
+            return Err(Refusal::unavailable(
+                "poses are kept with the clips of cameras and microphones, and none is configured: add a [[camera]] or \
+                 a [[microphone]], or tell where the robot is without poses (`remember`: \"We are in the kitchen now.\")",
+            ));
+        }
+        session.inbox.pose(pose);
+        Ok(Reply::Document(json!({})))
+    }
+
     fn carry_out(&self, request: Request, call: &Call) -> Result<Reply, Refusal> {
         match request {
             Request::Ask(ask) => self.ask(&ask, call),
@@ -304,10 +364,7 @@ impl MemoryService {
             Request::Name(name) => self.name(&name),
             Request::People(people) => self.people(&people),
             Request::Feedback(feedback) => self.feedback(&feedback),
-            Request::Pose(pose) => {
-                self.session.load().inbox.pose(pose);
-                Ok(Reply::Document(json!({})))
-            }
+            Request::Pose(pose) => self.pose(pose),
             Request::Speaking(speaking) => self.speaking(speaking),
             Request::Privacy(privacy) => self.privacy(&privacy),
             Request::Replay(command) => self.replay(command),
@@ -330,6 +387,11 @@ impl Service for MemoryService {
         }
         done
     }
+}
+
+/// The next nanosecond.
+fn just_after(at: Timestamp) -> Timestamp {
+    Timestamp::from_nanos(at.as_nanos().saturating_add(1))
 }
 
 /// Tells a replay what to do.

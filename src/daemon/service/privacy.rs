@@ -155,7 +155,7 @@ fn mark(path: &Path, there: bool) -> std::io::Result<()> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
+pub(super) mod tests {
     use std::os::unix::fs::MetadataExt;
 
     use crossbeam_channel::unbounded;
@@ -178,7 +178,11 @@ mod tests {
     }
 
     /// Over the store in `dir`, without models, as the daemon has it.
-    fn service(dir: &Path, clock: Clock, privacy: config::Privacy) -> MemoryService {
+    pub(in crate::daemon::service) fn service(
+        dir: &Path,
+        clock: Clock,
+        privacy: config::Privacy,
+    ) -> MemoryService {
         let mut config = Config::default();
         config.store.dir = Some(dir.to_owned());
         config.models.dir = Some(dir.join("no-models"));

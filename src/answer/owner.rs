@@ -1,0 +1,118 @@
+//! Whose a thing is (Ben's mug is not Ava's), and who put it where it is.
+
+use crate::ids::EntityId;
+use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::{stems, who_placed};
+use crate::mention;
+use crate::recall::lexer::tokens;
+
+use super::persons::Names;
+use super::question::{Subject, listed};
+use super::reading::Reading;
+
+/// What somebody does who brings a thing to its place.
+const PUTTING: &str =
+    "put puts placed left hid laid stored hung took brought moved carried returned parked dropped";
+/// Words of a name, at most.
+const LONGEST_NAME: usize = 3;
+/// Words between somebody and what was done.
+const BETWEEN: &str = "has have had just also already then now later";
+
+/// Whose thing a question means.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Whose {
+    /// That was not said.
+    #[default]
+    Anybodys,
+    /// That of somebody who is known.
+    Person(EntityId),
+    /// That of somebody by whom only the name is known.
+    Called(String),
+}
+
+impl Whose {
+    /// Whom the question names as the owner.
+    pub(super) fn of(reading: &Reading, names: &Names<'_>, owner: Option<&Subject>) -> Self {
+        match owner {
+            Some(Subject::Unknown(name)) => Self::Called(name.clone()),
+            Some(subject) => {
+                let person = names.person(reading, subject).ok();
+                person.filter(|id| Reading::is_person(*id)).map_or(Self::Anybodys, Self::Person)
+            }
+            None => Self::Anybodys,
+        }
+    }
+
+    /// Whether a memory may tell of a thing of theirs: where the thing is called somebody's it has to be theirs; else
+    /// the memory is about them, and not only because the place is theirs.
+    pub(super) fn owns(&self, reading: &Reading, row: &MemoryRow) -> bool {
+        let fact = row.fact.as_ref().filter(|fact| fact.attribute == "location");
+        let thing = fact.map(|fact| reading.view.thing(&fact.subject)).unwrap_or_default();
+        let place = fact.map(|fact| reading.rendered(&fact.value)).unwrap_or_default();
+        let owner = owner_in(&thing);
+        match self {
+            Self::Anybodys => true,
+            Self::Called(name) => {
+                let told = owner.unwrap_or_else(|| reading.rendered(&row.text));
+                let (told, place) = (stems(&told), stems(&place));
+                stems(name).iter().all(|word| told.contains(word) && !place.contains(word))
+            }
+            Self::Person(id) => {
+                if let Some(owner) = owner {
+                    return reading.view.find_by_name(&owner).contains(id);
+                }
+                let names = |text: &str| reading.view.named_in(text).contains(id);
+                let about = row.entities.iter().any(|other| reading.view.resolve(*other) == *id);
+                (about || names(&reading.rendered(&row.text))) && !names(&place)
+            }
+        }
+    }
+
+    /// "Ben's mug" of "mug"; "the mug" where nobody is named.
+    pub(super) fn thing(&self, reading: &Reading, thing: &str) -> String {
+        match self {
+            Self::Anybodys => format!("the {thing}"),
+            Self::Person(id) => format!("{}'s {thing}", reading.name(*id)),
+            Self::Called(name) => format!("{name}'s {thing}"),
+        }
+    }
+}
+
+/// "ava" of "ava's mug".
+fn owner_in(thing: &str) -> Option<String> {
+    let thing = thing.replace('\u{2019}', "'");
+    let (owner, _) = thing.split_once("'s ")?;
+    Some(owner.strip_prefix("the ").unwrap_or(owner).to_owned())
+}
+
+/// Who put a thing where a statement has it, as far as that was told.
+pub(super) fn actor(reading: &Reading, row: &MemoryRow) -> Option<EntityId> {
+    match who_placed(&row.text) {
+        Some(who) => {
+            let mentioned = mention::mentions(who).into_iter().map(|one| one.entity);
+            let found = mentioned.chain(reading.view.find_by_name(who));
+            found.map(|id| reading.view.resolve(id)).find(|id| Reading::is_person(*id))
+        }
+        None if row.kind == MemoryKind::Note => who_did(reading, &reading.rendered(&row.text)),
+        None => None,
+    }
+}
+
+/// Ben of "Yesterday Ben has put the saw in the shed".
+fn who_did(reading: &Reading, text: &str) -> Option<EntityId> {
+    let words = tokens(text);
+    let verb = words.iter().position(|token| listed(PUTTING, &token.word))?;
+    let mut before = &words[..verb];
+    while let [rest @ .., last] = before
+        && listed(BETWEEN, &last.word)
+    {
+        before = rest;
+    }
+    let longest = before.len().min(LONGEST_NAME);
+    (1..=longest).rev().find_map(|count| {
+        let name = &before[before.len() - count..];
+        let (first, last) = (name.first()?, name.last()?);
+        let called = reading.view.find_by_name(&text[first.range.start..last.range.end]);
+        called.into_iter().find(|id| Reading::is_person(*id))
+    })
+}

@@ -1,0 +1,194 @@
+//! Questions about what was told: whose it is, when it was so, and what may have changed since.
+
+use super::ask;
+use super::household::{Household, local};
+
+/// Each is told at its second after 17:30 on Monday.
+fn told(notes: &[(f64, &str)]) -> Household {
+    let house = Household::new();
+    for (secs, text) in notes {
+        house.tell(text, local("2026-03-02T17:30:00").plus_secs(*secs));
+    }
+    house
+}
+
+/// Question, pieces of the answer; a leading "?" marks an abstention, a leading "-" what it must not hold.
+type Row = (&'static str, &'static [&'static str]);
+
+fn check(house: &Household, table: &[Row]) {
+    let mut wrong = Vec::new();
+    for (text, pieces) in table {
+        let answer = ask(house, text);
+        let abstain = pieces.first() == Some(&"?");
+        let fits = pieces.iter().filter(|piece| **piece != "?").all(|piece| {
+            piece
+                .strip_prefix('-')
+                .map_or_else(|| answer.answer.contains(piece), |not| !answer.answer.contains(not))
+        });
+        if !fits || answer.abstained != abstain {
+            wrong.push(format!("{text}\n   {}\n   wanted {pieces:?}", answer.answer));
+        }
+        assert!(answer.abstained || !answer.evidence.is_empty(), "{text}: {}", answer.answer);
+    }
+    assert!(wrong.is_empty(), "{} of {} wrong:\n{}", wrong.len(), table.len(), wrong.join("\n"));
+}
+
+#[test]
+fn what_is_known_of_one_is_not_told_of_another() {
+    let house = told(&[
+        (40.0, "Ava lives in Bonn."),
+        (41.0, "Ava works as a nurse."),
+        (42.0, "Ava was born in Kiel."),
+        (43.0, "Ava's umbrella is in the hall."),
+        (44.0, "Ava left her laptop on the sofa."),
+    ]);
+    check(
+        &house,
+        &[
+            ("Where does Ava live?", &["Ava lives in Bonn"]),
+            ("What does Ava do?", &["Ava works as a nurse"]),
+            ("Where is Ava's umbrella?", &["Ava's umbrella is in the hall"]),
+            ("Where does Ben live?", &["?", "-Bonn"]),
+            ("Where does Ben work?", &["?", "-nurse"]),
+            ("What does Ben work as?", &["?", "-nurse"]),
+            ("Where was Ben born?", &["?", "-Kiel"]),
+            ("Where is Ben's umbrella?", &["?", "I don't know where Ben's umbrella is", "Ava's"]),
+            ("Where is Zoe's umbrella?", &["?", "I don't know where Zoe's umbrella is", "Ava's"]),
+            ("Have you seen Ben's umbrella?", &["?"]),
+            ("Is Ben's umbrella in the hall?", &["?"]),
+            ("Where is Ben's laptop?", &["?"]),
+            ("Where is Ben's mug?", &["?", "the red mug is on the kitchen table"]),
+            ("Where is Ben's bicycle?", &["?"]),
+            ("Does Ava like tea?", &["?"]),
+        ],
+    );
+}
+
+#[test]
+fn what_is_over_is_told_as_past() {
+    let house = told(&[
+        (30.0, "Ava lives in Bonn."),
+        (60.0, "Ava lives in Munich."),
+        (31.0, "The torch is in the garage."),
+        (61.0, "The torch is in the shed."),
+    ]);
+    check(
+        &house,
+        &[
+            ("Where does Ava live?", &["Ava lives in Munich (known since 17:31:00)", "-Bonn"]),
+            ("Does Ava live in Munich?", &["Yes, Ava lives in Munich"]),
+            ("Does Ava live in Bonn?", &["No, Ava lives in Munich", "lived in Bonn"]),
+            ("Who lives in Munich?", &["Ava lives in Munich"]),
+            ("Who lives in Bonn?", &["?", "Ava lived in Bonn (from 17:30:30 until 17:31:00)"]),
+            ("Where did Ava live?", &["Ava lived in Bonn", "-Munich"]),
+            ("Did Ava live in Bonn?", &["Yes, Ava lived in Bonn"]),
+            ("What is in the shed?", &["The torch is in the shed"]),
+            ("What is in the garage?", &["?", "the torch was in the garage"]),
+            ("What was in the garage?", &["The torch was in the garage"]),
+        ],
+    );
+}
+
+#[test]
+fn yes_no_and_what_is_known_instead() {
+    let house = told(&[
+        (50.0, "Ben hates onions."),
+        (51.0, "Ava is Ben's sister."),
+        (52.0, "Ben is 41 years old."),
+        (53.0, "Ben's phone number is 555-1234."),
+    ]);
+    check(
+        &house,
+        &[
+            ("What does Ben like?", &["Ben likes tea", "-onions", "-in view"]),
+            ("What doesn't Ben like?", &["Ben dislikes onions", "-tea"]),
+            ("Does Ben like tea?", &["Yes, Ben likes tea"]),
+            ("Does Ben like onions?", &["No, Ben dislikes onions"]),
+            ("Does Ben hate onions?", &["Yes, Ben dislikes onions"]),
+            ("Does Ben like wine?", &["?", "I don't know; I know that Ben likes tea"]),
+            ("Who likes tea?", &["Ben likes tea"]),
+            ("Who is Ben's sister?", &["Ava is Ben's sister"]),
+            ("Is Ava Ben's sister?", &["Yes, Ava is Ben's sister"]),
+            ("How old is Ben?", &["Ben is 41 years old"]),
+            ("Is Ben 40 years old?", &["No, Ben is 41 years old"]),
+            ("What is Ben's phone number?", &["555-1234"]),
+            ("What is Ava's phone number?", &["?", "-555"]),
+            ("How old is Ava?", &["?", "-41"]),
+        ],
+    );
+}
+
+#[test]
+fn whether_it_was_so_then_another_day_does_not_tell() {
+    let house = Household::new();
+    house.tell("The cat was sick.", local("2026-03-01T09:30:00"));
+    house.tell("The dog was ill yesterday.", local("2026-03-02T17:31:00"));
+    check(
+        &house,
+        &[
+            ("Was the cat sick on Sunday?", &["The cat was sick."]),
+            ("Was the cat sick on Saturday?", &["?", "I don't know of that time", "cat was sick"]),
+            // By its own words, not by when it was told.
+            ("Was the dog ill on Sunday?", &["The dog was ill yesterday."]),
+            ("Was the dog ill today?", &["?"]),
+        ],
+    );
+}
+
+#[test]
+fn who_put_a_thing_where_it_is_and_since_when() {
+    let house = told(&[
+        (60.0, "Ben put the saw in Ava's room."),
+        (61.0, "The pliers are in the drawer."),
+        (62.0, "The lamps are in the cellar."),
+    ]);
+    check(
+        &house,
+        &[
+            ("Who put the saw there?", &["Ben put the saw in"]),
+            ("Who put the saw in Ava's room?", &["Ben put the saw in"]),
+            ("Who put the saw in the garage?", &["?", "the saw is in"]),
+            ("Who put the pliers there?", &["?", "I don't know who put it there", "drawer"]),
+            ("Who put the anchor there?", &["?"]),
+            ("Where did Ben put the saw?", &["The saw is in"]),
+            ("Where did Ava put the saw?", &["?", "I don't know where Ava put it"]),
+            ("Since when are the pliers in the drawer?", &["since 17:31:01", "as far as I know"]),
+            ("How long have the pliers been there?", &["The pliers have been", "for 59 seconds"]),
+            ("How long has the anchor been there?", &["?", "-in view"]),
+            ("Where are the pliers?", &["The pliers are in the drawer"]),
+        ],
+    );
+    assert_eq!(ask(&house, "Who put the saw there?").entities, [house.ben]);
+    let sure = |text: &str| ask(&house, text).confidence;
+    assert!(sure("Where is the lamp?") < sure("Where are the lamps?"));
+}
+
+#[test]
+fn what_was_said_of_a_thing_since_puts_its_place_in_doubt() {
+    let house = told(&[
+        (30.0, "The umbrella is in the hall."),
+        (31.0, "The keys are in the drawer."),
+        (32.0, "The ladder is behind the house."),
+        (60.0, "Somebody lent the umbrella to a neighbour."),
+        (61.0, "The keys are not in the drawer any more."),
+        (62.0, "I like the ladder very much in the morning."),
+        (63.0, "Did somebody take the ladder to the barn?"),
+    ]);
+    check(
+        &house,
+        &[
+            (
+                "Where is the umbrella?",
+                &["I am not sure: the umbrella was in the hall (told at 17:30:30;", "lent"],
+            ),
+            ("Is the umbrella in the hall?", &["?", "lent the umbrella"]),
+            ("Since when is the umbrella in the hall?", &["?"]),
+            ("Where are the keys?", &["?", "the keys were in the drawer (from 17:30:31 until"]),
+            ("Are the keys in the drawer?", &["?"]),
+            ("Where is the ladder?", &["The ladder is behind the house (known since 17:30:32;"]),
+        ],
+    );
+    let unsure = ask(&house, "Where is the umbrella?");
+    assert!(unsure.confidence < 0.5 && unsure.evidence.len() == 2, "{unsure:?}");
+    assert!(ask(&house, "Where is the ladder?").confidence > 0.9);
+}
