@@ -1,14 +1,15 @@
 //! Live sources: sealed by the watermark, stopped in good order, words and settings that come later.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::broker::{Listener, wait_for};
+use crate::support::broker::{Listener, Message, wait_for};
 use crate::support::daemon::{Daemon, embedded};
 use crate::support::llm_server::{Act, LlmServer};
-use crate::support::recogniser::slow_recogniser;
+use crate::support::recogniser::{recogniser, slow_recogniser};
 use crate::support::{Robot, need};
 
 /// Writes the robot's configuration; gives back its path.
@@ -56,6 +57,41 @@ fn a_question_from_the_room_is_answered_aloud() {
     assert_eq!(answers.len(), 1, "asked once: {answers:?}");
     assert_eq!(answers[0]["question"], "where is the green parcel?");
     assert_eq!(daemon.terminate().0, Some(0));
+}
+
+#[test]
+fn an_answer_that_is_heard_again_is_the_robots_own() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let (robot, _, v5) = embedded();
+    // Somebody asks until there is an answer. From then on that is what is heard; the robot never says that it speaks.
+    let aloud: Arc<Mutex<Option<String>>> = Arc::default();
+    let heard = Arc::clone(&aloud);
+    let (server, _) = recogniser(Duration::ZERO, move |_| {
+        let aloud = heard.lock().unwrap().clone();
+        aloud.unwrap_or_else(|| "Robot, where is the green parcel?".to_owned())
+    });
+    let robot = robot
+        .set("transcriber.kind=openai")
+        .set(&format!("transcriber.base_url={server}"))
+        .set("answerer.wake_phrase=robot");
+    let config = configure(&robot, &heard_live(&recording));
+    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
+    let listener = Listener::connect(v5);
+    let own = || {
+        let sql = json!({"query": "SELECT turn FROM utterances WHERE voice = 'self'"});
+        let table = listener.ask("query", &json!({"verb": "sql", "args": sql}));
+        table["rows"].as_array().unwrap().clone()
+    };
+    let said = listener.expect("say", 60, |say| say["text"].is_string());
+    assert!(own().is_empty());
+    let text = said["text"].as_str().unwrap();
+    *aloud.lock().unwrap() = Some(text.to_owned());
+    let turns =
+        wait_for("the robot's own turn", 60, || Some(own()).filter(|turns| !turns.is_empty()));
+    assert_eq!(daemon.terminate().0, Some(0));
+    // It is nobody's words.
+    let told: Vec<Value> = listener.on("event/speech").iter().map(Message::json).collect();
+    assert!(!told.is_empty() && told.iter().all(|one| one["turn"] != turns[0][0]), "{told:?}");
 }
 
 #[test]

@@ -92,13 +92,37 @@ fn questions(listener: &Listener, early: &Value) {
         ("timeline", json!({})),
         ("show", json!({"what": "person_1"})),
         ("recall", json!({"query": "in view"})),
-        ("sql", json!({"query": "SELECT count(*) AS n FROM memory"})),
+        ("sql", json!({"query": "SELECT count(*) AS n FROM memories"})),
     ] {
         let reply = listener.ask("query", &json!({"verb": verb, "args": args}));
         assert!(reply["error"].is_null(), "{verb}: {reply}");
     }
     let face = json!({"verb": "media", "args": {"entity": "person_1"}}).to_string();
     assert!(listener.request("query", face).payload.starts_with(&[0xff, 0xd8]));
+}
+
+#[test]
+fn places_are_told_where_no_pose_can_be_kept() {
+    let (robot, _, v5) = embedded();
+    let _daemon = Daemon::start(&robot, &["run"]);
+    let listener = Listener::connect(v5);
+    listener.expect("status", 20, |status| status["state"] == "online");
+    // Without a camera and a microphone there are no clips that poses could be kept with.
+    let pose = json!({"x": 1.0, "y": 2.0, "yaw": 0.5, "frame": "map", "stamp": 1, "id": "pose-1"});
+    assert_eq!(listener.refused("pose", pose.to_string()), "unavailable");
+    let told = json!({"text": "We are in the orangery now."});
+    assert_eq!(listener.ask("remember", &told)["ok"], true);
+    let named = listener.ask("name", &json!({"entity": "here", "name": "Summer House"}));
+    assert_eq!((&named["ok"], &named["entity"]), (&json!(true), &json!("place_2")), "{named}");
+    let query =
+        |verb: &str, args: Value| listener.ask("query", &json!({"verb": verb, "args": args}));
+    let known = query("places", json!({}));
+    let names: Vec<&Value> =
+        known["places"].as_array().unwrap().iter().map(|place| &place["name"]).collect();
+    assert_eq!(names, ["orangery", "Summer House"], "{known}");
+    assert_eq!(known["places"][0]["stays"], 1, "{known}");
+    let day = query("timeline", json!({"place": "summer house"}));
+    assert!(day["error"].is_null(), "{day}");
 }
 
 fn changes(listener: &Listener) {
@@ -126,6 +150,17 @@ fn changes(listener: &Listener) {
         assert_eq!(told, alike, "{again}");
         assert!(!alike || again["confidence"].as_f64() < key["confidence"].as_f64(), "{again}");
     }
+
+    let told = json!({"text": "The red mug is on the shelf."});
+    assert_eq!(listener.ask("remember", &told)["ok"], true);
+    let still = json!({"question": "Is the red mug still on the shelf?"});
+    let mug = listener.ask("ask", &still);
+    assert!(mug["answer"].as_str().unwrap().starts_with("Yes, the red mug"), "{mug}");
+    // It has no id: the plain word for it does.
+    assert_eq!(listener.ask("forget", &json!({"entity": "the Red Mug"}))["ok"], true);
+    let gone = listener.ask("ask", &still);
+    assert!(!gone["answer"].as_str().unwrap().contains("mug is on"), "{gone}");
+    assert_eq!(listener.refused("forget", r#"{"entity":"red mug"}"#), "not_found");
 
     let forgotten = listener.ask("forget", &json!({"memory": noted["memory"]}));
     assert_eq!(forgotten["ok"], true, "{forgotten}");

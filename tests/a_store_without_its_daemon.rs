@@ -38,6 +38,93 @@ fn a_note_a_name_and_an_erasure_without_a_daemon() {
     assert_eq!(gone["abstained"], true, "{gone}");
 }
 
+#[test]
+fn somebody_nobody_has_met_is_told_of_and_facts_go_by_any_of_their_parts() {
+    let robot = Robot::new("edge");
+    let told = robot.json(&["remember", "Zoe likes jazz.", "--json"]);
+    robot.json(&["remember", "--fact", "Zoe", "home", "Bonn", "--json"]);
+    robot.json(&["remember", "--fact", "Zoe", "home", "Cologne", "--json"]);
+    robot.json(&["remember", "Zoe is left-handed.", "--about", "Zoe", "--json"]);
+    let people = robot.json(&["people", "--json"]);
+    let [zoe] = people.as_array().unwrap().as_slice() else { panic!("{people}") };
+    assert_eq!((&zoe["name"], &zoe["faces"]), (&"Zoe".into(), &serde_json::json!([])));
+    assert_eq!(told["entities"], serde_json::json!([zoe["id"]]));
+    let ask = |question: &str| robot.json(&["ask", question, "--json"]);
+    assert!(ask("What does Zoe like?")["answer"].as_str().unwrap().contains("Zoe likes jazz"));
+    let home = ask("Where does Zoe live?");
+    assert!(home["answer"].as_str().unwrap().starts_with("Zoe lives in Cologne"), "{home}");
+
+    let recall = |parts: [&str; 3]| {
+        let found = robot.json(&[&["recall", "--json", "--fact"][..], &parts].concat());
+        let hits = found["hits"].as_array().unwrap().clone();
+        hits.iter().map(|hit| hit["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(recall(["Zoe", "likes", "?"]), ["Zoe likes jazz."]);
+    assert_eq!(
+        recall(["Zoe", "home", "?"]),
+        ["Zoe lives in Cologne.", "Zoe lives in Bonn."],
+        "what holds comes first"
+    );
+    assert_eq!(recall(["?", "?", "jazz"]), ["Zoe likes jazz."]);
+    robot.json(&["forget", "--json", "--fact", "Zoe", "likes", "?"]);
+    assert!(recall(["Zoe", "likes", "?"]).is_empty());
+    assert_eq!(ask("What does Zoe like?")["answer"].as_str().unwrap().find("jazz"), None);
+    assert_eq!(robot.run(&["forget", "--fact", "Zoe", "likes", "?"]).status.code(), Some(1));
+}
+
+/// Writes nonsense over the header of a page in the middle of what a table holds; the page's number.
+fn damage(robot: &Robot, table: &str) -> i64 {
+    let path = robot.dir.path().join("engram.db");
+    let leaves: Vec<i64> = {
+        let db = rusqlite::Connection::open(&path).unwrap();
+        let find = "SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY pageno";
+        let mut pages = db.prepare(find).unwrap();
+        pages.query_map([table], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+    };
+    let page = leaves[leaves.len() / 2];
+    let mut bytes = std::fs::read(&path).unwrap();
+    let begin = (page as usize - 1) * 4096;
+    bytes[begin..begin + 12].fill(0xff);
+    std::fs::write(&path, bytes).unwrap();
+    page
+}
+
+#[test]
+fn a_damaged_store_is_named_and_mended() {
+    let robot = Robot::new("edge");
+    // Long ones: they lie on several pages.
+    let more = " It is wrapped in paper, as it came, and nobody has used it yet.".repeat(12);
+    for number in 0..12 {
+        let note = format!("The spare bulb number {number} is in drawer {number}.{more}");
+        let told = robot.run(&["remember", &note, "--json"]);
+        assert_eq!(told.status.code(), Some(0), "{}", String::from_utf8_lossy(&told.stderr));
+    }
+    let said = |args: &[&str], code: i32| {
+        let done = robot.run(args);
+        let (out, err) = (done.stdout, done.stderr);
+        let text = String::from_utf8_lossy(&out).into_owned() + &String::from_utf8_lossy(&err);
+        assert_eq!(done.status.code(), Some(code), "{args:?}: {text}");
+        text
+    };
+    let page = damage(&robot, "memory");
+    let place = format!("table memory, page {page}: its header is damaged");
+    assert!(said(&["check"], 3).contains(&place));
+    assert!(said(&["recall", "bulb"], 1).contains("`engramd check --repair`"));
+    let mended = said(&["check", "--repair"], 3);
+    assert!(mended.contains(&place) && mended.contains("engram-damaged-1.db"), "{mended}");
+    assert!(mended.contains("table memory: ") && mended.contains(" at most)"), "{mended}");
+    assert!(said(&["check"], 0).contains("no fault found"));
+    let found = said(&["recall", "spare bulb in a drawer", "--json"], 0);
+    assert!(found.contains("spare bulb number"), "{found}");
+    // What counts what was recalled is done without.
+    damage(&robot, "audit");
+    assert!(said(&["check"], 3).contains("table audit, page"));
+    let note = "The ladder is in the shed.";
+    said(&["remember", note, "--json"], 0);
+    said(&["check", "--repair"], 3);
+    assert!(said(&["ask", "Where is the ladder?"], 0).contains("shed"));
+}
+
 /// A key frame of a store: a whole picture with a face in it.
 fn key_frame(robot: &Robot) -> std::path::PathBuf {
     let mut open = vec![robot.dir.path().join("media")];

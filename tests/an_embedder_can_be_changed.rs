@@ -24,11 +24,12 @@ fn with_server(robot: Robot, server: &LlmServer) -> Robot {
 }
 
 /// How many memories have a vector of so many bytes.
-fn vectors(listener: &Listener) -> Vec<(u64, u64)> {
+fn vectors(robot: &Robot) -> Vec<(u64, u64)> {
+    let db = robot.database();
     let query = "SELECT length(vector), count(*) FROM vector WHERE retired_seq IS NULL GROUP BY 1 ORDER BY 1";
-    let table = listener.ask("query", &json!({"verb": "sql", "args": {"query": query}}));
-    let rows = table["rows"].as_array().unwrap_or_else(|| panic!("{table}"));
-    rows.iter().map(|row| (row[0].as_u64().unwrap(), row[1].as_u64().unwrap())).collect()
+    let mut sizes = db.prepare(query).unwrap();
+    let rows = sizes.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
 }
 
 /// The best hit, and whether it was found by meaning.
@@ -65,7 +66,7 @@ fn the_old_embedder_answers_until_the_new_one_can() {
         let told = listener.ask("remember", &json!({ "text": text }));
         assert_eq!(told["ok"], true, "{told}");
     }
-    assert_eq!(vectors(&listener), [(LOCAL, 40)]);
+    assert_eq!(vectors(&robot), [(LOCAL, 40)]);
     assert_eq!(daemon.terminate().0, Some(0));
 
     let server = LlmServer::start(|_, body| Act::vectors(body, 64, Duration::from_millis(250)));
@@ -76,8 +77,8 @@ fn the_old_embedder_answers_until_the_new_one_can() {
     // Questions are compared with the old vectors, and one that is told now gets one at once.
     assert_eq!(recall(&listener, wanted), (wanted.to_owned(), true));
     listener.ask("remember", &json!({"text": "The red mug is on the shelf."}));
-    wait_for("some new vectors", 30, || (vectors(&listener)[0].0 == 64 * 4).then_some(()));
-    let then = vectors(&listener);
+    wait_for("some new vectors", 30, || (vectors(&robot)[0].0 == 64 * 4).then_some(()));
+    let then = vectors(&robot);
     assert_eq!(then[1], (LOCAL, 41), "{then:?}");
     assert_eq!(recall(&listener, wanted), (wanted.to_owned(), true));
     // Killed, not stopped.
@@ -88,7 +89,7 @@ fn the_old_embedder_answers_until_the_new_one_can() {
     let daemon = Daemon::start(&robot, &["run"]);
     let listener = online(v5);
     assert_eq!(recall(&listener, wanted), (wanted.to_owned(), true));
-    wait_for("the change", 60, || (vectors(&listener) == [(64 * 4, 41)]).then_some(()));
+    wait_for("the change", 60, || (vectors(&robot) == [(64 * 4, 41)]).then_some(()));
     assert_eq!(recall(&listener, wanted), (wanted.to_owned(), true));
     assert!(!impaired(&listener));
     let made_again: usize = server.asked()[before..]
@@ -113,7 +114,7 @@ fn a_server_that_is_down_stops_nobody() {
     let answer = listener.ask("ask", &json!({"question": "Where is the red mug?"}));
     assert!(answer["answer"].as_str().unwrap().contains("shelf"), "{answer}");
     wait_for("the status", 20, || impaired(&listener).then_some(()));
-    assert_eq!(vectors(&listener), []);
+    assert_eq!(vectors(&robot), []);
     assert!(!recall(&listener, "the red mug").1);
     let faults: [Act; 3] = [
         Act::Garbage("<html>".into()),
@@ -126,7 +127,7 @@ fn a_server_that_is_down_stops_nobody() {
         assert!(answer["answer"].as_str().unwrap().contains("shelf"), "{answer}");
     }
     server.now(|_, body| Act::vectors(body, 64, SOON));
-    wait_for("the vector", 90, || (vectors(&listener) == [(64 * 4, 1)]).then_some(()));
+    wait_for("the vector", 90, || (vectors(&robot) == [(64 * 4, 1)]).then_some(()));
     wait_for("the status", 20, || (!impaired(&listener)).then_some(()));
     assert!(recall(&listener, "the red mug").1);
     let findings = robot.run(&["doctor", "--json"]);

@@ -162,6 +162,16 @@ fn things_are_followed_known_again_and_found() {
         "--json",
     ]);
     assert_eq!(came["rows"].as_array().unwrap().len(), 2, "once each: {came}");
+    for question in ["Have you seen the blue box?", "Is the red box still on the right?"] {
+        let answer = robot.json(&["ask", question, "--json"]);
+        assert!(answer["answer"].as_str().unwrap().starts_with("Yes, the "), "{answer}");
+    }
+
+    // Erased by what it is called.
+    robot.json(&["forget", "--entity", "the Red Box", "--json"]);
+    assert_eq!(ask(&[])["abstained"], true, "{}", ask(&[]));
+    let left = robot.json(&["sql", "SELECT object FROM objects", "--json"]);
+    assert_eq!(left["rows"], serde_json::json!([["blue box"]]), "{left}");
     assert_eq!(robot.run(&["check"]).status.code(), Some(0));
 }
 

@@ -7,16 +7,18 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
+use super::times::TimeArg;
 use super::{Context, print, reader, sample};
 use crate::ids::EntityId;
-use crate::time::Timestamp;
 
 /// Tell something to remember.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd remember \"Ava likes oat milk.\" --about Ava
   engramd remember --fact cup location \"in the kitchen\"
-  engramd remember \"The delivery comes at noon.\" --start 2026-03-03T12:00:00Z --pinned")]
+  engramd remember --fact Zoe likes jazz                 of somebody nobody has met, too
+  engramd remember \"Ben was in Bonn.\" --start yesterday
+  engramd remember \"The delivery comes at noon.\" --start \"2026-03-03 12:00\" --pinned")]
 pub(super) struct RememberArgs {
     /// What to remember; with --fact, the sentence that states it [default: the fact].
     #[arg(required_unless_present = "fact")]
@@ -24,13 +26,14 @@ pub(super) struct RememberArgs {
     /// What is true of whom or what; a new value of location, name, home or job ends the old one.
     #[arg(long, num_args = 3, action = clap::ArgAction::Set, value_names = ["SUBJECT", "ATTRIBUTE", "VALUE"])]
     fact: Option<Vec<String>>,
-    /// When it happened or will [default: now].
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
-    start: Option<Timestamp>,
+    /// When it happened or will: RFC 3339, a date, a local date with a time, or words like "yesterday 14:00"; a day is
+    /// meant as a whole [default: now].
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
+    start: Option<TimeArg>,
     /// Until when.
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse, requires = "start")]
-    end: Option<Timestamp>,
-    /// Whom or what it is about: names or ids; repeatable.
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse, requires = "start")]
+    end: Option<TimeArg>,
+    /// Whom or what it is about: ids, names (of people nobody has met, too), or what things are called; repeatable.
     #[arg(long = "about", value_name = "WHO")]
     entities: Vec<String>,
     /// Forgetting leaves it.
@@ -38,26 +41,35 @@ pub(super) struct RememberArgs {
     pinned: bool,
 }
 
-/// Erase an entity, a memory or a stretch of time. It really is erased, at every time.
+/// Erase an entity, a memory, facts or a stretch of time. It really is erased, at every time.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   engramd forget --entity person_4
+  engramd forget --entity \"red mug\"             a thing, by the plain word for it
   engramd forget --memory memory_17
-  engramd forget --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z")]
+  engramd forget --fact Ava likes \"?\"             what states that; \"?\": whatever it is
+  engramd forget --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z
+  engramd forget --start yesterday --end \"today 14:00\"")]
 #[group(required = true)]
 pub(super) struct ForgetArgs {
-    /// Everything about this person or thing.
-    #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "start", "end"])]
+    /// Everything about this person, place or thing: an id, a name, or what a thing is called; letter case and articles
+    /// do not matter.
+    #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "fact", "start", "end"])]
     entity: Option<String>,
     /// This memory.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["start", "end"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["fact", "start", "end"])]
     memory: Option<String>,
-    /// Everything from here …
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse, requires = "end")]
-    start: Option<Timestamp>,
-    /// … to here.
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse, requires = "start")]
-    end: Option<Timestamp>,
+    /// What states facts like this one, now or earlier, and the notes that say it again; "?": whatever it is.
+    #[arg(long, num_args = 3, action = clap::ArgAction::Set, value_names = ["SUBJECT", "ATTRIBUTE", "VALUE"],
+        conflicts_with_all = ["start", "end"])]
+    fact: Option<Vec<String>>,
+    /// Everything from here (RFC 3339, a date, a local date with a time, or words like "yesterday"; of a day its
+    /// beginning) …
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse, requires = "end")]
+    start: Option<TimeArg>,
+    /// … to here (of a day its end).
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse, requires = "start")]
+    end: Option<TimeArg>,
 }
 
 /// Give somebody a name; show a picture of them, or play their voice, so that they are known by it.
@@ -69,9 +81,11 @@ pub(super) struct ForgetArgs {
   engramd name --photo ava2.jpg --of Ava               one more picture of somebody known
   engramd name --self --voice robot.wav                the robot's own voice: nobody comes of it
   engramd name voice_7 media                           a television: no person, no fact comes of it
+  engramd name here kitchen                            where the robot is now, with poses or without
 
-The photo (JPEG, PNG) shows one face; of the sound (anything that plays) the first 30 seconds are heard, and one
-voice speaks in it. Somebody who has the name already, or is clearly the one shown, learns; else it is somebody new.")]
+The photo (JPEG, PNG) shows one face, or one that is far larger than the others; of the sound (anything that plays) the
+first 30 seconds are heard, and one voice speaks in it. Somebody who has the name already, or is clearly the one shown,
+learns; else it is somebody new.")]
 pub(super) struct NameArgs {
     /// Who (an id, or the present name), then what to call them; with --photo or --voice only the name.
     words: Vec<String>,
@@ -111,11 +125,14 @@ enum VerdictName {
 }
 
 pub(super) fn remember(args: RememberArgs, context: &Context) -> anyhow::Result<u8> {
+    let start = args.start.as_ref().map(|at| at.start(context)).transpose()?;
+    let until = args.end.as_ref().or(args.start.as_ref());
+    let end = until.map(|at| at.end(context)).transpose()?.filter(|end| Some(*end) != start);
     let payload = given([
         ("text", json!((!args.text.is_empty()).then(|| args.text.join(" ")))),
         ("fact", json!(args.fact.as_deref().and_then(triple))),
-        ("start", json!(args.start)),
-        ("end", json!(args.end)),
+        ("start", json!(start)),
+        ("end", json!(end)),
         ("entities", json!(args.entities)),
         ("pinned", json!(args.pinned)),
     ]);
@@ -123,17 +140,20 @@ pub(super) fn remember(args: RememberArgs, context: &Context) -> anyhow::Result<
 }
 
 /// Subject, attribute, value.
-fn triple(words: &[String]) -> Option<Value> {
+pub(super) fn triple(words: &[String]) -> Option<Value> {
     let [subject, attribute, value] = words else { return None };
     Some(json!({ "subject": subject, "attribute": attribute, "value": value }))
 }
 
 pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> {
+    let start = args.start.map(|at| at.start(context)).transpose()?;
+    let end = args.end.map(|at| at.end(context)).transpose()?;
     let payload = given([
         ("entity", json!(args.entity)),
         ("memory", json!(args.memory)),
-        ("start", json!(args.start)),
-        ("end", json!(args.end)),
+        ("fact", json!(args.fact.as_deref().and_then(triple))),
+        ("start", json!(start)),
+        ("end", json!(end)),
     ]);
     done("forget", &payload, context)
 }

@@ -31,6 +31,7 @@ mod sheet;
 mod show;
 mod sql;
 mod timeline;
+mod times;
 mod top;
 
 use std::ffi::OsString;

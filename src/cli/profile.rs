@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::reader::Reader;
+use super::times::TimeArg;
 use super::{Context, print};
 use crate::memory::Profile;
 use crate::mqtt::message::{AsOf, QueryVerb};
@@ -21,15 +22,16 @@ pub(super) struct ProfileArgs {
     #[arg(value_name = "WHO")]
     who: String,
     /// What was true at that time [default: what still holds].
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
-    at: Option<Timestamp>,
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
+    at: Option<TimeArg>,
     /// What was known at that time or after that commit (seq:N).
     #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
     as_of: Option<AsOf>,
 }
 
 pub(super) fn run(args: &ProfileArgs, context: &Context) -> anyhow::Result<u8> {
-    let arguments = json!({ "who": args.who, "at": args.at, "as_of": args.as_of });
+    let at = args.at.as_ref().map(|at| at.start(context)).transpose()?;
+    let arguments = json!({ "who": args.who, "at": at, "as_of": args.as_of });
     let document = Reader::open(context)?.query(QueryVerb::Profile, &arguments)?;
     if context.json {
         print::json(&document)?;

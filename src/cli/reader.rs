@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Context;
 use crate::config::Config;
 use crate::daemon::assemble::{AssembleError, Knowledge, answerer, read_store};
-use crate::daemon::queries;
+use crate::daemon::queries::{self, Means};
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
 use crate::mqtt::client::DaemonClient;
@@ -82,8 +82,13 @@ impl Reader {
                 Ok(client.request("query", &payload, TIMEOUT)?)
             }
             Self::Store(Store { memory, knowledge }) => {
-                let embedder = knowledge.as_ref().and_then(|knowledge| knowledge.text.as_deref());
-                match queries::query(memory, embedder, verb, args.clone())? {
+                let knowledge = knowledge.as_ref();
+                let means = Means {
+                    embedder: knowledge.and_then(|knowledge| knowledge.text.as_deref()),
+                    answerer: knowledge.map(|knowledge| &*knowledge.answerer),
+                    clock: None,
+                };
+                match queries::query(memory, &means, verb, args.clone())? {
                     Reply::Document(document) => Ok(document),
                     Reply::Bytes { .. } => anyhow::bail!("{} gives bytes", verb.word()),
                 }
@@ -100,7 +105,7 @@ impl Reader {
                 Ok(client.request_media(&payload, TIMEOUT).ok())
             }
             Self::Store(Store { memory, .. }) => {
-                match queries::query(memory, None, QueryVerb::Media, args) {
+                match queries::query(memory, &Means::default(), QueryVerb::Media, args) {
                     Ok(Reply::Bytes { bytes, .. }) => Ok(Some(bytes)),
                     _ => Ok(None),
                 }

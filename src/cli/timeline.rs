@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Context;
 use super::print::{self, Paint};
 use super::reader::Reader;
+use super::times::TimeArg;
 use crate::daemon::queries::{Block, BlockKind, Row, Timeline};
 use crate::ids::SessionId;
 use crate::mqtt::message::{AsOf, QueryVerb};
@@ -18,14 +19,16 @@ use crate::time::{Span, Timestamp};
   engramd timeline                               the newest session
   engramd timeline --entity Ava --words
   engramd timeline --day 2026-03-02
+  engramd timeline --start yesterday --end \"today 12:00\"
   engramd timeline --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z --json")]
 pub(super) struct TimelineArgs {
-    /// From here [default: the beginning of the newest session].
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
-    start: Option<Timestamp>,
+    /// From here: RFC 3339, a date, a local date with a time, or words like "yesterday" [default: the beginning of the newest
+    /// session].
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
+    start: Option<TimeArg>,
     /// To here [default: the end of what is known].
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
-    end: Option<Timestamp>,
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
+    end: Option<TimeArg>,
     /// That day, in `robot.timezone`: 2026-03-02.
     #[arg(long, value_name = "DATE", conflicts_with_all = ["start", "end"])]
     day: Option<jiff::civil::Date>,
@@ -47,10 +50,12 @@ pub(super) struct TimelineArgs {
 }
 
 pub(super) fn run(args: &TimelineArgs, context: &Context) -> anyhow::Result<u8> {
+    let start = args.start.as_ref().map(|at| at.start(context)).transpose()?;
+    let end = args.end.as_ref().map(|at| at.end(context)).transpose()?;
     let mut arguments = json!({});
     for (key, value) in [
-        ("start", json!(args.start)),
-        ("end", json!(args.end)),
+        ("start", json!(start)),
+        ("end", json!(end)),
         ("day", json!(args.day)),
         (
             "timezone",

@@ -58,6 +58,7 @@ pub const RANGES: &[Range] = &[
     range("upkeep.reflect_importance", 1.0, 1_000_000.0, "importance"),
     range("upkeep.place_stay_secs", 1.0, 86_400.0, "seconds"),
     range("upkeep.place_radius_m", 0.1, 1000.0, "metres"),
+    range("upkeep.place_told_secs", 1.0, 604_800.0, "seconds"),
     range("upkeep.fade_days", 0.1, 36_500.0, "days"),
     range("upkeep.retention", 0.0, 1.0, "retention"),
     range("upkeep.keep_memories", 100.0, 100_000_000.0, "memories"),
@@ -79,6 +80,7 @@ pub const RANGES: &[Range] = &[
     range("embedder.batch", 1.0, 2048.0, "memories"),
     range("embedder.timeout_secs", 0.1, 600.0, "seconds"),
     range("mqtt.reply_rate", 0.0, 1_000_000.0, "requests per second"),
+    range("mqtt.request_rate", 0.0, 1_000_000.0, "requests per second"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
     range("privacy.stranger_secs", 60.0, 86_400.0, "seconds"),
     range("privacy.keep_days", 0.01, 36_500.0, "days"),
@@ -98,6 +100,7 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     robot(config, &mut found);
     wake_phrase(config, &mut found);
     sources(config, &mut found);
+    separate_views(config, &mut found);
     engines(config, &mut found);
     mqtt(config, &mut found);
     if let Some(listen) = &config.metrics.listen {
@@ -207,6 +210,18 @@ fn sources(config: &Config, found: &mut Found) {
                 camera.id
             );
             wrong(found, format!("camera.{at}"), message);
+        }
+    }
+}
+
+fn separate_views(config: &Config, found: &mut Found) {
+    for (at, list) in config.identity.separate_views.iter().enumerate() {
+        let several = list.iter().any(|name| *name != list[0]);
+        if !several || list.iter().any(String::is_empty) {
+            let message = format!(
+                "`identity.separate_views` has the list {list:?}, but each must name two different cameras or more"
+            );
+            wrong(found, format!("identity.separate_views.{at}"), message);
         }
     }
 }

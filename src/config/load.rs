@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize as _;
+use serde::de::IntoDeserializer as _;
 use toml::Value;
 use toml::de::DeTable;
 
 use super::locate::{self, Text};
-use super::{Config, ConfigError, Place, Problem, check, keys};
+use super::{Config, ConfigError, ModelSet, Place, Problem, check, keys};
 
 /// The file that is read when `--config` names none.
 pub const SYSTEM_FILE: &str = "/etc/engram/engram.toml";
@@ -118,9 +120,7 @@ fn plain(error: &toml::de::Error) -> String {
 
 /// Applies `section.key=value` or `camera.0.uri=value`; the value is TOML, or else a plain string.
 fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
-    let Some((path, value)) = text.split_once('=') else {
-        return Err("write section.key=value, for example --set window.clip_secs=10".to_owned());
-    };
+    let Some((path, value)) = text.split_once('=') else { return Err(no_assignment(text)) };
     let path = path.trim();
     let value = toml_value(value.trim());
     let mut known = keys::tree();
@@ -155,6 +155,18 @@ fn set(table: &mut toml::Table, text: &str) -> Result<(), String> {
         *table = filled;
     }
     done
+}
+
+/// What to say about an override without a value: most likely a set of models was meant.
+fn no_assignment(text: &str) -> String {
+    let set: Result<ModelSet, serde::de::value::Error> =
+        ModelSet::deserialize(text.into_deserializer());
+    match set {
+        Ok(_) => format!(
+            "`{text}` names a set of models: write --set models.set={text} (the name alone is for `engramd models fetch`)"
+        ),
+        Err(_) => "write section.key=value, for example --set window.clip_secs=10".to_owned(),
+    }
 }
 
 /// Puts `value` at the path below `here`, making tables and list entries on the way.
@@ -195,7 +207,7 @@ fn toml_value(text: &str) -> Value {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::config::{ModelSet, RANGES, Renaming, key_paths};
+    use crate::config::{RANGES, Renaming, key_paths};
 
     const EXAMPLE: &str = include_str!("../../config/engram.toml");
 
@@ -320,6 +332,14 @@ mod tests {
                 "[models]\nset = \"opne\"\n",
                 "engram.toml:2:7: unknown variant `opne`, expected one of `open`",
             ),
+            (
+                "[face]\ndetector = \"retina\"\n",
+                "2:12: unknown variant `retina`, expected one of `auto`, `yunet`, `scrfd`, `ultraface`, `mtcnn`",
+            ),
+            (
+                "[voice]\nnetwork = \"eres2netv2\"\n",
+                "expected one of `auto`, `ge2e`, `w26s2ep2`, `w24s4ep4`, `campplus`, `ecapa`",
+            ),
             ("[robot]\nid = \"My Robot\"\n", "engram.toml:2:6: `robot.id`"),
             ("[robot]\ntimezone = \"Europe/Berln\"\n", "did you mean \"Europe/Berlin\""),
             ("[mqtt]\nbroker = \"hub\"\n", "write \"embedded\""),
@@ -328,6 +348,10 @@ mod tests {
             ("[mqtt]\nprefix = \"a/#\"\n", "mqtt.prefix"),
             ("[answerer]\nkind = \"model\"\n", "needs `llm.base_url`"),
             ("[[camera]]\nid = \"a\"\n", "engram.toml:1:1: the camera \"a\" has neither"),
+            (
+                "[identity]\nseparate_views = [[\"a\", \"b\"], [\"a\", \"a\"]]\n",
+                "engram.toml:2:31: `identity.separate_views` has the list [\"a\", \"a\"]",
+            ),
             (
                 "[[microphone]]\nid = \"a\"\n[[microphone]]\nid = \"a\"\n",
                 "engram.toml:4:6: two sources",
@@ -383,6 +407,7 @@ mod tests {
             ("window.clip_secs=long", "--set window.clip_secs=long: invalid type"),
             ("window=1", "is a section"),
             ("window.clip_secs", "write section.key=value"),
+            ("edge", "--set edge: `edge` names a set of models: write --set models.set=edge"),
             ("camera.uri=x", "is a list"),
             ("camera.3.uri=x", "only 0 entries"),
             ("robot.id.x=1", "no keys of its own"),

@@ -159,9 +159,28 @@ section! {
     }
 }
 
+/// Which kind of network finds faces.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FaceDetectorKind {
+    /// The best that the model set has here.
+    #[default]
+    Auto,
+    /// YuNet.
+    Yunet,
+    /// SCRFD with key points.
+    Scrfd,
+    /// UltraFace.
+    Ultraface,
+    /// MTCNN.
+    Mtcnn,
+}
+
 section! {
     /// `[face]`
     FacePerception {
+        /// Which kind of network finds faces.
+        detector: FaceDetectorKind = FaceDetectorKind::Auto,
         /// Detector confidence from which a face counts, 0–1.
         min_score: f32 = 0.6,
         /// Shorter side from which a face is tracked, px.
@@ -234,9 +253,30 @@ pub enum Precision {
     Half,
 }
 
+/// Which network tells voices apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpeakerNetwork {
+    /// The best that the model set has here.
+    #[default]
+    Auto,
+    /// GE2E.
+    Ge2e,
+    /// ERes2NetV2, base width 26, scale 2, expansion 2.
+    W26S2Ep2,
+    /// ERes2NetV2, base width 24, scale 4, expansion 4.
+    W24S4Ep4,
+    /// CAM++, or what lies in its place.
+    Campplus,
+    /// ECAPA-TDNN, or what lies in its place.
+    Ecapa,
+}
+
 section! {
     /// `[voice]`
     VoicePerception {
+        /// Which network tells voices apart.
+        network: SpeakerNetwork = SpeakerNetwork::Auto,
         /// Speech probability that opens a turn, 0–1.
         threshold: f32 = 0.5,
         /// Silence that ends a turn, seconds.
@@ -249,7 +289,7 @@ section! {
         max_turn_secs: f64 = 20.0,
         /// Shorter turns get no voice by themselves, seconds of speech.
         min_embed_secs: f64 = 0.6,
-        /// How exactly ERes2NetV2 computes.
+        /// How exactly ERes2NetV2 and GE2E compute.
         precision: Precision = Precision::Auto,
         /// Turns are brought to one loudness before a network that hears Kaldi's filter bank embeds them.
         normalise: bool = false,
@@ -283,6 +323,8 @@ section! {
         min_new_voice_secs: f64 = 1.5,
         /// Net seconds of evidence that link a voice to a face.
         link_secs: f64 = 1.5,
+        /// Lists of cameras of which no two see the same place: faces that two of them see at once are two people.
+        separate_views: Vec<Vec<String>> = Vec::new(),
     }
 }
 
@@ -334,6 +376,8 @@ section! {
         place_stay_secs: f64 = 20.0,
         /// Stops this close to a place are at it, metres.
         place_radius_m: f64 = 2.0,
+        /// For so long the robot is where it was told to be, unless another place is told, seconds.
+        place_told_secs: f64 = 14_400.0,
         /// Fold what has faded into summaries of its hour and day.
         forget: bool = true,
         /// Facts fade, too; names and what is pinned never do.
@@ -510,8 +554,10 @@ section! {
         client_key_file: Option<PathBuf> = None,
         /// First part of every topic.
         prefix: String = "engram".to_owned(),
-        /// Requests per second and reply topic, twice as many in a burst; 0: no limit.
+        /// Requests per second of one asker, twice as many in a burst; 0: no limit.
         reply_rate: f64 = 2000.0,
+        /// The same of all together.
+        request_rate: f64 = 2000.0,
     }
 }
 

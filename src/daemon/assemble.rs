@@ -100,6 +100,13 @@ impl Knowledge {
                 None
             }
         };
+        let damaged = memory.damaged_tables();
+        if !damaged.is_empty() {
+            degraded.push(format!(
+                "the tables {} of engram.db, which are damaged; stop the daemon and run `engramd check --repair`",
+                damaged.join(", ")
+            ));
+        }
         let text = embedders.clone().map(|embedders| embedders as Arc<dyn TextEmbedder>);
         let (answerer, tally) = answerer(config, text.clone())?;
         let answerer = Arc::new(answerer);
@@ -174,7 +181,7 @@ pub fn session_settings(
     let mut perceivers = PerceiverSet::choose(&config, &catalogue(&config)?)?;
     let Relearned { unmatchable, .. } = relearn(&knowledge.memory, &perceivers)?;
     perceivers.degraded.extend(not_met_again(&knowledge.memory.view(), &unmatchable));
-    let memorizer = Memorizer::new(knowledge.text.clone());
+    let memorizer = Memorizer::new(knowledge.text.clone()).staying(config.upkeep.place_told_secs);
     // What an erasure that was killed left undone.
     memorizer.embed_rewritten(&knowledge.memory)?;
     let perceivers = Arc::new(perceivers);

@@ -64,7 +64,7 @@ fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
         Job::SpeakerSegmentation => config.diarization.segmentation == Segmentation::Off,
         _ => false,
     };
-    let file = catalogue.choose(config.models.set, job).ok().filter(|_| !off);
+    let file = catalogue.configured(config, job).ok().filter(|_| !off);
     Ability {
         job: job.as_str().to_owned(),
         model: file.as_ref().map(|file| file.name.clone()),

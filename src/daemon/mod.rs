@@ -19,6 +19,7 @@ mod room;
 pub mod serve;
 pub mod service;
 mod stats;
+mod status_line;
 pub mod stop;
 mod supervise;
 mod text;

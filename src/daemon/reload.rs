@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::config::Config;
+use crate::config::{Config, VoicePerception};
 
 /// What the difference between two configurations asks for.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,12 +30,16 @@ const LIVE: [&str; 11] = [
     "transcriber",
 ];
 
+/// Keys of those sections that are read at the start only: another speaker network has everybody's voice to learn anew.
+const AT_START: [&str; 1] = ["voice.network"];
+
 /// What to do about `new` while `old` runs (both resolved).
 pub(super) fn change(old: &Config, new: &Config) -> Change {
     let different = differences(old, new);
-    let (live, later): (Vec<String>, Vec<String>) = different
-        .into_iter()
-        .partition(|key| LIVE.contains(&key.split('.').next().unwrap_or_default()));
+    let (live, later): (Vec<String>, Vec<String>) = different.into_iter().partition(|key| {
+        LIVE.contains(&key.split('.').next().unwrap_or_default())
+            && !AT_START.contains(&key.as_str())
+    });
     if live.is_empty() {
         return if later.is_empty() { Change::None } else { Change::Later(later) };
     }
@@ -60,7 +64,7 @@ pub(super) fn change(old: &Config, new: &Config) -> Change {
     taken.pipeline = pipeline;
     taken.face = face;
     taken.objects = objects;
-    taken.voice = voice;
+    taken.voice = VoicePerception { network: old.voice.network, ..voice };
     taken.diarization = diarization;
     taken.active_speaker = active_speaker;
     taken.identity = identity;
@@ -92,6 +96,7 @@ fn differences(old: &Config, new: &Config) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::{FaceDetectorKind, SpeakerNetwork};
 
     #[test]
     fn sources_apply_at_once_and_the_broker_waits() {
@@ -106,5 +111,20 @@ mod tests {
         assert_eq!((taken.window.clip_secs, later.len()), (10.0, 1));
         assert_eq!(taken.active_speaker, new.active_speaker);
         assert_eq!(taken.mqtt.broker, "embedded", "a running daemon keeps its broker");
+    }
+
+    #[test]
+    fn another_detector_applies_at_once_and_another_speaker_network_waits() {
+        let old = Config::default();
+        let mut new = old.clone();
+        new.voice.network = SpeakerNetwork::Ge2e;
+        let waits = vec!["voice.network".to_owned()];
+        assert_eq!(change(&old, &new), Change::Later(waits.clone()));
+        new.voice.threshold = 0.6;
+        new.face.detector = FaceDetectorKind::Scrfd;
+        let Change::Session(taken, later) = change(&old, &new) else { panic!("no session") };
+        assert_eq!(later, waits);
+        assert_eq!(taken.face, new.face);
+        assert_eq!(taken.voice, VoicePerception { network: SpeakerNetwork::Auto, ..new.voice });
     }
 }

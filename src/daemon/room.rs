@@ -44,7 +44,7 @@ impl Room {
                 let id = format!("room-{}-{turn}", clip.session);
                 let ask = Ask { id: Some(id.clone()), ..Ask::plain(&question) };
                 match service.handle(Request::Ask(ask), &Call::local()) {
-                    Ok(Reply::Document(document)) => tell(&publisher, &id, &document),
+                    Ok(Reply::Document(document)) => tell(&service, &publisher, &id, &document),
                     Ok(Reply::Bytes { .. }) => {}
                     Err(error) => {
                         tracing::warn!(%error, %turn, "A question from the room has no answer.")
@@ -68,10 +68,11 @@ impl Room {
     }
 }
 
-fn tell(publisher: &Publisher, id: &str, document: &Value) {
+fn tell(service: &MemoryService, publisher: &Publisher, id: &str, document: &Value) {
     publisher.answer(id, document);
     let text = |key: &str| document[key].as_str().map(str::to_owned);
     let Some(said) = text("answer") else { return };
+    service.said(&said);
     publisher.say(&Say { text: said, answer: text("answer_id") });
 }
 

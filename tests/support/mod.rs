@@ -93,6 +93,15 @@ impl Robot {
         })
     }
 
+    /// The store's file, opened for reading beside whoever writes: for what `sql` shows nobody.
+    pub fn database(&self) -> rusqlite::Connection {
+        let file = self.dir.path().join("engram.db");
+        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+        let db = rusqlite::Connection::open_with_flags(file, flags).expect("a store");
+        db.busy_timeout(std::time::Duration::from_secs(5)).expect("a time-out");
+        db
+    }
+
     /// Runs to the end, must succeed, and reads the JSON lines it prints.
     pub fn json_lines(&self, args: &[&str]) -> Vec<Value> {
         let output = self.run(args);

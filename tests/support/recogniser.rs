@@ -15,19 +15,29 @@ pub fn slow_recogniser(
     delay: Duration,
     said: &'static [&'static str],
 ) -> (String, Arc<AtomicUsize>) {
+    recogniser(delay, move |number| said[number % said.len()].to_owned())
+}
+
+/// The same, which understands what it is told to, by the request's number.
+pub fn recogniser(
+    delay: Duration,
+    understood: impl Fn(usize) -> String + Send + Sync + 'static,
+) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
+    let understood = Arc::new(understood);
     thread::spawn(move || {
         for (number, stream) in listener.incoming().enumerate() {
             let mut stream = stream.unwrap();
             let count = Arc::clone(&count);
+            let understood = Arc::clone(&understood);
             thread::spawn(move || {
                 read_request(&mut stream);
                 count.fetch_add(1, Ordering::SeqCst);
                 thread::sleep(delay);
-                let text = said[number % said.len()];
+                let text = understood(number);
                 let body = json!({"text": text, "language": "english"}).to_string();
                 let head = format!(
                     "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",

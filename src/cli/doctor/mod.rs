@@ -16,7 +16,7 @@ use super::print::{self, Paint};
 use crate::config::{BrokerAddress, EmbedderKind, Engine, Segmentation, TranscriberKind};
 use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
-use crate::models::{Catalogue, Job, bringing};
+use crate::models::{Catalogue, Job, ModelError, bringing};
 use crate::mqtt::client::{ClientError, DaemonClient};
 use crate::time::Timestamp;
 
@@ -285,14 +285,17 @@ fn models(context: &Context) -> Vec<Finding> {
             )];
         }
     };
-    let job = |job: &Job| match catalogue.choose(settings.set, *job) {
+    let job = |job: &Job| match catalogue.configured(&context.config, *job) {
         Ok(model) => {
             let stands_in = model.instead_of.map(|better| format!(" (in place of {better})"));
             let found = format!("{}{}", model.name, stands_in.unwrap_or_default());
             Finding::ok("models", job.to_string(), found)
         }
         Err(error) => {
-            let cure = bringing(settings.set);
+            let cure = match &error {
+                ModelError::NamedAbsent { cure, .. } => cure.clone(),
+                _ => bringing(settings.set),
+            };
             Finding::bad(Verdict::Failure, "models", job.to_string(), error.to_string(), cure)
         }
     };
@@ -389,11 +392,11 @@ fn broker(context: &Context) -> Finding {
     match DaemonClient::connect(config) {
         Ok(_) => Finding::ok("mqtt", address.to_string(), "reachable"),
         Err(error) => {
-            let reason = match error {
-                ClientError::NoBroker { reason, .. } => reason,
-                other => other.to_string(),
+            let (reason, cure) = match error {
+                ClientError::NoBroker { reason, .. } => (reason, "start it, or check mqtt.broker"),
+                ClientError::NotLetIn { reason, cure, .. } => (reason, cure),
+                other => (other.to_string(), "check mqtt.broker"),
             };
-            let cure = "start it, or check mqtt.broker, mqtt.username and mqtt.password_file";
             Finding::bad(Verdict::Failure, "mqtt", address.to_string(), reason, cure)
         }
     }

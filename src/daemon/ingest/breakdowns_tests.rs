@@ -4,7 +4,7 @@
 
 use crossbeam_channel::unbounded;
 
-use super::{Courtesy, Pace, Report, SessionEnd, replay};
+use super::{Courtesy, IngestError, Pace, Report, SessionEnd, replay};
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
 use crate::config::sections::TranscriberKind;
@@ -21,7 +21,7 @@ struct Ended {
 }
 
 /// Replays into a store of its own while these stages break down.
-fn replay_with(planned: &[(&'static str, u64)]) -> Option<Ended> {
+fn replay_with(planned: &[(&'static str, u64)]) -> Option<Result<Ended, IngestError>> {
     let recording = Recording::open(
         &shared("recordings/living_room_dev.mp4")?,
         &ReplayOptions { duration_secs: Some(95.0), ..ReplayOptions::default() },
@@ -42,28 +42,39 @@ fn replay_with(planned: &[(&'static str, u64)]) -> Option<Ended> {
     for (stage, after) in planned {
         settings.breakdowns.plan(stage, *after);
     }
-    let end = replay(&settings, &recording.unwrap(), false).unwrap();
+    let end = match replay(&settings, &recording.unwrap(), false) {
+        Ok(end) => end,
+        Err(error) => return Some(Err(error)),
+    };
     let clips = told.try_iter().filter_map(|report| match report {
         Report::Clip(clip) => Some(clip.clip.index),
         _ => None,
     });
     let view = knowledge.memory.view();
-    Some(Ended {
+    Some(Ok(Ended {
         end,
         clips: clips.collect(),
         restarts: settings.gauges.read().restarts.into_iter().collect(),
         persons: view.entities().iter().filter(|id| id.kind == EntityKind::Person).count(),
-    })
+    }))
 }
 
 #[test]
 fn a_stage_that_breaks_down_is_begun_anew_and_the_session_goes_on() {
     let planned = [("camera", 40), ("microphone", 900), ("seal", 2)];
     let Some(broken) = replay_with(&planned) else { return };
+    let broken = broken.unwrap();
     assert_eq!(broken.restarts, [("camera", 1), ("microphone", 1), ("seal", 1)]);
     // The clip in the sealer's hands is lost; those before and after it are not.
     assert_eq!(broken.clips, [0, 1, 3]);
     assert_eq!((broken.end.clips, broken.end.damaged), (3, 3));
     assert!(broken.end.damage[0].contains("lost by a fault of engram itself"));
     assert!(broken.persons > 0, "nobody was found around the breakdowns");
+}
+
+#[test]
+fn a_replay_whose_own_thread_breaks_down_ends_with_an_error() {
+    let Some(broken) = replay_with(&[("replay", 300)]) else { return };
+    let error = broken.err().unwrap();
+    assert!(error.to_string().contains("replay stage ended in a panic"), "{error}");
 }

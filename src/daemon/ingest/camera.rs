@@ -15,7 +15,6 @@ use super::stages::Stage;
 use super::steady::{Said, Steadiness};
 use super::{Border, Part};
 use crate::capture::Cause;
-use crate::daemon::supervise::Attempts;
 use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
@@ -24,6 +23,7 @@ use crate::perceive::face::{Backdrop, CutDetector, FaceTracker, Thumbnail};
 use crate::perceive::object::ObjectTracker;
 use crate::perceive::track::TrackerSettings;
 use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
+use crate::supervise::Attempts;
 use crate::time::Timestamp;
 
 /// What reaches a camera's stage, in event time order.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::capture::{SourceHealth, SourceState};
 use crate::daemon::histogram::Histogram;
 use crate::ids::SourceId;
 use crate::time::Timestamp;
@@ -21,6 +22,12 @@ pub struct SourceGauge {
     pub waiting: u64,
     /// A camera of the running session: frames to be analysed per second of event time.
     pub wanted_per_sec: Option<f64>,
+    /// Live: how it is.
+    pub state: Option<SourceState>,
+    /// Live: how often it was started again.
+    pub restarts: u64,
+    /// Of these, in the running session.
+    session_restarts: u64,
 }
 
 /// Everything at one moment.
@@ -86,6 +93,19 @@ impl Gauges {
         self.lock().sources.entry(camera.clone()).or_default().wanted_per_sec = Some(per_sec);
     }
 
+    /// How the live sources are, those that have never delivered among them.
+    pub(in crate::daemon) fn health(&self, sources: &[SourceHealth]) {
+        let mut readings = self.lock();
+        for source in sources {
+            let gauge = readings.sources.entry(source.id.clone()).or_default();
+            gauge.state = Some(source.state);
+            // Each session counts from zero.
+            let more = source.restarts.checked_sub(gauge.session_restarts);
+            gauge.restarts += more.unwrap_or(source.restarts);
+            gauge.session_restarts = source.restarts;
+        }
+    }
+
     /// So many more items of a live source were dropped.
     pub(super) fn dropped(&self, source: &SourceId, more: u64) {
         self.lock().sources.entry(source.clone()).or_default().dropped += more;
@@ -134,6 +154,8 @@ impl Gauges {
         readings.sealed = readings.borders;
         for gauge in readings.sources.values_mut() {
             (gauge.waiting, gauge.wanted_per_sec) = (0, None);
+            gauge.state = gauge.state.map(|_| SourceState::Stopped);
+            gauge.session_restarts = 0;
         }
     }
 }
@@ -141,4 +163,34 @@ impl Gauges {
 /// How long ago that was, by the wall clock.
 fn since(at: Timestamp) -> Duration {
     Duration::try_from_secs_f64(Timestamp::wall_clock().secs_since(at)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn restarts_of_a_source_add_up_over_sessions() {
+        let gauges = Gauges::default();
+        let health = |state, restarts| {
+            let source = SourceHealth {
+                id: SourceId::new("front"),
+                state,
+                restarts,
+                dropped_frames: 0,
+                dropped_blocks: 0,
+                last_error: None,
+            };
+            gauges.health(&[source]);
+            let gauge = gauges.read().sources[&SourceId::new("front")].clone();
+            (gauge.state, gauge.restarts)
+        };
+        assert_eq!(health(SourceState::Starting, 0), (Some(SourceState::Starting), 0));
+        assert_eq!(health(SourceState::Waiting, 2), (Some(SourceState::Waiting), 2));
+        assert_eq!(health(SourceState::Running, 2), (Some(SourceState::Running), 2));
+        gauges.rest();
+        let resting = gauges.read().sources[&SourceId::new("front")].clone();
+        assert_eq!((resting.state, resting.captured), (Some(SourceState::Stopped), 0));
+        assert_eq!(health(SourceState::Waiting, 3), (Some(SourceState::Waiting), 5));
+    }
 }

@@ -1,10 +1,11 @@
-//! What is told from outside while a session runs: where the robot is, when it speaks itself.
+//! What is told from outside while a session runs: where the robot is, when it speaks itself, what it is made to say.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
+use super::echo::Echoes;
 use crate::media::Pose;
 use crate::time::{Span, Timestamp};
 
@@ -30,6 +31,8 @@ pub struct OwnSpeech {
 struct Kept {
     poses: VecDeque<Pose>,
     speech: VecDeque<OwnSpeech>,
+    /// What it was made to say: asked only as long as it does not tell when it speaks.
+    echoes: Echoes,
     /// Microphones are not listened to.
     muted: bool,
     /// Who writes the poses down, too.
@@ -88,6 +91,25 @@ impl Inbox {
             kept.speech.pop_front();
         }
         kept.speech.push_back(speech);
+    }
+
+    /// The robot is made to say something, live.
+    pub fn said(&self, at: Timestamp, text: &str) {
+        self.lock().echoes.expect(at, text);
+    }
+
+    /// Whether a turn is, by its words, what the robot was made to say; what was heard of it is not expected again.
+    #[must_use]
+    pub(super) fn is_echo(&self, span: Span, words: &str) -> bool {
+        let mut kept = self.lock();
+        kept.speech.is_empty() && kept.echoes.take(span, words)
+    }
+
+    /// Whether a stretch whose words are not known yet may well be what the robot was made to say.
+    #[must_use]
+    pub(super) fn may_be_echo(&self, span: Span) -> bool {
+        let kept = self.lock();
+        kept.speech.is_empty() && kept.echoes.may_hold(span)
     }
 
     /// When the robot itself spoke, in the order it was told.
@@ -153,6 +175,20 @@ mod tests {
         assert!(!inbox.is_own(Span::new(at(2), at(5))));
         inbox.speaking(OwnSpeech { start: at(30), end: None, text: None });
         assert!(inbox.is_own(Span::new(at(40), at(43))), "it still speaks");
+    }
+
+    #[test]
+    fn what_the_robot_was_made_to_say_is_its_own_unless_it_tells_when_it_speaks() {
+        let inbox = Inbox::default();
+        let (text, span) = ("The parcel is on the shelf.", Span::new(at(11), at(13)));
+        assert!(!inbox.is_echo(span, text) && !inbox.may_be_echo(span));
+        inbox.said(at(10), text);
+        assert!(inbox.may_be_echo(span));
+        assert!(inbox.is_echo(span, "the parcel is on the shelf"));
+        inbox.said(at(20), text);
+        inbox.speaking(OwnSpeech { start: at(21), end: Some(at(22)), text: None });
+        let span = Span::new(at(23), at(25));
+        assert!(!inbox.is_echo(span, text) && !inbox.may_be_echo(span), "it knows better");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::pool::{Pending, take};
 use crate::identify::{IdentifiedClip, IdentifiedTurn, Resolver};
-use crate::ids::ClipId;
+use crate::ids::{ClipId, EntityId};
 use crate::memorize::{Memorizer, Scene};
 use crate::memory::model::MemoryRow;
 use crate::memory::{Memory, MemoryError};
@@ -107,21 +107,25 @@ pub(super) fn commit(
     let before = memory.view();
     let Some(row) = before.turn(clip.session, turn.id) else { return Ok(None) };
     let Some(words) = turn.words.clone() else { return Ok(None) };
-    let aside = row.voice.is_some_and(|voice| resolver.persons().is_aside(voice));
-    let person = row.voice.and_then(|voice| resolver.persons().person_of(voice));
+    let voice = if turn.own { Some(EntityId::ROBOT) } else { row.voice };
+    let aside = voice.is_some_and(|voice| resolver.persons().is_aside(voice));
+    let person = voice.and_then(|voice| resolver.persons().person_of(voice));
     let person = person.filter(|_| !aside);
     let mut identified = IdentifiedClip::default();
-    if let Some(person) = person {
+    if let Some(voice) = voice.filter(|_| person.is_some()) {
         let heard = (turn.span.end, clip, turn.id);
-        identified.names = resolver.late_words(&words.text, person, heard, &mut draft);
+        identified.names.extend(resolver.hear_name(&words.text, voice, heard, &mut draft));
     }
     identified.turns.push(IdentifiedTurn {
         turn: turn.id,
-        voice: row.voice,
+        voice,
         person,
         confidence: row.confidence,
         aside,
     });
+    if turn.own {
+        draft.assign_turn(clip.session, turn.id, voice, 1.0)?;
+    }
     draft.late_words(clip.session, turn.id, words)?;
     let percepts = ClipPercepts {
         clip,

@@ -12,6 +12,7 @@ use super::session::{IngestError, Session, SessionSettings};
 use crate::capture::{LiveSources, SourceHealth};
 use crate::ids::{SessionId, SourceId};
 use crate::media::Item;
+use crate::supervise::contained;
 
 /// How long one look for an item takes at most.
 const LOOK: Duration = Duration::from_millis(100);
@@ -41,6 +42,11 @@ pub fn live(
     settings: &SessionSettings,
     context: &LiveContext<'_>,
 ) -> Result<SessionEnd, IngestError> {
+    contained(|| run(settings, context)).unwrap_or(Err(IngestError::Panic("live")))
+}
+
+/// As [`live`], whose thread this is.
+fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionEnd, IngestError> {
     let began = Instant::now();
     let config = Arc::clone(&settings.config);
     let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
@@ -135,7 +141,9 @@ fn feed(
     drops: &mut Drops,
 ) -> Why {
     let mut told = Instant::now();
-    (context.health)(&sources.health());
+    let health = sources.health();
+    dispatcher.gauges.health(&health);
+    (context.health)(&health);
     loop {
         if context.stop.load(Ordering::Relaxed) {
             return Why::Stopped;
@@ -154,6 +162,7 @@ fn feed(
             told = Instant::now();
             let health = sources.health();
             drops.count(&health, dispatcher);
+            dispatcher.gauges.health(&health);
             (context.health)(&health);
             if let Some(secs) = sources.clock_jump_secs() {
                 return Why::ClockJumped(secs);

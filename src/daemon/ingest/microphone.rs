@@ -18,12 +18,12 @@ use super::session::SessionSettings;
 use super::stages::Stage;
 use super::{Border, Part};
 use crate::capture::Cause;
-use crate::daemon::supervise::Attempts;
 use crate::ids::SourceId;
 use crate::media::Block;
 use crate::perceive::PerceiveError;
 use crate::perceive::voice::{RawTurn, TurnFinder, TurnFinderState};
 use crate::percept::{Sound, SpeechTurn};
+use crate::supervise::Attempts;
 use crate::time::Timestamp;
 
 /// What reaches a microphone's stage, in event time order.

@@ -19,6 +19,7 @@ mod camera;
 mod checkpoint;
 mod disk;
 mod dispatch;
+mod echo;
 mod gauges;
 mod inbox;
 mod late;

@@ -136,7 +136,11 @@ impl Pace {
                 break;
             };
             let (wall, event) = *state.anchor.get_or_insert_with(|| (Instant::now(), at));
-            let due = wall + Duration::from_secs_f64((at.secs_since(event) / rate).max(0.0));
+            let Some(due) = after(wall, at.secs_since(event) / rate) else {
+                // Never, at this rate: another one, or a stop, may be told.
+                state = changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            };
             let now = Instant::now();
             if due <= now {
                 state.behind_secs = (now - due).as_secs_f64();
@@ -148,6 +152,11 @@ impl Pace {
         state.position = state.position.max(at);
         true
     }
+}
+
+/// So many seconds later; `None`: no clock goes that far.
+fn after(wall: Instant, secs: f64) -> Option<Instant> {
+    wall.checked_add(Duration::try_from_secs_f64(secs.max(0.0)).ok()?)
 }
 
 #[cfg(test)]
@@ -177,6 +186,23 @@ mod tests {
         let held = std::thread::spawn(move || other.wait(at(5), false));
         pace.command(Command::Stop);
         assert!(!held.join().unwrap_or(true), "the sound behind the last step waits");
+    }
+
+    #[test]
+    fn a_rate_of_next_to_nothing_waits_and_can_still_be_steered() {
+        let pace = Pace::new(Some(1e-300), false);
+        let at = |secs: i64| Timestamp::from_nanos(secs * 1_000_000_000);
+        assert!(pace.wait(at(1), true));
+        let other = pace.clone();
+        let waiting = std::thread::spawn(move || other.wait(at(3600), true));
+        pace.command(Command::Rate(None));
+        assert!(waiting.join().unwrap_or(false), "another rate lets it through");
+        pace.command(Command::Rate(Some(1e-300)));
+        assert!(pace.wait(at(3601), true));
+        let other = pace.clone();
+        let waiting = std::thread::spawn(move || other.wait(at(9000), true));
+        pace.command(Command::Stop);
+        assert!(!waiting.join().unwrap_or(true), "a stop ends it");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A recogniser is asked for them only while no ended turn waits, and each time for a good deal more than the last, so
 //! that it costs little. Whose turn it is will be known when it has ended: where the robot's or a television's voice is
-//! enrolled nothing is told before.
+//! enrolled, or the robot may be saying something, nothing is told before.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -85,7 +85,7 @@ impl Partials {
     }
 
     fn tell(&self, source: &SourceId, span: Span, text: &str, present: &PresentBoard) {
-        if text.is_empty() || self.inbox.is_own(span) {
+        if text.is_empty() || self.inbox.is_own(span) || self.inbox.may_be_echo(span) {
             return;
         }
         present.words(source, span.start, text);

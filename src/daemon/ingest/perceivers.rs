@@ -28,9 +28,9 @@ use crate::perceive::object::{self, Detection, ObjectDetector, WEAK_SHARE, Yolo}
 use crate::perceive::speech::{self, Transcriber};
 use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
-    Embedders, Eres2NetV2, Ge2e, JointSettings, Levelled, OnnxSpeaker, Pyannote, RawTurn,
-    SileroVad, SpeakerEmbedder, SpeakerSegmentation, SplitSettings, StreamSettings, TurnFinder,
-    TurnFinderState, VoiceActivity, part_jointly, streams,
+    Embedders, Eres2NetV2, Ge2e, Heard, JointSettings, Levelled, OnnxSpeaker, Pyannote, RawTurn,
+    Remembering, SileroVad, SpeakerEmbedder, SpeakerSegmentation, SplitSettings, StreamSettings,
+    TurnFinder, TurnFinderState, VoiceActivity, part_jointly, streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 
@@ -116,6 +116,8 @@ pub struct PerceiverSet {
     pub degraded: Vec<String>,
     /// Where the time goes; shared with everything that is loaded from this set.
     pub stages: Arc<StageTimes>,
+    /// Windows of speech that were embedded; shared likewise.
+    heard: Arc<Heard>,
 }
 
 impl PerceiverSet {
@@ -125,7 +127,7 @@ impl PerceiverSet {
     /// When a model file is there and damaged.
     pub fn choose(config: &Config, catalogue: &Catalogue) -> Result<Self, PerceiveError> {
         let mut degraded = Vec::new();
-        let mut choose = |job, ability: &str| match catalogue.choose(config.models.set, job) {
+        let mut choose = |job, ability: &str| match catalogue.configured(config, job) {
             Ok(file) => Ok(Some(file)),
             Err(error) if error.is_absence() => {
                 degraded.push(format!("{ability}: {error}"));
@@ -186,6 +188,7 @@ impl PerceiverSet {
             objects,
             degraded,
             stages: Arc::default(),
+            heard: Arc::default(),
         };
         Ok(set)
     }
@@ -242,13 +245,13 @@ impl PerceiverSet {
     pub fn load(&self, calibrated: &Arc<Calibrations>) -> Result<Perceivers, PerceiveError> {
         let faces = self.face_analyser(&self.config.face)?;
         let objects = self.object_detector()?;
-        let voice = self.speaker_embedder()?;
         let splitter = match (&self.speaker_embedder, &self.change_finder) {
             (Some(main), Some(finder)) if main.hash != finder.hash => {
-                Some(open_embedder(finder, &self.config)?)
+                Some(self.remembering(open_embedder(finder, &self.config)?))
             }
             _ => None,
         };
+        let voice = self.speaker_embedder()?.map(|voice| self.remembering(voice));
         let split =
             SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
         let min_embed_secs = self.config.voice.min_embed_secs;
@@ -283,6 +286,11 @@ impl PerceiverSet {
             min_embed_secs,
             stages,
         })
+    }
+
+    /// An embedder that does not embed anew what a worker of this set has heard.
+    fn remembering(&self, embedder: Box<dyn SpeakerEmbedder>) -> Box<dyn SpeakerEmbedder> {
+        Box::new(Remembering::new(embedder, Arc::clone(&self.heard)))
     }
 
     /// Loads a recogniser of words; `None` when none runs.
@@ -399,7 +407,8 @@ fn embedder_file(file: &ModelFile) -> Result<EmbedderFile, ModelError> {
         name if name.starts_with("arcface") => EmbedderKind::ArcFace,
         _ => EmbedderKind::MobileFaceNet,
     };
-    Ok(EmbedderFile { path: file.path.clone(), kind, hash: file.hash })
+    let min_norm = file.thresholds.as_ref().and_then(|thresholds| thresholds.min_norm);
+    Ok(EmbedderFile { path: file.path.clone(), kind, hash: file.hash, min_norm })
 }
 
 fn open_embedder(
@@ -408,7 +417,7 @@ fn open_embedder(
 ) -> Result<Box<dyn SpeakerEmbedder>, PerceiveError> {
     let device = config.models.device;
     if file.name.starts_with("ge2e") {
-        return Ok(Box::new(Ge2e::open(&file.path, device)?));
+        return Ok(Box::new(Ge2e::open(&file.path, device, config.voice.precision)?));
     }
     // The others hear a filter bank with a floor.
     let embedder: Box<dyn SpeakerEmbedder> =

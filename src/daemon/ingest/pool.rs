@@ -20,6 +20,7 @@ use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::Excerpt;
 use crate::perceive::voice::RawTurn;
 use crate::percept::{SpeechTurn, Transcript};
+use crate::supervise::GaveUp;
 
 /// Where a job's result arrives, exactly once.
 pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
@@ -266,7 +267,7 @@ struct Care {
 }
 
 impl Care {
-    fn gave_up(&self, stage: &str, over: Result<(), supervise::GaveUp>) {
+    fn gave_up(&self, stage: &str, over: Result<(), GaveUp>) {
         if let Err(why) = over {
             tracing::error!(stage, %why, "A worker broke down: the session ends.");
             self.lost.store(true, Ordering::Relaxed);

@@ -22,7 +22,6 @@ use super::told::give_words;
 use super::{Border, DispatchPart, Part};
 use crate::capture::Cause;
 use crate::daemon::Stop;
-use crate::daemon::supervise::Attempts;
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::ToldWords;
@@ -37,6 +36,7 @@ use crate::percept::{
     ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
     Transcript,
 };
+use crate::supervise::Attempts;
 use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
@@ -194,11 +194,14 @@ impl Sealer {
 
     /// Commits the late words that are there by now.
     fn commit_late(&mut self) -> Result<(), IngestError> {
-        while let Some(turn) = self.late.next_ready() {
+        while let Some((clip, mut turn)) = self.late.next_ready() {
+            let words = turn.words.as_ref();
+            let inbox = &self.settings.inbox;
+            turn.own = words.is_some_and(|words| inbox.is_echo(turn.span, &words.text));
             let shared = Arc::clone(&self.settings.resolver);
             let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let into = (&self.settings.memory, &self.settings.memorizer);
-            if let Some(words) = late::commit(into, &mut resolver, turn, self.recorded)? {
+            if let Some(words) = late::commit(into, &mut resolver, (clip, turn), self.recorded)? {
                 drop(resolver);
                 self.spool_words(&words);
                 self.settings.reports.send(Report::Words(Box::new(words))).ok();
@@ -386,7 +389,24 @@ impl Sealer {
         let heard: Vec<Heard> =
             ended.into_iter().map(|turn| (turn.clone(), self.wanted(turn, wait))).collect();
         let asked = Instant::now();
-        heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect()
+        let heard: Option<Vec<Heard>> =
+            heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect();
+        heard.map(|heard| self.without_echoes(heard))
+    }
+
+    /// A turn that tells by its words that the robot heard what it was made to say is its own. One that may be, and whose
+    /// words are still to come, is nobody's: a stranger could not be taken back.
+    fn without_echoes(&self, mut heard: Vec<Heard>) -> Vec<Heard> {
+        let inbox = &self.settings.inbox;
+        heard.sort_by_key(|(turn, _)| turn.span.start);
+        for (turn, to_come) in heard.iter_mut().filter(|(turn, _)| !turn.own) {
+            let words = turn.words.as_ref();
+            turn.own = words.is_some_and(|words| inbox.is_echo(turn.span, &words.text));
+            if turn.own || to_come.is_some() && inbox.may_be_echo(turn.span) {
+                turn.embedding = None;
+            }
+        }
+        heard
     }
 
     /// What was loud and what was quiet, but for what the robot itself let out.

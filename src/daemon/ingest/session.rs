@@ -36,6 +36,7 @@ use crate::memorize::{Memorizer, Upkeep};
 use crate::memory::{Memory, MemoryError, model};
 use crate::perceive::PerceiveError;
 use crate::perceive::track::TrackerSettings;
+use crate::supervise::contained;
 use crate::time::{Span, Timestamp};
 use crate::window::ClipClock;
 
@@ -141,6 +142,15 @@ pub fn replay(
     recording: &Recording,
     again: bool,
 ) -> Result<SessionEnd, IngestError> {
+    contained(|| run(settings, recording, again)).unwrap_or(Err(IngestError::Panic("replay")))
+}
+
+/// As [`replay`], whose thread this is.
+fn run(
+    settings: &SessionSettings,
+    recording: &Recording,
+    again: bool,
+) -> Result<SessionEnd, IngestError> {
     let started = Instant::now();
     let known = model::Recording {
         sha256: recording.sha256().to_owned(),
@@ -187,7 +197,7 @@ pub fn replay(
     let load_secs = started.elapsed().as_secs_f64();
     let playing = Instant::now();
     let mut playback = recording.play()?;
-    let stopped = feed_recording(&mut running.dispatcher, &mut playback)?;
+    let stopped = feed_recording(&mut running.dispatcher, &mut playback, &settings.breakdowns)?;
     let media_secs = running.media_secs();
     let losses = running.losses.clone();
     let sealed = running.finish();
@@ -220,8 +230,10 @@ fn file_name(path: &Path) -> String {
 fn feed_recording(
     dispatcher: &mut Dispatcher,
     playback: &mut Playback,
+    breakdowns: &Breakdowns,
 ) -> Result<bool, CaptureError> {
     while let Some(item) = playback.next()? {
+        breakdowns.pass("replay");
         match dispatcher.item(item) {
             Ok(true) => {}
             Ok(false) => return Ok(true),
