@@ -295,7 +295,7 @@ fn unpack(
     }
     let mut rest = bytes;
     let header = counted(&mut rest).and_then(Header::parse).ok_or("its header is broken")?;
-    // The length that stands there: the walk has found out how long it is.
+    // Not by the length that stands there: the walk has found out where it ends.
     let Some((_, packed)) = rest.split_first_chunk::<4>() else {
         return Err("it ends in its header".to_owned());
     };
@@ -504,10 +504,11 @@ impl Walk {
         doubtful: Option<u64>,
         data: Data,
     ) -> std::io::Result<Option<u64>> {
+        let is_chunk = opcode(file, offset, data.end)? == Some(op::CHUNK);
         let next = if self.found.is_riddled() {
             None
         } else {
-            self.resume(file, doubtful.unwrap_or(offset) + 1, data)?
+            self.resume(file, doubtful.unwrap_or(offset) + 1, data, is_chunk)?
         };
         let end = next.unwrap_or(data.end);
         let from = doubtful.filter(|_| end < offset).unwrap_or(offset);
@@ -532,13 +533,23 @@ impl Walk {
     }
 
     /// Where the first record from `from` on begins: that of the next chunk in the index, else what a search finds.
-    fn resume(&self, file: &mut File, from: u64, data: Data) -> std::io::Result<Option<u64>> {
-        if self.dated.is_empty() {
-            return next_place(file, from, data.end, |_, at, ahead| {
-                Ok(begins(at, ahead, data.end))
-            });
+    ///
+    /// `in_chunk`: what may be inside a chunk is inside it.
+    fn resume(
+        &self,
+        file: &mut File,
+        from: u64,
+        data: Data,
+        in_chunk: bool,
+    ) -> std::io::Result<Option<u64>> {
+        if !self.dated.is_empty() {
+            return self.next_chunk(file, from, data.end);
         }
-        self.next_chunk(file, from, data.end)
+        next_place(file, from, data.end, |_, at, ahead| {
+            let found = beginning(at, ahead, data.end);
+            let may_be_inside = matches!(found, Some(op::MESSAGE | op::CONNECTION));
+            Ok(found.is_some() && !(in_chunk && may_be_inside))
+        })
     }
 
     /// The first chunk that the index names in between, where one is.
@@ -660,14 +671,12 @@ fn opcode(file: &mut File, offset: u64, end: u64) -> std::io::Result<Option<u8>>
     Ok(header.as_deref().and_then(Header::parse).and_then(|header| header.op()))
 }
 
-/// Whether `ahead`, the bytes from `at` on, is the beginning of a record that nothing else is mistaken for.
-fn begins(at: u64, ahead: &[u8], end: u64) -> bool {
+/// What record `ahead`, the bytes from `at` on, is the beginning of, where nothing else is mistaken for it.
+fn beginning(at: u64, ahead: &[u8], end: u64) -> Option<u8> {
     let mut rest = ahead;
-    let Some(bytes) = counted(&mut rest).filter(|bytes| bytes.len() < AHEAD) else { return false };
-    let (Some(header), Some(length)) = (Header::parse(bytes), rest.first_chunk::<4>()) else {
-        return false;
-    };
+    let bytes = counted(&mut rest).filter(|bytes| bytes.len() < AHEAD)?;
+    let (header, length) = (Header::parse(bytes)?, rest.first_chunk::<4>()?);
     let data_at = at + (ahead.len() - rest.len()) as u64 + 4;
     let is_whole = data_at + u64::from(u32::from_le_bytes(*length)) <= end;
-    header.is_complete() && (is_whole || header.op() == Some(op::CHUNK))
+    header.op().filter(|kind| header.is_complete() && (is_whole || *kind == op::CHUNK))
 }

@@ -30,6 +30,10 @@ pub(super) fn offset(
     if !of_days && let Some((found, taken)) = point(tokens, anchor, frame, true) {
         return Some((Item::Apart(relation, apart, found), anchor + taken - at));
     }
+    // "the week before last" is the calendar's, too.
+    if word(anchor) == Some("last") {
+        return None;
+    }
     let deed = event::told(tokens, anchor, is_time?).filter(|_| relation != Relation::During)?;
     let end = deed.end;
     Some((Item::Done(deed.anchor(relation, Some(apart))), end - at))
