@@ -416,9 +416,10 @@ mod tests {
         }
         let text = "Anna Lena met Anna.";
         let places = Text::new(text).places(&[Name::new("Anna")], &[Name::new("Anna Lena")]);
-        assert_eq!(places, [14..18]);
+        assert_eq!((places.len(), places.first()), (1, Some(&(14..18))));
         let noun = [Name::noun("red mug")];
-        assert_eq!(Text::new("Red mugs, the Red Mug's").places(&noun, &[]), [14..21]);
+        let places = Text::new("Red mugs, the Red Mug's").places(&noun, &[]);
+        assert_eq!((places.len(), places.first()), (1, Some(&(14..21))));
     }
 
     #[test]

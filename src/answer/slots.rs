@@ -204,7 +204,9 @@ impl Facts<'_> {
         let against = |row: &MemoryRow| opposite(attribute).is_some_and(|other| of(row, other));
         if let Some(row) = rows.iter().find(|row| self.same(row, value)) {
             let lead = if against(row) { "no" } else { "yes" };
-            return Some(self.known(&format!("{lead}, {}", self.with_time(row)), &[row.clone()]));
+            return Some(
+                self.known(&format!("{lead}, {}", self.with_time(row)), std::slice::from_ref(row)),
+            );
         }
         rows.retain(|row| !against(row) && self.holds_then(row));
         let was = self.with(attribute, value).into_iter().find(|row| {

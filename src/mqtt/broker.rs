@@ -84,7 +84,10 @@ impl Broker {
                 .map_err(MqttError::Thread)?;
             let trouble = trouble.clone();
             let serve = move || {
-                let serve = || runtime.block_on(server.start(LinkType::Remote));
+                let serve = || {
+                    let served = runtime.block_on(server.start(LinkType::Remote));
+                    served.map_err(|error| error.to_string())
+                };
                 keep_listening(name, listen, &trouble, serve);
             };
             std::thread::Builder::new()

@@ -98,7 +98,7 @@ pub(super) fn recall(
     }
     // The next best, where that time has too little; of a time alone there is no next best.
     let time_alone = told.as_ref().is_some_and(|told| told.rest.is_empty());
-    if hits.len() < whole.k && !(time_alone && !hits.is_empty()) {
+    if hits.len() < whole.k && (!time_alone || hits.is_empty()) {
         let exclude = hits.iter().map(|hit| hit.memory.id).collect();
         let k = whole.k - hits.len();
         hits.extend(found(view, means, Query { exclude, k, ..whole.clone() }));

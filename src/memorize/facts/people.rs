@@ -49,7 +49,7 @@ fn owner<'a>(clause: Clause<'a>, context: &Context<'_>) -> Option<(EntityId, Cla
 fn bare<'a>(words: &[&'a str]) -> Vec<&'a str> {
     let mut words = words.to_vec();
     if let Some(last) = words.last_mut() {
-        let word: &'a str = *last;
+        let word: &'a str = last;
         *last = word.strip_suffix("'s").unwrap_or(word);
     }
     words

@@ -153,7 +153,10 @@ fn a_damaged_page_costs_its_own_rows_and_no_others() {
                 // Of an encrypted page nothing is left, whatever byte of it was changed.
                 let most = if cell && !encrypted { 2 } else { rows };
                 assert!(all - kept <= most, "{table} {cell}: {kept} of {all} ({rows} on the page)");
-                assert!(kept < all && !lost.is_empty(), "{table} {cell}: {kept} of {all}, {lost:?}");
+                assert!(
+                    kept < all && !lost.is_empty(),
+                    "{table} {cell}: {kept} of {all}, {lost:?}"
+                );
             }
         }
     }

@@ -164,12 +164,12 @@ impl SpeakerEmbedder for Ge2e {
             sounds.iter().map(|sound| self.parts(sound)).collect::<Result<_, _>>()?;
         let parts: Vec<&[f32]> = sounds.iter().flatten().map(Vec::as_slice).collect();
         let mut vectors = &self.forward(&parts, PART).map_err(refused)?[..];
-        let mut own = |parts: &Vec<Vec<f32>>| {
+        let own = |parts: &Vec<Vec<f32>>| {
             let (own, rest) = vectors.split_at(parts.len());
             vectors = rest;
             self.mean(own)
         };
-        Ok(sounds.iter().map(|parts| own(parts)).collect())
+        Ok(sounds.iter().map(own).collect())
     }
 
     fn embed_windows(

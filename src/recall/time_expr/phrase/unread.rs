@@ -76,7 +76,7 @@ pub(in crate::recall::time_expr) fn unread(
     let is_left = |token: &Token| {
         !token.quoted && !found.iter().any(|expr| expr.range.contains(&token.range.start))
     };
-    let word = |i: usize| tokens.get(i).filter(|t| is_left(*t)).map(|t| t.word.as_str());
+    let word = |i: usize| tokens.get(i).filter(|t| is_left(t)).map(|t| t.word.as_str());
     for at in 0..tokens.len() {
         let Some(length) = length(&word, at) else { continue };
         // "ago" alone tells nothing without what stands before it.
