@@ -325,6 +325,8 @@ impl Data {
 struct Walk {
     found: Walked,
     connections: BTreeMap<u32, Arc<Connection>>,
+    /// Those of them with whose declaration something is wrong.
+    flawed: BTreeSet<u32>,
     /// Offset of a chunk → its first and last time, as the index says.
     dated: BTreeMap<u64, (u64, u64)>,
 }
@@ -375,7 +377,9 @@ impl Walk {
                         self.dated.insert(at, (first, last));
                     }
                 }
-                Some(op::CONNECTION) => self.declared_at(file, record, &header)?,
+                // Chunks declare what is in them, too, and will be asked.
+                Some(op::CONNECTION) if !self.declared_at(file, record, &header)? => break,
+                Some(op::CONNECTION) => {}
                 _ => break,
             }
             offset = record.next();
@@ -442,7 +446,9 @@ impl Walk {
                 }
                 self.chunk(header, offset, record.place.next());
             }
-            Some(op::CONNECTION) => self.declared_at(file, &record.place, header)?,
+            Some(op::CONNECTION) => {
+                self.declared_at(file, &record.place, header)?;
+            }
             Some(op::MESSAGE) if data_bytes > MAX_CHUNK_BYTES => {
                 let why = format!("a message of {data_bytes} bytes at {offset}");
                 note(damage, Cause::HugeChunk, why);
@@ -562,33 +568,37 @@ impl Walk {
         Ok(None)
     }
 
-    /// The connection in the record there, unless it is too long for one.
+    /// The connection in the record there, unless it is too long for one; false where something is wrong with it.
     fn declared_at(
         &mut self,
         file: &mut File,
         place: &Place,
         header: &Header<'_>,
-    ) -> std::io::Result<()> {
-        if place.data_bytes <= u64::from(MAX_CONNECTION_BYTES) {
-            let data = read_at(file, place.data_offset, place.data_bytes)?;
-            self.declare(header, &data);
+    ) -> std::io::Result<bool> {
+        if place.data_bytes > u64::from(MAX_CONNECTION_BYTES) {
+            return Ok(false);
         }
-        Ok(())
+        let data = read_at(file, place.data_offset, place.data_bytes)?;
+        Ok(self.declare(header, &data))
     }
 
-    fn declare(&mut self, header: &Header<'_>, data: &[u8]) {
+    /// Takes a declaration in; of several of one connection the first with which nothing is wrong counts.
+    fn declare(&mut self, header: &Header<'_>, data: &[u8]) -> bool {
         let damage = &mut self.found.damage;
         let Some((id, connection, flaw)) = connection(header, data) else {
             let why = format!("the declaration of topic {:?}", header.text("topic"));
             note(damage, Cause::BadMessage, why);
-            return;
+            return false;
         };
-        if let std::collections::btree_map::Entry::Vacant(entry) = self.connections.entry(id) {
-            entry.insert(Arc::new(connection));
-            if let Some((cause, why)) = flaw {
-                note(damage, cause, why);
-            }
+        let (is_known, is_whole) = (self.connections.contains_key(&id), flaw.is_none());
+        if !is_known || (is_whole && self.flawed.remove(&id)) {
+            self.connections.insert(id, Arc::new(connection));
         }
+        if let Some((cause, why)) = flaw.filter(|_| !is_known) {
+            self.flawed.insert(id);
+            note(damage, cause, why);
+        }
+        is_whole
     }
 
     fn chunk(&mut self, header: &Header<'_>, offset: u64, end: u64) {
@@ -617,7 +627,9 @@ impl Walk {
             let (mut first, mut last) = (u64::MAX, 0);
             // What is broken in it is counted when it is played.
             let result = unpack(*segment, &bytes, &mut |header, data| match header.op() {
-                Some(op::CONNECTION) => self.declare(header, data),
+                Some(op::CONNECTION) => {
+                    self.declare(header, data);
+                }
                 Some(op::MESSAGE) => {
                     if let Some(time) = header.time("time") {
                         (first, last) = (first.min(time), last.max(time));

@@ -68,17 +68,17 @@ fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionE
     let load_secs = began.elapsed().as_secs_f64();
     let playing = Instant::now();
     let mut drops = Drops::default();
-    let why = feed(&mut running.dispatcher, &mut sources, context, &mut drops);
-    match why {
-        Why::Stopped => {
+    let fed = contained(|| feed(&mut running.dispatcher, &mut sources, context, &mut drops));
+    match &fed {
+        Ok(Why::Stopped) => {
             running.words_may_be_late();
             drain(&mut running.dispatcher, &mut sources, context);
         }
-        Why::ClockJumped(secs) => {
+        Ok(Why::ClockJumped(secs)) => {
             tracing::warn!("the wall clock jumped by {secs:.1} s: a new session begins");
         }
-        Why::Changed => drain(&mut running.dispatcher, &mut sources, context),
-        Why::Fault => {}
+        Ok(Why::Changed) => drain(&mut running.dispatcher, &mut sources, context),
+        Ok(Why::Fault) | Err(_) => {}
     }
     drop(sources);
     // The sealer's own fault, if it met one, comes out of `finish`.
@@ -86,6 +86,7 @@ fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionE
     let media_secs = running.media_secs();
     let sealed = running.finish();
     settings.gauges.rest();
+    let why = fed.map_err(|_| IngestError::Panic("live"))?;
     let clips = sealed?.clips;
     Ok(SessionEnd {
         done: true,

@@ -197,11 +197,14 @@ fn run(
     let load_secs = started.elapsed().as_secs_f64();
     let playing = Instant::now();
     let mut playback = recording.play()?;
-    let stopped = feed_recording(&mut running.dispatcher, &mut playback, &settings.breakdowns)?;
+    let feed = || feed_recording(&mut running.dispatcher, &mut playback, &settings.breakdowns);
+    let fed = contained(feed);
     let media_secs = running.media_secs();
     let losses = running.losses.clone();
+    // Whatever went wrong, nobody leaves before the stages have ended: they are in the midst of networks.
     let sealed = running.finish();
     settings.gauges.rest();
+    let stopped = fed.map_err(|_| IngestError::Panic("replay"))??;
     let Sealed { clips, left } = sealed?;
     let mut damage = playback.damage().clone();
     damage.merge(&losses.so_far());
