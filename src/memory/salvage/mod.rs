@@ -259,6 +259,7 @@ fn copy_table(
             })
         })?;
         lost.extend(unread);
+        lost.extend(torn.displaced());
     } else {
         let whole = rows::unnumbered(old, &table, |values| {
             kept += u64::from(into.take(values)?);

@@ -3,7 +3,7 @@
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, ErrorCode, Rows, Statement, params_from_iter};
 
-use super::gaps::Ran;
+use super::gaps::{Gap, Ran};
 
 /// A row with its number.
 type Numbered = (i64, Vec<Value>);
@@ -13,6 +13,7 @@ pub(super) struct Torn<'c> {
     up: Statement<'c>,
     down: Statement<'c>,
     alive: Statement<'c>,
+    displaced: Vec<Gap>,
 }
 
 impl<'c> Torn<'c> {
@@ -23,7 +24,13 @@ impl<'c> Torn<'c> {
             up: db.prepare(&format!("{read} >= ? ORDER BY rowid"))?,
             down: db.prepare(&format!("{read} <= ? ORDER BY rowid DESC"))?,
             alive: alive(db)?,
+            displaced: Vec::new(),
         })
+    }
+
+    /// The numbers that rows must have had which stand between others under a number that does not belong there.
+    pub(super) fn displaced(self) -> Vec<Gap> {
+        self.displaced
     }
 
     /// Reads from one number to another, downwards where that is smaller, as far as it can be read.
@@ -36,7 +43,7 @@ impl<'c> Torn<'c> {
         to: i64,
         mut keep: impl FnMut(i64, Vec<Value>) -> rusqlite::Result<()>,
     ) -> rusqlite::Result<Ran> {
-        let Self { up, down, alive } = self;
+        let Self { up, down, alive, displaced } = self;
         let back = from > to;
         let after = |a: i64, b: i64| if back { a < b } else { a > b };
         let mut ran = Ran::default();
@@ -51,6 +58,12 @@ impl<'c> Torn<'c> {
                 };
                 // Of two that are not, either may be the damaged one.
                 if !in_order {
+                    if let Some((_, before)) = ran.rows {
+                        let (low, high) = (before.min(*number), before.max(*number));
+                        if after(*number, before) && high - low > 1 {
+                            displaced.push(Gap { first: low + 1, last: Some(high - 1) });
+                        }
+                    }
                     return Ok(ran);
                 }
             }
