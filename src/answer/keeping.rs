@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::ids::EntityId;
 use crate::memory::model::MemoryRow;
+use crate::memory::who_placed;
 
 use super::owner::{Whose, actor};
 use super::phrase::{is_plural, placed};
@@ -41,24 +42,31 @@ fn put_by(reading: &Reading, wanted: &Wanted<'_>, place: Option<&str>) -> Option
         Ok(row) => row,
         Err(row) => return instead(reading, "I don't know that", &row),
     };
-    match actor(reading, &row) {
-        Some(who) => was_put_by(reading, who, &row),
-        None => instead(reading, "I don't know who put it there", &row),
+    match (actor(reading, &row), who_placed(&row.text)) {
+        (Some(who), _) => was_put_by(reading, &reading.name(who), vec![who], &row),
+        // Somebody who is known by the name alone.
+        (None, Some(who)) => was_put_by(reading, &reading.rendered(who), Vec::new(), &row),
+        (None, None) => instead(reading, "I don't know who put it there", &row),
     }
 }
 
-fn was_put_by(reading: &Reading, who: EntityId, row: &MemoryRow) -> Option<Reply> {
+fn was_put_by(
+    reading: &Reading,
+    who: &str,
+    known: Vec<EntityId>,
+    row: &MemoryRow,
+) -> Option<Reply> {
     let fact = row.fact.as_ref()?;
     let text = format!(
         "{} put {} {} ({}; \u{201c}{}\u{201d}).",
-        sentence(&reading.name(who)),
+        sentence(who),
         called_so(reading, row, fact),
         placed(&fact.value, "at the"),
         reading.wording.at(row.valid_from),
         reading.rendered(&row.text).trim_end_matches('.'),
     );
     let evidence = vec![reading.memory_evidence(row, row.confidence)];
-    Some(Reply::known(text, vec![who], evidence))
+    Some(Reply::known(text, known, evidence))
 }
 
 /// "Since when are the keys in the drawer?", `long`: "How long have they been there?"

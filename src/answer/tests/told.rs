@@ -141,11 +141,13 @@ fn who_put_a_thing_where_it_is_and_since_when() {
         (60.0, "Ben put the saw in Ava's room."),
         (61.0, "The pliers are in the drawer."),
         (62.0, "The lamps are in the cellar."),
+        (63.0, "Roderick put the rake in the shed."),
     ]);
     check(
         &house,
         &[
             ("Who put the saw there?", &["Ben put the saw in"]),
+            ("Who put the rake there?", &["Roderick put the rake in"]),
             ("Who put the saw in Ava's room?", &["Ben put the saw in"]),
             ("Who put the saw in the garage?", &["?", "the saw is in"]),
             ("Who put the pliers there?", &["?", "I don't know who put it there", "drawer"]),
