@@ -207,9 +207,10 @@ fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, Captur
         let (copy, unpacked) = unpack_file(file)?;
         // What was packed as a file was not packed by message.
         return Ok(if mcap::is_mcap(&unpacked)? {
-            Box::new(Unpacked {
+            Box::new(Packed {
                 inner: Box::new(Arc::new(mcap::Index::of(&unpacked)?)),
-                _copy: copy,
+                by_message: false,
+                _copy: Some(copy),
             })
         } else {
             Box::new(Arc::new(sqlite::Index::of(&unpacked, Some(copy))?))
@@ -219,7 +220,11 @@ fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, Captur
         path: file.to_owned(),
         reason: "it is neither SQLite nor MCAP".to_owned(),
     })?;
-    Ok(if packed_messages { Box::new(PackedMessages { inner }) } else { inner })
+    Ok(if packed_messages {
+        Box::new(Packed { inner, by_message: true, _copy: None })
+    } else {
+        inner
+    })
 }
 
 /// Unpacks `name.db3.zstd` into a temporary folder.
@@ -272,13 +277,16 @@ pub(super) fn unpack_message(packed: &[u8], most: u64) -> Result<Vec<u8>, String
     Ok(bytes)
 }
 
-/// A container whose messages are packed by themselves (`compression_mode: MESSAGE`), in whatever storage.
+/// A container that is packed as a whole or by message (`compression_mode`), in whatever storage.
 #[derive(Debug)]
-struct PackedMessages {
+struct Packed {
     inner: Box<dyn Container>,
+    by_message: bool,
+    /// Where it was unpacked to; goes with it.
+    _copy: Option<tempfile::TempDir>,
 }
 
-impl Container for PackedMessages {
+impl Container for Packed {
     fn connections(&self) -> Vec<Arc<Connection>> {
         self.inner.connections()
     }
@@ -295,7 +303,8 @@ impl Container for PackedMessages {
         &self,
         wanted: &dyn Fn(&Connection) -> bool,
     ) -> Result<Box<dyn BagReader>, CaptureError> {
-        Ok(Box::new(Unpacking(self.inner.reader(wanted)?)))
+        let reader = self.inner.reader(wanted)?;
+        Ok(if self.by_message { Box::new(Unpacking(reader)) } else { reader })
     }
 }
 
@@ -315,34 +324,6 @@ impl BagReader for Unpacking {
             },
             damaged @ Found::Damaged(..) => damaged,
         })
-    }
-}
-
-/// A container in a temporary file that goes with it.
-#[derive(Debug)]
-struct Unpacked {
-    inner: Box<dyn Container>,
-    _copy: tempfile::TempDir,
-}
-
-impl Container for Unpacked {
-    fn connections(&self) -> Vec<Arc<Connection>> {
-        self.inner.connections()
-    }
-
-    fn span(&self) -> Option<Span> {
-        self.inner.span()
-    }
-
-    fn damage(&self) -> &[(Cause, String)] {
-        self.inner.damage()
-    }
-
-    fn reader(
-        &self,
-        wanted: &dyn Fn(&Connection) -> bool,
-    ) -> Result<Box<dyn BagReader>, CaptureError> {
-        self.inner.reader(wanted)
     }
 }
 
