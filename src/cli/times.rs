@@ -110,6 +110,7 @@ fn worded(text: &str, now: Timestamp, zone: &TimeZone) -> Option<Span> {
     let (span, precision) = combined_span(&found)?;
     let middle = span.start.plus_secs(span.secs() / 2.0);
     Some(match precision {
+        // A minute is told by its beginning; its seconds are no whole number exactly.
         Precision::Minute | Precision::Hour if span.secs() > MINUTE_SECS + 1.0 => {
             Span::new(middle, middle)
         }
