@@ -7,6 +7,7 @@
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
+use yaml_rust2::scanner::{Scanner, Token, TokenType};
 use yaml_rust2::{Yaml, YamlLoader};
 
 use crate::geometry::Point;
@@ -106,12 +107,12 @@ impl CameraInfo {
         if text.len() > MOST_BYTES {
             return Err(CameraInfoError::Form("it has more than 64 KiB"));
         }
-        if text.contains(['&', '*', '!']) {
-            return Err(CameraInfoError::Form("it has anchors, aliases or tags"));
-        }
         let openers = text.matches(['[', '{']).count() + text.matches("- ").count();
         if openers + text.matches("? ").count() + text.lines().count() > MOST_NESTING {
             return Err(CameraInfoError::Form("it has too many lines and brackets"));
+        }
+        if Scanner::new(text.chars()).any(is_reference) {
+            return Err(CameraInfoError::Form("it has anchors, aliases or tags"));
         }
         let documents = YamlLoader::load_from_str(text)
             .map_err(|error| CameraInfoError::Yaml(error.to_string()))?;
@@ -393,6 +394,11 @@ fn angle_of(k: [f64; 4], radius: f64) -> Option<f64> {
     None
 }
 
+/// What lets a short YAML file become a large one, or mean something else than it says.
+fn is_reference(Token(_, kind): Token) -> bool {
+    matches!(kind, TokenType::Alias(_) | TokenType::Anchor(_) | TokenType::Tag(..))
+}
+
 fn wrong(
     key: &'static str,
     expected: &'static str,
@@ -567,6 +573,8 @@ rectification_matrix:
                 "`distortion_coefficients` must be 4 for equidistant, found 5",
             ),
             ("camera_name: front", "camera_name: *front", "anchors"),
+            ("camera_name: front", "camera_name: &front f", "anchors"),
+            ("camera_name: front", "camera_name: !!str front", "anchors"),
             ("camera_name: front", "camera_name: [", "it is no YAML"),
         ] {
             let error = CameraInfo::parse(&FRONT.replacen(from, to, 1)).unwrap_err().to_string();
@@ -577,6 +585,15 @@ rectification_matrix:
         }
         assert!(CameraInfo::parse(&"[".repeat(60_000)).is_err());
         assert!(CameraInfo::parse(&"- ".repeat(30_000)).is_err());
+    }
+
+    #[test]
+    fn what_is_an_anchor_or_a_tag_elsewhere_is_plain_text_in_comments_and_names() {
+        let front = CameraInfo::parse(FRONT).unwrap();
+        let said = format!("# 2.8mm & wide! *new*\n{FRONT}note: f/2 & *wide*!\n");
+        assert_eq!(CameraInfo::parse(&said), Ok(front));
+        let quoted = FRONT.replace("camera_name: front", "camera_name: \"&front *left* !\"");
+        assert_eq!(CameraInfo::parse(&quoted).unwrap().name, "&front *left* !");
     }
 
     #[test]
@@ -648,8 +665,10 @@ rectification_matrix:
 
     #[test]
     fn mutated_files_never_panic_and_what_is_read_can_be_used() {
-        let pieces =
-            ["[", "- ", "{", ": ", "1e308", "-1e-300", "\n", "  ", "data:", "\"", "0", "#"];
+        let pieces = [
+            "[", "- ", "{", ": ", "1e308", "-1e-300", "\n", "  ", "data:", "\"", "0", "#", "&a ",
+            "*a", "!",
+        ];
         let mut state = 7;
         let mut read = 0;
         for run in 0..20_000_u64 {

@@ -27,6 +27,8 @@ pub enum Cause {
     Undecodable,
     /// A message that came too late to be put in order.
     Late,
+    /// A file that is not read, with messages that no other has.
+    LeftOut,
     /// The decoder gave up before the end.
     DecoderStopped,
     /// A stage of this program ended in a panic over it and was begun anew.
@@ -45,6 +47,7 @@ impl fmt::Display for Cause {
             Self::UnknownSchema => "unknown schema",
             Self::Undecodable => "undecodable",
             Self::Late => "out of order",
+            Self::LeftOut => "left out",
             Self::DecoderStopped => "decoder stopped",
             Self::Fault => "lost by a fault of engram itself",
         })

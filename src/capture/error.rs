@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::config::without_secrets;
+
 /// A source that cannot be opened, or that stopped for good.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
@@ -41,18 +43,19 @@ pub enum CaptureError {
     #[error("replay options: {0}")]
     BadOptions(String),
     /// A GStreamer element or decoder that is not installed.
-    #[error("{doing}: GStreamer lacks {what}; install it with `sudo apt-get install {package}`")]
+    #[error("{doing}: GStreamer lacks {what}; {}", missing(.package.as_deref()))]
     MissingPlugin {
         /// What was being done.
         doing: String,
         /// Element or codec.
         what: String,
-        /// Debian package.
-        package: String,
+        /// Debian package, where it is known.
+        package: Option<String>,
     },
     /// No launch description of that name.
     #[error(
-        "pipeline {name:?} not found in {searched}; write it there as {name}.launch or give a launch description that contains `!`"
+        "pipeline {shown:?} not found in {searched}; write it there as {shown}.launch or give a launch description that contains `!`",
+        shown = without_secrets(name)
     )]
     PipelineNotFound {
         /// Its name.
@@ -61,7 +64,7 @@ pub enum CaptureError {
         searched: String,
     },
     /// A launch description that does not start.
-    #[error("starting pipeline {name:?}: {reason}")]
+    #[error("starting pipeline {name:?}: {}", without_secrets(reason))]
     Pipeline {
         /// Its name, or the file being played.
         name: String,
@@ -92,4 +95,14 @@ pub enum CaptureError {
         /// Why.
         reason: String,
     },
+}
+
+/// What to do about what GStreamer lacks.
+fn missing(package: Option<&str>) -> String {
+    match package {
+        Some(package) => format!("install it with `sudo apt-get install {package}`"),
+        None => "is its name right? `apt-cache search gstreamer1.0` lists the packages with more \
+                 (gstreamer1.0-plugins-good, -bad and -ugly have most)"
+            .to_owned(),
+    }
 }

@@ -8,6 +8,7 @@
 pub mod bag;
 mod blocks;
 mod damage;
+mod drift;
 mod error;
 mod gst;
 mod live;
@@ -20,10 +21,13 @@ pub mod raw_image;
 mod recording;
 mod sound;
 
-pub use blocks::{BLOCK_SAMPLES, Blocks};
+pub use blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
-pub use live::{LiveSources, SourceHealth, SourceState, without_pipeline};
+pub use live::{
+    CameraAddress, LiveSources, SourceHealth, SourceState, camera_address, needs_sound_card,
+    without_pipeline,
+};
 pub use options::{Pattern, ReplayOptions};
 pub use playback::Playback;
 pub use recording::Recording;

@@ -1,8 +1,9 @@
 //! One of the files or folders that are played together: what is in it, and what its topics are called.
 //!
 //! Pieces of one recording have the same topics one after the other: those go on. Topics that two parts have at the
-//! same time are two sources: the later part's is called by the number of the part, `2:/camera`. Options may name a
-//! topic of one part alone in that way, too.
+//! same time are two sources: the later part's is called by the number of the part, `2:/camera`; and so are they in the
+//! pieces that follow that part, unless an option names their own. Options may name a topic of one part alone in that
+//! way, too.
 
 use std::path::Path;
 
@@ -70,6 +71,27 @@ pub(super) struct Played {
     pub(super) source: SourceId,
 }
 
+/// What a topic of part `number` is called: as in a part that ended before, unless one that ran `beside` it has that name
+/// already.
+fn free_name(
+    topic: &str,
+    number: usize,
+    beside: &[&Part],
+    apart: &[&Part],
+    options: &ReplayOptions,
+) -> String {
+    let names = |parts: &[&Part]| -> Vec<String> {
+        let of_topic =
+            parts.iter().flat_map(|part| part.selected()).filter(|(own, _)| *own == topic);
+        of_topic.map(|(_, played)| played.name.clone()).collect()
+    };
+    let (taken, own) = (names(beside), format!("{number}:{topic}"));
+    let is_told_apart = options.remap.iter().any(|(from, _)| *from == own);
+    let before = if is_told_apart { Vec::new() } else { names(apart) };
+    let mut going_on = std::iter::once(topic.to_owned()).chain(before);
+    going_on.find(|name| !taken.contains(name)).unwrap_or(own)
+}
+
 /// A part of a recording, looked into.
 #[derive(Debug)]
 pub(super) struct Part {
@@ -105,14 +127,11 @@ impl Part {
         let is_beside = |other: &&Self| {
             span.zip(other.container.span()).is_none_or(|(span, other)| span.is_beside(other))
         };
-        let beside: Vec<&Self> = before.iter().filter(is_beside).collect();
-        let is_taken = |topic: &str| {
-            beside.iter().any(|other| other.selected().any(|(taken, _)| taken == topic))
-        };
+        let (beside, apart): (Vec<&Self>, Vec<&Self>) = before.iter().partition(is_beside);
         let played = |bag::Topic { name: topic, kind }: &bag::Topic| {
             let name = match number {
-                Some(number) if is_taken(topic) => format!("{number}:{topic}"),
-                _ => topic.clone(),
+                Some(number) => free_name(topic, number, &beside, &apart, options),
+                None => topic.clone(),
             };
             // A topic that has the name of its part is renamed by that alone.
             let source = if name == *topic { own.source(topic) } else { options.source(&name) };

@@ -10,8 +10,8 @@ use crate::media::{Frame, Picture};
 
 /// Longer sides of photographs are made smaller: nobody looks at more.
 pub(crate) const PHOTO_SIDE_PX: u32 = 1280;
-/// Larger photographs are refused.
-const MAX_PHOTO_PX: u64 = 128_000_000;
+/// Pictures that take more bytes once they are decoded are refused: a file of 1 MB may hold a gigabyte of one colour.
+const MAX_DECODED_BYTES: u64 = 3 * MAX_PX;
 
 /// The frame as packed RGB.
 ///
@@ -39,23 +39,31 @@ pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
 
 /// Size of a JPEG or PNG, from its header alone; else what is wrong with it.
 pub(super) fn encoded_size(bytes: &[u8]) -> Result<(u32, u32), String> {
-    Ok(decoder(bytes, MAX_PX)?.dimensions())
+    Ok(decoder(bytes)?.dimensions())
 }
 
-/// A JPEG's or PNG's decoder, before any pixel is decoded; pictures of more than `most` pixels are refused.
-fn decoder(bytes: &[u8], most: u64) -> Result<impl ImageDecoder + '_, String> {
+/// A JPEG's or PNG's decoder, before any pixel is decoded; pictures of too many pixels or bytes are refused.
+fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, String> {
     let said = |error: &dyn std::error::Error| error.to_string();
     let reader = ImageReader::new(std::io::Cursor::new(bytes));
     let reader = reader.with_guessed_format().map_err(|error| said(&error))?;
     let decoder = reader.into_decoder().map_err(|error| said(&error))?;
     let (width, height) = decoder.dimensions();
-    check_size(width, height, most)?;
+    check_size(width, height, MAX_PX)?;
+    let decoded = decoder.total_bytes();
+    if decoded > MAX_DECODED_BYTES {
+        return Err(format!(
+            "{width}x{height} px take {} MB decoded, of at most {}; save it with 8 bits per colour, or smaller",
+            decoded / 1_000_000,
+            MAX_DECODED_BYTES / 1_000_000
+        ));
+    }
     Ok(decoder)
 }
 
 /// A JPEG or PNG file's bytes as RGB; else what the decoder says.
 pub(crate) fn decode(bytes: &[u8]) -> Result<RgbImage, String> {
-    let picture = DynamicImage::from_decoder(decoder(bytes, MAX_PX)?);
+    let picture = DynamicImage::from_decoder(decoder(bytes)?);
     Ok(picture.map_err(|error| error.to_string())?.into_rgb8())
 }
 
@@ -63,14 +71,19 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RgbImage, String> {
 /// longer side is above `longest` px; else what is wrong with it.
 pub(crate) fn photograph(bytes: &[u8], longest: u32) -> Result<RgbImage, String> {
     let said = |error: image::ImageError| error.to_string();
-    let mut decoder = decoder(bytes, MAX_PHOTO_PX)?;
+    let mut decoder = decoder(bytes)?;
     let (width, height) = decoder.dimensions();
     let orientation = decoder.orientation().map_err(said)?;
     let mut photo = DynamicImage::from_decoder(decoder).map_err(said)?;
-    photo.apply_orientation(orientation);
-    if width.max(height) > longest {
+    let (side, roughly) = (width.max(height), longest.saturating_mul(2));
+    // Small first: a filter, a turn and another kind of pixel each want a copy, the filter one of floats.
+    if side > roughly {
+        photo = photo.thumbnail(roughly, roughly);
+    }
+    if side > longest {
         photo = photo.resize(longest, longest, FilterType::Triangle);
     }
+    photo.apply_orientation(orientation);
     Ok(photo.into_rgb8())
 }
 
@@ -103,7 +116,7 @@ fn i420_to_rgb(width: u32, height: u32, bytes: &[u8]) -> Option<RgbImage> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests {
+pub(crate) mod tests {
     use image::ImageEncoder as _;
 
     use super::*;
@@ -113,6 +126,18 @@ mod tests {
     fn frame(width: u32, height: u32, picture: Picture) -> Frame {
         let source = SourceId::new("camera");
         Frame { source, at: Timestamp::EPOCH, number: 0, width, height, picture }
+    }
+
+    /// The picture as JPEG of a camera that was held on its side, with the note that tells so.
+    pub(crate) fn on_its_side(upright: &RgbImage) -> Vec<u8> {
+        // TIFF's header, one entry, orientation 6 (to be turned to the right).
+        let entry: [u8; 12] = [0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0];
+        let exif = [b"II*\0\x08\0\0\0\x01\0".as_slice(), &entry, &[0_u8; 4]].concat();
+        let mut jpeg = Vec::new();
+        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95);
+        encoder.set_exif_metadata(exif).unwrap();
+        encoder.encode_image(&image::imageops::rotate270(upright)).unwrap();
+        jpeg
     }
 
     #[test]
@@ -125,16 +150,9 @@ mod tests {
 
     #[test]
     fn a_photograph_is_turned_as_its_camera_was_held_and_made_smaller() {
-        let upright = RgbImage::from_fn(64, 96, |x, y| {
+        let jpeg = on_its_side(&RgbImage::from_fn(64, 96, |x, y| {
             image::Rgb(if x < 32 && y < 32 { [250, 20, 20] } else { [20, 20, 250] })
-        });
-        // Held on its side: TIFF's header, one entry, orientation 6 (to be turned to the right).
-        let entry: [u8; 12] = [0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0];
-        let exif = [b"II*\0\x08\0\0\0\x01\0".as_slice(), &entry, &[0_u8; 4]].concat();
-        let mut jpeg = Vec::new();
-        let mut encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut jpeg, 95);
-        encoder.set_exif_metadata(exif).unwrap();
-        encoder.encode_image(&image::imageops::rotate270(&upright)).unwrap();
+        }));
         assert_eq!(decode(&jpeg).unwrap().dimensions(), (96, 64), "as it lies");
         let photo = photograph(&jpeg, 1_000).unwrap();
         assert_eq!(photo.dimensions(), (64, 96));
@@ -155,6 +173,47 @@ mod tests {
         assert_eq!(encoded_size(&jpeg), Err(why.to_owned()));
         let error = to_rgb(&frame(0, 0, Picture::Encoded(jpeg.into()))).unwrap_err().to_string();
         assert!(error.ends_with(why), "{error}");
+    }
+
+    /// A PNG that says that it is of this size and of RGB and alpha with so many bits; its pixels are missing.
+    fn png_head(width: u32, height: u32, bits: u8) -> Vec<u8> {
+        let mut head = b"IHDR".to_vec();
+        head.extend([width.to_be_bytes(), height.to_be_bytes()].concat());
+        head.extend([bits, 6, 0, 0, 0]);
+        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0d".to_vec();
+        png.extend(&head);
+        png.extend(crc32fast::hash(&head).to_be_bytes());
+        png.extend(b"\0\0\0\x02IDAT\x78\x9c");
+        png
+    }
+
+    #[test]
+    fn a_small_file_that_would_take_the_memory_is_refused_by_its_decoded_bytes() {
+        for refused in [
+            photograph(&png_head(7_000, 7_000, 16), 1_280).map(drop),
+            decode(&png_head(7_000, 7_000, 16)).map(drop),
+            encoded_size(&png_head(7_000, 7_000, 16)).map(drop),
+        ] {
+            let why = refused.unwrap_err();
+            assert!(why.contains("take 392 MB decoded, of at most 192; save it with 8"), "{why}");
+        }
+        let pixels = photograph(&png_head(11_300, 11_300, 8), 1_280).unwrap_err();
+        assert!(pixels.contains("more than 64 megapixels"), "{pixels}");
+        // With 8 bits the same size is read.
+        assert_eq!(encoded_size(&png_head(6_900, 6_900, 8)), Ok((6_900, 6_900)));
+    }
+
+    #[test]
+    fn a_photograph_far_larger_than_wanted_with_16_bits_and_alpha_is_made_small() {
+        let half = |x| if x < 1_000 { 60_000_u16 } else { 5_000 };
+        let deep = image::ImageBuffer::from_fn(2_000, 500, |x, _| {
+            image::Rgba([half(x), 5_000, 5_000, u16::MAX])
+        });
+        let mut png = std::io::Cursor::new(Vec::new());
+        DynamicImage::ImageRgba16(deep).write_to(&mut png, image::ImageFormat::Png).unwrap();
+        let photo = photograph(&png.into_inner(), 200).unwrap();
+        assert_eq!(photo.dimensions(), (200, 50));
+        assert!(photo[(40, 25)][0] > 220 && photo[(160, 25)][0] < 30, "{:?}", photo[(40, 25)]);
     }
 
     #[test]

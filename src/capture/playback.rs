@@ -73,6 +73,8 @@ pub(super) struct Outlet {
     sender: Sender<Event>,
     wanted: Arc<AtomicI64>,
     closed: Arc<AtomicBool>,
+    /// Something was asked of it since it was last looked at.
+    busy: Arc<AtomicBool>,
     faults: Faults,
 }
 
@@ -94,6 +96,7 @@ impl Outlet {
 
     /// Whether an item of that time is wanted; what is not need not be copied or sent.
     pub(super) fn wants(&self, at: Timestamp) -> bool {
+        self.busy.store(true, Ordering::Relaxed);
         at.as_nanos() >= self.wanted.load(Ordering::Relaxed)
     }
 }
@@ -106,6 +109,8 @@ struct Feed {
     head: Option<Item>,
     ended: bool,
     closed: Arc<AtomicBool>,
+    /// Its producer is at work, though nothing of it may be wanted yet.
+    busy: Arc<AtomicBool>,
     faults: Faults,
 }
 
@@ -149,15 +154,17 @@ impl Playback {
     /// A channel of that many events for one more producer.
     pub(super) fn outlet(&mut self, capacity: usize) -> Outlet {
         let (sender, receiver) = bounded(capacity);
-        let (closed, faults) = (Arc::new(AtomicBool::new(false)), Faults::default());
+        let [closed, busy] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
+        let faults = Faults::default();
         self.feeds.push(Feed {
             receiver,
             head: None,
             ended: false,
             closed: Arc::clone(&closed),
+            busy: Arc::clone(&busy),
             faults: faults.clone(),
         });
-        Outlet { sender, wanted: Arc::clone(&self.wanted), closed, faults }
+        Outlet { sender, wanted: Arc::clone(&self.wanted), closed, busy, faults }
     }
 
     /// Keeps a producer alive as long as this playback.
@@ -259,7 +266,16 @@ impl Playback {
                     }
                 }
                 Ok(Event::Damaged(cause, place)) => self.damaged(cause, place),
-                Ok(Event::End) | Err(RecvTimeoutError::Disconnected) => self.ended(index),
+                Ok(Event::End) => self.ended(index),
+                Err(RecvTimeoutError::Disconnected) => {
+                    let place = "a thread that reads it ended in the middle".to_owned();
+                    self.damaged(Cause::Fault, place);
+                    self.ended(index);
+                }
+                // What is not wanted is read over, which may take long.
+                Err(RecvTimeoutError::Timeout) if feed.busy.swap(false, Ordering::Relaxed) => {
+                    idle_secs = 0;
+                }
                 // A decoder that gave up need not say that its stream has ended.
                 Err(RecvTimeoutError::Timeout) => {
                     idle_secs += 1;
@@ -299,5 +315,37 @@ impl Drop for Playback {
         self.feeds.iter_mut().for_each(Feed::close);
         self.feeds.clear();
         self.producers.clear();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::ids::SourceId;
+    use crate::media::Pose;
+
+    fn pose(secs: f64) -> Item {
+        let at = Timestamp::EPOCH.plus_secs(secs);
+        let frame = "map".to_owned();
+        Item::Pose(SourceId::new("robot"), Pose { stamp: at, x: 0.0, y: 0.0, yaw: 0.0, frame })
+    }
+
+    #[test]
+    fn a_reader_that_ends_in_a_panic_is_damage_and_no_end() {
+        for told in [true, false] {
+            let (path, first) = (Path::new("run.mcap"), Timestamp::EPOCH);
+            let mut playback = Playback::new(path, first, Timestamp::MAX);
+            let outlet = playback.outlet(4);
+            assert!(outlet.send(Event::Item(pose(1.0))));
+            if told {
+                outlet.send(Event::End);
+            }
+            drop(outlet);
+            assert!(playback.next().unwrap().is_some());
+            assert!(playback.next().unwrap().is_none());
+            assert_eq!(playback.damage().count(Cause::Fault), u64::from(!told));
+            assert_eq!(playback.damage().is_empty(), told);
+        }
     }
 }

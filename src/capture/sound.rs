@@ -17,6 +17,15 @@ pub struct SoundFormat {
     pub sample: Sample,
 }
 
+impl SoundFormat {
+    /// How long so many bytes of it last.
+    #[must_use]
+    pub fn secs(&self, bytes: usize) -> f64 {
+        let samples = bytes / (self.sample.bytes() * usize::from(self.channels.max(1)));
+        samples as f64 / f64::from(self.rate.max(1))
+    }
+}
+
 impl Default for SoundFormat {
     /// What `audio_common` records when nothing else is said: S16LE, 16 kHz, mono.
     fn default() -> Self {
@@ -114,6 +123,11 @@ impl Resampled {
             })
             .transpose()?;
         Ok(Self { format, rate_change })
+    }
+
+    /// How long so many bytes last.
+    pub(super) fn secs(&self, bytes: usize) -> f64 {
+        self.format.secs(bytes)
     }
 
     /// The samples that are ready, and how many seconds before the first of `bytes` they begin.

@@ -2,7 +2,8 @@
 //!
 //! A stamp lies a little before the time of recording: delay. Stamps that lie further off are taken for those of another
 //! clock, as a camera's without NTP has: all of them are moved by the same time, so that what was seen and what was
-//! heard stay together. Topics that are off by the same belong to one device and are moved alike.
+//! heard stay together. Topics that are off by the same belong to one device and are moved alike. A piece of sound is
+//! stamped at its beginning and recorded after its end: its own length is neither delay nor another clock.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,11 +12,18 @@ use super::sorter::REORDER_SECS;
 use crate::time::Timestamp;
 
 /// Stamps so far from the time of recording are of the recorder's clock.
-const MOST_DELAY_SECS: f64 = 1.0;
+pub(super) const MOST_DELAY_SECS: f64 = 1.0;
 /// Topics whose stamps lie no further apart than this are stamped by one clock.
 const ONE_CLOCK_SECS: f64 = 0.5;
 /// A clock that is further off tells no time: the time of recording does.
 const MOST_OFF_SECS: f64 = 60.0;
+
+/// How far a stamp lies behind the time of recording, nanoseconds, but for the length of what it is of.
+pub(super) fn behind(stamp: Timestamp, recorded: Timestamp, length_secs: f64) -> i64 {
+    let behind = recorded.as_nanos().saturating_sub(stamp.as_nanos());
+    // What is stamped at its end is not ahead.
+    behind.saturating_sub((length_secs * 1e9) as i64).max(behind.min(0))
+}
 
 /// How far each topic's stamps are moved.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,17 +56,21 @@ impl Clocks {
     }
 
     /// When that was captured what was stamped and recorded then: the stamp, moved as those of its topic, else as it is,
-    /// else the time of recording. A stamp must lie near that time, and not before `earliest`.
+    /// else the time of recording. A stamp must lie near that time, or as long before as what was captured lasts, and not
+    /// before `earliest`.
     pub(super) fn captured(
         &self,
         topic: &str,
         stamp: Option<Timestamp>,
         recorded: Timestamp,
+        length_secs: f64,
         earliest: Option<Timestamp>,
     ) -> Timestamp {
         let moved = self.moved.get(topic).copied().unwrap_or(0);
         let near = |at: &Timestamp| {
-            recorded.secs_since(*at).abs() <= REORDER_SECS && Some(*at) >= earliest
+            let delay = recorded.secs_since(*at);
+            (-REORDER_SECS..=REORDER_SECS.max(length_secs + MOST_DELAY_SECS)).contains(&delay)
+                && Some(*at) >= earliest
         };
         let by = |stamp: Timestamp, nanos: i64| {
             Timestamp::from_nanos(stamp.as_nanos().saturating_add(nanos))
@@ -102,11 +114,23 @@ mod tests {
     }
 
     #[test]
+    fn the_length_of_a_piece_is_no_delay() {
+        let at = |secs: f64| Timestamp::EPOCH.plus_secs(secs);
+        let tenths = |stamp: f64, recorded: f64| {
+            let nanos = behind(at(stamp), at(recorded), 3.0);
+            (nanos as f64 / (SECOND / 10) as f64).round() as i64
+        };
+        assert_eq!(tenths(10.0, 13.2), 2);
+        // Stamped at its end; by a clock that is ahead; by one that is behind.
+        assert_eq!([tenths(10.0, 10.2), tenths(70.0, 13.2), tenths(10.0, 25.2)], [0, -568, 122]);
+    }
+
+    #[test]
     fn a_stamp_that_cannot_be_gives_way_to_the_time_of_recording() {
         let at = |secs: f64| Timestamp::EPOCH.plus_secs(secs);
         let found = clocks(&[("camera", &[10 * SECOND])]);
         let captured = |topic: &str, stamp: Option<f64>, recorded: f64, earliest: Option<f64>| {
-            found.captured(topic, stamp.map(at), at(recorded), earliest.map(at))
+            found.captured(topic, stamp.map(at), at(recorded), 0.0, earliest.map(at))
         };
         assert_eq!(captured("camera", Some(89.9), 100.0, Some(98.0)), at(99.9));
         // Its clock was set right meanwhile.
@@ -116,6 +140,9 @@ mod tests {
         assert_eq!(captured("odom", Some(98.5), 100.0, None), at(98.5));
         assert_eq!(captured("odom", Some(101.5), 100.0, None), at(101.5));
         assert_eq!(captured("odom", Some(90.0), 100.0, None), at(100.0));
+        // What lasts so long was begun so long before.
+        let begun = |stamp: f64| found.captured("odom", Some(at(stamp)), at(100.0), 3.0, None);
+        assert_eq!([96.5, 95.5, 103.0].map(begun), [96.5, 100.0, 100.0].map(at));
         // What is that early has left already.
         assert_eq!(captured("odom", Some(98.5), 100.0, Some(99.0)), at(100.0));
     }

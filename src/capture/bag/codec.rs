@@ -231,6 +231,14 @@ impl SoundStream {
         })
     }
 
+    /// How long a message of so many bytes lasts; of compressed sound, which comes in short packets, nobody knows.
+    pub(super) fn secs(&self, bytes: usize) -> f64 {
+        match self {
+            Self::Pcm(resampled) => resampled.secs(bytes),
+            Self::Compressed(_) => 0.0,
+        }
+    }
+
     /// Decodes bytes whose first sample was captured at `at`.
     ///
     /// # Errors

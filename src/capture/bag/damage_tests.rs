@@ -192,6 +192,39 @@ fn a_cut_file_gives_every_chunk_before_the_cut() {
 }
 
 #[test]
+fn a_closed_bag_that_is_cut_between_two_records_of_its_index_is_played_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag");
+    for packing in ["none", "bz2", "lz4"] {
+        let whole = Whole::of(rosbag1_of(packing, true, &chunks()), &path);
+        assert_eq!(whole.told, 0);
+        let all: Vec<i64> = whole.times.iter().flatten().copied().collect();
+        let length = |at: usize| {
+            let bytes = whole.bytes[at..at + 4].try_into().unwrap();
+            u32::from_le_bytes(bytes) as usize + 4
+        };
+        // Head and data of each record; the first begins where the bag would end without an index.
+        let mut at = rosbag1_of(packing, false, &chunks()).len();
+        let mut cuts = 0;
+        while at < whole.bytes.len() {
+            std::fs::write(&path, &whole.bytes[..at]).unwrap();
+            let read = Read::of(&path);
+            assert_eq!(read.times, all, "{packing}: cut at {at}");
+            let causes: Vec<Cause> = read.damage.iter().map(|(cause, _)| *cause).collect();
+            assert_eq!(causes, [Cause::Truncated], "{packing}: cut at {at}: {:?}", read.damage);
+            let data_at = at + length(at);
+            at = data_at + length(data_at);
+            cuts += 1;
+        }
+        // One topic, and each chunk.
+        assert_eq!((at, cuts), (whole.bytes.len(), 1 + CHUNKS));
+    }
+    // Closed before anything was recorded: its index is empty.
+    std::fs::write(&path, rosbag1_of("none", true, &[])).unwrap();
+    assert!(Read::of(&path).damage.is_empty());
+}
+
+#[test]
 fn the_heads_of_chunks_may_be_damaged_at_any_byte() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bag");
@@ -317,53 +350,155 @@ fn a_cut_database_gives_the_messages_on_the_pages_that_are_there() {
 }
 
 #[test]
-fn messages_that_are_packed_one_by_one_are_read_in_every_storage() {
-    let metadata = |name: &str| {
-        format!(
-            "rosbag2_bagfile_information:\n  relative_file_paths: [{name}]\n  \
-             compression_format: zstd\n  compression_mode: MESSAGE\n"
-        )
-    };
+fn what_a_killed_recorder_had_not_committed_is_undone() {
     let folder = tempfile::tempdir().unwrap();
-    let read = |name: &str| {
-        std::fs::write(folder.path().join("metadata.yaml"), metadata(name)).unwrap();
-        let bag = Bag::open(folder.path()).unwrap().unwrap();
-        let mut reader = bag.reader(|_| true).unwrap();
-        let mut found = Vec::new();
-        while let Some(next) = reader.next() {
-            found.push(match next {
-                Found::Message(message) => Ok(message.data),
-                Found::Damaged(cause, _) => Err(cause),
-            });
-        }
-        found
-    };
-    let plain: Vec<Sent> = chunks().into_iter().flatten().collect();
-    let mut packed = plain.clone();
+    let path = folder.path().join("bag.db3");
+    database(&path, 100);
+    let (whole, bytes) = (Read::of(&path), std::fs::read(&path).unwrap());
+    let database = rusqlite::Connection::open(&path).unwrap();
+    // The cache is full long before the end: what is changed goes into the file, what was there into the log.
+    let changes = "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 10; BEGIN;
+         UPDATE messages SET timestamp = timestamp + 1, data = zeroblob(300);";
+    database.execute_batch(changes).unwrap();
+    // Neither need it have a usual name.
+    for name in ["killed.db3", "killed.bag2"] {
+        let killed = folder.path().join(name);
+        std::fs::copy(&path, &killed).unwrap();
+        assert_ne!(std::fs::read(&killed).unwrap(), bytes, "nothing was changed yet");
+        let log = folder.path().join(format!("{name}-journal"));
+        std::fs::copy(folder.path().join("bag.db3-journal"), log).unwrap();
+        let read = Read::of(&killed);
+        assert_eq!((&read.times, &read.damage), (&whole.times, &whole.damage), "{name}");
+    }
+}
+
+/// What rosbag2 writes beside its files.
+fn metadata(name: &str, mode: &str) -> String {
+    format!(
+        "rosbag2_bagfile_information:\n  relative_file_paths: [{name}]\n  \
+         compression_format: zstd\n  compression_mode: {mode}\n"
+    )
+}
+
+/// The messages of a file or folder, and what is damaged of it.
+fn bytes_of(path: &Path) -> Vec<Result<Vec<u8>, Cause>> {
+    let mut reader = Bag::open(path).unwrap().unwrap().reader(|_| true).unwrap();
+    let mut found = Vec::new();
+    while let Some(next) = reader.next() {
+        found.push(match next {
+            Found::Message(message) => Ok(message.data),
+            Found::Damaged(cause, _) => Err(cause),
+        });
+    }
+    found
+}
+
+/// A file of these messages of sound, by its name a database or MCAP.
+fn write_bag(path: &Path, messages: &[Sent]) {
+    if path.extension().is_some_and(|end| end == "mcap") {
+        std::fs::write(path, super::seeds::mcap_of(messages)).unwrap();
+        return;
+    }
+    std::fs::write(path, super::seeds::sqlite(false)).unwrap();
+    let database = rusqlite::Connection::open(path).unwrap();
+    database.execute("DELETE FROM messages", ()).unwrap();
+    for (sent, id) in messages.iter().zip(1_i64..) {
+        let values = (id, i64::try_from(sent.log_time).unwrap(), &sent.data);
+        database.execute("INSERT INTO messages VALUES (?1, 2, ?2, ?3)", values).unwrap();
+    }
+}
+
+/// The bytes of all messages, and the messages packed one by one, but for the second, which is nothing.
+fn packed_messages() -> (Vec<Vec<u8>>, Vec<Sent>) {
+    let mut packed: Vec<Sent> = chunks().into_iter().flatten().collect();
+    let plain = packed.iter().map(|sent| sent.data.clone()).collect();
     for sent in &mut packed {
         sent.data = zstd::encode_all(sent.data.as_slice(), 0).unwrap();
     }
     packed[1].data = vec![1; 8];
-    let mut expected: Vec<_> = plain.iter().map(|sent| Ok(sent.data.clone())).collect();
+    (plain, packed)
+}
+
+#[test]
+fn messages_that_are_packed_one_by_one_are_read_in_every_storage() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plain, packed) = packed_messages();
+    let mut expected: Vec<_> = plain.into_iter().map(Ok).collect();
     expected[1] = Err(Cause::BadMessage);
-
-    let bytes = mcap_with(::mcap::WriteOptions::new(), &[packed.clone()]);
-    std::fs::write(folder.path().join("run_0.mcap"), bytes).unwrap();
-    assert_eq!(read("run_0.mcap"), expected);
-    std::fs::remove_file(folder.path().join("run_0.mcap")).unwrap();
-
-    let path = folder.path().join("run_0.db3");
-    std::fs::write(&path, super::seeds::sqlite(false)).unwrap();
-    let database = rusqlite::Connection::open(&path).unwrap();
-    database.execute("DELETE FROM messages", ()).unwrap();
-    for (sent, id) in packed.iter().zip(1_i64..) {
-        let values = (id, i64::try_from(sent.log_time).unwrap(), &sent.data);
-        database.execute("INSERT INTO messages VALUES (?1, 2, ?2, ?3)", values).unwrap();
+    for name in ["run_0.mcap", "run_0.db3"] {
+        let path = folder.path().join(name);
+        write_bag(&path, &packed);
+        std::fs::write(folder.path().join("metadata.yaml"), metadata(name, "MESSAGE")).unwrap();
+        assert_eq!(bytes_of(folder.path()), expected, "{name}");
+        // By itself, what lies beside it tells so, too.
+        assert_eq!(bytes_of(&path), expected, "{name} by itself");
+        std::fs::remove_file(path).unwrap();
     }
-    drop(database);
-    assert_eq!(read("run_0.db3"), expected);
     assert!(
         rosbag2::unpack_message(&packed[0].data, 10).unwrap().len() == 10,
         "no more than may be"
     );
+}
+
+#[test]
+fn messages_that_are_packed_one_by_one_are_known_by_their_first_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (plain, packed) = packed_messages();
+    let mut expected: Vec<Result<_, Cause>> = plain.into_iter().map(Ok).collect();
+    // That one does not look packed: whoever decodes it finds out.
+    expected[1] = Ok(packed[1].data.clone());
+    for name in ["run_0.mcap", "run_0.db3"] {
+        let path = folder.path().join(name);
+        write_bag(&path, &packed);
+        assert_eq!(bytes_of(&path), expected, "{name} by itself");
+        // What lies beside it tells of another file, or nothing of its packing.
+        let beside = folder.path().join("metadata.yaml");
+        for text in [metadata("other_0.db3", "MESSAGE"), metadata(name, "NONE")] {
+            std::fs::write(&beside, text).unwrap();
+            assert_eq!(bytes_of(&path), expected, "{name} with other metadata");
+        }
+        std::fs::remove_file(beside).unwrap();
+        // That the metadata is lost is told.
+        let lost: Vec<_> =
+            std::iter::once(Err(Cause::BadMessage)).chain(expected.iter().cloned()).collect();
+        assert_eq!(bytes_of(folder.path()), lost, "{name} in its folder");
+        std::fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn what_is_left_out_of_a_folder_is_damage_where_no_other_file_has_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, messages: &[Sent]| write_bag(&folder.path().join(name), messages);
+    let all: Vec<Sent> = chunks().into_iter().flatten().collect();
+    let times: Vec<i64> = all.iter().map(|sent| i64::try_from(sent.log_time).unwrap()).collect();
+    write("run_0.mcap", &all);
+    std::fs::write(folder.path().join("metadata.yaml"), metadata("run_0.mcap", "NONE")).unwrap();
+    let last = all.len() - 1;
+    let (mut other_sound, mut other_time) = (all.clone(), all.clone());
+    other_sound[3].data[20] ^= 1;
+    other_time[3].log_time += 1;
+    for (what, messages, is_lost) in [
+        ("a copy", all.as_slice(), false),
+        ("a piece", &all[5..last], false),
+        ("other sound", other_sound.as_slice(), true),
+        ("another time", other_time.as_slice(), true),
+    ] {
+        write("edited.mcap", messages);
+        let read = Read::of(folder.path());
+        assert_eq!(read.times, times, "{what}: nothing is read twice");
+        assert_eq!(read.damage.len(), usize::from(is_lost), "{what}: {:?}", read.damage);
+        for (cause, place) in read.damage {
+            assert_eq!(cause, Cause::LeftOut, "{what}");
+            assert!(place.contains("in edited.mcap: metadata.yaml does not name it"), "{place}");
+        }
+    }
+    // What begins where the others end is read.
+    let later: Vec<Sent> = all[..3]
+        .iter()
+        .map(|sent| Sent { log_time: sent.log_time + 1_000_000_000, ..sent.clone() })
+        .collect();
+    write("edited.mcap", &later);
+    let read = Read::of(folder.path());
+    assert_eq!((read.times.len(), read.damage.len()), (all.len() + 3, 0), "{:?}", read.damage);
 }

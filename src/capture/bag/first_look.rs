@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::clocks::Clocks;
-use super::message::{Role, measured, stamps};
+use super::clocks::{Clocks, MOST_DELAY_SECS, behind};
+use super::message::{Decoded, Role, decode, measured, stamps};
 use super::plausible::Plausible;
+use super::sorter::REORDER_SECS;
 use super::{Bag, BagReader as _, Connection, Found, Kind};
 use crate::capture::error::CaptureError;
 
@@ -17,10 +18,15 @@ const LOOKED_THROUGH: usize = 2_000;
 /// See [`LOOKED_THROUGH`].
 const MOST_BYTES: usize = 32 << 20;
 
+/// Nobody waits longer for a piece of sound.
+const MOST_PIECE_SECS: f64 = 30.0;
+
 /// What was seen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstLook {
     pub(super) clocks: Clocks,
+    /// How long the longest piece of sound lasts.
+    longest_secs: f64,
     /// Topics that hold measurements, and what their first message calls them.
     measured: BTreeMap<Arc<str>, String>,
 }
@@ -70,9 +76,18 @@ impl FirstLook {
                     look.measured.insert(Arc::clone(&connection.topic), what.to_owned());
                 }
                 topic.messages += 1;
-                let recorded = message.log_time.as_nanos();
-                let behind = stamps(role, &values);
-                let behind = behind.iter().map(|stamp| recorded.saturating_sub(stamp.as_nanos()));
+                let stamps = stamps(role, &values);
+                let secs = if role.kind() == Some(Kind::Microphone)
+                    && let Ok(Decoded::Sound { coding, bytes, .. }) = decode(role, values)
+                {
+                    bag.formats.secs(&connection.topic, coding.as_ref(), &bytes)
+                } else {
+                    0.0
+                };
+                if !stamps.is_empty() {
+                    look.longest_secs = look.longest_secs.max(secs.min(MOST_PIECE_SECS));
+                }
+                let behind = stamps.iter().map(|stamp| behind(*stamp, message.log_time, secs));
                 topic.behind.extend(behind);
             }
             if bytes > MOST_BYTES || seen.values().all(|topic| topic.messages >= PER_TOPIC) {
@@ -82,6 +97,11 @@ impl FirstLook {
         look.clocks =
             Clocks::of(seen.into_iter().map(|(topic, seen)| (topic, seen.behind)).collect());
         Ok(look)
+    }
+
+    /// How long after its capture an item may be recorded and still be put in order.
+    pub(super) fn reorder_secs(&self) -> f64 {
+        REORDER_SECS.max(self.longest_secs + MOST_DELAY_SECS)
     }
 
     /// What the topic's pictures measure; `None`: they show something.

@@ -91,7 +91,7 @@ impl Index {
         let mut walk = Walk::default();
         let summary = walk.summary(&mut file, size).map_err(io)?;
         walk.top_level(&mut file, &summary.unwrap_or_else(|| Summary::none(size))).map_err(io)?;
-        if !walk.summarised || walk.channels.is_empty() {
+        if !walk.summarised || walk.lacks_declarations() {
             walk.inside_chunks(&mut file).map_err(io)?;
         }
         let channels = walk.connections();
@@ -469,10 +469,19 @@ impl Walk {
         if unpacked > 0 {
             let times = summary.chunks.get(&offset).copied();
             let (first, last) = times.unwrap_or((head.first, head.last));
-            self.found.covers(first, last);
+            // So says a chunk without messages.
+            if (first, last) != (0, 0) {
+                self.found.covers(first, last);
+            }
             let length = length + RECORD_HEAD;
             self.found.segments.push(Segment { first, offset, length, chunk: true });
         }
+    }
+
+    /// A summary need not repeat what the chunks declare.
+    fn lacks_declarations(&self) -> bool {
+        let is_missing = |schema: u16| schema != 0 && !self.schemas.contains_key(&schema);
+        self.channels.is_empty() || self.channels.values().any(|one| is_missing(one.schema))
     }
 
     /// Without a summary the declarations lie in the chunks.

@@ -19,7 +19,9 @@ pub mod exercise;
 mod first_look;
 mod frames;
 mod mcap;
+mod merged;
 pub mod message;
+mod metadata;
 mod plausible;
 mod play;
 mod rosbag1;
@@ -240,7 +242,7 @@ impl Bag {
     pub fn open(path: &Path) -> Result<Option<Self>, CaptureError> {
         let container: Box<dyn Container> = if path.is_dir() {
             Box::new(rosbag2::Split::of(path)?)
-        } else if let Some(container) = open_file(path)? {
+        } else if let Some(container) = rosbag2::alone(path)? {
             container
         } else {
             return Ok(None);

@@ -1,8 +1,8 @@
 //! A bag's messages → items in event time order, in a thread of its own.
 //!
 //! Messages come in the order in which they were recorded; what they carry was captured a little earlier.
-//! Items wait in the [sorter](super::sorter) until recording time is 2 s past them, so that they leave in the order of
-//! capture.
+//! Items wait in the [sorter](super::sorter) until recording time is 2 s past them (longer where a piece of sound is), so
+//! that they leave in the order of capture.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::plausible::Plausible;
 use super::sorter::{Flaw, REORDER_SECS, Sorter};
 use super::sound::SoundFormats;
 use super::{Bag, BagReader, Found, Kind, Message};
-use crate::capture::blocks::Blocks;
+use crate::capture::blocks::{Blocks, Stamps};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::capture::options::ReplayOptions;
@@ -55,6 +55,7 @@ pub(super) fn start(
         options: options.clone(),
         formats: bag.formats.clone(),
         clocks: bag.first_look.clocks.clone(),
+        reorder_secs: bag.first_look.reorder_secs(),
         flaws: bag.cameras.flaws().cloned().collect(),
         shift_nanos: start.as_nanos().saturating_sub(recorded.as_nanos()),
         topics: BTreeMap::new(),
@@ -96,7 +97,7 @@ struct TopicState {
 
 impl TopicState {
     fn new(source: SourceId) -> Self {
-        let blocks = Blocks::new(source.clone());
+        let blocks = Blocks::new(source.clone(), Stamps::AtArrival);
         Self { source, frames: 0, video: None, blocks, sound: None, passed_over: false }
     }
 
@@ -146,6 +147,8 @@ struct Player {
     options: ReplayOptions,
     formats: SoundFormats,
     clocks: Clocks,
+    /// Items wait so long for earlier ones.
+    reorder_secs: f64,
     /// Calibrations that could not be used.
     flaws: Vec<Flaw>,
     /// From the recording's own times to the ones asked for.
@@ -192,7 +195,7 @@ impl Player {
         // Where there is no room, nothing waits for more.
         let pause = if self.sorter.is_full() { 0.0 } else { SOUND_PAUSE_SECS };
         self.flush_sound(log_time.plus_secs(-pause));
-        self.release(log_time.plus_secs(-REORDER_SECS))
+        self.release(log_time.plus_secs(-self.reorder_secs))
     }
 
     fn decode(&mut self, message: &Message, log_time: Timestamp) -> Result<(), Flaw> {
@@ -224,9 +227,10 @@ impl Player {
         let (clocks, shift) = (&self.clocks, self.shift_nanos);
         let earliest = self.sorter.watermark();
         let shifted = |at: Timestamp| Timestamp::from_nanos(at.as_nanos().saturating_add(shift));
-        let captured = |stamp: Option<Timestamp>| {
-            clocks.captured(&connection.topic, stamp.map(shifted), log_time, earliest)
+        let begun = |stamp: Option<Timestamp>, secs: f64| {
+            clocks.captured(&connection.topic, stamp.map(shifted), log_time, secs, earliest)
         };
+        let captured = |stamp: Option<Timestamp>| begun(stamp, 0.0);
         let pose = |topic: &TopicState, stamp, mut pose: Pose| {
             pose.stamp = captured(stamp);
             Item::Pose(topic.source.clone(), pose)
@@ -263,7 +267,7 @@ impl Player {
                 let else_coding = || formats.of_topic(&connection.topic, &bytes);
                 let heard = topic
                     .listen(coding, else_coding, &mut blocks)
-                    .and_then(|sound| sound.push(captured(stamp), &bytes));
+                    .and_then(|sound| sound.push(begun(stamp, sound.secs(bytes.len())), &bytes));
                 for (at, samples) in heard.iter().flatten() {
                     overlapped += topic.blocks.push(*at, samples, &mut blocks);
                 }
@@ -290,15 +294,17 @@ impl Player {
         }
     }
 
-    /// Sound that ends before `until` does not wait for more.
+    /// Sound that ends before `until` does not wait for more; where there is no room, none waits for where it belongs.
     fn flush_sound(&mut self, until: Timestamp) {
         for topic in self.topics.values_mut() {
+            let mut blocks = Vec::new();
             if topic.blocks.pending_end().is_some_and(|end| end < until) {
-                let mut blocks = Vec::new();
                 topic.blocks.flush(&mut blocks);
-                // What was pending is not older than a second: never late.
-                let _ = self.sorter.push_all(blocks);
+            } else if self.sorter.is_full() {
+                topic.blocks.settle(&mut blocks);
             }
+            // Nothing left after what was inside: never late.
+            let _ = self.sorter.push_all(blocks);
         }
     }
 

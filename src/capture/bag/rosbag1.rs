@@ -423,9 +423,18 @@ impl Walk {
         if closed == Some(false) && !cut {
             let why = "it has no index: the recorder did not close it".to_owned();
             note(&mut self.found.damage, Cause::Truncated, why);
+        } else if closed == Some(true) && self.found.is_whole() && !self.names_every_chunk() {
+            let why = "its index ends before it has named every chunk".to_owned();
+            note(&mut self.found.damage, Cause::Truncated, why);
         }
         self.found.tell_holes();
         Ok(())
+    }
+
+    /// Whether the index says of each chunk that it is there: a file may have been cut between two of its records.
+    fn names_every_chunk(&self) -> bool {
+        let mut chunks = self.found.segments.iter().filter(|segment| segment.chunk);
+        chunks.all(|chunk| self.dated.contains_key(&chunk.offset))
     }
 
     /// Takes what is needed of a record.

@@ -3,7 +3,8 @@
 //!
 //! The metadata tells the files and their packing; where it is missing or broken, the files in the folder
 //! count, in the order of their numbers. A file that it does not name is read, too (a recorder that was killed has not
-//! written of its last one), but no copy of one that it names.
+//! written of its last one), but no copy of one that it names, and none of the same time: messages that it alone has
+//! are damage. Messages that are packed one by one are known by their first bytes, whoever says nothing of it.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use yaml_rust2::parser::{Event, Parser};
 use yaml_rust2::{Yaml, YamlLoader};
 
+use super::merged::Merged;
 use super::segments::{MAX_CHUNK_BYTES, note};
 use super::{BagReader, Connection, Container, Found, Message, copies, mcap, open_file, sqlite};
 use crate::capture::damage::Cause;
@@ -25,6 +27,8 @@ const MAX_METADATA_BYTES: u64 = 16 << 20;
 const MAX_METADATA_NESTING: usize = 64;
 /// A packed file may unpack to this much.
 const MAX_UNPACKED_BYTES: u64 = 64 << 30;
+/// What every zstd frame begins with. CDR begins with a zero.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// A zstd frame's header is no longer than this.
 const FRAME_HEAD: u64 = 18;
 
@@ -61,6 +65,13 @@ impl Metadata {
             files: files.iter().filter_map(Yaml::as_str).map(str::to_owned).collect(),
             packed_messages: mode.eq_ignore_ascii_case("message"),
         })
+    }
+
+    /// Of the folder that a single file lies in, where it names that file.
+    fn beside(file: &Path) -> Option<Self> {
+        let metadata = Self::read(&file.with_file_name("metadata.yaml")).ok()?;
+        let names = |name: &String| Path::new(name).file_name() == file.file_name();
+        metadata.files.iter().any(names).then_some(metadata)
     }
 
     /// The files that it names, in the bag's folder.
@@ -101,6 +112,8 @@ fn refuse_bombs(text: &str) -> Result<(), String> {
 #[derive(Debug)]
 pub(super) struct Split {
     parts: Vec<Box<dyn Container>>,
+    /// What is not read, and why.
+    left_out: Vec<(String, Box<dyn Container>)>,
     /// That of the folder and of all files.
     damage: Vec<(Cause, String)>,
     own: usize,
@@ -120,17 +133,23 @@ impl Split {
         let (mut files, mut unnamed) = (metadata.files_in(folder), numbered(folder)?);
         if files.is_empty() {
             files = std::mem::take(&mut unnamed);
+            // A recorder packs a file that is complete, and removes it then.
+            files.retain(|file| !(is_packed(file) && file.with_extension("").exists()));
         }
-        // A packed file and what it unpacks to are of one name up to the first dot.
-        let is_copy = |file: &Path| files.iter().any(|one| stem(one) == stem(file) && one.exists());
+        let is_copy = |file: &Path| files.iter().any(|one| is_copy_of(file, one) && one.exists());
         unnamed.retain(|file| !is_copy(file));
         let named = files.len();
         let (mut parts, mut failed) = (Vec::<Box<dyn Container>>::new(), None);
+        let mut left_out = Vec::new();
         for (place, file) in files.into_iter().chain(unnamed).enumerate() {
             match part(&file, metadata.packed_messages) {
                 Ok(part) if place >= named && is_beside_one(&parts, &*part) => {
-                    let file = file.display();
-                    tracing::warn!(%file, "left out: metadata.yaml does not name it, and what it names is of the same time");
+                    let name = file.file_name().unwrap_or_default().display();
+                    let why = format!(
+                        "{name}: metadata.yaml does not name it, but others of the same time; play it by itself"
+                    );
+                    tracing::info!(%why, "left out");
+                    left_out.push((why, part));
                 }
                 Ok(part) => {
                     if place >= named {
@@ -151,7 +170,7 @@ impl Split {
         }
         let own = damage.len();
         damage.extend(parts.iter().flat_map(|part| part.damage().iter().cloned()));
-        Ok(Self { parts, damage, own })
+        Ok(Self { parts, left_out, damage, own })
     }
 }
 
@@ -161,10 +180,23 @@ fn is_beside_one(parts: &[Box<dyn Container>], part: &dyn Container) -> bool {
     parts.iter().filter_map(|other| other.span()).any(|other| other.is_beside(span))
 }
 
-/// A file's name up to the first dot.
-fn stem(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    name.split('.').next().unwrap_or_default().to_owned()
+/// A bag file's name without what it ends in; `None`: it is no bag file.
+fn stem(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy();
+    let ends_in = |end: &&str| name.to_ascii_lowercase().ends_with(*end);
+    let end = [".db3", ".mcap", ".db3.zstd", ".mcap.zstd"].into_iter().find(ends_in)?;
+    name.get(..name.len() - end.len()).map(str::to_owned)
+}
+
+/// By its name: what it unpacks to is of one name with it, a copy (`run_0.copy.mcap`) has something behind it.
+fn is_copy_of(file: &Path, other: &Path) -> bool {
+    stem(file).zip(stem(other)).is_some_and(|(own, other)| {
+        own.strip_prefix(&other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+fn is_packed(file: &Path) -> bool {
+    file.extension().is_some_and(|text| text.eq_ignore_ascii_case("zstd"))
 }
 
 /// Whether a folder holds a bag, or something else.
@@ -188,28 +220,36 @@ fn numbered(folder: &Path) -> Result<Vec<PathBuf>, CaptureError> {
         .map_err(io)?
         .into_iter()
         .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-            [".db3", ".mcap", ".db3.zstd", ".mcap.zstd"].iter().any(|end| name.ends_with(end))
-        })
+        .filter(|path| stem(path).is_some())
         .collect();
     files.sort_by_key(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let number = stem(path).rsplit('_').next().and_then(|text| text.parse::<u64>().ok());
+        let stem = stem(path).unwrap_or_default();
+        let number = stem.rsplit('_').next().and_then(|text| text.parse::<u64>().ok());
         (number, name)
     });
     Ok(files)
 }
 
+/// Opens a single file; `None`: it is no bag.
+///
+/// # Errors
+/// When it cannot be read, or claims to be a bag and is not.
+pub(super) fn alone(file: &Path) -> Result<Option<Box<dyn Container>>, CaptureError> {
+    let Some(inner) = open_file(file)? else { return Ok(None) };
+    let all = Metadata::beside(file).is_some_and(|metadata| metadata.packed_messages);
+    Ok(Some(Box::new(Packed { inner, all, _copy: None })))
+}
+
 /// Opens one file of a bag, unpacked to a temporary one where it must be.
 fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, CaptureError> {
-    if file.extension().is_some_and(|text| text.eq_ignore_ascii_case("zstd")) {
+    if is_packed(file) {
         let (copy, unpacked) = unpack_file(file)?;
         // What was packed as a file was not packed by message.
         return Ok(if mcap::is_mcap(&unpacked)? {
             Box::new(Packed {
                 inner: Box::new(Arc::new(mcap::Index::of(&unpacked)?)),
-                by_message: false,
+                all: false,
                 _copy: Some(copy),
             })
         } else {
@@ -220,11 +260,7 @@ fn part(file: &Path, packed_messages: bool) -> Result<Box<dyn Container>, Captur
         path: file.to_owned(),
         reason: "it is neither SQLite nor MCAP".to_owned(),
     })?;
-    Ok(if packed_messages {
-        Box::new(Packed { inner, by_message: true, _copy: None })
-    } else {
-        inner
-    })
+    Ok(Box::new(Packed { inner, all: packed_messages, _copy: None }))
 }
 
 /// Unpacks `name.db3.zstd` into a temporary folder.
@@ -277,11 +313,12 @@ pub(super) fn unpack_message(packed: &[u8], most: u64) -> Result<Vec<u8>, String
     Ok(bytes)
 }
 
-/// A container that is packed as a whole or by message (`compression_mode`), in whatever storage.
+/// A container that may be packed as a whole or by message (`compression_mode`), in whatever storage.
 #[derive(Debug)]
 struct Packed {
     inner: Box<dyn Container>,
-    by_message: bool,
+    /// Each of its messages is packed; else those are that look so.
+    all: bool,
     /// Where it was unpacked to; goes with it.
     _copy: Option<tempfile::TempDir>,
 }
@@ -303,26 +340,36 @@ impl Container for Packed {
         &self,
         wanted: &dyn Fn(&Connection) -> bool,
     ) -> Result<Box<dyn BagReader>, CaptureError> {
-        let reader = self.inner.reader(wanted)?;
-        Ok(if self.by_message { Box::new(Unpacking(reader)) } else { reader })
+        Ok(Box::new(Unpacking { reader: self.inner.reader(wanted)?, all: self.all }))
     }
 }
 
-/// Unpacks each message that a reader finds.
-struct Unpacking(Box<dyn BagReader>);
+/// Unpacks the packed ones of the messages that a reader finds.
+struct Unpacking {
+    reader: Box<dyn BagReader>,
+    /// Each is packed.
+    all: bool,
+}
+
+/// Whether a message looks as if it were packed, where CDR is written.
+fn looks_packed(Message { connection, data, .. }: &Message) -> bool {
+    *connection.encoding == *"cdr" && data.starts_with(&ZSTD_MAGIC)
+}
 
 impl BagReader for Unpacking {
     fn next(&mut self) -> Option<Found> {
-        Some(match self.0.next()? {
-            Found::Message(message) => match unpack_message(&message.data, MAX_CHUNK_BYTES) {
-                Ok(data) => Found::Message(Message { data, ..message }),
-                Err(why) => {
-                    let Message { connection, log_time, .. } = message;
-                    let place = format!("{} at {log_time}: {why}", connection.topic);
-                    Found::Damaged(Cause::BadMessage, place)
+        Some(match self.reader.next()? {
+            Found::Message(message) if self.all || looks_packed(&message) => {
+                match unpack_message(&message.data, MAX_CHUNK_BYTES) {
+                    Ok(data) => Found::Message(Message { data, ..message }),
+                    Err(why) => {
+                        let Message { connection, log_time, .. } = message;
+                        let place = format!("{} at {log_time}: {why}", connection.topic);
+                        Found::Damaged(Cause::BadMessage, place)
+                    }
                 }
-            },
-            damaged @ Found::Damaged(..) => damaged,
+            }
+            found => found,
         })
     }
 }
@@ -349,44 +396,10 @@ impl Container for Split {
     ) -> Result<Box<dyn BagReader>, CaptureError> {
         let flaws = self.damage.iter().take(self.own).cloned().collect();
         let readers = self.parts.iter().map(|part| part.reader(wanted));
-        Ok(Box::new(Merged::of(flaws, readers.collect::<Result<_, _>>()?)))
-    }
-}
-
-/// Several readers' messages in log-time order (ties: as the readers come).
-struct Merged {
-    flaws: std::collections::VecDeque<(Cause, String)>,
-    readers: Vec<(Box<dyn BagReader>, Option<Message>)>,
-}
-
-impl Merged {
-    fn of(
-        flaws: std::collections::VecDeque<(Cause, String)>,
-        readers: Vec<Box<dyn BagReader>>,
-    ) -> Self {
-        Self { flaws, readers: readers.into_iter().map(|reader| (reader, None)).collect() }
-    }
-}
-
-impl BagReader for Merged {
-    fn next(&mut self) -> Option<Found> {
-        if let Some((cause, place)) = self.flaws.pop_front() {
-            return Some(Found::Damaged(cause, place));
-        }
-        let mut index = 0;
-        while let Some((reader, head)) = self.readers.get_mut(index) {
-            match head {
-                Some(_) => index += 1,
-                None => match reader.next() {
-                    Some(Found::Message(message)) => *head = Some(message),
-                    Some(damaged) => return Some(damaged),
-                    None => drop(self.readers.remove(index)),
-                },
-            }
-        }
-        let heads = self.readers.iter_mut().filter(|(_, head)| head.is_some());
-        let (_, head) = heads.min_by_key(|(_, head)| head.as_ref().map(|one| one.log_time))?;
-        head.take().map(Found::Message)
+        let left_out =
+            self.left_out.iter().map(|(why, part)| Ok((why.clone(), part.reader(wanted)?)));
+        let left_out = left_out.collect::<Result<Vec<_>, CaptureError>>()?;
+        Ok(Box::new(Merged::of(flaws, readers.collect::<Result<_, _>>()?, left_out)))
     }
 }
 
@@ -414,6 +427,44 @@ mod tests {
         let found = numbered(folder.path()).unwrap();
         let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap()).collect();
         assert_eq!(names, ["run_2.db3", "run_10.db3"]);
+    }
+
+    #[test]
+    fn a_copy_is_told_from_the_next_file_whatever_the_folder_is_called() {
+        let is_copy = |file: &str, other: &str| is_copy_of(Path::new(file), Path::new(other));
+        assert!(is_copy("run_0.mcap.zstd", "run_0.mcap") && is_copy("run_0.db3", "run_0.db3.zstd"));
+        assert!(is_copy("run_0.copy.mcap", "run_0.mcap") && is_copy("RUN.DB3", "RUN.db3"));
+        assert!(!is_copy("run_0.mcap", "run_0.copy.mcap"));
+        // `ros2 bag record -o run_0.5mps`
+        assert!(!is_copy("run_0.5mps_1.mcap", "run_0.5mps_0.mcap"));
+        assert!(!is_copy("run_10.mcap", "run_1.mcap"));
+
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["run_0.5mps_10.db3", "run_0.5mps_2.db3"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = numbered(folder.path()).unwrap();
+        let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap()).collect();
+        assert_eq!(names, ["run_0.5mps_2.db3", "run_0.5mps_10.db3"]);
+    }
+
+    #[test]
+    fn without_metadata_what_lies_there_packed_and_unpacked_is_read_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let bytes = crate::capture::bag::seeds::mcap(None);
+        let packed = zstd::encode_all(bytes.as_slice(), 0).unwrap();
+        std::fs::write(folder.path().join("run_0.mcap"), bytes).unwrap();
+        // The recorder was killed while it packed.
+        std::fs::write(folder.path().join("run_0.mcap.zstd"), &packed[..packed.len() / 2]).unwrap();
+        let split = Split::of(folder.path()).unwrap();
+        let mut reader = split.reader(&|_| true).unwrap();
+        let mut messages = 0;
+        while let Some(found) = reader.next() {
+            messages += usize::from(matches!(found, Found::Message(_)));
+        }
+        assert_eq!(messages, crate::capture::bag::seeds::MESSAGES);
+        // That there is no metadata.
+        assert_eq!(split.damage().len(), 1, "{:?}", split.damage());
     }
 
     #[test]

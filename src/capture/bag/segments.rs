@@ -85,6 +85,13 @@ struct Waiting {
     data: Vec<u8>,
 }
 
+impl Waiting {
+    /// What it takes in memory: messages may be empty.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.data.len()
+    }
+}
+
 /// Messages in log-time order.
 pub(super) struct Reader<C> {
     container: Arc<C>,
@@ -139,9 +146,10 @@ impl<C: Segmented> Reader<C> {
         self.container.unpack(segment, &bytes, &mut |piece| match piece {
             Piece::Damaged(cause, place) => note(&mut damage, cause, place),
             Piece::Message { connection, log_time, data } if wanted.contains(&connection) => {
-                *waiting_bytes += data.len();
                 let (turn, data) = (Reverse((log_time, *read)), data.to_vec());
-                waiting.push(Waiting { turn, connection, data });
+                let message = Waiting { turn, connection, data };
+                *waiting_bytes += message.bytes();
+                waiting.push(message);
                 *read += 1;
             }
             Piece::Message { connection, .. } => {
@@ -168,7 +176,7 @@ impl<C: Segmented> BagReader for Reader<C> {
             });
             if ready {
                 let first = self.waiting.pop()?;
-                self.waiting_bytes -= first.data.len();
+                self.waiting_bytes -= first.bytes();
                 let log_time = i64::try_from(first.turn.0.0).unwrap_or(i64::MAX);
                 return Some(Found::Message(Message {
                     connection: Arc::clone(self.connection(first.connection)?),

@@ -24,6 +24,8 @@ pub(super) struct Sorter {
     pushed: u64,
     /// What was captured before this comes too late, whether or not anything has left already.
     watermark: Option<Timestamp>,
+    /// The last that left.
+    left: Option<Timestamp>,
 }
 
 struct Placed {
@@ -57,6 +59,10 @@ impl Ord for Placed {
     }
 }
 
+fn too_late(at: Timestamp) -> Flaw {
+    (Cause::Late, format!("captured at {at}, before what has left already"))
+}
+
 /// Bytes of the item's media.
 fn bytes(item: &Item) -> usize {
     match item {
@@ -85,8 +91,7 @@ impl Sorter {
     /// Refuses what was captured before what may have left already.
     pub(super) fn in_time(&self, at: Timestamp) -> Result<(), Flaw> {
         if self.watermark.is_some_and(|watermark| at < watermark) {
-            let why = format!("captured at {at}, more than {REORDER_SECS} s before");
-            return Err((Cause::Late, why));
+            return Err(too_late(at));
         }
         Ok(())
     }
@@ -108,12 +113,20 @@ impl Sorter {
         self.pushed += 1;
     }
 
-    /// Takes a run of sound in.
+    /// Takes a run of sound in, which may have been held back: it comes too late only where a later item has left.
     ///
     /// # Errors
-    /// When a block of it comes too late; those before it are taken.
+    /// When a block of it comes too late; the others are taken.
     pub(super) fn push_all(&mut self, blocks: Vec<Block>) -> Result<(), Flaw> {
-        blocks.into_iter().try_for_each(|block| self.push(Item::Block(block)))
+        let mut late = Ok(());
+        for block in blocks {
+            if self.left.is_some_and(|left| block.at < left) {
+                late = late.and(Err(too_late(block.at)));
+            } else {
+                self.put(Item::Block(block));
+            }
+        }
+        late
     }
 
     /// The earliest item, where nothing before it is waited for or more waits than may; in no case one captured after
@@ -125,6 +138,7 @@ impl Sorter {
             return None;
         }
         self.advance(earliest);
+        self.left = self.left.max(Some(earliest));
         let item = self.waiting.pop()?.0.item;
         self.waiting_bytes -= bytes(&item);
         Some(item)

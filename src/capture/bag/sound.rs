@@ -64,6 +64,12 @@ impl SoundFormats {
             _ => Ok(SoundCoding::Pcm(SoundFormat::default())),
         }
     }
+
+    /// How long a message's sound lasts, where that can be told without decoding it; else 0.
+    pub(super) fn secs(&self, topic: &str, told: Option<&SoundCoding>, bytes: &[u8]) -> f64 {
+        let coding = told.map_or_else(|| self.of_topic(topic, bytes), |told| Ok(told.clone()));
+        if let Ok(SoundCoding::Pcm(format)) = coding { format.secs(bytes.len()) } else { 0.0 }
+    }
 }
 
 /// Whether bytes begin with an ID3 tag or two MPEG audio frames, one right behind the other.

@@ -128,16 +128,10 @@ impl Container for Arc<Index> {
     }
 }
 
-/// A database with a write-ahead log beside it (the recorder was killed) is copied: opening it in place
+/// A database with a log beside it (the recorder was killed) is copied: opening it in place
 /// would write there.
 fn with_log(file: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>), CaptureError> {
-    let log = |end: &str| {
-        let mut name = file.as_os_str().to_owned();
-        name.push(end);
-        PathBuf::from(name)
-    };
-    let logs: Vec<_> =
-        ["-wal", "-journal"].into_iter().map(log).filter(|path| path.exists()).collect();
+    let logs = logs(file);
     if logs.is_empty() {
         return Ok((file.to_owned(), None));
     }
@@ -154,8 +148,18 @@ fn with_log(file: &Path) -> Result<(PathBuf, Option<tempfile::TempDir>), Capture
     Ok((copy.path().join(file.file_name().unwrap_or_default()), Some(copy)))
 }
 
+/// The logs that lie beside a database: of what is not in it yet, or of what has to be undone in it.
+fn logs(file: &Path) -> Vec<PathBuf> {
+    let log = |end: &str| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    };
+    ["-wal", "-journal"].into_iter().map(log).filter(|path| path.exists()).collect()
+}
+
 fn has_log(file: &Path) -> bool {
-    file.with_extension("db3-wal").exists()
+    !logs(file).is_empty()
 }
 
 /// Opens a database that nobody here has written: read only, its schema not trusted.

@@ -1,11 +1,14 @@
 //! Bags that are unusual and whole: they are played to their end, and nothing of them is damage.
 
+use std::collections::BTreeMap;
+use std::io::Cursor;
 use std::path::PathBuf;
 
 use serde_json::json;
 
 use super::cdr::Cdr;
-use super::seeds::{Sent, mcap_of};
+use super::definition::built_in::full_text;
+use super::seeds::{Sent, mcap_of, mcap_with};
 use crate::capture::{Recording, ReplayOptions};
 use crate::ids::SourceId;
 use crate::media::{Item, ToldWords};
@@ -119,6 +122,63 @@ fn stamps_of_another_clock_lose_nothing_and_keep_everything_together() {
 }
 
 #[test]
+fn long_pieces_of_sound_lie_where_they_were_heard() {
+    /// 16 kHz, 16 bit, mono.
+    const MS_BYTES: usize = 32;
+    let kind = ("audio_common_msgs/msg/AudioDataStamped", "cdr");
+    for (piece_ms, behind) in [(800, 0), (1_500, 0), (3_000, 0), (8_000, 0), (3_000, 12_000)] {
+        let mut bag = Vec::new();
+        for ms in (0..24_000).step_by(100) {
+            bag.push(image("/camera", "rgba8", ms, ms + behind + 20));
+        }
+        // Each is stamped when it began, and sent when it was whole.
+        for ms in (0..24_000).step_by(usize::try_from(piece_ms).unwrap()) {
+            let samples = vec![1; usize::try_from(piece_ms).unwrap() * MS_BYTES];
+            let recorded = ms + piece_ms + behind + 30;
+            bag.push(sent("/mic", kind, recorded, header(ms).bytes(&samples).message()));
+        }
+        bag.sort_by_key(|sent| sent.log_time);
+        let items = played(&written(&[&bag]).open(&ReplayOptions::default()));
+        // The clock is off by as much as the quickest topic says: the camera, by its own delay, too.
+        let moved = if behind > 0 { behind + 20 } else { 0 };
+        let mut expected = moved;
+        for item in &items {
+            let Item::Block(block) = item else { continue };
+            assert_eq!(block.at.as_nanos(), T0 + expected * MS, "{piece_ms} ms, {behind} ms off");
+            expected += i64::try_from(block.samples.len() / 16).unwrap();
+        }
+        assert_eq!(expected, moved + 24_000, "{piece_ms} ms, {behind} ms off");
+        assert_eq!(count(&items, "/camera"), 240);
+        assert!(items.iter().map(Item::at).is_sorted(), "{piece_ms} ms, {behind} ms off");
+    }
+}
+
+#[test]
+fn bare_sound_that_was_recorded_in_bursts_is_whole() {
+    for every in [250, 500, 1_000] {
+        let mut bag = run(0);
+        for sent in bag.iter_mut().filter(|sent| sent.topic == "/mic") {
+            let ms = i64::try_from(sent.log_time).unwrap() / MS - T0 / MS;
+            // Whole after 100 ms, and recorded in its order with the others of its burst.
+            let burst = (ms + 100 + every - 1) / every * every;
+            sent.log_time = u64::try_from(T0 + burst * MS + ms * 10).unwrap();
+        }
+        bag.sort_by_key(|sent| sent.log_time);
+        let items = played(&written(&[&bag]).open(&ReplayOptions::default()));
+        let mut expected = 100;
+        for item in &items {
+            let Item::Block(block) = item else { continue };
+            let off = block.at.as_nanos() - T0 - expected * MS;
+            assert!(off.abs() < MS, "bursts of {every} ms: {off} ns off");
+            expected += i64::try_from(block.samples.len() / 16).unwrap();
+        }
+        assert_eq!(expected, 10_100, "bursts of {every} ms");
+        assert_eq!(count(&items, "/camera"), 100);
+        assert!(items.iter().map(Item::at).is_sorted(), "bursts of {every} ms");
+    }
+}
+
+#[test]
 fn sound_may_change_its_coding_in_the_middle() {
     let tone = |at: i64, rate: u32, channels: u16| {
         let samples = (0..rate / 10).map(|n| {
@@ -223,6 +283,31 @@ fn the_same_topic_in_two_bags_at_the_same_time_is_two_sources() {
     let renamed = both.open(&remap(&[("2:/camera", "right")])).selection();
     assert!(renamed.starts_with("topics=/camera,2:/camera:=right start="), "{renamed}");
 
+    // Two cameras, whose second was recorded in pieces, before whose last the first was begun anew.
+    let of = |from: i64, to: i64| -> Vec<Sent> {
+        let end = u64::try_from(T0 + to * MS).unwrap();
+        camera(from).into_iter().filter(|sent| sent.log_time <= end).collect()
+    };
+    let first = [camera(0), camera(5_000)].concat();
+    let split = written(&[&first, &of(30, 3_030), &of(3_230, 6_230), &of(6_430, 9_930)]);
+    let both = split.open(&ReplayOptions::default());
+    assert_eq!(both.cameras(), ["/camera", "2:/camera"].map(SourceId::new));
+    let items = played(&both);
+    assert_eq!((count(&items, "/camera"), count(&items, "2:/camera")), (100, 31 + 31 + 36));
+    assert!(both.selection().starts_with("topics=/camera,2:/camera start="));
+    let apart = split.open(&remap(&[("2:/camera", "right"), ("4:/camera", "back")]));
+    assert_eq!(apart.cameras(), ["/camera", "back", "right"].map(SourceId::new));
+    let items = played(&apart);
+    assert_eq!((count(&items, "right"), count(&items, "back")), (62, 36));
+    // Three at a time are three, and each goes on.
+    let pieces = [of(0, 4_000), of(30, 4_030), of(60, 4_060), of(4_500, 8_000), of(4_530, 8_030)];
+    let pieces = written(&pieces.each_ref().map(Vec::as_slice));
+    let three = pieces.open(&ReplayOptions::default());
+    assert_eq!(three.cameras(), ["/camera", "2:/camera", "3:/camera"].map(SourceId::new));
+    let items = played(&three);
+    let counts = ["/camera", "2:/camera", "3:/camera"].map(|name| count(&items, name));
+    assert_eq!(counts, [41 + 36, 41 + 36, 41]);
+
     // Pieces of one recording are one camera.
     let pieces = written(&[&camera(0), &camera(5_000)]);
     let recording = pieces.open(&ReplayOptions::default());
@@ -250,4 +335,45 @@ fn words_that_were_understood_late_still_begin_when_they_were_said() {
     };
     assert_eq!((text.as_str(), *start), ("good morning", at(2_000)));
     assert!((at(3_000)..at(8_000)).contains(end), "{end}");
+}
+
+#[test]
+fn a_summary_need_not_repeat_what_the_chunks_declare() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag.mcap");
+    for (schemas, channels) in [(true, false), (false, true), (false, false)] {
+        let options = ::mcap::WriteOptions::new().repeat_schemas(schemas).repeat_channels(channels);
+        std::fs::write(&path, mcap_with(options, &[run(0)])).unwrap();
+        let items = played(&Recording::open(&path, &ReplayOptions::default()).unwrap());
+        assert_eq!(count(&items, "/camera"), 100, "schemas {schemas}, channels {channels}");
+    }
+}
+
+#[test]
+fn a_chunk_without_messages_has_no_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bag.mcap");
+    for summary in [true, false] {
+        let options = ::mcap::WriteOptions::new().emit_summary_records(summary);
+        let mut writer = options.create(Cursor::new(Vec::new())).unwrap();
+        let Sent { topic, kind: (kind, encoding), log_time, data } =
+            image("/camera", "rgba8", 0, 0);
+        let text = full_text(kind).unwrap();
+        let schema = writer.add_schema(kind, "ros2msg", text.as_bytes()).unwrap();
+        let channel_id = writer.add_channel(schema, topic, encoding, &BTreeMap::new()).unwrap();
+        // A recorder that writes what it has, every second, though nothing came yet.
+        writer.flush().unwrap();
+        for log_time in [log_time, log_time + 50_000_000] {
+            let publish_time = log_time;
+            let header =
+                ::mcap::records::MessageHeader { channel_id, sequence: 0, log_time, publish_time };
+            writer.write_to_known_channel(&header, &data).unwrap();
+        }
+        writer.finish().unwrap();
+        std::fs::write(&path, writer.into_inner().into_inner()).unwrap();
+        let recording = Recording::open(&path, &ReplayOptions::default()).unwrap();
+        assert_eq!(recording.start().as_nanos(), T0, "summary {summary}");
+        assert!(recording.duration_secs().is_some_and(|secs| secs < 0.1));
+        assert_eq!(played(&recording).len(), 2);
+    }
 }

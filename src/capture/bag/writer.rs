@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -18,6 +18,7 @@ use mcap::{McapError, WriteOptions};
 
 use super::cdr::Cdr;
 use super::definition::built_in;
+use super::metadata::{self, Contents};
 use crate::camera::{CameraInfo, Distortion};
 use crate::capture::picture::to_rgb;
 use crate::ids::SourceId;
@@ -107,7 +108,8 @@ pub struct BagWriter {
     limits: SplitLimits,
     open: Option<OpenFile>,
     recorded: Recorded,
-    spans: Vec<Option<Span>>,
+    /// What is in each file; of the one that is written now it is not known yet.
+    contents: Vec<Contents>,
     /// Told before a camera's first picture in each file.
     cameras: BTreeMap<SourceId, CameraInfo>,
 }
@@ -120,7 +122,7 @@ struct OpenFile {
     file: File,
     channels: BTreeMap<String, (u16, u32)>,
     flushed: Instant,
-    span: Option<Span>,
+    contents: Contents,
 }
 
 impl OpenFile {
@@ -140,7 +142,8 @@ impl OpenFile {
             .create(BufWriter::new(file.try_clone().map_err(io)?))
             .map_err(|source| RecordError::Mcap { path: path.to_owned(), source })?;
         let (channels, flushed) = (BTreeMap::new(), Instant::now());
-        Ok(Self { path: path.to_owned(), writer, file, channels, flushed, span: None })
+        let contents = Contents::default();
+        Ok(Self { path: path.to_owned(), writer, file, channels, flushed, contents })
     }
 
     /// Writes a message; its channel is declared before its first.
@@ -155,19 +158,19 @@ impl OpenFile {
         let (channel_id, sequence) = match self.channels.get(topic).copied() {
             Some(known) => known,
             None => {
-                let (name, language, text, encoding) = match kind {
+                let id = match kind {
                     Kind::Ros(name) => {
                         let text = built_in::full_text(name).unwrap_or_default();
-                        (name.to_owned(), "ros2msg", text, "cdr")
+                        let schema = self.writer.add_schema(name, "ros2msg", text.as_bytes());
+                        let (schema, no_notes) = (schema.map_err(fail)?, BTreeMap::new());
+                        self.writer.add_channel(schema, topic, "cdr", &no_notes)
                     }
+                    // Without a schema: readers of rosbag2 files stumble over languages that are not ROS'.
                     Kind::Json(name) => {
-                        (name.to_owned(), "jsonschema", r#"{"type":"object"}"#.to_owned(), "json")
+                        let notes = [("type".to_owned(), name.to_owned())].into();
+                        self.writer.add_channel(0, topic, "json", &notes)
                     }
                 };
-                let schema = self.writer.add_schema(&name, language, text.as_bytes());
-                let schema = schema.map_err(fail)?;
-                let no_notes = BTreeMap::new();
-                let id = self.writer.add_channel(schema, topic, encoding, &no_notes);
                 (id.map_err(fail)?, 0)
             }
         };
@@ -175,8 +178,7 @@ impl OpenFile {
         let nanos = u64::try_from(at.as_nanos()).unwrap_or(0);
         let header = MessageHeader { channel_id, sequence, log_time: nanos, publish_time: nanos };
         self.writer.write_to_known_channel(&header, data).map_err(fail)?;
-        let span = self.span.get_or_insert(Span::new(at, at));
-        *span = Span::new(span.start.min(at), span.end.max(at));
+        self.contents.note(topic, kind.ros_type(), at);
         Ok(())
     }
 
@@ -186,9 +188,19 @@ impl OpenFile {
 }
 
 /// Type of a topic's messages.
+#[derive(Clone, Copy)]
 enum Kind<'a> {
     Ros(&'a str),
     Json(&'a str),
+}
+
+impl<'a> Kind<'a> {
+    fn ros_type(self) -> Option<&'a str> {
+        match self {
+            Self::Ros(name) => Some(name),
+            Self::Json(_) => None,
+        }
+    }
 }
 
 impl BagWriter {
@@ -208,9 +220,9 @@ impl BagWriter {
                 .create(path)
                 .map_err(|source| RecordError::Io { path: path.to_owned(), source })?;
         }
-        let (recorded, spans, cameras) = (Recorded::default(), Vec::new(), BTreeMap::new());
+        let (recorded, contents, cameras) = (Recorded::default(), Vec::new(), BTreeMap::new());
         let mut writer =
-            Self { path: path.to_owned(), limits, open: None, recorded, spans, cameras };
+            Self { path: path.to_owned(), limits, open: None, recorded, contents, cameras };
         writer.begin_file()?;
         Ok(writer)
     }
@@ -240,19 +252,19 @@ impl BagWriter {
         }
     }
 
-    /// Writes a line of JSON beside the media; `schema` names what it is.
+    /// Writes a line of JSON beside the media; `kind` names what it is.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn line(
         &mut self,
         topic: &str,
-        schema: &str,
+        kind: &str,
         at: Timestamp,
         json: &[u8],
     ) -> Result<(), RecordError> {
         self.recorded.lines += 1;
-        self.message(topic, Kind::Json(schema), at, json)
+        self.message(topic, Kind::Json(kind), at, json)
     }
 
     /// Has everything so far reach the disk, if the last time was half a second ago.
@@ -378,7 +390,7 @@ impl BagWriter {
     /// Whether a new file is due before something captured at `at`.
     fn is_full(&self, at: Timestamp) -> bool {
         let Some(open) = &self.open else { return false };
-        let Some(span) = open.span else { return false };
+        let Some(span) = open.contents.span else { return false };
         self.limits.secs.is_some_and(|secs| at.secs_since(span.start) >= secs)
             || self.limits.bytes.is_some_and(|bytes| open.size() >= bytes)
     }
@@ -393,7 +405,7 @@ impl BagWriter {
         };
         self.open = Some(OpenFile::create(&path)?);
         self.recorded.files.push(path);
-        self.spans.push(None);
+        self.contents.push(Contents::default());
         // A killed recorder leaves a folder that names this file, too.
         if self.limits.splits() { self.metadata() } else { Ok(()) }
     }
@@ -416,8 +428,8 @@ impl BagWriter {
         open.writer.into_inner().into_inner().map_err(|error| io(error.into_error()))?;
         open.file.sync_all().map_err(io)?;
         self.recorded.bytes += open.file.metadata().map_or(0, |metadata| metadata.len());
-        if let Some(span) = self.spans.last_mut() {
-            *span = open.span;
+        if let Some(contents) = self.contents.last_mut() {
+            *contents = open.contents;
         }
         Ok(())
     }
@@ -426,28 +438,12 @@ impl BagWriter {
     fn metadata(&self) -> Result<(), RecordError> {
         let name =
             |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let files: String =
-            self.recorded.files.iter().map(|path| format!("  - {}\n", name(path))).collect();
-        let span = self
-            .spans
-            .iter()
-            .flatten()
-            .copied()
-            .reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)));
-        let (start, nanos) = span.map_or((0, 0), |span| {
-            (span.start.as_nanos(), span.end.as_nanos() - span.start.as_nanos())
-        });
-        let count = self.recorded.frames + self.recorded.blocks + self.recorded.poses;
-        let text = format!(
-            "rosbag2_bagfile_information:\n  version: 4\n  storage_identifier: mcap\n  \
-             relative_file_paths:\n{files}  duration:\n    nanoseconds: {nanos}\n  \
-             starting_time:\n    nanoseconds_since_epoch: {start}\n  \
-             message_count: {}\n  topics_with_message_count: []\n  \
-             compression_format: \"\"\n  compression_mode: \"\"\n",
-            count + self.recorded.lines
-        );
+        let files = self.recorded.files.iter().map(name).zip(&self.contents);
+        let text = metadata::text(files);
         let (path, draft) = (self.path.join("metadata.yaml"), self.path.join(".metadata.yaml.new"));
-        std::fs::write(&draft, text)
+        let mut options = File::options();
+        let file = options.write(true).create(true).truncate(true).mode(0o600).open(&draft);
+        file.and_then(|mut file| file.write_all(text.as_bytes()))
             .and_then(|()| std::fs::rename(&draft, &path))
             .map_err(|source| RecordError::Io { path, source })
     }
@@ -568,9 +564,64 @@ mod tests {
         assert_eq!(recorded.files.len(), 4);
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&path), mode(&recorded.files[0])), (0o700, 0o600));
+        assert_eq!(mode(&path.join("metadata.yaml")), 0o600);
         let (played, damaged) = replayed(&path);
         assert_eq!(damaged, 0);
         assert_eq!(told(&played), told(&items));
+    }
+
+    /// Messages of each ROS type in a file, by what the file itself says; of others that they have no schema.
+    fn counted(path: &Path) -> BTreeMap<(String, String), i64> {
+        let bytes = std::fs::read(path).unwrap();
+        let mut counted = BTreeMap::new();
+        for message in mcap::MessageStream::new(&bytes).unwrap() {
+            let channel = message.unwrap().channel;
+            match &channel.schema {
+                Some(schema) if channel.message_encoding == "cdr" => {
+                    assert_eq!(schema.encoding, "ros2msg");
+                    *counted.entry((channel.topic.clone(), schema.name.clone())).or_insert(0) += 1;
+                }
+                schema => assert!(schema.is_none() && channel.message_encoding == "json"),
+            }
+        }
+        counted
+    }
+
+    #[test]
+    fn the_metadata_of_a_split_recording_tells_what_its_files_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run");
+        let limits = SplitLimits { secs: Some(0.6), bytes: None };
+        let mut writer = BagWriter::create(&path, limits).unwrap();
+        for item in &items() {
+            writer.item(item).unwrap();
+            writer.line("engram/percepts", "engram.Percept", item.at(), b"{}").unwrap();
+        }
+        let recorded = writer.finish().unwrap();
+        let text = std::fs::read_to_string(path.join("metadata.yaml")).unwrap();
+        let yaml = yaml_rust2::YamlLoader::load_from_str(&text).unwrap();
+        let bag = &yaml[0]["rosbag2_bagfile_information"];
+        let mut there = BTreeMap::new();
+        let files = bag["files"].as_vec().unwrap();
+        assert_eq!(files.len(), recorded.files.len());
+        for (told, file) in files.iter().zip(&recorded.files) {
+            let counted = counted(file);
+            assert_eq!(told["message_count"].as_i64(), Some(counted.values().sum()));
+            for (topic, count) in counted {
+                *there.entry(topic).or_insert(0) += count;
+            }
+        }
+        let listed = bag["topics_with_message_count"].as_vec().unwrap();
+        let told: BTreeMap<_, _> = listed
+            .iter()
+            .map(|topic| {
+                let text = |key: &str| topic["topic_metadata"][key].as_str().unwrap().to_owned();
+                ((text("name"), text("type")), topic["message_count"].as_i64().unwrap())
+            })
+            .collect();
+        assert_eq!(told, there);
+        assert!(there.len() >= 4 && !text.contains("engram/percepts"), "{text}");
+        assert_eq!(bag["message_count"].as_i64(), Some(there.values().sum()));
     }
 
     #[test]
@@ -584,7 +635,7 @@ mod tests {
         writer.finish().unwrap();
         let metadata = path.join("metadata.yaml");
         let text = std::fs::read_to_string(&metadata).unwrap();
-        let killed = text.replace("  - run_3.mcap\n", "");
+        let killed = text.replace("  - \"run_3.mcap\"\n", "");
         assert_ne!(killed, text);
         std::fs::write(&metadata, killed).unwrap();
         let (played, damaged) = replayed(&path);

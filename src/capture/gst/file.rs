@@ -10,7 +10,7 @@ use gstreamer_pbutils::{Discoverer, DiscovererInfo, DiscovererResult};
 
 use super::{launch, packages, sample};
 use crate::capture::bag::{Kind, Topic};
-use crate::capture::blocks::{BLOCK_SAMPLES, Blocks};
+use crate::capture::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::capture::options::ReplayOptions;
@@ -63,7 +63,7 @@ pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> 
             return Err(CaptureError::MissingPlugin {
                 doing: format!("opening {}", path.display()),
                 what: packages::name_of_detail(detail).to_owned(),
-                package: packages::of_detail(detail).to_owned(),
+                package: packages::of_detail(detail).map(str::to_owned),
             });
         }
         DiscovererResult::Timeout => {
@@ -266,7 +266,7 @@ struct AudioTap {
 
 impl AudioTap {
     fn connect(sink: &AppSink, outlet: Outlet, source: SourceId, start: Timestamp) {
-        attach(sink, Self { outlet, start, blocks: Blocks::new(source) });
+        attach(sink, Self { outlet, start, blocks: Blocks::new(source, Stamps::Exact) });
     }
 
     fn send(&self, blocks: Vec<crate::media::Block>) -> bool {

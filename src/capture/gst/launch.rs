@@ -81,7 +81,7 @@ pub(in crate::capture) fn build(
             Some(missing) => CaptureError::MissingPlugin {
                 doing: format!("starting pipeline {name:?}"),
                 what: format!("the element {missing}"),
-                package: packages::of_element(missing).to_owned(),
+                package: packages::of_element(missing).map(str::to_owned),
             },
             None => CaptureError::Pipeline {
                 name: name.to_owned(),
@@ -89,10 +89,17 @@ pub(in crate::capture) fn build(
             },
         },
     )?;
-    element.downcast::<gst::Pipeline>().map_err(|_| CaptureError::Pipeline {
+    let pipeline = element.downcast::<gst::Pipeline>().map_err(|_| CaptureError::Pipeline {
         name: name.to_owned(),
         reason: "it is a single element; link at least a source and an appsink with `!`".to_owned(),
-    })
+    })?;
+    // MJPEG over HTTP is one stream; without being told, a decodebin waits for others.
+    pipeline.connect_deep_element_added(|_, _, element| {
+        if element.factory().is_some_and(|factory| factory.name().as_str() == "multipartdemux") {
+            element.set_property("single-stream", true);
+        }
+    });
+    Ok(pipeline)
 }
 
 /// The appsink of that name, if there is one.
@@ -118,13 +125,13 @@ mod tests {
 
     #[test]
     fn every_shipped_description_parses_or_names_its_package() {
-        for name in ["file", "test", "v4l2", "rtsp", "libcamera", "alsa", "pulse"] {
+        for name in ["file", "test", "v4l2", "rtsp", "uri", "libcamera", "alsa", "pulse"] {
             for paragraph in paragraphs(&find(name).unwrap(), "rtsp://127.0.0.1/x") {
                 match build(name, &paragraph) {
                     Ok(pipeline) => {
                         assert!(sink(&pipeline, "video").or(sink(&pipeline, "audio")).is_some());
                     }
-                    Err(CaptureError::MissingPlugin { package, .. }) => {
+                    Err(CaptureError::MissingPlugin { package: Some(package), .. }) => {
                         assert!(package.starts_with("gstreamer1.0-"), "{package}");
                     }
                     Err(error) => panic!("{name}: {error}"),
@@ -137,6 +144,20 @@ mod tests {
     fn unknown_names_and_elements_are_told() {
         assert!(matches!(find("no_such"), Err(CaptureError::PipelineNotFound { .. })));
         let missing = build("x", "nosuchelement ! appsink name=video").unwrap_err();
-        assert!(missing.to_string().contains("nosuchelement"), "{missing}");
+        let told = missing.to_string();
+        assert!(told.contains("nosuchelement") && !told.contains("sudo"), "{told}");
+    }
+
+    #[test]
+    fn a_description_that_does_not_parse_is_told_without_its_password() {
+        for text in [
+            "videotestsrc name=\"rtsp://u:geheim@cam\" nosuchproperty=1 ! appsink name=video",
+            "videotestsrc user-pw=geheim ! appsink name=video",
+        ] {
+            let told = build("x", text).unwrap_err().to_string();
+            assert!(told.contains("***") && !told.contains("geheim"), "{told}");
+        }
+        let told = find("rtspsrc location=rtsp://u:geheim@cam").unwrap_err().to_string();
+        assert!(told.contains("***") && !told.contains("geheim"), "{told}");
     }
 }

@@ -1,8 +1,8 @@
 //! Which Debian package brings a missing GStreamer element or decoder.
 
-/// The package that brings an element, by the element's factory name.
-pub(super) fn of_element(factory: &str) -> &'static str {
-    match factory {
+/// The package that brings an element, by the element's factory name; `None`: that is not known here.
+pub(super) fn of_element(factory: &str) -> Option<&'static str> {
+    Some(match factory {
         "alsasrc" => "gstreamer1.0-alsa",
         "libcamerasrc" => "gstreamer1.0-libcamera",
         "pipewiresrc" => "gstreamer1.0-pipewire",
@@ -17,20 +17,18 @@ pub(super) fn of_element(factory: &str) -> &'static str {
         }
         "v4l2src" | "rtspsrc" | "pulsesrc" | "jpegdec" | "jpegenc" | "qtdemux"
         | "matroskademux" | "wavparse" | "flacdec" | "videoflip" | "videocrop" | "udpsrc"
-        | "souphttpsrc" | "multifilesrc" | "level" | "rtph264depay" | "rtph265depay"
-        | "rtpjpegdepay" => "gstreamer1.0-plugins-good",
-        _ => {
-            "the package that has it, if that is its name (gstreamer1.0-plugins-good or -bad have most)"
-        }
-    }
+        | "souphttpsrc" | "multipartdemux" | "multifilesrc" | "level" | "rtph264depay"
+        | "rtph265depay" | "rtpjpegdepay" => "gstreamer1.0-plugins-good",
+        _ => return None,
+    })
 }
 
 /// The package that brings a decoder or demuxer, by what GStreamer says is missing
 /// (an installer detail such as `gstreamer|1.0|…|H.264 decoder|decoder-video/x-h264`).
-pub(super) fn of_detail(detail: &str) -> &'static str {
+pub(super) fn of_detail(detail: &str) -> Option<&'static str> {
     let kind = detail.rsplit('|').next().unwrap_or_default();
-    match kind.split_once('-') {
-        Some(("element", factory)) => of_element(factory),
+    Some(match kind.split_once('-') {
+        Some(("element", factory)) => return of_element(factory),
         Some(("urisource", _)) => "gstreamer1.0-plugins-good gstreamer1.0-plugins-bad",
         _ if ["quicktime", "matroska", "webm", "x-wav", "flac", "vp8", "vp9", "image/jpeg"]
             .iter()
@@ -42,7 +40,7 @@ pub(super) fn of_detail(detail: &str) -> &'static str {
             "gstreamer1.0-plugins-base"
         }
         _ => "gstreamer1.0-libav gstreamer1.0-plugins-bad",
-    }
+    })
 }
 
 /// The readable part of an installer detail.

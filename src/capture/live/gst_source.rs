@@ -9,9 +9,10 @@ use gstreamer_app::{AppSink, AppSinkCallbacks};
 use super::channel::Lane;
 use super::clock::CaptureClock;
 use super::supervise::{Device, Source};
-use crate::capture::blocks::Blocks;
+use crate::capture::blocks::{Blocks, Stamps};
 use crate::capture::error::CaptureError;
 use crate::capture::gst::{launch, sample};
+use crate::config::without_secrets;
 use crate::ids::SourceId;
 use crate::media::{Frame, Item, Picture};
 
@@ -46,9 +47,24 @@ impl Launch {
         Ok(launch::paragraphs(&launch::find(&self.name)?, &self.uri))
     }
 
-    /// Why it cannot be read, if it cannot.
-    pub(super) fn missing(&self) -> Option<CaptureError> {
-        launch::find(&self.name).err()
+    /// Its pipelines, not started; `id` is for messages.
+    ///
+    /// # Errors
+    /// When the description is not there or none, an element is not installed, or nothing can come out.
+    pub(super) fn build(&self, id: &str) -> Result<Vec<gst::Pipeline>, CaptureError> {
+        let paragraphs = self.paragraphs()?;
+        let pipelines: Result<Vec<_>, _> =
+            paragraphs.iter().map(|paragraph| launch::build(id, paragraph)).collect();
+        let pipelines = pipelines?;
+        let is_tapped = |pipeline: &gst::Pipeline| {
+            ["video", "audio"].iter().any(|name| launch::sink(pipeline, name).is_some())
+        };
+        if pipelines.iter().any(is_tapped) {
+            return Ok(pipelines);
+        }
+        let reason =
+            "nothing comes out of it; end it in `appsink name=video` or `appsink name=audio`";
+        Err(CaptureError::Pipeline { name: id.to_owned(), reason: reason.to_owned() })
     }
 }
 
@@ -80,8 +96,7 @@ impl Source for PipelineSource {
         let failure = Failure::default();
         let mut device = Pipelines { pipelines: Vec::new(), failure: Arc::clone(&failure) };
         let (frames_wanted, sound_wanted) = self.yields;
-        for paragraph in self.launch.paragraphs()? {
-            let pipeline = launch::build(self.id.as_str(), &paragraph)?;
+        for pipeline in self.launch.build(self.id.as_str())? {
             watch(&pipeline, &failure);
             if let Some(sink) = launch::sink(&pipeline, "video").filter(|_| frames_wanted) {
                 tap_video(&sink, &pipeline, frames.clone(), Arc::clone(&self.video), &failure);
@@ -135,7 +150,7 @@ fn watch(pipeline: &gst::Pipeline, failure: &Failure) {
     let failure = Arc::clone(failure);
     bus.set_sync_handler(move |_, message| {
         let why = match message.view() {
-            gst::MessageView::Error(error) => error.error().to_string(),
+            gst::MessageView::Error(error) => without_secrets(&error.error().to_string()),
             gst::MessageView::Eos(_) => "the stream has ended".to_owned(),
             _ => return gst::BusSyncReply::Drop,
         };
@@ -193,7 +208,7 @@ fn tap_audio(
     failure: &Failure,
 ) {
     let (pipeline, failure) = (pipeline.downgrade(), Arc::clone(failure));
-    let mut blocks = Blocks::new(lane.source.clone());
+    let mut blocks = Blocks::new(lane.source.clone(), Stamps::AtCapture);
     {
         let mut clock = lock(&clock);
         *clock = clock.restarted();

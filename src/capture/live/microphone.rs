@@ -8,7 +8,7 @@ use cpal::{SampleFormat, StreamInstant};
 use super::channel::Lane;
 use super::clock::CaptureClock;
 use super::supervise::{Device, Source};
-use crate::capture::blocks::Blocks;
+use crate::capture::blocks::{Blocks, Stamps};
 use crate::capture::error::CaptureError;
 use crate::capture::sound::{Resampled, Sample, SoundFormat};
 use crate::ids::SourceId;
@@ -91,7 +91,7 @@ impl Source for CpalSource {
         let told = Arc::clone(&failure);
         let mut tap = Tap {
             lane: sound.clone(),
-            blocks: Blocks::new(sound.source.clone()),
+            blocks: Blocks::new(sound.source.clone(), Stamps::AtCapture),
             resampled,
             clock: Arc::clone(&self.clock),
             first: None,

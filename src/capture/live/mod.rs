@@ -9,9 +9,11 @@ mod gst_source;
 mod microphone;
 mod supervise;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Select};
+use gstreamer::glib;
 use serde::Serialize;
 
 use self::channel::Lane;
@@ -288,7 +290,7 @@ impl LiveSources {
     }
 }
 
-/// Names of the sources whose launch descriptions are not there, and why: they would not come up.
+/// Names of the sources whose pipelines cannot be built, and why: they would not come up. Nothing is started.
 #[must_use]
 pub fn without_pipeline(
     cameras: &[Camera],
@@ -298,17 +300,68 @@ pub fn without_pipeline(
     let of_microphones = microphones.iter().map(|one| (&one.id, microphone_launch(one)));
     of_cameras
         .chain(of_microphones)
-        .filter_map(|(id, launch)| Some((id.clone(), launch?.missing()?)))
+        .filter_map(|(id, launch)| Some((id.clone(), launch?.build(id).err()?)))
         .collect()
+}
+
+/// Where the pictures of a `[[camera]]` come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CameraAddress {
+    /// A device file.
+    Device(String),
+    /// Another machine: an address with `scheme://`.
+    Network(String),
+    /// A file.
+    File(PathBuf),
+    /// What only its pipeline understands.
+    Other(String),
+}
+
+/// Where a camera's pictures come from, as far as its configuration tells.
+#[must_use]
+pub fn camera_address(camera: &Camera) -> CameraAddress {
+    let Launch { name, uri } = camera_launch(camera);
+    match name.as_str() {
+        _ if uri.starts_with("file://") => match glib::filename_from_uri(&uri) {
+            Ok((path, _)) => CameraAddress::File(path),
+            Err(_) => CameraAddress::Other(uri),
+        },
+        _ if uri.contains("://") => CameraAddress::Network(uri),
+        "v4l2" => CameraAddress::Device(uri),
+        _ => CameraAddress::Other(uri),
+    }
 }
 
 /// The pipeline of a `[[camera]]`: the named one, else by the look of its address.
 fn camera_launch(camera: &Camera) -> Launch {
     let given = camera.uri.as_deref().unwrap_or("");
-    let guessed = if given.starts_with("rtsp") { "rtsp" } else { "v4l2" };
+    let guessed = match given.split_once("://") {
+        Some((scheme, _)) if scheme.starts_with("rtsp") => "rtsp",
+        Some(_) => "uri",
+        None if given.is_empty() || given.starts_with("/dev/") => "v4l2",
+        None => "uri",
+    };
     let name = camera.pipeline.as_deref().unwrap_or(guessed);
-    let uri = if given.is_empty() && name == "v4l2" { "/dev/video0" } else { given };
-    Launch { name: name.to_owned(), uri: uri.to_owned() }
+    let uri = match name {
+        "v4l2" if given.is_empty() => "/dev/video0".to_owned(),
+        // They take addresses, not paths.
+        "uri" | "file" if !given.is_empty() && !given.contains("://") => file_address(given),
+        _ => given.to_owned(),
+    };
+    Launch { name: name.to_owned(), uri }
+}
+
+/// The `file://` address of a path; what cannot be one stays as it is.
+fn file_address(path: &str) -> String {
+    let address =
+        std::path::absolute(path).ok().and_then(|path| glib::filename_to_uri(path, None).ok());
+    address.map_or_else(|| path.to_owned(), |address| address.to_string())
+}
+
+/// Whether a microphone is a card's of this machine, taken without a sound server.
+#[must_use]
+pub fn needs_sound_card(microphone: &Microphone) -> bool {
+    microphone_launch(microphone).is_none_or(|launch| launch.name == "alsa")
 }
 
 /// The source of a `[[microphone]]`.

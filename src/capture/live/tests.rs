@@ -1,4 +1,7 @@
+use std::io::Write as _;
 use std::time::{Duration, Instant};
+
+use gstreamer::prelude::ElementExt as _;
 
 use super::*;
 
@@ -79,6 +82,7 @@ fn a_source_that_dies_comes_back_and_one_that_stalls_does_not_hold_up_the_others
             camera("stalls", "videotestsrc is-live=true ! identity drop-probability=1 ! video/x-raw,format=I420 ! appsink name=video"),
             camera("missing", "v4l2src device=/dev/video99 ! appsink name=video"),
             camera("unknown", "none"),
+            camera("nothing", "videotestsrc ! fakesink"),
         ],
         &[],
         &window,
@@ -96,6 +100,121 @@ fn a_source_that_dies_comes_back_and_one_that_stalls_does_not_hold_up_the_others
     assert!(state("stalls").last_error.as_ref().unwrap().contains("no data"));
     assert!(state("missing").restarts >= 2 && state("missing").last_error.is_some());
     assert!(state("unknown").last_error.as_ref().unwrap().contains("\"none\" not found"));
+    assert!(state("nothing").last_error.as_ref().unwrap().contains("appsink"));
+}
+
+#[test]
+fn the_address_of_a_camera_tells_its_pipeline() {
+    let launch = |uri: &str| {
+        let given = Camera { uri: Some(uri.to_owned()), pipeline: None, ..camera("c", "") };
+        let Launch { name, uri } = camera_launch(&given);
+        (name, uri, camera_address(&given))
+    };
+    let (network, device) = (CameraAddress::Network, CameraAddress::Device);
+    for (given, name, uri, address) in [
+        ("", "v4l2", "/dev/video0", device("/dev/video0".to_owned())),
+        ("/dev/front", "v4l2", "/dev/front", device("/dev/front".to_owned())),
+        ("rtsp://h/x", "rtsp", "rtsp://h/x", network("rtsp://h/x".to_owned())),
+        ("rtsps://h/x", "rtsp", "rtsps://h/x", network("rtsps://h/x".to_owned())),
+        ("http://h/x.mjpg", "uri", "http://h/x.mjpg", network("http://h/x.mjpg".to_owned())),
+        ("https://h/x", "uri", "https://h/x", network("https://h/x".to_owned())),
+        ("file:///a%20b.mp4", "uri", "file:///a%20b.mp4", CameraAddress::File("/a b.mp4".into())),
+        ("/a b.mp4", "uri", "file:///a%20b.mp4", CameraAddress::File("/a b.mp4".into())),
+    ] {
+        assert_eq!(launch(given), (name.to_owned(), uri.to_owned(), address), "{given}");
+    }
+    let here = std::env::current_dir().unwrap().join("film.mp4");
+    assert_eq!(launch("film.mp4").2, CameraAddress::File(here));
+    let uri = Some("/base/soc/cam".to_owned());
+    let named = Camera { uri, ..camera("c", "libcamera") };
+    assert_eq!(camera_launch(&named).uri, "/base/soc/cam");
+    assert_eq!(camera_address(&named), CameraAddress::Other("/base/soc/cam".to_owned()));
+}
+
+#[test]
+fn a_film_is_played_at_its_own_pace_and_begins_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let film = folder.path().join("a film.avi");
+    // One second of 20 pictures in JPEG.
+    let text = format!(
+        "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=64,height=48,framerate=20/1 ! jpegenc \
+         ! avimux ! filesink location=\"{}\"",
+        film.display()
+    );
+    let made = crate::capture::gst::launch::build("film", &text).unwrap();
+    made.set_state(gstreamer::State::Playing).unwrap();
+    let bus = made.bus().unwrap();
+    let ends = [gstreamer::MessageType::Eos, gstreamer::MessageType::Error];
+    let end = bus.timed_pop_filtered(gstreamer::ClockTime::from_seconds(20), &ends).unwrap();
+    made.set_state(gstreamer::State::Null).unwrap();
+    assert_eq!(end.type_(), gstreamer::MessageType::Eos, "{end:?}");
+
+    let uri = Some(film.display().to_string());
+    let camera = Camera { uri, pipeline: None, ..camera("film", "") };
+    let pace = Pace { stall: Duration::from_secs(3), ..quick() };
+    let mut live = LiveSources::start_at(&[camera], &[], &Window::default(), pace).unwrap();
+    let items = listen(&mut live, 4.0);
+    let times: Vec<f64> = items.iter().map(|item| item.at().secs_since(items[0].at())).collect();
+    assert!(times.len() > 25, "it is played again: {times:?}");
+    assert!(times.len() < 90, "and no faster than it was recorded: {times:?}");
+    let health = live.health();
+    assert!(health[0].restarts >= 1, "{health:?}");
+    assert!(health[0].last_error.as_ref().unwrap().contains("ended"), "{health:?}");
+}
+
+/// Answers one request after the other with a JPEG each 50 ms, as network cameras do.
+fn serve_pictures(listener: std::net::TcpListener) {
+    let mut jpeg = Vec::new();
+    let picture = image::RgbImage::from_pixel(64, 48, image::Rgb([200, 40, 40]));
+    image::codecs::jpeg::JpegEncoder::new(&mut jpeg).encode_image(&picture).unwrap();
+    for client in listener.incoming().flatten() {
+        let mut client = std::io::BufWriter::new(client);
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: multipart/x-mixed-replace;boundary=next\r\n\r\n";
+        let part =
+            format!("--next\r\nContent-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", jpeg.len());
+        let mut told = client.write_all(head.as_bytes());
+        while told.is_ok() {
+            told = [part.as_bytes(), &jpeg, b"\r\n"]
+                .iter()
+                .try_for_each(|bytes| client.write_all(bytes))
+                .and_then(|()| client.flush());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn a_network_camera_over_http_is_seen() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || serve_pictures(listener));
+    let uri = Some(format!("http://{address}/video.mjpg"));
+    let camera = Camera { uri, pipeline: None, ..camera("c", "") };
+    let pace = Pace { stall: Duration::from_secs(5), ..quick() };
+    let mut live = LiveSources::start_at(&[camera], &[], &Window::default(), pace).unwrap();
+    let items = listen(&mut live, 4.0);
+    assert!(items.len() > 20, "{} pictures, {:?}", items.len(), live.health());
+}
+
+#[test]
+fn what_would_not_come_up_is_told_before_it_is_started() {
+    let cameras = [
+        camera("good", "test"),
+        camera("element", "nosuchelement ! appsink name=video"),
+        camera("file", "/nowhere/x.launch"),
+        camera("sink", "videotestsrc ! videoconvert"),
+    ];
+    let tone = format!("audiotestsrc is-live=true ! {SOUND} ! appsink name=audio sync=false");
+    let microphones = [microphone("ears", &tone), microphone("deaf", "audiotestsrc ! fakesink")];
+    let told = without_pipeline(&cameras, &microphones);
+    let names: Vec<_> = told.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(names, ["element", "file", "sink", "deaf"]);
+    let why = |index: usize| told[index].1.to_string();
+    assert!(why(0).contains("nosuchelement") && why(1).contains("not found"), "{told:?}");
+    assert!(why(2).contains("appsink") && why(3).contains("appsink"), "{told:?}");
+    assert!(!needs_sound_card(&microphones[0]) && !needs_sound_card(&microphone("p", "pulse:x")));
+    assert!(needs_sound_card(&microphone("card", "hw:1,0")));
 }
 
 #[test]
