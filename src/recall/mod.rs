@@ -10,5 +10,6 @@ mod query;
 mod search;
 pub mod time_expr;
 
+pub use place::is_place;
 pub use query::{Hit, Query, Why};
 pub use search::{beside, recall};

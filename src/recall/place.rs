@@ -65,6 +65,14 @@ impl Place {
     }
 }
 
+/// Whether there is such a place, or a memory names one.
+#[must_use]
+pub fn is_place(view: &View, told: &str) -> bool {
+    let place = Place::of(view, told);
+    let tells = |id| view.memory(id).is_some_and(|row| place.holds(view, &row));
+    !place.ids.is_empty() || place.passing(view, &Filter::default()).iter().any(tells)
+}
+
 /// The newest `most` of a set: ids are given one after the other.
 pub(super) fn newest(set: &IdSet, most: usize) -> Vec<MemoryId> {
     let mut ids: Vec<MemoryId> = set.iter().collect();

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{Filter, IdSet, Look, Order, View, Words};
+use crate::memory::{Filter, IdSet, Look, Order, View, Words, with_kin};
 use crate::time::Span;
 
 use super::fuse::{Candidate, Reasons, diversify};
@@ -120,7 +120,7 @@ impl<'v> Asked<'v> {
     fn new(view: &'v View, query: &Query) -> Self {
         let mut named = view.named_in(&query.text);
         named.extend(&query.entities);
-        let words = view.words_beside(&query.text, &named);
+        let words: BTreeSet<_> = with_kin(view.words_beside(&query.text, &named)).collect();
         let words = (!words.is_empty()).then(|| view.words(&words));
         let about: BTreeSet<EntityId> = named.iter().map(|id| view.resolve(*id)).collect();
         let related = if about.is_empty() { BTreeSet::new() } else { view.related(&about) };

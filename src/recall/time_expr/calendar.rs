@@ -3,6 +3,7 @@
 mod beside;
 mod dates;
 mod part;
+mod range;
 mod slice;
 mod yearly;
 
@@ -15,9 +16,12 @@ use crate::recall::lexer::Token;
 use dates::{
     day_of_month, iso_date, month, month_day, month_number, month_or_year, ordinal_day, year,
 };
+use range::preposition;
 use yearly::{Which, feast, places_feast, places_season, season, yearly};
 
+pub(super) use dates::unreal;
 pub(super) use part::Part;
+pub(super) use range::{recurs, within_month};
 
 /// The day from which days are counted.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +29,8 @@ pub(super) struct Today {
     pub(super) date: Date,
     /// Summer is in January.
     pub(super) southern: bool,
+    /// The evening before is not over for those who are awake.
+    pub(super) small_hours: bool,
 }
 
 /// Days in a row, `[first, last]`, perhaps only a part of the one day.
@@ -121,6 +127,9 @@ fn undated(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
     {
         return Some((Days::part(days.first, part), taken + 1 + more));
     }
+    if part::needs_day(tokens, at) {
+        return None;
+    }
     Some((Days { dated: false, ..Days::part(today.date, part) }, taken))
 }
 
@@ -151,13 +160,14 @@ fn plain(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
 
 fn named(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
-    let preposition = at.checked_sub(1).and_then(|i| tokens.get(i)).map(|t| t.word.as_str());
+    let preposition = preposition(tokens, at);
     let date = today.date;
     let day = |days: i64, taken: usize| Some((Days::one(plus_days(date, days)?), taken));
     match word(0)? {
         "today" => return that_day(tokens, at, 1, date).or_else(|| day(0, 1)),
         "yesterday" | "yesterday's" => return day(-1, 1),
         "tomorrow" => return day(1, 1),
+        "tonight" if today.small_hours => return Some((Days::part(date, Part::LastNight), 1)),
         "tonight" => return Some((Days::part(date, Part::Evening), 1)),
         "earlier" if word(1) == Some("today") => return day(0, 2),
         "this" | "same" if word(1) == Some("day") => {
@@ -185,7 +195,7 @@ fn named(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
 /// Dates, months, seasons and feasts.
 fn of_the_year(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
     let token = tokens.get(at)?;
-    let before = at.checked_sub(1).and_then(|i| tokens.get(i)).map(|t| t.word.as_str());
+    let before = preposition(tokens, at);
     let spoken_of = before.is_some_and(|word| {
         matches!(word, "about" | "for" | "of" | "the" | "a" | "my" | "our" | "your" | "his" | "her")
     });
@@ -291,6 +301,9 @@ fn last_or_this(tokens: &[Token], at: usize, skip: usize, today: Today) -> Optio
         return match (lead, part) {
             ("last", Part::Night) => Some((Days::part(date, Part::LastNight), taken)),
             ("last", part) => Some((Days::part(plus_days(date, -1)?, part), taken)),
+            ("this", part) if today.small_hours && part.afternoon(1) => {
+                Some((Days::part(plus_days(date, -1)?, part), taken))
+            }
             ("this", part) => Some((Days::part(date, part), taken)),
             _ => None,
         };

@@ -88,11 +88,10 @@ fn core(tokens: &[Token], at: usize, bare: bool) -> Option<(Clock, usize)> {
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
     let first = word(0)?;
     let next_is_half = |i: usize| word(i).and_then(half_of_day).is_some();
+    if let Some(found) = named(first) {
+        return Some((found, 1));
+    }
     match first {
-        "noon" | "midday" => {
-            return Some((Clock { afternoon: Some(true), definite: true, ..Clock::hour(12) }, 1));
-        }
-        "midnight" => return Some((Clock::hour(0), 1)),
         "half" if word(1) == Some("past") => return past(tokens, at, 2, 30),
         "quarter" => return quarter(tokens, at, 1),
         "a" if word(1) == Some("quarter") => return quarter(tokens, at, 2),
@@ -145,21 +144,35 @@ fn core(tokens: &[Token], at: usize, bare: bool) -> Option<(Clock, usize)> {
     (oclock || bare || next_is_half(taken)).then(|| (Clock::hour(n as u8), taken))
 }
 
+/// "noon", "midnight".
+fn named(word: &str) -> Option<Clock> {
+    match word {
+        "noon" | "midday" => {
+            Some(Clock { afternoon: Some(true), definite: true, ..Clock::hour(12) })
+        }
+        "midnight" => Some(Clock::hour(0)),
+        _ => None,
+    }
+}
+
 fn past(tokens: &[Token], at: usize, skip: usize, minute: u8) -> Option<(Clock, usize)> {
     let (hour, taken) = hour_word(tokens, at + skip)?;
-    Some((Clock { minute, to_the_minute: true, ..Clock::hour(hour) }, skip + taken))
+    Some((Clock { minute, to_the_minute: true, ..hour }, skip + taken))
 }
 
 fn minutes_to(tokens: &[Token], at: usize, skip: usize, minutes: u8) -> Option<(Clock, usize)> {
     let (hour, taken) = hour_word(tokens, at + skip)?;
-    let before = if hour == 0 {
-        23
-    } else if hour == 1 {
-        12
-    } else {
-        hour - 1
+    let before = match hour.hour {
+        0 => 23,
+        1 => 12,
+        later => later - 1,
     };
-    let clock = Clock { minute: 60 - minutes.min(59), to_the_minute: true, ..Clock::hour(before) };
+    let clock = Clock {
+        minute: 60 - minutes.min(59),
+        to_the_minute: true,
+        definite: hour.definite,
+        ..Clock::hour(before)
+    };
     Some((clock, skip + taken))
 }
 
@@ -171,15 +184,13 @@ fn quarter(tokens: &[Token], at: usize, skip: usize) -> Option<(Clock, usize)> {
     }
 }
 
-fn hour_word(tokens: &[Token], at: usize) -> Option<(u8, usize)> {
-    let word = tokens.get(at)?.word.as_str();
-    match word {
-        "noon" => return Some((12, 1)),
-        "midnight" => return Some((0, 1)),
-        _ => {}
+/// The full hour before or after which the minutes are told.
+fn hour_word(tokens: &[Token], at: usize) -> Option<(Clock, usize)> {
+    if let Some(found) = named(&tokens.get(at)?.word) {
+        return Some((found, 1));
     }
     let (n, taken) = number(tokens, at)?;
-    (n.fract() == 0.0 && (0.0..=24.0).contains(&n)).then_some((n as u8, taken))
+    (n.fract() == 0.0 && (0.0..=24.0).contains(&n)).then(|| (Clock::hour(n as u8), taken))
 }
 
 /// "17:32", "17:32:10", "17:32:10.5", "5.30", "17h30", each perhaps with "pm" glued on.

@@ -108,7 +108,7 @@ pub enum When {
     },
     /// Any of several stretches, ascending: "on Monday or Tuesday".
     Spans {
-        /// What they cover.
+        /// What they cover; none where there is no such time ([`TimeExpr::is_never`]).
         spans: Vec<Span>,
         /// How finely they were told.
         precision: Precision,
@@ -145,6 +145,12 @@ impl TimeExpr {
     pub fn is_told(&self) -> bool {
         matches!(self.when, When::Event { happening: Happening::Told, .. })
     }
+
+    /// Whether there is no such time: "on 31 February", "from today to yesterday". [`unread`] names it.
+    #[must_use]
+    pub fn is_never(&self) -> bool {
+        matches!(&self.when, When::Spans { spans, .. } if spans.is_empty())
+    }
 }
 
 impl When {
@@ -180,7 +186,7 @@ pub fn time_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Time
 }
 
 /// The first words of `text` that tell a time and are in none of the expressions `found` in it ("that evening", "the
-/// day after", "on Thanksgiving").
+/// day after", "on Thanksgiving"), or in one that [is never](TimeExpr::is_never).
 #[must_use]
 pub fn unread(text: &str, found: &[TimeExpr]) -> Option<String> {
     phrase::unread(&super::lexer::tokens(text), found).map(|range| text[range].to_owned())

@@ -60,7 +60,8 @@ pub(super) fn units(word: &str) -> Option<u8> {
 }
 
 fn tens(word: &str) -> Option<u8> {
-    const WORDS: [&str; 5] = ["twenty", "thirty", "forty", "fifty", "sixty"];
+    const WORDS: [&str; 8] =
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
     WORDS.iter().position(|w| *w == word).map(|i| (i as u8 + 2) * 10)
 }
 
@@ -150,11 +151,12 @@ impl Length {
         }
     }
 
-    /// How far off a count of weeks, months or years may be, days: one of them is told more exactly than many.
+    /// How far off a count of weeks, months or years may be, days: one of them (of weeks two, too) is told more exactly
+    /// than many.
     pub(super) fn slack_days(self) -> i64 {
         let one = self.amount <= 1.0;
         match self.unit {
-            Unit::Week if one => 2,
+            Unit::Week if self.amount <= 2.0 => 2,
             Unit::Week => 3,
             Unit::Month if one => 7,
             Unit::Month => 15,
@@ -193,13 +195,17 @@ fn counted_unit(word: &str) -> Option<(f64, Unit)> {
     }
 }
 
-/// "ten minutes", "half an hour", "an hour and a half", "a quarter of an hour", "30s", "hour" alone when
-/// `bare` is allowed ("the last hour").
+/// "ten minutes", "half an hour", "a half hour", "an hour and a half", "one and a half hours", "a quarter of an hour",
+/// "30s", "hour" alone when `bare` is allowed ("the last hour").
 pub(super) fn length(tokens: &[Token], at: usize, bare: bool) -> Option<Length> {
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
-    if let (Some("half"), Some("a" | "an")) = (word(0), word(1)) {
-        let unit = Unit::from_word(word(2)?)?;
-        return Some(halves(unit, 0.5, 3));
+    let and_a_half =
+        |i: usize| (word(i), word(i + 1), word(i + 2)) == (Some("and"), Some("a"), Some("half"));
+    let a = usize::from(word(0) == Some("a"));
+    if word(a) == Some("half") {
+        let of = usize::from(a == 0 && matches!(word(1), Some("a" | "an")));
+        let unit = Unit::from_word(word(a + 1 + of)?)?;
+        return Some(halves(unit, 0.5, a + of + 2));
     }
     if let (Some("a"), Some("quarter"), Some("of"), Some("an"), Some("hour")) =
         (word(0), word(1), word(2), word(3), word(4))
@@ -207,6 +213,9 @@ pub(super) fn length(tokens: &[Token], at: usize, bare: bool) -> Option<Length> 
         return Some(Length { amount: 15.0, unit: Unit::Minute, taken: 5, vague: false });
     }
     if bare && let Some((amount, unit)) = word(0).and_then(counted_unit) {
+        if and_a_half(1) {
+            return Some(halves(unit, 1.5 * amount, 4));
+        }
         return Some(Length { amount, unit, taken: 1, vague: false });
     }
     if let Some(glued) = word(0).and_then(glued_length) {
@@ -217,11 +226,14 @@ pub(super) fn length(tokens: &[Token], at: usize, bare: bool) -> Option<Length> 
         "some" => (3.0, 1),
         _ => number(tokens, at)?,
     };
+    if and_a_half(taken)
+        && let Some((times, unit)) = word(taken + 3).and_then(counted_unit)
+    {
+        return Some(halves(unit, (amount + 0.5) * times, taken + 4));
+    }
     let (times, unit) = counted_unit(word(taken)?)?;
     let vague = (0..taken).any(|i| matches!(word(i), Some("couple" | "few" | "several" | "some")));
-    if let (Some("and"), Some("a"), Some("half")) =
-        (word(taken + 1), word(taken + 2), word(taken + 3))
-    {
+    if and_a_half(taken + 1) {
         return Some(halves(unit, (amount + 0.5) * times, taken + 4));
     }
     Some(Length { amount: amount * times, unit, taken: taken + 1, vague })

@@ -11,7 +11,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::calendar::{Days, Part, Today, days};
+use super::calendar::{Days, Part, Today, days, recurs, unreal, within_month};
 use super::clock::{Clock, clock};
 use super::{Apart, Precision, Relation, TimeExpr, When};
 use crate::recall::lexer::Token;
@@ -22,14 +22,24 @@ pub(super) use unread::unread;
 
 /// Days by which a time of day is meant one after the other ("in the morning" beside "last week"), at most.
 const MOST_DAYS: usize = 31;
+/// Stretches that times of day and the days lent to them make together, at most: nobody means more.
+const MOST_STRETCHES: usize = 1000;
+/// Before this hour "tonight" and "this evening" are those of the day before.
+const MORNING_HOUR: i8 = 4;
 /// Zones of the southern temperate belt that have no summer time to tell them by.
-const SOUTHERN: [&str; 6] = [
+const SOUTHERN: [&str; 12] = [
     "Australia/",
     "America/Argentina/",
     "America/Buenos_Aires",
     "America/Montevideo",
     "America/Sao_Paulo",
+    "America/Asuncion",
+    "America/Punta_Arenas",
+    "America/Coyhaique",
     "Africa/Johannesburg",
+    "Africa/Maseru",
+    "Africa/Mbabane",
+    "Africa/Windhoek",
 ];
 
 /// What the scanner reads against.
@@ -57,6 +67,12 @@ impl Point {
         self.instant.is_none() && self.days.is_none_or(|days| !days.dated)
     }
 
+    /// A number that may as well count something.
+    fn is_bare_hour(self) -> bool {
+        let bare = |clock: Clock| !clock.to_the_minute && clock.afternoon.is_none();
+        self.days.is_none() && self.clock.is_some_and(bare)
+    }
+
     /// Days and no time of day.
     fn whole_days(self) -> Option<Days> {
         self.days.filter(|days| days.dated && self.clock.is_none())
@@ -78,6 +94,19 @@ enum Bound {
     Before,
     /// "until", "by".
     Until,
+}
+
+impl Bound {
+    /// What a stretch before now bounds; `None` where it bounds nothing.
+    fn of(self, span: Span, frame: &Frame<'_>) -> Option<Span> {
+        match self {
+            Self::At | Self::Around => None,
+            Self::Since | Self::After => Some(closed(span.start, frame.now)),
+            Self::Before | Self::Until => {
+                Some(Span::new(Timestamp::from_nanos(i64::MIN), span.end))
+            }
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -124,8 +153,9 @@ struct Found {
 
 /// All time expressions in the tokens.
 pub(super) fn scan(tokens: &[Token], now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
-    let date = now.to_jiff().to_zoned(zone.clone()).date();
-    let today = Today { date, southern: is_southern(zone, date) };
+    let local = now.to_jiff().to_zoned(zone.clone());
+    let (date, small_hours) = (local.date(), local.hour() < MORNING_HOUR);
+    let today = Today { date, southern: is_southern(zone, date), small_hours };
     let frame = Frame { now, today, zone };
     let mut found: Vec<Found> = Vec::new();
     let mut at = 0;
@@ -134,7 +164,9 @@ pub(super) fn scan(tokens: &[Token], now: Timestamp, zone: &TimeZone) -> Vec<Tim
             at += 1;
             continue;
         }
-        let next = item(tokens, at, &frame, true).or_else(|| other_part(tokens, at, found.last()));
+        let next = never(tokens, at, &frame)
+            .or_else(|| item(tokens, at, &frame, true))
+            .or_else(|| other_part(tokens, at, found.last()));
         match next {
             Some((item, taken)) if taken > 0 => {
                 let end = (at + taken).min(tokens.len());
@@ -157,6 +189,12 @@ fn is_southern(zone: &TimeZone, today: Date) -> bool {
     named || offset(1) > offset(7)
 }
 
+/// A day that the calendar does not have.
+fn never(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Item, usize)> {
+    let taken = unreal(tokens, at, frame.today.date)?;
+    Some((Item::Done(stretches(Vec::new())), taken))
+}
+
 /// "or evening" behind a part of a day.
 fn other_part(tokens: &[Token], at: usize, before: Option<&Found>) -> Option<(Item, usize)> {
     let joined = at.checked_sub(1).filter(|i| is_joint(&tokens[*i]))?;
@@ -177,6 +215,9 @@ fn is_joint(token: &Token) -> bool {
 fn finish(tokens: &[Token], found: &[Found], frame: &Frame<'_>) -> Vec<TimeExpr> {
     let context = context(tokens, found);
     let part = lone_part(found);
+    let lent = found.iter().filter(|one| one.item.needs_day()).count() * context.len();
+    let too_many =
+        |group: &[Found]| lent > MOST_STRETCHES && group.iter().any(|one| one.item.needs_day());
     let mut done = Vec::new();
     let mut at = 0;
     while at < found.len() {
@@ -185,12 +226,13 @@ fn finish(tokens: &[Token], found: &[Found], frame: &Frame<'_>) -> Vec<TimeExpr>
         let (Some(first), Some(last)) = (group.first(), group.last()) else { break };
         let range = tokens[first.tokens.start].range.start..tokens[last.tokens.end - 1].range.end;
         let when = match &first.item {
-            Item::Done(when) if group.len() == 1 => Some(when.clone()),
+            Item::Done(when) if group.len() == 1 => when.clone(),
+            _ if too_many(group) => stretches(Vec::new()),
             _ => stretches(
                 group.iter().flat_map(|one| spans(&one.item, part, &context, frame)).collect(),
             ),
         };
-        done.extend(when.map(|when| TimeExpr { range, when }));
+        done.push(TimeExpr { range, when });
     }
     done
 }
@@ -290,17 +332,16 @@ fn spans(
     found.collect()
 }
 
-/// One stretch, or several in order of time.
-fn stretches(mut found: Vec<(Span, Precision)>) -> Option<When> {
+/// One stretch, or several in order of time, or none: there is no such time.
+fn stretches(mut found: Vec<(Span, Precision)>) -> When {
     found.sort_by_key(|(span, _)| *span);
     found.dedup_by_key(|(span, _)| *span);
     match found.as_slice() {
-        [] => None,
-        [(span, precision)] => Some(When::Span { span: *span, precision: *precision }),
+        [(span, precision)] => When::Span { span: *span, precision: *precision },
         several => {
-            let precision = several.iter().map(|(_, precision)| *precision).max()?;
+            let precision = several.iter().map(|(_, precision)| *precision).max();
             let spans = several.iter().map(|(span, _)| *span).collect();
-            Some(When::Spans { spans, precision })
+            When::Spans { spans, precision: precision.unwrap_or(Precision::Exact) }
         }
     }
 }
@@ -319,10 +360,19 @@ fn item(tokens: &[Token], at: usize, frame: &Frame<'_>, told: bool) -> Option<(I
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
     let first = word(0)?;
     if matches!(first, "between" | "from") {
-        if let Some((from, a)) = point(tokens, at + 1, frame, true)
+        if let Some((from, to, taken)) = within_month(tokens, at + 1, frame.today.date) {
+            let day = |days: Days| Point { days: Some(days), ..Point::NONE };
+            return Some((Item::Range(day(from), day(to)), 1 + taken));
+        }
+        if let Some((from, a)) = end(tokens, at + 1, frame)
             && matches!(word(1 + a), Some("and" | "to" | "until" | "till"))
-            && let Some((to, b)) = point(tokens, at + 2 + a, frame, true)
+            && let Some((to, b)) = end(tokens, at + 2 + a, frame)
+            // "between 10 and 20min ago": no hour
+            && !(word(1 + a + b) == Some("ago") && from.is_bare_hour())
         {
+            let from = begun_before(tokens, at + 1..at + 1 + a, from, to, frame);
+            let turned = first == "between" && to.instant.is_some() && from.instant > to.instant;
+            let (from, to) = if turned { (to, from) } else { (from, to) };
             return Some((Item::Range(from, to), 2 + a + b));
         }
         if first == "from"
@@ -355,6 +405,13 @@ fn item(tokens: &[Token], at: usize, frame: &Frame<'_>, told: bool) -> Option<(I
         if let Some((found, taken)) = point(tokens, at + skip, frame, bare) {
             return Some((Item::Point(bound, found), skip + taken));
         }
+        // "since an hour ago", "until ten minutes ago"
+        if let Some((When::Span { span, .. }, taken)) = relative::ago(tokens, at + skip, frame)
+            && let Some(span) = bound.of(span, frame)
+        {
+            let when = When::Span { span, precision: Precision::Exact };
+            return Some((Item::Done(when), skip + taken));
+        }
     }
     let clause = event::clause(tokens, at, is_time).or_else(|| event::at_noun(tokens, at));
     if let Some((when, taken)) = clause {
@@ -373,6 +430,32 @@ fn item(tokens: &[Token], at: usize, frame: &Frame<'_>, told: bool) -> Option<(I
         return Some((Item::Range(from, to), a + 1 + b));
     }
     Some((Item::Point(Bound::At, from), a))
+}
+
+/// One end of a range.
+fn end(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Point, usize)> {
+    point(tokens, at, frame, true).or_else(|| {
+        let (moment, taken) = relative::moment(tokens, at, frame)?;
+        Some((Point { instant: Some(moment), ..Point::NONE }, taken))
+    })
+}
+
+/// The first end of a range, not later than the last: "from Thursday to Tuesday", told on a Friday, is from the Thursday
+/// before that Tuesday on.
+fn begun_before(
+    tokens: &[Token],
+    told: Range<usize>,
+    from: Point,
+    to: Point,
+    frame: &Frame<'_>,
+) -> Point {
+    let (Some(first), Some(last)) = (from.days, to.days) else { return from };
+    let later = first.dated && last.dated && first.first > last.last;
+    if !later || !told.clone().any(|at| recurs(tokens, at)) {
+        return from;
+    }
+    let then = Frame { today: Today { date: last.last, ..frame.today }, ..*frame };
+    point(tokens, told.start, &then, true).map_or(from, |(earlier, _)| earlier)
 }
 
 /// A point from token `at` on. `bare`: a lone number may be an hour.

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::yearly::{Which, yearly};
-use super::{Days, plus_days};
+use super::{Days, Part, plus_days};
 use crate::recall::lexer::Token;
 use crate::recall::time_expr::Precision;
 
@@ -75,10 +75,11 @@ pub(super) fn ordinal_day(word: &str) -> Option<i8> {
     body.parse().ok().filter(|day| (1..=31).contains(day))
 }
 
-fn plain_day(word: &str) -> Option<i8> {
-    ordinal_day(word).or_else(|| {
-        (word.len() <= 2).then(|| word.parse().ok()).flatten().filter(|day| (1..=31).contains(day))
-    })
+/// "2nd", "second", "2", "45th": the number of a day, whether any month has it or not.
+fn day_number(word: &str) -> Option<i8> {
+    let body = ["st", "nd", "rd", "th"].iter().find_map(|suffix| word.strip_suffix(suffix));
+    let body = body.unwrap_or(word);
+    ordinal_day(word).or_else(|| (body.len() <= 2).then(|| body.parse().ok()).flatten())
 }
 
 fn year_number(word: &str) -> Option<i16> {
@@ -104,6 +105,15 @@ pub(super) fn year_after(tokens: &[Token], at: usize, today: Date) -> Option<(i1
     Some((today.year().checked_add(years)?, of + 2))
 }
 
+/// Whether the word behind "the 2nd" goes on with the sentence, and is not what is counted.
+fn goes_on(word: &str) -> bool {
+    const WORDS: &str = "of at in on by to until till from with without for around about between before after since \
+        during while and or but who whom whose what where when why how which is was were did do does has had have can \
+        could i you we he she it they there the this last early late anybody anyone anything somebody someone nobody \
+        everybody";
+    WORDS.split(' ').any(|one| one == word) || Part::from_word(word).is_some()
+}
+
 /// "the 2nd [of March [2026]]", "the 5th of last month".
 pub(super) fn day_of_month(
     tokens: &[Token],
@@ -124,8 +134,10 @@ pub(super) fn day_of_month(
         return Some((Days::one(Date::new(month.year(), month.month(), day).ok()?), 5));
     }
     let ordinal = word(1)?;
-    // "the first person" is no date.
-    if !ordinal.starts_with(|c: char| c.is_ascii_digit()) {
+    // "the first person", "the 2nd floor" are no dates.
+    let stops = tokens[at + 1].stop || tokens.get(at + 2).is_none_or(|t| t.capital);
+    let free = stops || word(2).is_some_and(goes_on);
+    if !ordinal.starts_with(|c: char| c.is_ascii_digit()) || !free {
         return None;
     }
     let mut month = today.first_of_month();
@@ -142,26 +154,59 @@ pub(super) fn day_of_month(
 
 /// "March 2nd", "2 March 2026", "2nd of March", "3/2/2026", "2.3.2026".
 pub(super) fn month_day(tokens: &[Token], at: usize, today: Date) -> Option<(Date, usize)> {
+    let (date, taken) = written(tokens, at, today)?;
+    Some((date?, taken))
+}
+
+/// How many tokens from `at` on, the preposition included, name a day that the calendar does not have: "on 31 February",
+/// "the 45th of May", "29.2.2025".
+pub(in crate::recall::time_expr) fn unreal(
+    tokens: &[Token],
+    at: usize,
+    today: Date,
+) -> Option<usize> {
+    let word = |i: usize| tokens.get(i).map(|t| t.word.as_str());
+    let placed = matches!(
+        word(at)?,
+        "on" | "of" | "since" | "before" | "after" | "until" | "till" | "by" | "from"
+    );
+    let start = at + usize::from(placed);
+    let start = start + usize::from(word(start) == Some("the"));
+    let (date, taken) = written(tokens, start, today)?;
+    let told = tokens.get(start..start + taken)?;
+    // "It may 45": no month.
+    let is_verb = |t: &Token| matches!(t.word.as_str(), "may" | "march" | "mar") && !t.capital;
+    // "February 45 people": no day.
+    let counts = month_number(&told.first()?.word).is_some()
+        && !told.last()?.stop
+        && tokens.get(start + taken).is_some_and(|t| !t.capital && !goes_on(&t.word));
+    let free = !counts && !told.iter().any(|t| t.quoted || is_verb(t));
+    (date.is_none() && free).then_some(start + taken - at)
+}
+
+/// A date as it is written, and the tokens taken; without the date where the calendar has no such day.
+fn written(tokens: &[Token], at: usize, today: Date) -> Option<(Option<Date>, usize)> {
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
     let first = word(0)?;
     if let Some(month) = month_number(first)
         && let Some(second) = word(1)
     {
         let the = usize::from(second == "the");
-        let day = if the == 1 { word(2).and_then(ordinal_day) } else { plain_day(second) }?;
-        // "March 17:30" has no day; plain_day refuses it.
+        let day = if the == 1 { word(2).and_then(ordinal_day) } else { day_number(second) }?;
+        // "March 17:30" has no day; day_number refuses it.
         let (told, more) = year_after(tokens, at + 2 + the, today).unzip();
-        let date = dated(today, month, day, told)?;
-        return Some((date, 2 + the + more.unwrap_or(0)));
+        return Some((dated(today, month, day, told), 2 + the + more.unwrap_or(0)));
     }
-    if let Some(day) = plain_day(first) {
+    if let Some(day) = day_number(first) {
         let of = usize::from(word(1) == Some("of"));
         if let Some(month) = word(1 + of).and_then(month_number) {
             let (told, more) = year_after(tokens, at + 2 + of, today).unzip();
-            let date = dated(today, month, day, told)?;
-            return Some((date, 2 + of + more.unwrap_or(0)));
+            return Some((dated(today, month, day, told), 2 + of + more.unwrap_or(0)));
         }
         return None;
+    }
+    if is_iso(first) {
+        return Some((iso_date(first), 1));
     }
     let numbers = |separator: char| -> Option<[i16; 3]> {
         let parts: Vec<i16> =
@@ -170,12 +215,14 @@ pub(super) fn month_day(tokens: &[Token], at: usize, today: Date) -> Option<(Dat
     };
     if let Some([a, b, year]) = numbers('/').filter(|[.., y]| *y >= 1900) {
         let (month, day) = if a > 12 { (b, a) } else { (a, b) };
-        return Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?)
-            .ok()
-            .map(|d| (d, 1));
+        return Some((numbered(year, month, day), 1));
     }
     let [day, month, year] = numbers('.').filter(|[.., y]| *y >= 1900)?;
-    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok().map(|d| (d, 1))
+    Some((numbered(year, month, day), 1))
+}
+
+fn numbered(year: i16, month: i16, day: i16) -> Option<Date> {
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 
 /// The latest such date up to today, or in the year told.
@@ -183,16 +230,23 @@ fn dated(today: Date, month: i8, day: i8, year: Option<i16>) -> Option<Date> {
     if let Some(year) = year {
         return Date::new(year, month, day).ok();
     }
-    (0..8).find_map(|back| {
+    // Around 2100 the last 29 February lies eight years back.
+    (0..=8).find_map(|back| {
         Date::new(today.year().checked_sub(back)?, month, day).ok().filter(|date| *date <= today)
     })
 }
 
+/// Whether the word is written like "2026-03-02".
+fn is_iso(word: &str) -> bool {
+    word.len() == 10
+        && word.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
 pub(super) fn iso_date(word: &str) -> Option<Date> {
-    if word.len() != 10 || word.as_bytes().get(4) != Some(&b'-') {
-        return None;
-    }
-    word.parse().ok()
+    is_iso(word).then(|| word.parse().ok()).flatten()
 }
 
 /// A month of a year.

@@ -150,6 +150,12 @@ pub(super) fn part(tokens: &[Token], at: usize) -> Option<(Part, usize)> {
     Some((part, skip + 1))
 }
 
+/// "on the morning" is that of a day which is told behind it ("of 1 March"), or of something that happened.
+pub(super) fn needs_day(tokens: &[Token], at: usize) -> bool {
+    let word = |i: usize| tokens.get(i).map(|t| t.word.as_str());
+    word(at) == Some("the") && at.checked_sub(1).and_then(word) == Some("on")
+}
+
 /// A part of a day that is not named, by the word before it: "in the morning", "at night", "before dawn",
 /// "overnight", "all evening"; and the tokens taken.
 pub(super) fn alone(tokens: &[Token], at: usize) -> Option<(Part, usize)> {
@@ -168,7 +174,8 @@ pub(super) fn alone(tokens: &[Token], at: usize) -> Option<(Part, usize)> {
         "the" => {
             let placed = matches!(
                 before,
-                "in" | "of"
+                "in" | "on"
+                    | "of"
                     | "during"
                     | "since"
                     | "over"

@@ -3,10 +3,12 @@
 use jiff::civil::Date;
 
 use super::dates::{month, ordinal_day, year};
-use super::{Days, Part, Today, beside, monday_of, plain, plus_days, undated, weekday, weekend_of};
+use super::{
+    Days, Part, Today, beside, earlier, monday_of, plain, plus_days, undated, weekday, weekend_of,
+};
 use crate::recall::lexer::Token;
 use crate::recall::time_expr::Precision;
-use crate::recall::time_expr::number::{Unit, length};
+use crate::recall::time_expr::number::length;
 
 /// Which piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,17 +121,12 @@ fn counted(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
     }
     let told = told?;
     let amount = told.whole()?;
-    let each = match told.unit {
-        Unit::Day => amount,
-        Unit::Week => 7 * amount,
-        Unit::Month => 30 * amount,
-        _ => return None,
-    };
+    let later = |date: Date, times: i8| earlier(date, told.unit, -i64::from(times) * amount);
     let (from, to) = if nth < 0 {
-        (plus_days(days.last, 1 - each)?, days.last)
+        (later(plus_days(days.last, 1)?, -1)?, days.last)
     } else {
-        let from = plus_days(days.first, each * i64::from(nth - 1))?;
-        (from, plus_days(from, each - 1)?)
+        let from = later(days.first, nth - 1)?;
+        (from, plus_days(later(from, 1)?, -1)?)
     };
     let found = run(from.max(days.first), to.min(days.last))?;
     Some((found, taken))

@@ -56,6 +56,22 @@ pub(super) fn yearly(
     }
 }
 
+/// The first month of a season, north of the equator.
+fn first_month(season: &str) -> Option<i8> {
+    Some(match season {
+        "spring" => 3,
+        "summer" => 6,
+        "autumn" | "fall" => 9,
+        "winter" => 12,
+        _ => return None,
+    })
+}
+
+/// Whether the word names a season.
+pub(super) fn is_season(word: &str) -> bool {
+    first_month(word).is_some()
+}
+
 /// "spring", "summer of 2025", "winter last year" from token `at` on, and the tokens taken.
 pub(super) fn season(
     tokens: &[Token],
@@ -63,13 +79,7 @@ pub(super) fn season(
     today: Today,
     which: Which,
 ) -> Option<(Days, usize)> {
-    let north = match tokens.get(at)?.word.as_str() {
-        "spring" => 3,
-        "summer" => 6,
-        "autumn" | "fall" => 9,
-        "winter" => 12,
-        _ => return None,
-    };
+    let north = first_month(&tokens.get(at)?.word)?;
     let first = if today.southern { (north + 5) % 12 + 1 } else { north };
     let (year, more) = year_after(tokens, at + 1, today.date).unzip();
     let of = |year: i16| {
@@ -132,13 +142,12 @@ const FEASTS: [(&str, Feast); 31] = [
     ("pentecost", Feast::Easter(49)),
 ];
 
-/// A feast from token `at` on, and the tokens taken. "At" Christmas and "last" Easter are more days than "on" it.
-pub(super) fn feast(
-    tokens: &[Token],
-    at: usize,
-    today: Today,
-    which: Which,
-) -> Option<(Days, usize)> {
+/// Whether the name of a feast begins with token `at`.
+pub(super) fn is_feast(tokens: &[Token], at: usize) -> bool {
+    named(tokens, at).is_some()
+}
+
+fn named(tokens: &[Token], at: usize) -> Option<(&'static str, Feast)> {
     let names = |name: &str| {
         let mut words = 0;
         name.split(' ').all(|part| {
@@ -149,7 +158,17 @@ pub(super) fn feast(
             same
         })
     };
-    let (name, feast) = FEASTS.iter().find(|(name, _)| names(name))?;
+    FEASTS.iter().find(|(name, _)| names(name)).copied()
+}
+
+/// A feast from token `at` on, and the tokens taken. "At" Christmas and "last" Easter are more days than "on" it.
+pub(super) fn feast(
+    tokens: &[Token],
+    at: usize,
+    today: Today,
+    which: Which,
+) -> Option<(Days, usize)> {
+    let (name, feast) = named(tokens, at)?;
     let taken = name.split(' ').count();
     let whole = at.checked_sub(1).is_some_and(|i| {
         matches!(
@@ -157,7 +176,7 @@ pub(super) fn feast(
             "at" | "over" | "during" | "around" | "last" | "this" | "next"
         )
     });
-    let (before, after) = match *name {
+    let (before, after) = match name {
         "christmas" | "xmas" if whole => (-1, 1),
         "easter" if whole => (-2, 1),
         "new years" | "new year" if whole => (-1, 0),
@@ -165,8 +184,8 @@ pub(super) fn feast(
     };
     let of = |year: i16| {
         let day = match feast {
-            Feast::Fixed(month, day) => Date::new(year, *month, *day).ok()?,
-            Feast::Easter(days) => plus_days(easter(year)?, *days)?,
+            Feast::Fixed(month, day) => Date::new(year, month, day).ok()?,
+            Feast::Easter(days) => plus_days(easter(year)?, days)?,
         };
         Some(Days::run(plus_days(day, before)?, plus_days(day, after)?, Precision::Day))
     };

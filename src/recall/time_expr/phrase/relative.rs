@@ -1,12 +1,12 @@
 //! Times told against now or against the recording: "ten minutes ago", "in the last hour", "in the
 //! first minute".
 
-use super::{Frame, closed, event, resolve};
+use super::{Bound, Frame, closed, event, resolve};
 use crate::recall::lexer::Token;
 use crate::recall::time_expr::calendar::{back, days};
-use crate::recall::time_expr::number::{Unit, length, number};
+use crate::recall::time_expr::number::{Length, Unit, length, number};
 use crate::recall::time_expr::{Precision, When};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 /// How far from its border "at the beginning" and "at the end" reach, seconds.
 const BORDER_SECS: f64 = 15.0;
@@ -16,6 +16,8 @@ pub(super) fn relative(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option
         .or_else(|| now_words(tokens, at, frame))
         .or_else(|| recording(tokens, at))
         .or_else(|| last_stretch(tokens, at, frame))
+        .or_else(|| between_ago(tokens, at, frame))
+        .or_else(|| beyond(tokens, at, frame))
         .or_else(|| ago(tokens, at, frame))
 }
 
@@ -103,13 +105,14 @@ fn last_stretch(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When,
             taken + more,
         ));
     }
-    let precision = precision(told.unit);
+    let span = closed(before_now(told, frame), frame.now);
+    Some((When::Span { span, precision: precision(told.unit) }, taken))
+}
+
+/// So long before now; days and longer by the calendar.
+fn before_now(told: Length, frame: &Frame<'_>) -> Timestamp {
     let days = told.whole().and_then(|amount| resolve::back(frame, told.unit.shift(amount)?));
-    let when = match days {
-        Some(start) => When::Span { span: closed(start, frame.now), precision },
-        None => last_secs(told.secs(), precision, frame),
-    };
-    Some((when, taken))
+    days.unwrap_or_else(|| frame.now.plus_secs(-told.secs()))
 }
 
 fn precision(unit: Unit) -> Precision {
@@ -125,18 +128,86 @@ fn precision(unit: Unit) -> Precision {
 }
 
 /// "ten minutes ago", "half an hour ago"; days and longer are the calendar's.
-fn ago(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
-    let about =
-        usize::from(matches!(tokens.get(at)?.word.as_str(), "about" | "around" | "roughly"));
-    let told = length(tokens, at + about, false).filter(|told| told.unit.secs() < 86_400.0)?;
-    if tokens.get(at + about + told.taken).is_none_or(|t| t.word != "ago") {
+pub(super) fn ago(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
+    let (about, told, taken) = length_ago(tokens, at)?;
+    if told.unit.secs() >= Unit::Day.secs() {
         return None;
     }
     let (least, most) = told.reach();
-    let slack = if about == 1 { (most - least) / 2.0 } else { 0.0 };
+    let slack = if about { (most - least) / 2.0 } else { 0.0 };
     let (from, to) = (frame.now.plus_secs(-most - slack), frame.now.plus_secs(slack - least));
     let span = Span::new(from, to.min(frame.now));
-    Some((When::Span { span, precision: precision(told.unit) }, about + told.taken + 1))
+    Some((When::Span { span, precision: precision(told.unit) }, taken))
+}
+
+/// "[about] ten minutes ago": whether it is told loosely, how long, and the tokens taken.
+fn length_ago(tokens: &[Token], at: usize) -> Option<(bool, Length, usize)> {
+    let about = matches!(tokens.get(at)?.word.as_str(), "about" | "around" | "roughly");
+    let skip = usize::from(about);
+    let told = length(tokens, at + skip, false)?;
+    let end = skip + told.taken;
+    let is_ago = tokens.get(at + end).is_some_and(|t| t.word == "ago");
+    is_ago.then_some((about, told, end + 1))
+}
+
+/// One end of a range: "now", "two hours ago".
+pub(super) fn moment(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Timestamp, usize)> {
+    if tokens.get(at).filter(|t| !t.quoted)?.word == "now" {
+        return Some((frame.now, 1));
+    }
+    let (_, told, taken) = length_ago(tokens, at)?;
+    Some((before_now(told, frame), taken))
+}
+
+/// "between one and two hours ago".
+fn between_ago(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    if !matches!(word(0)?, "between" | "from") {
+        return None;
+    }
+    let (amount, taken) = number(tokens, at + 1)?;
+    let joint = 1 + taken;
+    if !matches!(word(joint), Some("and" | "to")) {
+        return None;
+    }
+    let (_, told, more) = length_ago(tokens, at + joint + 1)?;
+    // The first amount is counted in the same unit, which stands alone before "ago".
+    let each = length(tokens, at + joint + more - 1, true).filter(|_| told.taken > 1)?;
+    let other = before_now(Length { amount: amount * each.amount, ..each }, frame);
+    let told_last = before_now(told, frame);
+    let span = Span::new(other.min(told_last), other.max(told_last));
+    Some((When::Span { span, precision: precision(told.unit) }, joint + 1 + more))
+}
+
+/// "more than an hour ago", "at least two days ago": before that; "within an hour ago": from then to now.
+fn beyond(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(When, usize)> {
+    let (bound, skip) = limit(tokens, at)?;
+    let (_, told, taken) = length_ago(tokens, at + skip)?;
+    let then = before_now(told, frame);
+    let span = bound.of(Span::new(then, then), frame)?;
+    Some((When::Span { span, precision: Precision::Exact }, skip + taken))
+}
+
+/// On which side of "… ago" the time lies, and the tokens taken; "just over an hour ago" is about an hour ago.
+fn limit(tokens: &[Token], at: usize) -> Option<(Bound, usize)> {
+    let word = |i: usize| tokens.get(i).map(|t| t.word.as_str());
+    let nearly = |w: &str| {
+        matches!(w, "just" | "little" | "bit" | "slightly" | "barely" | "only" | "shortly")
+    };
+    if at.checked_sub(1).and_then(word).is_some_and(nearly) {
+        return None;
+    }
+    let not = usize::from(matches!(word(at)?, "no" | "not"));
+    let at = at + not;
+    let (earlier, taken) = match (word(at)?, word(at + 1)) {
+        ("more" | "longer" | "earlier", Some("than")) | ("at", Some("least")) => (true, 2),
+        ("less" | "fewer" | "later", Some("than")) | ("at", Some("most")) => (false, 2),
+        ("over", _) => (true, 1),
+        ("within" | "under", _) => (false, 1),
+        _ => return None,
+    };
+    let bound = if earlier == (not == 0) { Bound::Before } else { Bound::Since };
+    Some((bound, not + taken))
 }
 
 /// "of the recording", "of the video".
@@ -202,11 +273,13 @@ fn recording(tokens: &[Token], at: usize) -> Option<(When, usize)> {
         (Some("into"), Some("it"), _) => {
             Some((spot(false, told.secs(), true), skip + told.taken + 2))
         }
-        (Some("after" | "from"), Some("the"), Some("start" | "beginning")) => {
+        (Some("after" | "from"), Some("the"), Some("start" | "beginning"))
+            if !is_of_another(tokens, then + 3) =>
+        {
             let tail = of_the_recording(tokens, then + 3).unwrap_or(0);
             Some((spot(false, told.secs(), true), skip + told.taken + 3 + tail))
         }
-        (Some("before" | "from"), Some("the"), Some("end")) => {
+        (Some("before" | "from"), Some("the"), Some("end")) if !is_of_another(tokens, then + 3) => {
             let tail = of_the_recording(tokens, then + 3).unwrap_or(0);
             Some((spot(true, told.secs(), true), skip + told.taken + 3 + tail))
         }

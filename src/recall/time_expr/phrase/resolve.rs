@@ -30,6 +30,11 @@ fn local(moment: Timestamp, frame: &Frame<'_>) -> jiff::Zoned {
     moment.to_jiff().to_zoned(frame.zone.clone())
 }
 
+/// Where a day begins or ends: "midnight" of a day that is told may be both.
+fn is_midnight(moment: Timestamp, frame: &Frame<'_>) -> bool {
+    local(moment, frame).time() == Time::MIN
+}
+
 /// The same time of day on another day, whatever the clocks did in between.
 fn days_later(moment: Timestamp, days: i64, frame: &Frame<'_>) -> Timestamp {
     let there = local(moment, frame);
@@ -161,7 +166,15 @@ pub(super) fn point(
             (Span::new(moment, moment.plus_secs(1.0)), Precision::Second, Some((moment, moment)))
         }
         (None, Some(clock)) => {
-            let moment = instants(clock, days, frame).into_iter().next()?;
+            let mut moment = instants(clock, days, frame).into_iter().next()?;
+            let begins =
+                |days: Days| day_span(days, frame).is_some_and(|span| moment <= span.start);
+            let ends_day = matches!(bound, Bound::Before | Bound::Until)
+                && is_midnight(moment, frame)
+                && days.filter(|days| days.dated).is_some_and(begins);
+            if ends_day {
+                moment = days_later(moment, 1, frame);
+            }
             let around = bound == Bound::Around || point.around;
             let (span, precision) = clock_span(clock, moment, around);
             (span, precision, Some((moment, moment)))
@@ -179,6 +192,9 @@ pub(super) fn point(
             .unwrap_or(moment)
     };
     let dated = days.is_some_and(|d| d.dated);
+    // At midnight it is the day that ends there.
+    let day_before =
+        |moment: Timestamp| start_of(Timestamp::from_nanos(moment.as_nanos().saturating_sub(1)), 0);
     let bounded = match (bound, borders) {
         (Bound::At | Bound::Around, _) => return Some((span, precision)),
         (Bound::Since, borders) => {
@@ -190,9 +206,8 @@ pub(super) fn point(
         }
         (Bound::After, Some((_, start))) => closed(start, frame.now),
         (Bound::After, None) => closed(span.end, frame.now),
-        (Bound::Before, Some((end, _))) | (Bound::Until, Some((_, end))) => {
-            Span::new(start_of(end, 0), end)
-        }
+        (Bound::Before, Some((end, _))) => Span::new(day_before(end), end),
+        (Bound::Until, Some((start, end))) => Span::new(day_before(start), end),
         (Bound::Before, None) => Span::new(Timestamp::from_nanos(i64::MIN), span.start),
         (Bound::Until, None) => Span::new(Timestamp::from_nanos(i64::MIN), span.end),
     };
@@ -271,12 +286,12 @@ pub(super) fn range(
     for (place, start) in starts.into_iter().enumerate() {
         for finish in &finishes {
             // "from 11 pm to 1 am": the end may lie on the day after.
-            let finish =
-                if *finish > start || to.days.is_some_and(|d| d.dated) || to.clock.is_none() {
-                    *finish
-                } else {
-                    days_later(*finish, 1, frame)
-                };
+            let dated = to.days.is_some_and(|d| d.dated) && !is_midnight(*finish, frame);
+            let finish = if *finish > start || dated || to.clock.is_none() {
+                *finish
+            } else {
+                days_later(*finish, 1, frame)
+            };
             if finish <= start {
                 continue;
             }

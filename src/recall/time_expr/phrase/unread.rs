@@ -68,11 +68,18 @@ pub fn is_stretch(word: &str) -> bool {
     STRETCHES.contains(&word)
 }
 
-/// The first of them outside the expressions that were found, as bytes of the text.
+/// The first of them outside the expressions that were found, or the first that names no time there is, as bytes of the
+/// text.
 pub(in crate::recall::time_expr) fn unread(
     tokens: &[Token],
     found: &[TimeExpr],
 ) -> Option<Range<usize>> {
+    let never = found.iter().find(|expr| expr.is_never()).map(|expr| expr.range.clone());
+    never.into_iter().chain(left(tokens, found)).min_by_key(|range| range.start)
+}
+
+/// The first of them outside the expressions.
+fn left(tokens: &[Token], found: &[TimeExpr]) -> Option<Range<usize>> {
     let is_left = |token: &Token| {
         !token.quoted && !found.iter().any(|expr| expr.range.contains(&token.range.start))
     };
