@@ -121,6 +121,19 @@ impl Name {
     }
 }
 
+/// A name as names are compared: letter case and blanks aside.
+#[must_use]
+pub fn folded(name: &str) -> String {
+    let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
+    words.join(" ")
+}
+
+/// Whether two names are one, letter case and blanks aside.
+#[must_use]
+pub fn are_same(a: &str, b: &str) -> bool {
+    folded(a) == folded(b)
+}
+
 /// Whether a word is one of a list.
 fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)

@@ -389,8 +389,11 @@ impl Draft {
         self.batches.merges.retire(from);
     }
 
-    /// Puts a name.
+    /// Puts a name. What was told of somebody by that name is about whoever has it from now on.
     pub fn name(&mut self, name: NameRow) {
+        if self.batches.names.find(&self.tables.names, &name.key()).is_none() {
+            self.link_told(&name);
+        }
         self.batches.names.put(name);
     }
 
@@ -411,6 +414,11 @@ impl Draft {
             self.embed(memory.id, embedding);
         }
         self.batches.memories.put(memory);
+    }
+
+    /// A memory as it will be after the commit.
+    pub(super) fn memory_as_is(&self, id: MemoryId) -> Option<MemoryRow> {
+        self.batches.memories.find(&self.tables.memories, &id)
     }
 
     /// Puts a memory's vector later.

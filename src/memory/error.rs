@@ -89,7 +89,9 @@ pub enum MemoryError {
     },
     /// The first pages of the database, by which everything else is found, cannot be read.
     #[error(
-        "salvaging {path}: {reason}; without its first pages nothing in it can be found. If it is no matter of the key,          move the store's folder away and bring back a copy of it, or bring an `engramd export` into a new store with          `engramd import`"
+        "salvaging {path}: {reason}; without its first pages nothing in it can be found. If it is no matter of the key, \
+         move the store's folder away and bring back a copy of it, or bring an `engramd export` into a new store with \
+         `engramd import`"
     )]
     Unsalvageable {
         /// The database.

@@ -160,7 +160,8 @@ impl View {
                 let step = if edge || ring == 0 { 1 } else { 2 * ring };
                 let mut dy = -ring;
                 while dy <= ring {
-                    let cell = (Arc::clone(&frame), x + dx, y + dy);
+                    // (Nobody gets to where the numbers of cells end.)
+                    let cell = (Arc::clone(&frame), x.saturating_add(dx), y.saturating_add(dy));
                     grid.visit(&cell, |at| look(&mut best, at));
                     dy += step;
                 }

@@ -175,8 +175,27 @@ enum Put {
     Beside,
 }
 
+/// A number in there that the store has no room for.
+fn beyond(value: &serde_json::Value) -> Option<u64> {
+    match value {
+        serde_json::Value::Number(number) => number.as_u64().filter(|number| !fits(*number)),
+        serde_json::Value::Array(values) => values.iter().find_map(beyond),
+        serde_json::Value::Object(values) => values.values().find_map(beyond),
+        _ => None,
+    }
+}
+
+fn fits(number: u64) -> bool {
+    i64::try_from(number).is_ok()
+}
+
 /// Writes one line.
 fn put(db: &Connection, line: Line) -> Result<Put, Fault> {
+    let mut seqs = [line.seq, line.retired_seq].into_iter().flatten().map(|seq| seq.0);
+    if let Some(number) = seqs.find(|seq| !fits(*seq)).or_else(|| beyond(&line.row)) {
+        let why = format!("{number} is more than the store has room for ({})", i64::MAX);
+        return Err(Fault::Row(why));
+    }
     if line.table == "commits" {
         let commit = line.commit()?;
         db.prepare_cached("INSERT INTO commits (seq, recorded, ingested) VALUES (?1, ?2, ?2)")
@@ -220,7 +239,7 @@ pub(super) fn counted(tables: &Tables) -> Counters {
     let mut next: BTreeMap<String, u64> = BTreeMap::new();
     let mut seen = |what: &str, number: u64| {
         let next = next.entry(what.to_owned()).or_insert(1);
-        *next = (*next).max(number + 1);
+        *next = (*next).max(number.saturating_add(1));
     };
     for version in tables.entities.log().iter() {
         seen(version.row.id.kind.word(), u64::from(version.row.id.number));

@@ -208,6 +208,15 @@ impl Lexical {
         self.lengths.load().len()
     }
 
+    /// The words met so far that `keep` takes, in lower case, each with its stem.
+    pub(crate) fn words(&self, keep: impl Fn(&str) -> bool) -> Vec<(String, Arc<str>)> {
+        let terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let stemmed =
+            terms.words.iter().filter_map(|(word, number)| Some((bare(word), (*number)?)));
+        let kept = stemmed.filter(|(word, _)| keep(word));
+        kept.map(|(word, number)| (word, Arc::clone(&terms.names[number as usize]))).collect()
+    }
+
     /// How many of the first `docs` versions hold a stem.
     pub(crate) fn frequency(&self, term: &str, docs: usize) -> usize {
         let among = |posting: &Posting| (posting.doc as usize) < docs;

@@ -22,6 +22,7 @@ mod import;
 mod import_m3;
 mod index;
 mod keys;
+mod kin;
 mod lesson;
 mod lexical;
 mod log;
@@ -49,6 +50,7 @@ mod signs;
 mod simd;
 mod sources;
 mod spare;
+mod spelling;
 mod sql;
 mod store;
 pub(crate) mod summary;
@@ -56,6 +58,7 @@ mod tables;
 mod temporal;
 #[cfg(test)]
 mod tests;
+mod told;
 mod upkeep;
 mod vectors;
 mod versions;
@@ -88,6 +91,7 @@ pub(crate) use idset::IdSet;
 pub use import::Imported;
 pub use import_m3::{M3Imported, ORIGIN as M3_ORIGIN};
 pub(crate) use index::{Look, likeness};
+pub(crate) use kin::{is_kin, with_kin};
 pub use lesson::Lesson;
 pub use lexical::stems;
 pub(crate) use lexical::telling_stems;
@@ -101,6 +105,7 @@ pub use profile::{Profile, ProfileFact, ProfileNote};
 pub use rows::RowError;
 pub use salvage::{Gap, Salvaged, SalvagedTable, page_faults, salvage};
 pub(crate) use search::Words;
+pub(crate) use spelling::is_misspelt;
 pub use sql::{SqlLimits, SqlTable, sql_views};
 pub use store::Loaded;
 pub use temporal::Version;
@@ -152,7 +157,10 @@ pub struct ResumePoint {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        let counts = std::mem::take(self.access.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let mut counts =
+            std::mem::take(self.access.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let tables = self.tables.load_full();
+        counts.retain(|id, _| tables.holds_memory(*id));
         let db = self.db.get_mut().unwrap_or_else(PoisonError::into_inner);
         if self.lock.is_some()
             && !counts.is_empty()
@@ -188,6 +196,8 @@ struct Inner {
     db: Mutex<Connection>,
     tables: ArcSwap<Tables>,
     counters: Mutex<Counters>,
+    /// Counts up with every erasure, once nobody reads any more what is erased.
+    erasures: AtomicU64,
     turnstile: Arc<Turnstile>,
     folder: MediaFolder,
     present: Present,
@@ -271,6 +281,7 @@ impl Memory {
             db: Mutex::new(db),
             tables: ArcSwap::from_pointee(tables),
             counters: Mutex::new(counters),
+            erasures: AtomicU64::new(0),
             turnstile: Arc::default(),
             folder: MediaFolder::new(dir, FileCipher::new(options.key.as_ref(), media::PURPOSE)),
             present: Present::default(),
@@ -308,6 +319,13 @@ impl Memory {
         let tables = self.tables();
         let newest = tables.published();
         View::new(tables, Horizon::Prefix(newest))
+    }
+
+    /// How often something was erased since this was opened. What was read after one reading of it and is done before
+    /// another that is the same tells of nothing that was erased between them.
+    #[must_use]
+    pub fn erasures(&self) -> u64 {
+        self.0.erasures.load(Ordering::SeqCst)
     }
 
     /// What was known at a record time or after a commit.
@@ -437,7 +455,7 @@ impl Memory {
         document: &str,
         asked: Timestamp,
     ) -> Result<AnswerId, MemoryError> {
-        self.put_answer(None, question, document, asked)
+        self.put_answer(None, question, document, asked, None)
     }
 
     /// The id that the next answer gets; whoever gives out several at once counts on from it and keeps each
@@ -447,13 +465,14 @@ impl Memory {
         AnswerId(self.counters().0.get("answer").copied().unwrap_or(1))
     }
 
-    /// Keeps an answer under an id given out before; outside the hash and without a commit.
+    /// Keeps an answer under an id given out before; outside the hash and without a commit. `erasures` is how often
+    /// something had been erased when it was sought: it may quote what was erased since, and is not kept then.
     ///
     /// # Errors
     /// When the store is read-only or fails.
-    pub fn keep_answer(&self, answer: &AnswerRow) -> Result<(), MemoryError> {
+    pub fn keep_answer(&self, answer: &AnswerRow, erasures: u64) -> Result<(), MemoryError> {
         let AnswerRow { id, question, document, asked } = answer;
-        self.put_answer(Some(*id), question, document, *asked).map(drop)
+        self.put_answer(Some(*id), question, document, *asked, Some(erasures)).map(drop)
     }
 
     fn put_answer(
@@ -462,16 +481,19 @@ impl Memory {
         question: &str,
         document: &str,
         asked: Timestamp,
+        erasures: Option<u64>,
     ) -> Result<AnswerId, MemoryError> {
+        // Nothing is erased from here on.
         let _permit = self.0.turnstile.enter();
         let mut counters = self.counters();
         let next = counters.0.entry("answer".to_owned()).or_insert(1);
+        let late = erasures.is_some_and(|known| known != self.erasures());
         let id = id.unwrap_or(AnswerId(*next));
         *next = (*next).max(id.0 + 1);
         let next = *next;
         let write = || {
             self.transaction("keeping an answer", |db| {
-                if !self.is_spared(spare::ANSWER) {
+                if !late && !self.is_spared(spare::ANSWER) {
                     beside::write_answer(db, id, question, document, asked)?;
                 }
                 beside::raise_counter(db, "answer", next)
@@ -568,9 +590,13 @@ impl Memory {
         Ok(done)
     }
 
-    /// Takes the access counts gathered so far.
+    /// Takes the access counts gathered so far, but for those of memories that were erased since.
     pub(crate) fn take_access(&self) -> AccessCounts {
-        std::mem::take(&mut *self.0.access.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut counts =
+            std::mem::take(&mut *self.0.access.lock().unwrap_or_else(PoisonError::into_inner));
+        let tables = self.tables();
+        counts.retain(|id, _| tables.holds_memory(*id));
+        counts
     }
 
     pub(crate) fn put_access_back(&self, counts: AccessCounts) {

@@ -238,7 +238,7 @@ pub struct Merge {
 }
 
 /// A name of an entity.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NameRow {
     /// Whose.
     pub entity: EntityId,

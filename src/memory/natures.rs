@@ -47,7 +47,7 @@ pub(crate) const RELATIONS: [&str; 18] = [
     "flatmate",
 ];
 /// The attribute of "Ava is Ben's sister".
-const RELATION: &str = "relation";
+pub(crate) const RELATION: &str = "relation";
 /// Attributes of which the same value is never true at once.
 const OPPOSITES: [(&str, &str); 2] = [("likes", "dislikes"), ("dislikes", "likes")];
 /// The attribute of "Ava is vegetarian".

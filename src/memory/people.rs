@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{EntityId, EntityKind};
-use crate::names::{Name, Text};
+use crate::names::{Name, Text, folded};
 use crate::time::{Span, Timestamp};
 
 use super::model::{Membership, Merge, NameRow, PersonProfile};
@@ -249,11 +249,6 @@ impl View {
     pub fn last_seen(&self) -> BTreeMap<EntityId, Timestamp> {
         self.persons().into_iter().filter_map(|row| Some((row.id, row.last_seen?))).collect()
     }
-}
-
-/// For comparing names.
-fn folded(name: &str) -> String {
-    name.trim().to_lowercase()
 }
 
 /// Seconds that at least one of the spans covers.

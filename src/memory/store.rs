@@ -165,8 +165,29 @@ pub(crate) fn connect(
     flags: OpenFlags,
     key: Option<&StoreKey>,
 ) -> Result<Connection, MemoryError> {
+    connect_after("", path, flags, key)
+}
+
+/// The same of a file that may have been cut short; without that SQLite reads nothing of one with fewer pages than its
+/// header tells.
+pub(crate) fn connect_torn(
+    path: &Path,
+    flags: OpenFlags,
+    key: Option<&StoreKey>,
+) -> Result<Connection, MemoryError> {
+    connect_after("PRAGMA writable_schema = ON", path, flags, key)
+}
+
+/// Opens a database file; `first` is said to SQLite before anything of it is read.
+fn connect_after(
+    first: &str,
+    path: &Path,
+    flags: OpenFlags,
+    key: Option<&StoreKey>,
+) -> Result<Connection, MemoryError> {
     let fail = || MemoryError::sqlite("opening the memory", path);
     let db = Connection::open_with_flags(path, flags).map_err(fail())?;
+    db.execute_batch(first).map_err(fail())?;
     unlock(&db, path, key)?;
     db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
     Ok(db)

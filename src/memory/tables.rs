@@ -159,6 +159,13 @@ impl Tables {
         Horizon::Prefix(prefix)
     }
 
+    /// Whether any version of a memory is here, ended or not.
+    pub(crate) fn holds_memory(&self, id: MemoryId) -> bool {
+        let mut held = false;
+        self.memories.numbered(id.0, |_| held = true);
+        held
+    }
+
     pub(crate) fn shows_memory(&self, id: MemoryId, horizon: &Horizon) -> Option<Arc<MemoryRow>> {
         self.memories.current(&id, horizon).map(|version| Arc::clone(&version.row))
     }

@@ -15,16 +15,18 @@ mod strike;
 mod sweep;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rusqlite::params;
 
 use crate::ids::{EntityId, MemoryId, Seq};
+use crate::names::Name;
 use crate::time::{Span, Timestamp};
 
 use super::error::MemoryError;
 use super::model::{MemoryKind, MemoryRow};
 use super::tables::Tables;
-use super::{Memory, summary};
+use super::{Memory, summary, told};
 
 pub(super) use columns::sealed;
 use reach::Reach;
@@ -37,8 +39,12 @@ pub const ERASED: &str = "<erased>";
 pub enum Forget {
     /// A person (or face, voice, alias: the whole person), an object, a place.
     Entity(EntityId),
-    /// A thing without an id, by the noun that facts have for it: these facts, and the noun wherever it stands.
+    /// A thing without an id (or the place where facts say that one is), by the noun that facts have for it: the facts of
+    /// it, and the noun wherever it stands.
     Thing(String),
+    /// Somebody without an id, by the name that memories have for them: what is about nobody else, and the name wherever
+    /// it stands.
+    Name(String),
     /// One memory; of an utterance also the turn's words and sound, and what was concluded from them alone.
     Memory(MemoryId),
     /// Everything that happened in a span: tracks and turns that touch it go as a whole.
@@ -107,6 +113,7 @@ impl Memory {
         // Nobody reads the old rows from here on, whatever becomes of the bytes.
         self.0.tables.store(Arc::new(self.reload()?));
         self.0.present.set(super::PresentState::default());
+        self.0.erasures.fetch_add(1, Ordering::SeqCst);
         erased.files = self.overwrite()?;
         Ok(erased)
     }
@@ -166,11 +173,21 @@ impl Memory {
                 reach.ids.extend(ids);
             }
             Forget::Thing(noun) => {
-                reach.things.insert(noun.to_lowercase());
-                if !tables.memories.log().iter().any(|version| reach.tells_of(&version.row)) {
+                let noun = noun.to_lowercase();
+                reach.things.insert(noun.clone());
+                let tells = |row: &MemoryRow| reach.tells_of(row) || told::has_value(row, &noun);
+                if !tables.memories.log().iter().any(|version| tells(&version.row)) {
                     let what = format!("fact of a thing called {noun:?}");
                     return Err(MemoryError::NotFound { doing: "erasing", what });
                 }
+            }
+            Forget::Name(name) => {
+                let named = Name::new(name);
+                if !tables.memories.log().iter().any(|version| told::holds(&version.row, &named)) {
+                    let what = format!("memory of anybody called {name:?}");
+                    return Err(MemoryError::NotFound { doing: "erasing", what });
+                }
+                reach.called.insert(name.to_lowercase(), named);
             }
             Forget::Memory(id) => {
                 if !tables.memories.log().iter().any(|version| version.row.id == *id) {
@@ -203,6 +220,7 @@ impl Forget {
         match self {
             Self::Entity(_) => "entity",
             Self::Thing(_) => "thing",
+            Self::Name(_) => "name",
             Self::Memory(_) => "memory",
             Self::Span(_) => "span",
             Self::Aged(..) => "aged",

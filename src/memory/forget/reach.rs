@@ -8,12 +8,15 @@ use super::{ERASED, left, summary};
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId, SourceId, TrackId, TurnId};
 use crate::memory::filter::overlaps;
 use crate::memory::model::{
-    Clip, Decision, Exemplar, FactAction, Ground, MemoryKind, MemoryRow, NameRow, NameSource,
+    Clip, Decision, Exemplar, Fact, FactAction, Ground, MemoryKind, MemoryRow, NameRow, NameSource,
     Retirement, TurnRow,
 };
+use crate::memory::natures::{exclude, is_single_valued};
 use crate::memory::tables::Tables;
 use crate::memory::temporal::Temporal as _;
+use crate::memory::told::is_about;
 use crate::mention;
+use crate::names::Name;
 use crate::percept::Transcript;
 use crate::time::{Span, Timestamp};
 
@@ -30,6 +33,8 @@ pub(super) struct Reach {
     pub(super) ids: BTreeSet<EntityId>,
     /// Nouns of things without an id, lower case.
     pub(super) things: BTreeSet<String>,
+    /// Names of people without an id, by themselves in lower case.
+    pub(super) called: BTreeMap<String, Name>,
     /// What is to be struck from other texts.
     pub(super) struck: Struck,
     pub(super) tracks: HashSet<(ClipId, TrackId)>,
@@ -61,10 +66,10 @@ impl Reach {
         let (own, others): (Vec<_>, Vec<_>) =
             log.iter().map(|version| version.row).partition(|row| of_target(&row.entity));
         let mut wanted = Wanted {
+            people: reach.called.keys().cloned().collect(),
             nouns: reach.things.clone(),
             others: others.iter().map(|row| row.name.to_lowercase()).collect(),
             spared: reach.spared(tables),
-            ..Wanted::default()
         };
         for row in own {
             let names = match row.entity.kind {
@@ -161,38 +166,50 @@ impl Reach {
         subject.is_some_and(|fact| self.things.contains(&fact.subject.to_lowercase()))
     }
 
-    /// What an erased fact had replaced holds again: for good, or until the next value that is left.
+    /// What an erased fact had ended (another value of its slot, or the opposite) holds again: for good, or until the next
+    /// that is left ends it.
     fn reopen(&mut self, tables: &Tables) {
-        let slot = |row: &MemoryRow| {
-            row.fact.as_ref().map(|fact| (fact.subject.clone(), fact.attribute.clone()))
-        };
-        // When values of a slot began: erased ones at any time, those that are left as they are known now.
-        let mut erased: HashMap<_, BTreeSet<Timestamp>> = HashMap::new();
-        let mut left: HashMap<_, BTreeSet<(Timestamp, MemoryId)>> = HashMap::new();
-        for version in tables.memories.log().iter() {
-            let row = &version.row;
-            let Some(slot) = slot(row) else { continue };
-            if self.memories.contains(&row.id) {
-                erased.entry(slot).or_default().insert(row.valid_from);
-            } else if version.retired_seq().is_none() {
-                left.entry(slot).or_default().insert((row.valid_from, row.id));
-            }
+        let log = tables.memories.log();
+        // By subject: erased facts as known at any time, by when they began; those that are left as they are known now.
+        let mut erased: HashMap<String, BTreeMap<Timestamp, Vec<Fact>>> = HashMap::new();
+        let mut left: HashMap<String, Vec<(Timestamp, Fact)>> = HashMap::new();
+        for version in log.iter().filter(|version| self.memories.contains(&version.row.id)) {
+            let Some(fact) = version.row.fact.clone() else { continue };
+            let begun = erased.entry(fact.subject.clone()).or_default();
+            begun.entry(version.row.valid_from).or_default().push(fact);
         }
         if erased.is_empty() {
             return;
         }
-        for version in tables.memories.log().iter() {
+        for version in log.iter().filter(|version| version.retired_seq().is_none()) {
             let row = &version.row;
-            let Some(slot) = slot(row).filter(|_| !self.memories.contains(&row.id)) else {
-                continue;
+            let fact = row.fact.as_ref().filter(|fact| erased.contains_key(&fact.subject));
+            if let Some(fact) = fact.filter(|_| !self.memories.contains(&row.id)) {
+                left.entry(fact.subject.clone()).or_default().push((row.valid_from, fact.clone()));
+            }
+        }
+        for version in log.iter().filter(|version| !self.memories.contains(&version.row.id)) {
+            let row = &version.row;
+            let Some((fact, end)) = row.fact.as_ref().zip(row.valid_to) else { continue };
+            let begun = erased.get(&fact.subject).and_then(|begun| begun.get(&end));
+            let Some(begun) = begun else { continue };
+            let in_slot = |other: &Fact| other.attribute == fact.attribute;
+            let by_nature = |other: &Fact| {
+                exclude(fact, other) || in_slot(other) && is_single_valued(&fact.attribute)
             };
-            let Some(end) = row.valid_to else { continue };
-            if !erased.get(&slot).is_some_and(|starts| starts.contains(&end)) {
+            let natural = begun.iter().any(by_nature);
+            // A model may have said that it takes the place of whatever the slot held.
+            if !natural && !begun.iter().any(in_slot) {
                 continue;
             }
-            let mut others = left.get(&slot).into_iter().flatten();
-            let next = others.find(|other| **other > (row.valid_from, row.id));
-            let until = next.map(|(start, _)| *start);
+            let ends = |other: &Fact| by_nature(other) || !natural && in_slot(other);
+            let others = left.get(&fact.subject).into_iter().flatten();
+            let next = others.filter(|(start, other)| *start >= end && ends(other));
+            let until = next.map(|(start, _)| *start).min();
+            if until == Some(end) {
+                // What ended it is left.
+                continue;
+            }
             self.reopened.entry(row.id).or_insert((BTreeSet::new(), until)).0.insert(end);
         }
     }
@@ -241,7 +258,7 @@ impl Reach {
         self.wordless.extend(turns);
     }
 
-    /// Whether the memory is about nobody else, states a fact of a thing, or is what the target itself said.
+    /// Whether the memory is about nobody else (be it by a name without an id), states a fact of a thing, or is what the target itself said.
     fn owns(&self, row: &MemoryRow) -> bool {
         let linked = row.links();
         let about = linked.iter().any(|id| self.ids.contains(id));
@@ -251,7 +268,7 @@ impl Reach {
                 .grounds
                 .iter()
                 .any(|ground| matches!(ground, Ground::Turn(..)) && self.has(ground));
-        said || (about && !others) || self.tells_of(row)
+        said || (about && !others) || self.tells_of(row) || is_about(row, self.called.values())
     }
 
     /// Whether a part of that summary repeats what is erased: the memory itself may be long gone.

@@ -38,7 +38,8 @@ impl Struck {
         // Whoever has the same name keeps it.
         let own = |names: &BTreeSet<String>| names.difference(others).cloned().collect::<Vec<_>>();
         let people = own(people);
-        let letters: Vec<Vec<char>> = people.iter().map(|name| name.chars().collect()).collect();
+        let spelled = people.iter().filter(|name| name.contains(char::is_alphanumeric));
+        let letters: Vec<Vec<char>> = spelled.map(|name| name.chars().collect()).collect();
         let people: Vec<Name> = people.iter().map(|name| Name::new(name)).collect();
         let others = others.iter().map(|name| Name::new(name));
         let longer = others.filter(|other| people.iter().any(|name| name.is_part_of(other)));
@@ -121,12 +122,16 @@ impl Struck {
         left
     }
 
-    /// Whether bytes of an unknown form hold a person's name.
+    /// Whether bytes of an unknown form hold a person's name, as [`Self::label`] finds it in what names a file, or at the
+    /// beginning of a text whose length is written before it.
     pub(super) fn is_in(&self, bytes: &[u8]) -> bool {
-        self.letters.iter().any(|name| {
-            let name: String = name.iter().collect();
-            !name.is_empty()
-                && bytes.windows(name.len()).any(|part| part.eq_ignore_ascii_case(name.as_bytes()))
+        // (What is no text ends where the next letter begins: no name is lost.)
+        let letters: Vec<char> = String::from_utf8_lossy(bytes).chars().collect();
+        (0..letters.len()).any(|at| {
+            self.letters.iter().any(|name| {
+                spelled(&letters, at, name).is_some()
+                    && (may_begin(&letters, at, name) || is_counted(&letters, at))
+            })
         })
     }
 }
@@ -153,6 +158,23 @@ fn may_begin(letters: &[char], at: usize, name: &[char]) -> bool {
     !before.is_alphabetic()
         || before.is_lowercase() && letters[at].is_uppercase()
         || name.len() >= TELLING_LETTERS
+}
+
+/// Whether what stands before is no letter, but how many bytes of text begin there.
+fn is_counted(letters: &[char], at: usize) -> bool {
+    let before = at.checked_sub(1).map(|at| letters[at]).filter(char::is_ascii_alphabetic);
+    let Some(mut left) = before.map(|bytes| bytes as usize) else { return false };
+    for letter in &letters[at..] {
+        if left == 0 {
+            break;
+        }
+        let is_text = !letter.is_control() && *letter != char::REPLACEMENT_CHARACTER;
+        match left.checked_sub(letter.len_utf8()).filter(|_| is_text || letter.is_whitespace()) {
+            Some(rest) => left = rest,
+            None => return false,
+        }
+    }
+    left == 0
 }
 
 /// Where the name ends that is spelled from there on; a very short one is a whole word.
@@ -185,7 +207,8 @@ mod tests {
 
     #[test]
     fn names_go_from_whatever_names_a_file() {
-        let struck = struck(&["rosalind", "ava", "old joe", "al"], &[]);
+        // (Nobody is called by a space, or by what parts words.)
+        let struck = struck(&["rosalind", "ava", "old joe", "al", "", " ", "-"], &[]);
         for (label, left) in [
             ("rosalind_birthday.mp4", "<erased>_birthday.mp4"),
             ("2026-03-partyRosalind.mp4", "2026-03-party<erased>.mp4"),
@@ -195,10 +218,34 @@ mod tests {
             ("java.mp4", "java.mp4"),
             ("old_joe oldJoe old-joe", "<erased> <erased> <erased>"),
             ("front all al.mp4", "front all <erased>.mp4"),
+            ("front - left.mp4", "front - left.mp4"),
         ] {
             assert_eq!(struck.label(label), left);
         }
-        assert!(struck.is_in(b"\x07aVa\x01") && !struck.is_in(b"\x07ana\x01"));
+    }
+
+    #[test]
+    fn names_are_found_in_bytes_and_letters_by_chance_are_none() {
+        let struck = struck(&["rosalind", "ava", "al", "zoë"], &[]);
+        let held: [&[u8]; 6] = [
+            b"\x07aVa\x01",
+            b"\xff\xc3Ava_cam\x80",
+            b"\x02AL\x03",
+            "\u{3}ZOË\u{1}".as_bytes(),
+            b"/sweetRosalinds/",
+            b"Al",
+        ];
+        for bytes in held {
+            assert!(struck.is_in(bytes), "{bytes:?}");
+        }
+        for bytes in [&b"\x07ana\x01"[..], b"xal\x02", b"\x02alx", b"java", b"\x07ZO\xcb\x01", b""]
+        {
+            assert!(!struck.is_in(bytes), "{bytes:?}");
+        }
+        // A text of 65 bytes: its length looks like an A.
+        let counted = |length: usize| format!("AAva {}\u{1}", "-".repeat(length - 4));
+        assert!(struck.is_in(counted(65).as_bytes()));
+        assert!(!struck.is_in(counted(60).as_bytes()));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, params};
 
 use crate::encryption::FileCipher;
+use crate::ids::EntityKind;
 
 use crate::memory::error::MemoryError;
 use crate::memory::media::MediaFolder;
@@ -32,8 +33,16 @@ const NAMING: [(&str, &str); 12] = [
     ("memory", "subject"),
 ];
 
-/// A session begins with the first clip that is left of it, and its clips are as long as that.
+/// A session's clips are as long as the longest that is left of it (the last one of a recording is shorter), and the first
+/// that is left lies as many of them behind the session's beginning as its number says.
 const SESSIONS: &str = "INSERT INTO session (id, start, clip_secs, finished, seq, recorded) \
+    SELECT session, CAST(t0 - clip * nanos AS INTEGER), nanos / 1e9, 0, seq, recorded \
+    FROM (SELECT session, clip, min(start) AS t0, seq, recorded FROM clip GROUP BY session) \
+    JOIN (SELECT session, max(\"end\" - start) AS nanos FROM clip GROUP BY session) USING (session) \
+    WHERE session NOT IN (SELECT id FROM session)";
+
+/// One of which no clip is left begins with what is left of its clips: how long they were nothing tells.
+const SESSIONS_WITHOUT_CLIPS: &str = "INSERT INTO session (id, start, clip_secs, finished, seq, recorded) \
     SELECT session, min(start), (\"end\" - start) / 1e9, 0, seq, recorded FROM clip \
     WHERE session NOT IN (SELECT id FROM session) GROUP BY session";
 
@@ -61,7 +70,7 @@ pub(super) fn rows(
     for table in ["track", "object_track", "turn", "sound"] {
         make("clip", &clips(table))?;
     }
-    make("session", SESSIONS)?;
+    make("session", SESSIONS_WITHOUT_CLIPS)?;
     for (table, column) in NAMING {
         make("entity", &entities(table, column))?;
     }
@@ -118,10 +127,17 @@ fn clips(table: &str) -> String {
     )
 }
 
+/// What is not the word of a kind and a number from 1 is a thing's name, like `room_101`.
 fn entities(table: &str, column: &str) -> String {
+    let numbered = EntityKind::ALL.into_iter().filter(|kind| *kind != EntityKind::Robot);
+    let words: Vec<String> = numbered.map(|kind| format!("'{}_'", kind.word())).collect();
+    let words = words.join(", ");
     format!(
         "INSERT INTO entity (id, seq, recorded) SELECT \"{column}\", min(seq), recorded FROM \"{table}\" \
-         WHERE \"{column}\" GLOB '*_[0-9]*' AND \"{column}\" NOT IN (SELECT id FROM entity) GROUP BY \"{column}\""
+         WHERE rtrim(\"{column}\", '0123456789') IN ({words}) AND \"{column}\" NOT GLOB '*_0*' \
+         AND CAST(substr(\"{column}\", instr(\"{column}\", '_') + 1) AS INTEGER) BETWEEN 1 AND {} \
+         AND \"{column}\" NOT IN (SELECT id FROM entity) GROUP BY \"{column}\"",
+        u32::MAX
     )
 }
 

@@ -1,4 +1,5 @@
-//! A database with damaged pages: what can be read of it is written to a new file, the old one is put aside.
+//! A database with damaged pages, or one that was cut short: what can be read of it is written to a new file, the old one is
+//! put aside.
 //!
 //! Rows are read by their numbers, around the pages that cannot be read ([`gaps`]); where a page above others is
 //! damaged, from those directly ([`strays`]). What other rows name is made again ([`again`]). The indexes stand in RAM
@@ -154,7 +155,7 @@ pub(super) fn tidy(dir: &Path) -> Result<(), MemoryError> {
 fn open(path: &Path, flags: OpenFlags, key: Option<&StoreKey>) -> Result<Connection, MemoryError> {
     let unsalvageable =
         |reason: String| MemoryError::Unsalvageable { path: path.to_owned(), reason };
-    match store::connect(path, flags, key) {
+    match store::connect_torn(path, flags, key) {
         Err(MemoryError::Damaged { source, .. }) => Err(unsalvageable(source.to_string())),
         Err(MemoryError::Encryption { source, .. }) if source != EncryptionError::NotEncrypted => {
             Err(unsalvageable(source.to_string()))

@@ -2,9 +2,13 @@
 //!
 //! SQLite finds a table by the number of its topmost page, which stands in `sqlite_schema`. In a copy of the file that
 //! number is changed: with each of those pages in its place the table holds just what is on that page and below.
+//!
+//! Nothing on a page says whose it is. In the copy each table gets one column more, by which its own rows are told from
+//! those of tables with more columns; rows with fewer lack what the new file insists on.
 
 use std::collections::BTreeSet;
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, params};
 
 use super::SalvagedTable;
@@ -12,8 +16,20 @@ use super::gaps::{fill, hold};
 use super::rows::{Fresh, Torn};
 use crate::memory::pages;
 
-/// Looks for the rows that are lost on pages that nothing leads to; `copy` is a copy of the damaged file, which is
-/// changed.
+/// What the column behind a table's last one holds where a row ends before it.
+const BEYOND: &[u8] = &[0x0e];
+/// Puts that column into a definition, which stays as long as it was: no page of the schema is moved for it. (Nothing that
+/// is read is changed by the rest of it.)
+const WIDEN: &str = "UPDATE sqlite_schema SET sql = printf('%-*s', length(sql), \
+    replace(substr(sql, 1, length(sql) - length(') STRICT')), ' NOT NULL', '') || ', beyond DEFAULT x''0e'')') \
+    WHERE type = 'table' AND name = ? AND sql LIKE '%) STRICT'";
+/// Has the list of tables read anew, and lets it be changed on.
+const RELOAD: &str = "PRAGMA writable_schema = RESET; PRAGMA writable_schema = ON";
+/// Rows of these cannot be told from each other.
+const ALIKE: [&str; 3] = ["access", "commits", "history"];
+
+/// Looks for the rows that are lost on pages that nothing leads to; `copy` is a copy of the damaged file, opened as one that
+/// may be cut short, which is changed.
 ///
 /// # Errors
 /// When the copy cannot be changed or the new file not be written.
@@ -24,19 +40,26 @@ pub(super) fn read(
 ) -> rusqlite::Result<()> {
     copy.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
     let strays = strays(copy)?;
+    let alike = |table: &SalvagedTable| ALIKE.contains(&&*table.table);
+    // (Most commits are made again from the rows that they brought.)
+    let mixed = tables.iter().filter(|table| alike(table) && !table.lost.is_empty()).count() > 1;
     for table in tables.iter_mut().filter(|table| table.numbered && !table.lost.is_empty()) {
+        if mixed && alike(table) || !widen(copy, &table.table)? {
+            continue;
+        }
         let mut torn = Torn::new(copy, &table.table)?;
         let mut into = Fresh::new(fresh, &table.table, &table.columns)?;
         for page in &strays {
-            copy.execute_batch("PRAGMA writable_schema = ON")?;
             copy.execute(
                 "UPDATE sqlite_schema SET rootpage = ? WHERE type = 'table' AND name = ?",
                 params![page, table.table],
             )?;
-            copy.execute_batch("PRAGMA writable_schema = RESET")?;
+            copy.execute_batch(RELOAD)?;
             for (from, to) in [(1, i64::MAX), (i64::MAX, 1)] {
-                torn.run(from, to, |number, values| {
-                    if hold(&table.lost, number) && into.take(values)? {
+                torn.run(from, to, |number, mut values| {
+                    let ends = matches!(values.pop(), Some(Value::Blob(end)) if end == BEYOND);
+                    let own = ends && is_of(&table.table, &values);
+                    if own && hold(&table.lost, number) && into.take(values)? {
                         fill(&mut table.lost, number);
                         table.kept += 1;
                     }
@@ -46,6 +69,28 @@ pub(super) fn read(
         }
     }
     Ok(())
+}
+
+/// Gives a table of the copy its further column; false: it is not defined as they are.
+fn widen(copy: &Connection, table: &str) -> rusqlite::Result<bool> {
+    let widened = copy.execute(WIDEN, [table])?;
+    copy.execute_batch(RELOAD)?;
+    Ok(widened == 1)
+}
+
+/// Whether a row with a table's columns is one of its own: memberships have those of merges. A face or a voice belongs to a
+/// person, and is merged with its like.
+fn is_of(table: &str, values: &[Value]) -> bool {
+    fn kind(id: &str) -> Option<&str> {
+        id.split_once('_').map(|(kind, _)| kind)
+    }
+    let [_, Value::Text(one), Value::Text(other), ..] = values else { return true };
+    let belongs = matches!(kind(one), Some("face" | "voice")) && kind(one) != kind(other);
+    match table {
+        "membership" => belongs,
+        "merge" => !belongs,
+        _ => true,
+    }
 }
 
 /// The pages that are in no tree, as far as the trees can be walked: some of them are damaged, or free.

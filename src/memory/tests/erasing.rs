@@ -131,6 +131,59 @@ fn an_erased_memory_takes_its_conclusions_along() {
 }
 
 #[test]
+fn an_erased_memory_is_not_counted_as_recalled_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let sound = |memory: &Memory| {
+        let counted = memory.with_db("test", |db| {
+            db.prepare("SELECT memory FROM access")?
+                .query_map([], |row| row.get::<_, i64>(0))?
+                .collect::<rusqlite::Result<Vec<_>>>()
+        });
+        assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+        counted.unwrap()
+    };
+    // A question that was asked before is answered after it was erased.
+    memory.forget(&Forget::Memory(MemoryId(5)), at(60)).unwrap();
+    memory.note_access(&[MemoryId(4), MemoryId(5)], at(61));
+    let mut draft = memory.begin(at(62));
+    draft.name(named(person(2), "Benny", 61, NameSource::Told));
+    draft.commit().unwrap();
+    assert_eq!(sound(&memory), [4]);
+    memory.note_access(&[MemoryId(3), MemoryId(5)], at(63));
+    drop(memory);
+    assert_eq!(sound(&open(dir.path())), [3, 4]);
+}
+
+#[test]
+fn an_answer_that_comes_after_the_erasure_does_not_bring_it_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let before = memory.erasures();
+    memory.forget(&Forget::Entity(person(1)), at(60)).unwrap();
+    let answer = |document: &str| AnswerRow {
+        id: memory.next_answer_id(),
+        question: "Who was here?".to_owned(),
+        document: document.to_owned(),
+        asked: at(59),
+    };
+    // Its words may tell what no id in it does.
+    let late = answer(r#"{"answer":"A friend of Ava's."}"#);
+    memory.keep_answer(&late, before).unwrap();
+    assert_eq!(memory.answer(late.id).unwrap(), None);
+    assert!(memory.next_answer_id() > late.id, "its id was given out");
+    let sound = answer(r#"{"answer":"Nobody."}"#);
+    memory.keep_answer(&sound, memory.erasures()).unwrap();
+    assert_eq!(memory.answer(sound.id).unwrap(), Some(sound));
+    // What erases nothing outdates nothing.
+    let asked = memory.erasures();
+    assert!(memory.forget(&Forget::Entity(person(1)), at(61)).is_err());
+    assert_eq!(memory.erasures(), asked);
+}
+
+#[test]
 fn an_erased_fact_leaves_no_words_and_what_it_replaced_holds_again() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());
@@ -182,6 +235,48 @@ fn an_erased_fact_leaves_no_words_and_what_it_replaced_holds_again() {
     let hash = memory.hash();
     drop(memory);
     assert_eq!(open(dir.path()).hash(), hash);
+}
+
+#[test]
+fn what_an_erased_opposite_had_ended_holds_again_and_nothing_else_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let mut draft = memory.begin(at(60));
+    let mut state = |attribute: &str, value: &str, start: i64| {
+        let text = format!("<person_2> {attribute} {value}.");
+        let mut row = memory_row(0, &text, &[person(2)], start);
+        (row.id, row.kind) = (draft.new_memory_id(), MemoryKind::Note);
+        let (subject, attribute) = (person(2).to_string(), attribute.to_owned());
+        row.fact = Some(Fact { subject, attribute, value: value.to_owned() });
+        let id = row.id;
+        draft.memory(row, None);
+        id
+    };
+    let (tea, rum) = (state("likes", "tea", 40), state("likes", "rum", 41));
+    state("likes", "jazz", 45);
+    let (no_tea, _) = (state("dislikes", "tea", 50), state("dislikes", "rum", 50));
+    let chess = state("likes", "chess", 50);
+    for id in [tea, rum] {
+        draft.retire_memory(id, Some(at(50)), "the opposite was stated").unwrap();
+        let (action, reason) = (FactAction::Retire, "the opposite was stated".to_owned());
+        draft.decision(Decision { memory: id, at: at(50), action, other: None, reason });
+    }
+    draft.commit().unwrap();
+    let held = |id: MemoryId| {
+        let view = memory.view();
+        let decided = view.decisions().iter().any(|row| row.memory == id);
+        (view.memory(id).unwrap().valid_to, view.retirement(id).is_some(), decided)
+    };
+    // Said at the same time, and of the same kind; but it ended neither.
+    memory.forget(&Forget::Memory(chess), at(61)).unwrap();
+    for id in [tea, rum] {
+        assert_eq!(held(id), (Some(at(50)), true, true));
+    }
+    memory.forget(&Forget::Memory(no_tea), at(62)).unwrap();
+    assert_eq!(held(tea), (None, false, false), "jazz is no other value of it");
+    assert_eq!(held(rum), (Some(at(50)), true, true));
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
 }
 
 #[test]

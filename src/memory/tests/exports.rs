@@ -110,6 +110,53 @@ fn a_whole_export_holds_answers_access_counts_and_what_is_given_once() {
 }
 
 #[test]
+fn numbers_come_in_to_the_last_bit() {
+    let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let memory = open(first.path());
+    household(&memory);
+    let mut draft = memory.begin(at(60));
+    // Sums and quotients with seventeen digits, as evidence has them.
+    for number in 1..400_u32 {
+        let support_secs = f64::from(number) / 13.0 + 0.1;
+        let against_secs = f64::from(number) * 0.1 + 0.2;
+        let pair = (face(1 + number), voice(1));
+        draft.evidence(PairEvidence { face: pair.0, voice: pair.1, support_secs, against_secs });
+    }
+    draft.commit().unwrap();
+    let exported = whole(&memory);
+    let copy = open(second.path());
+    copy.import(exported.as_bytes()).unwrap();
+    assert_eq!((whole(&copy), copy.hash()), (exported, memory.hash()));
+}
+
+#[test]
+fn a_number_that_the_store_has_no_room_for_is_refused() {
+    let whole = |line: &str| format!("{line}\n");
+    let most = i64::MAX as u64;
+    let commit = |seq: u64| {
+        whole(&format!(r#"{{"table":"commits","seq":{seq},"recorded":"2026-03-02T17:30:00Z"}}"#))
+    };
+    let counter = |next: u64| {
+        let line = format!(r#"{{"table":"counter","row":{{"what":"memory","next":{next}}}}}"#);
+        commit(1) + &whole(&line)
+    };
+    for (lines, at_line, number) in
+        [(counter(u64::MAX), "line 2", u64::MAX), (commit(most + 1), "line 1", most + 1)]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = open(dir.path());
+        let refused = memory.import(lines.as_bytes()).unwrap_err().to_string();
+        assert!(refused.contains(at_line) && refused.contains(&number.to_string()), "{refused}");
+        let next = memory.begin(at(1)).new_memory_id();
+        assert_eq!((memory.view().seq(), next), (Seq(0), MemoryId(1)));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    memory.import(counter(most).as_bytes()).unwrap();
+    assert_eq!(memory.begin(at(1)).new_memory_id(), MemoryId(most));
+}
+
+#[test]
 fn nobody_who_was_erased_is_in_an_exported_answer() {
     let (first, second) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let memory = open(first.path());

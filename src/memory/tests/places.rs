@@ -11,6 +11,23 @@ fn pose(secs: i64, x: f64, y: f64, frame: &str) -> PoseRow {
 }
 
 #[test]
+fn a_pose_beyond_every_cell_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let mut draft = memory.begin(at(100));
+    let (far, near) = (pose(1_000, 9.3e18, -9.3e18, "map"), pose(1_001, 0.0, 0.0, "map"));
+    draft.pose(far.clone());
+    draft.pose(near.clone());
+    draft.commit().unwrap();
+    let view = memory.view();
+    for (x, y, nearest) in [(9.3e18, -9.3e18, &far), (1e19, -1e19, &far), (-3.0, 4.0, &near)] {
+        let (row, _) = view.nearest_pose(&Point { frame: "map".into(), x, y }).unwrap();
+        assert_eq!(*row, *nearest, "{x} {y}");
+    }
+}
+
+#[test]
 fn the_grid_finds_what_a_look_at_every_pose_finds() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());

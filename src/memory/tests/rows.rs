@@ -234,6 +234,7 @@ fn a_malformed_row_is_left_aside() {
 fn answers_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());
+    household(&memory);
     let first = memory.remember_answer("who is here?", "{\"answer\":\"Ava\"}", at(1)).unwrap();
     let second = memory.remember_answer("and now?", "{}", at(2)).unwrap();
     drop(memory);

@@ -42,6 +42,7 @@ fn crowded(dir: &Path, key: Option<&StoreKey>) {
         for number in 0..10 {
             draft.track(track(index, 10 + number, Some(face(1)), start + 1, 20));
         }
+        let mut read = Vec::new();
         for number in 0..30 {
             let text = format!("<person_1> read page {number} of book {index} in the armchair.");
             let mut row = memory_row(0, &text, &[person(1)], start + 2);
@@ -50,9 +51,10 @@ fn crowded(dir: &Path, key: Option<&StoreKey>) {
             let id = row.id;
             let values = [7, 5, 3, 2].map(|period| (id.0 % period) as f32 + 1.0);
             draft.memory(row, Some(embedding(&values)));
-            memory.note_access(&[id], at(start + 9));
+            read.push(id);
         }
         draft.commit().unwrap();
+        memory.note_access(&read, at(start + 9));
         memory.remember_answer("Who reads?", &"Ava ".repeat(300), at(start + 29)).unwrap();
     }
     drop(memory);
@@ -182,6 +184,33 @@ fn a_damaged_page_above_others_costs_nothing() {
 }
 
 #[test]
+fn rows_that_nothing_leads_to_come_into_no_other_table() {
+    let recorded = |db: &Connection| -> Vec<(i64, i64)> {
+        let mut statement = db.prepare("SELECT seq, recorded FROM commits ORDER BY seq").unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.collect::<rusqlite::Result<_>>().unwrap()
+    };
+    for encrypted in [false, true] {
+        let key = key(encrypted);
+        let key = key.as_ref();
+        let store = tempfile::tempdir().unwrap();
+        crowded(store.path(), key);
+        let db = connect(store.path(), key);
+        let known = (recorded(&db), count(&db, "track"));
+        // A track begins with two numbers, as a commit does.
+        let pages = [pages_of(&db, "commits", "leaf"), pages_of(&db, "track", "internal")];
+        assert!(pages.iter().all(|pages| !pages.is_empty()), "{pages:?}");
+        drop(db);
+        for (page, _) in pages.into_iter().flatten() {
+            overwrite(store.path(), page, false);
+        }
+        salvage(store.path(), key).unwrap().unwrap();
+        let db = connect(store.path(), key);
+        assert_eq!((recorded(&db), count(&db, "track")), known);
+    }
+}
+
+#[test]
 fn several_damaged_pages_are_salvaged_at_once() {
     let store = tempfile::tempdir().unwrap();
     crowded(store.path(), None);
@@ -198,6 +227,42 @@ fn several_damaged_pages_are_salvaged_at_once() {
     let (kept, gaps) = salvaged(store.path(), None, "memory");
     assert_eq!(kept, all - lost);
     assert_eq!(gaps.last().unwrap().last, None, "nobody knows where the table ended");
+}
+
+#[test]
+fn of_a_file_that_was_cut_short_the_pages_that_are_left_are_kept() {
+    for encrypted in [false, true] {
+        let key = key(encrypted);
+        let key = key.as_ref();
+        let store = tempfile::tempdir().unwrap();
+        crowded(store.path(), key);
+        let db = connect(store.path(), key);
+        let tables = |db: &Connection| -> BTreeMap<&str, u64> {
+            ["memory", "track", "turn", "commits", "entity"].map(|it| (it, count(db, it))).into()
+        };
+        let known = tables(&db);
+        drop(db);
+        let whole = fs::read(store::database_path(store.path())).unwrap();
+        let pages = whole.len() as u64 / PAGE;
+        // At the end of a page, and within one.
+        for left in [(pages - 1) * PAGE, pages * 3 / 4 * PAGE, pages * 2 / 3 * PAGE + 100] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = store::database_path(dir.path());
+            fs::write(&path, &whole[..left as usize]).unwrap();
+            assert!(open_with(dir.path(), key).is_err(), "{left}");
+            assert!(!page_faults(dir.path(), key).unwrap().is_empty(), "{left}");
+            let done = salvage(dir.path(), key).unwrap().unwrap();
+            assert_eq!(fs::read(&done.aside).unwrap(), whole[..left as usize], "it is kept");
+            let memory = open_with(dir.path(), key).unwrap();
+            memory.repair(at(500)).unwrap();
+            assert_eq!(memory.check().unwrap().faults, Vec::<String>::new(), "{left}");
+            drop(memory);
+            let db = connect(dir.path(), key);
+            let kept: u64 = tables(&db).values().sum();
+            let all: u64 = known.values().sum();
+            assert!(kept * 4 > all, "{left}: {kept} of {all}");
+        }
+    }
 }
 
 /// How many rows of memories there were: the counter tells it where the table cannot be counted.
@@ -226,6 +291,46 @@ fn without_its_first_page_a_store_cannot_be_salvaged_and_the_cure_is_told() {
         }
         assert_eq!(fs::read(&path).unwrap(), bytes, "it is left as it is");
     }
+}
+
+#[test]
+fn a_session_made_again_begins_before_its_lost_clips_and_things_are_no_entities() {
+    let store = tempfile::tempdir().unwrap();
+    crowded(store.path(), None);
+    let memory = open_with(store.path(), None).unwrap();
+    let known = memory.view().sessions()[0].clone();
+    let mut draft = memory.begin(at(400));
+    for thing in ["room_101", "person_", "object_007", "face_4294967296", "7"] {
+        let mut row = memory_row(0, &format!("{thing} is upstairs."), &[], 390);
+        row.id = draft.new_memory_id();
+        let (attribute, value) = ("location".to_owned(), "upstairs".to_owned());
+        row.fact = Some(Fact { subject: thing.to_owned(), attribute, value });
+        draft.memory(row, None);
+    }
+    draft.commit().unwrap();
+    drop(memory);
+    let db = connect(store.path(), None);
+    let page = |table: &str| pages_of(&db, table, "leaf")[0].0;
+    let (session, clips, entities) = (page("session"), page("clip"), page("entity"));
+    drop(db);
+    overwrite(store.path(), session, false);
+    overwrite(store.path(), clips, true);
+    overwrite(store.path(), entities, false);
+    let done = salvage(store.path(), None).unwrap().unwrap();
+    let clips = done.tables.iter().find(|table| table.table == "clip").unwrap();
+    assert!(!clips.lost.is_empty(), "{clips:?}");
+    let db = connect(store.path(), None);
+    let mut statement = db.prepare("SELECT id FROM entity ORDER BY id").unwrap();
+    let ids = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
+    let ids: Vec<String> = ids.collect::<rusqlite::Result<_>>().unwrap();
+    assert_eq!(ids, ["face_1", "face_2", "person_1", "person_2", "voice_1", "voice_2"]);
+    drop(statement);
+    drop(db);
+    let memory = open_with(store.path(), None).unwrap();
+    let view = memory.view();
+    let made = view.sessions()[0].clone();
+    assert_eq!((made.id, made.start, made.clip_secs), (known.id, known.start, known.clip_secs));
+    assert_eq!(view.clips(Some(made.id))[0].span, Span::new(at(0), at(30)));
 }
 
 #[test]
