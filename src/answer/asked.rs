@@ -32,7 +32,8 @@ pub(super) fn spans(
     times: &[TimeExpr],
 ) -> Result<Option<Vec<Span>>, Reply> {
     let mut all: Option<Vec<Span>> = None;
-    for expr in times {
+    // What names no time there is bounds nothing; `unread` names it.
+    for expr in times.iter().filter(|expr| !expr.is_never()) {
         let found = one(reading, names, expr)?;
         all = Some(match all {
             None => found,
@@ -118,7 +119,11 @@ fn beside(
     let within = reading.extent().unwrap_or(hull);
     match relation {
         Relation::Before => vec![Span::new(within.start.min(hull.start), hull.start)],
-        Relation::After => vec![Span::new(hull.end, after(reading.now().max(hull.end)))],
+        Relation::After => {
+            // What is told of a moment does not come after itself.
+            let start = if happening == Happening::Told { after(hull.end) } else { hull.end };
+            vec![Span::new(start, after(reading.now().max(hull.end)))]
+        }
         Relation::During => match happening {
             Happening::Left | Happening::Arrived => {
                 vec![Span::new(hull.start.plus_secs(-EVENT_SECS), hull.start.plus_secs(EVENT_SECS))]

@@ -17,13 +17,17 @@ use super::asked;
 use super::document::{Answer, LatencyMs, Question};
 use super::owner::Whose;
 use super::persons::Names;
-use super::question::{self, AboutThing, Act, Ask, Order, Parsed, Subject};
+use super::phrase::phrase;
+use super::question::{self, AboutFact, AboutThing, Act, Ask, Order, Parsed, Subject};
 use super::reading::Reading;
 use super::remembered::{self, Asked, Fit};
 use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
-use super::{counts, facts, keeping, lessons, presence, said, slots, things, when, who};
+use super::{
+    counts, deed, facts, journeys, keeping, lessons, presence, said, slots, spelling, things,
+    told_often, when, who,
+};
 
 /// How likely a memory that holds a clause's words tells of the event that it means.
 const RIGHT_EVENT: f32 = 0.7;
@@ -170,6 +174,15 @@ impl Answerer {
         }
         let reading = self.reading(pinned);
         let reply = self.reply(reading, &pinned.view, &question.text, &mut vectors);
+        let respelled = || spelling::respelled(&pinned.view, &question.text);
+        let reply = match reply.abstained.then(respelled).flatten() {
+            Some(meant) => {
+                let reading = self.reading(pinned);
+                let again = self.reply(reading, &pinned.view, &meant.text, &mut vectors);
+                meant.better(reply, again)
+            }
+            None => reply,
+        };
         let reply = if pinned.view.has_lessons() {
             let reading = self.reading(pinned);
             lessons::heeded(&reading, &question.text, reply, |text| vectors.of(text))
@@ -213,10 +226,17 @@ impl Answerer {
         }
         let fact = parsed.fact.as_ref();
         if let Some(reply) =
-            fact.and_then(|asked| slots::told(&reading, &names, asked, parsed.past))
+            fact.and_then(|asked| slots::told(&reading, &names, (asked, text), parsed.past))
         {
             return reply;
         }
+        if let Some(reply) = journeys::told_of(&reading, &names, &parsed) {
+            return reply;
+        }
+        let slot = fact.filter(|asked| slots::is_slot(asked));
+        let not_known = || {
+            slot.and_then(|asked| slots::not_known(&reading, &names, (asked, text), parsed.past))
+        };
         let mut embed = || vectors.of(text);
         let (people, reply) = match persons(&reading, &names, &parsed.subjects) {
             Ok(people) => {
@@ -231,7 +251,15 @@ impl Answerer {
                 {
                     return reply;
                 }
-                let mut reply = dispatch(&reading, &names, &parsed, &people, &mut embed);
+                if parsed.often
+                    && let Some(reply) = told_often::how_often(&reading, &parsed, &people)
+                {
+                    return reply;
+                }
+                let mut reply = match slot {
+                    Some(_) => Reply::nothing(),
+                    None => dispatch(&reading, &names, &parsed, &people, &mut embed),
+                };
                 if parsed.times.iter().any(TimeExpr::is_told) {
                     reply.confidence *= RIGHT_EVENT;
                 }
@@ -239,27 +267,42 @@ impl Answerer {
             }
             Err(unknown) => match mentioned(&reading, &names, &parsed) {
                 Some(people) => (people, unknown),
-                None => return unknown,
+                None => return not_known().unwrap_or(unknown),
             },
         };
-        match leaves_open(&parsed, &reply) {
+        match slot.map(|_| Fit::SLOT).or_else(|| leaves_open(&parsed, &reply)) {
             Some(fit) => {
                 let timed = reading.spans.is_some();
-                let (fit, matter) = match parsed.thing.as_ref().and_then(AboutThing::kept) {
+                let kept = parsed.thing.as_ref().and_then(AboutThing::kept);
+                let (fit, matter) = match (slot, kept) {
+                    (Some(asked), _) => (fit, slot_matter(&parsed, asked)),
                     // Of that very thing.
-                    Some(thing) => (Fit::WORDS, thing.join(" ")),
-                    None if parsed.yes_no && timed => (Fit::THEN, matter(&parsed)),
-                    None => (fit, matter(&parsed)),
+                    (None, Some(thing)) => (Fit::WORDS, thing.join(" ")),
+                    (None, None) if parsed.yes_no && timed => (Fit::THEN, matter(&parsed)),
+                    (None, None) if fact.is_some() => (Fit::CLOSE, matter(&parsed)),
+                    (None, None) => (fit, matter(&parsed)),
                 };
                 let present = !parsed.past && !timed;
+                // Whether it is so, what was told last tells.
+                let order = match parsed.order {
+                    Order::Any if parsed.yes_no => Order::Last,
+                    order => order,
+                };
                 let asked = Asked {
                     text,
                     matter: &matter,
                     who: &people,
                     valid_at: present.then(|| reading.now()),
                     in_time: parsed.yes_no,
+                    order,
                 };
                 let told = remembered::remembered(&reading, &asked, embed().as_ref(), fit);
+                let told = told.map(|told| deed::checked(&reading, text, told));
+                if !told.as_ref().is_ok_and(|told| !told.abstained)
+                    && let Some(unknown) = not_known()
+                {
+                    return unknown;
+                }
                 // An abstention that says what it knows says more than one that does not.
                 told.unwrap_or_else(|nothing| if reply.abstained { reply } else { nothing })
             }
@@ -376,7 +419,14 @@ fn whenever(
         return otherwise;
     }
     let people = persons(reading, names, &parsed.subjects).unwrap_or_default();
-    let asked = Asked { text, matter: text, who: &people, valid_at: None, in_time: false };
+    let asked = Asked {
+        text,
+        matter: text,
+        who: &people,
+        valid_at: None,
+        in_time: false,
+        order: Order::Any,
+    };
     remembered::remembered(reading, &asked, embed().as_ref(), Fit::CLOSE).unwrap_or(otherwise)
 }
 
@@ -391,6 +441,17 @@ fn matter(parsed: &Parsed) -> String {
         _ => None,
     }));
     words.join(" ")
+}
+
+/// The same of a question for a fact, whose verb is told in as many words.
+fn slot_matter(parsed: &Parsed, asked: &AboutFact) -> String {
+    match asked {
+        AboutFact::Whom { attribute, value } => phrase("", attribute, value, false),
+        AboutFact::Value { attribute, .. } if parsed.content.is_empty() => {
+            format!("{} {attribute}", matter(parsed))
+        }
+        AboutFact::Value { .. } | AboutFact::Holds { .. } => matter(parsed),
+    }
 }
 
 /// Whether a reply from percepts leaves open what was asked: nothing was seen or heard of it, or the question

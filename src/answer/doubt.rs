@@ -9,11 +9,11 @@ use crate::recall::lexer::tokens;
 use crate::recall::time_expr::time_expressions;
 use crate::time::{Span, Timestamp};
 
-use super::facts;
 use super::premise::sentences;
 use super::question::listed;
 use super::reading::Reading;
 use super::whereabouts::is_preposition;
+use super::{facts, owner};
 
 /// Who tells where things are, and what becomes of them.
 const TELLING: [MemoryKind; 4] =
@@ -38,7 +38,8 @@ pub(super) fn later(
     stated: &MemoryRow,
     until: Timestamp,
 ) -> Option<Arc<MemoryRow>> {
-    let name = stems(thing);
+    // "I lost my keys": Ava, of hers.
+    let name = stems(&owner::without_owner(thing));
     let since = last_stated(reading, stated, until);
     if name.is_empty() || since >= until {
         return None;
@@ -64,6 +65,7 @@ pub(super) fn later(
             && !known.contains(&Ground::Memory(row.id))
             && !row.grounds.iter().any(|ground| known.contains(ground))
             && !facts::is_looking(row)
+            && !owner::is_of_anothers(reading, thing, row)
             && tells(&reading.rendered(&row.text), &name, row.span.start, reading)
     };
     let newest = rows.iter().filter(is_new).max_by_key(|row| (row.span.start, row.id))?;

@@ -26,7 +26,7 @@ const COSINE: f32 = 0.55;
 
 /// Digests that are told of a time.
 const DIGESTS: usize = 3;
-/// What else is told of it.
+/// What else is told of it in sentences.
 const TOLD: usize = 5;
 /// Newest notes that may name another time than their own.
 const NOTES: usize = 200;
@@ -380,11 +380,12 @@ pub(super) fn summary(reading: &Reading, who: Option<EntityId>) -> Reply {
         parts.push(format!("And {} more remarks.", worded.len() - 5));
     }
     let told = written(reading, who, &spans, &[MemoryKind::Note, MemoryKind::Reflection]);
-    parts.extend(told.iter().map(|row| tell(reading, row)));
+    parts.extend(told_of(reading, &told));
     let mut evidence: Vec<Evidence> =
         runs.iter().take(GATHERED).map(|run| reading.sight_evidence(run)).collect();
     evidence.extend(turns.iter().take(GATHERED).map(|s| reading.speech_evidence(s, s.confidence)));
-    evidence.extend(told.iter().map(|row| reading.memory_evidence(row, row.confidence)));
+    let told = told.iter().take(GATHERED);
+    evidence.extend(told.map(|row| reading.memory_evidence(row, row.confidence)));
     Reply::known(parts.join(" "), ids, evidence)
 }
 
@@ -404,14 +405,15 @@ fn of_then(reading: &Reading, who: Option<EntityId>, spans: &[Span]) -> Reply {
     }
     let then = hull(spans).map_or_else(String::new, |span| reading.wording.when(span));
     let mut parts = vec![format!("I was not recording {then}.")];
-    parts.extend(rows.iter().map(|row| tell(reading, row)));
+    parts.extend(told_of(reading, &rows));
     let mut ids: Vec<EntityId> = Vec::new();
     for id in rows.iter().flat_map(|row| &row.entities).map(|id| reading.view.resolve(*id)) {
         if !ids.contains(&id) {
             ids.push(id);
         }
     }
-    let evidence = rows.iter().map(|row| reading.memory_evidence(row, row.confidence)).collect();
+    let rows = rows.iter().take(GATHERED);
+    let evidence = rows.map(|row| reading.memory_evidence(row, row.confidence)).collect();
     Reply::known(parts.join(" "), ids, evidence)
 }
 
@@ -443,6 +445,19 @@ fn written(
     named.retain(|row| !then(row.span) && then(super::remembered::time_told(reading, row)));
     told.extend(named);
     told.sort_by_key(|row| (row.span.start, row.id));
-    written.extend(told.into_iter().take(TOLD));
+    written.extend(told);
     written
+}
+
+/// What is written of a time in sentences: the digests, some of what was told, and how much more there is.
+fn told_of(reading: &Reading, written: &[Arc<MemoryRow>]) -> Vec<String> {
+    let digests = written.iter().take_while(|row| row.kind == MemoryKind::Summary).count();
+    let told = written.len().min(digests + TOLD);
+    let mut parts: Vec<String> = written[..told].iter().map(|row| tell(reading, row)).collect();
+    match written.len() - told {
+        0 => {}
+        1 => parts.push("And 1 more memory.".to_owned()),
+        more => parts.push(format!("And {more} more memories.")),
+    }
+    parts
 }

@@ -12,6 +12,7 @@ use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, Lesson, View, telling_stems};
 use crate::percept::Embedding;
 
+use super::corrected::{Verdict, corrected};
 use super::reading::Reading;
 use super::reply::Reply;
 use super::working_set::Lines;
@@ -26,8 +27,6 @@ const LOOKED_AT: usize = 64;
 const COMPARED: usize = 2;
 /// Lessons that a language model has before it, at most.
 const MOST_TAUGHT: usize = 5;
-/// How much confidence is left to an answer that was wrong once.
-const LEFT: f32 = 0.4;
 
 /// A lesson, and its sentence with names.
 type Found = (Arc<MemoryRow>, String);
@@ -118,27 +117,26 @@ fn meant(
     meant.into_iter().map(|(_, lesson)| lesson).collect()
 }
 
-/// The reply, with what was said of it when it was given before. `embed` gives the vector of a question.
+/// The reply, or what was told instead of it when it was given before. `embed` gives the vector of a question.
 pub(super) fn heeded(
     reading: &Reading,
     question: &str,
     reply: Reply,
     embed: impl FnMut(&str) -> Option<Embedding>,
 ) -> Reply {
-    // Of one question the newest verdict counts.
-    let Some((row, text)) = alike(reading, question, embed).next() else { return reply };
-    let Some(lesson) = Lesson::read(&text) else { return reply };
-    let newer = reply.evidence.iter().any(|item| item.start > row.span.start);
-    let same = lesson.answer == reply.text;
-    if !lesson.wrong || newer || !same && !reply.abstained {
-        return reply;
-    }
-    let told = match lesson.comment {
-        "" => "I was told that this is wrong.".to_owned(),
-        comment => format!("I was told that this is wrong: {comment}"),
+    let own = words(question);
+    let named = |text: &str| -> BTreeSet<EntityId> {
+        reading.view.named_in(text).into_iter().map(|id| reading.view.resolve(id)).collect()
     };
-    let text = format!("{} {told}", reply.text);
-    Reply { text, confidence: reply.confidence * LEFT, ..reply }
+    let about = named(question);
+    let verdicts = alike(reading, question, embed).filter_map(|(row, text)| {
+        let asked = Lesson::read(&text)?.question;
+        let same_words = in_common(&own, &words(asked)) >= SAME_WORDS;
+        // What was wrong of one may be right of another.
+        (named(asked) == about).then_some(())?;
+        Some(Verdict { row, text, same_words })
+    });
+    corrected(reading, reply, verdicts.collect())
 }
 
 /// What feedback taught for questions like this one, a line each, and whom it is about. `embed` as for [`heeded`].
@@ -218,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_lesson_is_found_among_a_thousand_by_what_its_question_means() {
-        const HEEDED: &str = "In the pantry. I was told that this is wrong: In the cellar.";
+        const HEEDED: &str = "I was told: In the cellar.";
         for old in [false, true] {
             let dir = tempfile::tempdir().unwrap();
             let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
@@ -245,5 +243,72 @@ mod tests {
                 "{old}"
             );
         }
+    }
+
+    /// What becomes of an answer to a question after those lessons, one a second.
+    fn after(question: &str, answer: &str, lessons: &[Lesson<'_>]) -> Reply {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let mut draft = memory.begin(Timestamp::EPOCH);
+        for (secs, lesson) in (1..).zip(lessons) {
+            learn(&mut draft, secs, *lesson, false);
+        }
+        draft.commit().unwrap();
+        let now = Timestamp::from_nanos(9_999_000_000_000);
+        let reading = Reading::new(memory.view(), None, Wording { zone: TimeZone::UTC, now });
+        let reply = match answer {
+            "" => Reply::nothing(),
+            answer => Reply::known(answer.to_owned(), Vec::new(), Vec::new()),
+        };
+        heeded(&reading, question, reply, embed)
+    }
+
+    #[test]
+    fn a_bare_verdict_does_not_take_back_what_was_told() {
+        let bare = Lesson { comment: "", ..BLENDER };
+        let reply = after(BLENDER.question, BLENDER.answer, &[BLENDER, bare]);
+        assert_eq!(reply.text, "I was told: In the cellar.");
+        assert!(!reply.abstained && reply.evidence.len() == 1, "{reply:?}");
+        let right = Lesson { wrong: false, ..bare };
+        let reply = after(BLENDER.question, BLENDER.answer, &[BLENDER, bare, right]);
+        assert_eq!(reply.text, BLENDER.answer);
+        let reply = after(BLENDER.question, BLENDER.answer, &[bare]);
+        assert_eq!(reply.text, "In the pantry. I was told that this is wrong.");
+        assert!(reply.confidence < 0.5, "{reply:?}");
+    }
+
+    #[test]
+    fn what_was_told_instead_can_be_wrong_too() {
+        let told = "I was told: In the cellar.";
+        let attic = Lesson { answer: told, comment: "In the attic.", ..BLENDER };
+        let reply = after(BLENDER.question, BLENDER.answer, &[BLENDER, attic]);
+        assert_eq!(reply.text, "I was told: In the attic.");
+        let nobody_knows = Lesson { comment: "", ..attic };
+        let reply = after(BLENDER.question, BLENDER.answer, &[BLENDER, nobody_knows]);
+        assert_eq!(reply.text, "In the pantry. I was told that this is wrong.");
+        let right = Lesson { wrong: false, ..nobody_knows };
+        let reply = after(BLENDER.question, BLENDER.answer, &[BLENDER, right]);
+        assert_eq!(reply.text, told);
+    }
+
+    #[test]
+    fn a_wrong_answer_is_known_again_in_other_words_and_at_another_time() {
+        let wrong = Lesson {
+            question: "Where does Jun keep his bicycle?",
+            answer: "I was told yesterday at 09:35:00: \u{201c}June keeps her bicycle in the garage.\u{201d}",
+            wrong: true,
+            comment: "Jun keeps his bicycle in the cellar.",
+        };
+        let slot = "The bicycle is in the garage (known since 2 November 2026 at 09:35:00).";
+        let reply = after("Where does Jun keep his bicycle?", slot, &[wrong]);
+        assert_eq!(reply.text, "I was told: Jun keeps his bicycle in the cellar.");
+        // Something else was never told wrong.
+        let attic = "The bicycle is in the attic (known since 2 November 2026 at 09:35:00).";
+        assert_eq!(after("Where does Jun keep his bicycle?", attic, &[wrong]).text, attic);
+        // Nothing is known: what was told of this question is told, of another one only beside it.
+        let reply = after("Where does Jun keep his bicycle?", "", &[wrong]);
+        assert_eq!(reply.text, "I was told: Jun keeps his bicycle in the cellar.");
+        let reply = after("Where does Tove keep his bicycle?", "", &[wrong]);
+        assert!(reply.abstained && reply.text.contains("Of \u{201c}Where does Jun"), "{reply:?}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::memory::stems;
 use crate::time::Span;
 
+use super::phrase::up_to_noun;
 use super::reading::{Reading, Spoken};
 use crate::ids::EntityId;
 
@@ -24,6 +25,14 @@ pub(super) fn share(wanted: &[String], text: &str) -> f32 {
     let best =
         |word: &String| have.iter().map(|other| likeness(word, other)).fold(0.0_f32, f32::max);
     wanted.iter().map(best).sum::<f32>() / wanted.len() as f32
+}
+
+/// Whether stems hold the noun of what a thing is called: "keys" may mean the car keys, "car" does not.
+pub(super) fn holds_noun(wanted: &[String], thing: &str) -> bool {
+    // "Box" and "pens" may both mean the box of pens.
+    [up_to_noun(thing), thing]
+        .into_iter()
+        .any(|name| stems(name).last().is_some_and(|noun| wanted.contains(noun)))
 }
 
 fn likeness(a: &str, b: &str) -> f32 {
@@ -96,5 +105,25 @@ mod tests {
         assert!(share(&words("kitchen table"), "the kitchin table") > 0.8);
         assert_eq!(share(&words("red mug"), "a blue cup"), 0.0);
         assert_eq!(share(&[], "anything"), 0.0);
+    }
+
+    #[test]
+    fn a_thing_is_meant_by_its_noun() {
+        let means = |words: &str, thing: &str| holds_noun(&stems(words), thing);
+        for (words, thing) in [
+            ("keys", "car keys"),
+            ("car keys", "car keys"),
+            ("box", "box of pens"),
+            ("pens", "box of pens"),
+            ("keys", "keys for the shed"),
+            ("mug", "Ava's red mug"),
+        ] {
+            assert!(means(words, thing), "{words}: {thing}");
+        }
+        for (words, thing) in
+            [("car", "car keys"), ("table", "table lamp"), ("", "mug"), ("mug", "")]
+        {
+            assert!(!means(words, thing), "{words}: {thing}");
+        }
     }
 }

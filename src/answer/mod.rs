@@ -2,19 +2,23 @@
 //!
 //! `question` takes the words apart, `asked` and `persons` look up which times and whom they mean,
 //! `reading` reads one pinned view, and one file per family (`who`, `when`, `said`, `counts`, `presence`,
-//! `things`, `slots`, `facts`) computes the reply. [`Answerer`] puts it together. `rounds` lets a language model think,
-//! recall and reply; whatever it does, the built-in reply stands behind it.
+//! `things`, `slots`, `facts`, `journeys`, `told_often`) computes the reply. [`Answerer`] puts it together. `rounds`
+//! lets a language model think, recall and reply; whatever it does, the built-in reply stands behind it.
 
 mod asked;
 mod builtin;
+mod corrected;
 mod counts;
+mod deed;
 mod document;
 mod doubt;
 mod evidence;
 mod facts;
+mod journeys;
 mod keeping;
 mod lessons;
 mod matching;
+mod nested;
 mod owner;
 mod persons;
 mod phrase;
@@ -27,12 +31,15 @@ mod reply;
 mod rounds;
 mod said;
 mod slots;
+mod spelling;
 #[cfg(test)]
 mod tests;
 mod things;
+mod told_often;
 mod told_time;
 mod when;
 mod whereabouts;
+mod which_time;
 mod who;
 mod wording;
 mod working_set;

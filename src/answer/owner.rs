@@ -59,7 +59,7 @@ impl Whose {
             }
             Self::Person(id) => {
                 if let Some(owner) = owner {
-                    return reading.view.find_by_name(&owner).contains(id);
+                    return persons_called(reading, &owner).contains(id);
                 }
                 let names = |text: &str| reading.view.named_in(text).contains(id);
                 let about = row.entities.iter().any(|other| reading.view.resolve(*other) == *id);
@@ -80,9 +80,46 @@ impl Whose {
 
 /// "ava" of "ava's mug".
 fn owner_in(thing: &str) -> Option<String> {
+    parts(thing).map(|(owner, _)| owner)
+}
+
+/// "ava" and "mug" of "ava's mug".
+fn parts(thing: &str) -> Option<(String, String)> {
     let thing = thing.replace('\u{2019}', "'");
-    let (owner, _) = thing.split_once("'s ")?;
-    Some(owner.strip_prefix("the ").unwrap_or(owner).to_owned())
+    let (owner, thing) = thing.split_once("'s ")?;
+    Some((owner.strip_prefix("the ").unwrap_or(owner).to_owned(), thing.to_owned()))
+}
+
+/// Whom an owner's name means, or the id of somebody who had no name yet.
+fn persons_called(reading: &Reading, owner: &str) -> Vec<EntityId> {
+    match owner.parse::<EntityId>() {
+        Ok(id) => vec![reading.view.resolve(id)],
+        Err(_) => reading.view.find_by_name(owner),
+    }
+}
+
+/// "Ben's keys" of "person_2's keys".
+pub(super) fn with_name(reading: &Reading, thing: &str) -> String {
+    let named = parts(thing).and_then(|(owner, thing)| {
+        let id: EntityId = owner.parse().ok()?;
+        Some(format!("{}'s {thing}", reading.name(id)))
+    });
+    named.unwrap_or_else(|| thing.to_owned())
+}
+
+/// What a thing is called, whosever it is.
+pub(super) fn without_owner(thing: &str) -> String {
+    parts(thing).map_or_else(|| thing.to_owned(), |(_, thing)| thing)
+}
+
+/// Whether somebody else tells of a thing of their own: "I lost my keys", of which the owner of these knows nothing.
+pub(super) fn is_of_anothers(reading: &Reading, thing: &str, row: &MemoryRow) -> bool {
+    let Some(owner) = owner_in(thing).filter(|_| row.kind == MemoryKind::Utterance) else {
+        return false;
+    };
+    let owners = persons_called(reading, &owner);
+    let own = |id: &EntityId| owners.contains(&reading.view.resolve(*id));
+    tokens(&row.text).iter().any(|token| token.word == "my") && !row.entities.iter().any(own)
 }
 
 /// Who put a thing where a statement has it, as far as that was told.

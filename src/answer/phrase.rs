@@ -10,6 +10,9 @@ const PLURALS: [&str; 8] = ["people", "children", "men", "women", "feet", "teeth
 /// Endings of nouns with an "s" that are one thing.
 const SINGULAR: [&str; 6] = ["ss", "us", "is", "as", "lens", "news"];
 
+/// Words within a name, after its noun.
+const JOINING: [&str; 8] = ["of", "for", "with", "from", "in", "on", "to", "at"];
+
 /// The sentence of a fact, without its full stop. `subject`: as it stands in a sentence ("Ava", "the keys"); `past`: it
 /// is over.
 #[must_use]
@@ -49,6 +52,38 @@ pub fn phrase(subject: &str, attribute: &str, value: &str, past: bool) -> String
     }
 }
 
+/// The same behind "whether": "Ben is a nurse", whatever else he may be called.
+pub(super) fn whether(subject: &str, attribute: &str, value: &str, past: bool) -> String {
+    match attribute {
+        "job" => phrase(subject, "status", &one(value), past),
+        other => phrase(subject, other, value, past),
+    }
+}
+
+/// What is asked for, behind "I don't know": "how old Ben is", "where Ben lives".
+pub(super) fn asked_for(subject: &str, attribute: &str, past: bool) -> String {
+    let verb = |now: &'static str, then: &'static str| if past { then } else { now };
+    match attribute {
+        "likes" | "dislikes" | "age" | "home" | "job" | "employer" => {
+            let (word, verb) = match attribute {
+                "likes" => ("what", verb("likes", "liked")),
+                "dislikes" => ("what", verb("dislikes", "disliked")),
+                "age" => ("how old", verb("is", "was")),
+                "home" => ("where", verb("lives", "lived")),
+                "job" => ("what", verb("works as", "worked as")),
+                _ => ("where", verb("works", "worked")),
+            };
+            format!("{word} {subject} {verb}")
+        }
+        "birthplace" => format!("where {subject} was born"),
+        "birthday" => format!("when {} birthday is", genitive(subject)),
+        other => {
+            let name = other.replace('_', " ");
+            format!("what {} {name} {}", genitive(subject), verb("is", "was"))
+        }
+    }
+}
+
 /// A place with its preposition, else behind `before`: "in the drawer", "at the kitchen", "in Bonn".
 #[must_use]
 pub fn placed(place: &str, before: &str) -> String {
@@ -82,10 +117,19 @@ fn genitive(subject: &str) -> String {
     format!("{subject}{}", if plural { "'" } else { "'s" })
 }
 
-/// Whether a noun, last in what names a thing, means several. A name that ends so is one.
+/// The part of a thing's name that ends with its noun: "box" of "box of pens".
+pub(super) fn up_to_noun(thing: &str) -> &str {
+    let joint = |(at, _): &(usize, &str)| {
+        let next = thing[at + 1..].split_whitespace().next();
+        *at > 0 && next.is_some_and(|next| JOINING.contains(&next))
+    };
+    thing.match_indices(' ').find(joint).map_or(thing, |(at, _)| &thing[..at])
+}
+
+/// Whether the noun in what names a thing means several. A name that ends so is one.
 #[must_use]
 pub fn is_plural(thing: &str) -> bool {
-    let noun = thing.split_whitespace().next_back().unwrap_or_default();
+    let noun = up_to_noun(thing).split_whitespace().next_back().unwrap_or_default();
     if noun.starts_with(char::is_uppercase) {
         return false;
     }
@@ -118,6 +162,14 @@ mod tests {
             ("Ava", "shoe_size", "39", false, "Ava's shoe size is 39"),
             ("the keys", "location", "in the drawer", false, "the keys are in the drawer"),
             ("the glass", "location", "on the table", true, "the glass was on the table"),
+            ("the box of pens", "location", "on the desk", false, "the box of pens is on the desk"),
+            (
+                "the keys for the shed",
+                "location",
+                "at hand",
+                false,
+                "the keys for the shed are at hand",
+            ),
             ("Ava's mug", "location", "the sink", false, "Ava's mug is at the sink"),
             ("the cup", "location", "kitchen", false, "the cup is at the kitchen"),
             ("the keys", "colour", "red", false, "the keys' colour is red"),
@@ -125,6 +177,21 @@ mod tests {
         ] {
             assert_eq!(phrase(subject, attribute, value, past), wanted);
         }
+    }
+
+    #[test]
+    fn what_is_not_known_is_named() {
+        for (attribute, past, wanted) in [
+            ("age", false, "how old Ben is"),
+            ("home", true, "where Ben lived"),
+            ("job", false, "what Ben works as"),
+            ("birthday", false, "when Ben's birthday is"),
+            ("shoe_size", false, "what Ben's shoe size is"),
+        ] {
+            assert_eq!(asked_for("Ben", attribute, past), wanted);
+        }
+        assert_eq!(whether("Ben", "job", "teacher", false), "Ben is a teacher");
+        assert_eq!(whether("Ben", "home", "Bonn", true), "Ben lived in Bonn");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::ids::EntityId;
 use crate::memory::model::MemoryRow;
-use crate::memory::stems;
+use crate::memory::{is_kin, stems};
 use crate::percept::Embedding;
 use crate::recall::time_expr::{combined_span, time_expressions};
 use crate::recall::{Hit, Query, beside, recall};
@@ -13,8 +13,10 @@ use crate::time::{Span, Timestamp};
 use super::document::Evidence;
 use super::lessons::kinds_beside;
 use super::premise;
+use super::question::Order;
 use super::reading::{Reading, hull, touch};
 use super::reply::Reply;
+use super::which_time::in_order;
 
 /// Memories looked at.
 const LOOKED_AT: usize = 40;
@@ -28,19 +30,24 @@ pub(super) struct Fit {
     held: f32,
     /// … or one memory must mean nearly the same: cosine.
     cosine: f32,
-    /// The memory that answers must hold so much of the words itself.
+    /// The memory that answers must hold so much of the words itself …
     itself: bool,
+    /// … and be about somebody whom the question names.
+    own: bool,
 }
 
 impl Fit {
     /// For what can be said in many ways.
-    pub(super) const LOOSE: Self = Self { held: 0.17, cosine: 0.55, itself: false };
+    pub(super) const LOOSE: Self = Self { held: 0.17, cosine: 0.55, itself: false, own: false };
     /// For words that were said or not.
-    pub(super) const CLOSE: Self = Self { held: 0.5, cosine: 0.6, itself: false };
+    pub(super) const CLOSE: Self = Self { held: 0.5, cosine: 0.6, itself: false, own: false };
     /// For what was so at a time, or not.
-    pub(super) const THEN: Self = Self { held: 0.6, cosine: 0.6, itself: true };
+    pub(super) const THEN: Self = Self { held: 0.6, cosine: 0.6, itself: true, own: false };
     /// For those very words.
-    pub(super) const WORDS: Self = Self { held: 0.99, cosine: f32::INFINITY, itself: true };
+    pub(super) const WORDS: Self =
+        Self { held: 0.99, cosine: f32::INFINITY, itself: true, own: false };
+    /// For those very words of somebody: what a fact would tell.
+    pub(super) const SLOT: Self = Self { own: true, ..Self::WORDS };
 }
 
 /// A question that percepts leave open.
@@ -56,13 +63,16 @@ pub(super) struct Asked<'a> {
     pub(super) valid_at: Option<Timestamp>,
     /// Of the time told alone: whether something was so on Friday, Saturday does not tell.
     pub(super) in_time: bool,
+    /// Of memories that fit alike: the first, the last.
+    pub(super) order: Order,
 }
 
 impl<'a> Asked<'a> {
     /// Those words, of somebody.
     pub(super) fn words(words: &'a str, who: &'a [EntityId], reading: &Reading) -> Self {
         let valid_at = Some(reading.time_asked());
-        Self { text: words, matter: words, who, valid_at, in_time: reading.spans.is_some() }
+        let (in_time, order) = (reading.spans.is_some(), Order::Any);
+        Self { text: words, matter: words, who, valid_at, in_time, order }
     }
 }
 
@@ -102,7 +112,8 @@ pub(super) fn remembered(
         }
     }
     let matter = reading.view.telling(matter, who);
-    let held = |hit: &Hit| share(&reading.rendered(&hit.memory.text), &matter);
+    let exact = fit.held >= Fit::WORDS.held;
+    let held = |hit: &Hit| share(&reading.rendered(&hit.memory.text), &matter, exact);
     let meant = |hit: &Hit| {
         let vector = vector?;
         vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?)
@@ -110,14 +121,18 @@ pub(super) fn remembered(
     let means_it = |hit: &Hit| meant(hit).is_some_and(|cosine| cosine >= fit.cosine);
     let holds_it = |hit: &Hit| held(hit) >= fit.held;
     let enough = hits.iter().chain(&around).any(holds_it) || hits.iter().any(means_it);
-    let Some(best) =
-        hits.iter().find(|hit| !fit.itself || holds_it(hit) || means_it(hit)).filter(|_| enough)
-    else {
+    let fits = |hit: &&Hit| {
+        (!fit.itself || holds_it(hit) || means_it(hit))
+            && (!fit.own || is_about(reading, &hit.memory, who))
+    };
+    let Some(best) = hits.iter().find(fits).filter(|_| enough) else {
         let other = others.iter().find(|hit| holds_it(hit) || means_it(hit));
         return other
             .map(|hit| of_another_time(reading, hit, who))
             .ok_or_else(|| Reply::nothing().about(who));
     };
+    let when = |row: &MemoryRow| time_told(reading, row).start;
+    let best = in_order(reading, best, &hits, (matter.as_slice(), who), asked.order, when);
     let first = std::iter::once(best);
     let rest = hits.iter().filter(|hit| hit.memory.id != best.memory.id);
     let evidence: Vec<Evidence> = first
@@ -128,6 +143,14 @@ pub(super) fn remembered(
     let ids = best.memory.entities.clone();
     let reply = Reply::known(super::facts::tell(reading, &best.memory), ids, evidence);
     Ok(Reply { confidence: (best.score * 0.8).clamp(0.05, 0.9), ..reply })
+}
+
+/// Whether a memory is about one of those; of nobody in particular, any is.
+fn is_about(reading: &Reading, row: &MemoryRow, who: &[EntityId]) -> bool {
+    let one = |id: &EntityId| who.contains(&reading.view.resolve(*id));
+    who.is_empty()
+        || row.entities.iter().any(one)
+        || reading.view.named_in(&reading.rendered(&row.text)).iter().any(one)
 }
 
 /// What is remembered is of another time than was asked for.
@@ -161,11 +184,14 @@ fn hits(reading: &Reading, asked: &Asked<'_>, vector: Option<&Embedding>) -> Vec
     recall(&reading.view, &query).into_iter().filter(known).collect()
 }
 
-/// Share of the wanted words that a text holds, by weight.
-fn share(text: &str, wanted: &[(String, f32)]) -> f32 {
+/// Share of the wanted words that a text holds, by weight; unless `exact`, what is kin to a word counts as it.
+fn share(text: &str, wanted: &[(String, f32)], exact: bool) -> f32 {
     let have = stems(text);
     let total: f32 = wanted.iter().map(|(_, weight)| weight).sum();
-    let held: f32 =
-        wanted.iter().filter(|(stem, _)| have.contains(stem)).map(|(_, weight)| weight).sum();
+    let is_held = |stem: &String| match exact {
+        true => have.contains(stem),
+        false => have.iter().any(|word| is_kin(stem, word)),
+    };
+    let held: f32 = wanted.iter().filter(|(stem, _)| is_held(stem)).map(|(_, weight)| weight).sum();
     if total > 0.0 { held / total } else { 0.0 }
 }

@@ -9,14 +9,15 @@ use std::sync::Arc;
 
 use crate::ids::EntityId;
 use crate::memory::model::{Fact, MemoryKind, MemoryRow};
-use crate::memory::natures::{is_single_valued, opposite};
+use crate::memory::natures::{RELATION, RELATIONS, STATUS, is_single_valued, opposite};
 use crate::memory::{Filter, stems, telling_stems};
 use crate::mention;
+use crate::recall::time_expr::{combined_span, time_expressions};
 use crate::time::Timestamp;
 
 use super::document::Evidence;
 use super::persons::Names;
-use super::phrase::{as_spelled, phrase};
+use super::phrase::{as_spelled, asked_for, phrase, whether};
 use super::question::AboutFact;
 use super::reading::Reading;
 use super::remembered::{Asked, Fit, remembered};
@@ -33,15 +34,70 @@ const MOST_VALUES: usize = 6;
 const SURE: f32 = 0.9;
 /// For so much of it, where it has one source only.
 const WEAK: f32 = 0.8;
+/// Oldest age that is believed, years.
+const OLDEST: i16 = 130;
+/// What is told beside an attribute of which nothing is known.
+const BESIDE: [(&str, &str); 6] = [
+    ("age", "birthday"),
+    ("birthday", "age"),
+    ("home", "address"),
+    ("address", "home"),
+    ("job", "employer"),
+    ("employer", "job"),
+];
+
+/// Whether facts alone tell it: percepts and what only sounds like it do not.
+pub(super) fn is_slot(asked: &AboutFact) -> bool {
+    match asked {
+        AboutFact::Value { attribute, .. } => {
+            let attribute = attribute.as_str();
+            // Things are somewhere, too.
+            is_single_valued(attribute) && !["location", "position"].contains(&attribute)
+                || opposite(attribute).is_some()
+                || RELATIONS.contains(&attribute)
+                || [STATUS, RELATION, "allergy"].contains(&attribute)
+        }
+        AboutFact::Holds { .. } | AboutFact::Whom { .. } => true,
+    }
+}
+
+/// That it is not known, and what is known beside it; `None`: it is not known of whom it is asked.
+pub(super) fn not_known(
+    reading: &Reading,
+    names: &Names<'_>,
+    (asked, text): (&AboutFact, &str),
+    past: bool,
+) -> Option<Reply> {
+    let facts = Facts { reading, text, past: past && reading.spans.is_none() };
+    let person = |who| names.person(reading, who).ok().filter(|id| Reading::is_person(*id));
+    match asked {
+        AboutFact::Value { who, attribute } => {
+            let who = person(who)?;
+            let lead = asked_for(&reading.name(who), attribute, past);
+            Some(facts.only(&lead, who, facts.beside(who, attribute)))
+        }
+        AboutFact::Holds { who, attribute, value } => {
+            Some(facts.not_known_whether(person(who)?, attribute, value))
+        }
+        AboutFact::Whom { attribute, value } => {
+            let value = match attribute == RELATION {
+                true => facts.relation_named(value)?,
+                false => as_spelled(text, value).unwrap_or(value).to_owned(),
+            };
+            let asked = phrase("who", attribute, &value, past);
+            Some(Reply::unknown(&format!("I don't know {asked}.")))
+        }
+    }
+}
 
 /// What the facts say; `None`: they say nothing of it. `past`: the question is in the past tense.
 pub(super) fn told(
     reading: &Reading,
     names: &Names<'_>,
-    asked: &AboutFact,
+    (asked, text): (&AboutFact, &str),
     past: bool,
 ) -> Option<Reply> {
-    let facts = Facts { reading, past: past && reading.spans.is_none() };
+    let facts = Facts { reading, text, past: past && reading.spans.is_none() };
     let person = |who| names.person(reading, who).ok().filter(|id| Reading::is_person(*id));
     match asked {
         AboutFact::Value { who, attribute } => facts.value(person(who)?, attribute),
@@ -53,6 +109,8 @@ pub(super) fn told(
 /// The facts as one question reads them.
 struct Facts<'a> {
     reading: &'a Reading,
+    /// The question.
+    text: &'a str,
     /// What held at any time until now is asked for, first what is over.
     past: bool,
 }
@@ -182,8 +240,89 @@ impl Facts<'_> {
         Reply { evidence: self.evidence(rows), ..Reply::unknown(text).about(who) }
     }
 
+    /// That something is not known of somebody, and what else is.
+    fn only(&self, lead: &str, who: EntityId, mut rows: Rows) -> Reply {
+        rows.truncate(MOST_VALUES);
+        let text = match self.together(&rows) {
+            Some(known) => format!("I don't know {lead}; I know that {known}."),
+            None => format!("I don't know {lead}."),
+        };
+        self.unknown(&text, &[who], &rows)
+    }
+
+    fn not_known_whether(&self, who: EntityId, attribute: &str, value: &str) -> Reply {
+        let name = self.reading.name(who);
+        let rows = match attribute {
+            RELATION => self.between(who, value),
+            other => self.beside(who, other),
+        };
+        let named = self.relation_named(value).filter(|_| attribute == RELATION);
+        let value = named.as_deref().or_else(|| as_spelled(self.text, value)).unwrap_or(value);
+        let lead = format!("whether {}", whether(&name, attribute, value, self.past));
+        self.only(&lead, who, rows)
+    }
+
+    /// What is known of somebody that is near an attribute: its own values, the opposite's, a kindred one's.
+    fn beside(&self, who: EntityId, attribute: &str) -> Rows {
+        let kindred = BESIDE.iter().find(|(one, _)| *one == attribute).map(|(_, other)| *other);
+        let all = [Some(attribute), opposite(attribute), kindred];
+        let mut rows: Rows = Vec::new();
+        for row in all.into_iter().flatten().flat_map(|one| self.of(who, one)) {
+            if !rows.iter().any(|known| known.id == row.id) {
+                rows.push(row);
+            }
+        }
+        rows
+    }
+
+    /// What somebody and whoever "sister of Ava" names are to each other.
+    fn between(&self, who: EntityId, relation: &str) -> Rows {
+        let Some(other) = relation.split_once(" of ").and_then(|(_, name)| self.named(name)) else {
+            return Vec::new();
+        };
+        let mut rows: Rows = Vec::new();
+        for (one, to) in [(who, other), (other, who)] {
+            let end = format!(" of {}", self.reading.name(to));
+            let of_them = |row: &Arc<MemoryRow>| self.value_of(row).ends_with(&end);
+            rows.extend(self.of(one, RELATION).into_iter().filter(of_them));
+        }
+        rows
+    }
+
+    /// "sister of ava", with the name of somebody who is known as it is spelled.
+    fn relation_named(&self, relation: &str) -> Option<String> {
+        let (relation, name) = relation.split_once(" of ")?;
+        Some(format!("{relation} of {}", self.reading.name(self.named(name)?)))
+    }
+
+    /// The person of that name.
+    fn named(&self, name: &str) -> Option<EntityId> {
+        self.reading.view.find_by_name(name).into_iter().find(|id| Reading::is_person(*id))
+    }
+
+    /// How old somebody is then whose birthday is known with its year.
+    fn by_birthday(&self, who: EntityId) -> Option<Reply> {
+        let row = self.of(who, "birthday").into_iter().next()?;
+        let value = self.value_of(&row);
+        let mut numbers = value.split(|c: char| !c.is_ascii_digit());
+        let year: i16 = numbers.find(|digits| digits.len() == 4)?.parse().ok()?;
+        let zone = &self.reading.wording.zone;
+        let (span, _) = combined_span(&time_expressions(&value, self.at(), zone))?;
+        let date = |at: Timestamp| at.to_jiff().to_zoned(zone.clone()).date();
+        let (born, today) = (date(span.start), date(self.at()));
+        let one_day = born.year() == year && date(span.end.plus_secs(-1.0)) == born;
+        let before = (today.month(), today.day()) < (born.month(), born.day());
+        let years = today.year() - born.year() - i16::from(before);
+        (one_day && (0..=OLDEST).contains(&years)).then_some(())?;
+        let age = phrase(&self.reading.name(who), "age", &years.to_string(), false);
+        Some(self.known(&format!("{age}: {}", self.with_time(&row)), std::slice::from_ref(&row)))
+    }
+
     fn value(&self, who: EntityId, attribute: &str) -> Option<Reply> {
         let mut rows = self.of(who, attribute);
+        if rows.is_empty() && attribute == "age" {
+            return self.by_birthday(who);
+        }
         if self.past && rows.iter().any(|row| self.is_over(row)) {
             rows.retain(|row| self.is_over(row));
         }
@@ -224,12 +363,16 @@ impl Facts<'_> {
             let text = format!("not any more, as far as I know: {}", self.with_time(&row));
             return Some(self.known(&text, &[row]));
         }
+        // Who is whose sister is not told by the words alone.
+        if attribute == RELATION {
+            return Some(self.not_known_whether(who, attribute, value));
+        }
         if rows.is_empty() || attribute == "job" {
             return None;
         }
         // Somebody may have said it in words that no fact was made of.
         let asked = Asked::words(value, std::slice::from_ref(&who), self.reading);
-        if let Ok(reply) = remembered(self.reading, &asked, None, Fit::WORDS)
+        if let Ok(reply) = remembered(self.reading, &asked, None, Fit::SLOT)
             && !reply.abstained
         {
             return Some(reply);

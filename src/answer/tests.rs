@@ -1,6 +1,8 @@
 //! Questions to a small real store: two days, four persons, what each did and said.
 #![allow(clippy::unwrap_used)]
 
+mod deeds;
+mod found;
 mod household;
 mod told;
 

@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 use crate::ids::EntityId;
 use crate::memory::model::{Fact, MemoryKind, MemoryRow};
-use crate::memory::{Filter, PerceptFilter, stems};
+use crate::memory::{Filter, PerceptFilter, stems, who_placed};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
 
-use super::owner::{Whose, actor};
+use super::nested::{chain, innermost, is_named_alike};
+use super::owner::{Whose, actor, with_name};
 use super::phrase::{as_spelled, is_plural, phrase};
 use super::question::AboutThing;
 use super::reading::{Reading, hull, touch};
@@ -33,6 +34,8 @@ const MOST_OTHERS: usize = 4;
 const IN_DOUBT: f32 = 0.45;
 /// The same where several are known, and one was asked for, or the other way round.
 const OF_ANOTHER_NUMBER: f32 = 0.6;
+/// The same where it was asked where somebody put it, and nobody said who did.
+const BY_WHOMEVER: f32 = 0.6;
 
 /// Which of the places that a thing had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,13 +139,15 @@ pub(super) fn where_thing(
             .unwrap_or_else(|| facts::search(reading, wanted.words, wanted.whose, vector));
     };
     let places = || history(reading, &row).into_iter();
-    let earlier = match (which, wanted.by.filter(|by| is_anothers(reading, &row, *by))) {
+    let not_by = |by: &EntityId| actor(reading, &row) != Some(*by);
+    let earlier = match (which, wanted.by.filter(not_by)) {
         (Which::Present, Some(by)) => {
             let own = places().rfind(|other| actor(reading, other) == Some(by));
-            return own.map_or_else(
-                || put_by_another(reading, by, &row),
-                |own| told_place(reading, "", &own, &[]),
-            );
+            return match own {
+                Some(own) => told_place(reading, "", &own, &[]),
+                None if is_anothers(reading, &row) => put_by_another(reading, by, &row),
+                None => put_by_nobody_knows_whom(reading, &row),
+            };
         }
         (Which::Present, None) => None,
         (Which::First, _) => places().next(),
@@ -150,12 +155,27 @@ pub(super) fn where_thing(
     };
     match earlier.filter(|earlier| earlier.id != row.id) {
         Some(earlier) => told_place(reading, "", &earlier, &[]),
-        None => of_that_number(reading, wanted, &row, told_place(reading, "", &row, &others)),
+        None => {
+            let told = told_place(reading, "", &row, &others);
+            let reply = of_that_number(reading, wanted, &row, told);
+            match others.is_empty() {
+                true => with_beyond(reading, reply, &beyond(reading, &row)),
+                false => reply,
+            }
+        }
     }
 }
 
-fn is_anothers(reading: &Reading, row: &MemoryRow, by: EntityId) -> bool {
-    actor(reading, row).is_some_and(|actor| actor != by)
+/// Whether it was told who put it there, be it only by a name.
+fn is_anothers(reading: &Reading, row: &MemoryRow) -> bool {
+    actor(reading, row).is_some() || who_placed(&row.text).is_some()
+}
+
+/// Where a thing is of which somebody in particular is said to have put it there.
+fn put_by_nobody_knows_whom(reading: &Reading, row: &MemoryRow) -> Reply {
+    let reply = told_place(reading, "", row, &[]);
+    let text = format!("{} I don't know who put it there.", reply.text);
+    Reply { text, confidence: reply.confidence * BY_WHOMEVER, ..reply }
 }
 
 fn put_by_another(reading: &Reading, by: EntityId, row: &MemoryRow) -> Reply {
@@ -208,7 +228,7 @@ pub(super) fn last_place(reading: &Reading, wanted: &Wanted<'_>) -> Option<Arc<M
     let mut rows = places_by_words(reading, &words, None, LOOKED_AT);
     rows.retain(|row| {
         row.valid_from <= reading.time_asked()
-            && called(reading, row, &name) >= 0.99
+            && is_called(reading, row, &name)
             && wanted.whose.owns(reading, row)
     });
     rows.into_iter().max_by_key(|row| (row.valid_from, row.id))
@@ -247,6 +267,11 @@ fn is_at(reading: &Reading, wanted: &Wanted<'_>, place: &str, past: bool) -> Opt
     if let Some(row) = std::iter::once(&row).chain(&others).find(|row| is_there(row)) {
         return Some(told_place(reading, "yes, ", row, &[]));
     }
+    let beyond = beyond(reading, &row);
+    if let Some(last) = beyond.iter().position(|row| is_there(row)) {
+        let yes = told_place(reading, "yes, ", &row, &[]);
+        return Some(with_beyond(reading, yes, &beyond[..=last]));
+    }
     let span = reading.spans.as_deref().and_then(hull);
     let in_time = |row: &MemoryRow| {
         span.is_none_or(|span| {
@@ -258,8 +283,9 @@ fn is_at(reading: &Reading, wanted: &Wanted<'_>, place: &str, past: bool) -> Opt
         return Some(told_place(reading, "yes, ", was, &[]));
     }
     let moved = was.is_some_and(|was| whereabouts(&was).has_nouns_of(&there));
-    if moved || whereabouts(&row).rules_out(&there, &rooms(reading)) {
-        return Some(told_place(reading, "no, ", &row, &others));
+    if moved || whereabouts(beyond.last().unwrap_or(&row)).rules_out(&there, &rooms(reading)) {
+        let no = told_place(reading, "no, ", &row, &others);
+        return Some(with_beyond(reading, no, &beyond));
     }
     let verb = if past { "was" } else { "is" };
     let lead = format!("I don't know whether it {verb} {place}; ");
@@ -383,6 +409,13 @@ fn called(reading: &Reading, row: &MemoryRow, wanted: &[String]) -> f32 {
     thing.map_or(0.0, |thing| matching::share(wanted, &thing))
 }
 
+/// Whether the wanted stems name the row's thing: all of them, its noun among them.
+fn is_called(reading: &Reading, row: &MemoryRow, wanted: &[String]) -> bool {
+    let thing = row.fact.as_ref().map(|fact| reading.view.thing(&fact.subject));
+    called(reading, row, wanted) >= 0.99
+        && thing.is_some_and(|thing| matching::holds_noun(wanted, &thing))
+}
+
 /// The thing that those words call, of the one whose it is to be. "Where is the place mat?" is looked for by all of its
 /// words first.
 pub(super) fn held(
@@ -393,7 +426,7 @@ pub(super) fn held(
     [wanted.words.to_vec(), naming(wanted.words)].iter().find_map(|words| {
         let name = stems(&words.join(" "));
         let is_it = |row: &&Arc<MemoryRow>| {
-            called(reading, row, &name) >= 0.99 && wanted.whose.owns(reading, row)
+            is_called(reading, row, &name) && wanted.whose.owns(reading, row)
         };
         let mut own = holds.iter().filter(is_it).cloned();
         let row = own.next()?;
@@ -401,7 +434,8 @@ pub(super) fn held(
     })
 }
 
-/// Of a thing that is called otherwise ("the green mug", where a red one is known), or is somebody else's.
+/// Of a thing that is called otherwise ("the green mug", where a red one is known; "the car", where its keys are), or is
+/// somebody else's.
 fn other_one(reading: &Reading, wanted: &Wanted<'_>, holds: &[Arc<MemoryRow>]) -> Option<Reply> {
     let words = naming(wanted.words).join(" ");
     let name = stems(&words);
@@ -409,8 +443,9 @@ fn other_one(reading: &Reading, wanted: &Wanted<'_>, holds: &[Arc<MemoryRow>]) -
         let thing = row.fact.as_ref().map(|fact| stems(&reading.view.thing(&fact.subject)));
         let likeness = called(reading, row, &name);
         let anothers = likeness >= 0.99 && !wanted.whose.owns(reading, row);
-        thing.is_some_and(|thing| thing.last() == name.last())
-            && (anothers || (0.5..0.99).contains(&likeness))
+        let same_noun = thing.is_some_and(|thing| thing.last() == name.last());
+        let of_another_noun = likeness >= 0.99 && !is_called(reading, row, &name);
+        of_another_noun || same_noun && (anothers || (0.5..0.99).contains(&likeness))
     };
     let row = holds.iter().find(nearly)?;
     let fact = row.fact.as_ref()?;
@@ -475,6 +510,36 @@ fn told_place(reading: &Reading, lead: &str, row: &MemoryRow, others: &[Arc<Memo
     Reply::known(text, row.entities.clone(), evidence)
 }
 
+/// The places of what the thing of that row is in, of what this is in, and so on, as far as each is one known thing and
+/// nothing puts it in doubt.
+fn beyond(reading: &Reading, row: &Arc<MemoryRow>) -> Vec<Arc<MemoryRow>> {
+    let is_sure = |row: &MemoryRow| later(reading, row).is_none();
+    match is_sure(row) {
+        true => chain(row, |row| place_of_place(reading, row).filter(|outer| is_sure(outer))),
+        false => Vec::new(),
+    }
+}
+
+/// Where that is in which the thing of that row is; of a box of which several are known nobody knows it.
+fn place_of_place(reading: &Reading, row: &MemoryRow) -> Option<Arc<MemoryRow>> {
+    let words = innermost(&row.fact.as_ref()?.value);
+    let wanted = Wanted { words: &words, whose: &Whose::Anybodys, by: None };
+    let holds = holding_by_words(reading, &words, reading.time_asked());
+    let Held { row, others } = held(reading, &wanted, &holds)?;
+    let called = reading.view.thing(&row.fact.as_ref()?.subject);
+    (others.is_empty() && is_named_alike(&called, &words.join(" "))).then_some(row)
+}
+
+/// The reply about a thing, with where that is in which it is.
+fn with_beyond(reading: &Reading, mut reply: Reply, beyond: &[Arc<MemoryRow>]) -> Reply {
+    for (row, fact) in beyond.iter().filter_map(|row| Some((row, row.fact.as_ref()?))) {
+        reply.text = format!("{} {}.", reply.text, sentence(&stands(reading, row, fact, false)));
+        reply.confidence *= row.confidence;
+        reply.evidence.push(reading.memory_evidence(row, row.confidence));
+    }
+    reply
+}
+
 /// "the red mug is on the kitchen table (known since …)"; of what is over, from when until when. `unsure`: it may be
 /// over.
 pub(super) fn stands(reading: &Reading, row: &MemoryRow, fact: &Fact, unsure: bool) -> String {
@@ -502,7 +567,7 @@ pub(super) fn stands(reading: &Reading, row: &MemoryRow, fact: &Fact, unsure: bo
 
 /// "the red mug", "Ava's mug": the thing within a sentence.
 pub(super) fn called_so(reading: &Reading, row: &MemoryRow, fact: &Fact) -> String {
-    let thing = reading.view.thing(&fact.subject);
+    let thing = with_name(reading, &reading.view.thing(&fact.subject));
     let thing = bare(&thing);
     if !thing.replace('\u{2019}', "'").contains("'s ") {
         return format!("the {thing}");

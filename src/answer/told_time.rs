@@ -1,7 +1,7 @@
 //! The time that free text tells, read as a question's is: for whoever recalls instead of asking.
 
 use crate::memory::View;
-use crate::recall::time_expr::{TimeExpr, time_expressions, unread};
+use crate::recall::time_expr::{time_expressions, unread};
 use crate::time::{Span, Timestamp};
 
 use super::asked;
@@ -9,7 +9,7 @@ use super::builtin::Answerer;
 use super::persons::Names;
 use super::question;
 use super::reading::{Reading, hull};
-use super::wording::Wording;
+use super::wording::{Wording, without};
 
 /// A time that was told in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,20 +43,6 @@ impl Answerer {
         let span = spans.as_deref().and_then(hull);
         Ok(span.map(|span| ToldTime { span, rest: without(text, &found) }))
     }
-}
-
-/// The text less its times; nothing where no word is left.
-fn without(text: &str, times: &[TimeExpr]) -> String {
-    let mut rest = String::new();
-    let mut from = 0;
-    for time in times {
-        rest.push_str(text.get(from..time.range.start).unwrap_or_default());
-        rest.push(' ');
-        from = from.max(time.range.end);
-    }
-    rest.push_str(text.get(from..).unwrap_or_default());
-    let words: Vec<&str> = rest.split_whitespace().collect();
-    words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }
 
 #[cfg(test)]

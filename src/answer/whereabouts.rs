@@ -4,7 +4,8 @@ use crate::memory::{stems, telling_stems};
 
 /// Nouns of places that hold others: whatever is in one may be on a table there.
 const ROOMS: &str = "room kitchen bedroom bathroom hall hallway corridor office studio workshop garage cellar basement \
-    attic garden yard house home flat apartment building shed car";
+    attic loft pantry larder lounge greenhouse balcony porch terrace garden yard house home flat apartment building shed \
+    barn car";
 /// What a camera has in view may be anywhere.
 const VIEW: &str = "view";
 

@@ -2,6 +2,7 @@
 
 use jiff::tz::TimeZone;
 
+use crate::recall::time_expr::TimeExpr;
 use crate::time::{Span, Timestamp};
 
 /// Words for times in the robot's zone, as seen from now.
@@ -137,6 +138,20 @@ pub(super) fn times(count: usize) -> String {
 pub(super) fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// The text less its times; nothing where no word is left.
+pub(super) fn without(text: &str, times: &[TimeExpr]) -> String {
+    let mut rest = String::new();
+    let mut from = 0;
+    for time in times {
+        rest.push_str(text.get(from..time.range.start).unwrap_or_default());
+        rest.push(' ');
+        from = from.max(time.range.end);
+    }
+    rest.push_str(text.get(from..).unwrap_or_default());
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    words.join(" ").trim_matches(|c: char| !c.is_alphanumeric()).to_owned()
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! again: nothing new. Another value of a single-valued slot, or the opposite: the old one ends. What is over ends.
 
 mod here;
+mod owned;
 mod people;
 mod phrase;
 #[cfg(test)]
@@ -107,10 +108,12 @@ type Known = BTreeMap<Slot, Vec<Arc<MemoryRow>>>;
 pub(super) fn settle(mut stated: Vec<Sentence>, before: &View, draft: &mut Draft) -> Vec<Sentence> {
     // Of what was said in one turn, the later comes later.
     stated.sort_by_key(|sentence| (sentence.span.start, sentence.span.end));
+    owned::give_owners(&mut stated, before);
     let facts = stated.iter().filter_map(|sentence| sentence.fact.as_ref());
     let mut slots = known_in(facts.flat_map(slots_of), before);
     let mut said: BTreeMap<Slot, Vec<Fact>> = BTreeMap::new();
     let mut fresh: Vec<Sentence> = Vec::new();
+    let mut of_slot: BTreeMap<Slot, Vec<usize>> = BTreeMap::new();
     for mut sentence in stated {
         let Some(fact) = sentence.fact.clone() else { continue };
         let retires = sentence.wish == Some(FactAction::Retire);
@@ -118,13 +121,17 @@ pub(super) fn settle(mut stated: Vec<Sentence>, before: &View, draft: &mut Draft
         let at = sentence.span.start;
         let values = said.entry(slot(&fact)).or_default();
         let beside = !values.is_empty();
+        let near = slots_of(&fact);
+        let near: Vec<usize> =
+            near.iter().filter_map(|slot| of_slot.get(slot)).flatten().copied().collect();
         if retires {
             // Said once more, it is so anew.
             values.retain(|value| !ends_by(value, &fact));
-            fresh
-                .iter_mut()
-                .filter(|earlier| earlier.holds(at, |value| ends_by(value, &fact)))
-                .for_each(|earlier| earlier.valid_to = Some(at));
+            for earlier in &near {
+                if fresh[*earlier].holds(at, |value| ends_by(value, &fact)) {
+                    fresh[*earlier].valid_to = Some(at);
+                }
+            }
         } else {
             // A value that was another's meanwhile is stated anew.
             let newest = if single { values.len().saturating_sub(1) } else { 0 };
@@ -146,22 +153,26 @@ pub(super) fn settle(mut stated: Vec<Sentence>, before: &View, draft: &mut Draft
         let Sentence { wish, ref grounds, .. } = sentence;
         let statement = Statement { fact: &fact, at, wish, grounds, note: None, beside };
         let judgement = judge(&statement, known, draft);
-        let earlier = fresh
-            .iter_mut()
-            .filter(|earlier| earlier.holds(at, |value| gives_way(value, &fact, wish)));
+        let earlier = near
+            .into_iter()
+            .filter(|one| fresh[*one].holds(at, |value| gives_way(value, &fact, wish)));
+        let earlier: Vec<usize> = earlier.collect();
         match judgement {
             // A value that is known for later was so from now on: what holds until then ends now.
-            Judgement::Known if single => earlier
-                .filter(|earlier| earlier.valid_to.is_some())
-                .for_each(|earlier| earlier.valid_to = Some(at)),
+            Judgement::Known if single => {
+                for one in earlier {
+                    fresh[one].valid_to = fresh[one].valid_to.map(|_| at);
+                }
+            }
             Judgement::Known => {}
             Judgement::New(valid_to, verdict) => {
                 let (valid_to, mut verdict) = rivals.judged(valid_to, verdict);
-                if let Some(last) = earlier.map(|earlier| earlier.replaces).max() {
+                if let Some(last) = earlier.iter().map(|one| fresh[*one].replaces).max() {
                     sentence.replaces = last + 1;
                     verdict = self::verdict(FactAction::Update, None, replacing(&fact, wish));
                 }
                 (sentence.valid_to, sentence.verdict) = (valid_to, Some(verdict));
+                of_slot.entry(slot(&fact)).or_default().push(fresh.len());
                 fresh.push(sentence);
             }
         }
@@ -195,8 +206,11 @@ pub(super) fn end_earlier(sentence: &mut Sentence, written: &mut [MemoryRow], dr
 /// Whether a value that holds ends where that fact begins.
 fn gives_way(value: &Fact, fact: &Fact, wish: Option<FactAction>) -> bool {
     match is_single(fact, wish) {
-        true => slot(value) == slot(fact),
-        false => !is_single_valued(&fact.attribute) && exclude(value, fact),
+        true => is_of_slot(value, fact),
+        false => {
+            let may = value.subject == fact.subject && !is_single_valued(&fact.attribute);
+            may && exclude(value, fact)
+        }
     }
 }
 
@@ -244,9 +258,12 @@ fn end_rivals(fact: &Fact, at: Timestamp, slots: &mut Known, draft: &mut Draft) 
 /// Judges the fact of a memory that was told, as any other. The memory is written in any case; what only says
 /// again what is known has no slot of its own.
 pub(super) fn settle_told(row: &mut MemoryRow, draft: &mut Draft) {
-    let Some(fact) = row.fact.clone() else { return };
+    let Some(mut fact) = row.fact.clone() else { return };
+    let before = draft.before();
+    owned::give_owner(&mut fact, &before);
+    row.fact = Some(fact.clone());
     let (at, grounds) = (row.valid_from, [Ground::Memory(row.id)]);
-    let mut slots = known_in(slots_of(&fact), &draft.before());
+    let mut slots = known_in(slots_of(&fact), &before);
     let rivals = end_rivals(&fact, at, &mut slots, draft);
     let known = slots.entry(slot(&fact)).or_default();
     let statement = Statement {
@@ -288,6 +305,11 @@ fn slot(fact: &Fact) -> Slot {
     (fact.subject.clone(), fact.attribute.clone())
 }
 
+/// Whether both are values of one slot.
+fn is_of_slot(a: &Fact, b: &Fact) -> bool {
+    a.subject == b.subject && a.attribute == b.attribute
+}
+
 /// The slot of the opposite.
 fn opposite_slot(fact: &Fact) -> Option<Slot> {
     opposite(&fact.attribute).map(|attribute| (fact.subject.clone(), attribute.to_owned()))
@@ -301,7 +323,7 @@ fn slots_of(fact: &Fact) -> Vec<Slot> {
 /// Whether a value ends with what is said to be over: nothing in particular, the same, or what is told more or less
 /// closely ("in the drawer", "in the top drawer").
 fn ends_by(value: &Fact, over: &Fact) -> bool {
-    slot(value) == slot(over)
+    is_of_slot(value, over)
         && (over.value.is_empty()
             || is_same(value, over)
             || (is_single_valued(&over.attribute) && is_closer(&value.value, &over.value)))
@@ -327,7 +349,7 @@ fn is_closer(a: &str, b: &str) -> bool {
 
 /// Letter case aside.
 fn is_same(a: &Fact, b: &Fact) -> bool {
-    slot(a) == slot(b) && a.value.to_lowercase() == b.value.to_lowercase()
+    is_of_slot(a, b) && a.value.to_lowercase() == b.value.to_lowercase()
 }
 
 /// Whether the slot holds one value at a time: a model's wish goes before the nature of the attribute.

@@ -5,7 +5,7 @@ use super::words::{
     ARRIVED, AUX, LEFT, PRESENT, SAID, SEEN, SPOKE, WH, Words, act, listed, order, strip_openings,
 };
 use super::{AboutThing, Act, Ask, Order, Parsed, Subject};
-use super::{things, traits};
+use super::{journeys, predicate, things, traits};
 use crate::recall::time_expr::When;
 
 /// The finished question.
@@ -32,7 +32,19 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
     let mut ask = ask(&words, &sentence, present, &topic, &subjects);
     let yes_no = listed(AUX, words.at(0));
     let past = past_verb && !words.any(&["has", "have", "been"]);
+    let order = order(&words);
     let mut content = content(&sentence);
+    let of_a_deed = predicate::is_of_a_deed(&words, &content);
+    let often = of_a_deed && matches!(ask, Ask::HowOften { act } if act != Act::Spoke);
+    if of_a_deed {
+        ask = predicate::beyond_presence(ask);
+    }
+    let of_a_thing = matches!(ask, Ask::Where { .. }) && predicate::is_thing_of_a_deed(&words);
+    if content.is_empty() && !subjects.is_empty() && (ask == Ask::Search || of_a_thing) {
+        // "What did Ava give to Ben?"
+        ask = Ask::Search;
+        content.extend(predicate::plain_deed(&words));
+    }
     let times = used_times(&sentence);
     let thing = things::about(&sentence);
     let of_thing = thing.is_some() || matches!(ask, Ask::Where { .. });
@@ -50,6 +62,7 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
         ask = Ask::Search;
     }
     let fact = traits::about(&sentence);
+    let journey = journeys::about(&sentence);
     Parsed {
         ask,
         subjects,
@@ -64,6 +77,9 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
         thing,
         owner,
         fact,
+        journey,
+        often,
+        order,
     }
 }
 

@@ -5,7 +5,10 @@
 
 mod describe;
 mod intent;
+mod journeys;
 mod pieces;
+mod predicate;
+mod room;
 #[cfg(test)]
 mod tests;
 mod things;
@@ -226,6 +229,38 @@ pub enum AboutFact {
     },
 }
 
+/// What is asked about somebody's being away.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AboutJourney {
+    /// Of whom; `None`: who it was is asked.
+    pub who: Option<Subject>,
+    /// Where to, or from where, as it is written.
+    pub place: Option<String>,
+    /// What of it.
+    pub asked: Leg,
+}
+
+/// A part of a journey.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leg {
+    /// "Where was Ava on Monday?"
+    Where,
+    /// "Where did Ava go?"
+    WhereTo,
+    /// "When did Ava leave for Bonn?"
+    Left,
+    /// "When did Ava come back?"
+    Returned,
+    /// "How long was Ava away?"
+    HowLong,
+    /// "Who was away?", "Who went to Bonn?"
+    Who,
+    /// "Was Ava here?"
+    WasHere,
+    /// "Was Ava away?"
+    WasAway,
+}
+
 /// Whom a question names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subject {
@@ -277,6 +312,12 @@ pub struct Parsed {
     pub owner: Option<Subject>,
     /// It may be asked for something that is true of somebody; where no such fact is known, `ask` is what is wanted.
     pub fact: Option<AboutFact>,
+    /// It may be asked about a journey that somebody told of; else `ask` is what is wanted.
+    pub journey: Option<AboutJourney>,
+    /// It is asked how often something was done that percepts do not tell.
+    pub often: bool,
+    /// Which of several times: the first, the last.
+    pub order: Order,
 }
 
 impl Parsed {
@@ -316,7 +357,8 @@ pub fn parse(
     zone: &TimeZone,
     name: &dyn Fn(&str) -> Option<EntityId>,
 ) -> Parsed {
-    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let text = room::where_is(&text[..text.floor_char_boundary(MAX_BYTES)]);
+    let text = text.as_ref();
     let times = time_expressions(text, now, zone);
     let unread = unread(text, &times);
     let apart = |times: Vec<TimeExpr>| {

@@ -363,6 +363,84 @@ fn descriptions_are_taken_apart() {
 }
 
 #[test]
+fn another_deed_than_being_there_is_asked_of_the_memories() {
+    for text in [
+        "Who baked with Ava?",
+        "Who else baked the cake besides Ava?",
+        "Who returned the tent?",
+        "Who moved into the guest room?",
+        "Who cleans here?",
+        "Who went to the market?",
+        "How often did Ava practise the violin?",
+        "How long has Ava been a baker?",
+        "How long was the door open?",
+        "How many people live next door?",
+        "Did Ava return the tent?",
+        "Did Ava and Ben bake together?",
+        "What did Ava give to Ben?",
+        "Where is the thing that Ava gave to Ben?",
+    ] {
+        let parsed = read(text);
+        assert_eq!(parsed.ask, Ask::Search, "{text}");
+        assert!(!parsed.content.is_empty(), "{text}");
+    }
+    assert!(read("How often did Ava practise the violin?").often);
+    assert!(!read("How often was Ava here?").often);
+    let other = |order, ago| Ask::When { act: Act::Other, order, ago };
+    assert_eq!(read("When did Ben return the tent?").ask, other(Order::Any, false));
+    assert_eq!(read("How long ago did Ava fall?").ask, other(Order::Last, true));
+    // Of these the camera tells.
+    for text in [
+        "Who came home late with Ava?",
+        "Who entered the kitchen?",
+        "Who was sitting next to Ava?",
+        "How long did Ava stay in the kitchen?",
+        "How often did Ava come back?",
+        "How many unknown people were here?",
+        "Did Ava leave the room?",
+    ] {
+        assert_ne!(read(text).ask, Ask::Search, "{text}");
+    }
+}
+
+#[test]
+fn journeys_are_asked_for_in_many_ways() {
+    let of = |asked: Leg, place: &str| {
+        let place = (!place.is_empty()).then(|| place.to_owned());
+        Some(AboutJourney { who: Some(known(1, "ava")), place, asked })
+    };
+    let who = |place: Option<&str>| {
+        Some(AboutJourney { who: None, place: place.map(str::to_owned), asked: Leg::Who })
+    };
+    for (text, wanted) in [
+        ("Where was Ava yesterday?", of(Leg::Where, "")),
+        ("Where is Ava?", of(Leg::Where, "")),
+        ("Where did Ava go this morning?", of(Leg::WhereTo, "")),
+        ("Where did Ava drive to?", of(Leg::WhereTo, "")),
+        ("When did Ava leave for Bonn?", of(Leg::Left, "Bonn")),
+        ("When did Ava go away?", of(Leg::Left, "")),
+        ("When did Ava come back from Bonn?", of(Leg::Returned, "Bonn")),
+        ("When was Ava back?", of(Leg::Returned, "")),
+        ("How long was Ava away?", of(Leg::HowLong, "")),
+        ("How long has Ava been in Bonn?", of(Leg::HowLong, "Bonn")),
+        ("Was Ava here yesterday?", of(Leg::WasHere, "")),
+        ("Is Ava away?", of(Leg::WasAway, "")),
+        ("Who was away yesterday?", who(None)),
+        ("Who went to Bonn?", who(Some("Bonn"))),
+        ("When did Ava leave the room?", None),
+        ("When did Ava return the tent?", None),
+        ("How long was Ava in view?", None),
+        ("How long was Ava here?", None),
+        ("Where is the red mug?", None),
+        ("Where did you last see Ava?", None),
+        ("Who was here?", None),
+        ("Who went first?", None),
+    ] {
+        assert_eq!(read(text).journey, wanted, "{text}");
+    }
+}
+
+#[test]
 fn no_text_makes_it_panic() {
     let long = "who said ".repeat(200_000);
     let cyrillic = "где ключи ".repeat(100_000);

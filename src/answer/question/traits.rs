@@ -158,12 +158,13 @@ impl<'a> Asked<'a> {
                 match (lead, self.word(at)) {
                     ("where", "live") if self.is_over(at + 1) => of(who, "home"),
                     ("where", "work") if self.is_over(at + 1) => of(who, "employer"),
-                    // "What did Ava do?", "What does Ava do on Monday?" ask what happens.
-                    ("what", "do")
-                        if self.word(verb) != "did" && self.sentence.times.is_empty() =>
-                    {
+                    ("what", "do") => {
                         let rest = self.words_from(at + 1)?;
-                        FOR_A_LIVING.contains(&rest.as_str()).then(|| of(who, "job")).flatten()
+                        // "What did Ava do?", "What does Ava do on Monday?" ask what happens.
+                        let happens = rest.is_empty()
+                            && (self.word(verb) == "did" || !self.sentence.times.is_empty());
+                        let job = !happens && FOR_A_LIVING.contains(&rest.as_str());
+                        job.then(|| of(who, "job")).flatten()
                     }
                     ("what" | "which" | "who" | "whom", _) => {
                         let (attribute, after) = self.asked_for(at)?;

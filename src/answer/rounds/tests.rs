@@ -333,6 +333,19 @@ fn every_tool_gives_something() {
 }
 
 #[test]
+fn where_is_heeds_whose_the_thing_is() {
+    let found = |thing: &str| {
+        let call = Act::call("where_is", &json!({"object": thing}));
+        let bench = Bench::tools(vec![call, answer("On the shelf.", &["memory_1"])]);
+        bench.ask("Where is the red mug?");
+        bench.last_message(1)
+    };
+    assert!(found("red mug").contains("RECORDS"), "{}", found("red mug"));
+    let another = found("Zoe's red mug");
+    assert!(another.contains("nothing new was found"), "{another}");
+}
+
+#[test]
 fn sql_sees_what_the_question_is_pinned_to() {
     let count = json!({"query": "SELECT count(*) FROM memories"});
     let bench = Bench::tools(vec![Act::call("sql", &count), answer("Four.", &["record_1"])]);

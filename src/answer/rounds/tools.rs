@@ -14,7 +14,7 @@ use crate::answer::owner::Whose;
 use crate::answer::persons::Names;
 use crate::answer::reading::hull;
 use crate::answer::reply::Reply;
-use crate::answer::{facts, things, who};
+use crate::answer::{facts, question, things, who};
 use crate::ids::{ClipId, EntityId, SourceId};
 use crate::llm::{Message, Part, Role, Tool, ToolCall, json as loose};
 use crate::memory::model::{Clip, MemoryKind};
@@ -187,9 +187,8 @@ impl Asking<'_> {
             "where_is" => {
                 let thing = need("object")?;
                 let vector = self.embed(thing);
-                let words: Vec<String> = thing.split_whitespace().map(str::to_lowercase).collect();
+                let (words, whose) = self.thing(thing);
                 let which = things::Which::Present;
-                let whose = Whose::default();
                 let wanted = things::Wanted { words: &words, whose: &whose, by: None };
                 let reply = things::where_thing(&self.reading, &wanted, which, vector.as_ref());
                 Ok(Given::lines(self.told("where_is", reply)))
@@ -202,6 +201,21 @@ impl Asking<'_> {
                 let known: Vec<&str> = known.collect();
                 Err(format!("there is no tool {other:?}; there are {}", known.join(", ")))
             }
+        }
+    }
+
+    /// The words that name a thing, and whose it is: "Ava's red mug".
+    fn thing(&self, thing: &str) -> (Vec<String>, Whose) {
+        let names = Names { view: &self.pinned.view, zone: &self.answerer.zone };
+        let text = format!("Where is {thing}?");
+        let find = |name: &str| names.find(name);
+        let asked = question::parse(&text, self.reading.now(), &self.answerer.zone, &find);
+        match Whose::of(&self.reading, &names, asked.owner.as_ref()) {
+            Whose::Anybodys => {
+                let words = thing.split_whitespace().map(str::to_lowercase);
+                (words.collect(), Whose::Anybodys)
+            }
+            whose => (asked.content, whose),
         }
     }
 

@@ -1,11 +1,11 @@
 //! What is said of people: what they like, where they live and work, who they are and to whom.
 
-use super::phrase::{Clause, is_capital, is_place, noun_phrase};
+use super::phrase::{Clause, is_capital, is_number, is_place, noun_phrase};
 use super::stated::{Context, Stated};
 use super::words::{
-    BETWEEN, DETERMINERS, ENDS, LEAVES, MONTHS, NO_FIRMS, NO_NAMES, NOT_LIKED, OTHER_PREPOSITIONS,
-    PREPOSITIONS, SAID_OF, SAID_OF_WHAT_IS_ONES, SOMEONES, STOPS, THIRD_PERSON, TRADES, WORDINGS,
-    Worded,
+    BETWEEN, DETERMINERS, ENDS, LEAVES, MONTHS, NO_FIRMS, NO_HOMES, NO_JOBS, NO_NAMES, NOT_LIKED,
+    OTHER_PREPOSITIONS, PREPOSITIONS, SAID_OF, SAID_OF_WHAT_IS_ONES, SOMEONES, STOPS, THIRD_PERSON,
+    TRADES, WORDINGS, Worded,
 };
 use super::{LONGEST, SLOT_CHARS, fact};
 use crate::ids::EntityId;
@@ -124,12 +124,18 @@ fn somebody(clause: Clause<'_>, context: &Context<'_>) -> Option<(Option<EntityI
     let known = (1..=clause.len().min(LONGEST_NAME))
         .rev()
         .find_map(|len| Some((len, context.person(&clause.lower[..len])?)));
-    if let Some((len, person)) = known {
-        return Some((Some(person), clause.part(0..len).text()));
-    }
     let capital = |word: &&&str| is_capital(word);
-    let len = clause.spelled.iter().take_while(capital).count().min(LONGEST_NAME);
-    (len > 0).then(|| (None, clause.part(0..len).text()))
+    let named = clause.spelled.iter().take_while(capital).count().min(LONGEST_NAME);
+    // "Ben Holt's neighbour": neither Ben nor Ben Holt.
+    let length = known.map_or(named, |(len, _)| len.max(named));
+    let genitive = |word: &&str| word.ends_with("'s");
+    if length == 0 || clause.lower.iter().take(length + 1).any(genitive) {
+        return None;
+    }
+    match known.filter(|(len, _)| *len >= named) {
+        Some((len, person)) => Some((Some(person), clause.part(0..len).text())),
+        None => Some((None, clause.part(0..length).text())),
+    }
 }
 
 /// "Ava no longer lives in Bonn", "I like green tea".
@@ -144,7 +150,7 @@ fn said_of_one(clause: Clause<'_>, context: &Context<'_>) -> Option<Stated> {
     // The verb in the form that the patterns have.
     let lower: Vec<&str> = std::iter::once(verb).chain(rest.lower.iter().copied()).collect();
     let spelled: Vec<&str> = std::iter::once(verb).chain(rest.spelled.iter().copied()).collect();
-    let said = Clause { lower: &lower, spelled: &spelled };
+    let said = Clause { lower: &lower, spelled: &spelled, cased: clause.cased };
     for words in LEAVES {
         let left = after(said, words).and_then(|left| value(left, Worded::Town, context));
         if let Some(left) = left.filter(|_| polarity == Polarity::Holds) {
@@ -250,14 +256,14 @@ fn value(clause: Clause<'_>, worded: Worded, context: &Context<'_>) -> Option<St
             let next = clause.lower.get(liked.len());
             let whole = next.is_none_or(|next| STOPS.has(next));
             let other = NOT_LIKED.has(first) || liked.lower.iter().any(|word| SOMEONES.has(word));
-            (whole && !other).then(|| liked.text())?
+            (whole && !other).then(|| context.owned(&liked.text()))?
         }
         Worded::Town => town(clause)?,
         Worded::NewTown => {
             let town = town(clause)?;
             let fits = |word: &str| {
                 let plain = !DETERMINERS.has(word) && !word.ends_with("'s");
-                plain && (is_capital(word) || !clause.is_cased())
+                plain && (is_capital(word) || !clause.cased)
             };
             town.split(' ').all(fits).then_some(town)?
         }
@@ -266,10 +272,10 @@ fn value(clause: Clause<'_>, worded: Worded, context: &Context<'_>) -> Option<St
             let trade = DETERMINERS.has(first) || TRADES.has(job.lower.last()?);
             trade.then(|| job.text())?
         }
+        Worded::KnownJob => job(clause).filter(|job| is_trade(*job))?.text(),
         Worded::Trade => {
             let job = job(clause)?;
-            let trade = matches!(first, "a" | "an") && TRADES.has(job.lower.last()?);
-            trade.then(|| job.text())?
+            (matches!(first, "a" | "an") && is_trade(job)).then(|| job.text())?
         }
         Worded::Firm => {
             let name = clause.part(0..noun_phrase(clause.lower));
@@ -291,7 +297,8 @@ fn value(clause: Clause<'_>, worded: Worded, context: &Context<'_>) -> Option<St
         }
         Worded::Whose => whose(clause, context)?,
         Worded::Number => number(clause)?,
-        Worded::Plain => run(clause).text(),
+        Worded::Address => address(clause)?,
+        Worded::Email => email(clause)?,
     };
     (!found.is_empty() && found.chars().count() <= SLOT_CHARS).then_some(found)
 }
@@ -308,7 +315,8 @@ fn town(clause: Clause<'_>) -> Option<String> {
     if determined && clause.lower.get(len) == Some(&"in") {
         return town(clause.from(len + 1));
     }
-    (len > 0 && len <= LONGEST && is_place(name.lower)).then(|| name.text())
+    let home = !NO_HOMES.has(name.lower.last()?);
+    (home && len <= LONGEST && is_place(name.lower)).then(|| name.text())
 }
 
 /// "A night nurse at the hospital" → "night nurse".
@@ -317,6 +325,32 @@ fn job(clause: Clause<'_>) -> Option<Clause<'_>> {
     let preposition = |word: &&str| PREPOSITIONS.has(word) || OTHER_PREPOSITIONS.has(word);
     let len = job.lower.iter().position(preposition).unwrap_or(job.len());
     (len > 0).then(|| job.part(0..len))
+}
+
+/// "Night nurse", "teacher of music"; not "friend of a nurse", "bad cook".
+fn is_trade(job: Clause<'_>) -> bool {
+    let head = job.lower.iter().take_while(|word| **word != "of").last();
+    head.is_some_and(|head| TRADES.has(head)) && !job.lower.iter().any(|word| NO_JOBS.has(word))
+}
+
+/// "5 High Street", "Rose Cottage"; not "home", "on the list".
+fn address(clause: Clause<'_>) -> Option<String> {
+    let address = run(clause);
+    let told = |word: &&str| is_capital(word) || is_number(&word.to_lowercase());
+    let sound = address.spelled.iter().any(told) && !PREPOSITIONS.has(clause.lower.first()?);
+    sound.then(|| address.text())
+}
+
+/// "ava@example.org", "ava at example dot org".
+fn email(clause: Clause<'_>) -> Option<String> {
+    let first = clause.part(0..1).text();
+    if first.contains('@') {
+        return Some(first);
+    }
+    let len = clause.lower.iter().take_while(|word| !STOPS.has(word)).count();
+    let spoken = clause.part(0..len);
+    let sound = ["at", "dot"].iter().all(|word| spoken.lower.contains(word));
+    sound.then(|| spoken.text())
 }
 
 /// "42", "42 years old".
@@ -352,7 +386,11 @@ fn number(clause: Clause<'_>) -> Option<String> {
     };
     let len = clause.lower.iter().take_while(number).count();
     let text = clause.part(0..len).text();
-    (text.chars().filter(char::is_ascii_digit).count() > 2).then_some(text)
+    // "300 euros" is no number that somebody has.
+    let ends =
+        |next: &&str| STOPS.has(next) || PREPOSITIONS.has(next) || OTHER_PREPOSITIONS.has(next);
+    let alone = clause.lower.get(len).is_none_or(ends);
+    (alone && text.chars().filter(char::is_ascii_digit).count() > 2).then_some(text)
 }
 
 /// "Ben's sister", "the sister of Ben", "my sister" → "sister of <person_2>".

@@ -5,15 +5,21 @@
 use std::ops::Range;
 
 use super::words::{
-    ADVERBS, BARE_NO_PLACES, DETERMINERS, FILLERS, HEDGES, HEDGING, INDEFINITE, JOINTS, LEADS,
-    MONTHS, NAMES_TOO, NO_PLACES, NO_THINGS, NOUNS_IN_ING, NUMBERS, OTHER_PREPOSITIONS, PARTS,
-    PREPOSITIONS, STOPS, TAGS, TIMES, TOWARDS, TRADES, WITH_TO,
+    ADVERBS, BARE_NO_PLACES, DENIED, DENYING, DETERMINERS, FALSE, FILLERS, HEDGES, HEDGING,
+    INDEFINITE, JOINTS, LEADS, MONTHS, NAMES_TOO, NO_PLACES, NO_THINGS, NOUNS_IN_ING, NUMBERS,
+    OTHER_PREPOSITIONS, PARTS, PREPOSITIONS, SAYING, SHORT, STOPS, TAGS, TAKING_BACK, TIMES,
+    TOWARDS, TRADES, WITH_TO,
 };
 use super::{LONGEST, SLOT_CHARS};
+use crate::ids::EntityId;
 use crate::memory::natures::RELATIONS;
 
 /// Words of a sentence up to which one hedge makes all of it uncertain; speech without full stops is longer.
 const ONE_SENTENCE: usize = 25;
+/// Words after a verb of saying that tell to whom it was said, and that verb: "told my sister".
+const LONGEST_ADDRESS: usize = 3;
+/// Words from a denial to its "that": "not the case that".
+const DENIAL: usize = 4;
 /// Longest place, words: "on the lower shelf of the cupboard in the kitchen".
 const LONGEST_PLACE: usize = 12;
 
@@ -35,6 +41,8 @@ pub(super) struct Clause<'a> {
     pub(super) lower: &'a [&'a str],
     /// The same as they were written.
     pub(super) spelled: &'a [&'a str],
+    /// Whether somebody who writes capitals wrote the whole of it.
+    pub(super) cased: bool,
 }
 
 impl<'a> Clause<'a> {
@@ -45,7 +53,7 @@ impl<'a> Clause<'a> {
     /// Words of it.
     pub(super) fn part(self, range: Range<usize>) -> Self {
         let range = range.start.min(self.len())..range.end.min(self.len());
-        Self { lower: &self.lower[range.clone()], spelled: &self.spelled[range] }
+        Self { lower: &self.lower[range.clone()], spelled: &self.spelled[range], ..self }
     }
 
     /// All words from one on.
@@ -56,11 +64,6 @@ impl<'a> Clause<'a> {
     /// As it was written.
     pub(super) fn text(self) -> String {
         self.spelled.join(" ")
-    }
-
-    /// Whether somebody who writes capitals wrote it.
-    pub(super) fn is_cased(self) -> bool {
-        self.spelled.iter().any(|word| is_capital(word))
     }
 
     /// Without the words that change nothing about what comes.
@@ -89,7 +92,7 @@ fn is_time(word: &str) -> bool {
     TIMES.has(word) || word.strip_suffix('s').is_some_and(|one| TIMES.has(one))
 }
 
-fn is_number(word: &str) -> bool {
+pub(super) fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) || NUMBERS.has(word)
 }
 
@@ -107,6 +110,7 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<Word>> {
         if all && is_hedged(&words) {
             continue;
         }
+        let mut parts: Vec<Vec<Word>> = Vec::new();
         let mut clause: Vec<Word> = Vec::new();
         for word in words {
             let (joint, ends) = (JOINTS.has(&word.lower), word.ends);
@@ -114,24 +118,36 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<Word>> {
                 clause.push(word);
             }
             if joint || ends {
-                found.push(std::mem::take(&mut clause));
+                parts.push(std::mem::take(&mut clause));
             }
         }
-        found.push(clause);
-        if !all {
-            found.retain(|clause| !is_hedged(clause));
-        }
+        parts.push(clause);
+        parts.retain(|clause| !clause.is_empty() && (all || !is_hedged(clause)));
+        found.append(&mut parts);
     }
-    found.retain(|clause| !clause.is_empty());
     found
+}
+
+/// "Ben said", "she told me", not "as I said": an "I" that comes then is not whoever speaks.
+pub(super) fn quotes_another(words: &[Word]) -> bool {
+    let said = words.iter().rposition(|word| SAYING.has(&word.lower));
+    let own = |at: usize| at > 0 && matches!(words[at - 1].lower.as_str(), "i" | "you");
+    said.is_some_and(|at| at + LONGEST_ADDRESS >= words.len() && !own(at))
 }
 
 /// Calls `read` with the clause, and with what stands between its "and"s: "the salt and the pepper are here", "the keys are
 /// here and I like tea".
 pub(super) fn read_clause<T>(words: &[Word], mut read: impl FnMut(Clause<'_>) -> Vec<T>) -> Vec<T> {
     let lower: Vec<&str> = words.iter().map(|word| word.lower.as_str()).collect();
-    let spelled: Vec<&str> = words.iter().map(|word| word.spelled.as_str()).collect();
-    let whole = Clause { lower: &lower, spelled: &spelled };
+    // Capitals throughout tell no more than none.
+    let spelled: Vec<&str> = match is_shouted(words) {
+        true => lower.clone(),
+        false => words.iter().map(|word| word.spelled.as_str()).collect(),
+    };
+    // Whoever mentions somebody by an id writes capitals.
+    let capitals = |word: &&str| is_capital(word) || word.parse::<EntityId>().is_ok();
+    let cased = spelled.iter().any(capitals);
+    let whole = Clause { lower: &lower, spelled: &spelled, cased };
     let mut found = read(whole.plain());
     // What the whole says begins with its first part.
     let first = found.is_empty();
@@ -146,6 +162,17 @@ pub(super) fn read_clause<T>(words: &[Word], mut read: impl FnMut(Clause<'_>) ->
     found
 }
 
+/// "MY WIFE LIKES TEA".
+fn is_shouted(words: &[Word]) -> bool {
+    // These were contracted.
+    let undone = |word: &str| matches!(word, "is" | "am" | "are" | "have" | "not");
+    let capital = |word: &Word| !word.spelled.contains(char::is_lowercase);
+    let letters = |word: &Word| word.spelled.chars().filter(|c| c.is_uppercase()).count();
+    words.len() > 2
+        && words.iter().all(|word| capital(word) || undone(&word.spelled))
+        && words.iter().filter(|word| letters(word) > 1).count() > 1
+}
+
 /// Sentences, each with the mark that ends it.
 fn sentences(text: &str) -> Vec<(&str, char)> {
     let mut found = Vec::new();
@@ -153,13 +180,20 @@ fn sentences(text: &str) -> Vec<(&str, char)> {
     for (at, mark) in text.char_indices() {
         let after = at + mark.len_utf8();
         let within = text[after..].starts_with(|c: char| c.is_alphanumeric());
-        if matches!(mark, '.' | '!' | '?' | ';' | '\n') && !within {
+        let ends = matches!(mark, '.' | '!' | '?' | ';' | '\n') && !within;
+        if ends && !(mark == '.' && is_short(&text[from..at])) {
             found.push((&text[from..at], mark));
             from = after;
         }
     }
     found.push((&text[from..], '.'));
     found
+}
+
+/// Whether a text ends with a short form behind which a full stop ends nothing: "Dr".
+fn is_short(text: &str) -> bool {
+    let last = text.rsplit(|c: char| !c.is_alphanumeric()).next();
+    last.is_some_and(|last| SHORT.has(&last.to_lowercase()))
 }
 
 /// The words of a sentence, contractions undone.
@@ -230,14 +264,28 @@ fn ends_with(words: &[Word], tag: &[&str]) -> bool {
 }
 
 fn is_hedged(words: &[Word]) -> bool {
+    let shouted = is_shouted(words);
     let one = |word: &Word| {
-        let name = NAMES_TOO.has(&word.lower) && is_capital(&word.spelled);
+        let name = NAMES_TOO.has(&word.lower) && is_capital(&word.spelled) && !shouted;
         let short = word.lower.ends_with("'ll") || word.lower.ends_with("'d");
         short || (HEDGES.has(&word.lower) && !name)
     };
     let two =
         |pair: &[Word]| HEDGING.iter().any(|[a, b]| pair[0].lower == *a && pair[1].lower == *b);
-    words.iter().any(one) || words.windows(2).any(two)
+    words.iter().any(one)
+        || words.windows(2).any(two)
+        || is_denied(words)
+        || TAKING_BACK.iter().any(|end| ends_with(words, end))
+}
+
+/// "It is not true that the fork is in the sink and …": all that follows is denied.
+fn is_denied(words: &[Word]) -> bool {
+    let denies = |word: &Word| DENYING.has(&word.lower);
+    (1..words.len()).filter(|at| words[*at].lower == "that").any(|that| {
+        let what = &words[that - 1].lower;
+        let before = &words[that.saturating_sub(DENIAL)..that - 1];
+        FALSE.has(what) || (DENIED.has(what) && before.iter().any(denies))
+    })
 }
 
 /// How many words at the beginning name one thing or place: a determiner, nouns, "of" and more of them.
@@ -286,6 +334,8 @@ pub(super) struct Thing {
     pub(super) indefinite: bool,
     /// There are several.
     pub(super) several: bool,
+    /// It is whoever speaks's own.
+    pub(super) own: bool,
 }
 
 /// The thing that all those words name; `bare`: it needs no determiner.
@@ -321,7 +371,8 @@ pub(super) fn thing(clause: Clause<'_>, bare: bool) -> Option<Thing> {
         false => format!("The {key}"),
     };
     let indefinite = determiner.is_none_or(|word| INDEFINITE.has(word)) && !owned;
-    Some(Thing { key, worded, indefinite, several })
+    let own = determiner == Some("my");
+    Some(Thing { key, worded, indefinite, several, own })
 }
 
 /// "The salt and the pepper": each of them, or nothing.
@@ -330,9 +381,12 @@ pub(super) fn things(clause: Clause<'_>, bare: bool) -> Vec<Thing> {
     let mut from = 0;
     let len = clause.len();
     for at in (0..len).filter(|at| clause.lower[*at] == "and").chain([len]) {
-        let Some(thing) = thing(clause.part(from..at), bare || from > 0) else {
+        let Some(mut thing) = thing(clause.part(from..at), bare || from > 0) else {
             return Vec::new();
         };
+        // "My keys and wallet".
+        let alone = clause.lower.get(from).is_some_and(|first| DETERMINERS.has(first));
+        thing.own |= !alone && found.last().is_some_and(|before: &Thing| before.own);
         found.push(thing);
         from = at + 1;
     }

@@ -1,6 +1,7 @@
 //! Where things are said to be, to have been put, and to be no longer.
 
 use super::fact;
+use super::owned::{LOCATION, called};
 use super::phrase::{Clause, Thing, destination, is_capital, located, noun_phrase, place, things};
 use super::stated::{Context, Stated};
 use super::words::{
@@ -11,8 +12,6 @@ use crate::memory::model::FactAction;
 use crate::memory::natures::RELATIONS;
 use crate::memory::placed_by;
 
-/// The attribute of "The mug is on the shelf."
-const LOCATION: &str = "location";
 /// Longest name of somebody unknown, words.
 const LONGEST_NAME: usize = 4;
 
@@ -52,7 +51,7 @@ fn there_is(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stated> {
     let (denied, rest) = polarity(clause);
     let Some((things, place)) = split(rest, true, located) else { return Vec::new() };
     match denied {
-        true => over(&things, &place),
+        true => over(&things, &place, context),
         false => there(&things, &place, None, context),
     }
 }
@@ -64,7 +63,7 @@ fn is_somewhere(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<
     let (denied, mut rest) = polarity(clause.from(at + 1));
     let first = *rest.lower.first()?;
     if (GONE.has(first) && !denied) || (denied && matches!(first, "there" | "here")) {
-        return Some(over(&things, ""));
+        return Some(over(&things, "", context));
     }
     let brought = BRINGS.has(first);
     if PLACED.has(first) || RESTS.has(first) {
@@ -72,7 +71,7 @@ fn is_somewhere(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<
     }
     let place = if brought { destination(rest) } else { located(rest) }?;
     Some(match denied {
-        true => over(&things, &place),
+        true => over(&things, &place, context),
         false => there(&things, &place, None, context),
     })
 }
@@ -82,13 +81,15 @@ fn stands(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<St
     let here = clause.from(at);
     let things = || things(clause.part(0..at), false);
     match here.lower {
-        ["disappeared" | "vanished", ..] => Some(over(&things(), "")),
-        ["has" | "have", "disappeared" | "vanished" | "gone", ..] => Some(over(&things(), "")),
+        ["disappeared" | "vanished", ..] => Some(over(&things(), "", context)),
+        ["has" | "have", "disappeared" | "vanished" | "gone", ..] => {
+            Some(over(&things(), "", context))
+        }
         ["does" | "do", "not", verb, ..] if STANDS.has(verb) => {
-            Some(over(&things(), &located(here.from(3))?))
+            Some(over(&things(), &located(here.from(3))?, context))
         }
         ["no", "longer", verb, ..] if STANDS.has(verb) => {
-            Some(over(&things(), &located(here.from(3))?))
+            Some(over(&things(), &located(here.from(3))?, context))
         }
         [verb, ..] if STANDS.has(verb) => {
             Some(there(&things(), &located(here.from(1))?, None, context))
@@ -113,7 +114,7 @@ fn was_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<S
     if REMOVES.has(verb)
         && let Some(place) = taken_from(what)
     {
-        return Some(over(&things, &place));
+        return Some(over(&things, &place, context));
     }
     let place = match verb {
         verb if BRINGS.has(verb) => destination(past_origin(what)),
@@ -171,7 +172,7 @@ fn somebody_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<
             .then(|| there(&things, &place, who.as_deref(), context));
     }
     if let Some((things, place)) = split(rest, false, taken_from).filter(|_| REMOVES.has(verb)) {
-        return Some(over(&things, &place));
+        return Some(over(&things, &place, context));
     }
     let (things, place) =
         split(rest, false, |clause| destination(past_origin(clause))).filter(|_| brings)?;
@@ -254,24 +255,34 @@ fn actor(clause: Clause<'_>, context: &Context<'_>) -> Option<Option<String>> {
     known.then(|| Some(context.owned(&text)))
 }
 
+/// What facts call a thing, and how a sentence does: what is whoever speaks's own has its owner's name.
+fn named(thing: &Thing, context: &Context<'_>) -> (String, String) {
+    match context.speaker.filter(|_| thing.own) {
+        Some(owner) => called(owner, &thing.key, context.view),
+        None => (thing.key.clone(), thing.worded.clone()),
+    }
+}
+
 /// What is said of things that are somewhere.
 fn there(things: &[Thing], place: &str, who: Option<&str>, context: &Context<'_>) -> Vec<Stated> {
     let place = context.owned(place);
     let one = |thing: &Thing| {
         let verb = if thing.several { "are" } else { "is" };
-        let plain = format!("{} {verb} {place}.", thing.worded);
+        let (key, worded) = named(thing, context);
+        let plain = format!("{worded} {verb} {place}.");
         let text = who.map_or(plain.clone(), |who| placed_by(&plain, who, thing.several));
         let wish = thing.indefinite.then_some(FactAction::Add);
-        Stated { fact: fact(thing.key.clone(), LOCATION, place.clone()), text, wish }
+        Stated { fact: fact(key, LOCATION, place.clone()), text, wish }
     };
     things.iter().map(one).collect()
 }
 
 /// What is said of things that are there no longer; an empty place: that they are not where they were.
-fn over(things: &[Thing], place: &str) -> Vec<Stated> {
+fn over(things: &[Thing], place: &str, context: &Context<'_>) -> Vec<Stated> {
     let wish = Some(FactAction::Retire);
+    let place = context.owned(place);
     let one = |thing: &Thing| {
-        let fact = fact(thing.key.clone(), LOCATION, place.to_owned());
+        let fact = fact(named(thing, context).0, LOCATION, place.clone());
         Stated { fact, text: String::new(), wish }
     };
     things.iter().map(one).collect()

@@ -30,6 +30,21 @@ pub(super) const HEDGING: [[&str; 2]; 6] = [
     ["supposed", "to"],
     ["next", "week"],
 ];
+/// What makes of a statement, at its end, what is not so ("is in the sink no longer") or only wished for.
+pub(super) const TAKING_BACK: [&[&str]; 3] = [&["no", "longer"], &["no", "more"], &["please"]];
+/// What is denied of all that follows a "that": "it is not true that …", "nobody said that …".
+pub(super) const DENIED: Words =
+    Words("true case right correct so fact say said says claim claimed claims mean meant");
+/// What denies it.
+pub(super) const DENYING: Words = Words("not never nobody no hardly");
+/// Before a "that", what denies it alone.
+pub(super) const FALSE: Words = Words("untrue false wrong incorrect lie rumour deny denies denied");
+/// Who says something says it in words of their own: "Ben said, I like tea."
+pub(super) const SAYING: Words = Words(
+    "says said tells told asks asked replies replied answers answered writes wrote shouts shouted whispers whispered",
+);
+/// Short forms with a full stop.
+pub(super) const SHORT: Words = Words("dr mr mrs ms prof st");
 /// What makes a question of a statement, at its end, and leaves the statement as it is.
 pub(super) const TAGS: [&[&str]; 4] =
     [&["and", "you"], &["what", "about", "you"], &["how", "about", "you"], &["and", "yours"]];
@@ -118,7 +133,16 @@ pub(super) const NO_THINGS: Words = Words(
      kids kid child children man men woman women boy boys girl girls people person persons guy guys baby visitor \
      visitors guest guests somebody someone nobody everybody everyone family parents mum mom dad grandma grandpa \
      quote grandmother grandfather girlfriend boyfriend wife husband teacher one ones two three lot lots kind sort first \
-     last other others",
+     last other others heart hearts head heads mind minds soul souls spirit spirits hair eye eyes ear ears nose mouth face \
+     tongue neck throat shoulder shoulders chest arm arms hand hands finger fingers stomach belly knee knees leg legs \
+     foot feet body bodies brain love hope hopes fear fears future luck faith trust loyalty patience attention focus \
+     priority priorities responsibility blame fault fate freedom success happiness dream dreams thought thoughts \
+     sympathy sympathies interest interests",
+);
+/// What one lives in without living there: "in her own world".
+pub(super) const NO_HOMES: Words = Words(
+    "world dream dreams head mind past future moment present bubble fantasy memories memory hope fear denial peace poverty \
+     luxury harmony sin silence isolation shadow shadows misery style comfort",
 );
 /// What one takes without leaving it there: "took the bus to the office".
 pub(super) const RIDES: Words = Words(
@@ -212,6 +236,8 @@ pub(super) enum Worded {
     NewTown,
     /// "a nurse", whatever the trade.
     Job,
+    /// "nurse", "a nurse": a trade that is known as one.
+    KnownJob,
     /// The same after "is a": a trade that is known as one.
     Trade,
     /// "the post office", "Siemens".
@@ -228,8 +254,10 @@ pub(super) enum Worded {
     Whose,
     /// Digits.
     Number,
-    /// Anything short.
-    Plain,
+    /// "5 High Street", "Rose Cottage": with a number or a name.
+    Address,
+    /// "ava@example.org", "ava at example dot org".
+    Email,
 }
 
 /// What is said of a person: the words of the verb, the attribute, how the value is worded. The first that fits counts.
@@ -248,7 +276,7 @@ pub(super) const SAID_OF: [(&str, &str, Worded); 34] = [
     ("is allergic to", "allergy", Worded::Liked),
     ("lives in", "home", Worded::Town),
     ("is living in", "home", Worded::Town),
-    ("lives at", "address", Worded::Plain),
+    ("lives at", "address", Worded::Address),
     ("moved back to", "home", Worded::NewTown),
     ("moved to", "home", Worded::NewTown),
     ("works as", "job", Worded::Job),
@@ -278,11 +306,11 @@ pub(super) const SAID_OF_WHAT_IS_ONES: [(&str, &str, Worded); 17] = [
     ("mobile number is", "phone", Worded::Number),
     ("number is", "phone", Worded::Number),
     ("phone is", "phone", Worded::Number),
-    ("email address is", "email", Worded::Plain),
-    ("email is", "email", Worded::Plain),
-    ("address is", "address", Worded::Plain),
+    ("email address is", "email", Worded::Email),
+    ("email is", "email", Worded::Email),
+    ("address is", "address", Worded::Address),
     ("age is", "age", Worded::Years),
-    ("job is", "job", Worded::Job),
+    ("job is", "job", Worded::KnownJob),
     ("profession is", "job", Worded::Job),
     ("occupation is", "job", Worded::Job),
     ("employer is", "employer", Worded::Firm),
@@ -321,6 +349,13 @@ pub(super) const TRADES: Words = Words(
      researcher roofer sailor salesman saleswoman scientist sculptor secretary seller singer soldier solicitor student \
      surgeon surveyor tailor teacher technician therapist trainer translator tutor vet waiter waitress watchmaker \
      welder writer",
+);
+/// Beside a trade, what makes it none that somebody has: "a bad cook", "a former nurse".
+pub(super) const NO_JOBS: Words = Words(
+    "good great excellent brilliant amazing wonderful fantastic perfect better best bad terrible awful horrible poor lousy \
+     worse worst decent passable fast slow careful careless reckless keen passionate avid enthusiastic \
+     lovely nice former retired ex future aspiring amateur hobby unemployed failed \
+     wannabe frustrated imaginary",
 );
 
 /// How a fact about somebody is worded.

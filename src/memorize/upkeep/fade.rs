@@ -65,7 +65,7 @@ fn retention(row: &MemoryRow, now: Timestamp, accesses: &Accesses, fade_days: f6
     let elapsed_days = now.secs_since(last).max(0.0) / DAY_SECS;
     let scale = if row.origin == HOUR { fade_days * HOUR_LASTS } else { fade_days };
     let strength = 1.0 + recalls as f64 + f64::from(row.importance.clamp(0.0, 1.0));
-    (-elapsed_days / (scale.max(1e-9) * strength)).exp()
+    (-elapsed_days / (scale.clamp(1e-9, f64::MAX) * strength)).exp()
 }
 
 fn is_forgettable(row: &MemoryRow, settings: &config::Upkeep) -> bool {
@@ -106,7 +106,9 @@ pub(super) fn plan(
     let mut left = shown.len();
     let mut fold = Vec::new();
     for (retained, row) in candidates {
-        if retained >= settings.retention && left <= target {
+        // What is no number has not faded.
+        let faded = retained < settings.retention;
+        if !faded && left <= target {
             break;
         }
         if fold.len() == MOST_AT_ONCE {

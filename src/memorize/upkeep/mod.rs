@@ -248,6 +248,10 @@ impl Upkeep {
 
     /// Deletes what was retired before the history that is kept, where that is worth its while.
     fn let_go(&self, now: Timestamp) -> Result<u64, MemoryError> {
+        // What is no number of days is no limit.
+        if !self.settings.history_days.is_finite() {
+            return Ok(0);
+        }
         let view = self.memory.view();
         let newest = view.sessions().last().filter(|one| one.recording.is_some()).map(Arc::clone);
         let lived = newest.as_ref().map_or(now, |session| {

@@ -1,0 +1,43 @@
+//! "In which room is the insulin?" asks where it is.
+
+use std::borrow::Cow;
+
+/// How such a question begins, longest first.
+const OPENINGS: [&str; 4] = ["in which room", "in what room", "which room", "what room"];
+/// What follows then.
+const BEING: [&str; 4] = ["is", "are", "was", "were"];
+
+/// The question with "where" in place of the room that is asked for.
+pub(super) fn where_is(text: &str) -> Cow<'_, str> {
+    let head = text.trim_start();
+    let after = OPENINGS.iter().find_map(|opening| {
+        let (start, rest) = head.split_at_checked(opening.len())?;
+        start.eq_ignore_ascii_case(opening).then_some(rest)
+    });
+    let Some(after) = after.filter(|rest| rest.starts_with(' ')) else { return text.into() };
+    let verb = after.split_whitespace().next().unwrap_or_default().to_lowercase();
+    if !BEING.contains(&verb.as_str()) {
+        return text.into();
+    }
+    // "Which room is it in?"
+    let bare = after.trim_end_matches(|c: char| !c.is_alphanumeric());
+    format!("Where{}?", bare.strip_suffix(" in").unwrap_or(bare)).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::where_is;
+
+    #[test]
+    fn a_room_is_a_where() {
+        for (text, wanted) in [
+            ("In which room is the insulin?", "Where is the insulin?"),
+            ("what room are the keys in?", "Where are the keys?"),
+            ("Which room did Ava clean?", "Which room did Ava clean?"),
+            ("Which rooms are there?", "Which rooms are there?"),
+            ("", ""),
+        ] {
+            assert_eq!(where_is(text), wanted);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Questions about deeds and journeys that were told: who was in view then is no answer to them.
+
+use super::household::{Household, local};
+use super::told::{check, told};
+
+#[test]
+fn who_was_in_view_did_not_therefore_do_it() {
+    let house = told(&[
+        (40.0, "Ava and Zoe baked a cake."),
+        (41.0, "Zoe cleans here on Fridays."),
+        (42.0, "Zoe returned the ladder."),
+        (43.0, "Ava is a nurse."),
+        (44.0, "Ava gave the blue lamp to Ben."),
+    ]);
+    check(
+        &house,
+        &[
+            ("Who baked with Ava?", &["Ava and Zoe baked a cake", "-was with"]),
+            ("Who cleans here?", &["Zoe cleans here", "-I saw"]),
+            ("Who returned the ladder?", &["Zoe returned the ladder", "-came"]),
+            ("How long has Ava been a nurse?", &["nurse", "-in view"]),
+            ("What did Ava give to Ben?", &["blue lamp", "-in view"]),
+            ("Where is the thing that Ava gave to Ben?", &["blue lamp", "-I last saw"]),
+            ("How many people juggle?", &["?"]),
+            ("Who juggled with Ava?", &["?", "-was with"]),
+            ("How often did Ava juggle?", &["?"]),
+            ("How long did Ava juggle?", &["?"]),
+            // What is of nothing but being there, the camera tells.
+            ("Who was with Ava today?", &["Ava was with"]),
+            ("Who came in after Ava left?", &["Ben at 17:31:30"]),
+            ("How long was Ava here today?", &["37 seconds"]),
+        ],
+    );
+}
+
+#[test]
+fn of_several_times_the_first_and_the_last_are_told_apart_and_all_are_counted() {
+    let house = Household::new();
+    for day in ["02-20", "02-22", "02-26"] {
+        house.tell("Zoe watered the orchid.", local(&format!("2026-{day}T08:00:00")));
+    }
+    house.tell("Ava practised the flute for an hour.", local("2026-02-20T10:00:00"));
+    house.tell("Ava practised the flute.", local("2026-02-22T10:00:00"));
+    house.tell("Ava practised the flute with Ben.", local("2026-02-26T10:00:00"));
+    house.tell("The drum was lent to Ben.", local("2026-02-20T11:00:00"));
+    house.tell("Ben gave the drum back.", local("2026-02-22T11:00:00"));
+    check(
+        &house,
+        &[
+            ("When did Ava last practise the flute?", &["26 February"]),
+            ("When did Ava first practise the flute?", &["20 February"]),
+            ("How often did Ava practise the flute?", &["3 times", "20 February", "26 February"]),
+            ("How often did Ava practise the flute on 22 February?", &["once", "22 February"]),
+            ("Does Ben have the drum?", &["Ben gave the drum back"]),
+        ],
+    );
+}
+
+#[test]
+fn who_was_told_to_be_away_was_elsewhere() {
+    let house = Household::new();
+    for (text, at) in [
+        ("Zoe left for Bonn this morning.", "2026-02-20T08:00:00"),
+        ("Zoe came back from Bonn.", "2026-02-22T20:00:00"),
+        ("Zoe went away to Kiel.", "2026-02-25T09:00:00"),
+        ("Ava drove to the clinic.", "2026-02-26T09:00:00"),
+        ("Max was in Rome from 10 February to 12 February.", "2026-02-14T09:00:00"),
+    ] {
+        house.tell(text, local(at));
+    }
+    check(
+        &house,
+        &[
+            ("Where was Zoe on 21 February?", &["left for Bonn", "-recording"]),
+            ("Where was Zoe on 24 February?", &["?"]),
+            ("Where was Max on 11 February?", &["Max was in Rome"]),
+            ("Where did Zoe go?", &["Kiel", "-Bonn"]),
+            ("Where did Ava go on 26 February?", &["the clinic"]),
+            ("Where did Ben go?", &["?", "I don't know where Ben went"]),
+            ("When did Zoe leave for Bonn?", &["on 20 February", "-came back"]),
+            ("When did Zoe come back from Bonn?", &["on 22 February"]),
+            ("How long was Zoe in Bonn?", &["2 days 12 hours"]),
+            ("How long was Zoe in Oslo?", &["?", "I don't know that Zoe was in Oslo"]),
+            ("How long was Ben away?", &["?", "-0 seconds"]),
+            ("Who was away on 21 February?", &["Zoe", "-Ava", "-Max"]),
+            ("Who was away on 23 February?", &["?"]),
+            ("Was Zoe here on 21 February?", &["No, as far as I know", "left for Bonn"]),
+            // Whom the camera saw was there.
+            ("Where was Ava at 17:30:10?", &["camera"]),
+            ("When did Ava leave?", &["17:31:20"]),
+        ],
+    );
+}
+
+#[test]
+fn what_somebody_did_for_a_living_is_told_as_of_then() {
+    let house = Household::new();
+    house.tell("Ava works as a beekeeper.", local("2026-02-20T08:00:00"));
+    house.tell("Ava works as a baker.", local("2026-02-25T08:00:00"));
+    check(
+        &house,
+        &[
+            ("What did Ava do for a living on 22 February?", &["beekeeper", "-baker"]),
+            ("What does Ava do for a living?", &["baker", "-beekeeper"]),
+        ],
+    );
+}
