@@ -43,6 +43,25 @@ fn person(robot: &Robot, id: &str) -> Value {
     people.into_iter().find(|person| person["id"] == id).unwrap_or_default()
 }
 
+/// Of one who was met first without pictures some are kept later on: they are learned, and the rest decides nothing.
+#[test]
+fn what_was_kept_of_somebody_in_part_is_enough() {
+    let video = need!("recordings/two_people_dev.mp4");
+    let video = video.to_str().unwrap_or_default();
+    let mut robot = Robot::new("open").set("privacy.media=false");
+    robot.json_lines(&["replay", video, "--duration", "25", "--json"]);
+    for setting in &mut robot.settings {
+        *setting = setting.replace("privacy.media=false", "privacy.media=true");
+    }
+    let later = ["replay", video, "--again", "--start-offset", "20", "--duration", "35", "--json"];
+    robot.json_lines(&later);
+    let before = seen(&robot);
+    assert_eq!(before.len(), 2, "{before:?}");
+    to_edge(&mut robot);
+    robot.json_lines(&["replay", video, "--again", "--duration", "40", "--json"]);
+    assert_eq!(seen(&robot), before, "the same two, under the same ids");
+}
+
 /// Both sets hear voices with the same model: her voice teaches whose the new face is.
 #[test]
 fn without_pictures_a_known_voice_brings_its_person_back() {

@@ -6,7 +6,12 @@
 
 use std::fmt::Write as _;
 
-use super::verify::Compared;
+use super::verify::{Compared, Verification};
+
+/// Pairs of one person from which the weakest twentieth can be told, …
+const LEAST_SAME: usize = 40;
+/// … and of two, of which one in a thousand counts.
+const LEAST_OTHER: usize = 1_000;
 
 /// What the scores of a folder suggest. Cosines.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,6 +24,30 @@ pub struct OperatingPoints {
     pub margin: f32,
     /// From here on two galleries are one.
     pub merge: f32,
+}
+
+/// Whether there are pairs enough to read operating points off.
+///
+/// # Errors
+/// What is missing and what brings it, in words.
+pub fn enough(figures: &Verification) -> Result<(), String> {
+    let (same, other) = (figures.same_pairs, figures.pairs.saturating_sub(figures.same_pairs));
+    if same >= LEAST_SAME && other >= LEAST_OTHER {
+        return Ok(());
+    }
+    Err(format!(
+        "{same} pairs of one person (of at least {LEAST_SAME}) and {other} of two (of at least {LEAST_OTHER}) are too few to read thresholds off, and nothing was written; add persons, or samples of each: ten with five each are enough ({})",
+        left_out(figures)
+    ))
+}
+
+/// How many samples of the folder count for nothing, and why.
+#[must_use]
+pub fn left_out(figures: &Verification) -> String {
+    match figures.skipped {
+        0 => "none left out".to_owned(),
+        some => format!("{some} left out: no face, or too little speech, in them"),
+    }
 }
 
 /// Reads the operating points off scores in falling order; `None` where one of both sides is empty.
@@ -157,7 +186,6 @@ pub fn plot_svg(compared: &Compared) -> String {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::bench::verify::Verification;
     use crate::ids::ModelHash;
     use crate::models::Thresholds;
     use proptest::prelude::*;
@@ -188,6 +216,23 @@ mod tests {
         let svg = plot_svg(&compared);
         assert_eq!(svg.matches("<polyline").count(), 2);
         assert!(svg.trim_end().ends_with("</svg>"));
+    }
+
+    #[test]
+    fn too_few_pairs_are_refused_with_what_is_missing_and_what_was_left_out() {
+        // So many people with so many samples each.
+        let folder = |people: usize, each: usize| Verification {
+            pairs: people * each * (people * each - 1) / 2,
+            same_pairs: people * each * (each - 1) / 2,
+            skipped: 2,
+            ..Verification::default()
+        };
+        assert_eq!(enough(&folder(10, 5)), Ok(()));
+        let few = enough(&folder(3, 5)).unwrap_err();
+        assert!(few.contains("30 pairs of one person (of at least 40) and 75 of two"), "{few}");
+        assert!(few.contains("ten with five each are enough (2 left out"), "{few}");
+        assert!(enough(&folder(60, 1)).is_err(), "strangers alone");
+        assert!(enough(&folder(2, 20)).is_err(), "hardly any strangers");
     }
 
     proptest! {

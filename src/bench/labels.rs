@@ -63,6 +63,16 @@ pub enum LabelError {
         /// What is wrong.
         reason: String,
     },
+    /// A stretch that ends before it begins.
+    #[error("reading labels: a stretch of {id:?} ends at {end} s, before it begins at {start} s")]
+    Stretch {
+        /// Whose.
+        id: String,
+        /// Its start, seconds.
+        start: f64,
+        /// Its end, seconds.
+        end: f64,
+    },
     /// RTTM of several recordings, none of them the one that is measured.
     #[error(
         "reading RTTM: it holds several recordings ({found}), and none is called {recording:?} as the recording's file is; name that file as one of them is named, or give an RTTM file with this recording's lines only",
@@ -128,6 +138,13 @@ impl Labels {
                 v.face_area_px.or(v.tile_px).unwrap_or([0.0, 0.0, f32::MAX, f32::MAX]);
             Rect { x, y, w, h }
         };
+        for person in &file.identities {
+            let seen = person.visible.iter().map(|v| (v.start, v.end));
+            let mut all = seen.chain(person.speaking.iter().map(|s| (s.start, s.end)));
+            if let Some((start, end)) = all.find(|(start, end)| end < start) {
+                return Err(LabelError::Stretch { id: person.id.clone(), start, end });
+            }
+        }
         let identities = file
             .identities
             .into_iter()
@@ -142,10 +159,18 @@ impl Labels {
 
     fn rttm(text: &str, recording: &str) -> Result<Self, LabelError> {
         let mut lines: Vec<(&str, &str, (f64, f64))> = Vec::new();
+        let mut other = None;
         for (index, line) in text.lines().enumerate() {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            if fields.first() != Some(&"SPEAKER") {
-                continue; // comments and other record types
+            match fields.first() {
+                None => continue,
+                Some(first) if first.starts_with([';', '#']) => continue,
+                Some(&"SPEAKER") => {}
+                // RTTM has other records as well, but not alone.
+                Some(_) => {
+                    other.get_or_insert(index + 1);
+                    continue;
+                }
             }
             let fail =
                 |reason: &str| LabelError::Rttm { line: index + 1, reason: reason.to_owned() };
@@ -162,6 +187,10 @@ impl Labels {
             }
             let name = *fields.get(7).ok_or_else(|| fail("there is no speaker name"))?;
             lines.push((fields[1], name, (start, start + duration)));
+        }
+        if let (Some(line), true) = (other, lines.is_empty()) {
+            let reason = "it is no SPEAKER line, and there is none in the whole text".to_owned();
+            return Err(LabelError::Rttm { line, reason });
         }
         let found: BTreeSet<&str> = lines.iter().map(|(file, ..)| *file).collect();
         if found.len() > 1 {
@@ -216,6 +245,33 @@ mod tests {
         assert!(error.to_string().contains("line 1"), "{error}");
         assert!(read("{\"format\":\"other\",\"identities\":[]}").is_err());
         assert!(read("SPEAKER a 1 1e308 1e308 <NA> <NA> ava <NA> <NA>").is_err());
+    }
+
+    #[test]
+    fn a_text_that_is_no_rttm_is_refused_and_an_empty_one_says_that_nobody_spoke() {
+        let error = read("\n;; a comment\nAva spoke first.\nBen answered.\n").unwrap_err();
+        assert!(error.to_string().contains("line 3: it is no SPEAKER line"), "{error}");
+        assert!(read("SPKR-INFO a 1 <NA> <NA> <NA> adult ava <NA> <NA>").is_err());
+        for nobody in ["", "\n\n", ";; nobody spoke\n# at all\n"] {
+            assert_eq!(read(nobody).unwrap(), Labels::default(), "{nobody:?}");
+        }
+        let beside = "SPKR-INFO a 1 <NA> <NA> <NA> adult ava <NA> <NA>\nSPEAKER a 1 4 3 <NA> <NA> ava <NA> <NA>\n";
+        assert_eq!(read(beside).unwrap().identities.len(), 1);
+    }
+
+    #[test]
+    fn a_stretch_that_ends_before_it_begins_is_refused() {
+        for key in ["visible", "speaking"] {
+            let text = format!(
+                r#"{{"format":"engram-truth/1","identities":[{{"id":"ava","{key}":[{{"start":1,"end":1}},{{"start":9,"end":5.5}}]}}]}}"#
+            );
+            let error = read(&text).unwrap_err().to_string();
+            assert!(
+                error.contains(r#""ava" ends at 5.5 s, before it begins at 9 s"#),
+                "{key}: {error}"
+            );
+            assert!(read(&text.replace("5.5", "9.5")).is_ok());
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@ use tempfile::TempDir;
 use super::BenchError;
 use crate::config::Config;
 
+/// Where the state directory keeps what was measured of cameras and models.
+const CALIBRATION: &str = "calibration";
+
 /// An empty folder for a store.
 ///
 /// # Errors
@@ -16,13 +19,42 @@ pub(super) fn folder() -> Result<TempDir, BenchError> {
         .map_err(|source| BenchError::Io { path: std::env::temp_dir(), source })
 }
 
-/// The configuration with an empty store, and its folder.
+/// The configuration with an empty store, and its folder; calibrated as the configured state directory is.
 ///
 /// # Errors
 /// As [`folder`].
 pub(super) fn store(config: &Config) -> Result<(TempDir, Config), BenchError> {
     let folder = folder()?;
+    // What was measured of this machine holds for its figures, too.
+    let calibrated = config.store_dir().join(CALIBRATION);
+    if calibrated.is_dir() {
+        let here = folder.path().join(CALIBRATION);
+        std::os::unix::fs::symlink(&calibrated, &here)
+            .map_err(|source| BenchError::Io { path: here, source })?;
+    }
     let mut config = config.clone();
     config.store.dir = Some(folder.path().to_owned());
     Ok((folder, config))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_of_a_benchmark_has_the_calibrations_of_the_configured_one_and_leaves_them() {
+        let state = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.store.dir = Some(state.path().to_owned());
+        assert!(!store(&config).unwrap().0.path().join(CALIBRATION).exists());
+        std::fs::create_dir(state.path().join(CALIBRATION)).unwrap();
+        let file = state.path().join("calibration/front.yaml");
+        std::fs::write(&file, "front").unwrap();
+        let (folder, scratch) = store(&config).unwrap();
+        let seen = scratch.store_dir().join("calibration/front.yaml");
+        assert_eq!(std::fs::read_to_string(seen).unwrap(), "front");
+        drop(folder);
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "front");
+    }
 }

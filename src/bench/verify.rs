@@ -4,19 +4,21 @@
 //! face or too little sound is found takes part in no pair and is counted.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::error::entries;
 use super::random::SplitMix64;
 use super::{BenchError, sound};
+use crate::capture::CaptureError;
+use crate::capture::picture::{PHOTO_SIDE_PX, photograph};
 use crate::config::Config;
 use crate::config::sections::FacePerception;
 use crate::daemon::assemble::catalogue;
+use crate::daemon::enrol::{LEAST_SPEECH_SECS, turns_of};
 use crate::daemon::ingest::PerceiverSet;
 use crate::ids::{ModelHash, SourceId};
-use crate::media::{Frame, Picture, SAMPLE_RATE};
+use crate::media::SAMPLE_RATE;
 use crate::models::ModelFile;
 use crate::percept::Embedding;
 use crate::time::Timestamp;
@@ -93,35 +95,34 @@ pub fn faces(config: &Config, dir: &Path) -> Result<Compared, BenchError> {
     compare(dir, file, |path| {
         let bytes = std::fs::read(path)
             .map_err(|error| BenchError::Io { path: path.to_owned(), source: error })?;
-        let frame = Frame {
-            source: source.clone(),
-            at: Timestamp::EPOCH,
-            number: 0,
-            width: 0,
-            height: 0,
-            picture: Picture::Encoded(Arc::from(bytes)),
-        };
-        let picture = crate::capture::picture::to_rgb(&frame)?;
-        let found = analyser.analyse(&source, frame.at, &picture)?;
+        let picture = photograph(&bytes, PHOTO_SIDE_PX)
+            .map_err(|reason| CaptureError::Picture { camera: source.to_string(), reason })?;
+        let found = analyser.analyse(&source, Timestamp::EPOCH, &picture)?;
         let largest =
             found.faces.into_iter().max_by(|a, b| a.bbox.area().total_cmp(&b.bbox.area()));
         Ok(largest.and_then(|face| face.embedding))
     })
 }
 
-/// Verifies voices: each whole utterance, or its middle `secs` seconds.
+/// Verifies voices: each whole utterance, or its middle `secs` seconds. As in enrolment nobody's voice is learned from
+/// less than 1.2 s of speech (of a middle of less than 2.4 s: half of it), so such a sound is no sample.
 ///
 /// # Errors
-/// When the folder cannot be read, is too small, or the set has no speaker embedder.
+/// When the folder cannot be read, is too small, or the set has no speaker embedder or no voice activity.
 pub fn voices(config: &Config, dir: &Path, secs: Option<f64>) -> Result<Compared, BenchError> {
     let set = PerceiverSet::choose(config, &catalogue(config)?)?;
     let no_model = || BenchError::NoModel { job: "voices", reasons: set.degraded.join("; ") };
     let file = set.speaker_embedder.as_ref().ok_or_else(no_model)?;
     let mut embedder = set.speaker_embedder()?.ok_or_else(no_model)?;
+    let mut finder = set.turn_finder(&SourceId::new("voice"), None)?.ok_or_else(no_model)?;
+    let least = secs.map_or(LEAST_SPEECH_SECS, |secs| LEAST_SPEECH_SECS.min(0.5 * secs));
     compare(dir, file, |path| {
         let sound = sound::read(path)?;
         let middle = middle(&sound, secs);
-        if (middle.len() as f64) < embedder.min_secs() * f64::from(SAMPLE_RATE) {
+        let turns = turns_of(&mut finder, middle.to_vec(), Timestamp::EPOCH)?;
+        let speech = turns.iter().fold(0.0, |secs, turn| secs + turn.speech_secs);
+        let long_enough = embedder.min_secs() * f64::from(SAMPLE_RATE);
+        if speech < least || (middle.len() as f64) < long_enough {
             return Ok(None);
         }
         Ok(Some(embedder.embed(middle)?))
@@ -262,7 +263,14 @@ fn operating_point(pairs: &[Pair], weight: impl Fn(&Pair) -> f64) -> Option<Oper
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::fs::{copy, create_dir, create_dir_all, write};
+
     use super::*;
+    use crate::capture::picture::decode;
+    use crate::capture::picture::tests::on_its_side;
+    use crate::config::ModelSet;
+    use crate::perceive::speech::to_wav;
+    use crate::perceive::voice::measured::shared;
 
     fn pair(cosine: f32, a: u32, b: u32) -> Pair {
         Pair { cosine, a, b }
@@ -305,6 +313,67 @@ mod tests {
         let [low, high] = ci.unwrap();
         assert!(low <= point.eer && point.eer <= high && high - low < 0.2, "{point:?} {ci:?}");
         assert_eq!(rates(&mut pairs, 8).unwrap(), (point, ci));
+    }
+
+    /// What was compared; `None`, and a line that says so, without models.
+    fn with_models(compared: Result<Compared, BenchError>) -> Option<Verification> {
+        if let Err(BenchError::NoModel { .. }) = compared {
+            eprintln!("skipped: no models (make setup)");
+            return None;
+        }
+        Some(compared.unwrap().verification)
+    }
+
+    #[test]
+    fn photographs_that_lie_on_their_side_are_compared_as_upright_ones() {
+        let Some(lfw) = shared("recordings/faces/lfw") else { return };
+        let dir = tempfile::tempdir().unwrap();
+        let (upright, aside) = (dir.path().join("upright"), dir.path().join("aside"));
+        for who in ["Ariel_Sharon", "Colin_Powell", "George_W_Bush"] {
+            for folder in [&upright, &aside] {
+                create_dir_all(folder.join(who)).unwrap();
+            }
+            for number in 1..=2 {
+                let name = format!("{who}/{number}.jpg");
+                let photo = lfw.join(format!("{who}/{who}_{number:04}.jpg"));
+                let photo = std::fs::read(photo).unwrap();
+                write(upright.join(&name), &photo).unwrap();
+                write(aside.join(&name), on_its_side(&decode(&photo).unwrap())).unwrap();
+            }
+        }
+        let mut config = Config::default();
+        config.models.set = ModelSet::Edge;
+        let Some(upright) = with_models(faces(&config, &upright)) else { return };
+        let aside = with_models(faces(&config, &aside)).unwrap();
+        assert_eq!((upright.samples, upright.skipped), (6, 0));
+        assert_eq!((aside.samples, aside.skipped), (6, 0));
+        assert!((aside.eer - upright.eer).abs() < 1e-9, "{} {}", upright.eer, aside.eer);
+    }
+
+    #[test]
+    fn silence_and_snippets_are_no_samples_of_a_voice() {
+        let Some(audio) = shared("recordings/audio") else { return };
+        let dir = tempfile::tempdir().unwrap();
+        for (who, file) in [("jfk", "jfk.flac"), ("beckett", "beckett.wav")] {
+            create_dir(dir.path().join(who)).unwrap();
+            let sound = sound::read(&audio.join(file)).unwrap();
+            for (number, piece) in sound.chunks_exact(4 * SAMPLE_RATE as usize).take(2).enumerate()
+            {
+                write(dir.path().join(format!("{who}/{number}.wav")), to_wav(piece)).unwrap();
+            }
+        }
+        let config = Config::default();
+        let Some(before) = with_models(voices(&config, dir.path(), None)) else { return };
+        assert_eq!((before.samples, before.skipped), (4, 0));
+        let silence = dir.path().join("jfk/silence.wav");
+        write(&silence, to_wav(&vec![0.0; 5 * SAMPLE_RATE as usize])).unwrap();
+        copy(&silence, dir.path().join("beckett/silence.wav")).unwrap();
+        let spoken = sound::read(&dir.path().join("jfk/0.wav")).unwrap();
+        let snippet = to_wav(&spoken[..SAMPLE_RATE as usize / 5]);
+        write(dir.path().join("jfk/snippet.wav"), snippet).unwrap();
+        let after = voices(&config, dir.path(), None).unwrap().verification;
+        assert_eq!((after.samples, after.skipped), (4, 3));
+        assert_eq!((after.eer, after.pairs), (before.eer, before.pairs));
     }
 
     #[test]

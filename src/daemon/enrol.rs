@@ -19,12 +19,12 @@ use crate::mqtt::Refusal;
 use crate::perceive::face::Detection;
 use crate::perceive::face::quality::{Flaw, quality, worst};
 use crate::perceive::speech::from_wav;
-use crate::perceive::voice::RawTurn;
+use crate::perceive::voice::{RawTurn, TurnFinder, VoiceError};
 use crate::percept::{Embedding, Face, FrameFaces};
 use crate::time::Timestamp;
 
 /// Speech without which no voice is learned, seconds.
-const LEAST_SPEECH_SECS: f64 = 1.2;
+pub(crate) const LEAST_SPEECH_SECS: f64 = 1.2;
 /// A face that is less than this share of the largest one's height is somebody in the background …
 const BACKGROUND: f32 = 0.7;
 /// … and one at the picture's edge is below this somebody beside.
@@ -35,7 +35,7 @@ const EDGE: f32 = 0.02;
 const LEAST_QUALITY: f32 = 0.15;
 /// Sound pinned with an exemplar, seconds.
 const PINNED_SECS: f64 = 3.0;
-/// Turns with as much speech are compared: they must be one voice.
+/// So much speech is compared with as much: it must be of one voice.
 const SURE_SECS: f64 = 2.0;
 
 /// The one face of a picture, as a lesson for a gallery.
@@ -168,14 +168,9 @@ pub fn voice(
     if heard.is_empty() {
         return Err(bad("its speech comes in pieces that are too short; speak a sentence".into()));
     }
-    let long: Vec<&(RawTurn, Embedding)> =
-        heard.iter().filter(|(turn, _)| turn.speech_secs >= SURE_SECS).collect();
-    for (index, (_, a)) in long.iter().enumerate() {
-        for (_, b) in &long[index + 1..] {
-            if a.cosine(b).is_some_and(|cosine| cosine < alike_from) {
-                return Err(bad("two voices are heard in it; cut it down to the one".into()));
-            }
-        }
+    let embed = |sound: &[f32]| embedder.embed(sound);
+    if are_two(&heard, alike_from, embed).map_err(|error| failed(&error))? {
+        return Err(bad("two voices are heard in it; cut it down to the one".into()));
     }
     let lessons = heard.into_iter().map(|(turn, embedding)| {
         let most = (PINNED_SECS * f64::from(SAMPLE_RATE)) as usize;
@@ -195,6 +190,43 @@ pub fn voice(
     Ok(lessons.collect())
 }
 
+/// Whether turns are of two voices: two that are long are unlike, or all that is like the one of the least alike two is,
+/// heard in one piece, unlike all that is like the other. One short turn alone is too little to tell.
+fn are_two(
+    heard: &[(RawTurn, Embedding)],
+    alike_from: f32,
+    mut embed: impl FnMut(&[f32]) -> Result<Embedding, VoiceError>,
+) -> Result<bool, VoiceError> {
+    let cosine = |a: &Embedding, b: &Embedding| a.cosine(b).unwrap_or(1.0);
+    let mut least: Option<(f32, &Embedding, &Embedding)> = None;
+    for (index, (turn, a)) in heard.iter().enumerate() {
+        for (other, b) in &heard[index + 1..] {
+            let alike = cosine(a, b);
+            if alike < alike_from && turn.speech_secs.min(other.speech_secs) >= SURE_SECS {
+                return Ok(true);
+            }
+            if least.is_none_or(|(least, ..)| alike < least) {
+                least = Some((alike, a, b));
+            }
+        }
+    }
+    let Some((_, a, b)) = least.filter(|(alike, ..)| *alike < alike_from) else { return Ok(false) };
+    let (mut mine, mut theirs): (Vec<&RawTurn>, Vec<&RawTurn>) = (Vec::new(), Vec::new());
+    for (turn, one) in heard {
+        let side = if cosine(one, a) >= cosine(one, b) { &mut mine } else { &mut theirs };
+        side.push(turn);
+    }
+    let secs = |side: &[&RawTurn]| side.iter().map(|turn| turn.speech_secs).sum::<f64>();
+    if secs(&mine).min(secs(&theirs)) < SURE_SECS {
+        return Ok(false);
+    }
+    let mut together = |side: &[&RawTurn]| {
+        let sound: Vec<f32> = side.iter().flat_map(|turn| turn.sound.iter().copied()).collect();
+        embed(&sound)
+    };
+    Ok(cosine(&together(&mine)?, &together(&theirs)?) < alike_from)
+}
+
 /// Stretches of speech; `None` without a voice activity model.
 fn turns(
     perceivers: &PerceiverSet,
@@ -203,9 +235,22 @@ fn turns(
 ) -> Result<Option<Vec<RawTurn>>, crate::perceive::PerceiveError> {
     let source = SourceId::new("voice");
     let Some(mut finder) = perceivers.turn_finder(&source, None)? else { return Ok(None) };
+    Ok(Some(turns_of(&mut finder, sound, at)?))
+}
+
+/// The stretches of speech of one whole sound; the finder has forgotten it then.
+///
+/// # Errors
+/// When the voice activity model fails.
+pub(crate) fn turns_of(
+    finder: &mut TurnFinder,
+    sound: Vec<f32>,
+    at: Timestamp,
+) -> Result<Vec<RawTurn>, VoiceError> {
+    let source = SourceId::new("voice");
     let mut turns = finder.push(&Block { source, at, samples: sound.into() })?;
     turns.extend(finder.flush()?);
-    Ok(Some(turns))
+    Ok(turns)
 }
 
 fn lesson(
@@ -384,6 +429,41 @@ mod tests {
         let nobody = chosen(&[]).unwrap_err();
         assert!(nobody.contains("no face in it (250x250 px)"), "{nobody}");
         assert!(nobody.contains("at least 48 px high"), "{nobody}");
+    }
+
+    /// Turns by direction in the plane, radians, and seconds.
+    fn spoken(turns: &[(f32, f64)]) -> Vec<(RawTurn, Embedding)> {
+        let turn = |(angle, secs): &(f32, f64)| RawTurn {
+            source: SourceId::new("voice"),
+            span: crate::time::Span::new(Timestamp::EPOCH, Timestamp::EPOCH.plus_secs(*secs)),
+            sound: vec![*angle; (100.0 * secs) as usize].into(),
+            activity: Vec::new(),
+            speech_secs: *secs,
+            level_dbfs: -20.0,
+        };
+        turns.iter().map(turn).map(|turn| (turn.clone(), heard(&turn.sound))).collect()
+    }
+
+    /// The mean direction: what turns are off by averages out where they are heard together.
+    fn heard(sound: &[f32]) -> Embedding {
+        let mean = sound.iter().sum::<f32>() / sound.len() as f32;
+        Embedding::normalised(vec![mean.cos(), mean.sin()], crate::ids::ModelHash([1; 32]))
+    }
+
+    #[test]
+    fn two_voices_are_told_in_short_turns_too_and_one_is_not_taken_for_two() {
+        let two =
+            |turns: &[(f32, f64)]| are_two(&spoken(turns), 0.7, |sound| Ok(heard(sound))).unwrap();
+        let (ava, ben) = (0.0, 1.2);
+        assert!(two(&[(ava, 1.6), (ben, 1.6), (ava, 1.6), (ben, 1.6)]));
+        assert!(two(&[(ava, 5.0), (ben, 1.6), (ben, 1.6)]), "one of them speaks for long");
+        assert!(two(&[(ava, 5.0), (ben, 5.0)]));
+        assert!(!two(&[(ava, 1.6), (ben, 1.6)]), "too little to tell");
+        let uneven = [0.5, -0.5, 0.1, 0.1, -0.1, -0.1].map(|off| (off, 1.6));
+        assert!(!two(&uneven), "two short turns of one voice may be unlike");
+        assert!(!two(&[(ava, 5.0), (ava, 5.0), (ava, 1.6)]));
+        assert!(!two(&[(ava, 5.0), (ava, 5.0), (ben, 0.8)]), "a cough");
+        assert!(!two(&[]));
     }
 
     #[test]

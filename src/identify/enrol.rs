@@ -3,25 +3,29 @@
 //! What is like a known face or voice teaches its gallery; what is not becomes a new one. Either way it is decreed:
 //! evidence does not overrule it.
 
-use std::collections::BTreeSet;
-
+use super::Resolver;
 use super::gallery::Probe;
 use super::ledger::Ledger;
-use super::{MatchThresholds, Resolver};
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::model::{Exemplar, Media, Membership, Merge, NameRow, NameSource};
+use crate::memory::model::{Exemplar, Media, Merge, NameRow, NameSource};
+use crate::names::are_same;
 use crate::time::Timestamp;
 
 /// What is written as the reason of an enrolled face or voice.
 const REASON: &str = "enrolled by the user";
 /// The same where somebody who was told of is met.
 const MET: &str = "told of before they were met, and called the same";
+/// Whose voices are nobody's.
+const ROBOTS: &str = "the robot's own (`self`)";
+const MEDIAS: &str = "that of a television or a radio (`media`)";
 
 /// Whom an enrolment is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Enrolled<'a> {
     /// The robot itself: its own voice.
     Robot,
+    /// Nobody: a television's voice, a radio's.
+    Media,
     /// A person who is known already (a face or voice stands for its person).
     Known(EntityId),
     /// Whoever is called so, else whoever it looks or sounds like, else somebody new.
@@ -34,7 +38,7 @@ pub type Lesson = (Exemplar, Media);
 /// What became of an enrolment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Enrolment {
-    /// `person_N`, or `self`.
+    /// `person_N`, or `self`; `None`: it is nobody's.
     pub person: Option<EntityId>,
     /// The face that learned.
     pub face: Option<EntityId>,
@@ -59,15 +63,29 @@ pub enum EnrolError {
         /// Their id.
         other: EntityId,
     },
-    /// A person's voice was to become the robot's.
+    /// A person's voice was to become the robot's, or a television's.
     #[error(
-        "this voice is that of {other}, who has a face or a name; if it is the robot's, say first `engramd people split {voice}`"
+        "this voice is that of {other}, who has a face or a name; if it is {whose}, say first `engramd people split {voice}`"
     )]
-    NotTheRobot {
+    Somebodys {
         /// The person.
         other: EntityId,
         /// The voice.
         voice: EntityId,
+        /// Whose it was to become.
+        whose: &'static str,
+    },
+    /// It is the robot's voice, or a television's.
+    #[error(
+        "this {what} is {whose}; if it is not, say first `engramd people split {part}`, else take a sample of the person alone"
+    )]
+    Nobodys {
+        /// `face` or `voice`.
+        what: &'static str,
+        /// Whose it is.
+        whose: &'static str,
+        /// The face or voice.
+        part: EntityId,
     },
     /// Several persons have the name.
     #[error("{name:?} may be {ids}; say which by its id")]
@@ -95,6 +113,13 @@ impl Resolver {
         let face = self.known_part(EntityKind::Face, &faces);
         let voice = self.known_part(EntityKind::Voice, &voices);
         let target = self.whom(who, face, voice)?;
+        if who == Enrolled::Media {
+            let part = voice.unwrap_or_else(|| ledger.mint(EntityKind::Voice));
+            self.decree_media(&[part], ledger);
+            self.teach(part, voices, ledger);
+            let (fresh, voice) = (voice.is_none(), Some(part));
+            return Ok(Enrolment { fresh, voice, ..Enrolment::default() });
+        }
         let (person, fresh) = match target {
             Some(person) => (person, false),
             None => (ledger.mint(EntityKind::Person), true),
@@ -108,17 +133,14 @@ impl Resolver {
             }
             let part = known.unwrap_or_else(|| ledger.mint(kind));
             self.give(part, person, ledger);
-            let lessons = lessons
-                .into_iter()
-                .map(|(exemplar, media)| (Exemplar { entity: part, ..exemplar }, Some(media)))
-                .collect();
-            self.learn(lessons, ledger);
+            self.teach(part, lessons, ledger);
             *(if kind == EntityKind::Face { &mut done.face } else { &mut done.voice }) = Some(part);
         }
         if let Enrolled::Named(name) = who
-            && self.persons.name(person).is_none_or(|(known, source)| {
-                source != NameSource::Told || !known.eq_ignore_ascii_case(name)
-            })
+            && self
+                .persons
+                .name(person)
+                .is_none_or(|(known, source)| source != NameSource::Told || !are_same(known, name))
         {
             let (name, source) = (name.to_owned(), NameSource::Told);
             let row = NameRow { entity: person, name, since: at, source, turn: None };
@@ -164,13 +186,35 @@ impl Resolver {
     pub fn decree_media(&mut self, voices: &[EntityId], ledger: &mut dyn Ledger) {
         for voice in voices {
             let head = self.persons.resolve(*voice);
-            let reason = "the user said that it is media".to_owned();
-            for part in self.group_of(head) {
-                let (person, reason) = (head, reason.clone());
-                let row = Membership { part, person, reason, decreed: true };
-                self.persons.enter(row, ledger);
-            }
+            self.decree_all(head, head, "the user said that it is media", ledger);
         }
+    }
+
+    /// The user says that these voices are the robot's own. It sticks.
+    pub fn decree_own(&mut self, voices: &[EntityId], ledger: &mut dyn Ledger) {
+        for voice in voices {
+            let head = self.persons.resolve(*voice);
+            self.decree_all(head, EntityId::ROBOT, "the user said that it is the robot's", ledger);
+        }
+    }
+
+    /// A face or voice, with all that was merged into it, belongs to that one from now on.
+    fn decree_all(
+        &mut self,
+        head: EntityId,
+        owner: EntityId,
+        reason: &str,
+        ledger: &mut dyn Ledger,
+    ) {
+        for part in self.group_of(head) {
+            self.persons.decree(part, owner, reason.to_owned(), ledger);
+        }
+    }
+
+    /// A face or voice learns from samples.
+    fn teach(&mut self, part: EntityId, lessons: Vec<Lesson>, ledger: &mut dyn Ledger) {
+        let own = |(exemplar, media): Lesson| (Exemplar { entity: part, ..exemplar }, Some(media));
+        self.learn(lessons.into_iter().map(own).collect(), ledger);
     }
 
     /// A face or voice with all that was merged into it.
@@ -180,10 +224,9 @@ impl Resolver {
 
     /// The known face or voice that all the samples together clearly are.
     fn known_part(&self, kind: EntityKind, lessons: &[Lesson]) -> Option<EntityId> {
-        let thresholds: &MatchThresholds =
-            if kind == EntityKind::Face { &self.faces } else { &self.voices };
+        let thresholds = self.thresholds(kind);
         let vectors = lessons.iter().map(|(e, _)| (e.embedding.clone(), e.weight)).collect();
-        self.nearest(kind, &Probe::new(vectors), thresholds).map(|(part, _)| part)
+        self.nearest(kind, &Probe::new(vectors), &thresholds).map(|(part, _)| part)
     }
 
     /// Who it is about; `None`: somebody new.
@@ -196,15 +239,13 @@ impl Resolver {
         let owner = |part: Option<EntityId>| part.and_then(|part| self.persons.person_of(part));
         let told =
             |person| self.persons.name(person).filter(|(_, source)| *source == NameSource::Told);
-        if who == Enrolled::Robot {
-            if let (Some(voice), Some(other)) = (voice, owner(voice))
-                && other.kind == EntityKind::Person
-                && (told(other).is_some()
-                    || !self.persons.parts(other, EntityKind::Face).is_empty())
-            {
-                return Err(EnrolError::NotTheRobot { other, voice });
+        let robots = who == Enrolled::Robot;
+        if robots || who == Enrolled::Media {
+            if let (Some(voice), Some(other)) = (voice, owner(voice)) {
+                let named = told(other).is_some();
+                self.may_be_nobodys(voice, other, named, robots)?;
             }
-            return Ok(Some(EntityId::ROBOT));
+            return Ok(robots.then_some(EntityId::ROBOT));
         }
         let target = match who {
             Enrolled::Known(id) => {
@@ -219,7 +260,7 @@ impl Resolver {
                     return Err(EnrolError::Ambiguous { name, ids });
                 }
             },
-            Enrolled::Robot => None,
+            Enrolled::Robot | Enrolled::Media => None,
         };
         let wanted = match who {
             Enrolled::Named(name) => Some(name.to_owned()),
@@ -232,16 +273,39 @@ impl Resolver {
             let theirs = told(other).map(|(name, _)| name.to_owned());
             let same = match (&theirs, &wanted) {
                 (None, _) => true,
-                (Some(theirs), Some(wanted)) => theirs.eq_ignore_ascii_case(wanted),
+                (Some(theirs), Some(wanted)) => are_same(theirs, wanted),
                 (Some(_), None) => false,
             };
-            if other.kind != EntityKind::Person || !same {
+            if let Some(part) = part.filter(|_| other.kind != EntityKind::Person) {
+                let whose = if other == EntityId::ROBOT { ROBOTS } else { MEDIAS };
+                return Err(EnrolError::Nobodys { what, whose, part });
+            }
+            if !same {
                 let name = theirs.unwrap_or_else(|| other.to_string());
                 return Err(EnrolError::SomebodyElse { what, name, other });
             }
             found = found.or(Some(other));
         }
         Ok(found)
+    }
+
+    /// Whether the voice of `other` may become the robot's, or else a television's.
+    fn may_be_nobodys(
+        &self,
+        voice: EntityId,
+        other: EntityId,
+        named: bool,
+        robots: bool,
+    ) -> Result<(), EnrolError> {
+        let known = named || !self.persons.parts(other, EntityKind::Face).is_empty();
+        if other.kind == EntityKind::Person && known {
+            let whose = if robots { ROBOTS } else { MEDIAS };
+            return Err(EnrolError::Somebodys { other, voice, whose });
+        }
+        if other == EntityId::ROBOT && !robots {
+            return Err(EnrolError::Nobodys { what: "voice", whose: ROBOTS, part: voice });
+        }
+        Ok(())
     }
 
     /// The part belongs to the person from now on; another person whose it was is the same one then.
@@ -254,10 +318,6 @@ impl Resolver {
             let (from, into, reason) = (other, person, REASON.to_owned());
             self.persons.merge(Merge { from, into, reason, decreed: true }, ledger);
         }
-        let parts: BTreeSet<EntityId> = self.group_of(part).into_iter().collect();
-        for part in parts {
-            let reason = REASON.to_owned();
-            self.persons.enter(Membership { part, person, reason, decreed: true }, ledger);
-        }
+        self.decree_all(part, person, REASON, ledger);
     }
 }

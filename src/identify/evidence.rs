@@ -180,6 +180,18 @@ impl Evidence {
         self.changed.insert(key);
     }
 
+    /// The faces and voices between which there is anything for being one person.
+    pub(super) fn supported(&self) -> impl Iterator<Item = (EntityId, EntityId)> {
+        let between = |key: &(EntityId, EntityId)| {
+            key.0.kind == EntityKind::Face && key.1.kind == EntityKind::Voice
+        };
+        let all = self
+            .pairs
+            .iter()
+            .filter(move |(key, signed)| between(key) && signed.support_secs > 0.0);
+        all.map(|(key, _)| *key)
+    }
+
     /// The evidence between a face and a voice, each with all that was merged into it (itself first).
     ///
     /// Seconds that counted against the head face while one of its aliases was visible are taken back.

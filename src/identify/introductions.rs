@@ -14,6 +14,7 @@ use super::merge::TOGETHER_SECS;
 use super::{MatchThresholds, Persons, Resolver};
 use crate::ids::EntityId;
 use crate::memory::model::NameSource;
+use crate::names::folded;
 
 /// What a name weighs of the seconds that link a voice to a face: more than the half that one of two faces must be ahead of
 /// the other, less than all.
@@ -92,7 +93,7 @@ struct Words(Vec<String>);
 
 impl Words {
     fn of(name: &str) -> Option<Self> {
-        let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<String> = folded(name).split_whitespace().map(str::to_owned).collect();
         (!words.is_empty()).then_some(Self(words))
     }
 
@@ -142,6 +143,12 @@ impl Introductions {
             found.names.entry(person).or_default().push(Known { words, by });
         }
         found
+    }
+
+    /// Whether a voice (that is no alias) called itself anything.
+    #[must_use]
+    pub fn speaks(&self, voice: EntityId) -> bool {
+        self.said.contains_key(&voice)
     }
 
     /// A voice's own words (the voice is no alias) against the names of a person but for those that it gave itself.

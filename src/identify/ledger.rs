@@ -31,6 +31,8 @@ pub trait Ledger {
     fn late_turn(&mut self, clip: ClipId, turn: TurnId, voice: EntityId, confidence: f32);
     /// A gallery's slot; a new version replaces the old one.
     fn exemplar(&mut self, row: Exemplar);
+    /// A gallery's slot is empty from now on.
+    fn retire_exemplar(&mut self, entity: EntityId, slot: u32);
     /// Evidence about a pair; a new version replaces the old one.
     fn pair(&mut self, row: PairEvidence);
     /// A face or voice belongs to a person; a new version replaces the old one.

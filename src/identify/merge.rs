@@ -6,7 +6,7 @@ use super::evidence::Signed;
 use super::introductions::Naming;
 use super::ledger::Ledger;
 use super::link;
-use super::{IdentifiedClip, Resolver, membership};
+use super::{IdentifiedClip, MatchThresholds, Resolver, membership};
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Membership, Merge};
 
@@ -15,11 +15,27 @@ pub(super) const TOGETHER_SECS: f64 = 0.5;
 /// How much more alike two must be for every second that they were seen or heard at once.
 const UNLIKE_PER_SEC: f32 = 0.1;
 
+/// Which voices faces were seen with, or the other way round.
+struct Ties {
+    /// Faces are tied to voices.
+    faces: bool,
+    /// Those that others may be tied to, each with all that was merged into it.
+    counterparts: BTreeMap<EntityId, Vec<EntityId>>,
+    /// By face (or voice), the counterparts that anything speaks for.
+    of: BTreeMap<EntityId, BTreeSet<EntityId>>,
+}
+
 impl Resolver {
     /// Merges faces, then voices, whose galleries are clearly one; or nearly so, when the signed evidence
     /// ties both to the same counterpart.
     pub(super) fn merge_galleries(&mut self, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
         for kind in [EntityKind::Face, EntityKind::Voice] {
+            let least = self.thresholds(kind).maybe;
+            // Nobody measured what the likenesses of this model say, or none runs: all stays open.
+            if least <= MatchThresholds::UNKNOWN.maybe {
+                continue;
+            }
+            self.likenesses.renew(kind, &self.galleries, least);
             while let Some((a, b, reason)) = self.same_entity(kind) {
                 let (into, from) = (a.min(b), a.max(b));
                 let merge = Merge { from, into, reason: reason.clone(), decreed: false };
@@ -40,61 +56,98 @@ impl Resolver {
 
     /// The most alike pair of galleries that are one.
     fn same_entity(&self, kind: EntityKind) -> Option<(EntityId, EntityId, String)> {
-        let thresholds = if kind == EntityKind::Face { self.faces } else { self.voices };
+        let thresholds = self.thresholds(kind);
         // What is of another model has other likenesses, to which these thresholds say nothing.
         let groups = self.matchable(kind);
-        let heads: Vec<_> = groups.iter().collect();
         let names = self.persons.introductions();
+        let ties = self.ties(kind);
         let mut best: Option<(f32, EntityId, EntityId, String)> = None;
-        for (index, (a, in_a)) in heads.iter().enumerate() {
-            for (b, in_b) in &heads[index + 1..] {
-                let likeness = self
-                    .galleries_of(in_a)
-                    .iter()
-                    .flat_map(|x| self.galleries_of(in_b).into_iter().map(|y| x.likeness(y)))
-                    .fold(-1.0_f32, f32::max);
-                if likeness < thresholds.maybe || best.as_ref().is_some_and(|b| b.0 >= likeness) {
-                    continue;
-                }
-                let persons = (self.persons.person_of(**a), self.persons.person_of(**b));
-                let (Some(x), Some(y)) = persons else { continue };
-                if x != y && !self.persons.may_merge(x, y) {
-                    continue;
-                }
-                let apart: f64 = in_a
-                    .iter()
-                    .flat_map(|f| in_b.iter().map(|g| self.evidence.together_secs(*f, *g)))
-                    .sum();
-                let naming = match x == y {
-                    true => Naming::Silent,
-                    false => self.heeded(names.of_persons(x, y), x, y),
-                };
-                let (spared, named) = (naming.spares(&thresholds), naming.reason());
-                // Strong evidence, no verdict: a reflection, or one face found twice, is beside itself, too.
-                let needed = thresholds.merge - spared + UNLIKE_PER_SEC * apart as f32;
-                let reason = if likeness >= needed {
-                    format!("{a} and {b} are alike: cosine {likeness:.2} of {needed:.2}{named}")
-                } else if apart > TOGETHER_SECS || likeness < thresholds.maybe - spared.min(0.0) {
-                    continue;
-                } else if let Some(tie) = self.tied(kind, in_a, in_b) {
-                    format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}{named}")
-                } else {
-                    continue;
-                };
-                best = Some((likeness, **a, **b, reason));
+        for ((a, b), likeness) in self.alike(kind, &groups) {
+            if best.as_ref().is_some_and(|b| b.0 >= likeness) {
+                continue;
             }
+            let (Some(in_a), Some(in_b)) = (groups.get(&a), groups.get(&b)) else { continue };
+            let apart: f64 = in_a
+                .iter()
+                .flat_map(|f| in_b.iter().map(|g| self.evidence.together_secs(*f, *g)))
+                .sum();
+            // What is dear to find out comes last: most pairs are alike by chance, and nothing else ties them.
+            let alone = thresholds.merge - Naming::Same.spares(&thresholds);
+            let tie = (apart <= TOGETHER_SECS).then(|| self.tied(&ties, (a, in_a), (b, in_b)));
+            let tie = tie.flatten();
+            if likeness < alone + UNLIKE_PER_SEC * apart as f32 && tie.is_none() {
+                continue;
+            }
+            let persons = (self.persons.person_of(a), self.persons.person_of(b));
+            let (Some(x), Some(y)) = persons else { continue };
+            if x != y && !self.persons.may_merge(x, y) {
+                continue;
+            }
+            let naming = match x == y {
+                true => Naming::Silent,
+                false => self.heeded(names.of_persons(x, y), x, y),
+            };
+            let (spared, named) = (naming.spares(&thresholds), naming.reason());
+            // Strong evidence, no verdict: a reflection, or one face found twice, is beside itself, too.
+            let needed = thresholds.merge - spared + UNLIKE_PER_SEC * apart as f32;
+            let reason = if likeness >= needed {
+                format!("{a} and {b} are alike: cosine {likeness:.2} of {needed:.2}{named}")
+            } else if likeness < thresholds.maybe - spared.min(0.0) {
+                continue;
+            } else if let Some(tie) = tie {
+                format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}{named}")
+            } else {
+                continue;
+            };
+            best = Some((likeness, a, b, reason));
         }
         best.map(|(_, a, b, reason)| (a, b, reason))
     }
 
+    /// How alike two faces or two voices are at most, each with all that was merged into it, where they may be one.
+    fn alike(
+        &self,
+        kind: EntityKind,
+        groups: &BTreeMap<EntityId, Vec<EntityId>>,
+    ) -> BTreeMap<(EntityId, EntityId), f32> {
+        let heads: BTreeMap<EntityId, EntityId> =
+            groups.iter().flat_map(|(head, ids)| ids.iter().map(|id| (*id, *head))).collect();
+        let mut found = BTreeMap::new();
+        for (x, y, likeness) in self.likenesses.of_kind(kind) {
+            let (Some(a), Some(b)) = (heads.get(&x), heads.get(&y)) else { continue };
+            if a != b {
+                let most = found.entry((*a.min(b), *a.max(b))).or_insert(likeness);
+                *most = likeness.max(*most);
+            }
+        }
+        found
+    }
+
+    /// Which counterparts each face, or voice, was ever perceived with, merges resolved.
+    fn ties(&self, kind: EntityKind) -> Ties {
+        let faces = kind == EntityKind::Face;
+        let other = if faces { EntityKind::Voice } else { EntityKind::Face };
+        let mut of: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
+        for (face, voice) in self.evidence.supported() {
+            let (part, counterpart) = if faces { (face, voice) } else { (voice, face) };
+            let (part, counterpart) =
+                (self.persons.resolve(part), self.persons.resolve(counterpart));
+            of.entry(part).or_default().insert(counterpart);
+        }
+        Ties { faces, counterparts: self.persons.groups(other), of }
+    }
+
     /// Both entities are tied to the same counterpart, each by enough evidence of its own.
-    fn tied(&self, kind: EntityKind, a: &[EntityId], b: &[EntityId]) -> Option<String> {
+    fn tied(
+        &self,
+        ties: &Ties,
+        (a, in_a): (EntityId, &[EntityId]),
+        (b, in_b): (EntityId, &[EntityId]),
+    ) -> Option<String> {
         let need = self.settings.link_secs;
-        let both: Vec<EntityId> = a.iter().chain(b).copied().collect();
-        let (counterparts, faces) = match kind {
-            EntityKind::Face => (self.persons.groups(EntityKind::Voice), true),
-            _ => (self.persons.groups(EntityKind::Face), false),
-        };
+        let faces = ties.faces;
+        let (of_a, of_b) = (ties.of.get(&a)?, ties.of.get(&b)?);
+        let both: Vec<EntityId> = in_a.iter().chain(in_b).copied().collect();
         let between = |mine: &[EntityId], other: &[EntityId]| {
             if faces {
                 self.evidence.between(mine, other)
@@ -102,8 +155,9 @@ impl Resolver {
                 self.evidence.between(other, mine)
             }
         };
-        for (head, members) in &counterparts {
-            let (x, y) = (between(a, members), between(b, members));
+        for head in of_a.intersection(of_b) {
+            let Some(members) = ties.counterparts.get(head) else { continue };
+            let (x, y) = (between(in_a, members), between(in_b, members));
             let own = if faces { x.support_secs.min(y.support_secs) } else { x.net().min(y.net()) };
             let joint = between(&both, members);
             if own >= need && joint.net() >= 2.0 * need {
@@ -138,11 +192,18 @@ impl Resolver {
         let mut current: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
         let names = self.persons.introductions();
         let mut named: BTreeMap<(EntityId, EntityId), &str> = BTreeMap::new();
+        let ties = self.ties(EntityKind::Voice).of;
+        let holders: Vec<Option<EntityId>> =
+            faces.keys().map(|face| self.persons.person_of(*face)).collect();
         for (voice, voice_members) in &voices {
             let owner = self.persons.person_of(*voice);
-            for (face, face_members) in &faces {
-                let holder = self.persons.person_of(*face);
+            let (seen_with, speaks) = (ties.get(voice), names.speaks(*voice));
+            for ((face, face_members), holder) in faces.iter().zip(holders.iter().copied()) {
                 let linked = owner.is_some() && owner == holder;
+                let seen = seen_with.is_some_and(|faces| faces.contains(face));
+                if !linked && !seen && !speaks {
+                    continue; // nothing speaks for them
+                }
                 let allowed = match (owner, holder) {
                     (Some(x), Some(y)) => linked || self.persons.may_merge(x, y),
                     _ => !self.persons.decreed(*voice),

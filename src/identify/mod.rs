@@ -7,7 +7,7 @@
 //!
 //! Per clip: tracks and turns are grouped jointly with the galleries (`cluster`); what is between two
 //! thresholds waits; galleries learn; signed face–voice evidence is counted (`evidence`); galleries that turn
-//! out to be one are merged; voices are linked to faces (`link`); what is left alone becomes a person alone. Names that
+//! out to be one (`likeness`) are merged; voices are linked to faces (`link`); what is left alone becomes a person alone. Names that
 //! speakers gave themselves weigh in both (`introductions`).
 //! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
 //! other half (`unmatchable`).
@@ -19,6 +19,7 @@ mod faces;
 pub mod gallery;
 mod introductions;
 pub mod ledger;
+mod likeness;
 pub mod link;
 mod merge;
 pub mod names;
@@ -52,11 +53,13 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, NameSource, TrackRow, TurnRow,
 };
+use crate::names::are_same;
 use crate::percept::{ClipPercepts, Embedding, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
 use evidence::{Evidence, Mouth};
 use faces::Given;
 use gallery::{Gallery, Probe};
+use likeness::Likenesses;
 use objects::Objects;
 
 /// After that long an open percept gets the likeliest answer or none, seconds.
@@ -183,6 +186,7 @@ pub struct Resolver {
     faces: MatchThresholds,
     voices: MatchThresholds,
     galleries: BTreeMap<EntityId, Gallery>,
+    likenesses: Likenesses,
     persons: Persons,
     evidence: Evidence,
     objects: Objects,
@@ -205,15 +209,18 @@ impl Resolver {
         for exemplar in &rows.exemplars {
             slots.entry(exemplar.entity).or_default().push(exemplar.clone());
         }
-        let galleries = slots
+        let galleries: BTreeMap<EntityId, Gallery> = slots
             .into_iter()
             .map(|(entity, slots)| (entity, Gallery::from_exemplars(entity, slots)))
             .collect();
+        let mut likenesses = Likenesses::default();
+        likenesses.changed(galleries.keys().copied());
         Self {
             settings: settings.clone(),
             faces: settings.face_accept.map_or(faces, |at| faces.with_accept(at)).of_views(),
             voices: settings.voice_accept.map_or(voices, |at| voices.with_accept(at)),
             galleries,
+            likenesses,
             persons: Persons::from_rows(rows),
             evidence: Evidence::from_rows(&rows.pairs),
             objects: Objects::from_rows(rows),
@@ -418,12 +425,14 @@ impl Resolver {
         let name = names::said_name(text)?;
         let person = self.persons.person_of(voice)?;
         let known = self.persons.name(person);
-        if known.is_some_and(|(known, _)| known.eq_ignore_ascii_case(&name)) {
+        if known.is_some_and(|(known, _)| are_same(known, &name)) {
             return None;
         }
         let turn = Some((clip.session, turn));
         let row = NameRow { entity: person, name, since: at, source: NameSource::Said, turn };
-        self.persons.introduce(voice, row.clone(), ledger);
+        if !self.persons.introduce(voice, row.clone(), ledger) {
+            return None;
+        }
         self.meet(person, &row.name, false, ledger);
         Some(row)
     }
@@ -523,6 +532,13 @@ impl Resolver {
         into
     }
 
+    /// The user says that somebody of whom there is no face and no voice is not whom they were merged into. Returns who
+    /// they are then.
+    pub fn decree_apart(&mut self, alias: EntityId, ledger: &mut dyn Ledger) -> EntityId {
+        self.persons.undo(alias, true, ledger);
+        self.persons.resolve(alias)
+    }
+
     /// The user says that these faces or voices are another person than they were taken for.
     ///
     /// Each goes back to the person it first was, or, where that is the same, together to a new one. It sticks:
@@ -608,6 +624,10 @@ impl Resolver {
         groups
     }
 
+    fn thresholds(&self, kind: EntityKind) -> MatchThresholds {
+        if kind == EntityKind::Face { self.faces } else { self.voices }
+    }
+
     fn galleries_of(&self, ids: &[EntityId]) -> Vec<&Gallery> {
         ids.iter().filter_map(|id| self.galleries.get(id)).collect()
     }
@@ -631,18 +651,24 @@ impl Resolver {
 
     fn learn(&mut self, lessons: Vec<(Exemplar, Option<Media>)>, ledger: &mut dyn Ledger) {
         let mut changed: BTreeMap<(EntityId, u32), Option<Media>> = BTreeMap::new();
+        let mut emptied: BTreeSet<(EntityId, u32)> = BTreeSet::new();
         for (exemplar, media) in lessons {
             let entity = exemplar.entity;
-            let of = if entity.kind == EntityKind::Face { self.faces } else { self.voices };
-            let same_view = of.same_view();
+            let same_view = self.thresholds(entity.kind).same_view();
             let gallery = self.galleries.entry(entity).or_insert_with(|| Gallery::new(entity));
+            let others = gallery.leave_other_models(exemplar.embedding.model);
+            emptied.extend(others.into_iter().map(|slot| (entity, slot)));
             if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size, same_view) {
                 changed.insert((entity, row.slot), media);
                 self.evidence.learned(entity);
             }
         }
+        self.likenesses.changed(changed.keys().chain(&emptied).map(|(entity, _)| *entity));
+        for (entity, slot) in emptied.into_iter().filter(|key| !changed.contains_key(key)) {
+            ledger.retire_exemplar(entity, slot);
+        }
         for ((entity, slot), media) in changed {
-            let row = self.galleries.get(&entity).and_then(|g| g.exemplars().get(slot as usize));
+            let row = self.galleries.get(&entity).and_then(|gallery| gallery.in_slot(slot));
             if let Some(row) = row {
                 if let Some(media) = media {
                     ledger.media(media);
@@ -717,8 +743,7 @@ impl Resolver {
     /// Open percepts that ended before `until` get the likeliest known face or voice, or none for good.
     fn decide_old(&mut self, until: Timestamp, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
         let best = |resolver: &Self, kind, probe: &Probe, barred: &[EntityId]| {
-            let thresholds =
-                if kind == EntityKind::Face { resolver.faces } else { resolver.voices };
+            let thresholds = resolver.thresholds(kind);
             let groups = resolver.persons.groups(kind);
             let open: Vec<_> = groups.iter().filter(|(id, _)| !barred.contains(id)).collect();
             let score = |index: usize| {

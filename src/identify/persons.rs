@@ -6,6 +6,7 @@ use super::introductions::Introductions;
 use super::ledger::{IdentityRows, Ledger};
 use crate::ids::{EntityId, EntityKind, SessionId, TurnId};
 use crate::memory::model::{Membership, Merge, NameRow, NameSource};
+use crate::names::{are_same, folded};
 
 /// The book of persons, rebuilt from rows.
 #[derive(Clone, Debug, Default)]
@@ -97,9 +98,10 @@ impl Persons {
     /// Everyone whose name that is, letter case aside, ascending.
     #[must_use]
     pub fn called(&self, name: &str) -> Vec<EntityId> {
+        let wanted = folded(name);
         let so = |id: &EntityId| {
             let names = self.names.get(id).into_iter().flatten();
-            names.into_iter().any(|row| row.name.eq_ignore_ascii_case(name))
+            names.into_iter().any(|row| folded(&row.name) == wanted)
         };
         let mut found: Vec<EntityId> =
             self.names.keys().filter(|id| so(id)).map(|id| self.resolve(*id)).collect();
@@ -152,7 +154,7 @@ impl Persons {
     pub fn may_merge(&self, a: EntityId, b: EntityId) -> bool {
         let told = |person| self.name(person).filter(|(_, source)| *source == NameSource::Told);
         let names_agree = match (told(a), told(b)) {
-            (Some((x, _)), Some((y, _))) => x.eq_ignore_ascii_case(y),
+            (Some((x, _)), Some((y, _))) => are_same(x, y),
             _ => true,
         };
         let decreed = |person| {
@@ -226,20 +228,31 @@ impl Persons {
         only(&from_a, &from_b).or_else(|| only(&from_b, &from_a))
     }
 
-    /// Writes a name; it takes the place of an older row of the same name.
-    pub(super) fn name_it(&mut self, row: NameRow, ledger: &mut dyn Ledger) {
+    /// Writes a name; it takes the place of an older row of the same name. False where that one outranks it, and stays.
+    pub(super) fn name_it(&mut self, row: NameRow, ledger: &mut dyn Ledger) -> bool {
         let known = self.names.entry(row.entity).or_default();
+        if known.iter().any(|older| older.source > row.source && are_same(&older.name, &row.name)) {
+            return false;
+        }
         known.retain(|older| older.name != row.name);
         known.push(row.clone());
         ledger.name(row);
+        true
     }
 
-    /// Writes a name that this voice gave itself.
-    pub(super) fn introduce(&mut self, voice: EntityId, row: NameRow, ledger: &mut dyn Ledger) {
-        if let Some(turn) = row.turn {
+    /// Writes a name that this voice gave itself; false where the user told it already.
+    pub(super) fn introduce(
+        &mut self,
+        voice: EntityId,
+        row: NameRow,
+        ledger: &mut dyn Ledger,
+    ) -> bool {
+        let turn = row.turn;
+        let written = self.name_it(row, ledger);
+        if let Some(turn) = turn.filter(|_| written) {
             self.speakers.insert(turn, voice);
         }
-        self.name_it(row, ledger);
+        written
     }
 
     /// The user decides: parts of kind face or voice go to that person and stay there.

@@ -1,5 +1,8 @@
 //! Between the resolver and the memory: drafts take its decisions, views give them back.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::Persons;
 use super::ledger::{IdentityRows, Ledger};
 use super::objects::POSE_HOLDS_SECS;
@@ -19,17 +22,15 @@ pub fn who_is_who(view: &View) -> Persons {
 
 /// Who is one with whom, and called what.
 fn rows_of_persons(view: &View, entities: &[EntityId]) -> IdentityRows {
-    let names = entities
+    // Each of several that are one has the names of all.
+    let mut gathered = BTreeSet::new();
+    let names: Vec<NameRow> = entities
         .iter()
         .flat_map(|id| view.names(*id))
         .filter(|row| entities.binary_search(&row.entity).is_ok())
+        .filter(|row| gathered.insert(Arc::clone(row)))
         .map(|row| (*row).clone())
-        .fold(Vec::new(), |mut names: Vec<NameRow>, row| {
-            if !names.contains(&row) {
-                names.push(row);
-            }
-            names
-        });
+        .collect();
     let said = names.iter().filter(|row| row.source == NameSource::Said);
     let speaker = |row: &NameRow| {
         let (session, turn) = row.turn?;
@@ -106,6 +107,10 @@ impl Ledger for Draft {
 
     fn exemplar(&mut self, row: Exemplar) {
         Self::exemplar(self, row);
+    }
+
+    fn retire_exemplar(&mut self, entity: EntityId, slot: u32) {
+        Self::retire_exemplar(self, entity, slot);
     }
 
     fn pair(&mut self, row: PairEvidence) {

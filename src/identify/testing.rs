@@ -90,6 +90,9 @@ impl Ledger for TestLedger {
     fn exemplar(&mut self, row: Exemplar) {
         self.exemplars.insert((row.entity, row.slot), row);
     }
+    fn retire_exemplar(&mut self, entity: EntityId, slot: u32) {
+        self.exemplars.remove(&(entity, slot));
+    }
     fn pair(&mut self, row: PairEvidence) {
         self.pairs.insert((row.face, row.voice), row);
     }

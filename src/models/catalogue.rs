@@ -37,6 +37,8 @@ pub struct Catalogue {
     /// Where files lie; the first is where fetching puts them.
     folders: Vec<Folder>,
     mirror: Option<PathBuf>,
+    /// Where calibrations are looked for as well; `None`: in the default state directory.
+    state_dir: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -175,7 +177,13 @@ impl Catalogue {
             Err(_) => Manifest::built_in()?,
         };
         let folders = dirs.into_iter().map(Folder::open).collect();
-        Ok(Self { manifest, folders, mirror: mirror.map(Path::to_owned) })
+        Ok(Self { manifest, folders, mirror: mirror.map(Path::to_owned), state_dir: None })
+    }
+
+    /// Takes the matching thresholds that were calibrated in this state directory.
+    #[must_use]
+    pub fn calibrated_in(self, state_dir: PathBuf) -> Self {
+        Self { state_dir: Some(state_dir), ..self }
     }
 
     /// The folder where fetching puts files.
@@ -270,7 +278,7 @@ impl Catalogue {
             hash,
             licence: model.licence.clone(),
             max_batch: model.max_batch,
-            thresholds: thresholds(model, hash)?,
+            thresholds: thresholds(model, hash, self.state_dir.as_deref())?,
             instead_of: None,
         })
     }
@@ -442,10 +450,18 @@ impl Catalogue {
     }
 }
 
-/// The thresholds of a model, unless they were measured for another file.
-fn thresholds(model: &Model, hash: ModelHash) -> Result<Option<Thresholds>, ModelError> {
-    let name = model.thresholds.as_deref().unwrap_or(&model.name);
-    let read = Thresholds::of(name)?;
+/// The thresholds of a model, or of the one that the manifest says it shares them with, unless they were measured for
+/// another file.
+fn thresholds(
+    model: &Model,
+    hash: ModelHash,
+    state_dir: Option<&Path>,
+) -> Result<Option<Thresholds>, ModelError> {
+    let own = Thresholds::of(&model.name, state_dir)?;
+    let read = match (own, &model.thresholds) {
+        (None, Some(shared)) => Thresholds::of(shared, state_dir)?,
+        (own, _) => own,
+    };
     Ok(read.filter(|thresholds| {
         let fits = thresholds.sha256.is_none_or(|measured| measured == hash);
         if !fits {

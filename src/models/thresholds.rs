@@ -1,13 +1,14 @@
 //! Matching thresholds: when two embeddings of a model are the same face or voice.
 //!
 //! They belong to a model, not to the code: `calibration/thresholds/<model>.toml`, measured with
-//! `engramd bench verify` and on recordings. A file in `/etc/engram` or the state directory comes
-//! before the one this build was made with.
+//! `engramd calibrate` and on recordings. A file in `/etc/engram`, the state directory or
+//! `/usr/share/engram` ([`find_file`]) comes before the one this build was made with.
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::find_file;
 use crate::ids::ModelHash;
 use crate::models::error::ModelError;
 
@@ -20,8 +21,8 @@ const BUILT_IN: [(&str, &str); 5] = [
     ("arcface_r50", include_str!("../../calibration/thresholds/arcface_r50.toml")),
 ];
 
-/// Where a calibration of this machine lies, most important first.
-const PLACES: [&str; 3] = ["/etc/engram", "/var/lib/engram", "/usr/share/engram"];
+/// Where calibrations lie, below each of the folders in which files are looked up.
+pub const FOLDER: &str = "calibration/thresholds";
 
 /// How two embeddings are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,20 +64,21 @@ pub struct Thresholds {
 }
 
 impl Thresholds {
-    /// The thresholds of a model: of this machine, else of this build; `None` when there are none.
+    /// The thresholds of a model: of this machine, else of this build; `None` when there are none. `state_dir`: the
+    /// state directory, where it is not the default one.
     ///
     /// # Errors
     /// [`ModelError::Thresholds`] when a file is there and cannot be understood.
-    pub fn of(model: &str) -> Result<Option<Self>, ModelError> {
-        for place in PLACES {
-            let path = Path::new(place).join(format!("calibration/thresholds/{model}.toml"));
-            match std::fs::read_to_string(&path) {
-                Ok(text) => return Self::parse(&text, &path).map(Some),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-                Err(source) => return Err(ModelError::Io { doing: "reading", path, source }),
-            }
-        }
-        Self::built_in(model)
+    pub fn of(model: &str, state_dir: Option<&Path>) -> Result<Option<Self>, ModelError> {
+        let Some(path) = Self::file(model, state_dir) else { return Self::built_in(model) };
+        let text = std::fs::read_to_string(&path).map_err(ModelError::io("reading", &path))?;
+        Self::parse(&text, &path).map(Some)
+    }
+
+    /// The file that holds this machine's calibration of a model; `None` where there is none.
+    #[must_use]
+    pub fn file(model: &str, state_dir: Option<&Path>) -> Option<PathBuf> {
+        find_file(&Path::new(FOLDER).join(format!("{model}.toml")), state_dir)
     }
 
     /// The thresholds that this build was made with; `None` for a model that it does not know.
@@ -124,6 +126,24 @@ mod tests {
             assert_eq!(read.model, name);
             assert!(manifest.model(name).is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn a_calibration_in_the_state_directory_comes_before_the_built_in_one() {
+        let (name, text) = BUILT_IN[0];
+        let state = tempfile::tempdir().unwrap();
+        let of_this_machine = || Thresholds::of(name, Some(state.path()));
+        assert_eq!(of_this_machine().unwrap(), Thresholds::built_in(name).unwrap());
+        let folder = state.path().join(FOLDER);
+        std::fs::create_dir_all(&folder).unwrap();
+        let measured = text.replace("margin = ", "margin = 0.123 # ");
+        assert_ne!(measured, text);
+        std::fs::write(folder.join(format!("{name}.toml")), measured).unwrap();
+        assert_eq!(of_this_machine().unwrap().map(|found| found.margin), Some(0.123));
+        std::fs::write(folder.join(format!("{name}.toml")), "garbage").unwrap();
+        let error = of_this_machine().unwrap_err().to_string();
+        assert!(error.contains(&*state.path().to_string_lossy()), "{error}");
+        assert_eq!(Thresholds::of("of_nobody", Some(state.path())).unwrap(), None);
     }
 
     #[test]

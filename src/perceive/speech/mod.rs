@@ -10,6 +10,8 @@ use crate::time::Timestamp;
 
 mod open;
 mod openai;
+#[cfg(any(feature = "whisper", test))]
+mod pieces;
 mod pocketsphinx;
 mod sphinx_ffi;
 mod wav;

@@ -6,10 +6,11 @@ use whisper_rs::{
     FullParams, SamplingStrategy, WhisperContext, WhisperContextParameters, WhisperState,
 };
 
+use super::pieces::Pieces;
 use super::{TranscribeError, Transcriber};
 use crate::config;
 use crate::media::SAMPLE_RATE;
-use crate::percept::{Transcript, Word};
+use crate::percept::Transcript;
 use crate::time::{Span, Timestamp};
 
 const ENGINE: &str = "whisper";
@@ -23,6 +24,7 @@ pub struct Whisper {
     state: WhisperState,
     // Keeps the model's weights alive beside the state.
     _context: WhisperContext,
+    /// What is spoken, as whisper.cpp calls it; `None`: found anew in every turn.
     language: Option<String>,
     name: String,
 }
@@ -50,7 +52,8 @@ impl Whisper {
         let language = settings
             .language
             .as_deref()
-            .map(|tag| tag.split('-').next().unwrap_or(tag).to_lowercase());
+            .map(|tag| tag.split('-').next().unwrap_or(tag).to_lowercase())
+            .filter(|language| language != "auto");
         let model = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self { state, _context: context, language, name: format!("{ENGINE}:{model}") })
     }
@@ -81,34 +84,25 @@ impl Transcriber for Whisper {
         self.state.full(params, &padded).map_err(|error| fail(error.to_string()))?;
         let secs = sound.len() as f64 / f64::from(SAMPLE_RATE);
         let at = |centisecs: i64| start.plus_secs((centisecs as f64 / 100.0).clamp(0.0, secs));
-        let (mut text, mut words) = (String::new(), Vec::<Word>::new());
+        let (mut text, mut pieces) = (Vec::new(), Pieces::default());
         for segment in self.state.as_iter() {
-            text.push_str(&segment.to_str_lossy().map_err(|error| fail(error.to_string()))?);
+            text.extend_from_slice(segment.to_bytes().map_err(|error| fail(error.to_string()))?);
             for token in (0..segment.n_tokens()).filter_map(|n| segment.get_token(n)) {
-                let part = token.to_str_lossy().map_err(|error| fail(error.to_string()))?;
-                if part.starts_with("[_") || part.starts_with("<|") {
+                let part = token.to_bytes().map_err(|error| fail(error.to_string()))?;
+                if part.starts_with(b"[_") || part.starts_with(b"<|") {
                     continue;
                 }
-                let (times, probability) = (token.token_data(), token.token_probability());
-                match words.last_mut() {
-                    Some(word) if !part.starts_with(' ') => {
-                        word.text.push_str(&part);
-                        word.span = Span::new(word.span.start, at(times.t1));
-                        word.confidence = word.confidence.map(|least| least.min(probability));
-                    }
-                    _ => words.push(Word {
-                        text: part.trim_start().into(),
-                        span: Span::new(at(times.t0), at(times.t1)),
-                        confidence: Some(probability.clamp(0.0, 1.0)),
-                    }),
-                }
+                let times = token.token_data();
+                let span = Span::new(at(times.t0), at(times.t1));
+                pieces.add(part, span, token.token_probability());
             }
         }
-        words.retain(|word| !word.text.trim().is_empty());
+        let found = || whisper_rs::get_lang_str(self.state.full_lang_id_from_state());
+        let language = self.language.clone().or_else(|| found().map(str::to_owned));
         Ok(Transcript {
-            text: text.trim().to_owned(),
-            words,
-            language: self.language.clone(),
+            text: String::from_utf8_lossy(&text).trim().to_owned(),
+            words: pieces.words(),
+            language,
             engine: self.name.clone(),
         })
     }

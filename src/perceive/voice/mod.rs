@@ -43,7 +43,7 @@ pub use segmenter::{Segmenter, Stretch};
 pub use sounds::SoundFinder;
 pub use split::{SplitSettings, split_by_speaker};
 pub use turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
-pub use twice::heard_once;
+pub use twice::{heard_once, lately};
 pub use vad::{SileroVad, VadState, VoiceActivity};
 
 use crate::ids::ModelHash;

@@ -2,9 +2,13 @@
 //!
 //! Two turns are one when the rise and fall of their loudness agree over the time that they share, within
 //! what distance and unsynchronised sound cards delay. Two people who speak at once differ in that.
+//!
+//! Of one voice one microphone may hear the end just before a clip's border, the other just after it. What was told with the
+//! earlier clip stays then: it is committed.
 
 use super::turns::STEP;
 use crate::percept::SpeechTurn;
+use crate::time::Timestamp;
 
 /// Steps of the envelope, in steps of 10 ms.
 const FINE: usize = 2;
@@ -17,28 +21,47 @@ const COVERED: f64 = 0.6;
 /// Shorter common time tells nothing, envelope steps: 0.4 s.
 const LEAST: usize = 20;
 
-/// Leaves out turns that another microphone heard better. Order is kept.
+/// How long before a border a turn may have ended of which another microphone hears the end after it, seconds: as long as a
+/// turn finder's padding and the delays make of one end two, and more.
+const LATELY_SECS: f64 = 2.0;
+
+/// Leaves out turns that another microphone heard better, or that it told with the clip before ([`lately`]). Order is kept.
 #[must_use]
-pub fn heard_once(turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
-    if turns.windows(2).all(|pair| pair[0].source == pair[1].source) {
+pub fn heard_once(turns: Vec<SpeechTurn>, told: &[SpeechTurn]) -> Vec<SpeechTurn> {
+    let mut all = turns.iter().chain(told).map(|turn| &turn.source);
+    let first = all.next();
+    if all.all(|source| Some(source) == first) {
         return turns;
     }
     let worse = |mine: &SpeechTurn| {
-        turns.iter().any(|other| other.source != mine.source && is_better(other, mine))
+        let beside = |other: &&SpeechTurn| other.source != mine.source;
+        told.iter().filter(beside).any(|other| is_same(other, mine))
+            || turns
+                .iter()
+                .filter(beside)
+                .any(|other| is_louder(other, mine) && is_same(other, mine))
     };
     let keep: Vec<bool> = turns.iter().map(|turn| !worse(turn)).collect();
     turns.into_iter().zip(keep).filter(|(_, keep)| *keep).map(|(turn, _)| turn).collect()
 }
 
-/// Whether `other` is the same speech, heard better.
-fn is_better(other: &SpeechTurn, mine: &SpeechTurn) -> bool {
-    let louder = other
-        .level_dbfs
-        .total_cmp(&mine.level_dbfs)
-        .then_with(|| mine.source.cmp(&other.source))
-        .is_gt();
+/// Those of a clip's turns whose end another microphone may hear after the clip's border.
+#[must_use]
+pub fn lately(turns: &[SpeechTurn], border: Timestamp) -> Vec<SpeechTurn> {
+    let from = border.plus_secs(-LATELY_SECS);
+    turns.iter().filter(|turn| turn.span.end >= from).cloned().collect()
+}
+
+/// Whether `other` is heard better.
+fn is_louder(other: &SpeechTurn, mine: &SpeechTurn) -> bool {
+    let levels = other.level_dbfs.total_cmp(&mine.level_dbfs);
+    levels.then_with(|| mine.source.cmp(&other.source)).is_gt()
+}
+
+/// Whether `other` is the same speech.
+fn is_same(other: &SpeechTurn, mine: &SpeechTurn) -> bool {
     let common = other.span.intersection(mine.span).map_or(0.0, crate::time::Span::secs);
-    louder && common >= COVERED * mine.span.secs() && agreement(other, mine) >= ALIKE
+    common >= COVERED * mine.span.secs() && agreement(other, mine) >= ALIKE
 }
 
 /// The best correlation of the two envelopes over their common time, [-1, 1].
@@ -89,7 +112,7 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
 mod tests {
     use super::*;
     use crate::ids::{SourceId, TurnId};
-    use crate::time::{Span, Timestamp};
+    use crate::time::Span;
 
     /// Bursts of a tone whose loudness follows `seed`.
     fn turn(source: &str, start: f64, secs: f64, seed: u64, gain: f32) -> SpeechTurn {
@@ -123,7 +146,7 @@ mod tests {
     #[test]
     fn the_same_voice_on_two_microphones_is_one_turn() {
         let kept =
-            heard_once(vec![turn("far", 1.12, 3.0, 7, 0.05), turn("near", 1.0, 3.0, 7, 0.4)]);
+            heard_once(vec![turn("far", 1.12, 3.0, 7, 0.05), turn("near", 1.0, 3.0, 7, 0.4)], &[]);
         assert_eq!(kept.len(), 1);
         assert_eq!(kept[0].source, SourceId::new("near"));
     }
@@ -131,18 +154,35 @@ mod tests {
     #[test]
     fn two_people_at_once_on_two_microphones_are_two_turns() {
         let turns = vec![turn("a", 1.0, 3.0, 7, 0.4), turn("b", 1.1, 3.0, 8, 0.3)];
-        assert_eq!(heard_once(turns.clone()), turns);
+        assert_eq!(heard_once(turns.clone(), &[]), turns);
     }
 
     #[test]
     fn a_long_turn_is_not_dropped_for_a_short_one() {
         let turns = vec![turn("a", 1.0, 8.0, 7, 0.1), turn("b", 1.0, 2.0, 7, 0.4)];
-        assert_eq!(heard_once(turns).len(), 2);
+        assert_eq!(heard_once(turns, &[]).len(), 2);
     }
 
     #[test]
     fn one_microphone_keeps_all_its_turns() {
         let turns = vec![turn("a", 1.0, 3.0, 7, 0.4), turn("a", 1.0, 3.0, 7, 0.1)];
-        assert_eq!(heard_once(turns.clone()), turns);
+        assert_eq!(heard_once(turns.clone(), &[]), turns);
+        assert_eq!(heard_once(turns.clone(), &turns[..1]), turns);
+    }
+
+    #[test]
+    fn a_voice_that_ends_on_either_side_of_a_border_is_one_turn() {
+        let border = Timestamp::EPOCH.plus_secs(30.0);
+        let (early, far) = (turn("far", 10.0, 3.0, 9, 0.4), turn("far", 26.8, 3.0, 7, 0.05));
+        let told = lately(&[early, far.clone()], border);
+        assert_eq!(told, [far]);
+        let near = turn("near", 26.95, 3.1, 7, 0.4);
+        let other = turn("near", 26.95, 3.1, 8, 0.4);
+        let goes_on = turn("near", 26.95, 9.0, 7, 0.4);
+        let same_microphone = turn("far", 27.0, 3.1, 7, 0.4);
+        let turns = vec![near, other, goes_on, same_microphone];
+        assert_eq!(heard_once(turns.clone(), &told), turns[1..], "it is told already");
+        // nothing of it is new where it is alone, too
+        assert!(heard_once(turns[..1].to_vec(), &told).is_empty());
     }
 }
