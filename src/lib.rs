@@ -30,6 +30,7 @@ pub mod percept;
 pub mod recall;
 pub mod runtime;
 mod supervise;
+mod terminal;
 pub mod text;
 pub mod time;
 pub mod window;

@@ -51,6 +51,22 @@ fn a_killed_replay_resumes_into_the_same_memory() {
     }
 }
 
+/// A session's clips never overlap: it goes on with those it began with.
+#[test]
+fn a_resumed_replay_keeps_the_length_of_its_clips() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    for (began, resumed, clips) in [("10", "30", 2), ("30", "10", 1)] {
+        let robot = |secs: &str| Robot::new("edge").set(&format!("window.clip_secs={secs}"));
+        let whole = robot(began);
+        whole.replay(&recording, &[]);
+        let robot = robot(began);
+        killed(&robot, recording.to_str().unwrap(), clips, 0);
+        let robot = robot.set(&format!("window.clip_secs={resumed}"));
+        robot.replay(&recording, &[]);
+        assert_eq!(robot.hash(), whole.hash(), "{began} s, then {resumed} s");
+    }
+}
+
 #[test]
 fn a_finished_recording_is_remembered_once() {
     let recording = need!("recordings/one_person_dev.mp4");

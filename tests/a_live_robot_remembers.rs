@@ -204,15 +204,20 @@ fn a_live_session_seals_its_open_window_when_it_is_stopped() {
 #[test]
 fn a_changed_configuration_is_taken_while_running_and_a_wrong_one_is_not() {
     let (robot, _, v5) = embedded();
+    // (Nobody speaks: nobody is asked for words.)
+    let server = "transcriber.base_url=http://127.0.0.1:9/v1";
+    let robot = robot.set("transcriber.kind=openai").set(server);
     let config = configure(&robot, "[window]\nclip_secs = 5.0\n");
     let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
     let listener = Listener::connect(v5);
     listener.expect("status", 60, |status| status["state"] == "online");
 
-    let camera = "[window]\nclip_secs = 5.0\n\n[[camera]]\nid = \"front\"\npipeline = \"test\"\n";
+    let camera = "[window]\nclip_secs = 5.0\n\n[[camera]]\nid = \"front\"\npipeline = \"test\"\n\n\
+                  [transcriber]\nmodel = \"changed\"\n";
     configure(&robot, camera);
     daemon.signal("-HUP");
     listener.expect("status", 20, |status| status["session"] == "s1");
+    listener.expect("describe", 20, |what| what["abilities"].to_string().contains("changed"));
 
     configure(&robot, "[window]\nclip_sec = 5.0\n");
     daemon.signal("-HUP");

@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::Context;
 use super::print::{self, Paint};
 use super::reader::Reader;
-use crate::mqtt::message::{AsOf, Ask, Effort};
-use crate::time::Timestamp;
+use super::times::{AsOfArg, TimeArg, known};
+use crate::mqtt::message::{Ask, Effort};
 
 /// Ask a question.
 #[derive(Debug, Args)]
@@ -24,11 +24,11 @@ pub(super) struct AskArgs {
     #[arg(required = true)]
     question: Vec<String>,
     /// Answer from what was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
-    /// What "now" and "yesterday" are meant against.
-    #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
-    now: Option<Timestamp>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
+    /// What "now" and "yesterday" are meant against (RFC 3339, a date, a local date with a time, or words like "yesterday").
+    #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
+    now: Option<TimeArg>,
     /// How much thought it is worth.
     #[arg(long, value_enum, default_value = "fast")]
     effort: EffortName,
@@ -49,8 +49,8 @@ pub(super) fn run(args: &AskArgs, context: &Context) -> anyhow::Result<u8> {
         EffortName::Deep => Effort::Deep,
     };
     let ask = Ask {
-        as_of: args.as_of,
-        now: args.now,
+        as_of: known(args.as_of.as_ref(), context)?,
+        now: args.now.as_ref().map(|at| at.start(context)).transpose()?,
         effort,
         deadline_ms: args.deadline_ms,
         ..Ask::plain(&args.question.join(" "))

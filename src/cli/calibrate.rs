@@ -2,7 +2,7 @@
 
 mod camera;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
@@ -10,7 +10,9 @@ use serde_json::json;
 
 use super::{Context, print};
 use crate::bench::av_sync::{self, Method};
-use crate::bench::{calibration, verify};
+use crate::bench::{BenchError, calibration, verify};
+use crate::models::Thresholds;
+use crate::models::thresholds::FOLDER;
 
 /// Measure matching thresholds, a camera's lens, a microphone's offset.
 #[derive(Debug, Args)]
@@ -22,8 +24,8 @@ use crate::bench::{calibration, verify};
   engramd calibrate camera front.yaml        what a ROS CameraInfo file says, and whether it makes sense
   engramd calibrate av-sync talking.mp4      by how much the sound comes later than the pictures
 
-A file in /etc/engram/calibration/thresholds or /var/lib/engram/calibration/thresholds comes before the one
-that the program was built with.")]
+Thresholds go where the daemon reads them at its next start: calibration/thresholds in the state directory (--data-dir).
+A file in /etc/engram/calibration/thresholds comes before them, they before those that the program was built with.")]
 pub(super) struct CalibrateArgs {
     #[command(subcommand)]
     what: What,
@@ -48,9 +50,9 @@ struct FolderArgs {
     /// Take only the middle seconds of each utterance: turns are shorter than recordings.
     #[arg(long, value_name = "S")]
     secs: Option<f64>,
-    /// Where the files go.
-    #[arg(long, value_name = "DIR", default_value = "calibration/thresholds")]
-    out: PathBuf,
+    /// Where the files go [default: calibration/thresholds in the state directory].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 /// Estimate by how much a microphone's sound comes later than the pictures.
@@ -85,21 +87,26 @@ fn thresholds(
     args: &FolderArgs,
     context: &Context,
 ) -> anyhow::Result<u8> {
+    let figures = &compared.verification;
+    calibration::enough(figures)
+        .map_err(|reason| BenchError::TooLittle { path: args.dir.clone(), reason })?;
     let points = calibration::operating_points(&compared.scores)
         .context("there are no pairs of one identity, or none of two")?;
     let length = args.secs.map_or_else(String::new, |secs| format!(", {secs} s each"));
     let how = format!("folder {}{length}", args.dir.display());
-    let model = &compared.verification.model;
-    let (toml, svg) =
-        (args.out.join(format!("{model}.toml")), args.out.join(format!("{model}.svg")));
-    std::fs::create_dir_all(&args.out)
-        .with_context(|| format!("making the folder {}", args.out.display()))?;
+    let model = &figures.model;
+    let state_dir = context.config.store_dir();
+    let out = args.out.clone().unwrap_or_else(|| state_dir.join(FOLDER));
+    let (toml, svg) = (out.join(format!("{model}.toml")), out.join(format!("{model}.svg")));
+    std::fs::create_dir_all(&out)
+        .with_context(|| format!("making the folder {}", out.display()))?;
     for (path, text) in [
         (&toml, calibration::thresholds_toml(&compared, points, &how)),
         (&svg, calibration::plot_svg(&compared)),
     ] {
         std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
     }
+    let (read, who_reads) = readers(&toml, model, &state_dir);
     if context.json {
         print::json(&json!({
             "model": model,
@@ -107,23 +114,59 @@ fn thresholds(
             "maybe": points.maybe,
             "margin": points.margin,
             "merge": points.merge,
-            "eer": compared.verification.eer,
-            "eer_ci95": compared.verification.eer_ci95,
-            "pairs": compared.verification.pairs,
+            "eer": figures.eer,
+            "eer_ci95": figures.eer_ci95,
+            "pairs": figures.pairs,
+            "samples": figures.samples,
+            "skipped": figures.skipped,
             "thresholds": toml,
             "plot": svg,
+            "read": read,
         }))?;
     } else {
         print::line(format!(
-            "{model}: equal error {:.2} %, accept {:.3}, maybe {:.3}; {} and {}",
-            100.0 * compared.verification.eer,
+            "{model}: equal error {:.2} %, accept {:.3}, maybe {:.3}; {} samples of {} persons, {}",
+            100.0 * figures.eer,
             points.accept,
             points.maybe,
-            toml.display(),
-            svg.display()
+            figures.samples,
+            figures.identities,
+            calibration::left_out(figures)
         ))?;
+        print::line(format!("written: {} and {}", toml.display(), svg.display()))?;
+        print::line(who_reads)?;
     }
     Ok(0)
+}
+
+/// Whether a daemon with this state directory reads the thresholds that were written there, and what to do where it does
+/// not.
+fn readers(toml: &Path, model: &str, state_dir: &Path) -> (bool, String) {
+    let first = Thresholds::file(model, Some(state_dir));
+    let same = |found: &PathBuf| {
+        let real = |path: &Path| std::fs::canonicalize(path).ok();
+        real(found).is_some() && real(found) == real(toml)
+    };
+    let words = match &first {
+        Some(found) if same(found) => {
+            return (
+                true,
+                format!(
+                    "a daemon with the state directory {} reads it when it starts",
+                    state_dir.display()
+                ),
+            );
+        }
+        Some(found) => format!(
+            "not read: {} comes before it; take that away, or write there with --out",
+            found.display()
+        ),
+        None => format!(
+            "not read there: put it into {} or /etc/engram/{FOLDER}, or leave out --out",
+            state_dir.join(FOLDER).display()
+        ),
+    };
+    (false, words)
 }
 
 fn microphone(args: &AvSyncArgs, context: &Context) -> anyhow::Result<u8> {
@@ -149,4 +192,35 @@ fn microphone(args: &AvSyncArgs, context: &Context) -> anyhow::Result<u8> {
         "too unsure to be used: record three or more claps in view".into()
     })?;
     Ok(0)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::fs::{create_dir_all, write};
+
+    use super::*;
+
+    #[test]
+    fn it_is_said_whether_what_was_written_is_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let (state, elsewhere) = (dir.path().join("state"), dir.path().join("elsewhere"));
+        let own = state.join(FOLDER);
+        for folder in [&own, &elsewhere] {
+            create_dir_all(folder).unwrap();
+        }
+        let name = "a_model_of_nobody";
+        let toml = |folder: &Path| folder.join(format!("{name}.toml"));
+        write(toml(&elsewhere), "").unwrap();
+        let (read, told) = readers(&toml(&elsewhere), name, &state);
+        assert!(!read && told.contains(&format!("put it into {}", own.display())), "{told}");
+        write(toml(&own), "").unwrap();
+        let (read, told) = readers(&toml(&own), name, &state);
+        assert!(read && told.contains("reads it when it starts"), "{told}");
+        let (read, told) = readers(&toml(&elsewhere), name, &state);
+        assert!(
+            !read && told.contains(&format!("{} comes before", toml(&own).display())),
+            "{told}"
+        );
+    }
 }

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
-use super::times::TimeArg;
+use super::times::{TimeArg, between};
 use super::{Context, print, reader, sample};
 use crate::ids::EntityId;
 
@@ -33,7 +33,8 @@ pub(super) struct RememberArgs {
     /// Until when.
     #[arg(long, value_name = "T", value_parser = TimeArg::parse, requires = "start")]
     end: Option<TimeArg>,
-    /// Whom or what it is about: ids, names (of people nobody has met, too), or what things are called; repeatable.
+    /// Whom or what it is about: ids, names (of people nobody has met, too: with a capital), or what things are called;
+    /// repeatable.
     #[arg(long = "about", value_name = "WHO")]
     entities: Vec<String>,
     /// Forgetting leaves it.
@@ -52,8 +53,8 @@ pub(super) struct RememberArgs {
   engramd forget --start yesterday --end \"today 14:00\"")]
 #[group(required = true)]
 pub(super) struct ForgetArgs {
-    /// Everything about this person, place or thing: an id, a name, or what a thing is called; letter case and articles
-    /// do not matter.
+    /// Everything about this person, place or thing: an id, a name (of people nobody has met, too), or what a thing or a
+    /// place is called; letter case and articles do not matter.
     #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "fact", "start", "end"])]
     entity: Option<String>,
     /// This memory.
@@ -81,6 +82,7 @@ pub(super) struct ForgetArgs {
   engramd name --photo ava2.jpg --of Ava               one more picture of somebody known
   engramd name --self --voice robot.wav                the robot's own voice: nobody comes of it
   engramd name voice_7 media                           a television: no person, no fact comes of it
+  engramd name --voice tv.wav media                    the same before it is heard
   engramd name here kitchen                            where the robot is now, with poses or without
 
 The photo (JPEG, PNG) shows one face, or one that is far larger than the others; of the sound (anything that plays) the
@@ -125,9 +127,15 @@ enum VerdictName {
 }
 
 pub(super) fn remember(args: RememberArgs, context: &Context) -> anyhow::Result<u8> {
-    let start = args.start.as_ref().map(|at| at.start(context)).transpose()?;
-    let until = args.end.as_ref().or(args.start.as_ref());
-    let end = until.map(|at| at.end(context)).transpose()?.filter(|end| Some(*end) != start);
+    let (start, end) = match (&args.start, &args.end) {
+        (Some(start), Some(end)) => between(Some(start), Some(end), context)?,
+        (Some(start), None) => {
+            let span = start.span(context)?;
+            (Some(span.start), Some(span.end))
+        }
+        (None, _) => (None, None),
+    };
+    let end = end.filter(|end| Some(*end) != start);
     let payload = given([
         ("text", json!((!args.text.is_empty()).then(|| args.text.join(" ")))),
         ("fact", json!(args.fact.as_deref().and_then(triple))),
@@ -146,8 +154,7 @@ pub(super) fn triple(words: &[String]) -> Option<Value> {
 }
 
 pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> {
-    let start = args.start.map(|at| at.start(context)).transpose()?;
-    let end = args.end.map(|at| at.end(context)).transpose()?;
+    let (start, end) = between(args.start.as_ref(), args.end.as_ref(), context)?;
     let payload = given([
         ("entity", json!(args.entity)),
         ("memory", json!(args.memory)),

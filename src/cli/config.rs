@@ -17,7 +17,7 @@ pub(super) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Print what runs: the file, the overrides, the defaults.
+    /// Print what runs: the file, the overrides, the defaults; passwords in addresses are hidden.
     Show,
     /// Look for mistakes. Every command does; this one does nothing else.
     Check,
@@ -26,8 +26,10 @@ enum Action {
 pub(super) fn run(args: &ConfigArgs, context: &Context) -> anyhow::Result<u8> {
     // Mistakes have been refused while it was loaded.
     match args.action {
-        Action::Show if context.json => print::json(&context.config)?,
-        Action::Show => print::line(toml::to_string(&context.config)?.trim_end())?,
+        Action::Show if context.json => print::json(&context.config.without_secrets())?,
+        Action::Show => {
+            print::line(toml::to_string(&context.config.without_secrets())?.trim_end())?;
+        }
         Action::Check => {
             let from = match &context.config_file {
                 Some(file) => file.display().to_string(),

@@ -6,10 +6,10 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::json;
 
+use super::times::{AsOfArg, known};
 use super::{Context, print};
 use crate::daemon::assemble::read_store;
 use crate::memory::PerceptFilter;
-use crate::mqtt::message::AsOf;
 
 /// Write the memory as JSON lines; or its percepts, its turns for scorers, its hash. Reads the store itself.
 #[derive(Debug, Args)]
@@ -21,8 +21,8 @@ use crate::mqtt::message::AsOf;
   engramd export --hash                          one hash over everything")]
 pub(super) struct ExportArgs {
     /// What was known at that time or after that commit (seq:N or N).
-    #[arg(long, value_name = "T|SEQ", value_parser = AsOf::parse, conflicts_with = "hash")]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|SEQ", value_parser = AsOfArg::parse, conflicts_with = "hash")]
+    as_of: Option<AsOfArg>,
     /// The percepts: faces and things by frame, and turns.
     #[arg(long, conflicts_with_all = ["rttm", "hash"])]
     percepts: bool,
@@ -40,7 +40,7 @@ pub(super) fn run(args: &ExportArgs, context: &Context) -> anyhow::Result<u8> {
         print::line(json!({ "hash": memory.hash() }))?;
         return Ok(0);
     }
-    let at = args.as_of.map(Into::into);
+    let at = known(args.as_of.as_ref(), context)?.map(Into::into);
     let mut out = BufWriter::new(stdout().lock());
     if args.percepts || args.rttm {
         let view = match at {

@@ -1,14 +1,15 @@
 //! Keys that steer a replay: the terminal without line mode, as `ros2 bag play` has it.
 
-use std::io::{IsTerminal as _, Read as _, stdin};
+use std::io::{Read as _, stdin};
 use std::thread;
 
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
-};
+use signal_hook::consts::{SIGCONT, SIGTSTP};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::daemon::ingest::{Command, Pace};
 use crate::mqtt::message::ReplayRate;
+use crate::terminal::{self, Raw};
 
 /// One press changes the rate by this factor.
 const FASTER: f64 = 1.1;
@@ -16,6 +17,10 @@ const FASTER: f64 = 1.1;
 const BURST: u64 = 10;
 /// Seconds of a seek.
 const SEEK_SECS: f64 = 30.0;
+/// What a terminal sends before the letter of a key that is no character.
+const ESCAPE: u8 = 0x1b;
+/// No terminal sends more parameters with a key.
+const MOST_PARAMETERS: usize = 32;
 
 /// What a key means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,40 +79,78 @@ fn within(rate: f64) -> f64 {
     rate.clamp(ReplayRate::SLOWEST, ReplayRate::FASTEST)
 }
 
-/// The terminal as it was, restored when this goes.
-pub(super) struct Keys(Termios);
+/// Bytes of a key that have come, when the rest has not: a read may hold several keys, and end within one.
+#[derive(Debug, Default)]
+struct Unread(Vec<u8>);
+
+impl Unread {
+    /// The keys that are whole now.
+    fn keys(&mut self, read: &[u8]) -> Vec<Key> {
+        self.0.extend_from_slice(read);
+        let mut keys = Vec::new();
+        while let Some(length) = length_of_key(&self.0) {
+            let bytes: Vec<u8> = self.0.drain(..length).collect();
+            keys.extend(Key::parse(&bytes));
+        }
+        keys
+    }
+}
+
+/// How many bytes the first key has; `None`: it is not whole yet.
+fn length_of_key(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [] | [ESCAPE] | [ESCAPE, b'O'] => None,
+        [ESCAPE, b'O', _, ..] => Some(3),
+        // Parameters, and the letter that ends it (ECMA-48, control sequences).
+        [ESCAPE, b'[', rest @ ..] => {
+            let parameters = rest.iter().take_while(|byte| (0x20..=0x3f).contains(*byte)).count();
+            match rest.get(parameters) {
+                Some(end) => Some(2 + parameters + usize::from((0x40..=0x7e).contains(end))),
+                None => (parameters > MOST_PARAMETERS).then_some(2 + parameters),
+            }
+        }
+        _ => Some(1),
+    }
+}
+
+/// Takes keys while it lives; the terminal is as it was when it goes.
+pub(super) struct Keys {
+    _raw: Raw,
+}
 
 impl Keys {
     /// Takes keys from standard input from now on; `None` where it is no terminal.
     pub(super) fn listen(pace: &Pace) -> Option<Self> {
-        if !stdin().is_terminal() {
-            return None;
-        }
-        let before = tcgetattr(stdin()).ok()?;
-        let mut raw = before.clone();
-        // Keys one by one and unseen; Ctrl-C stays what it is.
-        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        raw.special_codes[SpecialCodeIndex::VMIN] = 1;
-        raw.special_codes[SpecialCodeIndex::VTIME] = 0;
-        tcsetattr(stdin(), OptionalActions::Now, &raw).ok()?;
+        let raw = Raw::begin()?;
         let pace = pace.clone();
         // It waits for a key when the program ends, and ends with it.
         thread::spawn(move || {
-            let mut bytes = [0; 8];
+            let (mut bytes, mut unread) = ([0; 64], Unread::default());
             while let Ok(read @ 1..) = stdin().lock().read(&mut bytes) {
-                if let Some(key) = bytes.get(..read).and_then(Key::parse) {
+                for key in unread.keys(bytes.get(..read).unwrap_or_default()) {
                     key.press(&pace);
                 }
             }
         });
-        Some(Self(before))
+        hand_over_while_stopped();
+        Some(Self { _raw: raw })
     }
 }
 
-impl Drop for Keys {
-    fn drop(&mut self) {
-        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.0);
-    }
+/// Ctrl-Z gives the terminal to the shell as it was; whoever is back in front takes keys again.
+fn hand_over_while_stopped() {
+    // Without the signals, the keys are dead after a Ctrl-Z; the replay is not.
+    let Ok(mut signals) = Signals::new([SIGTSTP, SIGCONT]) else { return };
+    thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGCONT {
+                terminal::take_again();
+            } else {
+                terminal::lend_back();
+                emulate_default_handler(signal).ok();
+            }
+        }
+    });
 }
 
 #[cfg(test)]
@@ -136,5 +179,42 @@ mod tests {
         press(b"?");
         press(b"q");
         assert!(!pace.wait(crate::time::Timestamp::EPOCH, true));
+    }
+
+    #[test]
+    fn keys_of_one_read_are_all_pressed() {
+        let keys = |bytes: &[u8]| Unread::default().keys(bytes);
+        assert_eq!(keys(b"\x1b[A\x1bOA\x1b[A"), [Key::Faster; 3]);
+        assert_eq!(keys(&b"\x1b[B".repeat(30)), [Key::Slower; 30]);
+        assert_eq!(
+            keys(b"++- q"),
+            [Key::Faster, Key::Faster, Key::Slower, Key::PauseOrResume, Key::Stop]
+        );
+        // Ctrl-Up, Page Up, Alt-x, an unknown letter: none of them stands in the way of the next.
+        assert_eq!(
+            keys(b"\x1b[1;5As\x1b[5~b\x1bx\x1bOPm?f"),
+            [Key::Step, Key::Burst, Key::Max, Key::Forward]
+        );
+        // Escape itself, then an arrow; a sequence that another one breaks off.
+        assert_eq!(keys(b"\x1b\x1b[B"), [Key::Slower]);
+        assert_eq!(keys(b"\x1b[1;\x1b[B"), [Key::Slower]);
+    }
+
+    #[test]
+    fn a_key_that_comes_in_pieces_is_one_key() {
+        let whole = b"+\x1b[A \x1bOCm\x1b[1;5Bs\x1b[Bq";
+        let expected = Unread::default().keys(whole);
+        assert_eq!(expected.len(), 8, "{expected:?}");
+        for piece in 1..whole.len() {
+            let mut unread = Unread::default();
+            let keys: Vec<_> = whole.chunks(piece).flat_map(|bytes| unread.keys(bytes)).collect();
+            assert_eq!(keys, expected, "pieces of {piece}");
+        }
+        // What never ends holds nothing up for long.
+        let mut unread = Unread::default();
+        assert!(unread.keys(&[b"\x1b[".as_slice(), &[b'1'; 20]].concat()).is_empty());
+        let keys = unread.keys(&[b'1'; 40]);
+        assert!(keys.is_empty() && unread.0.is_empty(), "{unread:?}");
+        assert_eq!(unread.keys(b"q"), [Key::Stop]);
     }
 }

@@ -4,13 +4,14 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::reader::{self, Reader};
+use super::times::{AsOfArg, known};
 use super::{Context, print};
 use crate::daemon::assemble::open_store;
 use crate::daemon::overrule::overrule;
 use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
 use crate::ids::EntityId;
 use crate::memory::model::PersonProfile;
-use crate::mqtt::message::{AsOf, People, QueryVerb};
+use crate::mqtt::message::{People, QueryVerb};
 use crate::time::Timestamp;
 
 /// Who is known: names, faces, voices, when seen and how long.
@@ -35,8 +36,8 @@ pub(super) struct PeopleArgs {
     #[arg(long, value_name = "WHO", conflicts_with = "named")]
     why: Option<String>,
     /// What was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
 }
 
 /// Overrules what the evidence says. It sticks.
@@ -60,7 +61,7 @@ pub(super) fn run(args: &PeopleArgs, context: &Context) -> anyhow::Result<u8> {
     if let Some(change) = &args.change {
         return overruled(change, context);
     }
-    let arguments = json!({ "named": args.named, "why": args.why, "as_of": args.as_of });
+    let arguments = json!({ "named": args.named, "why": args.why, "as_of": known(args.as_of.as_ref(), context)? });
     let people = Reader::open(context)?.query(QueryVerb::People, &arguments)?;
     if context.json {
         print::json(&people)?;
@@ -69,7 +70,7 @@ pub(super) fn run(args: &PeopleArgs, context: &Context) -> anyhow::Result<u8> {
     if args.why.is_some() {
         return reasons(&people);
     }
-    let people: Vec<PersonProfile> = serde_json::from_value(people)?;
+    let people: Vec<PersonProfile> = serde_json::from_value(print::for_people(people))?;
     if people.is_empty() {
         print::line("nobody is known yet")?;
         return Ok(0);

@@ -4,9 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::reader::Reader;
+use super::times::{AsOfArg, known};
 use super::{Context, print};
 use crate::daemon::queries::Places;
-use crate::mqtt::message::{AsOf, QueryVerb};
+use crate::mqtt::message::QueryVerb;
 
 /// Where the robot stayed, and what and who was near a point.
 ///
@@ -29,8 +30,8 @@ pub(super) struct PlacesArgs {
     #[arg(long, value_name = "NAME", requires = "near")]
     frame: Option<String>,
     /// What was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
 }
 
 fn point(text: &str) -> Result<(f64, f64), String> {
@@ -50,7 +51,7 @@ pub(super) fn run(args: &PlacesArgs, context: &Context) -> anyhow::Result<u8> {
     if let Some(frame) = &args.frame {
         arguments["frame"] = json!(frame);
     }
-    if let Some(as_of) = &args.as_of {
+    if let Some(as_of) = known(args.as_of.as_ref(), context)? {
         arguments["as_of"] = json!(as_of);
     }
     let document = Reader::open(context)?.query(QueryVerb::Places, &arguments)?;
@@ -58,7 +59,7 @@ pub(super) fn run(args: &PlacesArgs, context: &Context) -> anyhow::Result<u8> {
         print::json(&document)?;
         return Ok(0);
     }
-    let found: Places = serde_json::from_value(document)?;
+    let found: Places = serde_json::from_value(print::for_people(document))?;
     let zone = context.config.timezone();
     if found.places.is_empty() {
         print::line(

@@ -109,14 +109,37 @@ pub(super) fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// Text inside a JSON document; numbers as they are, lists joined; empty where there is none.
+/// Text inside a JSON document, as [`visible`] has it; numbers as they are, lists joined; empty where there is none.
 pub(super) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => visible(text),
         Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(" "),
         other => other.to_string(),
     }
+}
+
+/// What was told by whomever, without commands for the terminal: control characters are spelled out.
+pub(super) fn visible(text: &str) -> String {
+    let spelled = |c: char| match c.is_control() && !matches!(c, '\n' | '\t') {
+        true => c.escape_unicode().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(spelled).collect()
+}
+
+/// The same in all of a document that people read; keys are ours.
+pub(super) fn for_people(mut document: Value) -> Value {
+    fn spell(value: &mut Value) {
+        match value {
+            Value::String(text) => *text = visible(text),
+            Value::Array(items) => items.iter_mut().for_each(spell),
+            Value::Object(fields) => fields.values_mut().for_each(spell),
+            _ => {}
+        }
+    }
+    spell(&mut document);
+    document
 }
 
 /// Writes a document for programs.
@@ -136,6 +159,15 @@ pub(super) fn line(text: impl std::fmt::Display) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_told_commands_no_terminal() {
+        let told =
+            serde_json::json!({ "text": ["\u{1b}[31mred\u{7}", "two\nlines \u{9b}2J\u{e9}"] });
+        let words = "\\u{1b}[31mred\\u{7} two\nlines \\u{9b}2J\u{e9}";
+        assert_eq!(text(&told["text"]), words);
+        assert_eq!(for_people(told)["text"][0], "\\u{1b}[31mred\\u{7}");
+    }
 
     #[test]
     fn people_read_times_in_the_robots_zone_and_durations_at_a_glance() {

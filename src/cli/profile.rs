@@ -4,10 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::reader::Reader;
-use super::times::TimeArg;
+use super::times::{AsOfArg, TimeArg, known};
 use super::{Context, print};
 use crate::memory::Profile;
-use crate::mqtt::message::{AsOf, QueryVerb};
+use crate::mqtt::message::QueryVerb;
 use crate::time::Timestamp;
 
 /// Who somebody is and what is true of them: names, times, facts, habits, company.
@@ -25,19 +25,20 @@ pub(super) struct ProfileArgs {
     #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
     at: Option<TimeArg>,
     /// What was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
 }
 
 pub(super) fn run(args: &ProfileArgs, context: &Context) -> anyhow::Result<u8> {
     let at = args.at.as_ref().map(|at| at.start(context)).transpose()?;
-    let arguments = json!({ "who": args.who, "at": at, "as_of": args.as_of });
+    let arguments =
+        json!({ "who": args.who, "at": at, "as_of": known(args.as_of.as_ref(), context)? });
     let document = Reader::open(context)?.query(QueryVerb::Profile, &arguments)?;
     if context.json {
         print::json(&document)?;
         return Ok(0);
     }
-    let profile: Profile = serde_json::from_value(document)?;
+    let profile: Profile = serde_json::from_value(print::for_people(document))?;
     let zone = context.config.timezone();
     let time =
         |at: Option<Timestamp>| at.map_or_else(|| "never".to_owned(), |at| print::local(at, &zone));

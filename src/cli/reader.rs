@@ -12,7 +12,7 @@ use crate::daemon::assemble::{AssembleError, Knowledge, answerer, read_store};
 use crate::daemon::queries::{self, Means};
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
-use crate::mqtt::client::DaemonClient;
+use crate::mqtt::client::{ClientError, DaemonClient};
 use crate::mqtt::message::{self, Ask, QueryVerb};
 use crate::mqtt::{Call, Command, Refusal, Reply, Service as _, erase_outbox, erasing_outbox};
 
@@ -137,8 +137,8 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
                 done.map_err(anyhow::Error::msg).and(reply)
             }
             Ok(service) => in_store(&service, command, payload),
-            Err(AssembleError::Memory(MemoryError::Locked { .. })) => {
-                by_daemon(context, topic, payload)
+            Err(AssembleError::Memory(locked @ MemoryError::Locked { .. })) => {
+                by_holder(&locked, context, topic, payload)
             }
             Err(error) => Err(error.into()),
         },
@@ -149,6 +149,22 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
 
 fn by_daemon(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {
     Ok(DaemonClient::connect(&context.config)?.request(topic, payload, TIMEOUT)?)
+}
+
+/// Asks whoever holds the store; a replay that serves nobody is no daemon.
+fn by_holder(
+    locked: &MemoryError,
+    context: &Context,
+    topic: &str,
+    payload: &Value,
+) -> anyhow::Result<Value> {
+    by_daemon(context, topic, payload).map_err(|error| match error.downcast_ref() {
+        Some(ClientError::NoBroker { broker, reason }) => anyhow::anyhow!(
+            "{locked}; the one that holds it takes no requests at {broker} ({reason}): wait until it has ended, or, \
+             where it is a replay, let it run with --serve"
+        ),
+        _ => error,
+    })
 }
 
 fn in_store(service: &MemoryService, command: Command, payload: &Value) -> anyhow::Result<Value> {

@@ -1,16 +1,16 @@
 //! `engramd recall`: memories for a text, best first.
 
 use clap::Args;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser};
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::change::triple;
 use super::reader::Reader;
-use super::times::TimeArg;
+use super::times::{AsOfArg, TimeArg, between, known};
 use super::{Context, print};
 use crate::memory::model::MemoryKind;
-use crate::mqtt::message::{AsOf, QueryVerb};
+use crate::mqtt::message::QueryVerb;
 
 /// Find memories for a text, best first. What lies in a time that the text tells ("yesterday evening") comes first.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(super) struct RecallArgs {
         conflicts_with_all = ["query", "start", "end", "entity", "place", "kinds", "beside"])]
     fact: Option<Vec<String>>,
     /// How many.
-    #[arg(long, default_value_t = 10)]
+    #[arg(long, default_value_t = 10, value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
     limit: usize,
     /// Only from here; times in the text are then words like others.
     #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
@@ -50,21 +50,22 @@ pub(super) struct RecallArgs {
     #[arg(long)]
     beside: bool,
     /// From what was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
 }
 
 pub(super) fn run(args: &RecallArgs, context: &Context) -> anyhow::Result<u8> {
+    let (start, end) = between(args.start.as_ref(), args.end.as_ref(), context)?;
     let arguments = json!({
         "query": (!args.query.is_empty()).then(|| args.query.join(" ")),
         "fact": args.fact.as_deref().and_then(triple),
         "limit": args.limit,
-        "start": args.start.as_ref().map(|at| at.start(context)).transpose()?,
-        "end": args.end.as_ref().map(|at| at.end(context)).transpose()?,
+        "start": start,
+        "end": end,
         "entity": args.entity,
         "place": args.place,
         "kinds": args.kinds,
-        "as_of": args.as_of,
+        "as_of": known(args.as_of.as_ref(), context)?,
     });
     let found = Reader::open_for_recall(context)?.query(QueryVerb::Recall, &arguments)?;
     if let Some(note) = found["note"].as_str() {

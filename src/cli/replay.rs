@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use clap::Args;
+use clap::error::ErrorKind;
 use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -61,7 +62,7 @@ pub struct ReplayArgs {
     #[arg(long, value_name = "S", default_value_t = 0.0, value_parser = parse_secs)]
     pub start_offset: f64,
     /// Stop after so many seconds.
-    #[arg(long, value_name = "S", value_parser = parse_secs)]
+    #[arg(long, value_name = "S", value_parser = parse_length)]
     pub duration: Option<f64>,
     /// Stop at this time of the recording.
     #[arg(long, value_name = "T", value_parser = Timestamp::parse)]
@@ -137,6 +138,13 @@ fn parse_secs(text: &str) -> Result<f64, String> {
     }
 }
 
+fn parse_length(text: &str) -> Result<f64, String> {
+    match parse_secs(text)? {
+        0.0 => Err("in 0 seconds there is nothing; write more, up to a year".to_owned()),
+        secs => Ok(secs),
+    }
+}
+
 fn parse_hz(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(hz) if (0.01..=1000.0).contains(&hz) => Ok(hz),
@@ -150,6 +158,24 @@ fn or_config<'a, T>(given: &'a [T], config: &'a [T]) -> &'a [T] {
 }
 
 impl ReplayArgs {
+    /// Whether the options go together; `terminal`: standard input is one.
+    fn check(&self, terminal: bool) -> Result<(), clap::Error> {
+        let wrong =
+            |why: &str| Err(clap::Error::raw(ErrorKind::ArgumentConflict, format!("{why}\n")));
+        if self.serve {
+            return Ok(());
+        }
+        if self.repeat && !self.together && self.recordings.len() > 1 {
+            return wrong("--loop plays one recording; name one");
+        }
+        if self.start_paused && (self.no_keys || !terminal) {
+            return wrong(
+                "--start-paused waits for a key or for MQTT: add --serve, or run it in a terminal",
+            );
+        }
+        Ok(())
+    }
+
     /// What is played; `config` says what no option does.
     fn options(&self, config: &Replay) -> ReplayOptions {
         // Topics of the configuration beside those of a --regex would not be "only" these.
@@ -175,18 +201,13 @@ impl ReplayArgs {
 /// # Errors
 /// When a recording cannot be opened, or a model or the store fails.
 pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8> {
-    if args.repeat && !args.serve && !args.together && args.recordings.len() > 1 {
-        bail!("--loop plays one recording; name one");
-    }
+    args.check(stdin().is_terminal())?;
     // Look at all of them before hours are spent on the first.
     let recordings = open(args, config)?;
     if args.serve {
         return serve(args, config, &recordings, json);
     }
     let knowledge = Knowledge::open(config)?;
-    if args.start_paused && (args.no_keys || !stdin().is_terminal()) {
-        bail!("--start-paused waits for a key or for MQTT: add --serve, or run it in a terminal");
-    }
     let pace = Pace::new(args.rate.0, args.start_paused);
     let interrupts = stop_on_interrupt(&pace)?;
     let (reports, told) = unbounded();
@@ -196,7 +217,7 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
     }
     let model = model_memorizer(config)?.map(|(model, _)| model);
     let refiner = Refiner::start_unwatched(&settings, model)?;
-    thread::sleep(Duration::from_secs_f64(args.delay));
+    settings.pace.wait_for_stop(Duration::from_secs_f64(args.delay));
     let played = play(args, &settings, &recordings, &told, json);
     if let Some(refiner) = refiner {
         refine_the_rest(
@@ -211,12 +232,7 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
         let interrupted = played.stopped || interrupts.load(Ordering::Relaxed) > 0;
         embed_the_rest(&settings, embedders, interrupted, &interrupts)?;
     }
-    let played = played?;
-    Ok(match played {
-        Played { stopped: true, .. } if interrupts.load(Ordering::Relaxed) > 0 => 130,
-        Played { stopped: false, damaged: true } => 3,
-        _ => 0,
-    })
+    Ok(played?.exit_code(interrupts.load(Ordering::Relaxed) > 0))
 }
 
 /// Lets the memorizing model work off what the recordings left in the spool.
@@ -287,7 +303,8 @@ fn serve(
         daemon.stop().wait();
     }
     daemon.finish();
-    Ok(if played?.damaged { 3 } else { 0 })
+    // Here a signal is how it ends.
+    Ok(played?.exit_code(false))
 }
 
 /// What became of the recordings.
@@ -296,6 +313,17 @@ struct Played {
     damaged: bool,
     /// Stopped from outside before the end.
     stopped: bool,
+}
+
+impl Played {
+    /// The code to exit with; whoever stopped it by a key or over MQTT is told of damage, too.
+    fn exit_code(self, interrupted: bool) -> u8 {
+        match self {
+            Self { stopped: true, .. } if interrupted => 130,
+            Self { damaged: true, .. } => 3,
+            _ => 0,
+        }
+    }
 }
 
 /// Remembers one recording after the other and tells about it.
@@ -370,7 +398,7 @@ fn stop_on_interrupt(pace: &Pace) -> anyhow::Result<Arc<AtomicU32>> {
     thread::spawn(move || {
         for _ in signals.forever() {
             if counted.fetch_add(1, Ordering::Relaxed) > 0 {
-                signal_hook::low_level::exit(130);
+                crate::terminal::exit(130);
             }
             eprintln!(
                 "stopping after the clips in hand; run the same command again to go on from there"
@@ -510,6 +538,40 @@ mod tests {
         for text in ["0", "-1", "1e-300", "1e9", "inf", "nan", "fast"] {
             assert!(parse_rate(text).unwrap_err().contains("0.001"), "{text}");
         }
+    }
+
+    #[test]
+    fn a_wrong_command_line_is_refused_as_one() {
+        let parsed = |line: &[&str]| {
+            let line = [["replay", "run.mcap"].as_slice(), line].concat();
+            Line::try_parse_from(line).map(|line| line.args)
+        };
+        let told = parsed(&["--duration", "0"]).unwrap_err().to_string();
+        assert!(told.contains("in 0 seconds there is nothing"), "{told}");
+        assert_eq!(parsed(&["--duration", "0.5"]).unwrap().duration, Some(0.5));
+        for (line, terminal, fits) in [
+            (["--start-paused"].as_slice(), false, false),
+            (&["--start-paused"], true, true),
+            (&["--start-paused", "--no-keys"], true, false),
+            (&["--start-paused", "--serve"], false, true),
+            (&["b.mcap", "--loop"], true, false),
+            (&["b.mcap", "--loop", "--together"], false, true),
+        ] {
+            let checked = parsed(line).unwrap().check(terminal);
+            assert_eq!(checked.is_ok(), fits, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn damage_is_told_by_the_exit_code_however_a_replay_was_stopped() {
+        let code =
+            |damaged, stopped, interrupted| Played { damaged, stopped }.exit_code(interrupted);
+        assert_eq!((code(false, false, false), code(true, false, false)), (0, 3));
+        // By a key, or over MQTT.
+        assert_eq!((code(false, true, false), code(true, true, false)), (0, 3));
+        // By Ctrl-C; what had ended before that, had ended.
+        assert_eq!((code(false, true, true), code(true, true, true)), (130, 130));
+        assert_eq!((code(false, false, true), code(true, false, true)), (0, 3));
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::perceive::speech::to_wav;
 const QUALITY: u8 = 92;
 /// Of a sound so much is sent, seconds.
 const MOST_SECS: usize = 30;
+/// A longer sound is sent from where a stretch of this length is no longer as good as silent: its root mean square.
+const STRETCH: usize = SAMPLE_RATE as usize / 10;
+const SILENT_RMS: f32 = 0.003;
 
 /// A picture as JPEG of at most 1280 px, base64.
 pub(super) fn photo(path: &Path) -> anyhow::Result<String> {
@@ -31,18 +34,57 @@ pub(super) fn photo(path: &Path) -> anyhow::Result<String> {
     Ok(BASE64.encode(jpeg))
 }
 
-/// The beginning of a sound as WAV, 16 kHz mono, base64.
+/// A sound as WAV, 16 kHz mono, base64: of a long one the beginning, after the silence before it.
 pub(super) fn voice(path: &Path) -> anyhow::Result<String> {
     let sound =
         sound::read(path).with_context(|| format!("reading the voice {}", path.display()))?;
+    let (from, sent) = excerpt(&sound);
+    if sent.len() < sound.len() {
+        let secs = |samples: usize| samples as f64 / f64::from(SAMPLE_RATE);
+        tracing::warn!(
+            path = %path.display(),
+            "Of this sound of {:.0} s only the {:.0} s from {:.1} s on are heard; cut it down to the speech if that is elsewhere.",
+            secs(sound.len()), secs(sent.len()), secs(from)
+        );
+    }
+    Ok(BASE64.encode(to_wav(sent)))
+}
+
+/// What is sent of a sound, and at which sample that begins.
+fn excerpt(sound: &[f32]) -> (usize, &[f32]) {
     let most = MOST_SECS * SAMPLE_RATE as usize;
-    Ok(BASE64.encode(to_wav(&sound[..sound.len().min(most)])))
+    if sound.len() <= most {
+        return (0, sound);
+    }
+    let heard = |stretch: &[f32]| {
+        let power = stretch.iter().map(|v| v * v).sum::<f32>() / stretch.len() as f32;
+        power.sqrt() >= SILENT_RMS
+    };
+    let first = sound.chunks(STRETCH).position(heard).unwrap_or(0);
+    // A voice begins softly, and what begins late is heard to the end.
+    let from = (first.saturating_sub(2) * STRETCH).min(sound.len() - most);
+    (from, &sound[from..from + most])
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_long_sound_the_speech_after_a_long_silence_is_sent() {
+        let second = SAMPLE_RATE as usize;
+        let mut sound = vec![0.0; 31 * second];
+        sound.extend((0..9 * second).map(|n| 0.2 * (n as f32 * 0.1).sin()));
+        let (from, sent) = excerpt(&sound);
+        assert_eq!((from, sent.len()), (10 * second, 30 * second), "it ends with the sound");
+        sound.extend(vec![0.1; 60 * second]);
+        let (from, sent) = excerpt(&sound);
+        assert_eq!((from, sent.len()), (31 * second - 2 * STRETCH, 30 * second));
+        let short = vec![0.0; 5 * second];
+        assert_eq!(excerpt(&short), (0, &short[..]));
+        assert_eq!(excerpt(&vec![0.0; 40 * second]).0, 0, "silence all over");
+    }
 
     #[test]
     fn a_large_photo_is_made_smaller_and_what_is_none_is_named() {

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::print::{self, Paint};
 use super::reader::Reader;
+use super::times::{AsOfArg, known};
 use super::{Context, sheet};
 use crate::mqtt::message::{AsOf, QueryVerb};
 
@@ -27,18 +28,19 @@ pub(super) struct ShowArgs {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// What was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
 }
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> anyhow::Result<u8> {
+    let as_of = known(args.as_of.as_ref(), context)?;
     let mut reader = Reader::open(context)?;
     match (args.what.as_str(), &args.out) {
-        ("graph", Some(out)) => return graph(args, out, &mut reader),
+        ("graph", Some(out)) => return graph(as_of, out, &mut reader),
         ("people", _) | (_, None) => {}
         (what, Some(_)) => bail!("--out is for `show people` and `show graph`; {what} is text"),
     }
-    let arguments = json!({ "what": args.what, "as_of": args.as_of });
+    let arguments = json!({ "what": args.what, "as_of": as_of });
     let shown = reader.query(QueryVerb::Show, &arguments)?;
     if let Some(out) = &args.out {
         return contact_sheet(&shown, out, &mut reader);
@@ -51,14 +53,14 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> anyhow::Result<u8> {
     Ok(0)
 }
 
-fn graph(args: &ShowArgs, out: &Path, reader: &mut Reader) -> anyhow::Result<u8> {
+fn graph(as_of: Option<AsOf>, out: &Path, reader: &mut Reader) -> anyhow::Result<u8> {
     let format = out.extension().and_then(|kind| kind.to_str()).unwrap_or_default();
     if !["svg", "dot", "html"].contains(&format) {
         bail!("{}: the graph is written as .svg, .dot or .html", out.display());
     }
-    let arguments = json!({ "what": "graph", "format": format, "as_of": args.as_of });
+    let arguments = json!({ "what": "graph", "format": format, "as_of": as_of });
     let shown = reader.query(QueryVerb::Show, &arguments)?;
-    std::fs::write(out, print::text(&shown["text"]))
+    std::fs::write(out, shown["text"].as_str().unwrap_or_default())
         .with_context(|| format!("writing the graph {}", out.display()))?;
     print::line(format!("the memory graph in {}", out.display()))?;
     Ok(0)

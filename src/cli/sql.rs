@@ -4,9 +4,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::reader::Reader;
+use super::times::{AsOfArg, known};
 use super::{Context, print};
 use crate::memory::sql_views;
-use crate::mqtt::message::{AsOf, QueryVerb};
+use crate::mqtt::message::QueryVerb;
 
 /// What it is, and which views there are.
 fn about() -> String {
@@ -29,12 +30,12 @@ pub(super) struct SqlArgs {
     #[arg(long)]
     limit: Option<usize>,
     /// On what was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
 }
 
 pub(super) fn run(args: &SqlArgs, context: &Context) -> anyhow::Result<u8> {
-    let arguments = json!({ "query": args.query, "limit": args.limit, "as_of": args.as_of });
+    let arguments = json!({ "query": args.query, "limit": args.limit, "as_of": known(args.as_of.as_ref(), context)? });
     let found = Reader::open(context)?.query(QueryVerb::Sql, &arguments)?;
     if context.json {
         print::json(&found)?;

@@ -7,10 +7,10 @@ use serde_json::json;
 use super::Context;
 use super::print::{self, Paint};
 use super::reader::Reader;
-use super::times::TimeArg;
+use super::times::{AsOfArg, TimeArg, between, known};
 use crate::daemon::queries::{Block, BlockKind, Row, Timeline};
 use crate::ids::SessionId;
-use crate::mqtt::message::{AsOf, QueryVerb};
+use crate::mqtt::message::QueryVerb;
 use crate::time::{Span, Timestamp};
 
 /// Who was there when: one row per person, blocks where they were seen and where they spoke.
@@ -42,16 +42,15 @@ pub(super) struct TimelineArgs {
     #[arg(long, value_name = "s1")]
     session: Option<SessionId>,
     /// What was known at that time or after that commit (seq:N).
-    #[arg(long, value_name = "T|seq:N", value_parser = AsOf::parse)]
-    as_of: Option<AsOf>,
+    #[arg(long, value_name = "T|seq:N", value_parser = AsOfArg::parse)]
+    as_of: Option<AsOfArg>,
     /// List what was said below the picture.
     #[arg(long)]
     words: bool,
 }
 
 pub(super) fn run(args: &TimelineArgs, context: &Context) -> anyhow::Result<u8> {
-    let start = args.start.as_ref().map(|at| at.start(context)).transpose()?;
-    let end = args.end.as_ref().map(|at| at.end(context)).transpose()?;
+    let (start, end) = between(args.start.as_ref(), args.end.as_ref(), context)?;
     let mut arguments = json!({});
     for (key, value) in [
         ("start", json!(start)),
@@ -64,7 +63,7 @@ pub(super) fn run(args: &TimelineArgs, context: &Context) -> anyhow::Result<u8> 
         ("place", json!(args.place)),
         ("entity", json!(args.entity)),
         ("session", json!(args.session)),
-        ("as_of", json!(args.as_of)),
+        ("as_of", json!(known(args.as_of.as_ref(), context)?)),
     ] {
         if !value.is_null() {
             arguments[key] = value;
@@ -75,7 +74,7 @@ pub(super) fn run(args: &TimelineArgs, context: &Context) -> anyhow::Result<u8> 
         print::json(&document)?;
         return Ok(0);
     }
-    let timeline: Timeline = serde_json::from_value(document)?;
+    let timeline: Timeline = serde_json::from_value(print::for_people(document))?;
     let paint = Paint::for_stdout();
     let zone = context.config.timezone();
     print::line(picture(&timeline, &zone, print::terminal_columns(), paint))?;

@@ -6,6 +6,7 @@ use jiff::tz::TimeZone;
 
 use super::{Context, print};
 use crate::daemon::assemble::read_store;
+use crate::mqtt::message::AsOf;
 use crate::recall::lexer::tokens;
 use crate::recall::time_expr::{Precision, When, combined_span, time_expressions};
 use crate::time::{Span, Timestamp};
@@ -13,8 +14,12 @@ use crate::time::{Span, Timestamp};
 /// A clock time covers its minute; what is told less finely lies around what is meant. Seconds.
 const MINUTE_SECS: f64 = 60.0;
 
-/// A time as it was typed: RFC 3339 or nanoseconds; in `robot.timezone` a date (`2026-03-02`), or a date with a time of day
-/// (`2026-03-02 18:30`); or words that questions are understood in, too (`yesterday`, `today 14:00`, `two hours ago`).
+/// A bare number nearer to 1970 than so many nanoseconds (eleven days) is a year, a day or seconds, and was not meant so.
+const LEAST_NANOS: u64 = 1_000_000_000_000_000;
+
+/// A time as it was typed: RFC 3339 or nanoseconds (not of the first days of 1970); in `robot.timezone` a date
+/// (`2026-03-02`), or a date with a time of day (`2026-03-02 18:30`); or words that questions are understood in, too
+/// (`yesterday`, `today 14:00`, `two hours ago`).
 ///
 /// Words are meant against the wall clock; with `--data-dir` against the newest time in the store, as questions are.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +34,15 @@ impl TimeArg {
     /// Reads what was typed, for clap.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
+        if let Ok(nanos) = text.parse::<i64>()
+            && (1..LEAST_NANOS).contains(&nanos.unsigned_abs())
+        {
+            return Err(format!(
+                "a bare number is nanoseconds since 1970, and so few are {}: write a date as 2026-03-02, a time as \
+                 2026-03-02T17:30:00Z",
+                Timestamp::from_nanos(nanos)
+            ));
+        }
         if let Ok(at) = Timestamp::parse(text) {
             return Ok(Self::Instant(at));
         }
@@ -48,29 +62,29 @@ impl TimeArg {
 
     /// Its beginning: of a day its first instant.
     pub(super) fn start(&self, context: &Context) -> anyhow::Result<Timestamp> {
-        self.told(context, |stretch| stretch.start)
+        Ok(self.told(context, |stretch| Span::new(stretch.start, stretch.start))?.start)
     }
 
-    /// Its end: of a day its last instant.
-    pub(super) fn end(&self, context: &Context) -> anyhow::Result<Timestamp> {
-        self.told(context, |stretch| stretch.end)
+    /// All that it covers; of an instant nothing beside its beginning.
+    pub(super) fn span(&self, context: &Context) -> anyhow::Result<Span> {
+        self.told(context, |stretch| stretch)
     }
 
-    /// One border, and a word on what was understood, where it was said in words.
-    fn told(
-        &self,
-        context: &Context,
-        border: impl Fn(Span) -> Timestamp,
-    ) -> anyhow::Result<Timestamp> {
+    /// What of it is meant, and a word on what was understood, where it was said in words.
+    fn told(&self, context: &Context, meant: impl Fn(Span) -> Span) -> anyhow::Result<Span> {
         let zone = context.config.timezone();
         let Self::Words(text) = self else {
             let stretch = self.stretch(Timestamp::EPOCH, &zone);
-            return stretch.map(border).with_context(|| format!("{self:?} is not in the calendar"));
+            return stretch.map(meant).with_context(|| format!("{self:?} is not in the calendar"));
         };
         let stretch = self.stretch(now(context), &zone);
-        let at = stretch.map(border).with_context(|| format!("{text:?} is no time"))?;
-        eprintln!("engramd: {text:?} is {}", print::local(at, &zone));
-        Ok(at)
+        let span = stretch.map(meant).with_context(|| format!("{text:?} is no time"))?;
+        let until = match span.start == span.end {
+            true => String::new(),
+            false => format!(" to {}", print::local(span.end, &zone)),
+        };
+        eprintln!("engramd: {text:?} is {}{until}", print::local(span.start, &zone));
+        Ok(span)
     }
 
     /// What it covers; an instant is empty.
@@ -90,6 +104,54 @@ impl TimeArg {
             Self::Words(text) => worded(text, now, zone),
         }
     }
+}
+
+/// What was known then: a commit (`seq:41`), or a time as it was typed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum AsOfArg {
+    Known(AsOf),
+    Time(TimeArg),
+}
+
+impl AsOfArg {
+    /// Reads what was typed, for clap.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        match AsOf::parse(text) {
+            Ok(known) => Ok(Self::Known(known)),
+            Err(why) if text.trim().starts_with("seq:") => Err(why),
+            Err(_) => TimeArg::parse(text).map(Self::Time),
+        }
+    }
+}
+
+/// Which commit or time that is; of a day its beginning.
+pub(super) fn known(as_of: Option<&AsOfArg>, context: &Context) -> anyhow::Result<Option<AsOf>> {
+    let meant = |as_of: &AsOfArg| match as_of {
+        AsOfArg::Known(known) => Ok(*known),
+        AsOfArg::Time(at) => at.start(context).map(AsOf::Time),
+    };
+    as_of.map(meant).transpose()
+}
+
+/// The borders of a stretch, each as it was typed.
+///
+/// # Errors
+/// When it ends before it begins: so does one to a day before the one it begins on.
+pub(super) fn between(
+    start: Option<&TimeArg>,
+    end: Option<&TimeArg>,
+    context: &Context,
+) -> anyhow::Result<(Option<Timestamp>, Option<Timestamp>)> {
+    let start = start.map(|at| at.start(context)).transpose()?;
+    let until = end.map(|at| at.span(context)).transpose()?;
+    if let (Some(start), Some(until)) = (start, until)
+        && (until.end < start || until.end == start && until.start < start)
+    {
+        let zone = context.config.timezone();
+        let [start, end] = [start, until.end].map(|at| print::local(at, &zone));
+        anyhow::bail!("--end ({end}) is before --start ({start})");
+    }
+    Ok((start, until.map(|until| until.end)))
 }
 
 /// What words mean, where all of them tell of a time that needs no memory.
@@ -170,6 +232,34 @@ mod tests {
             ["", "soon", "yesterday or so I think", "before Ava left", "2026-13-40", "25:99"]
         {
             assert!(TimeArg::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_was_known_then_is_told_by_commit_or_as_other_times_are() {
+        for (text, means) in [
+            ("seq:41", AsOfArg::Known(AsOf::Seq(crate::ids::Seq(41)))),
+            ("41", AsOfArg::Known(AsOf::Seq(crate::ids::Seq(41)))),
+            ("2026-03-02T17:30:00Z", AsOfArg::Known(AsOf::Time(utc("2026-03-02T17:30:00Z")))),
+            ("2026-03-02", AsOfArg::Time(TimeArg::Day("2026-03-02".parse().unwrap()))),
+            ("yesterday", AsOfArg::Time(TimeArg::Words("yesterday".to_owned()))),
+        ] {
+            assert_eq!(AsOfArg::parse(text), Ok(means), "{text}");
+        }
+        for text in ["seq:x", "the mug", ""] {
+            assert!(AsOfArg::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_bare_number_that_is_no_time_is_refused_with_the_cure() {
+        for text in ["2026", "20260302", "1772472600", "-5", "999999999999999"] {
+            let why = TimeArg::parse(text).unwrap_err();
+            assert!(why.contains("2026-03-02") && why.contains("1970"), "{text}: {why}");
+        }
+        for text in ["0", "1000000000000000", "1772472600000000000"] {
+            let at = Timestamp::from_nanos(text.parse().unwrap());
+            assert_eq!(TimeArg::parse(text), Ok(TimeArg::Instant(at)), "{text}");
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::without_secrets;
+
 /// A broker's address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BrokerAddress {
@@ -28,6 +30,7 @@ impl BrokerAddress {
             return Ok(Self::Embedded);
         }
         let fail = |why: &str| {
+            let text = without_secrets(text);
             format!(
                 "`mqtt.broker` is {text:?}: {why}; write \"embedded\", \"mqtt://host:1883\" or \"mqtts://host:8883\""
             )
@@ -110,5 +113,7 @@ mod tests {
         ] {
             assert!(BrokerAddress::parse(bad).is_err(), "{bad}");
         }
+        let hides = |told: String| told.contains("mqtt.password_file") && !told.contains("geheim");
+        assert!(BrokerAddress::parse("mqtt://u:geheim@hub").is_err_and(hides));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use serde_json::Value;
+use toml::Value;
 
 use super::{BrokerAddress, Config, EmbedderKind, Engine, TranscriberKind, resolve};
 
@@ -96,7 +96,6 @@ pub const RANGES: &[Range] = &[
 /// Everything wrong with the values, as (`section.key`, what and the cure).
 pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    ranges(config, &mut found);
     robot(config, &mut found);
     wake_phrase(config, &mut found);
     sources(config, &mut found);
@@ -106,6 +105,7 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     if let Some(listen) = &config.metrics.listen {
         address("metrics.listen", listen, &mut found);
     }
+    numbers(config, &mut found);
     found
 }
 
@@ -115,20 +115,55 @@ fn wrong(found: &mut Found, key: impl Into<String>, message: impl Into<String>) 
     found.push((key.into(), message.into()));
 }
 
-fn ranges(config: &Config, found: &mut Found) {
-    let values = serde_json::to_value(config).unwrap_or_default();
+fn numbers(config: &Config, found: &mut Found) {
+    // As TOML, which has infinite numbers and NaN: in JSON they would be missing.
+    let values = match Value::try_from(config) {
+        Ok(values) => values,
+        Err(error) => {
+            return wrong(found, "", format!("the numbers cannot be compared: {error}"));
+        }
+    };
     for range in RANGES {
         let value = range
             .key
             .split_once('.')
             .and_then(|(section, key)| values.get(section)?.get(key))
-            .and_then(Value::as_f64);
+            .and_then(number);
         if let Some(value) = value
             && !(range.min..=range.max).contains(&value)
         {
             let Range { key, min, max, unit } = range;
             wrong(found, *key, format!("`{key}` is {value}, but must be {min}–{max} ({unit})"));
         }
+    }
+    endless("", &values, found);
+}
+
+fn number(value: &Value) -> Option<f64> {
+    value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64))
+}
+
+/// Refuses whatever is infinite or no number at all, where no range has.
+fn endless(path: &str, value: &Value, found: &mut Found) {
+    let below = |name: &str| match path {
+        "" => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    match value {
+        Value::Table(table) => {
+            for (name, value) in table {
+                endless(&below(name), value, found);
+            }
+        }
+        Value::Array(entries) => {
+            for (at, value) in entries.iter().enumerate() {
+                endless(&below(&at.to_string()), value, found);
+            }
+        }
+        Value::Float(float) if !float.is_finite() && found.iter().all(|(key, _)| key != path) => {
+            wrong(found, path, format!("`{path}` is {float}, but must be a finite number"));
+        }
+        _ => {}
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use super::without_secrets;
 use crate::encryption::EncryptionError;
 
 /// Where a value was written.
@@ -46,7 +47,8 @@ pub struct Problem {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.place, self.message)
+        // Both may repeat an address that was written.
+        f.write_str(&without_secrets(&format!("{}: {}", self.place, self.message)))
     }
 }
 

@@ -368,6 +368,31 @@ mod tests {
     }
 
     #[test]
+    fn numbers_without_an_end_are_refused_wherever_they_stand() {
+        let floats = key_paths().into_iter().filter_map(|path| {
+            let (section, key) = path.split_once('.')?;
+            let default = keys::tree().get(section)?.get(key)?;
+            let optional = section == "privacy" && default.is_null();
+            (default.is_f64() || optional).then(|| (section.to_owned(), key.to_owned()))
+        });
+        let floats: Vec<_> = floats.collect();
+        assert!(floats.len() > 20, "{floats:?}");
+        for (section, key) in floats {
+            for number in ["nan", "-nan", "inf", "-inf"] {
+                let message = refused(&format!("[{section}]\n{key} = {number}\n"), &[]);
+                let place = format!("engram.toml:2:{}: `{section}.{key}` is ", key.len() + 4);
+                assert!(message.starts_with(&place), "{message}");
+                let set = format!("{section}.{key}={number}");
+                let message = refused("", &[&set]);
+                assert!(message.starts_with(&format!("--set {set}: ")), "{message}");
+            }
+        }
+        let message = refused("[[microphone]]\nid = \"a\"\noffset_secs = nan\n", &[]);
+        assert!(message.starts_with("engram.toml:3:15: `offset_secs`"), "{message}");
+        assert_eq!(message.lines().count(), 1, "said once");
+    }
+
+    #[test]
     fn overrides_win_over_the_file() {
         let file = "[window]\nclip_secs = 20\n[[camera]]\nid = \"a\"\nuri = \"x\"\n";
         let config = parse(

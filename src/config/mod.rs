@@ -14,6 +14,7 @@ mod load;
 mod locate;
 mod renaming;
 mod resolve;
+mod secrets;
 pub mod sections;
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,7 @@ pub use keys::key_paths;
 pub use load::{Loaded, SYSTEM_FILE, Source};
 pub use renaming::Renaming;
 pub use resolve::{find_file, read_secret};
+pub use secrets::without_secrets;
 pub use sections::*;
 
 /// The whole configuration file.

@@ -83,7 +83,7 @@ pub struct Camera {
     /// File in `pipelines/` (without `.launch`) or a GStreamer launch description.
     #[serde(default)]
     pub pipeline: Option<String>,
-    /// Device, `rtsp://…`, or file put into the pipeline's `{uri}`.
+    /// Device, `rtsp://…`, `http(s)://…`, or file, put into the pipeline's `{uri}`.
     #[serde(default)]
     pub uri: Option<String>,
     /// ROS CameraInfo (YAML): with it faces get a bearing and a rough distance.
@@ -111,7 +111,7 @@ pub struct Microphone {
     /// Library.
     #[serde(default)]
     pub backend: MicrophoneBackend,
-    /// Device name; default: the system's.
+    /// Device name, `pulse`, `pulse:NAME`, or a launch description; default: the system's.
     #[serde(default)]
     pub device: Option<String>,
     /// By how much its sound comes later than the pictures of the same moment, seconds, -5–5.

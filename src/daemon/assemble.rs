@@ -157,14 +157,15 @@ pub fn answerer(
     Ok((answerer.with_model(rounds), Some(tally)))
 }
 
-/// The catalogue of models that the configuration names.
+/// The catalogue of models that the configuration names, calibrated as its state directory says.
 ///
 /// # Errors
 /// When the manifest cannot be understood.
 pub fn catalogue(config: &Config) -> Result<Catalogue, ModelError> {
     let mirror: Option<&PathBuf> =
         config.models.mirror.as_ref().filter(|mirror| !mirror.as_os_str().is_empty());
-    Catalogue::open(config.models.dir.as_deref(), mirror.map(PathBuf::as_path))
+    let catalogue = Catalogue::open(config.models.dir.as_deref(), mirror.map(PathBuf::as_path))?;
+    Ok(catalogue.calibrated_in(config.store_dir()))
 }
 
 /// Everything that a session needs, over an open memory.

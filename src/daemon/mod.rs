@@ -3,7 +3,7 @@
 pub mod announce;
 pub mod assemble;
 pub mod describe;
-mod enrol;
+pub(crate) mod enrol;
 pub mod histogram;
 pub mod ingest;
 pub mod meters;

@@ -3,6 +3,8 @@
 //! It sticks: a decreed row is never taken back by evidence. Serves the daemon's `people` topic and the command line
 //! on a store that no daemon holds.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::queries::{find, refusal};
@@ -30,6 +32,11 @@ pub fn overrule(
             .iter()
             .map(|word| person(&view, word))
             .collect::<Result<Vec<EntityId>, Refusal>>()?;
+        let ids: BTreeSet<EntityId> = persons.iter().copied().collect();
+        if ids.len() < persons.len() {
+            let words = people.merge.join(" and ");
+            return Err(Refusal::bad_request(format!("{words} are one already")));
+        }
         let mut draft = memory.begin(at);
         let mut stays = persons[0];
         for other in &persons[1..] {
@@ -38,14 +45,16 @@ pub fn overrule(
         draft.commit().map_err(|error| refusal(&error))?;
         json!({ "merged": persons, "into": stays })
     } else {
-        let mut parts = Vec::new();
+        let mut parts = BTreeSet::new();
         for word in &people.split {
             parts.extend(split_off(&view, word)?);
         }
-        parts.sort();
-        parts.dedup();
+        let (aliases, own): (Vec<EntityId>, Vec<EntityId>) =
+            parts.iter().copied().partition(|id: &EntityId| id.kind == EntityKind::Person);
         let mut draft = memory.begin(at);
-        let persons = resolver.decree_split(&parts, &mut draft);
+        let mut persons: BTreeSet<EntityId> =
+            aliases.into_iter().map(|alias| resolver.decree_apart(alias, &mut draft)).collect();
+        persons.extend(resolver.decree_split(&own, &mut draft));
         draft.commit().map_err(|error| refusal(&error))?;
         json!({ "split": parts, "persons": persons })
     };
@@ -61,7 +70,7 @@ fn person(view: &View, word: &str) -> Result<EntityId, Refusal> {
     Err(Refusal::bad_request(format!("{word} is {id}, no person; only people are merged")))
 }
 
-/// The faces and voices that a word asks to be split off.
+/// The faces and voices that a word asks to be split off; the id itself of somebody of whom there are none.
 fn split_off(view: &View, word: &str) -> Result<Vec<EntityId>, Refusal> {
     // Not resolved: the id that was given up in a merge is what is asked back.
     let Ok(id) = word.trim().parse::<EntityId>() else {
@@ -77,7 +86,8 @@ fn split_off(view: &View, word: &str) -> Result<Vec<EntityId>, Refusal> {
         EntityKind::Person if view.resolve(id) != id => {
             let own = view.memberships();
             let own = own.iter().filter(|row| row.person == id).map(|row| row.part);
-            Ok(own.collect())
+            let own: Vec<EntityId> = own.collect();
+            Ok(if own.is_empty() { vec![id] } else { own })
         }
         EntityKind::Person => {
             let parts: Vec<String> = view.parts_of(id).iter().map(ToString::to_string).collect();

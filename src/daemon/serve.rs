@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use arc_swap::ArcSwap;
 use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 
 use super::announce::Announcer;
@@ -76,6 +77,7 @@ pub enum ServeError {
 pub struct Daemon {
     settings: SessionSettings,
     announcer: Announcer,
+    describer: Describer,
     service: Arc<MemoryService>,
     runtime: tokio::runtime::Runtime,
     session: mqtt::Session,
@@ -143,11 +145,7 @@ impl Daemon {
         let (capture, control) = (watchdog.pulse("capture"), watchdog.pulse("control"));
         let sealing = watchdog.pulse("memory");
         capture.rest();
-        let describer = Describer {
-            catalogue: catalogue(config)?,
-            settings: settings.clone(),
-            publisher: publisher.clone(),
-        };
+        let describer = Describer::new(catalogue(config)?, settings.clone(), publisher.clone());
         describer.publish();
         let home = config.home_assistant.discovery.then(|| HomeTeller::new(&settings, &announcer));
         if home.is_some() {
@@ -158,7 +156,7 @@ impl Daemon {
         let reporter = Reporter {
             announcer: announcer.clone(),
             meters: meters.clone(),
-            describer,
+            describer: describer.clone(),
             told,
             live,
             room: match config.answerer.wake_phrase.as_deref().filter(|_| live) {
@@ -232,6 +230,7 @@ impl Daemon {
         Ok(Self {
             settings,
             announcer,
+            describer,
             service,
             runtime,
             session,
@@ -299,6 +298,10 @@ impl Daemon {
             let current = settings.borrow().clone();
             let changed = || self.stop.take_reload() && self.reload(load, &settings);
             if current.config.camera.is_empty() && current.config.microphone.is_empty() {
+                // What is configured no more ails no more.
+                current.gauges.health(&[]);
+                self.announcer.degraded("ingest", Vec::new());
+                self.announcer.degraded("sources", Vec::new());
                 while !self.stop.wait_for(TICK) && !changed() {}
                 continue;
             }
@@ -375,9 +378,12 @@ impl Daemon {
         }
         let Some(taken) = taken else { return false };
         let models = catalogue(&taken).map_err(AssembleError::from);
-        let chosen = models.and_then(|models| Ok(PerceiverSet::choose(&taken, &models)?));
+        let chosen = models.and_then(|models| {
+            let perceivers = PerceiverSet::choose(&taken, &models)?;
+            Ok((models, perceivers))
+        });
         match chosen {
-            Ok(mut perceivers) => {
+            Ok((models, mut perceivers)) => {
                 // What the stages have counted goes on.
                 perceivers.stages = Arc::clone(&settings.perceivers.stages);
                 let mut missing = self.knowledge_degraded.clone();
@@ -386,6 +392,7 @@ impl Daemon {
                 settings.perceivers = Arc::new(perceivers);
                 settings.config = Arc::new(*taken);
                 self.service.reconfigure(settings.clone());
+                self.describer.renew(models, settings.clone());
                 tracing::info!("the changed configuration is taken: a new session begins");
                 true
             }
@@ -440,17 +447,28 @@ fn ailing(source: &SourceHealth) -> Option<String> {
     Some(format!("{}: {why}; it is started again", source.id))
 }
 
-/// Keeps `describe` up to date.
+/// Keeps `describe` up to date. Cheap to clone.
+#[derive(Clone)]
 struct Describer {
-    catalogue: Catalogue,
-    settings: SessionSettings,
+    /// What sessions work with; another one after a reload.
+    now: Arc<ArcSwap<(Catalogue, SessionSettings)>>,
     publisher: Publisher,
 }
 
 impl Describer {
+    fn new(catalogue: Catalogue, settings: SessionSettings, publisher: Publisher) -> Self {
+        Self { now: Arc::new(ArcSwap::from_pointee((catalogue, settings))), publisher }
+    }
+
+    fn renew(&self, catalogue: Catalogue, settings: SessionSettings) {
+        self.now.store(Arc::new((catalogue, settings)));
+        self.publish();
+    }
+
     fn publish(&self) {
-        let SessionSettings { config, perceivers, memory, .. } = &self.settings;
-        self.publisher.describe(&describe(config, &self.catalogue, perceivers, memory));
+        let now = self.now.load();
+        let (catalogue, SessionSettings { config, perceivers, memory, .. }) = &**now;
+        self.publisher.describe(&describe(config, catalogue, perceivers, memory));
     }
 }
 
@@ -467,7 +485,7 @@ struct Reporter {
 
 impl Reporter {
     fn run(&self, reports: &Receiver<Report>, quit: &Receiver<()>) {
-        let memory = self.describer.settings.memory.clone();
+        let memory = self.describer.now.load().1.memory.clone();
         let mut history = memory.history_from();
         let mut take = |report: Report| {
             match &report {

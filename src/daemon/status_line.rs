@@ -86,10 +86,9 @@ impl StatusLine {
         let (clips, questions) = (metered("clips"), metered("questions"));
         let mut counts = Counts { clips, questions, ..Counts::default() };
         for gauge in self.gauges.read().sources.values() {
-            // Only cameras have a rate that is wanted of them.
-            match gauge.wanted_per_sec {
-                Some(_) => counts.frames += gauge.captured,
-                None => counts.blocks += gauge.captured,
+            match gauge.is_camera {
+                true => counts.frames += gauge.captured,
+                false => counts.blocks += gauge.captured,
             }
         }
         counts
@@ -130,5 +129,9 @@ mod tests {
         assert_eq!(told, format!("answering, 1 ability impaired; {rates}"));
         announcer.degraded("disk", Vec::new());
         assert_eq!(line.next(at(6)).unwrap(), format!("answering; {rates}"));
+        // When the session ends, its frames are no sound.
+        gauges.rest();
+        let rates = "0.0 frames/s, 0.0 blocks of sound/s, 3 clips; 0.0 questions/s";
+        assert_eq!(line.next(at(10)).unwrap(), format!("answering; {rates}"));
     }
 }

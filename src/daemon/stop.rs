@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
-// At once: the libraries' own clearing up would take away from under the other threads what they still work with.
-use signal_hook::low_level::exit;
+
+use crate::terminal::exit;
 
 /// How long a stop may take before the process just ends; what was committed is safe.
 const STOP_WITHIN: Duration = Duration::from_millis(4500);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rumqttc::v5::mqttbytes::QoS;
-use rumqttc::v5::mqttbytes::v5::{Packet, PublishProperties, SubscribeReasonCode};
+use rumqttc::v5::mqttbytes::v5::{Packet, PubAckReason, PublishProperties, SubscribeReasonCode};
 use rumqttc::v5::{Client, Connection, ConnectionError, Event, RecvTimeoutError};
 use serde_json::Value;
 
@@ -40,6 +40,22 @@ pub enum ClientError {
         /// What to correct.
         cure: &'static str,
     },
+    /// A broker that does not take the request.
+    #[error(
+        "publishing to {topic} as {account}: the broker {broker} refuses it ({reason}); its access rules (ACL) decide \
+         which account may publish where: give this one the right there, or set `mqtt.username` to one that has it \
+         (docs/mqtt.md, Rights)"
+    )]
+    NotAllowed {
+        /// Which broker.
+        broker: String,
+        /// Which topic.
+        topic: String,
+        /// Whose right is missing.
+        account: String,
+        /// What it said.
+        reason: &'static str,
+    },
     /// A broker, but no daemon.
     #[error(
         "asking the daemon of robot {robot:?} through the broker {broker}: no reply within {secs:.0} s; \
@@ -74,6 +90,8 @@ pub struct DaemonClient {
     response_topic: String,
     broker: String,
     robot: String,
+    /// As whom it is there.
+    account: String,
     asked: u32,
 }
 
@@ -121,13 +139,15 @@ impl DaemonClient {
                 Err(Broken { reason, cure: None }) => return Err(fail(reason)),
             }
         }
-        Ok(Self { client, connection, topics, response_topic, broker, robot, asked: 0 })
+        let account = config.mqtt.username.as_ref();
+        let account = account.map_or_else(|| "nobody".to_owned(), |user| format!("{user:?}"));
+        Ok(Self { client, connection, topics, response_topic, broker, robot, account, asked: 0 })
     }
 
     /// Sends a request and waits for its reply; a [`Value`] payload without an `id`.
     ///
     /// # Errors
-    /// [`ClientError::NoReply`], [`ClientError::Refused`], [`ClientError::Unreadable`].
+    /// [`ClientError::NotAllowed`], [`ClientError::NoReply`], [`ClientError::Refused`], [`ClientError::Unreadable`].
     pub fn request(
         &mut self,
         below: &str,
@@ -142,7 +162,7 @@ impl DaemonClient {
     /// As [`Self::request`], for replies that may be bytes of a picture or sound.
     ///
     /// # Errors
-    /// [`ClientError::NoReply`], [`ClientError::Refused`].
+    /// [`ClientError::NotAllowed`], [`ClientError::NoReply`], [`ClientError::Refused`].
     pub fn request_media(
         &mut self,
         payload: &Value,
@@ -219,9 +239,10 @@ impl DaemonClient {
             content_type: Some("application/json".to_owned()),
             ..PublishProperties::default()
         };
+        let topic = self.topics.at(below);
         self.client
             .try_publish_with_properties(
-                self.topics.at(below),
+                topic.clone(),
                 QoS::AtLeastOnce,
                 false,
                 payload.to_string(),
@@ -230,14 +251,38 @@ impl DaemonClient {
             .map_err(|error| self.no_broker(error.to_string()))?;
         let until = Instant::now() + timeout;
         loop {
-            let packet = self.packet(until, timeout)?;
-            if let Some(Packet::Publish(publish)) = packet {
-                let echoed = publish.properties.and_then(|properties| properties.correlation_data);
-                if echoed.as_deref() == Some(&correlation[..]) {
-                    return Ok(publish.payload.to_vec());
+            match self.packet(until, timeout)? {
+                Some(Packet::Publish(publish)) => {
+                    let properties = publish.properties;
+                    let echoed = properties.and_then(|properties| properties.correlation_data);
+                    if echoed.as_deref() == Some(&correlation[..]) {
+                        return Ok(publish.payload.to_vec());
+                    }
                 }
+                Some(Packet::PubAck(ack)) => {
+                    if let Some(reason) = not_taken(ack.reason) {
+                        let (broker, account) = (self.broker.clone(), self.account.clone());
+                        return Err(ClientError::NotAllowed { broker, topic, account, reason });
+                    }
+                }
+                _ => {}
             }
         }
+    }
+}
+
+/// Why the broker does not pass a message on, in the words of MQTT 5 (3.4.2.1); `None`: it does.
+fn not_taken(reason: PubAckReason) -> Option<&'static str> {
+    match reason {
+        PubAckReason::Success
+        | PubAckReason::NoMatchingSubscribers
+        | PubAckReason::PacketIdentifierInUse => None,
+        PubAckReason::NotAuthorized => Some("not authorized"),
+        PubAckReason::UnspecifiedError => Some("unspecified error"),
+        PubAckReason::ImplementationSpecificError => Some("implementation specific error"),
+        PubAckReason::TopicNameInvalid => Some("topic name invalid"),
+        PubAckReason::QuotaExceeded => Some("quota exceeded"),
+        PubAckReason::PayloadFormatInvalid => Some("payload format invalid"),
     }
 }
 

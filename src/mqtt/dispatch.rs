@@ -38,6 +38,12 @@ pub trait Service: Send + Sync + 'static {
     /// # Errors
     /// A [`Refusal`], which becomes the error reply.
     fn handle(&self, request: Request, call: &Call) -> Result<Reply, Refusal>;
+
+    /// Counts up with every erasure, once nothing that is begun then reads what is erased, and before the request that
+    /// erases is answered.
+    fn erasures(&self) -> u64 {
+        0
+    }
 }
 
 /// What a request is answered with.
@@ -142,6 +148,8 @@ struct Job {
     quiet: bool,
 }
 
+/// How often a question is asked that something was erased under.
+const READINGS: usize = 2;
 /// Why a request was not even begun.
 const EXPIRED: &str = "the message expired before its turn came, and was not carried out";
 /// The same for a question whose deadline passed.
@@ -438,8 +446,11 @@ impl Shared {
         })
     }
 
+    /// The ids of late, without replies from before an erasure.
     fn once(&self) -> std::sync::MutexGuard<'_, Once> {
-        self.once.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut once = self.once.lock().unwrap_or_else(PoisonError::into_inner);
+        once.catch_up(self.outbox.erasures());
+        once
     }
 
     /// Where the reply goes; a response topic that is not ours to write to makes the request bad.
@@ -477,20 +488,13 @@ impl Shared {
                 // Killed from here on, the next daemon knows that this was begun.
                 shared.outbox.sync();
             }
-            let erases = matches!(request, Request::Forget(_));
-            let service = &shared.service;
-            let handled =
-                std::panic::catch_unwind(AssertUnwindSafe(|| service.handle(request, &call)));
-            let result = handled.unwrap_or_else(|_| {
-                Err(Refusal::internal("the daemon failed on this request; its log says where"))
-            });
-            if erases && result.is_ok() {
-                shared.outbox.erase();
-                shared.once().erase();
-            }
+            let (result, erasures) = match debt.writes {
+                true => shared.change(request, &call),
+                false => shared.look_up(&request, &call),
+            };
             if !(quiet && result.is_ok()) {
                 let kept = !result.as_ref().is_err_and(|refusal| refusal.code.retryable());
-                shared.pay(&debt, result, kept);
+                shared.pay(&debt, result, kept, erasures);
             }
         });
         // It is cancelled only when the runtime ends.
@@ -502,15 +506,51 @@ impl Shared {
         self.running.fetch_sub(1, Ordering::Relaxed);
     }
 
+    /// Whatever befalls the service, there is a result.
+    fn handle(&self, request: Request, call: &Call) -> Result<Reply, Refusal> {
+        let handle = AssertUnwindSafe(|| self.service.handle(request, call));
+        std::panic::catch_unwind(handle).unwrap_or_else(|_| {
+            Err(Refusal::internal("the daemon failed on this request; its log says where"))
+        })
+    }
+
+    /// Carries out a change; gives, too, of how many erasures the outbox knew then.
+    fn change(&self, request: Request, call: &Call) -> (Result<Reply, Refusal>, u64) {
+        let (erases, before) = (matches!(request, Request::Forget(_)), self.service.erasures());
+        let result = self.handle(request, call);
+        // What failed may have failed after the rows were gone.
+        if erases && (result.is_ok() || self.service.erasures() != before) {
+            self.outbox.erase();
+            // Replies that would be repeated go, too.
+            drop(self.once());
+        }
+        (result, self.outbox.erasures())
+    }
+
+    /// Answers what changes nothing, once more where something was erased meanwhile; gives, too, of how many erasures
+    /// in the outbox the answer knows.
+    fn look_up(&self, request: &Request, call: &Call) -> (Result<Reply, Refusal>, u64) {
+        for _ in 0..READINGS {
+            let before = self.service.erasures();
+            let result = self.handle(request.clone(), call);
+            // What is erased in the memory from here on reaches the outbox later still.
+            let erasures = self.outbox.erasures();
+            if self.service.erasures() == before {
+                return (result, erasures);
+            }
+        }
+        (Err(Refusal::outdated()), self.outbox.erasures())
+    }
+
     /// Refuses a request that was admitted but not carried out: it may be sent again under its id.
     fn not_done(&self, job: Job, refusal: Refusal) {
-        self.pay(&job.debt, Err(refusal), false);
+        self.pay(&job.debt, Err(refusal), false, self.outbox.erasures());
         self.running.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Replies to everybody who sent the request. `kept`: the reply is kept for those who send it again under the
-    /// same id; else they may try anew.
-    fn pay(&self, debt: &Debt, result: Result<Reply, Refusal>, kept: bool) {
+    /// same id; else they may try anew. `erasures`: of how many the reply knows; after another it is withdrawn.
+    fn pay(&self, debt: &Debt, result: Result<Reply, Refusal>, kept: bool, erasures: u64) {
         let (payload, content_type) = encode(debt.id.as_deref(), debt.writes, result);
         let targets = match (&debt.id, debt.once) {
             (Some(id), Some(print)) if !kept => self.once().abandon(id, print),
@@ -520,14 +560,19 @@ impl Shared {
                     // Whoever has a reply gets the same one after a kill.
                     self.outbox.sync();
                 }
-                self.once().finish(id, print, &payload).unwrap_or_default()
+                let mut once = self.once();
+                match debt.writes || self.outbox.erasures() == erasures {
+                    true => once.finish(id, print, &payload).unwrap_or_default(),
+                    false => once.abandon(id, print),
+                }
             }
             _ => Vec::new(),
         };
         let alone = [debt.reply_to.clone()];
         let targets = if targets.is_empty() { &alone[..] } else { &targets[..] };
         for target in targets {
-            self.put(target, payload.clone(), content_type, debt.reply_lasts());
+            let reply = reply(target, payload.clone(), content_type, debt.reply_lasts());
+            self.outbox.reply(reply, erasures);
         }
         self.outbox.settle(debt.ticket);
     }
@@ -538,15 +583,7 @@ impl Shared {
     }
 
     fn put(&self, to: &ReplyTo, payload: Vec<u8>, content_type: &'static str, lasts: Duration) {
-        self.outbox.push(Outgoing {
-            topic: to.topic.clone(),
-            payload,
-            retain: false,
-            class: Class::Reply,
-            correlation: to.correlation.clone(),
-            content_type: content_type.into(),
-            lasts,
-        });
+        self.outbox.push(reply(to, payload, content_type, lasts));
     }
 
     /// Takes over what an earlier daemon, killed or stopped, left: nobody who asked it is left without a reply, and
@@ -582,6 +619,19 @@ impl Shared {
             self.put(&reply_to, payload, content_type, REPLY_LASTS);
             self.outbox.settle(Some(ticket));
         }
+    }
+}
+
+/// The message that a reply is.
+fn reply(to: &ReplyTo, payload: Vec<u8>, content_type: &'static str, lasts: Duration) -> Outgoing {
+    Outgoing {
+        topic: to.topic.clone(),
+        payload,
+        retain: false,
+        class: Class::Reply,
+        correlation: to.correlation.clone(),
+        content_type: content_type.into(),
+        lasts,
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can go wrong between the daemon and a broker.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -8,11 +9,8 @@ use crate::config::ConfigError;
 /// Anything that keeps MQTT from working at the start.
 #[derive(Debug, thiserror::Error)]
 pub enum MqttError {
-    /// Another program has the port.
-    #[error(
-        "starting the embedded broker on {address}: {source}; another broker or another engramd has that port: \
-         stop it, set `{key}` to another one, or use it with mqtt.broker = \"mqtt://{address}\""
-    )]
+    /// Another program has the port, or the address is not to be had.
+    #[error("starting the embedded broker on {address}: {source}; {}", cure(*.address, .key, .source))]
     PortTaken {
         /// The address.
         address: SocketAddr,
@@ -40,4 +38,39 @@ pub enum MqttError {
     /// A thread could not be started.
     #[error("starting a thread for MQTT: {0}")]
     Thread(std::io::Error),
+}
+
+/// What helps where the address of `key` cannot be listened on.
+fn cure(address: SocketAddr, key: &str, source: &std::io::Error) -> String {
+    match source.kind() {
+        ErrorKind::AddrNotAvailable => format!(
+            "this machine has no such address: set `{key}` to one that `ip address` lists, or to 127.0.0.1"
+        ),
+        ErrorKind::PermissionDenied => {
+            format!("this user may not take that port: set `{key}` to one from 1024 on")
+        }
+        _ => format!(
+            "another broker or another engramd has that port: stop it, set `{key}` to another one, or use it with \
+             mqtt.broker = \"mqtt://{address}\""
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_that_cannot_be_had_is_told_with_its_own_cure() {
+        let told = |kind: ErrorKind| {
+            let (address, key) = (SocketAddr::from(([10, 1, 2, 3], 1883)), "mqtt.listen");
+            MqttError::PortTaken { address, key, source: kind.into() }.to_string()
+        };
+        let taken = told(ErrorKind::AddrInUse);
+        assert!(taken.contains("stop it") && taken.contains("mqtt://10.1.2.3:1883"), "{taken}");
+        let elsewhere = told(ErrorKind::AddrNotAvailable);
+        assert!(elsewhere.contains("no such address: set `mqtt.listen`"), "{elsewhere}");
+        let low = told(ErrorKind::PermissionDenied);
+        assert!(low.contains("from 1024 on") && !low.contains("stop it"), "{low}");
+    }
 }

@@ -85,6 +85,8 @@ pub(super) struct Once {
     entries: HashMap<String, Entry>,
     shelves: [Shelf; Kind::ALL.len()],
     swept: Option<Instant>,
+    /// Erasures that are done here, too.
+    erasures: u64,
 }
 
 /// A request by its topic and payload; the same in every build, because it is kept on disk.
@@ -111,8 +113,12 @@ impl Once {
         self.make_room(kind);
     }
 
-    /// Something was erased from the memory: replies may speak of it. Ids of changes stay known.
-    pub(super) fn erase(&mut self) {
+    /// So often something was erased from the memory: replies from before may speak of it. Ids of changes stay known.
+    pub(super) fn catch_up(&mut self, erasures: u64) {
+        if self.erasures == erasures {
+            return;
+        }
+        self.erasures = erasures;
         for kind in Kind::ALL {
             let order = &self.shelves[kind as usize].order;
             let answered =
@@ -329,7 +335,9 @@ mod tests {
         }
         once.finish("q", 1, b"Ava was here");
         once.finish("n", 1, b"{\"name\":\"Ava\"}");
-        once.erase();
+        once.catch_up(0);
+        assert!(once.entries["q"].reply.is_some(), "nothing was erased");
+        once.catch_up(1);
         assert_eq!(once.begin("q", 1, Kind::Read, &to("x"), now), Verdict::New);
         let bare = br#"{"id":"n","ok":true}"#.to_vec();
         assert_eq!(once.shelf(Kind::Change).bytes, bare.len());

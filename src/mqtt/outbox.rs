@@ -87,6 +87,7 @@ pub(super) struct Outbox {
     journal: Option<Journal>,
     wake: Notify,
     tickets: AtomicU64,
+    erasures: AtomicU64,
     dropped: AtomicU64,
     expired: AtomicU64,
 }
@@ -151,7 +152,17 @@ impl Outbox {
 
     /// Puts a message at the end; the least important give way when there is no room.
     pub(super) fn push(&self, message: Outgoing) {
-        let mut queue = self.lock();
+        self.enter(self.lock(), message);
+    }
+
+    /// Puts a reply at the end that knows of so many erasures; after another one it is withdrawn.
+    pub(super) fn reply(&self, message: Outgoing, erasures: u64) {
+        let queue = self.lock();
+        let known = self.erasures() == erasures;
+        self.enter(queue, if known { message } else { withdrawn(message) });
+    }
+
+    fn enter(&self, mut queue: MutexGuard<'_, Queue>, message: Outgoing) {
         if message.retain {
             queue.retained.insert(message.topic.clone(), message.clone());
         }
@@ -249,6 +260,7 @@ impl Outbox {
     /// to ask again.
     pub(super) fn erase(&self) {
         let mut queue = self.lock();
+        self.erasures.fetch_add(1, Ordering::SeqCst);
         if let Some(journal) = &self.journal {
             journal.erase();
         }
@@ -268,6 +280,11 @@ impl Outbox {
                 journal.put(seq, copy);
             }
         }
+    }
+
+    /// How often [`Self::erase`] was called.
+    pub(super) fn erasures(&self) -> u64 {
+        self.erasures.load(Ordering::SeqCst)
     }
 
     /// Waits until everything put in so far is on disk.
@@ -310,10 +327,7 @@ impl Outbox {
 pub(super) fn withdrawn(message: Outgoing) -> Outgoing {
     let id = serde_json::from_slice::<serde_json::Value>(&message.payload).ok();
     let id = id.as_ref().and_then(|reply| reply.get("id")?.as_str());
-    let refusal = Refusal::unavailable(
-        "something was erased from the memory while the reply waited; ask again",
-    );
-    let payload = refusal.document(id).to_string().into_bytes();
+    let payload = Refusal::outdated().document(id).to_string().into_bytes();
     Outgoing { payload, content_type: JSON.into(), ..message }
 }
 
@@ -491,6 +505,23 @@ mod tests {
         let reply: serde_json::Value = serde_json::from_slice(&reply.payload).unwrap();
         assert_eq!((&reply["id"], &reply["error"]["code"]), (&"q".into(), &"unavailable".into()));
         assert!(outbox.take().is_none());
+    }
+
+    #[test]
+    fn a_reply_from_before_an_erasure_is_withdrawn() {
+        let outbox = Outbox::default();
+        let said = || Outgoing {
+            payload: br#"{"id":"q","answer":"Wilhelmina was here."}"#.to_vec(),
+            ..message("answer/q", Class::Reply, false)
+        };
+        let before = outbox.erasures();
+        outbox.erase();
+        outbox.reply(said(), before);
+        let reply = outbox.take().unwrap().message;
+        let reply: serde_json::Value = serde_json::from_slice(&reply.payload).unwrap();
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&"q".into(), &"unavailable".into()));
+        outbox.reply(said(), outbox.erasures());
+        assert_eq!(outbox.take().unwrap().message, said());
     }
 
     #[test]

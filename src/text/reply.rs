@@ -82,7 +82,7 @@ mod tests {
             (r#"{"data":[]}"#, "0 vectors"),
             (r#"{"data":[{"embedding":[]}]}"#, "0 numbers"),
             (r#"{"data":[{"embedding":[0,0]}]}"#, "zero"),
-            (r#"{"data":[{"embedding":[1e300]}]}"#, "no number"),
+            (r#"{"data":[{"embedding":[1e300]}]}"#, "out of range"),
             (r#"{"data":[{"embedding":[null]}]}"#, "null"),
             (r#"{"data":[{"embedding":"AAAA"}]}"#, "string"),
             (r#"{"data":[{"embedding":[[1],[2]]}]}"#, "sequence"),

@@ -4,14 +4,23 @@ use std::fs;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::time::Duration;
 
 use super::{Finding, Verdict};
-use crate::config::{Camera, Config, find_file};
+use crate::capture::{
+    CameraAddress, CaptureError, camera_address, needs_sound_card, without_pipeline,
+};
+use crate::config::{Camera, Config, Microphone, find_file};
 use crate::time::Timestamp;
 
 /// How long a network camera may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(2);
+/// Where network cameras listen unless their address tells.
+const PORTS: [(&str, u16); 5] =
+    [("rtsp", 554), ("rtspt", 554), ("rtsps", 554), ("http", 80), ("https", 443)];
+/// Of a source that only its pipeline knows.
+const BUILT: &str = "its pipeline can be built; not tried";
 /// The clock of a machine without a battery begins before this: 2025-01-01.
 const CLOCK_FROM: i64 = 1_735_689_600_000_000_000;
 /// What synchronised clocks leave behind: systemd-timesyncd, chrony, ntpd.
@@ -41,28 +50,28 @@ fn unused(what: &'static str, there: usize, section: &str) -> Finding {
 
 fn camera(camera: &Camera) -> Finding {
     let what = format!("camera {}", camera.id);
-    let Some(uri) = &camera.uri else {
-        let pipeline = camera.pipeline.as_deref().unwrap_or_default();
-        return Finding::ok("devices", what, format!("pipeline {pipeline}"));
-    };
-    if uri.starts_with("/dev/") {
-        return node(&what, Path::new(uri), "video");
+    if let Some((_, error)) = without_pipeline(slice::from_ref(camera), &[]).pop() {
+        return unbuilt(what, &error, "pipeline in [[camera]]");
     }
-    if let Some(rest) = uri.strip_prefix("rtsp://").or_else(|| uri.strip_prefix("rtsps://")) {
-        return network(&what, rest);
+    match camera_address(camera) {
+        CameraAddress::Device(path) => node(&what, Path::new(&path), "video"),
+        CameraAddress::Network(uri) => network(&what, &uri),
+        CameraAddress::File(path) if path.is_file() => {
+            Finding::ok("devices", what, path.display().to_string())
+        }
+        CameraAddress::File(path) => {
+            let found = format!("{} is no file", path.display());
+            let cure = "correct its uri in [[camera]]";
+            Finding::bad(Verdict::Failure, "devices", what, found, cure)
+        }
+        CameraAddress::Other(_) => Finding::ok("devices", what, BUILT),
     }
-    let path = Path::new(uri.strip_prefix("file://").unwrap_or(uri));
-    if path.is_absolute() && !path.exists() {
-        let cure = "correct its uri in [[camera]]";
-        return Finding::bad(
-            Verdict::Failure,
-            "devices",
-            what,
-            format!("{uri} does not exist"),
-            cure,
-        );
-    }
-    Finding::ok("devices", what, uri.clone())
+}
+
+/// A pipeline that the daemon could not start.
+fn unbuilt(what: String, error: &CaptureError, key: &str) -> Finding {
+    let cure = format!("correct its {key}, or install what it needs");
+    Finding::bad(Verdict::Failure, "devices", what, error.to_string(), cure)
 }
 
 /// A device file that this user must be able to read and write.
@@ -94,12 +103,16 @@ fn node(what: &str, path: &Path, group: &str) -> Finding {
 }
 
 /// Whether a network camera listens. User and password in its address are not shown.
-fn network(what: &str, rest: &str) -> Finding {
-    let host = rest.split('/').next().unwrap_or(rest);
+fn network(what: &str, uri: &str) -> Finding {
+    let (scheme, rest) = uri.split_once("://").unwrap_or(("", uri));
+    let Some(port) = PORTS.iter().find(|(name, _)| *name == scheme).map(|(_, port)| port) else {
+        return Finding::ok("devices", what, format!("{scheme}, not tried"));
+    };
+    let host = rest.split(['/', '?']).next().unwrap_or(rest);
     let host = host.rsplit('@').next().unwrap_or(host);
     let address = match host.rsplit_once(':') {
-        Some((_, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => host.to_owned(),
-        _ => format!("{host}:554"),
+        Some((_, digits)) if digits.bytes().all(|digit| digit.is_ascii_digit()) => host.to_owned(),
+        _ => format!("{host}:{port}"),
     };
     let reached = address
         .to_socket_addrs()
@@ -124,31 +137,37 @@ fn microphones(config: &Config) -> Vec<Finding> {
     if config.microphone.is_empty() {
         return vec![unused("microphones", capture.len(), "[[microphone]]")];
     }
-    config
-        .microphone
-        .iter()
-        .map(|microphone| {
-            let what = format!("microphone {}", microphone.id);
-            let device = microphone.device.as_deref().unwrap_or("the system's");
-            match capture.first() {
-                None => Finding::bad(
-                    Verdict::Failure,
-                    "devices",
-                    what,
-                    format!("{device}: no sound card takes sound (/dev/snd)"),
-                    "plug it in; `arecord -l` lists what there is (apt-get install alsa-utils)",
-                ),
-                Some(first) => match node(&what, first, "audio") {
-                    bad if bad.verdict != Verdict::Ok => bad,
-                    _ => Finding::ok(
-                        "devices",
-                        what,
-                        format!("{device}, {} to take sound from", capture.len()),
-                    ),
-                },
-            }
-        })
-        .collect()
+    config.microphone.iter().map(|one| microphone(one, &capture)).collect()
+}
+
+/// `cards`: devices that sound can be taken from.
+fn microphone(microphone: &Microphone, cards: &[PathBuf]) -> Finding {
+    let what = format!("microphone {}", microphone.id);
+    if let Some((_, error)) = without_pipeline(&[], slice::from_ref(microphone)).pop() {
+        return unbuilt(what, &error, "device in [[microphone]]");
+    }
+    let device = microphone.device.as_deref().unwrap_or("the system's");
+    if !needs_sound_card(microphone) {
+        let found = if device.contains('!') {
+            BUILT.to_owned()
+        } else {
+            format!("{device}, of PulseAudio or PipeWire, not tried")
+        };
+        return Finding::ok("devices", what, found);
+    }
+    let Some(first) = cards.first() else {
+        return Finding::bad(
+            Verdict::Failure,
+            "devices",
+            what,
+            format!("{device}: no sound card takes sound (/dev/snd)"),
+            "plug it in; `arecord -l` lists what there is (apt-get install alsa-utils)",
+        );
+    };
+    match node(&what, first, "audio") {
+        bad if bad.verdict != Verdict::Ok => bad,
+        _ => Finding::ok("devices", what, format!("{device}, {} to take sound from", cards.len())),
+    }
 }
 
 /// A GPU that is there and cannot be used.
@@ -265,6 +284,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+    use crate::config::MicrophoneBackend;
 
     fn with_camera(uri: &str) -> Finding {
         camera(&Camera {
@@ -277,7 +297,9 @@ mod tests {
 
     #[test]
     fn a_camera_that_is_not_there_is_named_with_its_cure() {
-        for uri in ["/dev/video_of_nobody", "/nowhere/film.mp4", "/dev/disk"] {
+        for uri in
+            ["/dev/video_of_nobody", "/nowhere/film.mp4", "file:///nowhere/film.mp4", "/dev/disk"]
+        {
             let finding = with_camera(uri);
             assert_eq!(finding.verdict, Verdict::Failure, "{finding:?}");
             assert!(finding.cure.is_some());
@@ -285,12 +307,45 @@ mod tests {
         assert_eq!(with_camera("/dev/null").verdict, Verdict::Ok);
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let open = with_camera(&format!("rtsp://user:secret@127.0.0.1:{port}/stream"));
-        assert_eq!(open.verdict, Verdict::Ok);
+        let schemes = ["rtsp", "http"];
+        let look = || {
+            schemes.map(|scheme| {
+                with_camera(&format!("{scheme}://user:secret@127.0.0.1:{port}/stream?x=a:b"))
+            })
+        };
+        let open = look();
+        assert!(open.iter().all(|one| one.verdict == Verdict::Ok), "{open:?}");
         drop(listener);
-        let closed = with_camera(&format!("rtsp://user:secret@127.0.0.1:{port}/stream"));
-        assert_eq!(closed.verdict, Verdict::Warning);
+        let closed = look();
+        assert!(closed.iter().all(|one| one.verdict == Verdict::Warning), "{closed:?}");
         assert!(!format!("{open:?}{closed:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_pipeline_that_cannot_be_built_is_a_failure() {
+        let of = |pipeline: &str| {
+            let (id, pipeline) = ("front".into(), Some(pipeline.into()));
+            camera(&Camera { id, pipeline, uri: None, calibration_file: None }).verdict
+        };
+        assert_eq!(of("test"), Verdict::Ok);
+        assert_eq!(of("videotestsrc ! appsink name=video"), Verdict::Ok);
+        assert_eq!(of("nosuchelement ! appsink name=video"), Verdict::Failure);
+        assert_eq!(of("/nowhere/x.launch"), Verdict::Failure);
+        assert_eq!(of("videotestsrc ! videoconvert"), Verdict::Failure);
+    }
+
+    #[test]
+    fn only_a_microphone_of_a_card_needs_one() {
+        let of = |device: &str, cards: &[PathBuf]| {
+            let (id, device) = ("ears".into(), Some(device.into()));
+            let backend = MicrophoneBackend::Gstreamer;
+            microphone(&Microphone { id, backend, device, offset_secs: 0.0 }, cards).verdict
+        };
+        assert_eq!(of("audiotestsrc ! appsink name=audio", &[]), Verdict::Ok);
+        assert_eq!(of("audiotestsrc ! fakesink", &[]), Verdict::Failure);
+        assert_eq!(of("hw:1,0", &[]), Verdict::Failure);
+        // A device that this user may use stands in for a card's.
+        assert_eq!(of("hw:1,0", &["/dev/null".into()]), Verdict::Ok);
     }
 
     #[test]

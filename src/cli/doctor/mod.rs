@@ -13,10 +13,13 @@ use serde::Serialize;
 
 use super::Context;
 use super::print::{self, Paint};
-use crate::config::{BrokerAddress, EmbedderKind, Engine, Segmentation, TranscriberKind};
+use crate::config::{
+    BrokerAddress, EmbedderKind, Engine, Segmentation, TranscriberKind, without_secrets,
+};
+use crate::daemon::assemble::catalogue;
 use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
-use crate::models::{Catalogue, Job, ModelError, bringing};
+use crate::models::{Job, ModelError, bringing};
 use crate::mqtt::client::{ClientError, DaemonClient};
 use crate::time::Timestamp;
 
@@ -56,7 +59,8 @@ struct Finding {
 
 impl Finding {
     fn ok(area: &'static str, what: impl Into<String>, found: impl Into<String>) -> Self {
-        Self { area, what: what.into(), verdict: Verdict::Ok, found: found.into(), cure: None }
+        let found = without_secrets(&found.into());
+        Self { area, what: what.into(), verdict: Verdict::Ok, found, cure: None }
     }
 
     fn bad(
@@ -66,8 +70,8 @@ impl Finding {
         found: impl Into<String>,
         cure: impl Into<String>,
     ) -> Self {
-        let cure = Some(cure.into());
-        Self { area, what: what.into(), verdict, found: found.into(), cure }
+        let (found, cure) = (without_secrets(&found.into()), Some(cure.into()));
+        Self { area, what: what.into(), verdict, found, cure }
     }
 }
 
@@ -272,7 +276,7 @@ const NEEDED: [Job; 5] = [
 
 fn models(context: &Context) -> Vec<Finding> {
     let settings = &context.config.models;
-    let catalogue = match Catalogue::open(settings.dir.as_deref(), settings.mirror.as_deref()) {
+    let catalogue = match catalogue(&context.config) {
         Ok(catalogue) => catalogue,
         Err(error) => {
             let cure = "repair or remove manifest.toml in the models folder";

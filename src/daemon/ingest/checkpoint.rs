@@ -11,10 +11,10 @@ use crate::ids::{ClipId, SourceId, TrackId};
 use crate::memory::{PerceptFilter, ResumePoint, View};
 use crate::percept::SpeechTurn;
 use crate::time::Timestamp;
-use crate::window::FrameSelector;
+use crate::window::{ClipClock, FrameSelector};
 
 /// Changes whenever the layout of [`Checkpoint`] changes; an older one is refused.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 
 /// A checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,8 @@ pub enum CheckpointError {
 /// Everything that a session needs to go on after its last committed clip.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Checkpoint {
-    pub(super) t0: Timestamp,
+    /// Where the session's clips lie, whatever the configuration says now.
+    pub(super) clock: ClipClock,
     /// The clip that was committed with it.
     pub(super) index: u32,
     /// Its end: pictures and poses before this are done with.
@@ -64,6 +65,8 @@ pub(super) struct PerceptIds {
     pub(super) objects: BTreeMap<(usize, TrackId), TrackId>,
     /// Per microphone: turns that began before the border and end after it.
     pub(super) carried: Vec<Vec<SpeechTurn>>,
+    /// Turns that ended just before the border, where there are more microphones that may hear their end after it.
+    pub(super) lately: Vec<SpeechTurn>,
 }
 
 impl PerceptIds {
@@ -101,7 +104,8 @@ impl Checkpoint {
         analyse_fps: f64,
     ) -> Option<Self> {
         let index = point.next_clip.checked_sub(1)?;
-        let t0 = view.session(point.session)?.start;
+        let session = view.session(point.session)?;
+        let clock = ClipClock::new(session.start, session.clip_secs);
         let ours = |clip: ClipId| clip.session == point.session;
         let all = PerceptFilter::default();
         let faces = view.tracks(&all).into_iter().map(|row| (row.clip, row.track));
@@ -115,10 +119,10 @@ impl Checkpoint {
             ..PerceptIds::default()
         };
         Some(Self {
-            t0,
+            clock,
             index,
             border: point.watermark,
-            selector: FrameSelector::new(t0, analyse_fps),
+            selector: FrameSelector::new(session.start, analyse_fps),
             cameras: Vec::new(),
             microphones: Vec::new(),
             ids,

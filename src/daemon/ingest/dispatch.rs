@@ -89,11 +89,15 @@ impl Dispatcher {
         if let Some(mouths) = self.mouths.as_ref().filter(|_| fresh) {
             mouths.begin(progress.clock);
         }
-        let done_before = match &item {
-            Item::Block(block) => self.consumed.get(&block.source).copied(),
-            Item::Frame(_) | Item::Pose(..) | Item::Words(_) => Some(progress.done_before),
+        let done = match &item {
+            // By its middle: drift may move a block to a little before the end of the one before.
+            Item::Block(block) => {
+                let middle = at.plus_secs(block.end().secs_since(at) / 2.0);
+                self.consumed.get(&block.source).is_some_and(|done| middle < *done)
+            }
+            Item::Frame(_) | Item::Pose(..) | Item::Words(_) => at < progress.done_before,
         };
-        if done_before.is_some_and(|done| at < done) {
+        if done {
             return Ok(true);
         }
         // Steps count frames; where there is no camera, blocks.
@@ -204,6 +208,7 @@ impl Dispatcher {
         part.poses.extend(self.inbox.poses_before(border.end));
         part.selector = Some(progress.selector.clone());
         part.t0 = progress.clock.t0();
+        part.clock = Some(progress.clock);
         for steps in self.cameras.values() {
             steps.send(camera::Step::Border(border)).map_err(|_| StagesGone)?;
         }

@@ -22,7 +22,9 @@ pub struct SourceGauge {
     pub waiting: u64,
     /// A camera of the running session: frames to be analysed per second of event time.
     pub wanted_per_sec: Option<f64>,
-    /// Live: how it is.
+    /// It is a camera, of this session or of one before.
+    pub is_camera: bool,
+    /// Live: how it is; `None`, too, where it is configured no more.
     pub state: Option<SourceState>,
     /// Live: how often it was started again.
     pub restarts: u64,
@@ -90,12 +92,27 @@ impl Gauges {
 
     /// The session that begins is to analyse so many frames of that camera per second of event time.
     pub(in crate::daemon) fn wanted(&self, camera: &SourceId, per_sec: f64) {
-        self.lock().sources.entry(camera.clone()).or_default().wanted_per_sec = Some(per_sec);
+        let mut readings = self.lock();
+        let gauge = readings.sources.entry(camera.clone()).or_default();
+        (gauge.wanted_per_sec, gauge.is_camera) = (Some(per_sec), true);
     }
 
     /// How the live sources are, those that have never delivered among them.
     pub(in crate::daemon) fn health(&self, sources: &[SourceHealth]) {
         let mut readings = self.lock();
+        let mut gone = Vec::new();
+        for (id, gauge) in &mut readings.sources {
+            if sources.iter().all(|source| source.id != *id) && gauge.state.take().is_some() {
+                gone.extend([id.clone(), SourceId::new(&format!("{id}.audio"))]);
+            }
+        }
+        // Nor does it, or a camera's own sound, lag behind any more.
+        for id in gone {
+            if let Some(gauge) = readings.sources.get_mut(&id).filter(|gauge| gauge.state.is_none())
+            {
+                gauge.newest = None;
+            }
+        }
         for source in sources {
             let gauge = readings.sources.entry(source.id.clone()).or_default();
             gauge.state = Some(source.state);
@@ -147,7 +164,7 @@ impl Gauges {
     }
 
     /// The session is over: nothing waits any more.
-    pub(super) fn rest(&self) {
+    pub(in crate::daemon) fn rest(&self) {
         let mut readings = self.lock();
         readings.jobs = 0;
         readings.disk_full = false;
@@ -172,9 +189,9 @@ mod tests {
     #[test]
     fn restarts_of_a_source_add_up_over_sessions() {
         let gauges = Gauges::default();
-        let health = |state, restarts| {
+        let health_of = |id: &str, state, restarts| {
             let source = SourceHealth {
-                id: SourceId::new("front"),
+                id: SourceId::new(id),
                 state,
                 restarts,
                 dropped_frames: 0,
@@ -182,6 +199,9 @@ mod tests {
                 last_error: None,
             };
             gauges.health(&[source]);
+        };
+        let health = |state, restarts| {
+            health_of("front", state, restarts);
             let gauge = gauges.read().sources[&SourceId::new("front")].clone();
             (gauge.state, gauge.restarts)
         };
@@ -192,5 +212,17 @@ mod tests {
         let resting = gauges.read().sources[&SourceId::new("front")].clone();
         assert_eq!((resting.state, resting.captured), (Some(SourceState::Stopped), 0));
         assert_eq!(health(SourceState::Waiting, 3), (Some(SourceState::Waiting), 5));
+        // Another configuration names another camera: the first, and its sound, lag behind no more.
+        for id in ["front", "front.audio", "front.else"] {
+            gauges.item(&SourceId::new(id), Timestamp::EPOCH, 0, 0);
+        }
+        health_of("front", SourceState::Running, 0);
+        let lags = |id| gauges.read().sources[&SourceId::new(id)].newest.is_some();
+        assert!(["front", "front.audio", "front.else"].iter().all(|id| lags(id)));
+        health_of("back", SourceState::Running, 0);
+        let sources = gauges.read().sources;
+        let state = |id| sources[&SourceId::new(id)].state;
+        assert_eq!((state("front"), state("back")), (None, Some(SourceState::Running)));
+        assert!(!lags("front") && !lags("front.audio") && lags("front.else"));
     }
 }

@@ -189,3 +189,104 @@ fn drain(dispatcher: &mut Dispatcher, sources: &mut LiveSources, context: &LiveC
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::thread;
+
+    use crossbeam_channel::unbounded;
+
+    use super::super::pool::JobQueue;
+    use super::super::{Gauges, Inbox, Pace};
+    use super::*;
+    use crate::config::{Camera, Window};
+    use crate::daemon::meters::Meters;
+    use crate::daemon::service::Clock;
+    use crate::daemon::stats::{Models, StatsWriter};
+    use crate::memory::{Memory, StoreOptions};
+    use crate::mqtt::{Publisher, Topics};
+
+    /// Places in the queue to the worker, and frames that the session is to analyse per second.
+    const PLACES: usize = 2;
+    const WANTED: f64 = 5.0;
+
+    /// Hands what a camera delivers to those workers until it is told to stop.
+    fn watch(jobs: JobQueue, gauges: Gauges, stop: &AtomicBool) {
+        let pipeline = "videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 \
+                        ! appsink name=video sync=false";
+        let camera = Camera {
+            id: "front".to_owned(),
+            pipeline: Some(pipeline.to_owned()),
+            uri: None,
+            calibration_file: None,
+        };
+        let window = Window { frame_queue: 2, analyse_fps: WANTED, ..Window::default() };
+        let mut sources = LiveSources::start(&[camera], &[], &window).unwrap();
+        let (steps, _seen) = unbounded();
+        let (parts, _gathered) = unbounded();
+        let mut dispatcher = Dispatcher {
+            cameras: BTreeMap::from([(SourceId::new("front"), steps)]),
+            cadences: BTreeMap::new(),
+            microphones: BTreeMap::new(),
+            jobs,
+            parts,
+            pace: Pace::new(None, false),
+            gauges,
+            inbox: Inbox::default(),
+            clip_secs: window.clip_secs,
+            analyse_fps: window.analyse_fps,
+            progress: None,
+            consumed: BTreeMap::new(),
+            mouths: None,
+            between: BTreeMap::new(),
+        };
+        let context = LiveContext { stop, health: &|_| {}, changed: &|| false, tap: &|_| {} };
+        let why = feed(&mut dispatcher, &mut sources, &context, &mut Drops::default());
+        assert_eq!(why, Why::Stopped);
+    }
+
+    #[test]
+    fn what_the_machine_cannot_analyse_is_dropped_and_stats_show_the_rate_below_the_wanted_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let (gauges, stop) = (Gauges::default(), AtomicBool::new(false));
+        let (front, publisher) =
+            (SourceId::new("front"), Publisher::new(Topics::new("engram", "rob"), "boot"));
+        gauges.wanted(&front, WANTED);
+        let (jobs, take_one) = JobQueue::held(PLACES);
+        let mut stats = StatsWriter::new(
+            memory,
+            gauges.clone(),
+            Meters::default(),
+            Clock::Wall,
+            Models::default(),
+        );
+        let gauge = || gauges.read().sources[&front].clone();
+        let (full, standing, slow) = thread::scope(|scope| {
+            scope.spawn(|| watch(jobs, gauges.clone(), &stop));
+            // The worker stands still: as many frames as have a place wait for it, and one before the queue.
+            let patience = Instant::now() + Duration::from_secs(30);
+            while gauge().captured <= PLACES as u64 && Instant::now() < patience {
+                thread::sleep(Duration::from_millis(20));
+            }
+            let full = gauge().captured;
+            stats.next(&publisher);
+            let standing = stats.next(&publisher).sources.remove("front");
+            // It takes fewer than are wanted, so the rate is at most its own, however slow this machine is.
+            while (gauge().dropped == 0 || gauge().captured == full) && Instant::now() < patience {
+                thread::sleep(Duration::from_millis(500));
+                take_one();
+            }
+            let slow = stats.next(&publisher).sources.remove("front");
+            stop.store(true, Ordering::Relaxed);
+            drop(take_one);
+            (full, standing, slow)
+        });
+        let (standing, slow) = (standing.unwrap(), slow.unwrap());
+        assert_eq!(full, PLACES as u64 + 1);
+        assert_eq!((standing.per_sec, standing.wanted_per_sec), (0.0, Some(WANTED)));
+        assert!(slow.dropped > 0 && slow.captured > full, "{slow:?}");
+        assert!(slow.wanted_per_sec.is_some_and(|wanted| slow.per_sec < wanted), "{slow:?}");
+    }
+}

@@ -54,7 +54,7 @@ pub use steady::{FaceLook, Looks};
 
 use crate::media::{Pose, ToldWords};
 use crate::time::Timestamp;
-use crate::window::FrameSelector;
+use crate::window::{ClipClock, FrameSelector};
 
 /// Where a clip ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -80,6 +80,8 @@ struct DispatchPart {
     told: Vec<ToldWords>,
     /// The session's first capture time.
     t0: Timestamp,
+    /// Where its clips lie.
+    clock: Option<ClipClock>,
     /// As it stands at the border.
     selector: Option<FrameSelector>,
 }

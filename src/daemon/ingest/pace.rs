@@ -89,6 +89,13 @@ impl Pace {
         self.shared.0.lock().unwrap_or_else(PoisonError::into_inner).stopped
     }
 
+    /// Waits until [`Command::Stop`] is given, or `most` has passed.
+    pub fn wait_for_stop(&self, most: Duration) {
+        let (lock, changed) = &*self.shared;
+        let state = lock.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(changed.wait_timeout_while(state, most, |state| !state.stopped));
+    }
+
     /// Event time up to which the recording was let through: the clock of a replay.
     #[must_use]
     pub fn position(&self) -> Timestamp {
@@ -170,6 +177,19 @@ mod tests {
         let waiting = std::thread::spawn(move || other.wait(Timestamp::from_nanos(1), true));
         pace.command(Command::Stop);
         assert!(!waiting.join().unwrap_or(true));
+    }
+
+    #[test]
+    fn stop_ends_a_wait_for_it() {
+        let began = Instant::now();
+        let pace = Pace::new(None, false);
+        pace.wait_for_stop(Duration::from_millis(10));
+        assert!(began.elapsed() >= Duration::from_millis(10) && !pace.is_stopped());
+        let other = pace.clone();
+        let waiting = std::thread::spawn(move || other.wait_for_stop(Duration::from_secs(3600)));
+        pace.command(Command::Pause);
+        pace.command(Command::Stop);
+        assert!(waiting.join().is_ok() && began.elapsed() < Duration::from_secs(600));
     }
 
     #[test]

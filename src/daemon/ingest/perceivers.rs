@@ -151,7 +151,7 @@ impl PerceiverSet {
         for (model, ability) in [(&face_embedder, "faces"), (&speaker_embedder, "voices")] {
             if let Some(model) = model.as_ref().filter(|model| model.thresholds.is_none()) {
                 degraded.push(format!(
-                    "telling {ability} apart: there are no thresholds for {}; measure them with `engramd bench verify {ability}`",
+                    "telling {ability} apart: there are no thresholds for {}; measure them with `engramd calibrate {ability} FOLDER`, a folder per person",
                     model.name
                 ));
             }

@@ -180,6 +180,13 @@ impl JobQueue {
         Self { jobs: bounded(1).0, words: None, lost: Arc::new(AtomicBool::new(true)) }
     }
 
+    /// A queue with so many places whose worker takes a job, and drops it, only when it is called.
+    #[cfg(test)]
+    pub(super) fn held(places: usize) -> (Self, impl Fn() -> bool) {
+        let (jobs, queue) = bounded(places);
+        (Self { jobs, words: None, lost: Arc::default() }, move || queue.try_recv().is_ok())
+    }
+
     /// Jobs that wait for a worker.
     #[must_use]
     pub fn waiting(&self) -> usize {

@@ -31,12 +31,12 @@ use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow}
 use crate::memory::{Draft, MemoryError};
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::CROPS_PER_SEC;
-use crate::perceive::voice::{JointSettings, heard_once, is_poor, settle, take_seconds};
+use crate::perceive::voice::{JointSettings, heard_once, is_poor, lately, settle, take_seconds};
 use crate::percept::{
     ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
     Transcript,
 };
-use crate::supervise::Attempts;
+use crate::supervise::{Attempts, contained};
 use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
@@ -201,8 +201,19 @@ impl Sealer {
             let shared = Arc::clone(&self.settings.resolver);
             let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let into = (&self.settings.memory, &self.settings.memorizer);
-            if let Some(words) = late::commit(into, &mut resolver, (clip, turn), self.recorded)? {
-                drop(resolver);
+            let heard = (clip, turn);
+            let commit = || late::commit(into, &mut resolver, heard, self.recorded);
+            let words = match contained(commit) {
+                Ok(words) => words?,
+                Err(why) => {
+                    tracing::error!(%clip, %why, "Words that came late ended in a panic and are lost; please report it.");
+                    self.settings.unlearn(&mut resolver);
+                    self.losses.add(Cause::Fault, &format!("late words of clip {clip}"));
+                    continue;
+                }
+            };
+            drop(resolver);
+            if let Some(words) = words {
                 self.spool_words(&words);
                 self.settings.reports.send(Report::Words(Box::new(words))).ok();
             }
@@ -379,7 +390,10 @@ impl Sealer {
             self.ids.carried[*index] = later;
             ended.extend(self.heard_again(*index, now));
         }
-        let mut ended = heard_once(ended);
+        let mut ended = heard_once(ended, &self.ids.lately);
+        if self.microphones.len() > 1 {
+            self.ids.lately = lately(&ended, border.end);
+        }
         for turn in ended.iter_mut().filter(|turn| self.settings.inbox.is_own(turn.span)) {
             turn.own = true;
             turn.embedding = None;
@@ -613,9 +627,11 @@ impl Sealer {
         microphones: BTreeMap<usize, Box<MicrophonePart>>,
         resolver: &Resolver,
     ) -> Result<(), IngestError> {
-        let Some(selector) = dispatch.selector else { return Ok(()) };
+        let (Some(clock), Some(selector)) = (dispatch.clock, dispatch.selector) else {
+            return Ok(());
+        };
         let checkpoint = Checkpoint {
-            t0: dispatch.t0,
+            clock,
             index: border.index,
             border: border.end,
             selector,

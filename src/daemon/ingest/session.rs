@@ -26,7 +26,7 @@ use super::seal::{Sealed, Sealer};
 use super::steady::{Cadence, Steadiness};
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
-use crate::config::Config;
+use crate::config::{Config, Window};
 use crate::daemon::Stop;
 use crate::daemon::assemble::resolver;
 use crate::identify::{Resolver, Undecided};
@@ -38,7 +38,6 @@ use crate::perceive::PerceiveError;
 use crate::perceive::track::TrackerSettings;
 use crate::supervise::contained;
 use crate::time::{Span, Timestamp};
-use crate::window::ClipClock;
 
 /// What ends a session before its feed does.
 #[derive(Debug, thiserror::Error)]
@@ -181,6 +180,9 @@ fn run(
             session.resume = Some((point.session, bare));
         }
     }
+    if let Some((_, checkpoint)) = &session.resume {
+        tell_of_other_clips(checkpoint, &settings.config.window);
+    }
     let undecided = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.undecided.clone());
     settings.restore(
         &mut settings.resolver.lock().unwrap_or_else(PoisonError::into_inner),
@@ -196,7 +198,14 @@ fn run(
     let mut running = session.start()?;
     let load_secs = started.elapsed().as_secs_f64();
     let playing = Instant::now();
-    let mut playback = recording.play()?;
+    let mut playback = match recording.play() {
+        Ok(playback) => playback,
+        Err(error) => {
+            let ended = running.finish();
+            settings.gauges.rest();
+            return Err(ended.err().unwrap_or_else(|| error.into()));
+        }
+    };
     let feed = || feed_recording(&mut running.dispatcher, &mut playback, &settings.breakdowns);
     let fed = contained(feed);
     let media_secs = running.media_secs();
@@ -223,6 +232,19 @@ fn run(
             .map(|(cause, tally)| format!("{cause}, {} times, first {}", tally.count, tally.first))
             .collect(),
     })
+}
+
+/// A session goes on as it began: its clips never overlap. Says so where the configuration now wants others.
+fn tell_of_other_clips(checkpoint: &Checkpoint, window: &Window) {
+    let Checkpoint { clock, selector, .. } = checkpoint;
+    let (clip_secs, analyse_fps) = (clock.clip_secs(), selector.step_secs().recip());
+    let differ = |one: f64, other: f64| (one - other).abs() > 1e-6;
+    if differ(clip_secs, window.clip_secs) || differ(analyse_fps, window.analyse_fps) {
+        tracing::warn!(
+            "The interrupted replay goes on as it began, in clips of {clip_secs:.3} s with {analyse_fps:.3} frames a \
+             second looked at; with --again it begins anew as `window.clip_secs` and `window.analyse_fps` say now."
+        );
+    }
 }
 
 fn file_name(path: &Path) -> String {
@@ -449,9 +471,8 @@ impl States {
         for source in microphones {
             heard.push(microphones_then.remove(source));
         }
-        let clock = ClipClock::new(checkpoint.t0, config.window.clip_secs);
         let progress = Progress {
-            clock,
+            clock: checkpoint.clock,
             selector: checkpoint.selector,
             index: checkpoint.index + 1,
             done_before: checkpoint.border,
@@ -492,9 +513,10 @@ impl Running {
         for stage in stages {
             panicked |= stage.join().is_err();
         }
-        let sealed = sealer.join().map_err(|_| IngestError::Panic("sealing"))?;
+        let sealed = sealer.join();
         panicked |= !pool.finish();
         present.clear();
+        let sealed = sealed.map_err(|_| IngestError::Panic("sealing"))?;
         if panicked {
             return Err(IngestError::Panic("perception"));
         }

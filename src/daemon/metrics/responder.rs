@@ -24,7 +24,9 @@ pub enum MetricsError {
     #[error("`metrics.listen` is {0:?}, but must be address:port, for example 127.0.0.1:9464")]
     Address(String),
     /// The port cannot be had.
-    #[error("listening for Prometheus on {address}: {source}; set `metrics.listen` to a free port")]
+    #[error(
+        "listening for Prometheus on {address}: {source}; set `metrics.listen` to a free port of this machine"
+    )]
     Listen {
         /// Where.
         address: SocketAddr,

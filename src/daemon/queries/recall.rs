@@ -10,8 +10,8 @@ use crate::answer::{Answerer, Effort, Errand, Question};
 use crate::memory::model::MemoryKind;
 use crate::memory::{Memory, View};
 use crate::mqtt::Refusal;
-use crate::mqtt::message::{self, Ask, Pattern};
-use crate::recall::{Hit, Query, beside, recall as recalled};
+use crate::mqtt::message::{self, Ask, Pattern, ordered};
+use crate::recall::{Hit, Query, beside, is_place, recall as recalled};
 use crate::time::{Span, Timestamp};
 
 /// Hits given at most.
@@ -55,7 +55,16 @@ pub(super) fn recall(
     now: Timestamp,
     args: RecallArgs,
 ) -> Result<Value, Refusal> {
-    let k = args.limit.unwrap_or(10).clamp(1, MAX_HITS);
+    let k = args.limit.unwrap_or(10).min(MAX_HITS);
+    if k == 0 {
+        return Err(Refusal::bad_request("`limit` must be at least 1"));
+    }
+    ordered(args.start, args.end)?;
+    if let Some(place) = args.place.as_deref().filter(|place| !is_place(view, place)) {
+        return Err(Refusal::not_found(format!(
+            "no place is called {place:?}, and nothing tells of one; `engramd places` lists them"
+        )));
+    }
     let text = match (args.query, args.fact) {
         (Some(text), None) => text,
         (None, Some(fact)) => {
@@ -218,6 +227,10 @@ mod tests {
             (json!({"query": "x", "fact": {"subject": "Ava"}}), false),
             (json!({"fact": {"subject": "Ava"}, "kinds": ["note"]}), false),
             (json!({"fact": {"value": "?"}}), false),
+            (json!({"query": "x", "limit": 0}), false),
+            (json!({"query": "x", "start": at(2.0), "end": at(1.0)}), false),
+            (json!({"query": "x", "place": "nowhere"}), false),
+            (json!({"query": "x", "start": at(1.0), "end": at(1.0), "limit": 1}), true),
             (json!({"fact": {"subject": "Ava"}, "limit": 3, "as_of": "seq:1"}), true),
         ] {
             let found = query(&memory, &Means::default(), QueryVerb::Recall, args.clone());

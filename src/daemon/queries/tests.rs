@@ -271,6 +271,30 @@ fn why_tells_reasons_and_the_users_word_sticks() {
 }
 
 #[test]
+fn somebody_known_by_the_name_alone_is_split_off_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = small_memory(dir.path());
+    let mut draft = memory.begin(at(31.0));
+    let zoe = draft.new_entity(EntityKind::Person);
+    let (name, source) = ("Zoe".to_owned(), NameSource::Told);
+    draft.name(NameRow { entity: zoe, name, since: at(31.0), source, turn: None });
+    draft.commit().unwrap();
+    let names = || {
+        let people = ask(&memory, QueryVerb::People, json!({})).unwrap();
+        let names = people.as_array().unwrap().iter().map(|person| person["name"].clone());
+        names.collect::<Vec<Value>>()
+    };
+    assert_eq!(names(), ["Ava", "Zoe"]);
+    let merged = overruled(&memory, &["Ava", "Zoe"], &[]).unwrap();
+    assert_eq!((&merged["into"], names().len()), (&json!("person_1"), 1));
+    let again = overruled(&memory, &["Ava", "Zoe"], &[]).unwrap_err();
+    assert_eq!(again.code, RefusalCode::BadRequest);
+    let split = overruled(&memory, &[], &["person_2"]).unwrap();
+    assert_eq!(split, json!({ "split": ["person_2"], "persons": ["person_2"] }));
+    assert_eq!(names(), ["Ava", "Zoe"]);
+}
+
+#[test]
 fn who_cannot_be_matched_is_shown_until_another_face_was_learned() {
     let dir = tempfile::tempdir().unwrap();
     let memory = small_memory(dir.path());

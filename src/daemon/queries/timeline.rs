@@ -10,6 +10,7 @@ use super::find::{find, name_of};
 use crate::ids::{ClipId, EntityId, SessionId};
 use crate::memory::{PerceptFilter, View};
 use crate::mqtt::Refusal;
+use crate::mqtt::message::ordered;
 use crate::time::{Span, Timestamp};
 
 /// Sightings closer than this are one stretch.
@@ -121,9 +122,7 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
         let at = from.or(to).unwrap_or_default();
         return Ok(Timeline { start: at, end: at, rows: Vec::new(), clips: Vec::new() });
     };
-    if end < start {
-        return Err(Refusal::bad_request(format!("`end` ({end}) is before `start` ({start})")));
-    }
+    ordered(Some(start), Some(end))?;
     let span = Span::new(start, end);
     let entity = args.entity.as_deref().map(|word| find(view, word)).transpose()?;
     let stays = args.place.as_deref().map(|word| stays_at(view, word)).transpose()?;

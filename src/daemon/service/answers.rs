@@ -7,11 +7,9 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crossbeam_channel::{Sender, bounded};
-use serde_json::Value;
 
 use crate::ids::AnswerId;
 use crate::memory::{AnswerRow, Memory, MemoryError};
-use crate::time::Timestamp;
 
 /// Answers that may wait to be written.
 const QUEUE: usize = 4096;
@@ -22,7 +20,8 @@ const REMEMBERED_IDS: usize = 4096;
 const FIND_WAIT: Duration = Duration::from_secs(2);
 
 enum Entry {
-    Answer(AnswerRow),
+    /// What is to be kept, and how often something had been erased when it was sought.
+    Answer(AnswerRow, u64),
     /// Everything before it is written once it is answered.
     Flush(Sender<()>),
 }
@@ -48,14 +47,14 @@ impl AnswerLog {
         let unwritten = Arc::clone(&lost);
         let write = move || {
             for entry in waiting {
-                let row = match entry {
-                    Entry::Answer(row) => row,
+                let (row, erasures) = match entry {
+                    Entry::Answer(row, erasures) => (row, erasures),
                     Entry::Flush(done) => {
                         done.send(()).ok();
                         continue;
                     }
                 };
-                if let Err(error) = memory.keep_answer(&row) {
+                if let Err(error) = memory.keep_answer(&row, erasures) {
                     unwritten.fetch_add(1, Ordering::Relaxed);
                     tracing::warn!(%error, id = %row.id, "An answer was given and is not kept.");
                 }
@@ -80,25 +79,17 @@ impl AnswerLog {
         AnswerId(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Keeps an answer; when thousands wait for the disk it is given up and counted.
-    pub(super) fn keep(
-        &self,
-        id: AnswerId,
-        request: Option<&str>,
-        question: &str,
-        document: &Value,
-        asked: Timestamp,
-    ) {
+    /// Keeps an answer to the request of that id, if it has one; `erasures` as [`Memory::keep_answer`] has it. When
+    /// thousands wait for the disk it is given up and counted.
+    pub(super) fn keep(&self, row: AnswerRow, request: Option<&str>, erasures: u64) {
         if let Some(request) = request {
             let mut known = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= REMEMBERED_IDS {
                 known.pop_front();
             }
-            known.push_back((request.to_owned(), id));
+            known.push_back((request.to_owned(), row.id));
         }
-        let row =
-            AnswerRow { id, question: question.to_owned(), document: document.to_string(), asked };
-        if !self.put(Entry::Answer(row)) {
+        if !self.put(Entry::Answer(row, erasures)) {
             self.lost.fetch_add(1, Ordering::Relaxed);
         }
     }

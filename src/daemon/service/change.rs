@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::unmet::somebody;
 use super::{MemoryService, told};
 use crate::answer::phrase;
 use crate::daemon::assemble::resolver;
@@ -23,8 +24,9 @@ use crate::time::{Span, Timestamp};
 
 /// Whoever names this names the place where the robot is.
 const HERE: &str = "here";
-/// The name of voices that are no person's.
+/// The names of voices that are no person's: a television's, and the robot's own.
 const MEDIA: &str = "media";
+const SELF: &str = "self";
 
 impl MemoryService {
     pub(super) fn remember(&self, remember: Remember) -> Result<Reply, Refusal> {
@@ -86,7 +88,10 @@ impl MemoryService {
         let erased = memory.forget_all(what, at).map_err(|error| self.failed(&error))?;
         let rows_alone = |what: &memory::Forget| match what {
             memory::Forget::Entity(_) | memory::Forget::Span(_) => false,
-            memory::Forget::Thing(_) | memory::Forget::Memory(_) | memory::Forget::Aged(..) => true,
+            memory::Forget::Thing(_)
+            | memory::Forget::Name(_)
+            | memory::Forget::Memory(_)
+            | memory::Forget::Aged(..) => true,
         };
         if !what.iter().all(rows_alone) {
             // Galleries and names in RAM go, too; so do percepts that were to be decided later.
@@ -133,6 +138,10 @@ impl MemoryService {
             memory::Forget::Thing(noun) => {
                 let noun = [names::Name::noun(noun)];
                 spool.erase(|clip| speaks_of(clip, &noun));
+            }
+            memory::Forget::Name(name) => {
+                let name = [names::Name::new(name)];
+                spool.erase(|clip| speaks_of(clip, &name));
             }
             memory::Forget::Span(span) => {
                 spool.erase(|clip| clip.span.start < span.end && span.start < clip.span.end);
@@ -188,8 +197,8 @@ impl MemoryService {
                 "{id} is no person and no place; only they get names"
             )));
         }
-        if called.eq_ignore_ascii_case(MEDIA) {
-            return self.media(&view, entity, id);
+        if let Some(whose) = nobodys(called) {
+            return self.name_nobodys(&view, (entity, id), whose);
         }
         let row = {
             let mut who = self.resolver()?;
@@ -205,8 +214,14 @@ impl MemoryService {
         Ok(Reply::Document(json!({ "entity": row.entity, "name": row.name })))
     }
 
-    /// A voice that is no person's: a television, a radio. `word` is what was said, `id` who that is.
-    fn media(&self, view: &View, word: &str, id: EntityId) -> Result<Reply, Refusal> {
+    /// A voice that is no person's: a television's, the robot's own. `word` is what was said, `id` who that is.
+    fn name_nobodys(
+        &self,
+        view: &View,
+        (word, id): (&str, EntityId),
+        whose: Enrolled<'static>,
+    ) -> Result<Reply, Refusal> {
+        let called = if whose == Enrolled::Robot { SELF } else { MEDIA };
         let parts = match word.trim().parse::<EntityId>() {
             // The voice itself, whosever it was taken for.
             Ok(voice) if voice.kind == EntityKind::Voice => vec![voice],
@@ -218,24 +233,34 @@ impl MemoryService {
         if voices.len() < parts.len() || voices.is_empty() {
             let said = parts.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
             return Err(Refusal::bad_request(format!(
-                "only a voice is {MEDIA}, and {id} is {said}; name the voice"
+                "only a voice is {called}, and {id} is {said}; name the voice"
             )));
         }
         let mut who = self.resolver()?;
         let mut draft = self.knowledge.memory.begin(self.record_time());
-        who.decree_media(&voices, &mut draft);
+        match whose {
+            Enrolled::Robot => who.decree_own(&voices, &mut draft),
+            _ => who.decree_media(&voices, &mut draft),
+        }
         if let Err(error) = draft.commit() {
             self.restore(&mut who);
             return Err(self.failed(&error));
         }
-        Ok(Reply::Document(json!({ "entity": voices[0], "name": MEDIA, "voices": voices })))
+        let entity = if whose == Enrolled::Robot { EntityId::ROBOT } else { voices[0] };
+        Ok(Reply::Document(json!({ "entity": entity, "name": called, "voices": voices })))
     }
 
     /// A picture or a voice of somebody, to be known by.
     fn enrol(&self, request: &Name) -> Result<Reply, Refusal> {
         let view = self.view();
+        let nobody = request.name.as_deref().and_then(nobodys);
         let who = match (&request.entity, &request.name) {
             (Some(entity), _) if entity.trim() == EntityId::ROBOT.to_string() => Enrolled::Robot,
+            (Some(entity), Some(name)) if nobody.is_some() => {
+                return Err(Refusal::bad_request(format!(
+                    "{name} is nobody's name, and the sample is of {entity}; leave one of them out"
+                )));
+            }
             (Some(entity), _) => {
                 let id = find(&view, entity)?;
                 if id.kind != EntityKind::Person {
@@ -243,9 +268,14 @@ impl MemoryService {
                 }
                 Enrolled::Known(id)
             }
-            (None, Some(name)) => Enrolled::Named(name),
+            (None, Some(name)) => nobody.unwrap_or(Enrolled::Named(name)),
             (None, None) => return Err(Refusal::bad_request("give `entity` or `name`")),
         };
+        if nobody.is_some() && request.photo.is_some() {
+            return Err(Refusal::bad_request(
+                "`photo`: a television and the robot are known by their voices alone; leave it out",
+            ));
+        }
         // Nothing of the wall clock: what is shown before anything was perceived holds from the beginning.
         let newest = || view.newest_time();
         let at = self.clock.now().or_else(newest).unwrap_or(Timestamp::EPOCH);
@@ -278,9 +308,10 @@ impl MemoryService {
         drop(resolver);
         let view = self.view();
         let name = enrolled.person.and_then(|person| name_of(&view, person));
+        let media = (who == Enrolled::Media).then(|| MEDIA.to_owned());
         Ok(Reply::Document(json!({
-            "entity": enrolled.person,
-            "name": name,
+            "entity": enrolled.person.or(enrolled.voice),
+            "name": name.or(media),
             "face": enrolled.face,
             "voice": enrolled.voice,
             "new": enrolled.fresh,
@@ -297,6 +328,12 @@ impl MemoryService {
         }
         done
     }
+}
+
+/// Whose voices those of that name are, where it is no person's name.
+fn nobodys(name: &str) -> Option<Enrolled<'static>> {
+    let is = |word: &str| name.trim().eq_ignore_ascii_case(word);
+    if is(MEDIA) { Some(Enrolled::Media) } else { is(SELF).then_some(Enrolled::Robot) }
 }
 
 /// A told fact as a slot and its value; whoever is known stands there by id.
@@ -361,13 +398,21 @@ fn targets(view: &View, forget: &Forget) -> Result<Vec<memory::Forget>, Refusal>
     }
 }
 
-/// Whoever or whatever a word means: somebody or something with an id, what facts tell of a thing by that noun, or both.
+/// Whoever or whatever a word means: somebody or something with an id, what facts tell of a thing by that noun, or both;
+/// else somebody, or a place, that is told of and has no id.
 fn called(view: &View, word: &str) -> Result<Vec<memory::Forget>, Refusal> {
     let told = told_thing(view, word).map(memory::Forget::Thing);
     match find(view, word) {
         Ok(id) => Ok(std::iter::once(memory::Forget::Entity(id)).chain(told).collect()),
         Err(refusal) if refusal.code == RefusalCode::NotFound => {
-            told.map(|told| vec![told]).ok_or(refusal)
+            let somebody = somebody(word).filter(|name| view.tells_of_somebody(name));
+            let mut told: Vec<_> =
+                somebody.map(memory::Forget::Name).into_iter().chain(told).collect();
+            if told.is_empty() {
+                let place = thing_called(word).filter(|noun| view.tells_of_value(noun));
+                told.extend(place.map(memory::Forget::Thing));
+            }
+            if told.is_empty() { Err(refusal) } else { Ok(told) }
         }
         Err(refusal) => Err(refusal),
     }
@@ -418,6 +463,52 @@ mod tests {
     }
 
     #[test]
+    fn whoever_is_told_of_before_they_are_known_is_known_by_it_and_can_be_forgotten() {
+        use crate::daemon::service::{Clock, privacy};
+
+        let dir = tempfile::tempdir().unwrap();
+        drop(small_memory(dir.path()));
+        let service = privacy::tests::service(dir.path(), Clock::Store, Default::default());
+        let tell = |text: &str| {
+            let remember = serde_json::from_value(json!({ "text": text })).unwrap();
+            service.remember(remember).unwrap();
+        };
+        let forget = |word: &str| {
+            let forget = serde_json::from_value(json!({ "entity": word })).unwrap();
+            service.forget(&forget)
+        };
+        let texts = || -> Vec<String> {
+            let notes = Filter { kinds: vec![MemoryKind::Note], ..Filter::default() };
+            service.view().memories(&notes).iter().map(|row| row.text.clone()).collect()
+        };
+        tell("Ottoline can't stand loud music.");
+        tell("Ava brought Ottoline a cake.");
+        tell("The garage is locked.");
+        assert!(service.view().find_by_name("Ottoline").is_empty());
+        assert_eq!(forget("Casimir").unwrap_err().code, RefusalCode::NotFound);
+        assert_eq!(forget("the").unwrap_err().code, RefusalCode::NotFound);
+        // Nobody has met her: her own sentences go, of Ava's the name.
+        forget("ottoline").unwrap();
+        assert_eq!(texts(), ["Ava brought <erased> a cake.", "The garage is locked."]);
+
+        tell("Marek took his pills at noon.");
+        let before = service.view().seq();
+        tell("Marek likes tulips.");
+        let view = service.view();
+        let marek = view.find_by_name("Marek")[0];
+        let about = |view: &View| {
+            let rows = view.memories_of(marek);
+            rows.iter().filter(|row| row.kind == MemoryKind::Note).count()
+        };
+        assert_eq!(about(&view), 2, "what was told before, too");
+        assert_eq!(view.profile(marek, None).notes.len(), 1);
+        let then = service.knowledge.memory.view_as_of(AsOf::Seq(before)).unwrap();
+        assert_eq!(about(&then), 0, "that was not known then");
+        forget("Marek").unwrap();
+        assert_eq!(texts(), ["Ava brought <erased> a cake.", "The garage is locked."]);
+    }
+
+    #[test]
     fn a_noun_erases_the_object_that_bears_it_and_what_is_told_of_it() {
         let dir = tempfile::tempdir().unwrap();
         let memory = small_memory(dir.path());
@@ -436,6 +527,8 @@ mod tests {
         let key = found(&memory, 11, "spare key");
         assert_eq!(meant("the spare key").unwrap(), [Entity(key), Thing("spare key".into())]);
         assert_eq!(meant("object_1").unwrap(), [Entity(key)]);
+        assert_eq!(meant("the blue box").unwrap(), [Thing("blue box".into())], "a place of it");
+        assert_eq!(meant("is").unwrap_err().code, RefusalCode::NotFound);
         found(&memory, 12, "spare key");
         let refused = meant("spare key").unwrap_err();
         assert_eq!(refused.code, RefusalCode::BadRequest);

@@ -36,7 +36,7 @@ use crate::ids::{EntityId, MemoryId};
 use crate::llm::Cancel;
 use crate::media::Pose;
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{AsOf, Filter, MemoryError, View};
+use crate::memory::{AnswerRow, AsOf, Filter, MemoryError, View};
 use crate::mqtt::message::{self, Ask, Query, ReplayCommand, ReplayRate, Speaking};
 use crate::mqtt::{Call, Refusal, Reply, Request, Service};
 use crate::time::{Span, Timestamp};
@@ -193,6 +193,7 @@ impl MemoryService {
             cancel: self.cancel.clone(),
             progress: &|line| call.progress(line),
         };
+        let erasures = memory.erasures();
         let answered = self.knowledge.answerer.respond(memory, &question, clock, &errand);
         let answer = answered.map_err(|error| queries::refusal(&error))?;
         self.tell_of_model(&answer);
@@ -207,7 +208,14 @@ impl MemoryService {
             document["answer"].as_str().unwrap_or_default(),
             asked,
         );
-        self.answers.keep(id, ask.id.as_deref(), &ask.question, &document, asked);
+        // After it was told: whoever erases something from here on takes back what was told.
+        if memory.erasures() != erasures {
+            self.announcer.erased();
+            return Err(Refusal::outdated());
+        }
+        let (question, kept) = (ask.question.clone(), document.to_string());
+        let row = AnswerRow { id, question, document: kept, asked };
+        self.answers.keep(row, ask.id.as_deref(), erasures);
         let took = call.received.elapsed();
         self.meters.latency("answer", took);
         if took > Duration::from_millis(ask.deadline_ms()) {
@@ -386,6 +394,10 @@ impl Service for MemoryService {
             self.meters.count("refused");
         }
         done
+    }
+
+    fn erasures(&self) -> u64 {
+        self.knowledge.memory.erasures()
     }
 }
 

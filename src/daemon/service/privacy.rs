@@ -73,7 +73,8 @@ impl MemoryService {
         if privacy.strangers {
             return Ok(0);
         }
-        let gone = strangers(&self.view(), now.plus_secs(-privacy.stranger_secs));
+        let Some(since) = before(now, privacy.stranger_secs) else { return Ok(0) };
+        let gone = strangers(&self.view(), since);
         let what: Vec<Forget> = gone.into_iter().map(Forget::Entity).collect();
         if !what.is_empty() {
             self.erase(&what, now)?;
@@ -96,7 +97,7 @@ impl MemoryService {
         let memory = &self.knowledge.memory;
         let mut what = Vec::new();
         for (days, target) in limits(&self.knowledge.config.privacy) {
-            let before = now.plus_secs(-days * DAY_SECS);
+            let Some(before) = before(now, days * DAY_SECS) else { continue };
             match target {
                 None if memory.has_before(before) => {
                     what.push(Forget::Span(Span::new(Timestamp::from_nanos(i64::MIN), before)));
@@ -112,6 +113,11 @@ impl MemoryService {
         }
         Ok(what)
     }
+}
+
+/// So many seconds ago; `None`: that is no time in the past, so nothing is older.
+fn before(now: Timestamp, secs: f64) -> Option<Timestamp> {
+    (secs.is_finite() && secs >= 0.0).then(|| now.plus_secs(-secs))
 }
 
 /// Days, and the kind they are for; `None`: everything.
@@ -276,6 +282,28 @@ pub(super) mod tests {
         assert!(matches!(service.forget_aged(later).unwrap()[..], [Forget::Span(_)]));
         assert!(service.view().track(clip, TrackId(1)).is_none());
         assert_eq!(service.forget_aged(later).unwrap(), []);
+    }
+
+    #[test]
+    fn a_limit_that_is_no_time_in_the_past_erases_nothing() {
+        for limit in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0] {
+            let dir = tempfile::tempdir().unwrap();
+            let memory = small_memory(dir.path());
+            let unknown = stranger(&memory);
+            drop(memory);
+            let privacy = config::Privacy {
+                strangers: false,
+                stranger_secs: limit,
+                keep_days: Some(limit),
+                keep_utterance_days: Some(limit),
+                ..Default::default()
+            };
+            let service = service(dir.path(), Clock::Wall, privacy);
+            let later = at(1e4 * DAY_SECS);
+            assert_eq!(service.forget_strangers(later).unwrap(), 0, "{limit}");
+            assert_eq!(service.forget_aged(later).unwrap(), [], "{limit}");
+            assert!(service.view().knows(unknown), "{limit}");
+        }
     }
 
     #[test]

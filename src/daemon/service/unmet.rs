@@ -23,9 +23,15 @@ const LONGEST: usize = 3;
 impl MemoryService {
     /// Whoever is told of and not known gets an id.
     pub(super) fn tell_of(&self, remember: &Remember) -> Result<(), Refusal> {
-        let names = strangers(&self.view(), remember);
+        let view = self.view();
+        let names = strangers(&view, remember);
         if names.is_empty() {
             return Ok(());
+        }
+        // Of a request that will be refused nobody comes.
+        let is_new = |word: &String| names.iter().any(|name| name == word.trim());
+        for word in remember.entities.iter().filter(|word| !is_new(word)) {
+            find(&view, word)?;
         }
         let at = self.now();
         let mut who = self.resolver()?;
@@ -70,6 +76,17 @@ fn subject(text: &str) -> Option<String> {
     Some(name.join(" "))
 }
 
+/// A word as the name of somebody, in capitals, where it can be one.
+pub(super) fn somebody(word: &str) -> Option<String> {
+    let capital = |word: &str| {
+        let mut letters = word.chars();
+        let first = letters.next().into_iter().flat_map(char::to_uppercase);
+        first.chain(letters).collect::<String>()
+    };
+    let name = word.split_whitespace().map(capital).collect::<Vec<_>>().join(" ");
+    is_name(&name).then_some(name)
+}
+
 /// One to three words in capitals.
 fn is_name(name: &str) -> bool {
     let words: Vec<&str> = name.split(' ').collect();
@@ -109,6 +126,22 @@ mod tests {
             entities: Vec::new(),
             pinned: false,
         }
+    }
+
+    #[test]
+    fn a_request_that_is_refused_makes_nobody_known() {
+        use crate::daemon::service::{Clock, privacy};
+
+        let dir = tempfile::tempdir().unwrap();
+        drop(small_memory(dir.path()));
+        let service = privacy::tests::service(dir.path(), Clock::Store, Default::default());
+        let about = |words: [&str; 2]| words.map(str::to_owned).to_vec();
+        let of = |words| Remember { entities: about(words), ..told("Be kind.") };
+        let refused = service.remember(of(["Zoe", "nosuch"])).unwrap_err();
+        assert_eq!(refused.code, RefusalCode::NotFound);
+        assert!(service.view().find_by_name("Zoe").is_empty());
+        service.remember(of(["Zoe", "Ava"])).unwrap();
+        assert_eq!(service.view().find_by_name("Zoe").len(), 1);
     }
 
     #[test]

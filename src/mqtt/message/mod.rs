@@ -13,7 +13,7 @@ pub use refusal::{Refusal, RefusalCode};
 pub use replay::{ReplayCommand, ReplayRate, ReplayVerb};
 pub use request::{
     AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, Pattern, People, Pose, Privacy, Query,
-    QueryVerb, Remember, Request, Speaking, Triple, Verdict, parse, request_id,
+    QueryVerb, Remember, Request, Speaking, Triple, Verdict, ordered, parse, request_id,
 };
 
 #[cfg(test)]

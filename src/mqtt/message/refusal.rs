@@ -70,6 +70,14 @@ constructors! {
 }
 
 impl Refusal {
+    /// The reply may speak of what was erased after it was begun.
+    #[must_use]
+    pub fn outdated() -> Self {
+        Self::unavailable(
+            "something was erased from the memory before the reply went out; ask again",
+        )
+    }
+
     /// Whether the request was wrong, so that nothing was done.
     #[must_use]
     pub fn is_askers_fault(&self) -> bool {

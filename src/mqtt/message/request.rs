@@ -645,7 +645,11 @@ fn speaking(text: &str) -> Result<Speaking, Refusal> {
     Ok(speaking)
 }
 
-fn ordered(start: Option<Timestamp>, end: Option<Timestamp>) -> Result<(), Refusal> {
+/// Nothing ends before it begins.
+///
+/// # Errors
+/// `bad_request` where it does.
+pub fn ordered(start: Option<Timestamp>, end: Option<Timestamp>) -> Result<(), Refusal> {
     match (start, end) {
         (Some(start), Some(end)) if end < start => {
             Err(Refusal::bad_request(format!("`end` ({end}) is before `start` ({start})")))

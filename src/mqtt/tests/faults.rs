@@ -58,6 +58,23 @@ fn retained_commands_are_ignored() {
 }
 
 #[test]
+fn a_question_that_something_was_erased_under_is_asked_once_more_and_never_repeated() {
+    run(async {
+        let daemon = Daemon::start(&Broker::Embedded).await;
+        let mut client = TestClient::v5(daemon.v5, &["engram/rob/answer/#"]).await;
+        client.send("engram/rob/ask", r#"{"id":"once","question":"erased under it once"}"#);
+        assert_eq!(client.on("engram/rob/answer/once").await.json()["answer"], 1);
+        for handled in [4, 6] {
+            client.send("engram/rob/ask", r#"{"id":"always","question":"erased under it"}"#);
+            let reply = client.on("engram/rob/answer/always").await.json();
+            assert_eq!(reply["error"]["code"], "unavailable");
+            assert_eq!(reply["error"]["retryable"], true);
+            assert_eq!(daemon.echo.handled.load(Ordering::SeqCst), handled);
+        }
+    });
+}
+
+#[test]
 fn commands_that_come_to_be_retained_while_the_daemon_runs_are_ignored_too() {
     run(async {
         for broker in brokers() {

@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use super::support::{Broker, Daemon, Mosquitto, TestClient, config, run};
+use crate::mqtt::client::{ClientError, DaemonClient};
 
 const USERS: [&str; 7] =
     ["rob", "bob", "operator", "assistant", "dashboard", "homeassistant", "guest"];
@@ -105,6 +107,32 @@ fn who_may_only_ask_gets_its_own_answers_and_no_other_hand_is_lent() {
         }
         assert!(operator.silent().await, "nothing on a command topic");
         assert_eq!(daemon.echo.handled.load(Ordering::SeqCst), 3);
+    });
+}
+
+#[test]
+fn the_command_line_is_told_at_once_which_right_is_missing() {
+    run(async {
+        let Some((mosquitto, _daemon, _)) = guarded().await else { return };
+        let mut config = config(&Broker::Embedded);
+        config.mqtt.broker = format!("mqtt://127.0.0.1:{}", mosquitto.port);
+        config.mqtt.username = Some("assistant".into());
+        config.mqtt.password_file = Some(mosquitto.password_file("assistant"));
+        let asked = tokio::task::spawn_blocking(move || {
+            let mut client = DaemonClient::connect(&config).unwrap();
+            let (began, patience) = (Instant::now(), Duration::from_secs(60));
+            let person = serde_json::json!({ "entity": "person_1" });
+            let refused = client.request("forget", &person, patience).unwrap_err();
+            let took = began.elapsed();
+            let question = serde_json::json!({ "question": "hello" });
+            (refused, took, client.request("ask", &question, patience).unwrap())
+        });
+        let (refused, took, reply) = asked.await.unwrap();
+        let told = refused.to_string();
+        assert!(matches!(refused, ClientError::NotAllowed { .. }), "{told}");
+        assert!(told.contains("engram/rob/forget") && told.contains("\"assistant\""), "{told}");
+        assert!(took < Duration::from_secs(30), "waited for a reply: {took:?}");
+        assert_eq!(reply["answer"], "hello", "what it may do it still can");
     });
 }
 

@@ -16,6 +16,7 @@ use crate::mqtt::{Call, MqttError, Refusal, Reply, Request, Service, Session};
 #[derive(Default)]
 pub(super) struct Echo {
     pub(super) handled: AtomicUsize,
+    pub(super) erased: AtomicUsize,
 }
 
 impl Service for Echo {
@@ -28,6 +29,14 @@ impl Service for Echo {
                 "slow" => {
                     std::thread::sleep(Duration::from_millis(300));
                     json!({ "answer": "slow" })
+                }
+                "erased under it" => {
+                    self.erased.fetch_add(1, Ordering::SeqCst);
+                    json!({ "answer": number })
+                }
+                "erased under it once" => {
+                    self.erased.fetch_max(1, Ordering::SeqCst);
+                    json!({ "answer": number })
                 }
                 "rounds" => {
                     call.progress(&json!({ "round": 1, "thought": "looking" }));
@@ -44,6 +53,10 @@ impl Service for Echo {
             Request::Query(query) => json!([query.verb.word(), query.args]),
             other => json!({ "did": format!("{other:?}"), "number": number }),
         }))
+    }
+
+    fn erasures(&self) -> u64 {
+        self.erased.load(Ordering::SeqCst) as u64
     }
 }
 
