@@ -8,7 +8,7 @@ use super::{
 };
 use crate::recall::lexer::Token;
 use crate::recall::time_expr::Precision;
-use crate::recall::time_expr::number::length;
+use crate::recall::time_expr::number::{Unit, length};
 
 /// Which piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,8 @@ fn counted(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
         let found = if weekend { weekend_of(date)? } else { Days::one(date) };
         return (date <= days.last).then_some((found, taken));
     }
-    let told = told?;
+    // "last year in March" is no piece of a March.
+    let told = told.filter(|told| matches!(told.unit, Unit::Day | Unit::Week | Unit::Month))?;
     let amount = told.whole()?;
     let later = |date: Date, times: i8| earlier(date, told.unit, -i64::from(times) * amount);
     let (from, to) = if nth < 0 {
