@@ -146,7 +146,7 @@ fn changes(listener: &Listener) {
         (false, "Who spoke?"),
     ] {
         let again = listener.ask("ask", &json!({"question": question}));
-        let told = again["answer"].as_str().unwrap().ends_with("this is wrong: It was Ben.");
+        let told = again["answer"].as_str().unwrap().ends_with("I was told: It was Ben.");
         assert_eq!(told, alike, "{again}");
         assert!(!alike || again["confidence"].as_f64() < key["confidence"].as_f64(), "{again}");
     }

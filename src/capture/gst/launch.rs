@@ -77,13 +77,16 @@ pub(in crate::capture) fn build(
     let mut context = gst::ParseContext::new();
     let flags = gst::ParseFlags::FATAL_ERRORS;
     let element = gst::parse::launch_full(paragraph, Some(&mut context), flags).map_err(
+        // (An element with a property that it does not have counts as missing, too.)
         |error| match context.missing_elements().first() {
-            Some(missing) => CaptureError::MissingPlugin {
-                doing: format!("starting pipeline {name:?}"),
-                what: format!("the element {missing}"),
-                package: packages::of_element(missing).map(str::to_owned),
-            },
-            None => CaptureError::Pipeline {
+            Some(missing) if gst::ElementFactory::find(missing).is_none() => {
+                CaptureError::MissingPlugin {
+                    doing: format!("starting pipeline {name:?}"),
+                    what: format!("the element {missing}"),
+                    package: packages::of_element(missing).map(str::to_owned),
+                }
+            }
+            _ => CaptureError::Pipeline {
                 name: name.to_owned(),
                 reason: format!("{error} in `{}`", paragraph.trim()),
             },
