@@ -68,7 +68,7 @@ pub(super) fn not_known(
     (asked, text): (&AboutFact, &str),
     past: bool,
 ) -> Option<Reply> {
-    let facts = Facts { reading, text, past: past && reading.spans.is_none() };
+    let facts = Facts::new(reading, text, past);
     let person = |who| names.person(reading, who).ok().filter(|id| Reading::is_person(*id));
     match asked {
         AboutFact::Value { who, attribute } => {
@@ -97,7 +97,7 @@ pub(super) fn told(
     (asked, text): (&AboutFact, &str),
     past: bool,
 ) -> Option<Reply> {
-    let facts = Facts { reading, text, past: past && reading.spans.is_none() };
+    let facts = Facts::new(reading, text, past);
     let person = |who| names.person(reading, who).ok().filter(|id| Reading::is_person(*id));
     match asked {
         AboutFact::Value { who, attribute } => facts.value(person(who)?, attribute),
@@ -117,7 +117,12 @@ struct Facts<'a> {
 
 type Rows = Vec<Arc<MemoryRow>>;
 
-impl Facts<'_> {
+impl<'a> Facts<'a> {
+    /// A question in the past tense asks for what is over, unless it names the time.
+    fn new(reading: &'a Reading, text: &'a str, past: bool) -> Self {
+        Self { reading, text, past: past && reading.spans.is_none() }
+    }
+
     fn at(&self) -> Timestamp {
         self.reading.time_asked()
     }
