@@ -3,8 +3,9 @@
 use std::io::{IsTerminal as _, stdin};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::process::getpgrp;
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
 };
 
 /// The terminal as it was; `None` while nobody wants its keys.
@@ -15,11 +16,11 @@ static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 pub struct Raw(());
 
 impl Raw {
-    /// From now on; `None` where standard input is no terminal, or where it is so already.
+    /// From now on; `None` where standard input is no terminal or another's, or where it is so already.
     #[must_use]
     pub fn begin() -> Option<Self> {
         let mut before = before();
-        if before.is_some() || !stdin().is_terminal() {
+        if before.is_some() || !stdin().is_terminal() || is_behind() {
             return None;
         }
         let modes = tcgetattr(stdin()).ok()?;
@@ -38,14 +39,18 @@ impl Drop for Raw {
 
 /// The terminal as it was, for whoever has it meanwhile; [`take_again`] takes the keys back.
 pub fn lend_back() {
-    if let Some(modes) = &*before() {
+    if let Some(modes) = &*before()
+        && !is_behind()
+    {
         let _ = tcsetattr(stdin(), OptionalActions::Now, modes);
     }
 }
 
 /// Keys one by one again, where they are wanted: a shell that had the terminal meanwhile has changed it.
 pub fn take_again() {
-    if let Some(modes) = &*before() {
+    if let Some(modes) = &*before()
+        && !is_behind()
+    {
         set_raw(modes);
     }
 }
@@ -55,6 +60,12 @@ pub fn take_again() {
 pub fn exit(code: i32) -> ! {
     lend_back();
     signal_hook::low_level::exit(code)
+}
+
+/// Whether somebody else has the terminal now: a shell that runs this in the background. Whoever changed its modes then
+/// would be stopped (SIGTTOU).
+fn is_behind() -> bool {
+    tcgetpgrp(stdin()).is_ok_and(|in_front| in_front != getpgrp())
 }
 
 fn before() -> MutexGuard<'static, Option<Termios>> {

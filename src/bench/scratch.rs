@@ -29,7 +29,9 @@ pub(super) fn store(config: &Config) -> Result<(TempDir, Config), BenchError> {
     let calibrated = config.store_dir().join(CALIBRATION);
     if calibrated.is_dir() {
         let here = folder.path().join(CALIBRATION);
-        std::os::unix::fs::symlink(&calibrated, &here)
+        // A link is followed from where it lies, not from where the configured path was meant.
+        std::path::absolute(calibrated)
+            .and_then(|there| std::os::unix::fs::symlink(there, &here))
             .map_err(|source| BenchError::Io { path: here, source })?;
     }
     let mut config = config.clone();
@@ -40,6 +42,8 @@ pub(super) fn store(config: &Config) -> Result<(TempDir, Config), BenchError> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -51,10 +55,15 @@ mod tests {
         std::fs::create_dir(state.path().join(CALIBRATION)).unwrap();
         let file = state.path().join("calibration/front.yaml");
         std::fs::write(&file, "front").unwrap();
-        let (folder, scratch) = store(&config).unwrap();
-        let seen = scratch.store_dir().join("calibration/front.yaml");
-        assert_eq!(std::fs::read_to_string(seen).unwrap(), "front");
-        drop(folder);
+        // The same folder as seen from the working folder.
+        let up: PathBuf = std::env::current_dir().unwrap().iter().skip(1).map(|_| "..").collect();
+        let relative = up.join(state.path().strip_prefix("/").unwrap());
+        for dir in [state.path(), &relative] {
+            config.store.dir = Some(dir.to_owned());
+            let (_folder, scratch) = store(&config).unwrap();
+            let seen = scratch.store_dir().join("calibration/front.yaml");
+            assert_eq!(std::fs::read_to_string(seen).unwrap(), "front", "{}", dir.display());
+        }
         assert_eq!(std::fs::read_to_string(file).unwrap(), "front");
     }
 }

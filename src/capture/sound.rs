@@ -160,21 +160,23 @@ impl Resampled {
 impl RateChange {
     /// Resamples every whole chunk that is pending.
     fn ready(&mut self) -> Result<Vec<f32>, String> {
-        let mut ready = Vec::new();
+        let (mut ready, mut used) = (Vec::new(), 0);
         loop {
             let chunk = self.fft.input_frames_next();
-            if chunk == 0 || self.pending.len() < chunk {
+            if chunk == 0 || self.pending.len() - used < chunk {
+                // Once: a message may hold hours.
+                self.pending.drain(..used);
                 self.given += ready.len() as u64;
                 return Ok(ready);
             }
-            let input = InterleavedSlice::new(&self.pending[..chunk], 1, chunk)
+            let input = InterleavedSlice::new(&self.pending[used..used + chunk], 1, chunk)
                 .map_err(|error| error.to_string())?;
             let output =
                 self.fft.process(&input, None).map_err(|error| error.to_string())?.take_data();
             let left_out = self.delay.min(output.len());
             self.delay -= left_out;
             ready.extend_from_slice(&output[left_out..]);
-            self.pending.drain(..chunk);
+            used += chunk;
         }
     }
 }

@@ -14,7 +14,7 @@ use super::transport::{Piece, Post, post};
 use super::wire::{Assembly, Fault, Without, body, told};
 use super::{ChatModel, LlmError};
 use crate::breaker::Breaker;
-use crate::config::{self, read_secret};
+use crate::config::{self, read_secret, without_secrets};
 
 /// How often a waiting request looks whether it was called off.
 const LOOK: Duration = Duration::from_millis(20);
@@ -144,6 +144,8 @@ pub struct OpenAiChat {
     agent: ureq::Agent,
     server: Server,
     url: String,
+    /// The address as it may be shown.
+    shown: String,
     breaker: Breaker,
     without: Mutex<Without>,
     tally: Tally,
@@ -158,7 +160,10 @@ impl OpenAiChat {
         let base = server.base_url.trim_end_matches('/');
         if !base.starts_with("http://") && !base.starts_with("https://") {
             return Err(LlmError::Setting {
-                reason: format!("the address {base:?} begins neither with http:// nor https://"),
+                reason: format!(
+                    "the address {:?} begins neither with http:// nor https://",
+                    without_secrets(base)
+                ),
                 cure: "write llm.base_url as http://host:port/v1",
             });
         }
@@ -171,6 +176,7 @@ impl OpenAiChat {
         let without = Without { pictures: !server.pictures, ..Without::default() };
         Ok(Self {
             agent,
+            shown: without_secrets(&url),
             url,
             server,
             breaker: Breaker::default(),
@@ -190,12 +196,13 @@ impl OpenAiChat {
     /// # Errors
     /// When it cannot be reached or refuses.
     pub fn served(&self, time: Duration) -> Result<Vec<String>, LlmError> {
-        let url = self.url.trim_end_matches("/chat/completions").to_owned() + "/models";
+        let address = self.url.trim_end_matches("/chat/completions").to_owned() + "/models";
+        let url = without_secrets(&address);
         let unreachable = |error: ureq::Error| LlmError::Unreachable {
             url: url.clone(),
-            reason: error.to_string(),
+            reason: without_secrets(&error.to_string()),
         };
-        let mut request = self.agent.get(&url).config().timeout_global(Some(time)).build();
+        let mut request = self.agent.get(&address).config().timeout_global(Some(time)).build();
         if let Some(key) = &self.server.api_key {
             request = request.header("Authorization", format!("Bearer {key}"));
         }
@@ -219,7 +226,7 @@ impl OpenAiChat {
     }
 
     fn unreachable(&self, reason: String) -> LlmError {
-        LlmError::Unreachable { url: self.url.clone(), reason }
+        LlmError::Unreachable { url: self.shown.clone(), reason: without_secrets(&reason) }
     }
 
     /// One exchange.
@@ -265,7 +272,7 @@ impl OpenAiChat {
             let mut wait = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(retries.min(10)));
             if let LlmError::Refused { status, message, retry_after, .. } = &error {
                 if let Some(without) = self.without().learn(*status, message) {
-                    tracing::info!(url = %self.url, ?without, "The language model's server refused a part of the request: it is left out from now on.");
+                    tracing::info!(url = %self.shown, ?without, "The language model's server refused a part of the request: it is left out from now on.");
                     *self.without.lock().unwrap_or_else(PoisonError::into_inner) = without;
                     wait = Duration::ZERO;
                 } else if !error.retryable() {
@@ -304,7 +311,7 @@ impl ChatModel for OpenAiChat {
     fn chat(&self, request: &ChatRequest, budget: &Budget) -> Result<ChatReply, LlmError> {
         if let Err((rest, last)) = self.breaker.admit(Instant::now()) {
             let secs = rest.as_secs_f64();
-            return Err(LlmError::Resting { url: self.url.clone(), secs, last });
+            return Err(LlmError::Resting { url: self.shown.clone(), secs, last });
         }
         self.tally.0.requests.fetch_add(1, Ordering::Relaxed);
         let done = self.insist(request, budget);
@@ -373,11 +380,11 @@ impl<'a> Reading<'a> {
 
     fn late(&self) -> LlmError {
         let secs = self.begun.elapsed().as_secs_f64();
-        LlmError::Late { url: self.client.url.clone(), secs, bytes: self.bytes }
+        LlmError::Late { url: self.client.shown.clone(), secs, bytes: self.bytes }
     }
 
     fn cut(&self) -> LlmError {
-        LlmError::Cut { url: self.client.url.clone(), bytes: self.bytes }
+        LlmError::Cut { url: self.client.shown.clone(), bytes: self.bytes }
     }
 
     fn run(&mut self, request: &ChatRequest, words: usize) -> Result<ChatReply, LlmError> {
@@ -386,7 +393,7 @@ impl<'a> Reading<'a> {
             Piece::Failed(reason) => return Err(self.client.unreachable(reason)),
             Piece::Bytes(_) | Piece::End => return Err(self.cut()),
         };
-        let url = || self.client.url.clone();
+        let url = || self.client.shown.clone();
         if !(200..300).contains(&status) {
             let text = String::from_utf8_lossy(&self.whole()?).into_owned();
             let error = serde_json::from_str::<serde_json::Value>(&text);
@@ -442,7 +449,7 @@ impl<'a> Reading<'a> {
     fn bounded(&self, assembly: &Assembly, request: &ChatRequest) -> Result<(), LlmError> {
         let (thinking, rest) = assembly.bytes();
         let endless = |what, tokens: usize| LlmError::Endless {
-            url: self.client.url.clone(),
+            url: self.client.shown.clone(),
             what,
             bound: format!("{tokens} tokens"),
         };

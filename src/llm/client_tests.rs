@@ -93,6 +93,32 @@ fn a_server_that_is_silent_or_thinks_for_ever_is_left() {
 }
 
 #[test]
+fn no_message_shows_the_password_of_an_address() {
+    let with = |base_url: String| {
+        OpenAiChat::new(Server {
+            base_url,
+            model: "tiny".to_owned(),
+            api_key: None,
+            retries: 0,
+            pictures: true,
+        })
+    };
+    let hides = |told: String| assert!(told.contains("***@") && !told.contains("geheim"), "{told}");
+    hides(with("ftp://u:geheim@host/v1".to_owned()).err().unwrap().to_string());
+    let server = LlmServer::acts(vec![refuse(500)]);
+    let own = server.base_url().replace("http://", "http://u:geheim@");
+    for address in ["http://u:geheim@127.0.0.1:9/v1", own.as_str()] {
+        let client = with(address.to_owned()).unwrap();
+        // The third time it is left alone.
+        for _ in 0..3 {
+            hides(client.chat(&hello(), &secs(5.0)).unwrap_err().to_string());
+        }
+    }
+    let nowhere = with("http://u:geheim@127.0.0.1:9/v1".to_owned()).unwrap();
+    hides(nowhere.served(Duration::from_secs(5)).unwrap_err().to_string());
+}
+
+#[test]
 fn calling_off_ends_the_wait() {
     let server = LlmServer::acts(vec![Act::Stall]);
     let client = client(&server, 2);

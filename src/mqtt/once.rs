@@ -123,7 +123,8 @@ impl Once {
             let order = &self.shelves[kind as usize].order;
             let answered =
                 |id: &&String| self.entries.get(*id).is_some_and(|entry| entry.reply.is_some());
-            let told: Vec<String> = order.iter().filter(answered).cloned().collect();
+            // The latest first: what is taken back is sought from there.
+            let told: Vec<String> = order.iter().rev().filter(answered).cloned().collect();
             for id in told {
                 if kind == Kind::Read {
                     self.remove(&id);

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::reply::vectors;
 use super::{TextEmbedder, TextError};
 use crate::breaker::Breaker;
-use crate::config::{self, read_secret};
+use crate::config::{self, read_secret, without_secrets};
 use crate::ids::ModelHash;
 use crate::percept::Embedding;
 
@@ -34,6 +34,8 @@ const MESSAGE_CHARS: usize = 200;
 pub struct ServerEmbedder {
     agent: ureq::Agent,
     url: String,
+    /// The address as it may be shown.
+    shown: String,
     settings: config::Embedder,
     model: String,
     authorization: Option<String>,
@@ -55,7 +57,7 @@ impl ServerEmbedder {
         let base = settings.base_url.as_deref().unwrap_or_default().trim_end_matches('/');
         if !base.starts_with("http://") && !base.starts_with("https://") {
             let cure = "set it to the server's address, such as http://127.0.0.1:11434/v1";
-            return Err(fail(format!("embedder.base_url is {base:?}"), cure));
+            return Err(fail(format!("embedder.base_url is {:?}", without_secrets(base)), cure));
         }
         let model = settings.model.clone().filter(|model| !model.is_empty());
         let model = model.ok_or_else(|| {
@@ -76,9 +78,11 @@ impl ServerEmbedder {
             .timeout_connect(Some(CONNECT_TIME))
             .build()
             .new_agent();
+        let url = format!("{base}/embeddings");
         Ok(Self {
             agent,
-            url: format!("{base}/embeddings"),
+            shown: without_secrets(&url),
+            url,
             dimensions: AtomicUsize::new(settings.dimensions.unwrap_or(0)),
             settings: settings.clone(),
             model,
@@ -120,7 +124,7 @@ impl ServerEmbedder {
     fn ask(&self, texts: &[String], time: Duration) -> Result<Vec<Embedding>, TextError> {
         if let Err((rest, last)) = self.breaker.admit(Instant::now()) {
             let secs = rest.as_secs_f64();
-            return Err(TextError::Resting { url: self.url.clone(), secs, last });
+            return Err(TextError::Resting { url: self.shown.clone(), secs, last });
         }
         let asked = self.insist(texts, time);
         match &asked {
@@ -148,7 +152,7 @@ impl ServerEmbedder {
         match self.exchange(texts, time, plain) {
             Err(error @ TextError::Refused { status: 400 | 422, .. }) if !plain => {
                 let Ok(found) = self.exchange(texts, time, true) else { return Err(error) };
-                tracing::info!(url = %self.url, %error, "The embeddings server takes no `encoding_format` or `dimensions`: they are left out from now on.");
+                tracing::info!(url = %self.shown, %error, "The embeddings server takes no `encoding_format` or `dimensions`: they are left out from now on.");
                 self.plain.store(true, Ordering::Relaxed);
                 Ok(found)
             }
@@ -164,11 +168,14 @@ impl ServerEmbedder {
     ) -> Result<Vec<Embedding>, TextError> {
         let failed = |error: ureq::Error| match error {
             ureq::Error::Timeout(_) => TextError::Late {
-                url: self.url.clone(),
+                url: self.shown.clone(),
                 texts: texts.len(),
                 secs: time.as_secs_f64(),
             },
-            error => TextError::Unreachable { url: self.url.clone(), reason: error.to_string() },
+            error => TextError::Unreachable {
+                url: self.shown.clone(),
+                reason: without_secrets(&error.to_string()),
+            },
         };
         let mut body = json!({ "model": self.model, "input": texts });
         if !plain {
@@ -200,14 +207,14 @@ impl ServerEmbedder {
             .map_err(failed)?;
         if !(200..300).contains(&status) {
             return Err(TextError::Refused {
-                url: self.url.clone(),
+                url: self.shown.clone(),
                 status,
                 message: text.chars().take(MESSAGE_CHARS).collect(),
                 retry_after: retry_after.map(Duration::from_secs),
             });
         }
         let found = vectors(&text, texts.len())
-            .map_err(|reason| TextError::Reply { url: self.url.clone(), reason })?;
+            .map_err(|reason| TextError::Reply { url: self.shown.clone(), reason })?;
         self.taken(found)
     }
 
@@ -220,7 +227,7 @@ impl ServerEmbedder {
             && expected != length
         {
             return Err(TextError::Dimensions {
-                url: self.url.clone(),
+                url: self.shown.clone(),
                 model: self.model.clone(),
                 expected,
                 found: length,
@@ -247,7 +254,7 @@ impl TextEmbedder for ServerEmbedder {
         let texts = [sent(&self.settings.query_prefix, text)];
         let found = self.ask(&texts, self.time().min(QUESTION_TIME))?;
         found.into_iter().next().ok_or_else(|| TextError::Reply {
-            url: self.url.clone(),
+            url: self.shown.clone(),
             reason: "no vector came".to_owned(),
         })
     }

@@ -126,6 +126,27 @@ fn every_fault_names_its_cure() {
 }
 
 #[test]
+fn no_message_shows_the_password_of_an_address() {
+    let server = LlmServer::acts(vec![Act::Refuse(500, "", "no".to_owned())]);
+    let with = |base_url: String| {
+        let settings = config::Embedder { base_url: Some(base_url), ..settings(&server) };
+        ServerEmbedder::open(&settings, None)
+    };
+    let hides = |error: TextError| {
+        let told = error.to_string();
+        assert!(told.contains("***@") && !told.contains("geheim"), "{told}");
+    };
+    hides(with("ftp://u:geheim@host/v1".to_owned()).err().unwrap());
+    for base in ["http://127.0.0.1:9/v1".to_owned(), server.base_url()] {
+        let client = with(base.replace("://", "://u:geheim@")).unwrap();
+        // The third time it is left alone.
+        for _ in 0..3 {
+            hides(client.embed("a mug").unwrap_err());
+        }
+    }
+}
+
+#[test]
 fn a_server_that_fails_is_left_alone_and_asked_again_later() {
     let server = LlmServer::acts(vec![Act::Refuse(503, "", "loading".to_owned())]);
     let client = client(&server);

@@ -1,6 +1,6 @@
 //! Several readers as one. What is left out is read beside them, to see whether anything is lost with it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::{BagReader, Found, Message};
@@ -92,14 +92,20 @@ impl BagReader for Merged {
     }
 }
 
-/// The messages of the latest instant, as far as they are told apart by.
+/// What messages of one instant are told apart by: topic, length and checksum.
+type Print = (Arc<str>, usize, u32);
+
+fn print(Message { connection, data, .. }: &Message) -> Print {
+    (Arc::clone(&connection.topic), data.len(), crc32fast::hash(data))
+}
+
+/// The messages of the latest instant.
 #[derive(Default)]
 struct Latest {
     /// Nobody asks otherwise.
     is_kept: bool,
     at: Option<Timestamp>,
-    /// Topic, length and checksum.
-    seen: Vec<(Arc<str>, usize, u32)>,
+    seen: BTreeSet<Print>,
 }
 
 impl Latest {
@@ -111,15 +117,10 @@ impl Latest {
             self.at = Some(message.log_time);
             self.seen.clear();
         }
-        let topic = Arc::clone(&message.connection.topic);
-        self.seen.push((topic, message.data.len(), crc32fast::hash(&message.data)));
+        self.seen.insert(print(message));
     }
 
     fn has(&self, message: &Message) -> bool {
-        let Message { connection, log_time, data } = message;
-        self.at == Some(*log_time)
-            && self.seen.iter().any(|(topic, length, sum)| {
-                *topic == connection.topic && *length == data.len() && *sum == crc32fast::hash(data)
-            })
+        self.at == Some(message.log_time) && self.seen.contains(&print(message))
     }
 }

@@ -86,7 +86,10 @@ pub(super) fn text<'a>(files: impl Iterator<Item = (String, &'a Contents)>) -> S
 
 /// When it begins and how long it is, nanoseconds.
 fn nanos(span: Option<Span>) -> (i64, i64) {
-    span.map_or((0, 0), |span| (span.start.as_nanos(), span.end.as_nanos() - span.start.as_nanos()))
+    span.map_or((0, 0), |span| {
+        let start = span.start.as_nanos();
+        (start, span.end.as_nanos().saturating_sub(start))
+    })
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! written of its last one), but no copy of one that it names, and none of the same time: messages that it alone has
 //! are damage. Messages that are packed one by one are known by their first bytes, whoever says nothing of it.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -74,9 +75,11 @@ impl Metadata {
         metadata.files.iter().any(names).then_some(metadata)
     }
 
-    /// The files that it names, in the bag's folder.
+    /// The files that it names, in the bag's folder; each once, however often it is named.
     pub(super) fn files_in(&self, folder: &Path) -> Vec<PathBuf> {
-        self.files.iter().filter_map(|name| inside(folder, name)).collect()
+        let mut files = BTreeSet::new();
+        let named = self.files.iter().filter_map(|name| inside(folder, name));
+        named.filter(|file| files.insert(file.clone())).collect()
     }
 }
 
@@ -417,6 +420,11 @@ mod tests {
         assert!(metadata.packed_messages);
         assert!(Metadata::parse("a: [").is_err());
         assert!(Metadata::parse("").is_err());
+        let twice = Metadata {
+            files: vec!["b".into(), "run/a".into(), "b".into(), "a".into()],
+            ..metadata
+        };
+        assert_eq!(twice.files_in(Path::new("/x")), [Path::new("/x/b"), Path::new("/x/a")]);
         let leads_out = inside(Path::new("/bag"), "../../etc/run_0.db3");
         assert_eq!(leads_out, Some(PathBuf::from("/bag/run_0.db3")));
 

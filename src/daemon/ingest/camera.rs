@@ -1,6 +1,7 @@
 //! One camera's stage: takes analysed frames in order, follows faces and things, hands over a part at each border.
 
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender};
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use super::perceivers::Analysed;
 use super::pool::{Pending, take};
 use super::present::PresentBoard;
 use super::report::Losses;
+use super::seldom::Seldom;
 use super::session::SessionSettings;
 use super::stages::Stage;
 use super::steady::{Said, Steadiness};
@@ -119,14 +121,16 @@ impl CameraStage {
         // Also when it ends in a panic: the dispatcher waits for no one who is gone.
         let _closing = Closing(self.steadiness.clone());
         let mut part = Gathered::default();
-        let mut attempts = Attempts::new("camera");
+        let (mut attempts, mut left_out) = (Attempts::new("camera"), Seldom::default());
         while let Ok(step) = steps.recv() {
             match step {
                 Step::Frame(pending, frames) => {
                     let analysed = match take(&pending) {
                         Ok(analysed) => analysed,
                         Err(error) => {
-                            tracing::warn!(source = %self.source, %error, "A frame was left out.");
+                            if let Some(count) = left_out.happened(Instant::now()) {
+                                tracing::warn!(source = %self.source, %error, count, "A frame was left out; more are told once a minute.");
+                            }
                             let place = format!("{}: {error}", self.source);
                             self.losses.add(Cause::Undecodable, &place);
                             self.say(Word::default());

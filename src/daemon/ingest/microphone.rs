@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use super::partial::Partials;
 use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
 use super::report::Losses;
+use super::seldom::Seldom;
 use super::session::SessionSettings;
 use super::stages::Stage;
 use super::{Border, Part};
@@ -115,7 +117,7 @@ impl MicrophoneStage {
         let mut underway: VecDeque<Underway> =
             std::mem::take(&mut self.ahead).into_iter().map(|raw| self.submit(raw)).collect();
         let mut borders: VecDeque<Border> = VecDeque::new();
-        let mut attempts = Attempts::new("microphone");
+        let (mut attempts, mut left_out) = (Attempts::new("microphone"), Seldom::default());
         while let Ok(step) = steps.recv() {
             let (sound, flushed) = match step {
                 Step::Block(block) => {
@@ -142,7 +144,9 @@ impl MicrophoneStage {
             match found {
                 Ok(turns) => underway.extend(turns.into_iter().map(|raw| self.submit(raw))),
                 Err(error) => {
-                    tracing::warn!(source = %self.source, error = %error, "Sound was left out.");
+                    if let Some(count) = left_out.happened(Instant::now()) {
+                        tracing::warn!(source = %self.source, %error, count, "Sound was left out; more is told once a minute.");
+                    }
                 }
             }
             if let Some(mouths) = &self.mouths {

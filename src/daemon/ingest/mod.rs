@@ -33,6 +33,7 @@ mod pool;
 mod present;
 mod report;
 mod seal;
+mod seldom;
 mod session;
 mod stages;
 mod steady;

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 use sha2::{Digest as _, Sha256};
 
 use super::mouths::Scores;
+use super::seldom::Seldom;
 use super::stages::{Stage, StageTimes};
 use super::steady::{FaceLook, Looks};
 use crate::camera::CameraInfo;
@@ -276,6 +278,7 @@ impl PerceiverSet {
         Ok(Perceivers {
             faces,
             objects,
+            unsearched: Seldom::default(),
             ignored,
             calibrated,
             voice,
@@ -441,6 +444,8 @@ struct Separation {
 pub struct Perceivers {
     faces: Option<FaceAnalyser>,
     objects: Option<Box<dyn ObjectDetector>>,
+    /// Frames in which things could not be looked for.
+    unsearched: Seldom,
     /// Labels that are no things.
     ignored: Vec<String>,
     calibrated: Arc<Calibrations>,
@@ -525,7 +530,9 @@ impl Perceivers {
                     .collect(),
             ),
             Err(error) => {
-                tracing::warn!(source = %frame.source, %error, "A frame was not searched for things.");
+                if let Some(count) = self.unsearched.happened(Instant::now()) {
+                    tracing::warn!(source = %frame.source, %error, count, "A frame was not searched for things; more are told once a minute.");
+                }
                 None
             }
         }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::wav::to_wav;
 use super::{TranscribeError, Transcriber};
-use crate::config;
+use crate::config::{self, without_secrets};
 use crate::media::SAMPLE_RATE;
 use crate::percept::{Transcript, Word};
 use crate::time::{Span, Timestamp};
@@ -39,6 +39,8 @@ impl Default for Timeouts {
 pub struct OpenAiTranscriber {
     agent: ureq::Agent,
     url: String,
+    /// The address as it may be shown.
+    shown: String,
     model: String,
     language: Option<String>,
     authorization: Option<String>,
@@ -87,7 +89,7 @@ impl OpenAiTranscriber {
         let base = settings.base_url.as_deref().unwrap_or_default().trim_end_matches('/');
         if !base.starts_with("http://") && !base.starts_with("https://") {
             return Err(fail(
-                format!("transcriber.base_url is {base:?}"),
+                format!("transcriber.base_url is {:?}", without_secrets(base)),
                 "set it to the server's address, such as http://127.0.0.1:8000/v1",
             ));
         }
@@ -107,9 +109,11 @@ impl OpenAiTranscriber {
             .build()
             .new_agent();
         let model = settings.model.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+        let url = format!("{base}/audio/transcriptions");
         Ok(Self {
             agent,
-            url: format!("{base}/audio/transcriptions"),
+            shown: without_secrets(&url),
+            url,
             name: format!("{ENGINE}:{model}"),
             model,
             language: settings.language.clone(),
@@ -120,8 +124,8 @@ impl OpenAiTranscriber {
 
     fn ask(&self, sound: &[f32]) -> Result<Reply, TranscribeError> {
         let unreachable = |error: ureq::Error| TranscribeError::Unreachable {
-            url: self.url.clone(),
-            reason: error.to_string(),
+            url: self.shown.clone(),
+            reason: without_secrets(&error.to_string()),
         };
         let wav = to_wav(sound);
         // ISO 639-1 is what the interface takes: `en` of `en-US`.
@@ -156,10 +160,10 @@ impl OpenAiTranscriber {
             .map_err(unreachable)?;
         if !(200..300).contains(&status) {
             let message = text.chars().take(MESSAGE_CHARS).collect();
-            return Err(TranscribeError::Refused { url: self.url.clone(), status, message });
+            return Err(TranscribeError::Refused { url: self.shown.clone(), status, message });
         }
         serde_json::from_str(&text).map_err(|error| TranscribeError::Reply {
-            url: self.url.clone(),
+            url: self.shown.clone(),
             reason: error.to_string(),
         })
     }

@@ -130,6 +130,24 @@ fn a_server_that_is_down_or_silent_can_be_asked_again() {
 }
 
 #[test]
+fn no_message_shows_the_password_of_an_address() {
+    let hides = |error: TranscribeError| {
+        let told = error.to_string();
+        assert!(told.contains("***@") && !told.contains("geheim"), "{told}");
+    };
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (refuses, _) = server("500 No", "{}");
+    let (babbles, _) = server("200 OK", "<html>");
+    for base in [format!("http://{closed}/v1"), refuses, babbles] {
+        let mut client = client(&base.replace("://", "://u:geheim@"));
+        hides(client.transcribe(&[0.0; 160], Timestamp::EPOCH).unwrap_err());
+    }
+    let base_url = Some("ftp://u:geheim@host/v1".to_owned());
+    let settings = config::Transcriber { base_url, ..config::Transcriber::default() };
+    hides(OpenAiTranscriber::open(&settings).err().unwrap());
+}
+
+#[test]
 fn settings_without_a_server_or_key_are_refused() {
     let mut settings = config::Transcriber::default();
     assert!(OpenAiTranscriber::open(&settings).is_err());
