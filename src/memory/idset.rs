@@ -61,12 +61,17 @@ impl IdSet {
     }
 
     /// Ascending.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = MemoryId> + '_ {
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = MemoryId> + '_ {
         self.bits.iter().enumerate().flat_map(|(word, bits)| {
             (0..64)
                 .filter(move |bit| bits >> bit & 1 == 1)
                 .map(move |bit| MemoryId(word as u64 * 64 + bit))
         })
+    }
+
+    /// The newest of them, at most `most`, newest first: ids are given one after the other.
+    pub(crate) fn newest(&self, most: usize) -> Vec<MemoryId> {
+        self.iter().rev().take(most).collect()
     }
 }
 
@@ -88,5 +93,7 @@ mod tests {
                 assert_eq!(found, expected, "{len} from {first} on");
             }
         }
+        assert_eq!(set.newest(3), [301, 300, 128].map(MemoryId));
+        assert_eq!(set.newest(99).len(), ids.len());
     }
 }

@@ -208,11 +208,19 @@ impl Lexical {
         self.lengths.load().len()
     }
 
-    /// The words met so far that `keep` takes, in lower case, each with its stem.
-    pub(crate) fn words(&self, keep: impl Fn(&str) -> bool) -> Vec<(String, Arc<str>)> {
+    /// The words met so far that begin with that letter and that `keep` takes, in lower case, each with its stem.
+    pub(crate) fn words(
+        &self,
+        first: char,
+        keep: impl Fn(&str) -> bool,
+    ) -> Vec<(String, Arc<str>)> {
+        let begins = |word: &str| {
+            word.chars().next().is_some_and(|letter| letter.to_lowercase().eq([first]))
+        };
         let terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
-        let stemmed =
-            terms.words.iter().filter_map(|(word, number)| Some((bare(word), (*number)?)));
+        // (Nothing is put down while they are looked through: most are done with at the first letter.)
+        let words = terms.words.iter().filter(|(word, _)| begins(word));
+        let stemmed = words.filter_map(|(word, number)| Some((bare(word), (*number)?)));
         let kept = stemmed.filter(|(word, _)| keep(word));
         kept.map(|(word, number)| (word, Arc::clone(&terms.names[number as usize]))).collect()
     }

@@ -6,6 +6,7 @@
 
 mod beside;
 mod bm25;
+mod called;
 mod codes;
 mod draft;
 mod encrypt;

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{EntityId, EntityKind};
-use crate::names::{Name, Text, folded};
+use crate::names::Text;
 use crate::time::{Span, Timestamp};
 
+use super::called::Called;
 use super::model::{Membership, Merge, NameRow, PersonProfile};
 use super::temporal::Horizon;
 use super::view::{View, rows};
@@ -123,16 +124,7 @@ impl View {
     /// Everyone and everything of that name (letter case aside), resolved, ascending.
     #[must_use]
     pub fn find_by_name(&self, name: &str) -> Vec<EntityId> {
-        let wanted = folded(name);
-        let found: BTreeSet<EntityId> = self
-            .tables
-            .names
-            .all(&self.horizon)
-            .iter()
-            .filter(|version| folded(&version.row.name) == wanted)
-            .map(|version| self.resolve(version.row.entity))
-            .collect();
-        found.into_iter().collect()
+        self.called().so(name)
     }
 
     /// Everyone and everything that a text names, by name or id, resolved, ascending.
@@ -144,14 +136,24 @@ impl View {
             .filter(|id| id.kind != EntityKind::Robot && self.knows(*id))
             .map(|id| self.resolve(id))
             .collect();
-        // "The kitchen" in a sentence is a word first, whether a place is called so or not.
-        let names = self.tables.names.all(&self.horizon).into_iter();
-        for version in names.filter(|version| version.row.entity.kind != EntityKind::Place) {
-            if text.holds(&Name::new(&version.row.name)) {
-                found.insert(self.resolve(version.row.entity));
-            }
-        }
+        found.extend(self.called().named_in(&text));
         found.into_iter().collect()
+    }
+
+    /// The names of this view, made ready once.
+    fn called(&self) -> Arc<Called> {
+        let at = self.horizon.moment();
+        let known = self.tables.called.load_full().filter(|known| known.at == at);
+        known.unwrap_or_else(|| {
+            let mut called = Called::at(at);
+            for version in self.tables.names.all(&self.horizon) {
+                let NameRow { entity, name, .. } = &*version.row;
+                called.put(name, *entity, self.resolve(*entity));
+            }
+            let called = Arc::new(called);
+            self.tables.called.store(Some(Arc::clone(&called)));
+            called
+        })
     }
 
     /// The profile of one person, face, voice or alias.

@@ -13,6 +13,7 @@ use super::facets::Columns;
 use super::filter::Filter;
 use super::idset::IdSet;
 use super::index::{EXACT_UP_TO, Look, Shown, best_of};
+use super::kin::with_kin;
 use super::lexical::{Concept, stems, telling_stems};
 use super::log::CHUNK;
 use super::model::MemoryRow;
@@ -65,7 +66,27 @@ impl View {
     /// The `k` memories whose words (and entities) match best and that pass the filter, by BM25, best first.
     #[must_use]
     pub fn lexical(&self, query: &str, k: usize, filter: &Filter) -> Vec<(MemoryId, f32)> {
-        let words = self.words(&self.concepts(query));
+        self.by_words(&self.concepts(query), k, filter)
+    }
+
+    /// The same, words that are kin to the query's among them.
+    #[must_use]
+    pub(crate) fn lexical_with_kin(
+        &self,
+        query: &str,
+        k: usize,
+        filter: &Filter,
+    ) -> Vec<(MemoryId, f32)> {
+        self.by_words(&with_kin(self.concepts(query)).collect(), k, filter)
+    }
+
+    fn by_words(
+        &self,
+        concepts: &BTreeSet<Concept>,
+        k: usize,
+        filter: &Filter,
+    ) -> Vec<(MemoryId, f32)> {
+        let words = self.words(concepts);
         let passing = self.passing(filter);
         let mut keep = words.filter(filter, passing.as_ref());
         let hits = words.scores.top(k, &mut keep);

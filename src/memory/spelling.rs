@@ -27,12 +27,13 @@ impl View {
     /// `None` where the word is remembered itself, is too short to tell, or is like none.
     #[must_use]
     pub fn spelled(&self, word: &str) -> Option<String> {
+        let first = word.chars().next()?;
         let plain = word.chars().count() >= SHORTEST && word.chars().all(char::is_alphabetic);
         if !plain || telling_stems(word).is_empty() || self.is_mentioned(word) {
             return None;
         }
         let docs = self.tables.memories.log().partition_point(|seq| seq <= self.seq());
-        let near = self.tables.lexical.words(|known| is_misspelt(word, known)).into_iter();
+        let near = self.tables.lexical.words(first, |known| is_misspelt(word, known)).into_iter();
         let ranked = near.filter_map(|(known, stem)| {
             let count = self.tables.lexical.frequency(&stem, docs);
             let wrong = strsim::osa_distance(word, &known);

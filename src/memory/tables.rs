@@ -8,6 +8,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use crate::ids::{MemoryId, Seq};
 use crate::time::Timestamp;
 
+use super::called::Called;
 use super::facets::Facets;
 use super::grid::PoseGrid;
 use super::index::VectorIndex;
@@ -60,6 +61,8 @@ macro_rules! declare_tables {
             published: AtomicU64,
             /// Everyone as of a commit: many questions ask the same.
             pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,
+            /// Their names, which every question and remark is looked through for.
+            pub(crate) called: ArcSwapOption<Called>,
         }
 
         impl Tables {
@@ -75,6 +78,7 @@ macro_rules! declare_tables {
                     grid: PoseGrid::default(),
                     published: AtomicU64::new(0),
                     people: ArcSwapOption::default(),
+                    called: ArcSwapOption::default(),
                 }
             }
         }

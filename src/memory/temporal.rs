@@ -43,7 +43,17 @@ pub(crate) struct CommitRow {
     pub(crate) watermark: Option<Timestamp>,
 }
 
+/// What tells the horizons of one memory apart: the newest commit, and the record time where one bounds it.
+pub(crate) type Moment = (Seq, Option<Timestamp>);
+
 impl Horizon {
+    pub(crate) fn moment(&self) -> Moment {
+        match self {
+            Self::Prefix(seq) => (*seq, None),
+            Self::Known { time, newest, .. } => (*newest, Some(*time)),
+        }
+    }
+
     pub(crate) fn newest(&self) -> Seq {
         match self {
             Self::Prefix(seq) | Self::Known { newest: seq, .. } => *seq,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ids::{EntityId, EntityKind, MemoryId};
+use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::MemoryRow;
 use crate::memory::{Filter, IdSet, View, during, joined, telling_stems};
 use crate::mention;
@@ -71,10 +71,4 @@ pub fn is_place(view: &View, told: &str) -> bool {
     let place = Place::of(view, told);
     let tells = |id| view.memory(id).is_some_and(|row| place.holds(view, &row));
     !place.ids.is_empty() || place.passing(view, &Filter::default()).iter().any(tells)
-}
-
-/// The newest `most` of a set: ids are given one after the other.
-pub(super) fn newest(set: &IdSet, most: usize) -> Vec<MemoryId> {
-    let mut ids: Vec<MemoryId> = set.iter().collect();
-    ids.split_off(ids.len().saturating_sub(most))
 }

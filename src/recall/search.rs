@@ -15,7 +15,7 @@ use crate::memory::{Filter, IdSet, Look, Order, View, Words, with_kin};
 use crate::time::Span;
 
 use super::fuse::{Candidate, Reasons, diversify};
-use super::place::{self, Place};
+use super::place::Place;
 use super::query::{Hit, Query, Why};
 
 /// What a cosine of 1 is worth.
@@ -233,7 +233,7 @@ fn pool(
         for hint in hints {
             pool.candidates.extend(view.memories(&hint).iter().map(|row| row.id));
         }
-        let there = there.iter().flat_map(|set| place::newest(set, depth + query.exclude.len()));
+        let there = there.iter().flat_map(|set| set.newest(depth + query.exclude.len()));
         pool.candidates.extend(there);
     }
     pool

@@ -59,6 +59,14 @@ fn persons_are_whole_people() {
         assert_eq!(merged.resolve(id), person(1));
     }
     assert_eq!(merged.find_by_name("ben"), [person(1)]);
+    // Names are looked up as of each view, whichever was asked before.
+    for _ in 0..2 {
+        assert_eq!(view.find_by_name(" BEN "), [person(2)]);
+        assert_eq!(view.find_by_name("Benjamin"), []);
+        assert_eq!(view.named_in("Benjamin met Ben."), [person(2)]);
+        assert_eq!(merged.find_by_name("Benjamin"), [person(1)]);
+        assert_eq!(merged.named_in("Benjamin met Ben."), [person(1)]);
+    }
     assert_eq!(merged.memories_of(voice(2)).len(), 5);
     assert_eq!(view.persons().len(), 2, "a view stays as it is");
 
