@@ -5,11 +5,12 @@
 
 mod leg;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::ids::EntityId;
+use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{Filter, Order as By, stems};
+use crate::memory::{Filter, stems};
 use crate::recall::time_expr::time_expressions;
 use crate::time::{Span, Timestamp};
 
@@ -24,7 +25,7 @@ use super::who::last_seen;
 use super::wording::{length, list};
 use leg::{Kind, Told};
 
-/// Notes about one person that are looked at.
+/// Notes about one person that are looked at of each sort: the newest, and those that hold the name.
 const LOOKED_AT: usize = 200;
 /// Newest notes that are looked at for anybody's journeys.
 const NEWEST: usize = 500;
@@ -88,16 +89,16 @@ pub(super) fn told_of(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> 
     let place = place.as_deref();
     let Some(who) = who else { return away(reading, place) };
     let who = traveller(reading, names, who)?;
-    let filter = Filter { kinds: vec![MemoryKind::Note], ..Filter::default() };
-    let hits = reading.view.lexical(&who.name, LOOKED_AT, &filter).into_iter();
-    let rows = hits.filter_map(|(id, _)| reading.view.memory(id));
-    let steps: Vec<Step> = steps(reading, rows)
+    let steps: Vec<Step> = steps(reading, notes_about(reading, &who).into_iter())
         .into_iter()
         .filter(|step| who.names.iter().any(|name| step.told.is_by(name)))
         .collect();
     let known = Known { reading, stays: stays(reading, who.id, &steps), who };
     match asked {
-        Leg::Where => known.whereabouts(),
+        Leg::Where => {
+            let back = || (!parsed.past).then(|| known.back(&steps)).flatten();
+            known.whereabouts().or_else(back)
+        }
         Leg::WasHere => known.was_away("No"),
         Leg::WasAway => known.was_away("Yes").or_else(|| known.abstention("whether", "was away")),
         Leg::WhereTo => known.where_to().or_else(|| known.abstention("where", "went")),
@@ -127,6 +128,9 @@ impl Known<'_> {
 
     /// The newest stay in the times asked for, else now, that the camera does not contradict.
     fn stay_then(&self) -> Option<&Stay> {
+        if self.stays.is_empty() {
+            return None;
+        }
         let seen = self.last_seen();
         let newest = |fits: &dyn Fn(&Stay) -> bool| self.stays.iter().rev().find(|stay| fits(stay));
         match self.reading.spans.as_deref().and_then(hull) {
@@ -142,6 +146,18 @@ impl Known<'_> {
 
     fn whereabouts(&self) -> Option<Reply> {
         self.stay_then().map(|stay| self.quoted("", stay))
+    }
+
+    /// Of whom nobody knows more than that they came back, where the camera has not seen them since.
+    fn back(&self, steps: &[Step]) -> Option<Reply> {
+        let now = self.reading.now();
+        let span = self.reading.spans.as_deref().and_then(hull);
+        let last = steps.iter().rfind(|step| step.begin <= now)?;
+        let runs = self.who.id.map(|id| self.reading.appearances(Some(id), None));
+        let seen = runs.is_some_and(|runs| runs.iter().any(|run| run.span.end > last.begin));
+        let fits = last.told.kind == Kind::Back && !seen;
+        (fits && span.is_none_or(|span| span.contains(now)))
+            .then(|| self.told("", std::slice::from_ref(&last.row), OPEN))
     }
 
     /// "Was Ava here?" `yes_no`: what a journey makes of it, where it took all that time.
@@ -242,18 +258,33 @@ fn traveller(reading: &Reading, names: &Names<'_>, who: &Subject) -> Option<Trav
     (!names.is_empty()).then(|| Traveller { id: Some(id), name: reading.name(id), names })
 }
 
+/// Notes about one person: the newest, and those in which the name tells most.
+fn notes_about(reading: &Reading, who: &Traveller) -> Vec<Arc<MemoryRow>> {
+    let view = &reading.view;
+    let filter = Filter { kinds: vec![MemoryKind::Note], ..Filter::default() };
+    let named = view.lexical(&who.name, LOOKED_AT, &filter).into_iter();
+    let newest = who.id.map(|id| newest_notes(reading, vec![id], LOOKED_AT)).unwrap_or_default();
+    let told: BTreeSet<MemoryId> = newest.iter().map(|row| row.id).collect();
+    let others = named.filter(|(id, _)| !told.contains(id)).filter_map(|(id, _)| view.memory(id));
+    others.chain(newest.iter().cloned()).collect()
+}
+
+/// The notes that were told last, about one of those if there are any.
+fn newest_notes(reading: &Reading, entities: Vec<EntityId>, most: usize) -> Vec<Arc<MemoryRow>> {
+    let filter = Filter { kinds: vec![MemoryKind::Note], entities, ..Filter::default() };
+    let notes = reading.view.passing(&filter);
+    let newest = notes.iter().flat_map(|notes| notes.iter().rev());
+    // Others may be younger than what is asked.
+    let known = newest.filter_map(|id| reading.view.memory(id));
+    known.filter(|row| row.span.start <= reading.now()).take(most).collect()
+}
+
 /// "Who was away?", "Who went to Bonn?" `None`: nobody is known to have gone there.
 fn away(reading: &Reading, place: Option<&str>) -> Option<Reply> {
     let now = reading.now();
     let span = reading.spans.as_deref().and_then(hull);
     let asked = span.unwrap_or(Span::new(now, now.plus_secs(1e-9)));
-    let filter = Filter {
-        kinds: vec![MemoryKind::Note],
-        order: By::NewestFirst,
-        limit: Some(NEWEST),
-        ..Filter::default()
-    };
-    let all = steps(reading, reading.view.memories(&filter).into_iter());
+    let all = steps(reading, newest_notes(reading, Vec::new(), NEWEST).into_iter());
     let mut travellers: Vec<String> =
         all.iter().flat_map(|step| step.told.travellers.iter().cloned()).collect();
     travellers.sort();
@@ -296,11 +327,16 @@ fn steps(reading: &Reading, rows: impl Iterator<Item = Arc<MemoryRow>>) -> Vec<S
 
 fn told_in(reading: &Reading, row: &Arc<MemoryRow>) -> Vec<Step> {
     let text = reading.rendered(&row.text);
-    let (own, told) = (row.span, time_told(reading, row));
-    let legs = sentences(&text).filter_map(|sentence| {
+    let own = row.span;
+    let legs = sentences(&text).filter(|sentence| leg::may_tell(sentence)).filter_map(|sentence| {
         let times = time_expressions(sentence, own.start, &reading.wording.zone);
         leg::read(sentence, &|at| times.iter().any(|time| time.range.contains(&at)))
     });
+    let legs: Vec<Told> = legs.collect();
+    if legs.is_empty() {
+        return Vec::new();
+    }
+    let told = time_told(reading, row);
     let step = |leg: Told| {
         let lasts = leg.kind == Kind::There && told != own;
         // "June left this morning" was told when it was so.
@@ -308,16 +344,18 @@ fn told_in(reading: &Reading, row: &Arc<MemoryRow>) -> Vec<Step> {
         let end = lasts.then_some(told.end);
         Step { told: leg, begin, end, row: Arc::clone(row) }
     };
-    legs.map(step).collect()
+    legs.into_iter().map(step).collect()
 }
 
 /// The times away that one person's legs make, by time.
 fn stays(reading: &Reading, who: Option<EntityId>, steps: &[Step]) -> Vec<Stay> {
+    let who = who.filter(|_| !steps.is_empty());
     let seen = who.map(|id| reading.appearances(Some(id), None)).unwrap_or_default();
     let mut found: Vec<Stay> = Vec::new();
     for (at, step) in steps.iter().enumerate().filter(|(_, step)| step.told.kind != Kind::Back) {
         let next = steps.get(at + 1);
-        let came = seen.iter().map(|run| run.span.start).filter(|start| *start > step.begin).min();
+        let later = seen.partition_point(|run| run.span.start <= step.begin);
+        let came = seen.get(later).map(|run| run.span.start);
         let errand = (!step.told.far).then(|| step.begin.plus_secs(ERRAND_SECS));
         let ends = [step.end, next.map(|next| next.begin), came, errand];
         let until = ends.into_iter().flatten().min();

@@ -125,15 +125,12 @@ pub(super) fn heeded(
     embed: impl FnMut(&str) -> Option<Embedding>,
 ) -> Reply {
     let own = words(question);
-    let named = |text: &str| -> BTreeSet<EntityId> {
-        reading.view.named_in(text).into_iter().map(|id| reading.view.resolve(id)).collect()
-    };
-    let about = named(question);
+    let about = reading.view.named_in(question);
     let verdicts = alike(reading, question, embed).filter_map(|(row, text)| {
         let asked = Lesson::read(&text)?.question;
         let same_words = in_common(&own, &words(asked)) >= SAME_WORDS;
         // What was wrong of one may be right of another.
-        (named(asked) == about).then_some(())?;
+        (reading.view.named_in(asked) == about).then_some(())?;
         Some(Verdict { row, text, same_words })
     });
     corrected(reading, reply, verdicts.collect())

@@ -112,6 +112,13 @@ pub(super) fn without_owner(thing: &str) -> String {
     parts(thing).map_or_else(|| thing.to_owned(), |(_, thing)| thing)
 }
 
+/// Whether the thing of a statement is called somebody's own: "Ava's mug".
+pub(super) fn is_called_theirs(reading: &Reading, who: EntityId, row: &MemoryRow) -> bool {
+    let fact = row.fact.as_ref().filter(|fact| fact.attribute == "location");
+    let owner = fact.and_then(|fact| owner_in(&reading.view.thing(&fact.subject)));
+    owner.is_some_and(|owner| persons_called(reading, &owner).contains(&who))
+}
+
 /// Whether somebody else tells of a thing of their own: "I lost my keys", of which the owner of these knows nothing.
 pub(super) fn is_of_anothers(reading: &Reading, thing: &str, row: &MemoryRow) -> bool {
     let Some(owner) = owner_in(thing).filter(|_| row.kind == MemoryKind::Utterance) else {

@@ -56,6 +56,10 @@ impl Names<'_> {
             {
                 Err(Reply::unknown(&format!("I don't know any {}.", name.replace('_', " "))))
             }
+            Subject::Unknown(name) if reading.view.is_mentioned(name) => {
+                let text = format!("I have met nobody called {name}; I only know the name.");
+                Err(Reply::unknown(&text))
+            }
             Subject::Unknown(name) => {
                 Err(Reply::unknown(&format!("I don't know anybody called {name}.")))
             }

@@ -84,6 +84,11 @@ pub(super) fn asked_for(subject: &str, attribute: &str, past: bool) -> String {
     }
 }
 
+/// Whether a lower-case word makes a whole of a name behind it.
+pub(super) fn is_determiner(word: &str) -> bool {
+    DETERMINERS.contains(&word)
+}
+
 /// A place with its preposition, else behind `before`: "in the drawer", "at the kitchen", "in Bonn".
 #[must_use]
 pub fn placed(place: &str, before: &str) -> String {
@@ -92,7 +97,7 @@ pub fn placed(place: &str, before: &str) -> String {
     let preposition = before.split(' ').next().unwrap_or_default();
     if is_preposition(&lower) {
         place.to_owned()
-    } else if DETERMINERS.contains(&lower.as_str()) {
+    } else if is_determiner(&lower) {
         format!("{preposition} {place}")
     } else if first.starts_with(char::is_uppercase) {
         format!("in {place}")
@@ -104,7 +109,7 @@ pub fn placed(place: &str, before: &str) -> String {
 /// "a nurse", "an engineer"; with what it has before it, as it is.
 fn one(noun: &str) -> String {
     let first = noun.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if DETERMINERS.contains(&first.as_str()) || is_plural(noun) {
+    if is_determiner(&first) || is_plural(noun) {
         return noun.to_owned();
     }
     let article = if first.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };

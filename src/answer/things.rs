@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use crate::ids::EntityId;
 use crate::memory::model::{Fact, MemoryKind, MemoryRow};
-use crate::memory::{Filter, PerceptFilter, stems, who_placed};
+use crate::memory::{Filter, PerceptFilter, is_kin, stems, who_placed};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
 
 use super::nested::{chain, innermost, is_named_alike};
-use super::owner::{Whose, actor, with_name};
+use super::owner::{Whose, actor, is_called_theirs, with_name};
 use super::phrase::{as_spelled, is_plural, phrase};
 use super::question::AboutThing;
 use super::reading::{Reading, hull, touch};
@@ -139,7 +139,11 @@ pub(super) fn where_thing(
             .unwrap_or_else(|| facts::search(reading, wanted.words, wanted.whose, vector));
     };
     let places = || history(reading, &row).into_iter();
-    let not_by = |by: &EntityId| actor(reading, &row) != Some(*by);
+    // Nobody was said to have put it there, and it is theirs.
+    let not_by = |by: &EntityId| match actor(reading, &row) {
+        Some(who) => who != *by,
+        None => !is_called_theirs(reading, *by, &row),
+    };
     let earlier = match (which, wanted.by.filter(not_by)) {
         (Which::Present, Some(by)) => {
             let own = places().rfind(|other| actor(reading, other) == Some(by));
@@ -342,7 +346,7 @@ pub(super) fn places_by_words(
     most: usize,
 ) -> Vec<Arc<MemoryRow>> {
     let filter = Filter { kinds: STATING.to_vec(), valid_at: at, ..Filter::default() };
-    let hits = reading.view.lexical(words, most, &filter).into_iter();
+    let hits = reading.view.lexical_with_kin(words, most, &filter).into_iter();
     hits.filter_map(|(id, _)| reading.view.memory(id)).filter(|row| is_location(row)).collect()
 }
 
@@ -403,17 +407,24 @@ fn naming(words: &[String]) -> Vec<String> {
     words.iter().filter(|word| !OF_NO_THING.contains(&word.as_str())).cloned().collect()
 }
 
+/// The wanted stems, each as the thing's name has it that says it in another word: a bike may be called a bicycle.
+fn as_named(wanted: &[String], thing: &str) -> Vec<String> {
+    let have = stems(thing);
+    let same = |word: &String| have.iter().find(|stem| is_kin(word, stem)).unwrap_or(word).clone();
+    wanted.iter().map(same).collect()
+}
+
 /// How much of the wanted stems is in the name of the row's thing.
 fn called(reading: &Reading, row: &MemoryRow, wanted: &[String]) -> f32 {
     let thing = row.fact.as_ref().map(|fact| reading.view.thing(&fact.subject));
-    thing.map_or(0.0, |thing| matching::share(wanted, &thing))
+    thing.map_or(0.0, |thing| matching::share(&as_named(wanted, &thing), &thing))
 }
 
 /// Whether the wanted stems name the row's thing: all of them, its noun among them.
 fn is_called(reading: &Reading, row: &MemoryRow, wanted: &[String]) -> bool {
     let thing = row.fact.as_ref().map(|fact| reading.view.thing(&fact.subject));
     called(reading, row, wanted) >= 0.99
-        && thing.is_some_and(|thing| matching::holds_noun(wanted, &thing))
+        && thing.is_some_and(|thing| matching::holds_noun(&as_named(wanted, &thing), &thing))
 }
 
 /// The thing that those words call, of the one whose it is to be. "Where is the place mat?" is looked for by all of its
@@ -428,9 +439,16 @@ pub(super) fn held(
         let is_it = |row: &&Arc<MemoryRow>| {
             is_called(reading, row, &name) && wanted.whose.owns(reading, row)
         };
-        let mut own = holds.iter().filter(is_it).cloned();
-        let row = own.next()?;
-        Some(Held { row, others: own.take(MOST_OTHERS).collect() })
+        let mut found: Vec<Arc<MemoryRow>> = holds.iter().filter(is_it).cloned().collect();
+        // "Where does Ben keep his saw?": not Ava's, where both are known.
+        let theirs =
+            |row: &Arc<MemoryRow>| wanted.by.is_some_and(|by| is_called_theirs(reading, by, row));
+        if found.iter().any(theirs) {
+            found.retain(theirs);
+        }
+        let mut found = found.into_iter();
+        let row = found.next()?;
+        Some(Held { row, others: found.take(MOST_OTHERS).collect() })
     })
 }
 

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use crate::ids::EntityId;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, is_kin, stems};
+use crate::recall::lexer::tokens;
 
 use super::facts::tell;
 use super::question::{Parsed, listed};
-use super::reading::{Reading, touch};
+use super::reading::{GATHERED, Reading, touch};
 use super::remembered::time_told;
 use super::reply::Reply;
 use super::wording::times;
@@ -27,23 +28,31 @@ pub(super) fn how_often(reading: &Reading, parsed: &Parsed, who: &[EntityId]) ->
     let words = parsed.content.join(" ");
     let wanted = stems(&words);
     let kinds = vec![MemoryKind::Note];
-    let hits = reading.view.lexical(&words, LOOKED_AT, &Filter { kinds, ..Filter::default() });
+    let filter = Filter { kinds, ..Filter::default() };
+    let hits = reading.view.lexical_with_kin(&words, LOOKED_AT, &filter);
+    let is_then = |row: &Arc<MemoryRow>| {
+        reading.spans.as_deref().is_none_or(|spans| {
+            let span = time_told(reading, row);
+            spans.iter().any(|asked| touch(*asked, span))
+        })
+    };
     let tells_it = |row: &Arc<MemoryRow>| {
         let text = reading.rendered(&row.text);
-        let (have, named) = (stems(&text), reading.view.named_in(&text));
-        let span = time_told(reading, row);
-        let spans = reading.spans.as_deref();
+        let have = stems(&text);
+        let names_all = || {
+            let named = reading.view.named_in(&text);
+            who.iter().all(|person| named.contains(person))
+        };
         row.span.start <= reading.now()
             && wanted.iter().all(|word| have.iter().any(|held| is_kin(word, held)))
-            && who.iter().all(|person| named.contains(person))
-            && spans.is_none_or(|spans| spans.iter().any(|asked| touch(*asked, span)))
+            && names_all()
+            && is_then(row)
     };
     let rows = hits.into_iter().filter_map(|(id, _)| reading.view.memory(id));
     let mut rows: Vec<Arc<MemoryRow>> = rows.filter(tells_it).collect();
     rows.sort_by_key(|row| (row.span.start, row.id));
-    let of_habit = |row: &Arc<MemoryRow>| {
-        row.text.to_lowercase().split_whitespace().any(|word| listed(HABIT, word))
-    };
+    let of_habit =
+        |row: &Arc<MemoryRow>| tokens(&row.text).iter().any(|token| listed(HABIT, &token.word));
     if wanted.is_empty() || rows.is_empty() || rows.iter().any(of_habit) {
         return None;
     }
@@ -52,7 +61,8 @@ pub(super) fn how_often(reading: &Reading, parsed: &Parsed, who: &[EntityId]) ->
     if rows.len() > TOLD {
         told.push(format!("And {} more.", rows.len() - TOLD));
     }
-    let evidence = rows.iter().map(|row| reading.memory_evidence(row, row.confidence)).collect();
+    let gathered = rows.iter().take(GATHERED);
+    let evidence = gathered.map(|row| reading.memory_evidence(row, row.confidence)).collect();
     let reply = Reply::known(told.join(" "), who.to_vec(), evidence);
     Some(Reply { confidence: SURE, ..reply })
 }

@@ -30,16 +30,22 @@ pub(super) fn in_order<'a>(
         who.iter().copied().filter(|id| named.contains(id)).collect()
     };
     let is_stated = |hit: &Hit| matches!(hit.memory.kind, MemoryKind::Note | MemoryKind::Semantic);
-    let (words, persons) = (held(best), named(best));
-    if words.is_empty() || !is_stated(best) || !matches!(order, Order::First | Order::Last) {
+    if !is_stated(best) || !matches!(order, Order::First | Order::Last) {
         return best;
     }
-    let as_much = |hit: &&Hit| {
-        let (held, named) = (held(hit), named(hit));
-        is_stated(hit)
-            && words.iter().all(|word| held.contains(word))
-            && persons.iter().all(|person| named.contains(person))
+    let (words, persons) = (held(best), named(best));
+    if words.is_empty() {
+        return best;
+    }
+    let holds = |hit: &Hit| {
+        let held = held(hit);
+        words.iter().all(|word| held.contains(word))
     };
+    let names = |hit: &Hit| {
+        let named = named(hit);
+        persons.iter().all(|person| named.contains(person))
+    };
+    let as_much = |hit: &&Hit| is_stated(hit) && holds(hit) && names(hit);
     let by_time = |hit: &&Hit| (when(&hit.memory), hit.memory.id);
     let alike = hits.iter().filter(as_much);
     let chosen = match order {

@@ -2,7 +2,8 @@
 
 use crate::recall::lexer::{Token, tokens};
 
-use crate::answer::question::listed;
+use crate::answer::phrase::is_determiner;
+use crate::answer::question::{AWAY, listed};
 
 /// What a sentence tells of somebody's journey.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +48,6 @@ const BESIDE: &str = "has have had will and then just also already both now fina
 const ADVERBS: &str = "already now still just currently finally again";
 const NEGATIONS: &str =
     "not never no didn't doesn't hasn't haven't isn't wasn't aren't weren't won't";
-const GONE: &str = "away abroad absent gone";
 const TO: &str = "to for towards into";
 /// What one is on who is away.
 const TRIPS: &str = "holiday holidays vacation trip tour leave";
@@ -57,16 +57,24 @@ const ENDS: &str = "again early late alone together with by and but because befo
 /// What ends the name of a place.
 const AFTER_PLACE: &str =
     "and but with by because until till since from for on this that when while who where to in at";
-const DETERMINERS: &str = "the a an my our your his her their its";
 /// Where one goes who stays at home.
 const NO_JOURNEY: &str = "bed sleep";
 
 /// The name of a place without what stands before it.
 pub(super) fn bare_place(place: &str) -> &str {
     match place.split_once(' ') {
-        Some((first, rest)) if listed(DETERMINERS, &first.to_lowercase()) => rest,
+        Some((first, rest)) if is_determiner(&first.to_lowercase()) => rest,
         _ => place,
     }
+}
+
+/// Whether a sentence has a verb with which journeys are told. (Most have none, and are done with.)
+pub(super) fn may_tell(sentence: &str) -> bool {
+    tokens(sentence).iter().any(|token| is_verb(&token.word))
+}
+
+fn is_verb(word: &str) -> bool {
+    [GOING, COMING, BEING].iter().any(|list| listed(list, word))
 }
 
 /// What a sentence tells of a journey. `timed`: whether a time stands at that byte.
@@ -77,8 +85,7 @@ pub(super) fn read(sentence: &str, timed: &dyn Fn(usize) -> bool) -> Option<Told
         return None;
     }
     let word = |at: usize| words.get(at).map_or("", |token| token.word.as_str());
-    let is_verb = |at: usize| [GOING, COMING, BEING].iter().any(|list| listed(list, word(at)));
-    let first = (0..words.len()).find(|at| is_verb(*at))?;
+    let first = (0..words.len()).find(|at| is_verb(word(*at)))?;
     // "Ava is leaving for Bonn", "Ava is now going to Bonn".
     let behind = first + 1 + usize::from(listed(ADVERBS, word(first + 1)));
     let helps = listed(BEING, word(first))
@@ -129,7 +136,7 @@ pub(super) fn read(sentence: &str, timed: &dyn Fn(usize) -> bool) -> Option<Told
             (parted || trip || alone).then(|| told(Kind::Away, String::new(), true)).flatten()
         }
         being if listed(BEING, being) => {
-            if listed(GONE, next) {
+            if listed(AWAY, next) {
                 let there = matches!(word(after + 1), "in" | "at" | "to");
                 let place = if there { place(after + 2) } else { String::new() };
                 return told(Kind::There, place, true);
@@ -144,7 +151,7 @@ pub(super) fn read(sentence: &str, timed: &dyn Fn(usize) -> bool) -> Option<Told
 
 /// A place with a name or an article: "going to Bonn", not "going to bake".
 fn is_named(words: &[&Token], at: usize) -> bool {
-    words.get(at).is_some_and(|token| token.capital || listed(DETERMINERS, &token.word))
+    words.get(at).is_some_and(|token| token.capital || is_determiner(&token.word))
 }
 
 /// The names right before the verb.

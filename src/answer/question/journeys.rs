@@ -1,19 +1,16 @@
 //! Questions about journeys: "Where did Ava go?", "When did Ava leave for Bonn?", "Who was away?"
 
 use super::pieces::{Piece, Sentence};
-use super::words::listed;
+use super::words::{AWAY, BE, listed};
 use super::{AboutJourney, Leg, Subject};
 
-/// Forms of "be", and what may stand before a past participle.
-const BE: &str = "is are was were";
+/// What may stand before a past participle.
 const DO: &str = "did does do has have had will";
 /// What one does to get away.
 const GO: &str = "go gone leave left depart departed travel travelled traveled fly flown drive driven head headed";
 /// The same, said of somebody in the past.
 const WENT: &str = "went left departed travelled traveled flew drove headed";
-/// What one is who is not here.
-const AWAY: &str = "away absent abroad gone";
-/// The same where nobody is named.
+/// What one is who is not here, where nobody is named.
 const MISSING: &str = "away absent abroad missing";
 /// Words that change nothing here.
 const BESIDE: &str =

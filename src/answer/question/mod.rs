@@ -22,7 +22,7 @@ use crate::recall::time_expr::{TimeExpr, time_expressions, unread};
 use crate::time::Timestamp;
 
 pub use describe::{Clause, Description, Side};
-pub(super) use words::listed;
+pub(super) use words::{AWAY, listed};
 
 /// Bytes of a question that are read; nobody speaks longer.
 pub const MAX_BYTES: usize = 4096;

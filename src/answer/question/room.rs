@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use super::words::{BE, listed};
+
 /// How such a question begins, longest first.
 const OPENINGS: [&str; 4] = ["in which room", "in what room", "which room", "what room"];
-/// What follows then.
-const BEING: [&str; 4] = ["is", "are", "was", "were"];
 
 /// The question with "where" in place of the room that is asked for.
 pub(super) fn where_is(text: &str) -> Cow<'_, str> {
@@ -16,7 +16,7 @@ pub(super) fn where_is(text: &str) -> Cow<'_, str> {
     });
     let Some(after) = after.filter(|rest| rest.starts_with(' ')) else { return text.into() };
     let verb = after.split_whitespace().next().unwrap_or_default().to_lowercase();
-    if !BEING.contains(&verb.as_str()) {
+    if !listed(BE, &verb) {
         return text.into();
     }
     // "Which room is it in?"

@@ -57,9 +57,31 @@ fn what_is_known_of_one_is_not_told_of_another() {
             ("Have you seen Ben's umbrella?", &["?"]),
             ("Is Ben's umbrella in the hall?", &["?"]),
             ("Where is Ben's laptop?", &["?"]),
+            ("Where is Ava's laptop?", &["Ava's laptop is on the sofa"]),
             ("Where is Ben's mug?", &["?", "the red mug is on the kitchen table"]),
             ("Where is Ben's bicycle?", &["?"]),
             ("Does Ava like tea?", &["?"]),
+        ],
+    );
+}
+
+#[test]
+fn his_and_hers_are_two_things() {
+    let house = told(&[
+        (40.0, "Ben keeps his bicycle in the cellar."),
+        (41.0, "Ava keeps her bicycle in the garage."),
+        (42.0, "Ottoline left her scarf on the sofa."),
+    ]);
+    check(
+        &house,
+        &[
+            ("Where does Ben keep his bicycle?", &["Ben's bicycle is in the cellar", "-garage"]),
+            ("Where does Ava keep her bike?", &["Ava's bicycle is in the garage", "-cellar"]),
+            ("Where is Ben's bike?", &["Ben's bicycle is in the cellar", "-garage"]),
+            ("What is in the cellar?", &["Ben's bicycle is in the cellar"]),
+            // Nobody has to be known to own a thing.
+            ("Where is Ottoline's scarf?", &["scarf is on the sofa"]),
+            ("When did you last see Ottoline?", &["?", "I have met nobody called Ottoline"]),
         ],
     );
 }

@@ -162,6 +162,14 @@ pub(super) fn read_clause<T>(words: &[Word], mut read: impl FnMut(Clause<'_>) ->
     found
 }
 
+/// Who says it, where the whole clause tells that: "…, says Ava".
+pub(super) fn said_by(words: &[Word]) -> Option<Vec<&str>> {
+    let [verb, name @ ..] = words else { return None };
+    let is_name = |word: &Word| is_capital(&word.spelled) || word.lower.parse::<EntityId>().is_ok();
+    let named = SAYING.has(&verb.lower) && !name.is_empty() && name.iter().all(is_name);
+    named.then(|| name.iter().map(|word| word.lower.as_str()).collect())
+}
+
 /// "MY WIFE LIKES TEA".
 fn is_shouted(words: &[Word]) -> bool {
     // These were contracted.
@@ -336,6 +344,8 @@ pub(super) struct Thing {
     pub(super) several: bool,
     /// It is whoever speaks's own.
     pub(super) own: bool,
+    /// It is his or hers of whom the clause tells.
+    pub(super) theirs: bool,
 }
 
 /// The thing that all those words name; `bare`: it needs no determiner.
@@ -372,12 +382,13 @@ pub(super) fn thing(clause: Clause<'_>, bare: bool) -> Option<Thing> {
     };
     let indefinite = determiner.is_none_or(|word| INDEFINITE.has(word)) && !owned;
     let own = determiner == Some("my");
-    Some(Thing { key, worded, indefinite, several, own })
+    let theirs = matches!(determiner, Some("his" | "her"));
+    Some(Thing { key, worded, indefinite, several, own, theirs })
 }
 
 /// "The salt and the pepper": each of them, or nothing.
 pub(super) fn things(clause: Clause<'_>, bare: bool) -> Vec<Thing> {
-    let mut found = Vec::new();
+    let mut found: Vec<Thing> = Vec::new();
     let mut from = 0;
     let len = clause.len();
     for at in (0..len).filter(|at| clause.lower[*at] == "and").chain([len]) {
@@ -386,7 +397,10 @@ pub(super) fn things(clause: Clause<'_>, bare: bool) -> Vec<Thing> {
         };
         // "My keys and wallet".
         let alone = clause.lower.get(from).is_some_and(|first| DETERMINERS.has(first));
-        thing.own |= !alone && found.last().is_some_and(|before: &Thing| before.own);
+        if let Some(before) = found.last().filter(|_| !alone) {
+            thing.own |= before.own;
+            thing.theirs |= before.theirs;
+        }
         found.push(thing);
         from = at + 1;
     }

@@ -8,6 +8,7 @@ use super::words::{
     AUXILIARIES, AWAY_FROM, BETWEEN, BRINGS, DETERMINERS, GONE, KEEPS, LEFT_BEHIND, NO_NAMES,
     PLACED, PUTS, REMOVES, RESTS, RIDES, SOMEBODY, STANDS, TRADES,
 };
+use crate::ids::EntityId;
 use crate::memory::model::FactAction;
 use crate::memory::natures::RELATIONS;
 use crate::memory::placed_by;
@@ -163,21 +164,43 @@ fn somebody_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<
     if !puts && !brings && !REMOVES.has(verb) {
         return None;
     }
-    let who = actor(clause.part(0..at), context)?.filter(|_| !KEEPS.has(verb));
+    let doer = actor(clause.part(0..at), context)?;
+    let who = doer.clone().filter(|_| !KEEPS.has(verb));
+    let owned = |things: Vec<Thing>| of_doer(things, doer.as_deref(), context);
     if puts {
         let (things, place) = split(rest, false, located)?;
         let left = matches!(verb, "left" | "leaves");
         let own = |thing: &Thing| LEFT_BEHIND.has(&thing.key);
         return (!left || !things.iter().any(own))
-            .then(|| there(&things, &place, who.as_deref(), context));
+            .then(|| there(&owned(things), &place, who.as_deref(), context));
     }
     if let Some((things, place)) = split(rest, false, taken_from).filter(|_| REMOVES.has(verb)) {
-        return Some(over(&things, &place, context));
+        return Some(over(&owned(things), &place, context));
     }
     let (things, place) =
         split(rest, false, |clause| destination(past_origin(clause))).filter(|_| brings)?;
     let ride = |thing: &Thing| matches!(verb, "took" | "takes" | "taken") && RIDES.has(&thing.key);
-    (!things.iter().any(ride)).then(|| there(&things, &place, who.as_deref(), context))
+    (!things.iter().any(ride)).then(|| there(&owned(things), &place, who.as_deref(), context))
+}
+
+/// "Ben put his saw in the shed": it is Ben's, as far as he has a name and does not tell it himself.
+fn of_doer(mut things: Vec<Thing>, doer: Option<&str>, context: &Context<'_>) -> Vec<Thing> {
+    let Some(doer) = doer else { return things };
+    let person = doer.trim_matches(['<', '>']).parse::<EntityId>().ok();
+    let named = person.is_some() || is_capital(doer) && !doer.contains("'s ");
+    if !named || person.is_some() && person == context.speaker {
+        return things;
+    }
+    for thing in things.iter_mut().filter(|thing| thing.theirs) {
+        (thing.key, thing.worded) = match person {
+            Some(owner) => called(owner, &thing.key, context.view),
+            None => (
+                format!("{}'s {}", doer.to_lowercase(), thing.key),
+                format!("{doer}'s {}", thing.key),
+            ),
+        };
+    }
+    things
 }
 
 /// "The drill moved to the garage."

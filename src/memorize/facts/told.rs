@@ -23,15 +23,20 @@ const NAMING: [&str; 5] =
 pub(super) fn stated(text: &str, context: &Context<'_>) -> Vec<Stated> {
     let mut found: Vec<Stated> = Vec::new();
     let mut quoted = false;
-    for words in phrase::clauses(text) {
+    let clauses = phrase::clauses(text);
+    for (at, words) in clauses.iter().enumerate() {
         // "Ben said, well, I live in Bonn": that "I" is not whoever speaks.
-        let context = Context { speaker: context.speaker.filter(|_| !quoted), ..*context };
-        let more = phrase::read_clause(&words, |clause| {
+        let speaker = match clauses.get(at + 1).and_then(|next| phrase::said_by(next)) {
+            Some(name) => context.person(&name),
+            None => context.speaker.filter(|_| !quoted),
+        };
+        let context = Context { speaker, ..*context };
+        let more = phrase::read_clause(words, |clause| {
             let mut found = things::whereabouts(clause, &context);
             found.extend(people::said_of_people(clause, &context));
             found
         });
-        quoted = phrase::quotes_another(&words) || (quoted && words.len() == 1);
+        quoted = phrase::quotes_another(words) || (quoted && words.len() == 1);
         for one in more {
             if !found.iter().any(|earlier| earlier.fact == one.fact && earlier.wish == one.wish) {
                 found.push(one);
