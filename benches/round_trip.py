@@ -24,8 +24,8 @@ import tempfile
 import threading
 import time
 
+from asker import Asker
 from daemon import MOSQUITTO, Process, free_port, mosquitto, options, percentile
-from mqtt import Client
 
 THINGS = ["mug", "key", "lamp", "parcel", "book", "cup", "charger", "ladder", "broom", "map"]
 COLOURS = ["red", "green", "blue", "white", "yellow", "black"]
@@ -45,51 +45,12 @@ def question(number):
     return f"Where is the {COLOURS[number % 6]} {THINGS[number % 10]} number {number % 300}?"
 
 
-class Asker:
-    def __init__(self, port):
-        self.client = Client(port, "round-trip", ["engram/rob/answer/+", "engram/rob/status"])
-        self.replies = {}
-        self.online = False
-
-    def send(self, topic, name, document):
-        self.client.publish(f"engram/rob/{topic}", json.dumps({"id": name, **document}))
-
-    def take(self, timeout):
-        message = self.client.next(timeout)
-        if message is None:
-            return None
-        topic, payload = message
-        name = topic.rsplit("/", 1)[1]
-        if name == "status":
-            self.online = json.loads(payload)["state"] == "online"
-        else:
-            self.replies[name] = (time.monotonic(), json.loads(payload))
-        return name
-
-    def reply(self, name, timeout=60):
-        until = time.monotonic() + timeout
-        while name not in self.replies:
-            if time.monotonic() > until:
-                raise TimeoutError(f"no reply to {name} within {timeout} s")
-            self.take(1)
-        return self.replies.pop(name)
-
-    def ask(self, name, **document):
-        began = time.monotonic()
-        self.send("ask", name, document)
-        at, reply = self.reply(name)
-        return 1000 * (at - began), reply
-
-
 def begin(asker):
-    while not asker.online:
-        asker.take(1)
+    asker.wait_online()
     took = []
     for number, note in enumerate(notes()):
-        began = time.monotonic()
-        asker.send("remember", f"n{number}", {"text": note})
-        at, reply = asker.reply(f"n{number}")
-        took.append(1000 * (at - began))
+        ms, reply = asker.request("remember", f"n{number}", {"text": note})
+        took.append(ms)
         assert reply.get("ok"), reply
     for number in range(20):
         asker.ask(f"w{number}", question=question(number * 7))
