@@ -133,7 +133,8 @@ fn beside(
     }
 }
 
-/// When that was of which a clause tells: the latest memory up to now that holds its words and names whom it names.
+/// When that was of which a clause tells: the memory up to now that holds most of its words and names whom it names, the
+/// latest of several.
 fn told(reading: &Reading, names: &Names<'_>, clause: &str) -> Result<Span, Reply> {
     let named = |subject: &Subject| match subject {
         Subject::Known { id, .. } => Some(reading.view.resolve(*id)),
@@ -147,16 +148,20 @@ fn told(reading: &Reading, names: &Names<'_>, clause: &str) -> Result<Span, Repl
     recall(&reading.view, &query)
         .into_iter()
         .map(|hit| hit.memory)
-        .filter(|row| {
+        .filter_map(|row| {
             let happened =
                 matches!(row.kind, MemoryKind::Utterance | MemoryKind::Episodic | MemoryKind::Note);
-            happened
+            let share = matching::share(&words, &reading.rendered(&row.text));
+            let fits = happened
+                && share >= TOLD
                 && row.span.start <= reading.now()
-                && who.iter().all(|id| row.entities.iter().any(|e| reading.view.resolve(*e) == *id))
-                && matching::share(&words, &reading.rendered(&row.text)) >= TOLD
+                && who
+                    .iter()
+                    .all(|id| row.entities.iter().any(|e| reading.view.resolve(*e) == *id));
+            fits.then_some((share, row.span))
         })
-        .map(|row| row.span)
-        .max()
+        .max_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)))
+        .map(|(_, span)| span)
         .ok_or_else(|| {
             Reply::unknown(&format!("I don't know when that was: \u{201c}{clause}\u{201d}."))
         })

@@ -25,8 +25,8 @@ use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
 use super::{
-    counts, deed, facts, journeys, keeping, lessons, presence, said, slots, spelling, things,
-    told_often, when, who,
+    counts, deed, described, facts, journeys, keeping, lessons, pointing, presence, said, slots,
+    spelling, things, told_often, when, who,
 };
 
 /// How likely a memory that holds a clause's words tells of the event that it means.
@@ -172,13 +172,11 @@ impl Answerer {
             let empty = Reply::unknown("I don't know: my memory is empty.");
             return self.document(question, &pinned.view, empty, vectors.ms, started);
         }
-        let reading = self.reading(pinned);
-        let reply = self.reply(reading, &pinned.view, &question.text, &mut vectors);
+        let reply = self.told(pinned, &question.text, &mut vectors);
         let respelled = || spelling::respelled(&pinned.view, &question.text);
         let reply = match reply.abstained.then(respelled).flatten() {
             Some(meant) => {
-                let reading = self.reading(pinned);
-                let again = self.reply(reading, &pinned.view, &meant.text, &mut vectors);
+                let again = self.told(pinned, &meant.text, &mut vectors);
                 meant.better(reply, again)
             }
             None => reply,
@@ -206,6 +204,23 @@ impl Answerer {
                 None
             }
         })
+    }
+
+    /// The reply to a question, of whom it describes where it names nobody.
+    fn told(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
+        let (view, reading) = (&pinned.view, self.reading(pinned));
+        let names = Names { view, zone: &self.zone };
+        if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {
+            return reply;
+        }
+        match described::resolved(&reading, &names, text) {
+            None => self.reply(reading, view, text, vectors),
+            Some(Err(unknown)) => unknown,
+            Some(Ok(hop)) => {
+                let reply = self.reply(self.reading(pinned), view, &hop.question, vectors);
+                hop.told(&reading, reply)
+            }
+        }
     }
 
     fn reply(
@@ -266,7 +281,7 @@ impl Answerer {
                 (people, reply)
             }
             Err(unknown) => match mentioned(&reading, &names, &parsed) {
-                Some(people) => (people, unknown),
+                Some(people) => (people, facts::named_then(&reading, &parsed).unwrap_or(unknown)),
                 None => return not_known().unwrap_or(unknown),
             },
         };

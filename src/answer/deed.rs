@@ -1,12 +1,14 @@
 //! Whether a quoted sentence tells of the deed that is asked for: that somebody bought the van does not tell who stole it.
 
-use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{is_kin, stems, telling_stems};
+use crate::memory::model::MemoryRow;
+use crate::memory::telling_stems;
 use crate::recall::lexer::{Token, tokens};
 use crate::recall::time_expr::time_expressions;
 
+use super::demands::{Demands, is_plain};
 use super::document::Evidence;
 use super::facts::tell;
+use super::near::{is_word, told_otherwise};
 use super::question::{is_grammar, listed};
 use super::reading::Reading;
 use super::reply::Reply;
@@ -21,6 +23,10 @@ const BESIDE_WHO: &str = "else all has have had";
 const ADVERBS: &str = "ever last first then also still never usually often and";
 /// Begins a question for a deed of somebody who is named behind it.
 const DOING: &str = "did does do";
+/// Says that something has to be done, before "to" and the verb.
+const MODAL: &str = "need needs";
+/// Join verbs.
+const JOINING: &str = "or and";
 /// What makes a verb passive.
 const BEING: &str = "is are was were be been being got gets";
 /// What stands behind a deed and tells neither what it was done to nor where.
@@ -40,6 +46,8 @@ const PASSIVE: usize = 3;
 struct Deed {
     /// Its verb, as it is written.
     verb: String,
+    /// Other verbs that would do: "take or borrow".
+    others: Vec<String>,
     /// It is asked who did it.
     who: bool,
     /// With somebody.
@@ -53,14 +61,23 @@ struct Deed {
 pub(super) fn checked(reading: &Reading, question: &str, told: Reply) -> Reply {
     let times = time_expressions(question, reading.now(), &reading.wording.zone);
     let timed = |token: &Token| times.iter().any(|time| time.range.contains(&token.range.start));
-    let asked = deed(&tokens(question), &timed);
-    let Some(deed) = asked.filter(|_| !told.abstained) else { return told };
+    let deed = deed(&tokens(question), &timed);
+    if told.abstained {
+        return told;
+    }
+    let demands = Demands::of(reading, question);
     let plain = |item: &Evidence| reading.view.memory(item.memory?).filter(|row| is_plain(row));
-    let amiss = |row: &MemoryRow| deed.amiss(&tokens(&reading.rendered(&row.text)));
+    let amiss = |row: &MemoryRow| {
+        let sentence = || tokens(&reading.rendered(&row.text));
+        let of_the_deed = || deed.as_ref()?.amiss(&sentence(), &demands);
+        demands.unmet(reading, row).or_else(of_the_deed)
+    };
     let Some(row) = told.evidence.first().and_then(plain) else { return told };
     let Some(lead) = amiss(&row) else { return told };
     let tells_it = |item: &Evidence| plain(item).filter(|row| amiss(row).is_none());
-    if let Some(row) = told.evidence.iter().find_map(tells_it) {
+    if deed.is_some()
+        && let Some(row) = told.evidence.iter().find_map(tells_it)
+    {
         let mut evidence = told.evidence;
         // What answers stands first.
         evidence.sort_by_key(|item| item.memory != Some(row.id));
@@ -73,26 +90,29 @@ pub(super) fn checked(reading: &Reading, question: &str, told: Reply) -> Reply {
 
 impl Deed {
     /// Why a sentence does not tell of it; `None`: it does.
-    fn amiss(&self, sentence: &[Token]) -> Option<&'static str> {
-        let is = |word: &str, token: &Token| {
-            let wanted = stems(word).concat();
-            stems(&token.word).iter().any(|stem| is_kin(&wanted, stem))
-        };
-        let holds = |object: &String| sentence.iter().any(|token| is(object, token));
+    fn amiss(&self, sentence: &[Token], demands: &Demands) -> Option<&'static str> {
+        let holds = |object: &String| sentence.iter().any(|token| is_word(object, token));
         let of_another = !self.objects.is_empty() && !self.objects.iter().any(holds);
         let alone = !sentence.iter().any(|token| listed(COMPANY, &token.word));
-        let verb = sentence.iter().position(|token| is(&self.verb, token));
-        let Some(at) = verb.filter(|_| !of_another) else { return Some("I don't know") };
+        let place = |verb: &String| sentence.iter().position(|token| is_word(verb, token));
+        // Of all that was asked, or not at all.
+        let whole = self.objects.iter().all(holds) && (!self.objects.is_empty() || self.is_wish());
+        let otherwise =
+            || whole.then(|| told_otherwise(&self.verb, &self.objects, sentence)).flatten();
+        let verb = place(&self.verb).or_else(|| self.others.iter().find_map(place));
+        let verb = verb.filter(|_| !of_another).or_else(otherwise);
+        let Some(at) = verb else {
+            let ruled = whole && !self.who && demands.is_ruled_by(sentence);
+            return (!ruled).then_some("I don't know");
+        };
         let nobody = self.with && alone || self.who && is_without_doer(sentence, at);
         nobody.then_some("I don't know who it was")
     }
-}
 
-/// Whether a memory is a sentence that somebody told for the memory, or the place of a thing: talk is looser, and what is
-/// true of somebody is worded otherwise.
-fn is_plain(row: &MemoryRow) -> bool {
-    let of_somebody = row.fact.as_ref().is_some_and(|fact| fact.attribute != "location");
-    matches!(row.kind, MemoryKind::Note | MemoryKind::Semantic) && !of_somebody
+    /// "What did she want?" needs nothing that it was done to.
+    fn is_wish(&self) -> bool {
+        !self.who && listed("want wanted wants", &self.verb)
+    }
 }
 
 /// "The tent was lent to Marek": nobody is named who did it.
@@ -115,9 +135,14 @@ fn deed(question: &[Token], timed: &dyn Fn(&Token) -> bool) -> Option<Deed> {
         let names = question[at..].iter().take_while(|t| name(t) || listed(ADVERBS, &t.word));
         let taken = names.count();
         question.get(at).filter(name)?;
-        at + taken
+        let behind = at + taken;
+        let word = |at: usize| question.get(at).map_or("", |token| token.word.as_str());
+        if listed(MODAL, word(behind)) && word(behind + 1) == "to" { behind + 2 } else { behind }
     };
     let verb = &question.get(begin)?.word;
+    // Who needs to buy shoes needs shoes.
+    let modal = question[begin - 1].word == "to" && begin > 1;
+    let modal = modal.then(|| question[begin - 2].word.clone());
     let is_verb = !listed(LIGHT, verb) && !is_grammar(verb) && !verb.contains('\'');
     let is_object = |token: &&Token| {
         let word = token.word.as_str();
@@ -125,9 +150,14 @@ fn deed(question: &[Token], timed: &dyn Fn(&Token) -> bool) -> Option<Deed> {
         let aside = is_grammar(word) || is_preposition(word) || listed(ASIDE, word);
         !name && !aside && !word.ends_with("ly") && !telling_stems(word).is_empty()
     };
-    let objects = question[begin + 1..].iter().filter(is_object).map(|token| token.word.clone());
+    let joined = question[begin + 1..].chunks_exact(2);
+    let joined = joined.take_while(|two| listed(JOINING, &two[0].word) && !two[1].capital);
+    let mut others: Vec<String> = joined.map(|two| two[1].word.clone()).collect();
+    let behind = question[begin + 1 + 2 * others.len()..].iter();
+    others.extend(modal);
+    let objects = behind.filter(is_object).map(|token| token.word.clone());
     let with = who && question.windows(2).any(|two| two[0].word == "with" && two[1].capital);
-    is_verb.then(|| Deed { verb: verb.clone(), who, with, objects: objects.collect() })
+    is_verb.then(|| Deed { verb: verb.clone(), others, who, with, objects: objects.collect() })
 }
 
 #[cfg(test)]
@@ -191,9 +221,16 @@ mod tests {
             ("Who broke the mirror?", "Marika broke the vase.", false),
             ("Who repaired the faucet?", "June fixed the tap.", true),
             ("Who stole the van?", "Casimir bought the van.", false),
+            ("Who owns the van?", "The van belongs to Casimir.", true),
+            ("Who owns the white van?", "The red van belongs to Casimir.", false),
+            ("Who repaired the van?", "Casimir put a new wheel on the van.", true),
+            ("What did Jun take or borrow?", "Jun borrowed the saw.", true),
+            ("What did Jun want?", "Jun came to return the saw.", true),
+            ("What did Jun want?", "Jun lives in Osaka.", false),
         ] {
             let deed = deed(&tokens(question), &|_| false).unwrap();
-            assert_eq!(deed.amiss(&tokens(sentence)).is_none(), tells, "{question} {sentence}");
+            let amiss = deed.amiss(&tokens(sentence), &Demands::default());
+            assert_eq!(amiss.is_none(), tells, "{question} {sentence}");
         }
     }
 

@@ -6,6 +6,8 @@ use crate::ids::EntityId;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, Order as By, stems};
 use crate::percept::Embedding;
+use crate::recall::lexer::tokens;
+use crate::recall::time_expr::{TimeExpr, combined_span, told_expressions};
 use crate::recall::{Hit, Query, recall};
 use crate::time::{Span, Timestamp};
 
@@ -13,11 +15,11 @@ use super::document::Evidence;
 use super::matching;
 use super::owner::Whose;
 use super::phrase::phrase;
-use super::question::{Ask, Order, Parsed};
+use super::question::{Ask, Order, Parsed, Subject};
 use super::reading::{GATHERED, Reading, hull, seen_secs, touch};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
-use super::wording::{length, list, sentence, times};
+use super::wording::{last_inside, length, list, sentence, times};
 
 /// Share of the question's words that a memory must have to answer it.
 const MATCHES: f32 = 0.6;
@@ -37,7 +39,8 @@ pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Re
     if let Some(spans) = spans
         && !reading.recorded(spans)
     {
-        return unrecorded(reading, spans);
+        let told = super::staying::told_of(reading, who, spans);
+        return told.unwrap_or_else(|| unrecorded(reading, spans));
     }
     let runs = reading.appearances(Some(who), spans);
     let run = match order {
@@ -326,12 +329,51 @@ fn said(reading: &Reading, row: &MemoryRow) -> String {
     }
 }
 
+/// Words for a day that only whoever hears them on the day of telling understands.
+const DAYS: [&str; 9] = [
+    "monday",
+    "tuesday",
+    "wednesday",
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "tomorrow",
+    "yesterday",
+];
+
+/// Which days a text means that names them as they were called when it was told: " (on Friday: 6 March 2026)".
+fn dates_told(reading: &Reading, text: &str, at: Timestamp) -> String {
+    let wording = &reading.wording;
+    let date = |time: &TimeExpr| {
+        let words = &text[time.range.clone()];
+        let tokens = tokens(words);
+        let called = tokens.iter().any(|token| DAYS.contains(&token.word.as_str()));
+        let before = text[..time.range.start].split_whitespace().next_back().unwrap_or_default();
+        let again = ["every", "each"].contains(&before.to_lowercase().as_str());
+        let dated = again || words.contains(|c: char| c.is_ascii_digit());
+        let (span, _) = combined_span(std::slice::from_ref(time)).filter(|_| called && !dated)?;
+        let inside = last_inside(span);
+        let start = if span.start.as_nanos() == i64::MIN { inside } else { span.start };
+        let one = wording.days(start, inside) == 0 && wording.days(at, inside) != 0;
+        let words = words.trim_end_matches(|c: char| !c.is_alphanumeric());
+        one.then(|| format!("{words}: {}", wording.date(inside)))
+    };
+    let times = told_expressions(text, at, &wording.zone);
+    let dates: Vec<String> = times.iter().filter_map(date).collect();
+    if dates.is_empty() { String::new() } else { format!(" ({})", dates.join(", ")) }
+}
+
 /// A memory told as an answer.
 pub(super) fn tell(reading: &Reading, row: &MemoryRow) -> String {
     let text = said(reading, row);
     match row.kind {
         MemoryKind::Note => {
-            format!("I was told {}: \u{201c}{text}\u{201d}", reading.wording.at(row.span.start))
+            let dates = dates_told(reading, &text, row.span.start);
+            format!(
+                "I was told {}: \u{201c}{text}\u{201d}{dates}",
+                reading.wording.at(row.span.start)
+            )
         }
         MemoryKind::Utterance => {
             format!("{}: {text}", sentence(&reading.wording.at(row.span.start)))
@@ -415,6 +457,22 @@ fn of_then(reading: &Reading, who: Option<EntityId>, spans: &[Span]) -> Reply {
     let rows = rows.iter().take(GATHERED);
     let evidence = rows.map(|row| reading.memory_evidence(row, row.confidence)).collect();
     Reply::known(parts.join(" "), ids, evidence)
+}
+
+/// "What did Ava do in March?", of somebody by whom only the name is known: what is written of then with the name.
+pub(super) fn named_then(reading: &Reading, parsed: &Parsed) -> Option<Reply> {
+    let [Subject::Unknown(name)] = parsed.subjects.as_slice() else { return None };
+    let spans = reading.spans.as_deref().filter(|_| parsed.ask == Ask::Summary)?;
+    let mut rows = written(reading, None, spans, &[MemoryKind::Note, MemoryKind::Semantic]);
+    let name = stems(name);
+    rows.retain(|row| {
+        let told = stems(&reading.rendered(&row.text));
+        name.iter().all(|word| told.contains(word))
+    });
+    let best = rows.iter().take(GATHERED);
+    let evidence = best.map(|row| reading.memory_evidence(row, row.confidence)).collect();
+    let text = told_of(reading, &rows).join(" ");
+    (!rows.is_empty()).then(|| Reply::known(text, Vec::new(), evidence))
 }
 
 /// What is written of a time: digests, the longest first (a day says more than its hours), then rows of those kinds in

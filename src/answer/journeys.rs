@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, stems};
-use crate::recall::time_expr::time_expressions;
+use crate::recall::time_expr::{TimeExpr, combined_span, told_expressions};
 use crate::time::{Span, Timestamp};
 
 use super::facts::tell;
@@ -22,7 +22,7 @@ use super::reading::{Reading, hull};
 use super::remembered::time_told;
 use super::reply::Reply;
 use super::who::last_seen;
-use super::wording::{length, list};
+use super::wording::{last_inside, length, list};
 use leg::{Kind, Told};
 
 /// Notes about one person that are looked at of each sort: the newest, and those that hold the name.
@@ -44,6 +44,8 @@ struct Step {
     told: Told,
     begin: Timestamp,
     end: Option<Timestamp>,
+    /// It began when it was told; else a day was told on which it did.
+    exact: bool,
     row: Arc<MemoryRow>,
 }
 
@@ -51,6 +53,10 @@ struct Step {
 struct Stay {
     from: Timestamp,
     until: Option<Timestamp>,
+    /// The last day of it was told, instead of the return.
+    to_the_end: bool,
+    /// Begin and end are known to the minute.
+    exact: bool,
     place: String,
     far: bool,
     rows: Vec<Arc<MemoryRow>>,
@@ -106,8 +112,8 @@ pub(super) fn told_of(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> 
             Some(place) => known.abstention("that", &format!("was in {place}")),
             None => known.abstention("that", "was away"),
         }),
-        Leg::Left => known.leg(&steps, Kind::Away, place, parsed.order),
-        Leg::Returned => known.leg(&steps, Kind::Back, place, parsed.order),
+        Leg::Left => known.leg(&steps, Kind::Away, place, parsed.order, parsed.past),
+        Leg::Returned => known.leg(&steps, Kind::Back, place, parsed.order, parsed.past),
         Leg::Who => None,
     }
 }
@@ -138,7 +144,8 @@ impl Known<'_> {
             Some(span) => newest(&|stay: &Stay| stay.touches(span)),
             None => {
                 let now = self.reading.now();
-                let later = |stay: &Stay| seen.is_none_or(|seen| stay.from > seen);
+                let later =
+                    |stay: &Stay| stay.from <= now && seen.is_none_or(|seen| stay.from > seen);
                 newest(&|stay: &Stay| later(stay) && stay.until.is_none_or(|until| until > now))
             }
         }
@@ -180,32 +187,64 @@ impl Known<'_> {
         let span = self.reading.spans.as_deref().and_then(hull);
         let fits = |stay: &&Stay| stay.is_at(place) && span.is_none_or(|span| stay.touches(span));
         let stay = self.stays.iter().rev().find(fits)?;
-        let (end, verb) = match stay.until {
-            Some(until) if until <= self.reading.now() => (until, "was away for"),
-            _ => (self.reading.now(), "has been away for"),
-        };
-        let secs = end.secs_since(stay.from).max(0.0);
-        let lead = format!("{} {verb} {}, as far as I know. ", self.who.name, length(secs));
+        let lead = format!("{} {}, as far as I know. ", self.who.name, self.for_long(stay));
         Some(self.quoted(&lead, stay))
     }
 
-    /// "When did Ava leave for Bonn?", "When did she come back?"
-    fn leg(&self, steps: &[Step], kind: Kind, place: Option<&str>, order: Order) -> Option<Reply> {
+    /// "was away for 2 days"; where days were told, "was away from Friday 6 March 2026 to …".
+    fn for_long(&self, stay: &Stay) -> String {
+        let (now, wording) = (self.reading.now(), &self.reading.wording);
+        let over = stay.until.filter(|until| *until <= now);
+        if stay.exact {
+            let verb = if over.is_some() { "was" } else { "has been" };
+            let secs = over.unwrap_or(now).secs_since(stay.from).max(0.0);
+            return format!("{verb} away for {}", length(secs));
+        }
+        let from = wording.date(stay.from);
+        let verb = match (over, stay.from <= now) {
+            (Some(_), _) => "was away from",
+            (None, true) => "has been away since",
+            (None, false) => "is to be away from",
+        };
+        let Some(until) = stay.until.filter(|_| over.is_some() || stay.from > now) else {
+            return format!("{verb} {from}");
+        };
+        let last = if stay.to_the_end { last_inside(Span::new(stay.from, until)) } else { until };
+        let days = match wording.days(stay.from, until) {
+            0 => String::new(),
+            1 => " (1 day)".to_owned(),
+            days => format!(" ({days} days)"),
+        };
+        format!("{verb} {from} to {}{days}", wording.date(last))
+    }
+
+    /// "When did Ava leave for Bonn?", "When did she come back?" `past`: it is over.
+    fn leg(
+        &self,
+        steps: &[Step],
+        kind: Kind,
+        place: Option<&str>,
+        order: Order,
+        past: bool,
+    ) -> Option<Reply> {
         // Whom the camera saw go is told by it, unless it is asked for a journey.
         if kind == Kind::Away && place.is_none() && self.last_seen().is_some() {
             return None;
         }
         let spans = self.reading.spans.as_deref();
-        let mut fits = steps.iter().filter(|step| {
+        let fits = steps.iter().filter(|step| {
             let there = place.is_none_or(|place| {
                 is_in(place, &step.told.place) || kind == Kind::Back && step.told.place.is_empty()
             });
             let then = spans.is_none_or(|spans| spans.iter().any(|span| span.contains(step.begin)));
             step.told.kind == kind && there && then
         });
-        let step = match order {
-            Order::First => fits.next(),
-            _ => fits.next_back(),
+        let (been, coming): (Vec<&Step>, Vec<&Step>) =
+            fits.partition(|step| step.begin <= self.reading.now());
+        let step = match (order, past) {
+            (Order::First, true) => been.first().or(coming.first()),
+            (_, true) => been.last().or(coming.first()),
+            (_, false) => coming.first().or(been.last()),
         };
         step.map(|step| self.told("", std::slice::from_ref(&step.row), SURE))
     }
@@ -328,23 +367,43 @@ fn steps(reading: &Reading, rows: impl Iterator<Item = Arc<MemoryRow>>) -> Vec<S
 fn told_in(reading: &Reading, row: &Arc<MemoryRow>) -> Vec<Step> {
     let text = reading.rendered(&row.text);
     let own = row.span;
-    let legs = sentences(&text).filter(|sentence| leg::may_tell(sentence)).filter_map(|sentence| {
-        let times = time_expressions(sentence, own.start, &reading.wording.zone);
-        leg::read(sentence, &|at| times.iter().any(|time| time.range.contains(&at)))
-    });
-    let legs: Vec<Told> = legs.collect();
-    if legs.is_empty() {
-        return Vec::new();
+    let mut carried = Vec::new();
+    let mut legs: Vec<(Told, Option<Span>)> = Vec::new();
+    for sentence in sentences(&text) {
+        if !leg::may_tell(sentence) {
+            carried.clear();
+            continue;
+        }
+        let times = told_expressions(sentence, own.start, &reading.wording.zone);
+        let timed = |at: usize| times.iter().any(|time| time.range.contains(&at));
+        for (told, part) in leg::read(sentence, &timed, &mut carried) {
+            let inside = times.iter().filter(|time| part.contains(&time.range.start));
+            let inside: Vec<TimeExpr> = inside.cloned().collect();
+            legs.push((told, combined_span(&inside).map(|(span, _)| span)));
+        }
     }
-    let told = time_told(reading, row);
-    let step = |leg: Told| {
-        let lasts = leg.kind == Kind::There && told != own;
+    if let [(_, time @ None)] = legs.as_mut_slice() {
+        // A time in another sentence is its, too.
+        *time = Some(time_told(reading, row));
+    }
+    legs.into_iter().map(|(told, time)| step(row, told, time.unwrap_or(own))).collect()
+}
+
+/// A leg at the time that is told of it.
+fn step(row: &Arc<MemoryRow>, told: Told, time: Span) -> Step {
+    let own = row.span;
+    let lasts = told.kind == Kind::There && time != own;
+    // "until Friday" tells no beginning.
+    let ends = time.start.as_nanos() == i64::MIN;
+    let begin = match (ends, lasts) {
+        (true, false) => time.end,
         // "June left this morning" was told when it was so.
-        let begin = if !lasts && told.contains(own.start) { own.start } else { told.start };
-        let end = lasts.then_some(told.end);
-        Step { told: leg, begin, end, row: Arc::clone(row) }
+        (false, false) if !time.contains(own.start) => time.start,
+        (false, true) => time.start,
+        _ => own.start,
     };
-    legs.into_iter().map(step).collect()
+    let (end, exact) = (lasts.then_some(time.end), begin == own.start);
+    Step { told, begin, end, exact, row: Arc::clone(row) }
 }
 
 /// The times away that one person's legs make, by time.
@@ -356,20 +415,29 @@ fn stays(reading: &Reading, who: Option<EntityId>, steps: &[Step]) -> Vec<Stay> 
         let next = steps.get(at + 1);
         let later = seen.partition_point(|run| run.span.start <= step.begin);
         let came = seen.get(later).map(|run| run.span.start);
-        let errand = (!step.told.far).then(|| step.begin.plus_secs(ERRAND_SECS));
+        let brief = !step.told.far && step.end.is_none();
+        let errand = brief.then(|| step.begin.plus_secs(ERRAND_SECS));
         let ends = [step.end, next.map(|next| next.begin), came, errand];
         let until = ends.into_iter().flatten().min();
         let back = next.filter(|next| next.told.kind == Kind::Back && until == Some(next.begin));
-        let rows = [Some(&step.row), back.map(|back| &back.row)].into_iter().flatten().cloned();
+        let to_the_end = back.is_none() && until.is_some() && until == step.end;
+        let exact = step.exact && !to_the_end && back.is_none_or(|back| back.exact);
+        let back = back.map(|back| &back.row).filter(|row| row.id != step.row.id);
+        let rows = std::iter::once(&step.row).chain(back).cloned();
         let Told { place, far, .. } = step.told.clone();
         match found.last_mut().filter(|last| last.until == Some(step.begin) && last.far == far) {
             // "Jun left for Osaka." "Jun is in Osaka."
             Some(last) if last.place.is_empty() || is_in(&last.place, &place) => {
                 last.until = until;
+                last.to_the_end = to_the_end;
+                last.exact &= exact;
                 last.place = place;
                 last.rows.extend(rows);
             }
-            _ => found.push(Stay { from: step.begin, until, place, far, rows: rows.collect() }),
+            _ => {
+                let (from, rows) = (step.begin, rows.collect());
+                found.push(Stay { from, until, to_the_end, exact, place, far, rows });
+            }
         }
     }
     found

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use crate::ids::EntityId;
-use crate::memory::model::MemoryRow;
+use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{is_kin, stems};
 use crate::percept::Embedding;
-use crate::recall::time_expr::{combined_span, time_expressions};
+use crate::recall::time_expr::{combined_span, told_expressions};
 use crate::recall::{Hit, Query, beside, recall};
 use crate::time::{Span, Timestamp};
 
+use super::demands::Demands;
 use super::document::Evidence;
 use super::lessons::kinds_beside;
 use super::premise;
@@ -86,10 +87,7 @@ pub(super) fn remembered(
     let Asked { text, matter, who, in_time, .. } = *asked;
     let (hits, others): (Vec<Hit>, Vec<Hit>) = match reading.spans.as_deref().filter(|_| in_time) {
         Some(spans) => {
-            let then = |hit: &Hit| {
-                let told = time_told(reading, &hit.memory);
-                spans.iter().any(|span| touch(*span, told))
-            };
+            let then = |hit: &Hit| is_of(reading, spans, hit);
             hits(reading, asked, vector).into_iter().partition(then)
         }
         None => (hits(reading, asked, vector), Vec::new()),
@@ -131,6 +129,14 @@ pub(super) fn remembered(
             .map(|hit| of_another_time(reading, hit, who))
             .ok_or_else(|| Reply::nothing().about(who));
     };
+    let demands = (!fit.itself).then(|| Demands::of(reading, text));
+    let then = |hit: &Hit| reading.spans.as_deref().is_none_or(|spans| is_of(reading, spans, hit));
+    let timely = then(best);
+    let rivals = hits.iter().filter(|hit| !timely || then(hit));
+    let best = demands.as_ref().map_or(best, |asked| asked.best(reading, best, rivals));
+    let poor = demands.as_ref().filter(|asked| asked.is_poor(reading, &best.memory));
+    let over = poor.map(|_| hits_over(reading, asked, vector)).unwrap_or_default();
+    let best = poor.map_or(best, |asked| asked.best(reading, best, over.iter()));
     let when = |row: &MemoryRow| time_told(reading, row).start;
     let best = in_order(reading, best, &hits, (matter.as_slice(), who), asked.order, when);
     let first = std::iter::once(best);
@@ -161,10 +167,16 @@ fn of_another_time(reading: &Reading, hit: &Hit, who: &[EntityId]) -> Reply {
     Reply { evidence, ..Reply::unknown(&text).about(who) }
 }
 
+/// Whether what a hit tells was in one of those times.
+fn is_of(reading: &Reading, spans: &[Span], hit: &Hit) -> bool {
+    let told = time_told(reading, &hit.memory);
+    spans.iter().any(|span| touch(*span, told))
+}
+
 /// When it happened, by its own words ("the cat was sick yesterday"), else when it was said.
 pub(super) fn time_told(reading: &Reading, row: &MemoryRow) -> Span {
     let text = reading.rendered(&row.text);
-    let times = time_expressions(&text, row.span.start, &reading.wording.zone);
+    let times = told_expressions(&text, row.span.start, &reading.wording.zone);
     combined_span(&times).map_or(row.span, |(span, _)| span)
 }
 
@@ -182,6 +194,17 @@ fn hits(reading: &Reading, asked: &Asked<'_>, vector: Option<&Embedding>) -> Vec
     };
     let known = |hit: &Hit| hit.memory.span.start <= reading.now();
     recall(&reading.view, &query).into_iter().filter(known).collect()
+}
+
+/// Notes that tell more than what is over ("the drill is in the van, because Ava builds a shed"); none where what is over
+/// was looked at, too.
+fn hits_over(reading: &Reading, asked: &Asked<'_>, vector: Option<&Embedding>) -> Vec<Hit> {
+    if asked.valid_at.is_none() {
+        return Vec::new();
+    }
+    let mut over = hits(reading, &Asked { valid_at: None, ..*asked }, vector);
+    over.retain(|hit| hit.memory.kind == MemoryKind::Note);
+    over
 }
 
 /// Share of the wanted words that a text holds, by weight; unless `exact`, what is kin to a word counts as it.

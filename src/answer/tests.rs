@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod deeds;
+mod demands;
 mod found;
 mod household;
 mod told;

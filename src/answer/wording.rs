@@ -31,6 +31,17 @@ impl Wording {
         }
     }
 
+    /// "Saturday 28 February 2026".
+    pub(super) fn date(&self, at: Timestamp) -> String {
+        at.to_jiff().to_zoned(self.zone.clone()).strftime("%A %-d %B %Y").to_string()
+    }
+
+    /// Midnights from the one to the other.
+    pub(super) fn days(&self, from: Timestamp, to: Timestamp) -> i32 {
+        let date = |at: Timestamp| at.to_jiff().to_zoned(self.zone.clone()).date();
+        date(from).until(date(to)).map_or(0, |days| days.get_days())
+    }
+
     /// "at 17:30:05", "yesterday at 17:30:05", "on 28 February 2026 at 17:30:05".
     pub(super) fn at(&self, at: Timestamp) -> String {
         format!("{}at {}", self.day(at), self.clock(at))
@@ -90,7 +101,7 @@ impl Wording {
 }
 
 /// The last instant that a span holds.
-fn last_inside(span: Span) -> Timestamp {
+pub(super) fn last_inside(span: Span) -> Timestamp {
     Timestamp::from_nanos(span.end.as_nanos().saturating_sub(1)).max(span.start)
 }
 

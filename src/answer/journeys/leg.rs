@@ -1,9 +1,11 @@
 //! A leg of a journey as a sentence tells it: "Ava left for Bonn", "Ben is in Kiel", "Ava is back from Bonn".
 
+use std::ops::Range;
+
 use crate::recall::lexer::{Token, tokens};
 
 use crate::answer::phrase::is_determiner;
-use crate::answer::question::{AWAY, listed};
+use crate::answer::question::{AWAY, is_grammar, listed};
 
 /// What a sentence tells of somebody's journey.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +47,10 @@ const COMING: &str = "came comes coming got gets arrived arrives returned return
 const BEING: &str = "is are was were be been stays stayed staying";
 /// What may stand between the traveller and the verb.
 const BESIDE: &str = "has have had will and then just also already both now finally";
+/// Somebody of whom was told before.
+const PRONOUNS: &str = "he she they";
+/// Something of which was told before.
+const THINGS: &str = "it this that there";
 const ADVERBS: &str = "already now still just currently finally again";
 const NEGATIONS: &str =
     "not never no didn't doesn't hasn't haven't isn't wasn't aren't weren't won't";
@@ -77,13 +83,55 @@ fn is_verb(word: &str) -> bool {
     [GOING, COMING, BEING].iter().any(|list| listed(list, word))
 }
 
-/// What a sentence tells of a journey. `timed`: whether a time stands at that byte.
-pub(super) fn read(sentence: &str, timed: &dyn Fn(usize) -> bool) -> Option<Told> {
+/// What a sentence tells of journeys, each with the bytes of its clause. `timed`: whether a time stands at that byte;
+/// `carried`: of whom the sentence before tells, and then of whom this one does ("Ava is in Bonn. She comes back …").
+pub(super) fn read(
+    sentence: &str,
+    timed: &dyn Fn(usize) -> bool,
+    carried: &mut Vec<String>,
+) -> Vec<(Told, Range<usize>)> {
     let all: Vec<Token> = tokens(sentence);
     let words: Vec<&Token> = all.iter().filter(|token| !timed(token.range.start)).collect();
     if sentence.contains('?') || words.iter().any(|token| token.quoted) {
-        return None;
+        return Vec::new();
     }
+    let subject = subject(sentence, &words);
+    if !subject.is_empty() {
+        *carried = subject;
+    }
+    let mut begins = vec![0];
+    begins.extend((1..words.len()).filter(|at| begins_clause(&words, *at)));
+    let mut found = Vec::new();
+    for (nth, begin) in begins.iter().enumerate() {
+        let end = begins.get(nth + 1).copied().unwrap_or(words.len());
+        let Some(told) = clause(sentence, &words[*begin..end], carried) else { continue };
+        carried.clone_from(&told.travellers);
+        let from = if *begin == 0 { 0 } else { words[*begin].range.start };
+        let until = words.get(end).map_or(sentence.len(), |token| token.range.start);
+        found.push((told, from..until));
+    }
+    found
+}
+
+/// Whom a sentence begins with.
+fn subject(sentence: &str, words: &[&Token]) -> Vec<String> {
+    let named = |token: &&&Token| token.capital && !is_grammar(&token.word) || token.word == "and";
+    let count = words.iter().take_while(named).count();
+    travellers(sentence, &words[..count])
+}
+
+/// "… and comes back", "…, she comes back".
+fn begins_clause(words: &[&Token], at: usize) -> bool {
+    let word = |at: usize| words.get(at).map_or("", |token| token.word.as_str());
+    let does = |at: usize| listed(PRONOUNS, word(at)) && is_verb(word(at + 1));
+    match word(at) {
+        "and" | "but" | "then" => is_verb(word(at + 1)) || does(at + 1),
+        _ => words[at - 1].stop && does(at),
+    }
+}
+
+/// What a clause tells of a journey; of those carried where it names nobody.
+fn clause(sentence: &str, words: &[&Token], carried: &[String]) -> Option<Told> {
     let word = |at: usize| words.get(at).map_or("", |token| token.word.as_str());
     let first = (0..words.len()).find(|at| is_verb(word(*at)))?;
     // "Ava is leaving for Bonn", "Ava is now going to Bonn".
@@ -92,7 +140,13 @@ pub(super) fn read(sentence: &str, timed: &dyn Fn(usize) -> bool) -> Option<Told
         && (listed(GOING, word(behind)) || listed(COMING, word(behind)))
         && word(behind) != "gone";
     let verb = if helps { behind } else { first };
-    let travellers = travellers(sentence, &words[..first]);
+    let lead = &words[..first];
+    let nobody = |token: &&Token| listed(BESIDE, &token.word) || listed(PRONOUNS, &token.word);
+    if lead.last().is_some_and(|token| listed(THINGS, &token.word)) {
+        return None;
+    }
+    let travellers =
+        if lead.iter().all(nobody) { carried.to_vec() } else { travellers(sentence, lead) };
     if travellers.is_empty() || (0..=verb + 1).any(|at| listed(NEGATIONS, word(at))) {
         return None;
     }
@@ -113,6 +167,9 @@ pub(super) fn read(sentence: &str, timed: &dyn Fn(usize) -> bool) -> Option<Told
         _ if matches!(next, "back" | "home") && is_end(after + 1) => {
             told(Kind::Back, from_there(after + 1), true)
         }
+        "stays" | "stayed" if next == "at" && word(after + 1) == "home" => {
+            told(Kind::There, "home".to_owned(), false)
+        }
         _ if next == "at" && word(after + 1) == "home" => told(Kind::Back, String::new(), true),
         // "returned the tent" is no coming back.
         "returned" | "returns" | "returning" if next.is_empty() || is_end(after) => {
@@ -126,7 +183,7 @@ pub(super) fn read(sentence: &str, timed: &dyn Fn(usize) -> bool) -> Option<Told
             let to = after + usize::from(parted);
             let (toward, place) = (word(to), place(to + 1));
             if listed(TO, toward) && !place.is_empty() {
-                let is_place = going != "going" || is_named(&words, to + 1);
+                let is_place = going != "going" || is_named(words, to + 1);
                 return (is_place && !listed(NO_JOURNEY, &place))
                     .then(|| told(Kind::Away, place, parted))
                     .flatten();
@@ -198,7 +255,7 @@ mod tests {
     #[test]
     fn sentences_tell_who_left_who_is_elsewhere_and_who_is_back() {
         let leg = |sentence: &str| {
-            let told = read(sentence, &|_| false)?;
+            let (told, _) = read(sentence, &|_| false, &mut Vec::new()).into_iter().next()?;
             Some((told.travellers.join("+"), told.kind, told.place, told.far))
         };
         let of =
@@ -236,9 +293,34 @@ mod tests {
     }
 
     #[test]
+    fn each_clause_tells_its_own_leg() {
+        let legs = |note: &str| {
+            let mut carried = Vec::new();
+            let parts = note.split_inclusive('.');
+            let legs = parts.flat_map(|part| read(part, &|_| false, &mut carried));
+            legs.map(|(told, _)| (told.travellers.join("+"), told.kind)).collect::<Vec<_>>()
+        };
+        let of = |who: &str, kind| (who.to_owned(), kind);
+        for (note, wanted) in [
+            (
+                "Ava flies to Bonn and comes back.",
+                vec![of("Ava", Kind::Away), of("Ava", Kind::Back)],
+            ),
+            ("Ben is in Kiel, he comes back.", vec![of("Ben", Kind::There), of("Ben", Kind::Back)]),
+            ("Zoe caught a cold. She stays at home.", vec![of("Zoe", Kind::There)]),
+            ("Ava isn't coming back, she stays in bed.", vec![of("Ava", Kind::There)]),
+            ("Ava went to Bonn. Ben is back.", vec![of("Ava", Kind::Away), of("Ben", Kind::Back)]),
+            ("Ava went to Bonn. It is in Kiel.", vec![of("Ava", Kind::Away)]),
+            ("He is in Kiel.", vec![]),
+        ] {
+            assert_eq!(legs(note), wanted, "{note}");
+        }
+    }
+
+    #[test]
     fn a_leg_is_of_whoever_bears_the_name() {
-        let told = read("Cleo Miller left for Bonn.", &|_| false);
-        let is_by = |name: &str| told.as_ref().is_some_and(|told| told.is_by(name));
+        let told = read("Cleo Miller left for Bonn.", &|_| false, &mut Vec::new());
+        let is_by = |name: &str| told.iter().any(|(told, _)| told.is_by(name));
         assert!(is_by("cleo") && is_by("cleo miller"));
         assert!(!is_by("cle") && !is_by("ava"));
     }

@@ -61,7 +61,7 @@ pub struct Description {
 }
 
 /// What a person may be called.
-pub(super) const NOUNS: [&str; 32] = [
+pub(in crate::answer) const NOUNS: [&str; 32] = [
     "person",
     "man",
     "woman",

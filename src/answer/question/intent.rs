@@ -32,7 +32,11 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
     let mut ask = ask(&words, &sentence, present, &topic, &subjects);
     let yes_no = listed(AUX, words.at(0));
     let past = past_verb && !words.any(&["has", "have", "been"]);
-    let order = order(&words);
+    let order = match order(&words) {
+        // What is so was told last.
+        Order::Any if asks_who_dwells(&words) => Order::Last,
+        order => order,
+    };
     let mut content = content(&sentence);
     let of_a_deed = predicate::is_of_a_deed(&words, &content);
     let often = of_a_deed && matches!(ask, Ask::HowOften { act } if act != Act::Spoke);
@@ -199,10 +203,10 @@ fn ask(
     let with =
         words.any(&["with", "together", "beside", "alongside", "near", "accompanied", "company"])
             || words.runs(&["who else", "next to"]);
-    if words.runs(&["what is the name of", "who is called"])
-        || words.run("@ 's name")
-        || words.runs(&["name of @"])
-    {
+    // "What is the name of Ava's cat?" asks for no name of hers.
+    let named = words.runs(&["what is the name of", "name of @"]) && persons;
+    let of_theirs = words.run("name of @ 's");
+    if named && !of_theirs || words.run("@ 's name") || words.run("who is called") {
         return Ask::WhoIs;
     }
     match lead {
@@ -558,6 +562,11 @@ fn who(
     {
         return Ask::Everybody;
     }
+    let is_thing = |word: &String| !is_percept_word(word);
+    let of_a_thing = words.at(0) == "whose" && content(sentence).iter().any(is_thing);
+    if present && of_a_thing || asks_who_dwells(words) {
+        return Ask::Search;
+    }
     let speaking = words.any(&["speaking", "talking"]);
     if present
         && !persons
@@ -574,6 +583,12 @@ fn who(
         None if persons => Ask::WhoIs,
         None => Ask::Who { act: Act::Present, order },
     }
+}
+
+/// "Who sits in the front office?" asks what is so, not who is seen there.
+fn asks_who_dwells(words: &Words<'_>) -> bool {
+    let dwells = listed("sits works lives sleeps", words.at(1));
+    words.at(0) == "who" && dwells && !words.any(&["here", "there"])
 }
 
 fn what(

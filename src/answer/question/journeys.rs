@@ -49,7 +49,7 @@ pub(super) fn about(sentence: &Sentence) -> Option<AboutJourney> {
         }
         ("how", "long") => {
             let who = who(3)?;
-            let at = 4 + usize::from(matches!(word(4), "been" | "stay"));
+            let at = 4 + usize::from(matches!(word(4), "been" | "stay" | "be"));
             let verb = listed(BE, word(2)) || listed(DO, word(2));
             let away = listed(AWAY, word(at)) && items.len() == at + 1;
             let place = match word(at) {
@@ -101,7 +101,7 @@ fn from_where(items: &[Item<'_>]) -> Option<Option<String>> {
         _ => return None,
     };
     match rest {
-        [] => Some(None),
+        [] | [("here", _)] | [("to", _), ("work" | "school" | "us", _)] => Some(None),
         [("from", _), place @ ..] => named(place).map(Some),
         _ => None,
     }

@@ -18,9 +18,10 @@ mod words;
 use jiff::tz::TimeZone;
 
 use crate::ids::EntityId;
-use crate::recall::time_expr::{TimeExpr, time_expressions, unread};
+use crate::recall::time_expr::{TimeExpr, told_expressions, unread};
 use crate::time::Timestamp;
 
+pub(super) use describe::NOUNS;
 pub use describe::{Clause, Description, Side};
 pub(super) use words::{AWAY, listed};
 
@@ -359,7 +360,7 @@ pub fn parse(
 ) -> Parsed {
     let text = room::where_is(&text[..text.floor_char_boundary(MAX_BYTES)]);
     let text = text.as_ref();
-    let times = time_expressions(text, now, zone);
+    let times = told_expressions(text, now, zone);
     let unread = unread(text, &times);
     let apart = |times: Vec<TimeExpr>| {
         let mut sentence = pieces::Sentence::read(text, times, name);

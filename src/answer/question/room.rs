@@ -5,23 +5,31 @@ use std::borrow::Cow;
 use super::words::{BE, listed};
 
 /// How such a question begins, longest first.
-const OPENINGS: [&str; 4] = ["in which room", "in what room", "which room", "what room"];
+const OPENINGS: [&str; 5] =
+    ["in which room", "in what room", "which room", "what room", "whose room"];
 
 /// The question with "where" in place of the room that is asked for.
 pub(super) fn where_is(text: &str) -> Cow<'_, str> {
     let head = text.trim_start();
-    let after = OPENINGS.iter().find_map(|opening| {
+    let found = OPENINGS.iter().find_map(|opening| {
         let (start, rest) = head.split_at_checked(opening.len())?;
-        start.eq_ignore_ascii_case(opening).then_some(rest)
+        start.eq_ignore_ascii_case(opening).then_some((*opening, rest))
     });
-    let Some(after) = after.filter(|rest| rest.starts_with(' ')) else { return text.into() };
+    let Some((opening, after)) = found.filter(|(_, rest)| rest.starts_with(' ')) else {
+        return text.into();
+    };
     let verb = after.split_whitespace().next().unwrap_or_default().to_lowercase();
     if !listed(BE, &verb) {
         return text.into();
     }
-    // "Which room is it in?"
     let bare = after.trim_end_matches(|c: char| !c.is_alphanumeric());
-    format!("Where{}?", bare.strip_suffix(" in").unwrap_or(bare)).into()
+    match bare.strip_suffix(" in") {
+        // "Which room is it in?"
+        Some(bare) => format!("Where{bare}?").into(),
+        // "Whose room is the kitchen?"
+        None if opening.starts_with("whose") => text.into(),
+        None => format!("Where{bare}?").into(),
+    }
 }
 
 #[cfg(test)]
@@ -35,6 +43,8 @@ mod tests {
             ("what room are the keys in?", "Where are the keys?"),
             ("Which room did Ava clean?", "Which room did Ava clean?"),
             ("Which rooms are there?", "Which rooms are there?"),
+            ("Whose room is the mug in?", "Where is the mug?"),
+            ("Whose room is the kitchen?", "Whose room is the kitchen?"),
             ("", ""),
         ] {
             assert_eq!(where_is(text), wanted);

@@ -73,6 +73,7 @@ fn who_was_told_to_be_away_was_elsewhere() {
         ("Ava drove to the clinic.", "2026-02-26T09:00:00"),
         ("Max was in Rome from 10 February to 12 February.", "2026-02-14T09:00:00"),
         ("Max is back from Rome.", "2026-02-27T09:00:00"),
+        ("Otto flies to Oslo on Saturday and comes back on Sunday evening.", "2026-02-24T09:00:00"),
     ] {
         house.tell(text, local(at));
     }
@@ -90,6 +91,12 @@ fn who_was_told_to_be_away_was_elsewhere() {
             ("When did Zoe leave for Bonn?", &["on 20 February", "-came back"]),
             ("When did Zoe come back from Bonn?", &["on 22 February"]),
             ("How long was Zoe in Bonn?", &["2 days 12 hours"]),
+            (
+                "How long was Otto in Oslo?",
+                &["was away from Saturday 28 February 2026 to Sunday 1 March 2026 (1 day)"],
+            ),
+            ("When did Otto come back from Oslo?", &["on Sunday evening: Sunday 1 March 2026"]),
+            ("Where was Otto on 28 February?", &["flies to Oslo"]),
             ("How long was Zoe in Oslo?", &["?", "I don't know that Zoe was in Oslo"]),
             ("How long was Ben away?", &["?", "-0 seconds"]),
             ("Who was away on 21 February?", &["Zoe", "-Ava", "-Max"]),
@@ -112,6 +119,25 @@ fn what_somebody_did_for_a_living_is_told_as_of_then() {
         &[
             ("What did Ava do for a living on 22 February?", &["beekeeper", "-baker"]),
             ("What does Ava do for a living?", &["baker", "-beekeeper"]),
+        ],
+    );
+}
+
+#[test]
+fn whom_a_description_means_is_found_first() {
+    let house = told(&[
+        (40.0, "Ava is our gardener."),
+        (41.0, "Ava keeps bees behind the shed."),
+        (42.0, "Ava is a painter. Ben is a painter."),
+    ]);
+    check(
+        &house,
+        &[
+            ("What does the gardener keep behind the shed?", &["The gardener is Ava", "bees"]),
+            ("What does the painter keep behind the shed?", &["?", "which one you mean"]),
+            ("What does the owner of the yacht keep?", &["?", "whom you mean"]),
+            ("Did he give it back?", &["?", "whom you mean"]),
+            ("And the red one?", &["?", "the red one"]),
         ],
     );
 }

@@ -7,6 +7,8 @@ mod range;
 mod slice;
 mod yearly;
 
+use std::ops::Range;
+
 use jiff::Span as Shift;
 use jiff::civil::{Date, Weekday};
 
@@ -17,7 +19,7 @@ use dates::{
     day_of_month, iso_date, month, month_day, month_number, month_or_year, ordinal_day, year,
 };
 use range::preposition;
-use yearly::{Which, feast, places_feast, places_season, season, yearly};
+use yearly::{Which, feast, is_feast, is_season, places_feast, places_season, season, yearly};
 
 pub(super) use dates::unreal;
 pub(super) use part::Part;
@@ -31,6 +33,8 @@ pub(super) struct Today {
     pub(super) southern: bool,
     /// The evening before is not over for those who are awake.
     pub(super) small_hours: bool,
+    /// Of what comes again and again the first that is not over is meant, instead of the latest.
+    pub(super) coming: bool,
 }
 
 /// Days in a row, `[first, last]`, perhaps only a part of the one day.
@@ -135,7 +139,7 @@ fn undated(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
 
 /// Days that stand for themselves, a part of the day behind them included.
 fn plain(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
-    let (days, taken) = named(tokens, at, today)?;
+    let (days, taken) = meant(tokens, at, today)?;
     if days.is_one() && days.part.is_none() && days.dated {
         return Some(match part::part(tokens, at + taken) {
             Some((part, more)) => (Days::part(days.first, part), taken + more),
@@ -156,6 +160,38 @@ fn plain(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
         }
     }
     Some((days, taken))
+}
+
+/// Named days; of what is to come the first that are not over.
+fn meant(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
+    let (days, taken) = named(tokens, at, today)?;
+    let over = today.coming && days.dated && days.last < today.date;
+    let round = over.then(|| round(tokens, at..at + taken)).flatten();
+    // The latest up to a round from now is the first from now on.
+    let next = round.and_then(|unit| {
+        let date = plus_days(earlier(today.date, unit, -1)?, -1)?;
+        named(tokens, at, Today { date, ..today })
+    });
+    Some(next.filter(|(next, _)| next.last >= today.date).unwrap_or((days, taken)))
+}
+
+/// After what time those days come again: weekdays after a week, dates without a year after a year.
+fn round(tokens: &[Token], told: Range<usize>) -> Option<Unit> {
+    let own = tokens.get(told.clone())?;
+    let says = |words: &[&str]| own.iter().any(|token| words.contains(&token.word.as_str()));
+    let this = usize::from(own.first()?.word == "this");
+    if own.len() == 1 + this && weekday(own.last()?, Some("on")).is_some() {
+        return Some(Unit::Week);
+    }
+    let dated = own.iter().any(|token| token.word.len() == 4 && token.word.parse::<i16>().is_ok());
+    if dated || says(&["last", "past", "this", "next", "year", "ago"]) {
+        return None;
+    }
+    let recurs = |at: usize| {
+        let word = tokens[at].word.as_str();
+        month_number(word).is_some() || is_season(word) || is_feast(tokens, at)
+    };
+    told.clone().any(recurs).then_some(Unit::Year)
 }
 
 fn named(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {

@@ -8,6 +8,7 @@ mod calendar;
 mod clock;
 mod number;
 mod phrase;
+mod tense;
 #[cfg(test)]
 mod tests;
 
@@ -182,7 +183,26 @@ pub struct TimeExpr {
 /// latest day that puts them before `now`.
 #[must_use]
 pub fn time_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
-    phrase::scan(&super::lexer::tokens(text), now, zone)
+    phrase::scan(&super::lexer::tokens(text), now, zone, false)
+}
+
+/// The same of a text that was told at `now`, where a clause in the present or the future tells what is to come: its
+/// weekdays, months and dates without a year are then the first that are not over ("Ava flies to Bonn on Friday").
+#[must_use]
+pub fn told_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
+    let tokens = super::lexer::tokens(text);
+    let been = phrase::scan(&tokens, now, zone, false);
+    if !been.iter().any(|time| tense::is_ahead(&tokens, &time.range)) {
+        return been;
+    }
+    let coming = phrase::scan(&tokens, now, zone, true);
+    let alike =
+        been.len() == coming.len() && been.iter().zip(&coming).all(|(a, b)| a.range == b.range);
+    if !alike {
+        return been;
+    }
+    let pairs = been.into_iter().zip(coming);
+    pairs.map(|(a, b)| if tense::is_ahead(&tokens, &a.range) { b } else { a }).collect()
 }
 
 /// The first words of `text` that tell a time and are in none of the expressions `found` in it ("that evening", "the

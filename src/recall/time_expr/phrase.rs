@@ -151,11 +151,16 @@ struct Found {
     item: Item,
 }
 
-/// All time expressions in the tokens.
-pub(super) fn scan(tokens: &[Token], now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
+/// All time expressions in the tokens. `coming`: [`Today::coming`].
+pub(super) fn scan(
+    tokens: &[Token],
+    now: Timestamp,
+    zone: &TimeZone,
+    coming: bool,
+) -> Vec<TimeExpr> {
     let local = now.to_jiff().to_zoned(zone.clone());
     let (date, small_hours) = (local.date(), local.hour() < MORNING_HOUR);
-    let today = Today { date, southern: is_southern(zone, date), small_hours };
+    let today = Today { date, southern: is_southern(zone, date), small_hours, coming };
     let frame = Frame { now, today, zone };
     let mut found: Vec<Found> = Vec::new();
     let mut at = 0;

@@ -40,6 +40,28 @@ fn check(text: &str, from: &str, to: &str) {
 }
 
 #[test]
+fn what_is_to_come_is_the_first_of_its_kind() {
+    let table = [
+        ("Ava flies on Saturday.", "2026-03-07T00:00", "2026-03-08T00:00"),
+        ("Ava flew on Saturday.", "2026-02-28T00:00", "2026-03-01T00:00"),
+        ("Ava is in Bonn on Monday.", "2026-03-02T00:00", "2026-03-03T00:00"),
+        ("The inspection is this Thursday.", "2026-03-05T00:00", "2026-03-06T00:00"),
+        ("The fair is on 1 March.", "2027-03-01T00:00", "2027-03-02T00:00"),
+        ("The fair is on 3 April 2025.", "2025-04-03T00:00", "2025-04-04T00:00"),
+        ("What is happening in May?", "2026-05-01T00:00", "2026-06-01T00:00"),
+        ("What happened in May?", "2025-05-01T00:00", "2025-06-01T00:00"),
+        ("What is happening in March?", "2026-03-01T00:00", "2026-04-01T00:00"),
+        ("Zoe moves on Tuesday evening.", "2026-03-03T17:00", "2026-03-04T00:00"),
+        ("Zoe was ill last Tuesday.", "2026-02-24T00:00", "2026-02-25T00:00"),
+    ];
+    for (text, from, to) in table {
+        let found = combined_span(&told_expressions(text, now(), &zone()));
+        let wanted = Span::new(local(from), local(to));
+        assert_eq!(found.map(|(span, _)| span), Some(wanted), "{text}");
+    }
+}
+
+#[test]
 fn days_and_their_parts() {
     let table = [
         ("who was here today?", "2026-03-02T00:00", "2026-03-03T00:00"),
