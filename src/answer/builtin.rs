@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 use super::asked;
 use super::document::{Answer, LatencyMs, Question};
 use super::owner::Whose;
-use super::persons::Names;
+use super::persons::{self, Names};
 use super::phrase::phrase;
 use super::question::{self, AboutFact, AboutThing, Act, Ask, Order, Parsed, Subject};
 use super::reading::Reading;
@@ -282,7 +282,10 @@ impl Answerer {
             }
             Err(unknown) => match mentioned(&reading, &names, &parsed) {
                 Some(people) => (people, facts::named_then(&reading, &parsed).unwrap_or(unknown)),
-                None => return not_known().unwrap_or(unknown),
+                None => {
+                    let never = || persons::never_met(&reading, &parsed);
+                    return not_known().or_else(never).unwrap_or(unknown);
+                }
             },
         };
         match slot.map(|_| Fit::SLOT).or_else(|| leaves_open(&parsed, &reply)) {

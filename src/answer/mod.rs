@@ -23,6 +23,7 @@ mod lessons;
 mod matching;
 mod near;
 mod nested;
+mod noted;
 mod owner;
 mod persons;
 mod phrase;

@@ -8,7 +8,7 @@ use crate::memory::{Filter, View, stems};
 use crate::time::Span;
 
 use super::matching;
-use super::question::{self, Clause, Description, Order, Side, Subject};
+use super::question::{self, Act, Ask, Clause, Description, Order, Parsed, Side, Subject};
 use super::reading::{Appearance, Reading};
 use super::reply::Reply;
 
@@ -57,7 +57,7 @@ impl Names<'_> {
                 Err(Reply::unknown(&format!("I don't know any {}.", name.replace('_', " "))))
             }
             Subject::Unknown(name) if reading.view.is_mentioned(name) => {
-                let text = format!("I have met nobody called {name}; I only know the name.");
+                let text = format!("I have met nobody called {name}; {}.", known_of(reading, name));
                 Err(Reply::unknown(&text))
             }
             Subject::Unknown(name) => {
@@ -177,6 +177,32 @@ impl Names<'_> {
         }
         Vec::new()
     }
+}
+
+/// What there is to somebody who has no face and no voice.
+fn known_of(reading: &Reading, name: &str) -> String {
+    let filter = Filter { kinds: vec![MemoryKind::Note], ..Filter::default() };
+    let last = name.split(' ').next_back().unwrap_or(name);
+    match reading.view.lexical(last, 1, &filter).is_empty() {
+        true => "I only know the name".to_owned(),
+        false => format!("I only know what I was told of {name}"),
+    }
+}
+
+/// "Did you see Ava on Monday?", of somebody of whom was only told. `None`: it is asked something else, or nobody told.
+pub(super) fn never_met(reading: &Reading, parsed: &Parsed) -> Option<Reply> {
+    let [Subject::Unknown(name)] = parsed.subjects.as_slice() else { return None };
+    let verb = match parsed.ask {
+        Ask::Ever { act: Act::Seen } | Ask::Did { act: Act::Seen } => "seen",
+        Ask::Ever { act: Act::Spoke } => "heard",
+        _ => return None,
+    };
+    let told = parsed.content.is_empty() && !name.contains('_') && reading.view.is_mentioned(name);
+    let text = || {
+        let known = known_of(reading, name);
+        format!("No, I have never {verb} anybody whom I know as {name}; {known}.")
+    };
+    told.then(|| Reply::none(text()))
 }
 
 /// Picks by order from persons in order of mention with their seconds.

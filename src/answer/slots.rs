@@ -16,9 +16,10 @@ use crate::recall::time_expr::{combined_span, time_expressions};
 use crate::time::Timestamp;
 
 use super::document::Evidence;
+use super::noted::Noted;
 use super::persons::Names;
 use super::phrase::{as_spelled, asked_for, phrase, whether};
-use super::question::AboutFact;
+use super::question::{AboutFact, Subject};
 use super::reading::Reading;
 use super::remembered::{Asked, Fit, remembered};
 use super::reply::Reply;
@@ -100,7 +101,11 @@ pub(super) fn told(
     let facts = Facts::new(reading, text, past);
     let person = |who| names.person(reading, who).ok().filter(|id| Reading::is_person(*id));
     match asked {
-        AboutFact::Value { who, attribute } => facts.value(person(who)?, attribute),
+        AboutFact::Value { who, attribute } => match (person(who), who) {
+            (Some(id), _) => facts.value(id, attribute).or_else(|| facts.noted(id, attribute)),
+            (None, Subject::Unknown(name)) if !past => Noted::called(reading, name).of(attribute),
+            (None, _) => None,
+        },
         AboutFact::Holds { who, attribute, value } => facts.holds(person(who)?, attribute, value),
         AboutFact::Whom { attribute, value } => facts.whom(attribute, value),
     }
@@ -336,6 +341,13 @@ impl<'a> Facts<'a> {
         };
         rows.truncate(if rows.first().is_some_and(single) { 1 } else { MOST_VALUES });
         Some(self.known(&self.together(&rows)?, &rows))
+    }
+
+    /// What a note tells of it in its own words; not where a fact told it once, and it is over.
+    fn noted(&self, who: EntityId, attribute: &str) -> Option<Reply> {
+        let ever = Self { past: true, ..*self };
+        let fresh = !self.past && ever.of(who, attribute).is_empty();
+        fresh.then(|| Noted::known(self.reading, who).of(attribute)).flatten()
     }
 
     fn holds(&self, who: EntityId, attribute: &str, value: &str) -> Option<Reply> {

@@ -13,7 +13,7 @@ use crate::percept::Embedding;
 use crate::time::Timestamp;
 
 use super::nested::{chain, innermost, is_named_alike};
-use super::owner::{Whose, actor, is_called_theirs, with_name};
+use super::owner::{Belonging, Whose, actor, is_called_theirs, with_name};
 use super::phrase::{as_spelled, is_plural, phrase};
 use super::question::AboutThing;
 use super::reading::{Reading, hull, touch};
@@ -133,7 +133,8 @@ pub(super) fn where_thing(
     vector: Option<&Embedding>,
 ) -> Reply {
     let holds = holding_by_words(reading, wanted.words, reading.time_asked());
-    let Some(Held { row, others }) = held(reading, wanted, &holds) else {
+    let found = held(reading, wanted, &holds).or_else(|| told_theirs(reading, wanted));
+    let Some(Held { row, others }) = found else {
         return other_one(reading, wanted, &holds)
             .or_else(|| gone(reading, wanted))
             .unwrap_or_else(|| facts::search(reading, wanted.words, wanted.whose, vector));
@@ -258,8 +259,8 @@ pub(super) fn told_of(
 fn is_at(reading: &Reading, wanted: &Wanted<'_>, place: &str, past: bool) -> Option<Reply> {
     let there = Whereabouts::of(place);
     let holds = holding_by_words(reading, wanted.words, reading.time_asked());
-    let Some(Held { row, others }) = held(reading, wanted, &holds).filter(|_| !there.is_empty())
-    else {
+    let found = held(reading, wanted, &holds).or_else(|| told_theirs(reading, wanted));
+    let Some(Held { row, others }) = found.filter(|_| !there.is_empty()) else {
         let otherwise = other_one(reading, wanted, &holds);
         return otherwise.or_else(|| gone(reading, wanted).filter(|_| !past));
     };
@@ -305,7 +306,7 @@ fn seen(
     embed: &mut dyn FnMut() -> Option<Embedding>,
 ) -> Reply {
     let holds = holding_by_words(reading, wanted.words, reading.now());
-    match held(reading, wanted, &holds) {
+    match held(reading, wanted, &holds).or_else(|| told_theirs(reading, wanted)) {
         Some(Held { row, others }) => sighted(reading, &row, &others),
         None => {
             other_one(reading, wanted, &holds).or_else(|| gone(reading, wanted)).unwrap_or_else(
@@ -452,18 +453,40 @@ pub(super) fn held(
     })
 }
 
+/// The thing that was told to be theirs by what it is like: "The grey printer belongs to Ben."
+fn told_theirs(reading: &Reading, wanted: &Wanted<'_>) -> Option<Held> {
+    if *wanted.whose == Whose::Anybodys {
+        return None;
+    }
+    let name = naming(wanted.words);
+    let theirs = |one: &Belonging| {
+        let words = one.is_of(reading, wanted.whose).then_some(one.thing.as_slice())?;
+        let holds = holding_by_words(reading, words, reading.time_asked());
+        held(reading, &Wanted { words, whose: &Whose::Anybodys, by: None }, &holds)
+    };
+    Belonging::of(reading, &name).iter().find_map(theirs)
+}
+
 /// Of a thing that is called otherwise ("the green mug", where a red one is known; "the car", where its keys are), or is
 /// somebody else's.
 fn other_one(reading: &Reading, wanted: &Wanted<'_>, holds: &[Arc<MemoryRow>]) -> Option<Reply> {
-    let words = naming(wanted.words).join(" ");
+    let naming = naming(wanted.words);
+    let words = naming.join(" ");
     let name = stems(&words);
+    let anybodys = *wanted.whose == Whose::Anybodys;
+    let belongings = if anybodys { Vec::new() } else { Belonging::of(reading, &naming) };
     let nearly = |row: &&Arc<MemoryRow>| {
         let thing = row.fact.as_ref().map(|fact| stems(&reading.view.thing(&fact.subject)));
+        // Whose that one is was told: somebody else's.
+        let told = |one: &Belonging| is_called(reading, row, &stems(&one.thing.join(" ")));
+        if belongings.iter().any(told) {
+            return false;
+        }
         let likeness = called(reading, row, &name);
         let anothers = likeness >= 0.99 && !wanted.whose.owns(reading, row);
         let same_noun = thing.is_some_and(|thing| thing.last() == name.last());
         let of_another_noun = likeness >= 0.99 && !is_called(reading, row, &name);
-        of_another_noun || same_noun && (anothers || (0.5..0.99).contains(&likeness))
+        of_another_noun || same_noun && (anothers || anybodys && (0.5..0.99).contains(&likeness))
     };
     let row = holds.iter().find(nearly)?;
     let fact = row.fact.as_ref()?;

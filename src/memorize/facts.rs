@@ -7,6 +7,7 @@ mod here;
 mod owned;
 mod people;
 mod phrase;
+mod pronouns;
 #[cfg(test)]
 mod slot_tests;
 mod stated;

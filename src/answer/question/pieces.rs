@@ -158,7 +158,31 @@ fn somebody(
             ));
         }
     }
-    numbered(words, at, name).or_else(|| unknown_name(words, at))
+    numbered(words, at, name)
+        .or_else(|| titled(words, at, name))
+        .or_else(|| unknown_name(words, at))
+}
+
+/// "Mrs Miller", "Dr. Hart": the title belongs to the name of whom nobody knows without it.
+fn titled(
+    words: &[Token],
+    at: usize,
+    name: &dyn Fn(&str) -> Option<EntityId>,
+) -> Option<(Subject, usize, bool)> {
+    let title = words.get(at).filter(|token| token.capital && is_title(&token.word))?;
+    words.get(at + 1).filter(|token| token.capital && !is_title(&token.word))?;
+    let (subject, taken, possessive) = somebody(words, at + 1, name)?;
+    let subject = match subject {
+        Subject::Unknown(name) => {
+            Subject::Unknown(format!("{} {name}", original_case(title, &title.word)))
+        }
+        known => known,
+    };
+    Some((subject, taken + 1, possessive))
+}
+
+fn is_title(word: &str) -> bool {
+    matches!(word, "mr" | "mrs" | "ms" | "miss" | "dr" | "prof" | "professor" | "sir")
 }
 
 /// Names that are plain words, too, must be written with a capital, and not at the head.
@@ -211,6 +235,7 @@ fn unknown_name(words: &[Token], at: usize) -> Option<(Subject, usize, bool)> {
         || word.chars().count() < 2
         || is_grammar(word)
         || is_calendar(word)
+        || expanded(word).len() > 1
     {
         return None;
     }

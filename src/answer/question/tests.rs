@@ -168,6 +168,10 @@ fn subjects_are_found() {
     assert_eq!(read("When was person 4 seen?").subjects, [known(4, "person 4")]);
     assert_eq!(read("When was person 9 seen?").subjects, [Subject::Unknown("person 9".into())]);
     assert_eq!(read("When did you last see Zoe?").subjects, [Subject::Unknown("Zoe".into())]);
+    let titled = [Subject::Unknown("Mrs Miller".into())];
+    assert_eq!(read("When did you last see Mrs Miller?").subjects, titled);
+    let goggles = read("Where do the goggles go when I'm done?").subjects;
+    assert!(!goggles.iter().any(|one| matches!(one, Subject::Unknown(_))), "{goggles:?}");
     assert_eq!(read("Where's Mark?").subjects, [known(5, "mark")]);
     assert_eq!(read("Did anyone mark the page?").subjects, [Subject::Anybody]);
     let parsed = read("What did Ava say about Ben?");

@@ -128,7 +128,9 @@ fn whom_a_description_means_is_found_first() {
     let house = told(&[
         (40.0, "Ava is our gardener."),
         (41.0, "Ava keeps bees behind the shed."),
-        (42.0, "Ava is a painter. Ben is a painter."),
+        (42.0, "Ben is a painter."),
+        (43.0, "Zoe is a painter."),
+        (44.0, "I met Zoe in town."),
     ]);
     check(
         &house,

@@ -87,6 +87,52 @@ fn his_and_hers_are_two_things() {
 }
 
 #[test]
+fn whose_one_of_several_is_may_be_told_by_what_it_is_like() {
+    let house = told(&[
+        (
+            40.0,
+            "There are two printers: the grey one belongs to Ben, the white one belongs to Ava.",
+        ),
+        (41.0, "The grey printer stands in the lab."),
+        (42.0, "The white printer stands in the hall."),
+        (43.0, "The red bucket is Zoe's and the blue bucket is Ben's."),
+        (44.0, "The blue bucket is in the cellar."),
+    ]);
+    check(
+        &house,
+        &[
+            ("Where is Ben's printer?", &["grey printer is in the lab", "-hall"]),
+            ("Where is Ava's printer?", &["white printer is in the hall", "-lab"]),
+            ("Where is Ben's bucket?", &["blue bucket is in the cellar"]),
+        ],
+    );
+    // Never another owner's.
+    assert!(!ask(&house, "Where is Zoe's bucket?").answer.contains("cellar"));
+}
+
+#[test]
+fn what_no_fact_holds_of_somebody_a_note_tells() {
+    let house = told(&[
+        (40.0, "Ben designs furniture."),
+        (41.0, "Ottoline is a carpenter and runs the workshop."),
+        (42.0, "Ava is back. She hates mushrooms."),
+    ]);
+    check(
+        &house,
+        &[
+            ("What is Ben's job?", &["Ben designs furniture."]),
+            ("What is Ottoline's job?", &["Ottoline is a carpenter"]),
+            ("What does Ava dislike?", &["mushrooms"]),
+            ("How old is Ottoline?", &["?", "I only know what I was told of Ottoline"]),
+            ("Did you see Zebediah?", &["?", "I don't know anybody called Zebediah."]),
+        ],
+    );
+    let never = ask(&house, "Did you see Ottoline?");
+    let text = "No, I have never seen anybody whom I know as Ottoline";
+    assert!(!never.abstained && never.answer.starts_with(text), "{never:?}");
+}
+
+#[test]
 fn keys_of_two_are_two_things() {
     let house = told(&[
         (40.0, "Ava's keys are in the coat."),

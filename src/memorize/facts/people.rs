@@ -10,7 +10,7 @@ use super::words::{
 use super::{LONGEST, SLOT_CHARS, fact};
 use crate::ids::EntityId;
 use crate::memory::model::FactAction;
-use crate::memory::natures::{RELATIONS, STATES, attribute_meant, opposite};
+use crate::memory::natures::{RELATIONS, STATES, attribute_meant, is_trade_word, opposite};
 
 /// Longest name of somebody, words.
 const LONGEST_NAME: usize = 4;
@@ -275,7 +275,7 @@ fn value(clause: Clause<'_>, worded: Worded, context: &Context<'_>) -> Option<St
         Worded::KnownJob => job(clause).filter(|job| is_trade(*job))?.text(),
         Worded::Trade => {
             let job = job(clause)?;
-            (matches!(first, "a" | "an") && is_trade(job)).then(|| job.text())?
+            (matches!(first, "a" | "an" | "our") && is_trade(job)).then(|| job.text())?
         }
         Worded::Firm => {
             let name = clause.part(0..noun_phrase(clause.lower));
@@ -327,10 +327,10 @@ fn job(clause: Clause<'_>) -> Option<Clause<'_>> {
     (len > 0).then(|| job.part(0..len))
 }
 
-/// "Night nurse", "teacher of music"; not "friend of a nurse", "bad cook".
+/// "Night nurse", "teacher of music", "metalworker"; not "friend of a nurse", "bad cook".
 fn is_trade(job: Clause<'_>) -> bool {
     let head = job.lower.iter().take_while(|word| **word != "of").last();
-    head.is_some_and(|head| TRADES.has(head)) && !job.lower.iter().any(|word| NO_JOBS.has(word))
+    head.is_some_and(|head| is_trade_word(head)) && !job.lower.iter().any(|word| NO_JOBS.has(word))
 }
 
 /// "5 High Street", "Rose Cottage"; not "home", "on the list".

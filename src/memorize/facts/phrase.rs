@@ -34,6 +34,13 @@ pub(super) struct Word {
     ends: bool,
 }
 
+impl Word {
+    /// A word behind which a clause goes on.
+    pub(super) fn plain(spelled: &str) -> Self {
+        Self { lower: spelled.to_lowercase(), spelled: spelled.to_owned(), ends: false }
+    }
+}
+
 /// A stretch of words in both spellings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clause<'a> {
@@ -88,7 +95,7 @@ pub(super) fn is_capital(word: &str) -> bool {
     word.starts_with(char::is_uppercase)
 }
 
-fn is_time(word: &str) -> bool {
+pub(super) fn is_time(word: &str) -> bool {
     TIMES.has(word) || word.strip_suffix('s').is_some_and(|one| TIMES.has(one))
 }
 
@@ -126,6 +133,13 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<Word>> {
         found.append(&mut parts);
     }
     found
+}
+
+/// Whether a text neither asks nor says what may be: [`clauses`] leaves none of it out.
+pub(super) fn is_plain(text: &str) -> bool {
+    sentences(text)
+        .into_iter()
+        .all(|(sentence, mark)| mark != '?' && !is_hedged(&words_of(sentence)))
 }
 
 /// "Ben said", "she told me", not "as I said": an "I" that comes then is not whoever speaks.
@@ -350,6 +364,23 @@ pub(super) struct Thing {
 
 /// The thing that all those words name; `bare`: it needs no determiner.
 pub(super) fn thing(clause: Clause<'_>, bare: bool) -> Option<Thing> {
+    let Some((name, rest)) = joined(clause) else { return named(clause, bare) };
+    let thing = named(name, bare)?;
+    let rest = rest.lower.join(" ");
+    let (key, worded) = (format!("{} {rest}", thing.key), format!("{} {rest}", thing.worded));
+    (key.chars().count() <= SLOT_CHARS).then_some(Thing { key, worded, ..thing })
+}
+
+/// "The spare key" and "to the front door".
+fn joined(clause: Clause<'_>) -> Option<(Clause<'_>, Clause<'_>)> {
+    let at = clause.lower.iter().position(|word| matches!(*word, "to" | "for"))?;
+    let (name, rest) = (clause.part(0..at), clause.from(at));
+    let which = rest.lower.get(1).is_some_and(|first| DETERMINERS.has(first));
+    (which && noun_phrase(&rest.lower[1..]) + 1 == rest.len()).then_some((name, rest))
+}
+
+/// The thing that all those words name, without what tells of it behind its name.
+fn named(clause: Clause<'_>, bare: bool) -> Option<Thing> {
     let skip = match clause.lower {
         ["all" | "both", next, ..] if DETERMINERS.has(next) => 1,
         _ => 0,

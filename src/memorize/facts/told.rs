@@ -3,8 +3,9 @@
 //! A text falls into clauses ([`super::phrase`]) that say where things are ([`super::things`]) or something of people
 //! ([`super::people`]), in words that are data ([`super::words`]). "I" and "my" mean whoever speaks.
 
+use super::phrase::Word;
 use super::stated::{Context, Stated};
-use super::{people, phrase, things};
+use super::{people, phrase, pronouns, things};
 use crate::ids::EntityId;
 use crate::memorize::{Scene, Sentence};
 use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow};
@@ -21,9 +22,17 @@ const NAMING: [&str; 5] =
 
 /// Everything that a text states plainly, in order.
 pub(super) fn stated(text: &str, context: &Context<'_>) -> Vec<Stated> {
+    stated_in(&phrase::clauses(text), context)
+}
+
+/// The same of a note, whose pronouns mean what it named before.
+pub(super) fn stated_by_note(text: &str, context: &Context<'_>) -> Vec<Stated> {
+    stated_in(&pronouns::resolved(text, phrase::clauses(text), context), context)
+}
+
+fn stated_in(clauses: &[Vec<Word>], context: &Context<'_>) -> Vec<Stated> {
     let mut found: Vec<Stated> = Vec::new();
     let mut quoted = false;
-    let clauses = phrase::clauses(text);
     for (at, words) in clauses.iter().enumerate() {
         // "Ben said, well, I live in Bonn": that "I" is not whoever speaks.
         let speaker = match clauses.get(at + 1).and_then(|next| phrase::said_by(next)) {
@@ -108,7 +117,7 @@ fn own(stated: &mut Vec<Stated>) -> Option<Fact> {
 
 /// Gives a note the fact that it states; gives back what it states besides.
 pub(in crate::memorize) fn of_note(row: &mut MemoryRow, view: &View) -> Vec<Sentence> {
-    let mut stated = newest(stated(&row.text, &Context { view, speaker: None }));
+    let mut stated = newest(stated_by_note(&row.text, &Context { view, speaker: None }));
     row.fact = own(&mut stated);
     besides(stated, row)
 }

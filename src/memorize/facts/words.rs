@@ -2,6 +2,8 @@
 //!
 //! English alone. All words are in lower case, contractions undone ("is not", "i am").
 
+use crate::memory::natures;
+
 /// A list of words.
 #[derive(Clone, Copy)]
 pub(super) struct Words(pub(super) &'static str);
@@ -203,6 +205,21 @@ pub(super) const NO_NAMES: Words = Words(
      have has had did does can could would should will must",
 );
 
+/// Verbs of what is done to a thing, or of what it does, that tell no place.
+pub(super) const CARRYING: Words = Words(
+    "gave gives bought buys found finds lent lends borrowed borrows sold made built repaired mended fixed ordered received \
+     delivered cleaned washed painted sharpened charged emptied filled used needs needed picked unpacked opened closed \
+     dropped came comes arrived arrives broke breaks fell works worked stopped costs cost",
+);
+/// Somebody of whom no more is told.
+pub(super) const PERSONS: Words = Words(
+    "man woman boy girl guy visitor guest child kid baby lady gentleman person somebody someone nobody everybody everyone he \
+     she him landlord customer client",
+);
+/// Words that tell that a clause has a subject, or a part, of its own.
+pub(super) const SUBORDINATE: Words =
+    Words("that who which whom whose what how why where he she they it we you i if as than");
+
 /// Words between whoever it is about and the verb.
 pub(super) const BETWEEN: Words = Words(
     "really also still now always just truly absolutely definitely currently recently very much quite actually both \
@@ -338,18 +355,7 @@ pub(super) const MONTHS: Words = Words(
      sep sept oct nov dec",
 );
 /// Trades.
-pub(super) const TRADES: Words = Words(
-    "accountant actor actress architect artist author baker banker barber barista bartender biologist bookkeeper builder \
-     butcher caretaker carer carpenter cashier chef chemist cleaner clerk coach cook courier dancer dentist designer \
-     developer director doctor driver economist editor electrician engineer farmer firefighter fisherman florist \
-     gardener geologist hairdresser historian illustrator jeweller journalist judge lawyer lecturer librarian \
-     locksmith logistician manager mathematician mechanic midwife musician nanny nurse officer optician \
-     painter paramedic pastor pharmacist philosopher photographer physicist physiotherapist pianist pilot plumber \
-     policeman policewoman politician postman potter priest producer professor programmer psychologist receptionist \
-     researcher roofer sailor salesman saleswoman scientist sculptor secretary seller singer soldier solicitor student \
-     surgeon surveyor tailor teacher technician therapist trainer translator tutor vet waiter waitress watchmaker \
-     welder writer",
-);
+pub(super) const TRADES: Words = Words(natures::TRADES);
 /// Beside a trade, what makes it none that somebody has: "a bad cook", "a former nurse".
 pub(super) const NO_JOBS: Words = Words(
     "good great excellent brilliant amazing wonderful fantastic perfect better best bad terrible awful horrible poor lousy \
