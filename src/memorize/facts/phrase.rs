@@ -334,6 +334,12 @@ pub(super) fn noun_phrase(words: &[&str]) -> usize {
     if end == start { 0 } else { end }
 }
 
+/// Whether a noun is of several: "lamps", not "glass", "bus", "lens".
+pub(super) fn is_several(noun: &str) -> bool {
+    let one = ["ss", "us", "'s", "lens", "gas", "canvas", "atlas"];
+    noun.ends_with('s') && !one.iter().any(|end| noun.ends_with(end))
+}
+
 /// The words of a name without its determiner, and the one that it is about: "box" of "the box of pens".
 fn nouns<'w, 'a>(words: &'w [&'a str]) -> Option<(&'w [&'a str], &'a str)> {
     let nouns = match words {
@@ -406,7 +412,7 @@ fn named(clause: Clause<'_>, bare: bool) -> Option<Thing> {
     if !named || somebody || odd || all.len() > LONGEST || key.chars().count() > SLOT_CHARS {
         return None;
     }
-    let several = head.ends_with('s') && !head.ends_with("ss") && !head.ends_with("us");
+    let several = is_several(head);
     let worded = match determiner.is_none() && owned {
         true => capitalised(&name.text()),
         false => format!("The {key}"),

@@ -4,7 +4,9 @@
 //! The words meant take the pronoun's place; the grammar reads the clause like any other. A note that asks, supposes or
 //! quotes is left as it is, as is one that named two that may be meant.
 
-use super::phrase::{self, Clause, Word, is_capital, is_number, located, noun_phrase, thing};
+use super::phrase::{
+    self, Clause, Word, is_capital, is_number, is_several, located, noun_phrase, thing,
+};
 use super::stated::Context;
 use super::words::{
     AUXILIARIES, BETWEEN, BRINGS, CARRYING, DETERMINERS, FILLERS, KEEPS, LEADS, NO_NAMES,
@@ -31,7 +33,6 @@ pub(super) fn resolved(
     let mut earlier: Vec<Vec<Word>> = Vec::new();
     let mut found = Vec::new();
     for clause in clauses {
-        let clause: Vec<Word> = clause.into_iter().flat_map(spelled_out).collect();
         let mut whole: Vec<Word> = Vec::new();
         for (nth, part) in clause.split(|word| word.lower == "and").enumerate() {
             let mut part = part.to_vec();
@@ -47,15 +48,6 @@ pub(super) fn resolved(
         found.push(whole);
     }
     found
-}
-
-/// "It's" is "it is".
-fn spelled_out(word: Word) -> Vec<Word> {
-    match word.lower.as_str() {
-        "it's" => vec![Word::plain("it"), Word::plain("is")],
-        "they're" => vec![Word::plain("they"), Word::plain("are")],
-        _ => vec![word],
-    }
 }
 
 /// "Ava likes soup and hates mushrooms": the second half is about Ava, too.
@@ -234,7 +226,9 @@ fn things_told_of(earlier: &[Vec<Word>]) -> Vec<Told> {
                 // "A delivery of oak boards came. They …": the boards.
                 let of = lower[at..at + len].iter().position(|word| *word == "of");
                 let inner = of.filter(|_| !thing.several).map(|of| &clause[at + of + 1..at + len]);
-                if let Some(inner) = inner.filter(|inner| inner.last().is_some_and(is_several)) {
+                if let Some(inner) =
+                    inner.filter(|inner| inner.last().is_some_and(|word| is_several(&word.lower)))
+                {
                     let names: Vec<&str> = inner.iter().map(|word| word.lower.as_str()).collect();
                     let mut words = inner.to_vec();
                     if !DETERMINERS.has(&inner[0].lower) {
@@ -249,10 +243,6 @@ fn things_told_of(earlier: &[Vec<Word>]) -> Vec<Told> {
         }
     }
     found
-}
-
-fn is_several(word: &Word) -> bool {
-    word.lower.ends_with('s') && !word.lower.ends_with("ss") && !word.lower.ends_with("'s")
 }
 
 /// How many words name a thing, up to the verb or the "back" behind it.
