@@ -209,7 +209,7 @@ impl Answerer {
     /// The reply to a question, of whom it describes where it names nobody.
     fn told(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
         let (view, reading) = (&pinned.view, self.reading(pinned));
-        let names = Names { view, zone: &self.zone };
+        let names = Names { view };
         if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {
             return reply;
         }
@@ -230,7 +230,7 @@ impl Answerer {
         text: &str,
         vectors: &mut Vectors<'_>,
     ) -> Reply {
-        let names = Names { view, zone: &self.zone };
+        let names = Names { view };
         let parsed = question::parse(text, reading.now(), &self.zone, &|name| names.find(name));
         let not_understood = parsed.unread.as_deref().map(asked::not_understood);
         match not_understood.map_or_else(|| asked::spans(&reading, &names, &parsed.times), Err) {

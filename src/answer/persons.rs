@@ -1,7 +1,5 @@
 //! Whom a question means: names, ids and descriptions become entities of the memory.
 
-use jiff::tz::TimeZone;
-
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::MemoryKind;
 use crate::memory::{Filter, View, stems};
@@ -18,7 +16,6 @@ const NEAR_SECS: f64 = 5.0;
 /// Looks names up in a view.
 pub(super) struct Names<'a> {
     pub(super) view: &'a View,
-    pub(super) zone: &'a TimeZone,
 }
 
 impl Names<'_> {
@@ -41,7 +38,7 @@ impl Names<'_> {
 
     /// The subjects that a few words name ("the woman who spoke first").
     pub(super) fn subjects_in(&self, text: &str) -> Vec<Subject> {
-        question::subjects_in(text, self.zone, &|name| self.find(name))
+        question::subjects_in(text, &|name| self.find(name))
     }
 
     /// The entity that a subject means.

@@ -401,13 +401,8 @@ pub(super) fn is_grammar(word: &str) -> bool {
 }
 
 /// The persons that a few words name, without any question around them.
-pub(super) fn subjects_in(
-    text: &str,
-    zone: &TimeZone,
-    name: &dyn Fn(&str) -> Option<EntityId>,
-) -> Vec<Subject> {
+pub(super) fn subjects_in(text: &str, name: &dyn Fn(&str) -> Option<EntityId>) -> Vec<Subject> {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
-    let _ = zone;
     let mut sentence = pieces::Sentence::read(text, Vec::new(), name);
     describe::find(&mut sentence);
     let used = sentence.pieces.iter().filter_map(|piece| match piece {

@@ -206,7 +206,7 @@ impl Asking<'_> {
 
     /// The words that name a thing, and whose it is: "Ava's red mug".
     fn thing(&self, thing: &str) -> (Vec<String>, Whose) {
-        let names = Names { view: &self.pinned.view, zone: &self.answerer.zone };
+        let names = Names { view: &self.pinned.view };
         let text = format!("Where is {thing}?");
         let find = |name: &str| names.find(name);
         let asked = question::parse(&text, self.reading.now(), &self.answerer.zone, &find);
@@ -220,14 +220,14 @@ impl Asking<'_> {
     }
 
     fn entity(&self, word: &str) -> Result<EntityId, String> {
-        let names = Names { view: &self.pinned.view, zone: &self.answerer.zone };
+        let names = Names { view: &self.pinned.view };
         let word = word.trim_matches(['<', '>']).to_lowercase();
         names.find(&word).ok_or_else(|| format!("nobody and nothing is called {word:?}"))
     }
 
     /// The stretch that a time in words means.
     fn span(&self, text: &str) -> Result<Span, String> {
-        let names = Names { view: &self.pinned.view, zone: &self.answerer.zone };
+        let names = Names { view: &self.pinned.view };
         if let Ok(at) = Timestamp::parse(text) {
             return Ok(Span::new(at.plus_secs(-30.0), at.plus_secs(30.0)));
         }
