@@ -39,6 +39,11 @@ impl Lane {
         }
     }
 
+    /// So many more that were captured for it came to nothing elsewhere: they count as dropped.
+    pub(super) fn lose(&self, items: usize) {
+        self.dropped.fetch_add(items as u64, Ordering::Relaxed);
+    }
+
     /// How many items were ever put in.
     pub(super) fn sent(&self) -> u64 {
         self.sent.load(Ordering::Relaxed)

@@ -8,8 +8,8 @@ use gstreamer_app::{AppSink, AppSinkCallbacks};
 
 use super::channel::Lane;
 use super::clock::CaptureClock;
+use super::sound_tap::SoundTap;
 use super::supervise::{Device, Source};
-use crate::capture::blocks::{Blocks, Stamps};
 use crate::capture::error::CaptureError;
 use crate::capture::gst::{launch, sample};
 use crate::config::without_secrets;
@@ -94,7 +94,8 @@ impl Source for PipelineSource {
 
     fn open(&mut self, frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError> {
         let failure = Failure::default();
-        let mut device = Pipelines { pipelines: Vec::new(), failure: Arc::clone(&failure) };
+        let (pipelines, sounds) = (Vec::new(), Vec::new());
+        let mut device = Pipelines { pipelines, sounds, failure: Arc::clone(&failure) };
         let (frames_wanted, sound_wanted) = self.yields;
         for pipeline in self.launch.build(self.id.as_str())? {
             watch(&pipeline, &failure);
@@ -103,7 +104,9 @@ impl Source for PipelineSource {
             }
             if let Some(sink) = launch::sink(&pipeline, "audio").filter(|_| sound_wanted) {
                 let clock = Arc::clone(&self.audio_clock);
-                tap_audio(&sink, &pipeline, sound.clone(), clock, &failure);
+                let tap = Arc::new(Mutex::new(SoundTap::new(sound.clone())));
+                device.sounds.push(Arc::clone(&tap));
+                tap_audio(&sink, &pipeline, tap, clock, &failure);
             }
             device.pipelines.push(pipeline);
         }
@@ -120,6 +123,7 @@ impl Source for PipelineSource {
 /// Pipelines that run; stopped when dropped.
 struct Pipelines {
     pipelines: Vec<gst::Pipeline>,
+    sounds: Vec<Arc<Mutex<SoundTap>>>,
     failure: Failure,
 }
 
@@ -137,6 +141,8 @@ impl Drop for Pipelines {
                 bus.unset_sync_handler();
             }
         }
+        // No thread of theirs runs any more: nothing comes behind it.
+        self.sounds.iter().for_each(|sound| lock(sound).end());
     }
 }
 
@@ -190,6 +196,7 @@ fn tap_video(
             (state.clock.capture_time(running, now), state.next_number - 1)
         };
         let (width, height, pixels) = sample::i420(&sample).map_err(|why| {
+            lane.lose(1);
             lock(&failure).get_or_insert(why);
             gst::FlowError::Error
         })?;
@@ -203,12 +210,11 @@ fn tap_video(
 fn tap_audio(
     sink: &AppSink,
     pipeline: &gst::Pipeline,
-    lane: Lane,
+    sound: Arc<Mutex<SoundTap>>,
     clock: Arc<Mutex<CaptureClock>>,
     failure: &Failure,
 ) {
     let (pipeline, failure) = (pipeline.downgrade(), Arc::clone(failure));
-    let mut blocks = Blocks::new(lane.source.clone(), Stamps::AtCapture);
     {
         let mut clock = lock(&clock);
         *clock = clock.restarted();
@@ -221,9 +227,7 @@ fn tap_audio(
             lock(&failure).get_or_insert(why);
             gst::FlowError::Error
         })?;
-        let mut full = Vec::new();
-        blocks.push(at, &samples, &mut full);
-        full.into_iter().for_each(|block| lane.push(Item::Block(block)));
+        lock(&sound).push(at, &samples);
         Ok(gst::FlowSuccess::Ok)
     });
     sink.set_callbacks(callbacks.build());

@@ -7,12 +7,11 @@ use cpal::{SampleFormat, StreamInstant};
 
 use super::channel::Lane;
 use super::clock::CaptureClock;
+use super::sound_tap::SoundTap;
 use super::supervise::{Device, Source};
-use crate::capture::blocks::{Blocks, Stamps};
 use crate::capture::error::CaptureError;
 use crate::capture::sound::{Resampled, Sample, SoundFormat};
 use crate::ids::SourceId;
-use crate::media::Item;
 
 /// A cpal input device, by its id or name.
 pub(super) struct CpalSource {
@@ -90,8 +89,7 @@ impl Source for CpalSource {
         let failure: Arc<Mutex<Option<String>>> = Arc::default();
         let told = Arc::clone(&failure);
         let mut tap = Tap {
-            lane: sound.clone(),
-            blocks: Blocks::new(sound.source.clone(), Stamps::AtCapture),
+            sound: SoundTap::new(sound.clone()),
             resampled,
             clock: Arc::clone(&self.clock),
             first: None,
@@ -133,8 +131,7 @@ impl Device for Recording {
 
 /// Runs in cpal's thread.
 struct Tap {
-    lane: Lane,
-    blocks: Blocks,
+    sound: SoundTap,
     resampled: Resampled,
     clock: Arc<Mutex<CaptureClock>>,
     first: Option<StreamInstant>,
@@ -153,8 +150,6 @@ impl Tap {
             .capture_time(nanos(times.capture), nanos(times.callback));
         // Of an FFT of constant size nothing but a bug can fail; then the stall is noticed.
         let Ok((samples, earlier_secs)) = self.resampled.take(bytes) else { return };
-        let mut full = Vec::new();
-        self.blocks.push(at.plus_secs(-earlier_secs), &samples, &mut full);
-        full.into_iter().for_each(|block| self.lane.push(Item::Block(block)));
+        self.sound.push(at.plus_secs(-earlier_secs), &samples);
     }
 }

@@ -1,12 +1,14 @@
 //! Live sources: cameras and microphones, each on its own, merged in event time order.
 //!
 //! Every source has a thread that starts it, watches it and starts it again ([`supervise`]), and bounded
-//! channels of its own ([`channel`]) that drop the oldest item when nobody takes it in time.
+//! channels of its own ([`channel`]) that drop the oldest item when nobody takes it in time. Each item that was captured
+//! is handed out or counted as dropped.
 
 mod channel;
 mod clock;
 mod gst_source;
 mod microphone;
+mod sound_tap;
 mod supervise;
 
 use std::path::PathBuf;
@@ -53,9 +55,9 @@ pub struct SourceHealth {
     pub state: SourceState,
     /// How often it was started again.
     pub restarts: u64,
-    /// Frames that nobody took in time.
+    /// Frames that nobody took in time, or that came too late.
     pub dropped_frames: u64,
-    /// Blocks of sound that nobody took in time.
+    /// The same of blocks of sound.
     pub dropped_blocks: u64,
     /// Why it was last started again.
     pub last_error: Option<String>,
@@ -63,7 +65,8 @@ pub struct SourceHealth {
 
 /// One channel out of a source, with the item that is next in it.
 struct Feed {
-    source: SourceId,
+    /// The other end of the channel.
+    lane: Lane,
     /// It yields frames, else sound.
     frames: bool,
     /// Its sound belongs to pictures of so much earlier, seconds.
@@ -82,8 +85,9 @@ pub struct LiveSources {
     feeds: Vec<Feed>,
     idle_timeout: Duration,
     released: Option<Timestamp>,
-    late: u64,
     started: (Instant, Timestamp),
+    /// Nothing more is captured.
+    stopped: bool,
 }
 
 impl std::fmt::Debug for LiveSources {
@@ -126,6 +130,16 @@ impl LiveSources {
         for microphone in microphones {
             sources.push(microphone_source(microphone));
         }
+        Ok(Self::over(sources, microphones, window, pace))
+    }
+
+    /// Starts these sources; `microphones` tells whose sound comes late.
+    fn over(
+        sources: Vec<Box<dyn Source>>,
+        microphones: &[Microphone],
+        window: &Window,
+        pace: Pace,
+    ) -> Self {
         let now = Instant::now();
         let (mut supervised, mut feeds) = (Vec::new(), Vec::new());
         for source in sources {
@@ -137,11 +151,11 @@ impl LiveSources {
                 let capacity = if frames { window.frame_queue } else { window.sound_queue };
                 let (lane, receiver) = Lane::new(name.clone(), capacity);
                 if there {
-                    let (source, head, reached) = (name.clone(), None, None);
+                    let (head, reached) = (None, None);
                     let offset = microphones.iter().find(|m| !frames && m.id == name.as_str());
                     let behind_secs = offset.map_or(0.0, |microphone| microphone.offset_secs);
                     feeds.push(Feed {
-                        source,
+                        lane: lane.clone(),
                         frames,
                         behind_secs,
                         receiver,
@@ -156,14 +170,14 @@ impl LiveSources {
             let sound = lane(sound, &sound_id, false);
             supervised.push(Supervised::start(source, frames, sound, pace));
         }
-        Ok(Self {
+        Self {
             supervised,
             feeds,
             idle_timeout: Duration::try_from_secs_f64(window.idle_timeout_secs).unwrap_or_default(),
             released: None,
-            late: 0,
             started: (now, Timestamp::wall_clock()),
-        })
+            stopped: false,
+        }
     }
 
     /// Names under which frames arrive, in the order of the configuration.
@@ -180,7 +194,7 @@ impl LiveSources {
 
     fn names(&self, frames: bool) -> Vec<SourceId> {
         let kind = self.feeds.iter().filter(|feed| feed.frames == frames);
-        kind.map(|feed| feed.source.clone()).collect()
+        kind.map(|feed| feed.lane.source.clone()).collect()
     }
 
     /// The next item in event time order; `None` when none was due within `timeout`.
@@ -225,10 +239,22 @@ impl LiveSources {
         self.supervised.iter().map(Supervised::health).collect()
     }
 
-    /// Items that came after later ones had been handed out, and were dropped.
+    /// Stops every source. What they captured until then is still handed out, and nothing else is waited for.
+    pub fn stop(&mut self) {
+        self.supervised.iter_mut().for_each(Supervised::ask_to_stop);
+        self.supervised.iter_mut().for_each(Supervised::join);
+        self.stopped = true;
+    }
+
+    /// Stops every source for good: what still waits to be handed out is dropped. Gives back how they ended.
     #[must_use]
-    pub fn late(&self) -> u64 {
-        self.late
+    pub fn finish(mut self) -> Vec<SourceHealth> {
+        self.stop();
+        for feed in &mut self.feeds {
+            let left = feed.head.take().into_iter().chain(feed.receiver.try_iter()).count();
+            feed.lane.lose(left);
+        }
+        self.health()
     }
 
     /// Seconds by which the wall clock has jumped since the start; `None` while it runs true.
@@ -255,7 +281,7 @@ impl LiveSources {
                 let end = if let Item::Block(block) = &item { block.end() } else { item.at() };
                 feed.reached = feed.reached.max(Some(end));
                 if self.released.is_some_and(|released| item.at() < released) {
-                    self.late += 1;
+                    feed.lane.lose(1);
                 } else {
                     feed.head = Some(item);
                 }
@@ -274,6 +300,7 @@ impl LiveSources {
             .min()?;
         let passed = |feed: &Feed| {
             feed.head.is_some()
+                || self.stopped
                 || feed.reached.is_some_and(|reached| reached > at)
                 || now - feed.heard > self.idle_timeout
         };

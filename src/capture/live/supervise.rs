@@ -101,14 +101,24 @@ impl Supervised {
             last_error: state.last_error.clone(),
         }
     }
+
+    /// Has the thread stop the source and end.
+    pub(super) fn ask_to_stop(&mut self) {
+        self.stop.take();
+    }
+
+    /// Waits until it has.
+    pub(super) fn join(&mut self) {
+        self.ask_to_stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
 }
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        self.stop.take();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
+        self.join();
     }
 }
 

@@ -1,9 +1,12 @@
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Sender, unbounded};
 use gstreamer::prelude::ElementExt as _;
 
+use super::supervise::Device;
 use super::*;
+use crate::media::{Frame, Picture};
 
 const SOUND: &str = "audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved";
 
@@ -235,6 +238,121 @@ fn a_slow_consumer_loses_the_oldest_frames_and_no_sound() {
     assert!(sound.len() >= 15, "{}", sound.len());
     let gaps = sound.windows(2).map(|pair| pair[1].at().secs_since(pair[0].at()));
     assert!(gaps.clone().all(|gap| (gap - 0.1).abs() < 1e-6), "{:?}", gaps.collect::<Vec<_>>());
+}
+
+/// A camera that captures what a test puts into its lane.
+struct Scripted {
+    id: &'static str,
+    opened: Sender<Lane>,
+}
+
+struct Running;
+
+impl Device for Running {
+    fn failure(&self) -> Option<String> {
+        None
+    }
+}
+
+impl Source for Scripted {
+    fn id(&self) -> SourceId {
+        SourceId::new(self.id)
+    }
+
+    fn yields(&self) -> (bool, bool) {
+        (true, false)
+    }
+
+    fn open(&mut self, frames: &Lane, _: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+        self.opened.send(frames.clone()).unwrap();
+        Ok(Box::new(Running))
+    }
+}
+
+/// Two cameras, `desk` and `door`, that are waited for however long they are silent, and their lanes of three frames.
+fn scripted() -> (LiveSources, [Lane; 2]) {
+    let (opened, lanes) = unbounded();
+    let source = |id| -> Box<dyn Source> { Box::new(Scripted { id, opened: opened.clone() }) };
+    let window = Window { idle_timeout_secs: 3_600.0, frame_queue: 3, ..Window::default() };
+    let pace = Pace { stall: Duration::from_secs(3_600), ..quick() };
+    let live = LiveSources::over(vec![source("desk"), source("door")], &[], &window, pace);
+    let mut lanes = [(); 2].map(|()| lanes.recv_timeout(Duration::from_secs(30)).unwrap());
+    lanes.sort_by(|a, b| a.source.cmp(&b.source));
+    (live, lanes)
+}
+
+/// Frames are captured at these seconds.
+fn capture(lane: &Lane, secs: &[i64]) {
+    for secs in secs {
+        let at = Timestamp::from_nanos(secs * 1_000_000_000);
+        let (source, picture) = (lane.source.clone(), Picture::Rgb8(Vec::<u8>::new().into()));
+        lane.push(Item::Frame(Frame { source, at, number: 0, width: 0, height: 0, picture }));
+    }
+}
+
+/// Source and second of everything that is due.
+fn handed_out(live: &mut LiveSources) -> Vec<(String, i64)> {
+    let due = std::iter::from_fn(|| live.next(Duration::ZERO));
+    due.map(|item| (item.source().to_string(), item.at().as_nanos() / 1_000_000_000)).collect()
+}
+
+fn from(source: &str, secs: i64) -> (String, i64) {
+    (source.to_owned(), secs)
+}
+
+#[test]
+fn what_was_captured_is_handed_out_or_counted_as_dropped() {
+    let (mut live, [desk, door]) = scripted();
+    capture(&door, &[10, 20]);
+    capture(&desk, &[15]);
+    assert_eq!(handed_out(&mut live), [from("door", 10), from("desk", 15)]);
+    // Of these the first comes too late.
+    capture(&desk, &[12, 25]);
+    assert_eq!(handed_out(&mut live), [from("door", 20)]);
+    // One more than there is room for.
+    capture(&door, &[30, 40, 50, 60]);
+    assert_eq!(handed_out(&mut live), [from("desk", 25)]);
+    let dropped: Vec<u64> = live.health().iter().map(|one| one.dropped_frames).collect();
+    assert_eq!(dropped, [1, 1]);
+    // The last three are never taken.
+    let ended = live.finish();
+    let dropped: Vec<u64> = ended.iter().map(|one| one.dropped_frames).collect();
+    assert_eq!(dropped, [1, 4]);
+    assert_eq!([desk.sent(), door.sent()], [2 + dropped[0], 2 + dropped[1]]);
+}
+
+#[test]
+fn what_was_captured_before_a_stop_is_handed_out_and_nobody_is_waited_for() {
+    let (mut live, [desk, door]) = scripted();
+    capture(&door, &[10, 20]);
+    assert!(handed_out(&mut live).is_empty(), "the other may have seen something before");
+    live.stop();
+    assert_eq!(handed_out(&mut live), [from("door", 10), from("door", 20)]);
+    let ended = live.finish();
+    assert!(ended.iter().all(|one| one.state == SourceState::Stopped && one.dropped_frames == 0));
+    assert_eq!((desk.sent(), door.sent()), (0, 2));
+}
+
+#[test]
+fn a_microphone_that_dies_loses_none_of_its_sound() {
+    let tone = format!(
+        "audiotestsrc is-live=true num-buffers=5 samplesperbuffer=700 ! {SOUND} ! appsink name=audio sync=false"
+    );
+    // It lives once.
+    let hour = Duration::from_secs(3_600);
+    let pace = Pace { stall: hour, first_pause: hour, longest_pause: hour };
+    let microphones = [microphone("ears", &tone)];
+    let mut live = LiveSources::start_at(&[], &microphones, &Window::default(), pace).unwrap();
+    let patience = Instant::now() + Duration::from_secs(30);
+    let mut samples = 0;
+    while samples < 5 * 700 && Instant::now() < patience {
+        if let Some(Item::Block(block)) = live.next(Duration::from_millis(50)) {
+            samples += block.samples.len();
+        }
+    }
+    assert_eq!(samples, 5 * 700);
+    let ended = live.finish();
+    assert_eq!((ended[0].restarts, ended[0].dropped_blocks), (0, 0), "{ended:?}");
 }
 
 #[test]
