@@ -3,7 +3,8 @@
 //!
 //! [`Index::of`] walks over the top-level records once without unpacking; [`segments`](super::segments)
 //! has the chunks unpacked in order of their first message. A summary is a convenience here, never a
-//! condition: it saves unpacking chunks for what they declare, and tells where chunks begin behind damage.
+//! condition: it saves unpacking chunks for what they declare, all or nearly all of them, and tells where chunks begin
+//! behind damage.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -18,7 +19,7 @@ use super::segments::{
     MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
 };
 use super::walk::{Walked, next_place};
-use super::{BagReader, Connection, Container};
+use super::{BagReader, Connection, Container, is_read};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::time::Span;
@@ -85,15 +86,8 @@ impl Index {
     /// # Errors
     /// When the file cannot be read.
     pub fn of(path: &Path) -> Result<Self, CaptureError> {
-        let mut file = open(path)?;
-        let io = |source| CaptureError::Io { path: path.to_owned(), source };
-        let size = file.metadata().map_err(io)?.len();
-        let mut walk = Walk::default();
-        let summary = walk.summary(&mut file, size).map_err(io)?;
-        walk.top_level(&mut file, &summary.unwrap_or_else(|| Summary::none(size))).map_err(io)?;
-        if !walk.summarised || walk.lacks_declarations() {
-            walk.inside_chunks(&mut file).map_err(io)?;
-        }
+        let mut walk = Walk::over(&mut open(path)?)
+            .map_err(|source| CaptureError::Io { path: path.to_owned(), source })?;
         let channels = walk.connections();
         let Walked { mut segments, first, last, damage, told, .. } = walk.found;
         segments.sort();
@@ -168,8 +162,34 @@ struct Summary {
     start: u64,
     /// The file's own end.
     size: u64,
-    /// Offset of a chunk → its first and last log time.
-    chunks: BTreeMap<u64, (u64, u64)>,
+    /// By the offset of each chunk.
+    chunks: BTreeMap<u64, ChunkIndex>,
+}
+
+/// What the summary says of a chunk.
+struct ChunkIndex {
+    /// First and last log time.
+    times: (u64, u64),
+    /// Channels with messages in it; none, too, where the writer lists none.
+    channels: BTreeSet<u16>,
+}
+
+impl ChunkIndex {
+    /// Of its body: two times, offset and length of the chunk, where the messages of each channel are listed. With the
+    /// chunk's offset.
+    fn of(body: &[u8]) -> Option<(u64, Self)> {
+        let length = word(body, 32).and_then(|length| usize::try_from(length).ok());
+        let list = length.and_then(|length| body.get(36..)?.get(..length)).unwrap_or_default();
+        // The number of a channel, and an offset.
+        let channels = list.chunks_exact(10).filter_map(|entry| entry.first_chunk::<2>().copied());
+        let channels = channels.map(u16::from_le_bytes).collect();
+        Some((number(body, 16)?, Self { times: (number(body, 0)?, number(body, 8)?), channels }))
+    }
+
+    /// Whether all channels with messages in the chunk are listed. One without messages has no time.
+    fn is_listed(&self) -> bool {
+        !self.channels.is_empty() || self.times == (0, 0)
+    }
 }
 
 impl Summary {
@@ -188,6 +208,17 @@ impl Summary {
             return Ok(false);
         }
         Ok(self.next_chunk(file, offset + 1, next)?.is_none())
+    }
+
+    /// Whether it lists of every one of these chunks which channels' messages are in it.
+    fn lists(&self, chunks: &[Segment]) -> bool {
+        let index = |chunk: &Segment| self.chunks.get(&chunk.offset);
+        chunks.iter().all(|chunk| index(chunk).is_some_and(ChunkIndex::is_listed))
+    }
+
+    /// Whether messages of the channel are in the chunk.
+    fn has(&self, chunk: &Segment, channel: u16) -> bool {
+        self.chunks.get(&chunk.offset).is_some_and(|index| index.channels.contains(&channel))
     }
 
     /// The first chunk that it names in between, where one is.
@@ -245,11 +276,27 @@ struct Walk {
     found: Walked,
     schemas: BTreeMap<u16, Schema>,
     channels: BTreeMap<u16, Declared>,
-    /// Everything is declared that the chunks declare.
+    /// Everything is declared that the chunks declare, but for schemas perhaps.
     summarised: bool,
+    /// Offsets of chunks that were looked into for what they declare.
+    looked_into: BTreeSet<u64>,
+    /// One of them does not unpack to its end.
+    torn: bool,
+    /// Channels without a schema of which nothing can be played, whatever it says.
+    unplayed: BTreeSet<u16>,
 }
 
 impl Walk {
+    /// Over all top-level records, and into as few chunks as tell the rest.
+    fn over(file: &mut File) -> std::io::Result<Self> {
+        let size = file.metadata()?.len();
+        let mut walk = Self::default();
+        let summary = walk.summary(file, size)?.unwrap_or_else(|| Summary::none(size));
+        walk.top_level(file, &summary)?;
+        walk.inside_chunks(file, &summary)?;
+        Ok(walk)
+    }
+
     /// Reads the summary by the footer; `None`: there is none, or it is not to be found.
     fn summary(&mut self, file: &mut File, size: u64) -> std::io::Result<Option<Summary>> {
         let tail = RECORD_HEAD + FOOTER_BYTES + MAGIC.len() as u64;
@@ -283,13 +330,7 @@ impl Walk {
                 op::SCHEMA | op::CHANNEL => {
                     broken += u32::from(self.declare(opcode, body).is_err());
                 }
-                op::CHUNK_INDEX => {
-                    if let (Some(first), Some(last), Some(at)) =
-                        (number(body, 0), number(body, 8), number(body, 16))
-                    {
-                        summary.chunks.insert(at, (first, last));
-                    }
-                }
+                op::CHUNK_INDEX => summary.chunks.extend(ChunkIndex::of(body)),
                 _ => {}
             })
         } else {
@@ -467,7 +508,7 @@ impl Walk {
             return;
         }
         if unpacked > 0 {
-            let times = summary.chunks.get(&offset).copied();
+            let times = summary.chunks.get(&offset).map(|index| index.times);
             let (first, last) = times.unwrap_or((head.first, head.last));
             // So says a chunk without messages.
             if (first, last) != (0, 0) {
@@ -478,24 +519,73 @@ impl Walk {
         }
     }
 
-    /// A summary need not repeat what the chunks declare.
-    fn lacks_declarations(&self) -> bool {
-        let is_missing = |schema: u16| schema != 0 && !self.schemas.contains_key(&schema);
-        self.channels.is_empty() || self.channels.values().any(|one| is_missing(one.schema))
+    /// Looks for declarations in chunks: in all of them where there is no summary, or it declares no channel.
+    ///
+    /// Else a channel's schema may be missing. It is declared before the channel's first message: in the chunk of that
+    /// message, where recorders declare what they write, or in one before. Behind that only where something is damaged.
+    fn inside_chunks(&mut self, file: &mut File, summary: &Summary) -> std::io::Result<()> {
+        let (mut chunks, runs): (Vec<Segment>, Vec<Segment>) =
+            self.found.segments.iter().copied().partition(|segment| segment.chunk);
+        chunks.sort_by_key(|chunk| chunk.offset);
+        if !self.summarised || self.channels.is_empty() {
+            return chunks.iter().try_for_each(|chunk| self.look_into(file, chunk));
+        }
+        let is_listed = runs.is_empty() && summary.lists(&chunks);
+        for (channel, schema) in self.without_schema() {
+            let may_have = |chunk: &Segment| !is_listed || summary.has(chunk, channel);
+            let needed = self.channels.get(&channel).is_some_and(|one| is_read(&one.encoding));
+            let first = chunks.iter().position(may_have).filter(|_| needed);
+            let (before, from) = chunks.split_at(first.unwrap_or(chunks.len()));
+            let Some((first, after)) = from.split_first() else {
+                // What lies in no chunk may be its messages.
+                if !needed || runs.is_empty() {
+                    self.unplayed.insert(channel);
+                }
+                continue;
+            };
+            self.seek(schema, file, std::iter::once(first).chain(before))?;
+            if !is_listed || self.torn || !self.found.is_whole() {
+                self.seek(schema, file, after)?;
+            }
+        }
+        Ok(())
     }
 
-    /// Without a summary the declarations lie in the chunks.
-    fn inside_chunks(&mut self, file: &mut File) -> std::io::Result<()> {
-        let chunks: Vec<_> = self.found.segments.iter().copied().filter(|s| s.chunk).collect();
-        for segment in chunks {
-            let record = read_at(file, segment.offset, segment.length)?;
-            // What is broken in it is counted when it is played.
-            let _ = unpack(&record, |opcode, body| {
-                if matches!(opcode, op::SCHEMA | op::CHANNEL) {
-                    let _ = self.declare(opcode, body);
-                }
-            });
+    /// Channels whose schema is not declared so far, and its number.
+    fn without_schema(&self) -> Vec<(u16, u16)> {
+        let all = self.channels.iter().map(|(id, channel)| (*id, channel.schema));
+        all.filter(|(_, schema)| *schema != 0 && !self.schemas.contains_key(schema)).collect()
+    }
+
+    /// Looks into these chunks until that schema is declared.
+    fn seek<'a>(
+        &mut self,
+        schema: u16,
+        file: &mut File,
+        chunks: impl IntoIterator<Item = &'a Segment>,
+    ) -> std::io::Result<()> {
+        for chunk in chunks {
+            if self.schemas.contains_key(&schema) {
+                break;
+            }
+            self.look_into(file, chunk)?;
         }
+        Ok(())
+    }
+
+    /// Takes note of what a chunk declares; once.
+    fn look_into(&mut self, file: &mut File, chunk: &Segment) -> std::io::Result<()> {
+        if !self.looked_into.insert(chunk.offset) {
+            return Ok(());
+        }
+        let record = read_at(file, chunk.offset, chunk.length)?;
+        // What is broken in it is counted when it is played.
+        let unpacked = unpack(&record, |opcode, body| {
+            if matches!(opcode, op::SCHEMA | op::CHANNEL) {
+                let _ = self.declare(opcode, body);
+            }
+        });
+        self.torn |= unpacked.is_err();
         Ok(())
     }
 
@@ -523,7 +613,7 @@ impl Walk {
         let mut connections = BTreeMap::new();
         for (id, channel) in &self.channels {
             let schema = self.schemas.get(&channel.schema);
-            if schema.is_none() && channel.schema != 0 {
+            if schema.is_none() && channel.schema != 0 && !self.unplayed.contains(id) {
                 let place = format!("topic {} has no schema {}", channel.topic, channel.schema);
                 note(&mut self.found.damage, Cause::UnknownSchema, place);
             }
@@ -699,3 +789,7 @@ fn records(bytes: &[u8], each: &mut dyn FnMut(u8, &[u8])) -> Result<(), Flaw> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "mcap_tests.rs"]
+mod tests;

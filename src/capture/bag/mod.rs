@@ -118,7 +118,7 @@ impl Connection {
         // JSON tells its names itself: of whatever type, it may be words.
         let role = Role::of(schema)
             .or_else(|| (encoding == "json").then_some(Role::Text))
-            .filter(|_| matches!(encoding, "cdr" | "ros1" | "protobuf" | "json"));
+            .filter(|_| is_read(encoding));
         let mut flaw = None;
         let mut parsed = None;
         // Types that are not played are nobody's business: their definitions may be anything.
@@ -165,6 +165,11 @@ impl Connection {
     fn values<'a>(&'a self, data: &'a [u8]) -> Result<value::Value<'a>, String> {
         value::parse(self.definition.as_ref(), &self.encoding, data)
     }
+}
+
+/// Whether messages that are written so are read, if they are of a type that is.
+fn is_read(encoding: &str) -> bool {
+    matches!(encoding, "cdr" | "ros1" | "protobuf" | "json")
 }
 
 /// One message, still in bytes.
