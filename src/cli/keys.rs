@@ -1,6 +1,5 @@
 //! Keys that steer a replay: the terminal without line mode, as `ros2 bag play` has it.
 
-use std::io::{Read as _, stdin};
 use std::thread;
 
 use signal_hook::consts::{SIGCONT, SIGTSTP};
@@ -113,24 +112,25 @@ fn length_of_key(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Takes keys while it lives; the terminal is as it was when it goes.
+/// Takes keys while it lives and is in front; the terminal is as it was when it goes.
 pub(super) struct Keys {
     _raw: Raw,
 }
 
 impl Keys {
-    /// Takes keys from standard input from now on; `None` where it is no terminal.
+    /// Takes keys from standard input from now on, in the background as soon as it comes to the front; `None` where it is
+    /// no terminal.
     pub(super) fn listen(pace: &Pace) -> Option<Self> {
         let raw = Raw::begin()?;
         let pace = pace.clone();
         // It waits for a key when the program ends, and ends with it.
         thread::spawn(move || {
-            let (mut bytes, mut unread) = ([0; 64], Unread::default());
-            while let Ok(read @ 1..) = stdin().lock().read(&mut bytes) {
-                for key in unread.keys(bytes.get(..read).unwrap_or_default()) {
+            let mut unread = Unread::default();
+            terminal::read_keys(|bytes| {
+                for key in unread.keys(bytes) {
                     key.press(&pace);
                 }
-            }
+            });
         });
         hand_over_while_stopped();
         Some(Self { _raw: raw })
@@ -144,7 +144,7 @@ fn hand_over_while_stopped() {
     thread::spawn(move || {
         for signal in signals.forever() {
             if signal == SIGCONT {
-                terminal::take_again();
+                terminal::take_keys();
             } else {
                 terminal::lend_back();
                 emulate_default_handler(signal).ok();
