@@ -77,8 +77,9 @@ fn for_people(answer: &Value, zone: &TimeZone, paint: Paint) -> String {
     let engine = print::text(&answer["engine"]);
     let about = format!("{how}, {engine}{}", total.unwrap_or_default());
     let mut out = format!("{}\n{}", paint.bold(&print::text(&answer["answer"])), paint.dim(&about));
-    if let Some(note) = answer["note"].as_str() {
-        out.push_str(&format!("\n{}", paint.dim(note)));
+    let note = print::text(&answer["note"]);
+    if !note.is_empty() {
+        out.push_str(&format!("\n{}", paint.dim(&note)));
     }
     let evidence = answer["evidence"].as_array().map(Vec::as_slice).unwrap_or_default();
     if !evidence.is_empty() {
@@ -116,5 +117,9 @@ mod tests {
         let unknown = json!({"answer": "I do not know.", "abstained": true, "engine": "builtin"});
         let shown = for_people(&unknown, &TimeZone::UTC, Paint::plain());
         assert_eq!(shown, "I do not know.\nnot known, builtin");
+        // What a model's server said of itself commands no terminal either.
+        let note = json!({ "note": "the server: \u{1b}[2Jno" });
+        let shown = for_people(&note, &TimeZone::UTC, Paint::plain());
+        assert!(shown.ends_with("\nthe server: \\u{1b}[2Jno"), "{shown}");
     }
 }

@@ -280,7 +280,7 @@ fn is_wrong_usage(error: &anyhow::Error) -> bool {
     }
 }
 
-/// An error with its causes, each told once: some messages hold their cause already.
+/// An error with its causes, each told once: some messages hold their cause already, some a name that somebody was given.
 fn told(error: &anyhow::Error) -> String {
     let mut text = error.to_string();
     for cause in error.chain().skip(1).map(ToString::to_string) {
@@ -288,7 +288,7 @@ fn told(error: &anyhow::Error) -> String {
             text = format!("{text}: {cause}");
         }
     }
-    text
+    print::visible(&text)
 }
 
 #[cfg(test)]
@@ -306,6 +306,14 @@ mod tests {
             let teaches = help.contains("Examples:") || command.has_subcommands();
             assert!(teaches, "{} has no examples", command.get_name());
         }
+    }
+
+    #[test]
+    fn an_error_tells_each_cause_once_and_commands_no_terminal() {
+        let error = anyhow::anyhow!("this voice is that of \u{1b}[2JAva").context("naming");
+        assert_eq!(told(&error), "naming: this voice is that of \\u{1b}[2JAva");
+        let error = anyhow::anyhow!("the disk is full").context("writing: the disk is full");
+        assert_eq!(told(&error), "writing: the disk is full");
     }
 
     #[test]

@@ -112,13 +112,18 @@ fn number(parts: &[EntityId], unmatchable: &[EntityId]) -> String {
     format!("{}{note}", parts.len())
 }
 
+/// Whom `people --why` tells of.
+fn headline(document: &Value) -> String {
+    let words = [&document["id"], &document["name"]].map(print::text);
+    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
 /// `people --why`, for people.
 fn reasons(document: &Value) -> anyhow::Result<u8> {
     let text = |value: &Value| print::text(value);
     let rows = |key: &str| document[key].as_array().cloned().unwrap_or_default();
     let said = |row: &Value| if row["decreed"] == true { " (the user's word)" } else { "" };
-    let name = document["name"].as_str().map(|name| format!(", {name}")).unwrap_or_default();
-    print::line(format!("{}{name}", text(&document["id"])))?;
+    print::line(headline(document))?;
     for row in rows("names") {
         let by = row["by"].as_str().map(|voice| format!(" by {voice}")).unwrap_or_default();
         print::line(format!("  name {}: {}{by}", text(&row["name"]), text(&row["source"])))?;
@@ -192,4 +197,16 @@ fn overruled(change: &Change, context: &Context) -> anyhow::Result<u8> {
         print::line(format!("somebody else: {}", persons.join(", ")))?;
     }
     Ok(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_was_told_commands_no_terminal() {
+        assert_eq!(headline(&json!({ "id": "person_1", "name": null })), "person_1");
+        let named = json!({ "id": "person_1", "name": "\u{1b}[2JAva" });
+        assert_eq!(headline(&named), "person_1, \\u{1b}[2JAva");
+    }
 }

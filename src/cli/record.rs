@@ -131,13 +131,14 @@ fn media_only(
             inlet.item(&item);
         }
     }
-    let lost = |sources: &LiveSources| -> u64 {
-        sources.health().iter().map(|one| one.dropped_frames + one.dropped_blocks).sum()
-    };
-    let dropped = lost(&sources);
-    drop((sources, inlet));
+    sources.stop();
+    while let Some(item) = sources.next(Duration::ZERO) {
+        inlet.item(&item);
+    }
+    drop(inlet);
+    let ended = sources.finish();
     let mut end = recorder.finish()?;
-    end.dropped += dropped;
+    end.dropped += ended.iter().map(|one| one.dropped_frames + one.dropped_blocks).sum::<u64>();
     Ok(end)
 }
 

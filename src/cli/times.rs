@@ -1,6 +1,7 @@
 //! Times as people type them, after `--start`, `--end` and `--at`.
 
 use anyhow::Context as _;
+use clap::error::ErrorKind;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
@@ -136,7 +137,7 @@ pub(super) fn known(as_of: Option<&AsOfArg>, context: &Context) -> anyhow::Resul
 /// The borders of a stretch, each as it was typed.
 ///
 /// # Errors
-/// When it ends before it begins: so does one to a day before the one it begins on.
+/// Wrong usage, when it ends before it begins: so does one to a day before the one it begins on.
 pub(super) fn between(
     start: Option<&TimeArg>,
     end: Option<&TimeArg>,
@@ -149,7 +150,8 @@ pub(super) fn between(
     {
         let zone = context.config.timezone();
         let [start, end] = [start, until.end].map(|at| print::local(at, &zone));
-        anyhow::bail!("--end ({end}) is before --start ({start})");
+        let why = format!("--end ({end}) is before --start ({start})\n");
+        return Err(clap::Error::raw(ErrorKind::ValueValidation, why).into());
     }
     Ok((start, until.map(|until| until.end)))
 }
@@ -193,6 +195,7 @@ fn now(context: &Context) -> Timestamp {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::config::{Config, Source};
 
     fn zone() -> TimeZone {
         TimeZone::get("Europe/Berlin").unwrap()
@@ -248,6 +251,34 @@ mod tests {
         }
         for text in ["seq:x", "the mug", ""] {
             assert!(AsOfArg::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stretch_that_ends_before_it_begins_is_wrong_usage() {
+        let context = Context {
+            config: Config::default(),
+            config_file: None,
+            json: false,
+            data_dir: None,
+            source: Source::default(),
+        };
+        let of = |start: &str, end: &str| {
+            let [start, end] = [start, end].map(|text| TimeArg::parse(text).unwrap());
+            between(Some(&start), Some(&end), &context)
+        };
+        let (start, end) = of("2026-03-02", "2026-03-02").unwrap();
+        assert!(start < end, "a day is all of it");
+        let noon = "2026-03-02T12:00:00Z";
+        assert_eq!(of(noon, noon).unwrap(), (Some(utc(noon)), Some(utc(noon))));
+        for (start, end) in [
+            ("2026-03-02", "2026-03-01"),
+            ("2026-03-02", "2026-02-20"),
+            (noon, "2026-03-02T11:59:59Z"),
+        ] {
+            let error = of(start, end).unwrap_err();
+            assert!(error.is::<clap::Error>(), "{start} {end}: {error}");
+            assert!(error.to_string().contains("is before --start"), "{error}");
         }
     }
 

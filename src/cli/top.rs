@@ -93,7 +93,7 @@ fn page(
         print::local_clock(stats.at, zone),
     );
     for missing in status.iter().flat_map(|status| &status.degraded) {
-        let _ = writeln!(page, "{} {missing}", paint.yellow("!"));
+        let _ = writeln!(page, "{} {}", paint.yellow("!"), print::visible(missing));
     }
     if stats.behind_secs > 0.0 {
         let _ = writeln!(page, "the replay is {:.1} s behind its rate", stats.behind_secs);
@@ -222,7 +222,7 @@ mod tests {
             connection: 1,
             session: None,
             version: "0".into(),
-            degraded: vec!["front: it delivers nothing".into()],
+            degraded: vec!["front: it delivers nothing".into(), "model: \u{1b}[2Jno".into()],
         };
         let page = page("rob", Some(&status), &now, Some(&before), &TimeZone::UTC, Paint::plain());
         let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
@@ -230,6 +230,7 @@ mod tests {
         for line in [
             "rob online no session up 1:02:03 at 17:30:10",
             "! front: it delivers nothing",
+            "! model: \\u{1b}[2Jno",
             "front running 5.0 5.0 1200 7 0.13 3 2",
             "head waiting 0.0 - 0 0 - 0 0",
             "waiting: jobs 2",
