@@ -1,5 +1,7 @@
 //! What a message must not show: passwords in addresses and launch descriptions.
 
+use std::ops::Range;
+
 use super::Config;
 
 /// Stands for what is hidden.
@@ -8,28 +10,33 @@ const HIDDEN: &str = "***";
 const SECRETS: [&str; 9] =
     ["password", "passwd", "passphrase", "pass", "pwd", "pw", "secret", "token", "key"];
 
-/// The text as it may be logged and printed: user and password of every address (`rtsp://user:password@host`) and the
-/// values of properties and query parameters that are secrets by their names are `***`. In doubt more is hidden.
+/// The text as it may be logged and printed: user and password of every address (`rtsp://user:password@host`, and what
+/// looks like `user:password@host` without a scheme) and the values of properties and query parameters that are secrets by
+/// their names are `***`. In doubt more is hidden.
 #[must_use]
 pub fn without_secrets(text: &str) -> String {
-    without_values(&without_users(text))
+    let words = text.split_inclusive(ends_a_value);
+    without_values(&words.map(without_users).collect::<String>())
 }
 
-fn without_users(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + "://".len());
-        let address = &after[..after.find(ends_a_value).unwrap_or(after.len())];
-        shown.push_str(before);
-        rest = after;
-        // The last `@`: a password may hold one, and a `/`.
-        if let Some(at) = address.rfind('@') {
-            shown.push_str(HIDDEN);
-            rest = &after[at..];
-        }
-    }
-    shown + rest
+/// A word of a text: up to a space or a quote.
+fn without_users(word: &str) -> String {
+    let Some(user) = last_user(word) else { return word.to_owned() };
+    let (before, after) = (&word[..user.start], &word[user.end..]);
+    without_users(before) + HIDDEN + after
+}
+
+/// Where user and password of a word's last address stand.
+fn last_user(word: &str) -> Option<Range<usize>> {
+    // The last `@`: a password may hold one, and a `/`.
+    let end = word.rfind('@')?;
+    let before = &word[..end];
+    let start = match before.find("://") {
+        Some(scheme) => scheme + "://".len(),
+        // A user alone is no secret; with a password it begins the word, or follows `key=`.
+        None => before[..before.find(':')?].rfind('=').map_or(0, |equals| equals + 1),
+    };
+    Some(start..end)
 }
 
 fn without_values(text: &str) -> String {
@@ -108,6 +115,14 @@ mod tests {
             ("rtsp://admin:geheim@10.0.0.7:554/live", "rtsp://***@10.0.0.7:554/live"),
             ("from rtsp://u:ge/he@im@cam/a to http://x/", "from rtsp://***@cam/a to http://x/"),
             ("http://cam/v?user=u&pwd=geheim", "http://cam/v?user=u&pwd=***"),
+            ("u:geheim@hub:1883", "***@hub:1883"),
+            ("--set mqtt.broker=u:ge=he:i@m@hub", "--set mqtt.broker=***@hub"),
+            (
+                "x.toml:2:1: \"u:geheim@hub\" names no broker",
+                "x.toml:2:1: \"***@hub\" names no broker",
+            ),
+            ("rtspsrc location=u:ge/heim@cam ! appsink", "rtspsrc location=***@cam ! appsink"),
+            ("u:geheim@a,rtsp://v:geheim@b", "***@a,rtsp://***@b"),
             (
                 "rtspsrc location=\"rtsp://u:geheim@cam\" user-id=u user-pw=geheim ! appsink",
                 "rtspsrc location=\"rtsp://***@cam\" user-id=u user-pw=*** ! appsink",
@@ -130,6 +145,8 @@ mod tests {
             "--set window.key_frames=3",
             "--set mqtt.password_file=/etc/engram/mqtt",
             "user@host has no address",
+            "engram.toml:2:3: user@host:1883 has no password",
+            "it came at 12:30:00 from user@host",
             "v4l2src device=/dev/video0 ! appsink name=video",
             "pw=",
         ] {
@@ -142,6 +159,7 @@ mod tests {
         let mut config = Config::default();
         config.mqtt.broker = "mqtt://u:geheim@hub".into();
         config.llm.base_url = Some("http://u:geheim@llm/v1".into());
+        config.transcriber.base_url = Some("u:geheim@words:9000".into());
         config.camera.push(Camera {
             id: "front".into(),
             uri: Some("rtsp://u:geheim@cam/".into()),
@@ -150,11 +168,14 @@ mod tests {
         });
         let shown = toml::to_string(&config.without_secrets()).unwrap();
         assert!(!shown.contains("geheim") && shown.contains("rtsp://***@cam/"), "{shown}");
+        assert!(shown.contains("\"***@words:9000\""), "{shown}");
 
         for (text, set) in [
             ("[mqtt]\nbroker = \"mqtt://u:geheim@hub\"\n", None),
+            ("[mqtt]\nbroker = \"u:geheim@hub:1883\"\n", None),
             ("[llm]\nmax_tokens = \"http://u:geheim@llm\"\n", None),
             ("", Some("camera.0.uri=rtsp://u:geheim@cam")),
+            ("", Some("mqtt.broker=u:geheim@hub")),
         ] {
             let path = std::path::Path::new("engram.toml");
             let overrides: Vec<String> = set.map(str::to_owned).into_iter().collect();
