@@ -6,6 +6,7 @@ pub mod describe;
 pub(crate) mod enrol;
 pub mod histogram;
 pub mod ingest;
+mod lanes;
 pub mod meters;
 pub mod metrics;
 pub mod notify;

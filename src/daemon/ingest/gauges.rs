@@ -1,8 +1,8 @@
-//! What runs through a session, in figures: written by its stages, read by `stats` and the watchdog.
+//! What runs through a session, in figures: written by its stages and workers, read by `stats` and the watchdog.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::capture::{SourceHealth, SourceState};
 use crate::daemon::histogram::Histogram;
@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 pub struct SourceGauge {
     /// Frames or blocks handed to its stage.
     pub captured: u64,
-    /// Frames or blocks that nobody took in time.
+    /// Frames or blocks that nobody took in time, or that came too late.
     pub dropped: u64,
     /// End of the newest one.
     pub newest: Option<Timestamp>,
@@ -53,6 +53,33 @@ pub struct Readings {
     pub faces_shown: Histogram,
     /// Live: from the end of a turn until it is in the open window.
     pub turns_shown: Histogram,
+    /// Jobs that workers are at, by number: in which lane, and until when a worker is at it that does not hang.
+    in_hand: BTreeMap<u64, (&'static str, Instant)>,
+    /// The number of the newest.
+    taken: u64,
+}
+
+impl Readings {
+    /// Lanes with a worker that hangs in a job.
+    #[must_use]
+    pub fn hanging(&self, now: Instant) -> BTreeSet<&'static str> {
+        let overdue = self.in_hand.values().filter(|(_, until)| *until <= now);
+        overdue.map(|(lane, _)| *lane).collect()
+    }
+}
+
+/// A worker is at a job until this goes.
+#[derive(Debug)]
+#[must_use]
+pub(in crate::daemon) struct InHand {
+    gauges: Gauges,
+    job: u64,
+}
+
+impl Drop for InHand {
+    fn drop(&mut self) {
+        self.gauges.lock().in_hand.remove(&self.job);
+    }
 }
 
 /// Shared between a session and whoever looks on. Cheap to clone.
@@ -143,6 +170,15 @@ impl Gauges {
         *self.lock().restarts.entry(stage).or_default() += 1;
     }
 
+    /// A worker of that lane takes a job, at which it is so long at most unless it hangs.
+    pub(in crate::daemon) fn take_in_hand(&self, lane: &'static str, most: Duration) -> InHand {
+        let mut readings = self.lock();
+        readings.taken += 1;
+        let job = readings.taken;
+        readings.in_hand.insert(job, (lane, Instant::now() + most));
+        InHand { gauges: self.clone(), job }
+    }
+
     /// Whether sealing waits for space on the disk.
     pub(super) fn disk_full(&self, full: bool) {
         self.lock().disk_full = full;
@@ -169,6 +205,8 @@ impl Gauges {
         readings.jobs = 0;
         readings.disk_full = false;
         readings.sealed = readings.borders;
+        // A recogniser that was left behind in a job is nobody's any more.
+        readings.in_hand.clear();
         for gauge in readings.sources.values_mut() {
             (gauge.waiting, gauge.wanted_per_sec) = (0, None);
             gauge.state = gauge.state.map(|_| SourceState::Stopped);
@@ -224,5 +262,26 @@ mod tests {
         let state = |id| sources[&SourceId::new(id)].state;
         assert_eq!((state("front"), state("back")), (None, Some(SourceState::Running)));
         assert!(!lags("front") && !lags("front.audio") && lags("front.else"));
+    }
+
+    #[test]
+    fn a_worker_hangs_that_is_at_a_job_for_too_long_and_no_other() {
+        let (gauges, hour) = (Gauges::default(), Duration::from_secs(3600));
+        let hanging = || gauges.read().hanging(Instant::now()).into_iter().collect::<Vec<_>>();
+        let busy = gauges.take_in_hand("perceive", hour);
+        let hangs = gauges.take_in_hand("words", Duration::ZERO);
+        let hangs_too = gauges.take_in_hand("words", Duration::ZERO);
+        assert_eq!(hanging(), ["words"]);
+        drop(hangs);
+        assert_eq!(hanging(), ["words"]);
+        drop(hangs_too);
+        assert!(hanging().is_empty());
+        assert_eq!(gauges.read().hanging(Instant::now() + 2 * hour), BTreeSet::from(["perceive"]));
+        // The next session has workers of its own.
+        gauges.rest();
+        let next = gauges.take_in_hand("perceive", Duration::ZERO);
+        drop(busy);
+        assert_eq!(hanging(), ["perceive"]);
+        drop(next);
     }
 }

@@ -80,7 +80,8 @@ fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionE
         Ok(Why::Changed) => drain(&mut running.dispatcher, &mut sources, context),
         Ok(Why::Fault) | Err(_) => {}
     }
-    drop(sources);
+    // What they dropped since that was last counted, and what nobody took.
+    drops.count(&sources.finish(), &mut running.dispatcher);
     // The sealer's own fault, if it met one, comes out of `finish`.
     let _ = running.dispatcher.finish();
     let media_secs = running.media_secs();
@@ -175,11 +176,12 @@ fn feed(
     }
 }
 
-/// Takes in what was captured before the stop.
+/// Stops the sources and takes in what they captured before.
 fn drain(dispatcher: &mut Dispatcher, sources: &mut LiveSources, context: &LiveContext<'_>) {
+    sources.stop();
     let until = Instant::now() + DRAIN;
     while Instant::now() < until {
-        let Some(item) = sources.next(Duration::from_millis(20)) else { return };
+        let Some(item) = sources.next(Duration::ZERO) else { return };
         if !dispatcher.may_take(&item) {
             continue;
         }

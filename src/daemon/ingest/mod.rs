@@ -47,6 +47,7 @@ pub use live::{LiveContext, live};
 pub use pace::{Command, Pace};
 pub(crate) use perceivers::calibrations;
 pub use perceivers::{Calibrations, ObjectModel, PerceiverSet, Perceivers, Recogniser};
+pub(in crate::daemon) use pool::LANES;
 pub use pool::{Courtesy, CourtesyGuard};
 pub use report::{ClipReport, PartialWords, Report, SessionEnd};
 pub use session::{IngestError, SessionSettings, replay};

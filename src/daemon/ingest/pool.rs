@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::gauges::Gauges;
+use super::gauges::{Gauges, InHand};
 use super::mouths::Scores;
 use super::perceivers::{Analysed, Calibrations, PerceiverSet, Perceivers, Recogniser};
 use super::steady::Looks;
@@ -21,6 +21,18 @@ use crate::perceive::active_speaker::Excerpt;
 use crate::perceive::voice::RawTurn;
 use crate::percept::{SpeechTurn, Transcript};
 use crate::supervise::GaveUp;
+
+/// Workers for faces, things, voices and mouths.
+const PERCEIVE: &str = "perceive";
+/// Recognisers of words.
+const WORDS: &str = "words";
+/// All lanes of work, each with workers and a queue of its own.
+pub(in crate::daemon) const LANES: [&str; 2] = [PERCEIVE, WORDS];
+
+/// A worker hangs that is at one job for so many times as long as the longest turn …
+const HANGS_AFTER_TURNS: f64 = 30.0;
+/// … and for longer than this, seconds. The slowest recogniser on the slowest machine is done by then.
+const HANGS_AFTER_SECS: f64 = 600.0;
 
 /// Where a job's result arrives, exactly once.
 pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
@@ -101,11 +113,13 @@ impl Pool {
         let mut threads = Vec::new();
         let calibrated = set.calibrated(told);
         let lost = Arc::<AtomicBool>::default();
+        let turns_secs = HANGS_AFTER_TURNS * set.settings().voice.max_turn_secs;
         let care = Care {
             set: Arc::clone(set),
             calibrated,
             gauges: gauges.clone(),
             lost: Arc::clone(&lost),
+            hangs_after: Duration::from_secs_f64(turns_secs.max(HANGS_AFTER_SECS)),
         };
         for number in 0..workers.max(1) {
             let perceivers = set.load(&care.calibrated)?;
@@ -264,16 +278,23 @@ pub fn take<T>(pending: &Pending<T>) -> Result<T, PerceiveError> {
     pending.recv().unwrap_or_else(|_| Err(PerceiveError::WorkerLost))
 }
 
-/// What a worker that breaks down needs to be made anew.
+/// What a worker that breaks down needs to be made anew, and one that hangs to be noticed.
 #[derive(Clone)]
 struct Care {
     set: Arc<PerceiverSet>,
     calibrated: Arc<Calibrations>,
     gauges: Gauges,
     lost: Arc<AtomicBool>,
+    /// How long a worker is at one job at most.
+    hangs_after: Duration,
 }
 
 impl Care {
+    /// The worker is at a job until that goes.
+    fn at_work(&self, lane: &'static str) -> InHand {
+        self.gauges.take_in_hand(lane, self.hangs_after)
+    }
+
     fn gave_up(&self, stage: &str, over: Result<(), GaveUp>) {
         if let Err(why) = over {
             tracing::error!(stage, %why, "A worker broke down: the session ends.");
@@ -284,8 +305,9 @@ impl Care {
 
 fn work(perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy, care: &Care) {
     let make = || care.set.load(&care.calibrated);
-    let restarted = || care.gauges.restarted("perceive");
-    let over = supervise::serve("perceive", queue, perceivers, make, restarted, |worker, job| {
+    let restarted = || care.gauges.restarted(PERCEIVE);
+    let over = supervise::serve(PERCEIVE, queue, perceivers, make, restarted, |worker, job| {
+        let _at_work = care.at_work(PERCEIVE);
         courtesy.step_aside();
         // A receiver that is gone means that nobody waits any more.
         match job {
@@ -295,7 +317,7 @@ fn work(perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy, care
             Job::Again(turns, reply) => reply.send(worker.again(turns)).ok(),
         };
     });
-    care.gave_up("perceive", over);
+    care.gave_up(PERCEIVE, over);
 }
 
 fn recognise(
@@ -306,13 +328,105 @@ fn recognise(
     care: &Care,
 ) {
     let make = || care.set.recogniser()?.ok_or(PerceiveError::WorkerLost);
-    let restarted = || care.gauges.restarted("words");
-    let over = supervise::serve("words", queue, recogniser, make, restarted, |worker, job| {
+    let restarted = || care.gauges.restarted(WORDS);
+    let over = supervise::serve(WORDS, queue, recogniser, make, restarted, |worker, job| {
         let (turn, reply) = job;
         if !done.load(Ordering::Relaxed) {
+            let _at_work = care.at_work(WORDS);
             courtesy.step_aside();
             reply.send(worker.words(&turn)).ok();
         }
     });
-    care.gave_up("words", over);
+    care.gave_up(WORDS, over);
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::config::{Config, TranscriberKind};
+    use crate::ids::{SourceId, TurnId};
+    use crate::models::Catalogue;
+    use crate::perceive::speech::{TranscribeError, Transcriber};
+    use crate::time::{Span, Timestamp};
+
+    /// Says that it was asked, and answers when it is told to.
+    struct Held {
+        asked: Sender<()>,
+        go_on: Receiver<()>,
+    }
+
+    impl Transcriber for Held {
+        fn transcribe(
+            &mut self,
+            _sound: &[f32],
+            _start: Timestamp,
+        ) -> Result<Transcript, TranscribeError> {
+            self.asked.send(()).ok();
+            self.go_on.recv().ok();
+            Ok(Transcript {
+                text: String::new(),
+                words: Vec::new(),
+                language: None,
+                engine: self.name().to_owned(),
+            })
+        }
+
+        fn name(&self) -> &str {
+            "held"
+        }
+    }
+
+    fn turn() -> SpeechTurn {
+        SpeechTurn {
+            id: TurnId(0),
+            source: SourceId::new("mic"),
+            span: Span::new(Timestamp::EPOCH, Timestamp::EPOCH.plus_secs(1.0)),
+            speech_secs: 1.0,
+            level_dbfs: 0.0,
+            embedding: None,
+            words: None,
+            overlapped: false,
+            distinct: None,
+            own: false,
+            sound: Arc::from([]),
+        }
+    }
+
+    #[test]
+    fn a_recogniser_that_does_not_come_back_is_seen_to_hang_and_an_idle_one_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut config = Config::default();
+        config.transcriber.kind = TranscriberKind::None;
+        let catalogue = Catalogue::open(Some(dir.path()), None).unwrap();
+        let gauges = Gauges::default();
+        let care = Care {
+            set: Arc::new(PerceiverSet::choose(&config, &catalogue).unwrap()),
+            calibrated: Arc::default(),
+            gauges: gauges.clone(),
+            lost: Arc::default(),
+            hangs_after: Duration::ZERO,
+        };
+        let (asked, was_asked) = bounded(1);
+        let (let_go, go_on) = bounded(1);
+        let (jobs, queue) = bounded::<WordsJob>(1);
+        let recogniser = Recogniser::of(Box::new(Held { asked, go_on }));
+        let worker = thread::spawn(move || {
+            recognise(recogniser, &queue, &Courtesy::default(), &AtomicBool::new(false), &care);
+        });
+        let hanging = || gauges.read().hanging(Instant::now());
+        let idle = hanging();
+        let (reply, words) = bounded(1);
+        jobs.send((turn(), reply)).unwrap();
+        was_asked.recv().unwrap();
+        let held = hanging();
+        let_go.send(()).unwrap();
+        words.recv().unwrap().unwrap();
+        drop(jobs);
+        worker.join().unwrap();
+        assert_eq!((idle, held), (BTreeSet::new(), BTreeSet::from([WORDS])));
+        assert!(hanging().is_empty());
+    }
 }

@@ -89,7 +89,7 @@ pub const METRICS: &[Metric] = &[
         "engram_source_dropped_total",
         Kind::Counter,
         &["source"],
-        "Frames or blocks that nobody took in time.",
+        "Frames or blocks that nobody took in time, or that came too late.",
     ),
     metric(
         "engram_source_lag_seconds",
