@@ -12,11 +12,15 @@
 //!
 //! What is no sign leaves the word alone: "He will be back", "Hope so", "Mark my words".
 
+mod titles;
+
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ids::EntityId;
+
+pub use titles::{is_title, may_be_one, parted, title};
 
 /// Names that are also plain words, and met as such in every conversation.
 pub const PLAIN_NAMES: [&str; 28] = [

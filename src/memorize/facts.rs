@@ -3,6 +3,7 @@
 //! A fact is a slot (subject, attribute) with a value; conservative patterns find it in a sentence ([`told`]). Same value
 //! again: nothing new. Another value of a single-valued slot, or the opposite: the old one ends. What is over ends.
 
+mod again;
 mod here;
 mod owned;
 mod people;
@@ -112,6 +113,14 @@ pub(super) fn settle(mut stated: Vec<Sentence>, before: &View, draft: &mut Draft
     owned::give_owners(&mut stated, before);
     let facts = stated.iter().filter_map(|sentence| sentence.fact.as_ref());
     let mut slots = known_in(facts.flat_map(slots_of), before);
+    for sentence in &mut stated {
+        let at = sentence.span.start;
+        if let Some(fact) = &mut sentence.fact
+            && let Some(known) = slots.get(&slot(fact))
+        {
+            again::restored(fact, at, known);
+        }
+    }
     let mut said: BTreeMap<Slot, Vec<Fact>> = BTreeMap::new();
     let mut fresh: Vec<Sentence> = Vec::new();
     let mut of_slot: BTreeMap<Slot, Vec<usize>> = BTreeMap::new();
@@ -262,9 +271,12 @@ pub(super) fn settle_told(row: &mut MemoryRow, draft: &mut Draft) {
     let Some(mut fact) = row.fact.clone() else { return };
     let before = draft.before();
     owned::give_owner(&mut fact, &before);
-    row.fact = Some(fact.clone());
     let (at, grounds) = (row.valid_from, [Ground::Memory(row.id)]);
     let mut slots = known_in(slots_of(&fact), &before);
+    if let Some(known) = slots.get(&slot(&fact)) {
+        again::restored(&mut fact, at, known);
+    }
+    row.fact = Some(fact.clone());
     let rivals = end_rivals(&fact, at, &mut slots, draft);
     let known = slots.entry(slot(&fact)).or_default();
     let statement = Statement {

@@ -307,56 +307,48 @@ impl Memorizer {
     /// memory. What has none gets it later ([`vectors`]).
     #[must_use]
     pub fn vector(&self, text: &str, persons: &Persons) -> Option<Embedding> {
-        self.vector_named(text, |id| match id.kind {
+        let wording = for_embedding(text, |id| match id.kind {
             EntityKind::Object | EntityKind::Place => None,
             _ => persons.name(persons.resolve(id)).map(|(name, _)| name.to_owned()),
-        })
+        });
+        self.vector_worded(&wording)
     }
 
     /// Makes the vectors of sentences that erasing rewrote; gives back how many. Recorded with the erasure, so
     /// that a kill in between changes nothing.
     ///
+    /// Whoever writes does not wait meanwhile: nothing is held while a portion is embedded. What was erased, rewritten
+    /// or named otherwise by its commit gets none of these vectors.
+    ///
     /// # Errors
     /// When the store fails.
     pub fn embed_rewritten(&self, memory: &Memory) -> Result<usize, MemoryError> {
+        let seen = memory.view().seq();
         let rewritten = memory.rewritten()?;
-        let Some(at) = memory.newest_record() else { return Ok(0) };
         let Some(model) = self.text.as_ref().and_then(|text| text.model()) else { return Ok(0) };
         if rewritten.is_empty() {
             return Ok(0);
         }
-        let mut draft = memory.begin(at);
-        let view = draft.before();
         let mut made = 0;
-        for id in &rewritten {
-            let Some(row) = view.memory(*id) else { continue };
-            if view.embedding(*id, model).is_some() {
-                continue;
-            }
-            if let Some(vector) =
-                self.vector_named(row.meaning(), |id| vectors::named(&view, view.resolve(id)))
-            {
-                draft.embed(*id, vector);
-                made += 1;
-            }
+        for ids in rewritten.chunks(vectors::PORTION) {
+            let mut wanted = vectors::lacking(&memory.view(), ids, model);
+            let mut found = Vec::with_capacity(wanted.len());
+            wanted.retain(|one| {
+                let vector = self.vector_worded(&one.wording);
+                let is_made = vector.is_some();
+                found.extend(vector);
+                is_made
+            });
+            let Some(at) = memory.newest_record().filter(|_| !wanted.is_empty()) else { continue };
+            made += vectors::keep_as_worded(memory, at, &wanted, found)?;
         }
-        match made {
-            0 => drop(draft),
-            _ => draft.commit().map(drop)?,
-        }
-        memory.settle_rewritten(&rewritten)?;
+        memory.settle_rewritten(&rewritten, seen)?;
         Ok(made)
     }
 
-    /// The same as [`Self::vector`]; `name` tells how a mention is worded.
-    fn vector_named(
-        &self,
-        text: &str,
-        name: impl FnMut(EntityId) -> Option<String>,
-    ) -> Option<Embedding> {
-        let embedder = self.text.as_ref()?;
-        let wording = for_embedding(text, name);
-        match embedder.embed_at_once(&wording) {
+    /// The same as [`Self::vector`], of a sentence as it is worded for the embedder.
+    fn vector_worded(&self, wording: &str) -> Option<Embedding> {
+        match self.text.as_ref()?.embed_at_once(wording) {
             Ok(vector) => vector,
             Err(error) => {
                 tracing::warn!(%error, "A memory is kept without its vector.");

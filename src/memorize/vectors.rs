@@ -4,10 +4,14 @@
 //! In three steps, so that the one that takes time holds nobody up: word the sentences, have them embedded,
 //! commit what is still true of them.
 
-use crate::ids::{EntityId, EntityKind, MemoryId};
+use crate::ids::{EntityId, EntityKind, MemoryId, ModelHash};
 use crate::memory::{Memory, MemoryError, View};
 use crate::percept::Embedding;
 use crate::text::{TextEmbedder, TextError, for_embedding};
+use crate::time::Timestamp;
+
+/// Memories per commit, where they are embedded here and now.
+pub(super) const PORTION: usize = 256;
 
 /// A memory whose vector is wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +35,12 @@ pub fn word(view: &View, ids: &[MemoryId]) -> Vec<Wanted> {
     ids.iter().filter_map(worded).collect()
 }
 
+/// The same of those that have no vector of that model.
+pub(super) fn lacking(view: &View, ids: &[MemoryId], model: ModelHash) -> Vec<Wanted> {
+    let lacks = |id: &MemoryId| view.embedding(*id, model).is_none();
+    word(view, &ids.iter().copied().filter(lacks).collect::<Vec<_>>())
+}
+
 /// The name by which a mention is embedded; none: a noun.
 pub(super) fn named(view: &View, id: EntityId) -> Option<String> {
     match id.kind {
@@ -50,12 +60,38 @@ pub fn keep(
     vectors: Vec<Embedding>,
 ) -> Result<usize, MemoryError> {
     let Some(at) = memory.view().newest_time() else { return Ok(0) };
+    keep_where(memory, at, wanted, vectors, |before, one| {
+        before.memory(one.memory).is_some_and(|row| row.text == one.text)
+    })
+}
+
+/// As [`keep`], recorded at `at`; what would be worded otherwise by now is left out, too: a name in it may have been
+/// erased meanwhile.
+///
+/// # Errors
+/// As there.
+pub(super) fn keep_as_worded(
+    memory: &Memory,
+    at: Timestamp,
+    wanted: &[Wanted],
+    vectors: Vec<Embedding>,
+) -> Result<usize, MemoryError> {
+    keep_where(memory, at, wanted, vectors, |before, one| word(before, &[one.memory]).contains(one))
+}
+
+/// Commits the vectors for which `same` holds of the memory before the commit, and that are not there yet.
+fn keep_where(
+    memory: &Memory,
+    at: Timestamp,
+    wanted: &[Wanted],
+    vectors: Vec<Embedding>,
+    same: impl Fn(&View, &Wanted) -> bool,
+) -> Result<usize, MemoryError> {
     let mut draft = memory.begin(at);
     let before = draft.before();
     let mut kept = 0;
     for (one, vector) in wanted.iter().zip(vectors) {
-        let same = before.memory(one.memory).is_some_and(|row| row.text == one.text);
-        if same && before.embedding(one.memory, vector.model).is_none() {
+        if same(&before, one) && before.embedding(one.memory, vector.model).is_none() {
             draft.embed(one.memory, vector);
             kept += 1;
         }
@@ -107,8 +143,6 @@ pub fn make(
     embedder: &dyn TextEmbedder,
     ids: &[MemoryId],
 ) -> Result<usize, VectorError> {
-    /// Memories per commit.
-    const PORTION: usize = 256;
     let mut made = 0;
     for ids in ids.chunks(PORTION) {
         let mut wanted = word(&memory.view(), ids);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{EntityId, EntityKind};
-use crate::names::{Name, Text, folded};
+use crate::names::{Name, Text, folded, may_be_one, parted};
 
 use super::temporal::Moment;
 
@@ -12,18 +12,24 @@ pub(crate) struct Called {
     pub(super) at: Moment,
     /// Whose a name is, by the name as names are compared.
     by_name: BTreeMap<String, BTreeSet<EntityId>>,
+    /// Whose a name is behind which title, by the name without it.
+    titled: BTreeMap<String, BTreeSet<(&'static str, EntityId)>>,
     /// Names that count wherever they stand in a text.
     in_texts: Vec<(Name, EntityId)>,
 }
 
 impl Called {
     pub(super) fn at(at: Moment) -> Self {
-        Self { at, by_name: BTreeMap::new(), in_texts: Vec::new() }
+        Self { at, by_name: BTreeMap::new(), titled: BTreeMap::new(), in_texts: Vec::new() }
     }
 
     /// Takes in the name of `entity`, which is `who` now.
     pub(super) fn put(&mut self, name: &str, entity: EntityId, who: EntityId) {
-        self.by_name.entry(folded(name)).or_default().insert(who);
+        let as_compared = folded(name);
+        if let Some((title, bare)) = parted(&as_compared) {
+            self.titled.entry(bare.to_owned()).or_default().insert((title, who));
+        }
+        self.by_name.entry(as_compared).or_default().insert(who);
         // "The kitchen" in a sentence is a word first, whether a place is called so or not.
         if entity.kind != EntityKind::Place {
             self.in_texts.push((Name::new(name), who));
@@ -33,6 +39,22 @@ impl Called {
     /// Everyone and everything of that name, ascending.
     pub(super) fn so(&self, name: &str) -> Vec<EntityId> {
         self.by_name.get(&folded(name)).into_iter().flatten().copied().collect()
+    }
+
+    /// The one who is called so but for a title: "Dr Novak" and "Novak" may be who was named "Doctor Novak", "Mrs Novak" is
+    /// not. `None` where nobody is, or more than one.
+    pub(super) fn but_for_title(&self, name: &str) -> Option<EntityId> {
+        let name = folded(name);
+        let found: BTreeSet<EntityId> = match parted(&name) {
+            Some((title, bare)) => {
+                let plain = self.by_name.get(bare).into_iter().flatten().copied();
+                let titled = self.titled.get(bare).into_iter().flatten();
+                let same = titled.filter(|(other, _)| may_be_one(title, other));
+                plain.chain(same.map(|(_, who)| *who)).collect()
+            }
+            None => self.titled.get(&name).into_iter().flatten().map(|(_, who)| *who).collect(),
+        };
+        found.first().copied().filter(|_| found.len() == 1)
     }
 
     /// Whose name stands in the text.

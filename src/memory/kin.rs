@@ -22,14 +22,15 @@ const FORMS: &str = "\
     creep crept\nflee fled\nforbid forbade forbidden\nforgive forgave forgiven\nkneel knelt\nlean leant\n\
     sew sewn\nshrink shrank shrunk\nslide slid\nspin spun\nstick stuck\nsting stung\nswing swung\nbuy bought\n\
     man men\nwoman women\nchild children\nfoot feet\ntooth teeth\ngoose geese\nmouse mice\nknife knives\nwife wives\n\
-    shelf shelves\nhalf halves\nloaf loaves\nscarf scarves";
+    shelf shelves\nhalf halves\nloaf loaves\nscarf scarves\nmislay mislaid\noversee oversaw overseen";
 
 /// Words that mean the same where people talk of a house and who lives in it, a line each, with their forms.
 const SAME: &str = "\
     repair fix mend\nbuy bought purchase\nbegin began begun start\nclose shut\npresent gift\nsofa couch\ntap faucet\n\
     bike bicycle\nfridge refrigerator\ntv television telly\nphone telephone\nbreak broke broken smash shatter\n\
     doctor physician\ncar automobile\ntrash rubbish garbage\nphoto photograph\nmother mum mom\nfather dad\n\
-    grandmother grandma granny\ngrandfather grandpa\nill sick\nreturn back\nleave left depart away";
+    grandmother grandma granny\ngrandfather grandpa\nill sick\nreturn back\nleave left depart away\n\
+    backpack rucksack\ncellar basement\nattic loft\nrug carpet";
 
 /// Of each stem those that are kin to it.
 static KIN: LazyLock<BTreeMap<String, Vec<String>>> = LazyLock::new(|| {

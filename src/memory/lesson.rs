@@ -102,6 +102,8 @@ impl View {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::memory::testing::memory_row;
+    use crate::time::{Span, Timestamp};
 
     #[test]
     fn a_lesson_is_read_as_it_was_written() {
@@ -113,23 +115,9 @@ mod tests {
         assert_eq!(Lesson::read(&right.to_string()), Some(right));
         assert_eq!(Lesson::read("Something else."), None);
         // Its question is what it is found by.
-        let at = crate::time::Timestamp::EPOCH;
-        let mut row = MemoryRow {
-            id: MemoryId(1),
-            kind: MemoryKind::Lesson,
-            text: wrong.to_string(),
-            span: crate::time::Span::new(at, at),
-            clip: None,
-            entities: Vec::new(),
-            fact: None,
-            importance: 0.6,
-            confidence: 1.0,
-            pinned: false,
-            valid_from: at,
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: Lesson::ORIGIN.to_owned(),
-        };
+        let at = Timestamp::EPOCH;
+        let row = memory_row(MemoryKind::Lesson, &wrong.to_string(), Span::new(at, at));
+        let mut row = MemoryRow { origin: Lesson::ORIGIN.to_owned(), ..row };
         assert_eq!(row.meaning(), question);
         row.kind = MemoryKind::Note;
         assert_eq!(row.meaning(), row.text);

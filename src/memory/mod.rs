@@ -58,6 +58,8 @@ pub(crate) mod summary;
 mod tables;
 mod temporal;
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 mod told;
 mod upkeep;

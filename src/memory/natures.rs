@@ -58,6 +58,12 @@ pub(crate) const TRADES: &str = "\
      researcher roofer sailor salesman saleswoman scientist sculptor secretary seller singer soldier solicitor student \
      surgeon surveyor tailor teacher technician therapist trainer translator tutor vet waiter waitress watchmaker \
      welder writer";
+/// Nouns of rooms of a house, and of what is beside it.
+pub(crate) const ROOMS: &str = "\
+     attic balcony basement bathroom bedroom cellar corridor garage garden greenhouse hall hallway kitchen lab laboratory \
+     larder lobby loft lounge nursery office pantry porch room shed studio terrace workshop yard";
+/// Nouns of houses.
+pub(crate) const HOUSES: &str = "apartment barn building flat home house";
 /// What words for other trades end with: "metalworker", "goldsmith".
 const TRADE_ENDS: [&str; 5] = ["worker", "smith", "maker", "keeper", "mason"];
 /// Words that end so, and tell no trade.

@@ -127,6 +127,12 @@ impl View {
         self.called().so(name)
     }
 
+    /// The one whose name that is but for a title ("Novak", "Dr. Novak" of "Doctor Novak"); `None` where several are.
+    #[must_use]
+    pub fn find_but_for_title(&self, name: &str) -> Option<EntityId> {
+        self.called().but_for_title(name)
+    }
+
     /// Everyone and everything that a text names, by name or id, resolved, ascending.
     #[must_use]
     pub fn named_in(&self, text: &str) -> Vec<EntityId> {

@@ -167,7 +167,8 @@ impl View {
         version.is_some_and(|version| self.admits_row(&version.row, filter))
     }
 
-    fn admits_row(&self, row: &MemoryRow, filter: &Filter) -> bool {
+    /// Whether a row passes.
+    pub(crate) fn admits_row(&self, row: &MemoryRow, filter: &Filter) -> bool {
         let is_one = |entity: &EntityId| {
             let resolved = self.resolve(*entity);
             filter.entities.iter().any(|wanted| self.resolve(*wanted) == resolved)

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::{EntityId, EntityKind, MemoryId};
-use crate::names::{Name, Text};
+use crate::names::{Name, Text, are_same};
 
 use super::Draft;
 use super::filter::Filter;
@@ -17,15 +17,23 @@ const TOLD: [MemoryKind; 2] = [MemoryKind::Note, MemoryKind::Lesson];
 /// What somebody said is somebody's, and a summary tells of everybody.
 const OF_OTHERS: [MemoryKind; 2] = [MemoryKind::Utterance, MemoryKind::Summary];
 
-/// Memories that were told under a name that somebody has from now on, and are not about them yet.
+/// Memories that were told under a name that somebody has from now on, and are neither about them yet nor about somebody
+/// else who goes by that name.
 pub(super) fn told_before(view: &View, named: &NameRow) -> Vec<MemoryId> {
     if !matches!(named.entity.kind, EntityKind::Person | EntityKind::Face | EntityKind::Voice) {
         return Vec::new();
     }
-    let who = view.resolve(named.entity);
-    let about = |row: &MemoryRow| row.links().iter().any(|id| view.resolve(*id) == who);
-    let told = naming(view, &Name::new(&named.name), &TOLD).into_iter();
-    told.filter(|row| !about(row)).map(|row| row.id).collect()
+    let (who, name) = (view.resolve(named.entity), Name::new(&named.name));
+    // As surely as the new name is known, or more so.
+    let is_called_so = |id: EntityId| {
+        let called = view.names(id).into_iter().next();
+        called.filter(|called| called.source >= named.source).is_some_and(|called| {
+            are_same(&called.name, &named.name) || name.is_part_of(&Name::new(&called.name))
+        })
+    };
+    let is_meant = |id: &EntityId| view.resolve(*id) == who || is_called_so(*id);
+    let told = naming(view, &name, &TOLD).into_iter();
+    told.filter(|row| !row.links().iter().any(is_meant)).map(|row| row.id).collect()
 }
 
 /// Memories of these kinds whose words hold the name.
@@ -88,5 +96,43 @@ impl Draft {
             row.entities.push(before.resolve(named.entity));
             self.memory(row, None);
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::memory::model::NameSource;
+    use crate::memory::testing::memory_row;
+    use crate::memory::{Memory, StoreOptions};
+    use crate::time::{Span, Timestamp};
+
+    #[test]
+    fn what_was_told_of_somebody_is_not_about_a_namesake_who_comes_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let at = |secs: f64| Timestamp::EPOCH.plus_secs(secs);
+        let named = |entity, name: &str, secs, source| {
+            let mut draft = memory.begin(at(secs));
+            let (name, since) = (name.to_owned(), at(secs));
+            draft.name(NameRow { entity, name, since, source, turn: None });
+            draft.commit().unwrap();
+        };
+        let mut draft = memory.begin(at(0.0));
+        let [ava, misheard, namesake] = [(); 3].map(|()| draft.new_entity(EntityKind::Person));
+        let note = memory_row(MemoryKind::Note, "Ava likes tea.", Span::new(at(0.0), at(0.0)));
+        let id = draft.new_memory_id();
+        draft.memory(MemoryRow { id, ..note }, None);
+        draft.commit().unwrap();
+        let about = || memory.view().memory(id).unwrap().entities.clone();
+        named(misheard, "Ava", 1.0, NameSource::Said);
+        assert_eq!(about(), [misheard]);
+        // What is told goes before what was heard.
+        named(ava, "Ava", 2.0, NameSource::Told);
+        named(ava, "Ava Stone", 3.0, NameSource::Told);
+        assert_eq!(about(), [ava, misheard]);
+        named(namesake, "Ava", 4.0, NameSource::Told);
+        assert_eq!(about(), [ava, misheard]);
     }
 }

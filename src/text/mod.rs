@@ -1,4 +1,4 @@
-//! Sentence embeddings: memories and questions become vectors that can be compared.
+//! Sentences and their embeddings: memories and questions become vectors that can be compared.
 //!
 //! [`MiniLm`] runs here; [`ServerEmbedder`] asks a server. [`Embedders`] is the one that is configured together
 //! with the one whose vectors answer until every memory has the configured one's.
@@ -7,6 +7,7 @@ mod embedders;
 mod error;
 mod minilm;
 mod reply;
+mod sentences;
 mod server;
 mod wording;
 
@@ -16,6 +17,7 @@ use crate::percept::Embedding;
 pub use embedders::{Answering, Embedders};
 pub use error::TextError;
 pub use minilm::MiniLm;
+pub(crate) use sentences::sentences;
 pub use server::ServerEmbedder;
 pub use wording::for_embedding;
 

@@ -2,16 +2,15 @@
 
 use super::phrase::{Clause, clauses, noun_phrase, place, read_clause};
 use super::words::{DETERMINERS, Words};
+use crate::memory::natures;
 
 /// Longest name of a place, words.
 const LONGEST: usize = 3;
 /// After these somebody names where they are.
 const WITHIN: Words = Words("in at inside on");
 /// Nouns of rooms: what is overheard, or only shown ("this is the …"), must be one.
-const ROOMS: Words = Words(
-    "kitchen room bedroom bathroom hall hallway office garage cellar attic garden lab laboratory workshop corridor lobby \
-     library balcony studio nursery pantry porch basement shed terrace yard canteen ward classroom reception",
-);
+const ROOMS: [Words; 2] =
+    [Words(natures::ROOMS), Words("canteen classroom library reception ward")];
 /// "In the dark" is nowhere.
 const NOWHERE: Words = Words(
     "dark clear black red green process mess position situation stage point company boat same zone middle midst know loop \
@@ -48,10 +47,14 @@ fn name(clause: Clause<'_>, room: bool) -> Option<String> {
         all => (None, all),
     };
     let last = words.last()?;
+    let is_room = || {
+        let known = matches!(article, Some("the" | "our"));
+        known && ROOMS.iter().any(|rooms| rooms.has(last))
+    };
     let sound = words.len() <= LONGEST
         && !words.contains(&"of")
         && !words.iter().any(|word| NOWHERE.has(word))
-        && (!room || (ROOMS.has(last) && matches!(article, Some("the" | "our"))));
+        && (!room || is_room());
     sound.then(|| words.join(" "))
 }
 
@@ -68,6 +71,7 @@ mod tests {
             ("Ok, now we're in the living room", "living room"),
             ("<person_1> said: \"This is the kitchen.\"", "kitchen"),
             ("This room is the nursery.", "nursery"),
+            ("This is the larder.", "larder"),
             ("You are now in our workshop, robot.", "workshop"),
         ] {
             assert_eq!([told(text), heard(text)], [name, name], "{text}");

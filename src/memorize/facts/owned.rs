@@ -1,9 +1,11 @@
 //! Whose a thing is that is told of: "the keys" are those of whoever speaks, or of the only one whose keys are known.
 //!
-//! What is somebody's goes by its owner's name ("ava's keys"), or by the owner's id until there is a name.
+//! What is somebody's goes by its owner's name ("ava's keys"), or by the owner's id until there is a name, or where others
+//! have the same one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::words::PLAIN;
 use crate::ids::{EntityId, EntityKind};
 use crate::memorize::Sentence;
 use crate::memory::model::{Fact, FactAction, MemoryKind};
@@ -17,7 +19,9 @@ const LOOKED_AT: usize = 200;
 /// What facts call a thing of somebody's, and how a sentence does.
 pub(super) fn called(owner: EntityId, thing: &str, view: &View) -> (String, String) {
     let name = view.display_name(owner).to_lowercase();
-    (format!("{name}'s {thing}"), format!("<{owner}>'s {thing}"))
+    let id = view.resolve(owner);
+    let whose = if person_called(view, &name) == Some(id) { name } else { id.to_string() };
+    (format!("{whose}'s {thing}"), format!("<{owner}>'s {thing}"))
 }
 
 /// Gives things that are told of without an owner the one whose they are, by what was known before and what was stated
@@ -82,7 +86,7 @@ fn person_called(view: &View, owner: &str) -> Option<EntityId> {
     }
 }
 
-/// What facts call the things whose places are known, by what they are called without their owners.
+/// What facts call the things whose places are known, by what they are called without their owners, or by the end of it.
 struct Known<'a> {
     view: &'a View,
     subjects: BTreeMap<String, BTreeSet<String>>,
@@ -99,7 +103,8 @@ impl Known<'_> {
         let view = self.view;
         let (owner, thing) = parts(subject);
         let subjects = &*self.of(thing);
-        let owned = || subjects.iter().filter(|one| parts(one).0.is_some());
+        let exact = move || subjects.iter().filter(move |one| parts(one).1 == thing);
+        let owned = || exact().filter(|one| parts(one).0.is_some());
         let of = |who: EntityId| {
             owned().find(|one| parts(one).0.and_then(|name| person_called(view, name)) == Some(who))
         };
@@ -111,8 +116,24 @@ impl Known<'_> {
                 owned().next().filter(|_| alone)
             }),
         };
-        found.cloned()
+        let longer = || exact().next().is_none().then(|| longer(subject, subjects)).flatten();
+        found.or_else(longer).cloned()
     }
+}
+
+/// The only known thing that a shorter name may mean: "the globe" after "the big globe", "Ava's glasses" after "Ava's reading
+/// glasses". (The fuse box is not "the box".)
+fn longer<'a>(subject: &str, subjects: &'a BTreeSet<String>) -> Option<&'a String> {
+    let (owner, thing) = parts(subject);
+    let more = |one: &'a String| {
+        let (theirs, name) = parts(one);
+        let more = name.strip_suffix(thing)?.strip_suffix(' ')?;
+        (theirs == owner).then_some((one, more))
+    };
+    let mut fit = subjects.iter().filter_map(more);
+    let (one, more) = fit.next()?;
+    let plain = owner.is_some() || more.split(' ').all(|word| PLAIN.has(word));
+    (plain && fit.next().is_none()).then_some(one)
 }
 
 fn known(view: &View, thing: &str) -> BTreeSet<String> {
@@ -120,7 +141,10 @@ fn known(view: &View, thing: &str) -> BTreeSet<String> {
     let filter = Filter { kinds, ..Filter::default() };
     let hits = view.lexical(thing, LOOKED_AT, &filter).into_iter();
     let facts = hits.filter_map(|(id, _)| view.memory(id)?.fact.clone());
-    let such = |fact: &Fact| is_of_thing(fact) && parts(&fact.subject).1 == thing;
+    let such = |fact: &Fact| {
+        let called = parts(&fact.subject).1.strip_suffix(thing);
+        is_of_thing(fact) && called.is_some_and(|more| more.is_empty() || more.ends_with(' '))
+    };
     facts.filter(such).map(|fact| fact.subject).collect()
 }
 
@@ -144,6 +168,25 @@ mod tests {
 
     fn subjects(stated: &[Sentence]) -> Vec<&str> {
         stated.iter().map(|one| one.fact.as_ref().unwrap().subject.as_str()).collect()
+    }
+
+    #[test]
+    fn a_shorter_name_means_the_only_thing_that_is_called_so_at_greater_length() {
+        let meant = |subject: &str, known: &[&str]| {
+            let known = known.iter().map(|one| (*one).to_owned()).collect();
+            longer(subject, &known).cloned().unwrap_or_default()
+        };
+        for (subject, known, wanted) in [
+            ("globe", &["big globe"][..], "big globe"),
+            ("ava's glasses", &["ava's reading glasses"], "ava's reading glasses"),
+            ("globe", &["big globe", "celestial globe"], ""),
+            ("box", &["fuse box"], ""),
+            ("glasses", &["ava's reading glasses"], ""),
+            ("ben's glasses", &["ava's reading glasses"], ""),
+            ("lobe", &["big globe"], ""),
+        ] {
+            assert_eq!(meant(subject, known), wanted, "{subject} {known:?}");
+        }
     }
 
     #[test]
@@ -192,5 +235,13 @@ mod tests {
         let mut stated = [told(&others, Some(other)), told("ben's keys", None)];
         give_owners(&mut stated, &memory.view());
         assert_eq!(subjects(&stated), [others.as_str(), others.as_str()]);
+        // Two who are called the same have keys each.
+        let mut draft = memory.begin(at.plus_secs(2.0));
+        let namesake = draft.new_entity(EntityKind::Person);
+        draft.name(name(namesake, "Ava"));
+        draft.commit().unwrap();
+        let view = memory.view();
+        let whose = [ava, namesake].map(|owner| called(owner, "keys", &view).0);
+        assert_eq!(whose, [ava, namesake].map(|owner| format!("{owner}'s keys")));
     }
 }

@@ -7,12 +7,13 @@ use std::ops::Range;
 use super::words::{
     ADVERBS, BARE_NO_PLACES, DENIED, DENYING, DETERMINERS, FALSE, FILLERS, HEDGES, HEDGING,
     INDEFINITE, JOINTS, LEADS, MONTHS, NAMES_TOO, NO_PLACES, NO_THINGS, NOUNS_IN_ING, NUMBERS,
-    OTHER_PREPOSITIONS, PARTS, PREPOSITIONS, SAYING, SHORT, STOPS, TAGS, TAKING_BACK, TIMES,
-    TOWARDS, TRADES, WITH_TO,
+    OTHER_PREPOSITIONS, PARTS, PREPOSITIONS, PURPOSES, SAYING, STOPS, TAGS, TAKING_BACK, TIMES,
+    TOMORROW, TOWARDS, TRADES, WITH_TO,
 };
 use super::{LONGEST, SLOT_CHARS};
 use crate::ids::EntityId;
 use crate::memory::natures::RELATIONS;
+use crate::text::sentences;
 
 /// Words of a sentence up to which one hedge makes all of it uncertain; speech without full stops is longer.
 const ONE_SENTENCE: usize = 25;
@@ -106,9 +107,9 @@ pub(super) fn is_number(word: &str) -> bool {
 /// Every clause of a text that states something plainly.
 pub(super) fn clauses(text: &str) -> Vec<Vec<Word>> {
     let mut found = Vec::new();
-    for (sentence, mark) in sentences(text) {
-        let mut words = words_of(sentence);
-        if mark == '?' {
+    for statement in statements(text) {
+        let mut words = words_of(statement);
+        if statement.ends_with('?') {
             let tag = TAGS.iter().find(|tag| ends_with(&words, tag));
             let Some(tag) = tag else { continue };
             words.truncate(words.len() - tag.len());
@@ -129,7 +130,11 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<Word>> {
             }
         }
         parts.push(clause);
-        parts.retain(|clause| !clause.is_empty() && (all || !is_hedged(clause)));
+        if parts.iter().any(|clause| is_later(clause) && clause.iter().all(is_of_time)) {
+            continue;
+        }
+        parts.retain(|clause| !clause.is_empty() && !is_later(clause));
+        parts.retain(|clause| all || !is_hedged(clause));
         found.append(&mut parts);
     }
     found
@@ -137,9 +142,8 @@ pub(super) fn clauses(text: &str) -> Vec<Vec<Word>> {
 
 /// Whether a text neither asks nor says what may be: [`clauses`] leaves none of it out.
 pub(super) fn is_plain(text: &str) -> bool {
-    sentences(text)
-        .into_iter()
-        .all(|(sentence, mark)| mark != '?' && !is_hedged(&words_of(sentence)))
+    let is_sure = |words: &[Word]| !is_hedged(words) && !is_later(words);
+    statements(text).all(|one| !one.ends_with('?') && is_sure(&words_of(one)))
 }
 
 /// "Ben said", "she told me", not "as I said": an "I" that comes then is not whoever speaks.
@@ -195,27 +199,9 @@ fn is_shouted(words: &[Word]) -> bool {
         && words.iter().filter(|word| letters(word) > 1).count() > 1
 }
 
-/// Sentences, each with the mark that ends it.
-fn sentences(text: &str) -> Vec<(&str, char)> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    for (at, mark) in text.char_indices() {
-        let after = at + mark.len_utf8();
-        let within = text[after..].starts_with(|c: char| c.is_alphanumeric());
-        let ends = matches!(mark, '.' | '!' | '?' | ';' | '\n') && !within;
-        if ends && !(mark == '.' && is_short(&text[from..at])) {
-            found.push((&text[from..at], mark));
-            from = after;
-        }
-    }
-    found.push((&text[from..], '.'));
-    found
-}
-
-/// Whether a text ends with a short form behind which a full stop ends nothing: "Dr".
-fn is_short(text: &str) -> bool {
-    let last = text.rsplit(|c: char| !c.is_alphanumeric()).next();
-    last.is_some_and(|last| SHORT.has(&last.to_lowercase()))
+/// What stands between full stops and semicolons, each with its mark.
+fn statements(text: &str) -> impl Iterator<Item = &str> {
+    sentences(text).flat_map(|sentence| sentence.split_inclusive(';'))
 }
 
 /// The words of a sentence, contractions undone.
@@ -285,6 +271,15 @@ fn ends_with(words: &[Word], tag: &[&str]) -> bool {
         && words[words.len() - tag.len()..].iter().zip(tag).all(|(word, one)| word.lower == *one)
 }
 
+/// Whether a clause tells of the next day: "the painters start tomorrow, so …".
+fn is_later(words: &[Word]) -> bool {
+    words.iter().any(|word| TOMORROW.has(&word.lower))
+}
+
+fn is_of_time(word: &Word) -> bool {
+    TOMORROW.has(&word.lower) || FILLERS.has(&word.lower) || is_time(&word.lower)
+}
+
 fn is_hedged(words: &[Word]) -> bool {
     let shouted = is_shouted(words);
     let one = |word: &Word| {
@@ -322,7 +317,10 @@ pub(super) fn noun_phrase(words: &[&str]) -> usize {
         let day = matches!(*word, "last" | "next") && next.is_some_and(|next| is_time(next))
             || *word == "right" && next == Some(&"now");
         let since = end > start && is_number(word) && next.is_some_and(|next| is_time(next));
-        let doing = end > start && word.ends_with("ing") && !NOUNS_IN_ING.has(word);
+        let doing = end > start
+            && word.ends_with("ing")
+            && !NOUNS_IN_ING.has(word)
+            && !is_purpose(words[end - 1], word, next.copied());
         if article || other || day || since || doing {
             break;
         }
@@ -332,6 +330,18 @@ pub(super) fn noun_phrase(words: &[&str]) -> usize {
         end -= 1;
     }
     if end == start { 0 } else { end }
+}
+
+/// Whether a word in -ing tells what a thing is for and belongs to its name: "Ava's reading glasses", "the old sewing
+/// machine"; not "the bike in the yard waiting for you".
+fn is_purpose(before: &str, word: &str, next: Option<&str>) -> bool {
+    let ends = [DETERMINERS, STOPS, PREPOSITIONS, OTHER_PREPOSITIONS, ADVERBS, LEADS];
+    let is_noun =
+        |next: &str| !ends.iter().any(|list| list.has(next)) && !is_number(next) && !is_time(next);
+    match before.ends_with("'s") {
+        true => next.is_none_or(is_noun),
+        false => PURPOSES.has(word) && next.is_some_and(is_noun),
+    }
 }
 
 /// Whether a noun is of several: "lamps", not "glass", "bus", "lens".
@@ -377,9 +387,10 @@ pub(super) fn thing(clause: Clause<'_>, bare: bool) -> Option<Thing> {
     (key.chars().count() <= SLOT_CHARS).then_some(Thing { key, worded, ..thing })
 }
 
-/// "The spare key" and "to the front door".
+/// "The spare key" and "to the front door", "the mug" and "with the blue handle".
 fn joined(clause: Clause<'_>) -> Option<(Clause<'_>, Clause<'_>)> {
-    let at = clause.lower.iter().position(|word| matches!(*word, "to" | "for"))?;
+    let joint = |word: &&str| matches!(*word, "to" | "for" | "with");
+    let at = clause.lower.iter().position(joint)?;
     let (name, rest) = (clause.part(0..at), clause.from(at));
     let which = rest.lower.get(1).is_some_and(|first| DETERMINERS.has(first));
     (which && noun_phrase(&rest.lower[1..]) + 1 == rest.len()).then_some((name, rest))
@@ -553,6 +564,15 @@ pub(super) fn destination(clause: Clause<'_>) -> Option<String> {
     }
     let end = rest_of_place(here.lower, 0, 1 + name);
     Some(format!("{preposition} {}", here.part(1..end).text()))
+}
+
+/// The same of a thing that left: "for the gallery in Bath".
+pub(super) fn left_for(clause: Clause<'_>) -> Option<String> {
+    let ["for", rest @ ..] = clause.lower else { return None };
+    let name = noun_phrase(rest);
+    let sound = name > 0 && is_place(&rest[..name]);
+    let end = rest_of_place(clause.lower, 0, 1 + name);
+    sound.then(|| format!("at {}", clause.part(1..end).text()))
 }
 
 /// The place that the clause begins with, in words.

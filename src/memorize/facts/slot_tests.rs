@@ -6,6 +6,7 @@ use super::*;
 use crate::identify::Persons;
 use crate::ids::{ClipId, EntityKind, TurnId};
 use crate::memorize::{Author, BUILTIN, Memorizer};
+use crate::memory::testing::memory_row;
 use crate::memory::{Forget, Memory, StoreOptions};
 
 fn sentence(secs: i64, value: &str, attribute: &str, turn: u64) -> Sentence {
@@ -207,20 +208,10 @@ fn tell(memory: &Memory, notes: &[(&str, i64)]) -> Vec<(u64, FactAction, Option<
         let at = Timestamp::from_nanos(minute * 60_000_000_000);
         let mut draft = memory.begin(Timestamp::from_nanos(i64::MAX / 2));
         let row = MemoryRow {
-            id: MemoryId::default(),
-            kind: MemoryKind::Note,
-            text: (*text).to_owned(),
-            span: Span::new(at, at),
-            clip: None,
-            entities: Vec::new(),
-            fact: None,
             importance: 0.6,
             confidence: 0.5,
-            pinned: false,
-            valid_from: at,
-            valid_to: None,
-            grounds: Vec::new(),
             origin: "told".to_owned(),
+            ..memory_row(MemoryKind::Note, text, Span::new(at, at))
         };
         Memorizer::new(None).note(row, &Persons::default(), &mut draft);
         draft.commit().unwrap();
@@ -364,6 +355,28 @@ fn several_things_and_another_of_a_kind_leave_the_one_alone() {
     assert_eq!(open(&memory), ["in the hall", "in the cellar", "in the attic"]);
     tell(&memory, &[("The lamp is on the desk.", 40)]);
     assert_eq!(open(&memory), ["in the cellar", "on the desk"]);
+}
+
+#[test]
+fn a_thing_in_its_old_place_is_where_it_was_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+    tell(&memory, &[("The big globe is in the library.", 10)]);
+    // The globe is the big one.
+    tell(&memory, &[("The globe is on the desk.", 20)]);
+    tell(&memory, &[("The globe is back in its old place.", 30)]);
+    let held = |place: &str, from: i64, until: Option<i64>| (place.to_owned(), from, until);
+    assert_eq!(
+        slots(&memory),
+        [
+            held("in the library", 10, Some(20)),
+            held("on the desk", 20, Some(30)),
+            held("in the library", 30, None),
+        ]
+    );
+    // Of what was nowhere else nobody knows which place that is.
+    tell(&memory, &[("The clock is back in its old place.", 40)]);
+    assert_eq!(slots(&memory).pop(), Some(held("in its old place", 40, None)));
 }
 
 #[test]

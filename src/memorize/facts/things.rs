@@ -1,12 +1,16 @@
 //! Where things are said to be, to have been put, and to be no longer.
 
+use super::again::OLD_PLACE;
 use super::fact;
 use super::owned::{LOCATION, called};
-use super::phrase::{Clause, Thing, destination, is_capital, located, noun_phrase, place, things};
+use super::phrase::{
+    Clause, Thing, destination, is_capital, is_number, left_for, located, noun_phrase, place,
+    things,
+};
 use super::stated::{Context, Stated};
 use super::words::{
-    AUXILIARIES, AWAY_FROM, BETWEEN, BRINGS, DETERMINERS, GONE, KEEPS, LEFT_BEHIND, NO_NAMES,
-    PLACED, PUTS, REMOVES, RESTS, RIDES, SOMEBODY, STANDS, TRADES,
+    AUXILIARIES, AWAY_FROM, BETWEEN, BRINGS, DETERMINERS, GONE, KEEPS, LEADS, LEFT_BEHIND,
+    NO_NAMES, NOW, PERSONS, PLACED, PUTS, REMOVES, REPORTS, RESTS, RIDES, SOMEBODY, STANDS, TRADES,
 };
 use crate::ids::EntityId;
 use crate::memory::model::FactAction;
@@ -22,14 +26,26 @@ pub(super) fn whereabouts(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stat
         return there_is(clause.from(2), context);
     }
     let at_verb = |at: usize| {
-        let found = is_somewhere(clause, at, context)
+        let found = moved(clause, at, context)
+            .or_else(|| is_somewhere(clause, at, context))
             .or_else(|| stands(clause, at, context))
             .or_else(|| was_put(clause, at, context))
-            .or_else(|| somebody_put(clause, at, context))
-            .or_else(|| moved(clause, at, context));
+            .or_else(|| somebody_put(clause, at, context));
         found.filter(|found| !found.is_empty())
     };
-    (1..clause.len()).find_map(at_verb).unwrap_or_default()
+    let reports = clause.lower.first().is_some_and(|first| REPORTS.has(first));
+    let begun = || reports.then(|| somebody_put(clause, 0, context)).flatten();
+    (1..clause.len()).find_map(at_verb).or_else(begun).unwrap_or_default()
+}
+
+/// "The salt is in the cupboard, the pepper on the table": the second half of it, whose verb stands in the first.
+pub(super) fn gapped(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stated> {
+    let whole = |rest: Clause<'_>| {
+        let read = place(rest.lower).filter(|place| place.end == rest.len());
+        read.and_then(|_| located(rest))
+    };
+    let found = split(clause, false, whole);
+    found.map(|(things, place)| there(&things, &place, None, context)).unwrap_or_default()
 }
 
 /// Whether it is denied, and what comes after the adverbs.
@@ -70,14 +86,19 @@ fn is_somewhere(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<
     if PLACED.has(first) || RESTS.has(first) {
         rest = rest.from(1);
     }
-    let place = if brought { destination(rest) } else { located(rest) }?;
+    let place = match rest.lower {
+        ["back", "where", ..] => OLD_PLACE.to_owned(),
+        _ if brought => destination(rest)?,
+        _ => located(rest)?,
+    };
     Some(match denied {
         true => over(&things, &place, context),
         false => there(&things, &place, None, context),
     })
 }
 
-/// "The ladder stands behind the house", "the coat does not hang in the hall any more", "the torch has disappeared".
+/// "The ladder stands behind the house", "the coat does not hang in the hall any more", "the torch has disappeared", "the
+/// keys turned up under the sofa".
 fn stands(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
     let here = clause.from(at);
     let things = || things(clause.part(0..at), false);
@@ -94,6 +115,10 @@ fn stands(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<St
         }
         [verb, ..] if STANDS.has(verb) => {
             Some(there(&things(), &located(here.from(1))?, None, context))
+        }
+        ["turned" | "showed", "up", ..] => {
+            let things: Vec<Thing> = things().into_iter().filter(|one| !is_person(one)).collect();
+            Some(there(&things, &located(here.from(2))?, None, context))
         }
         _ => None,
     }
@@ -119,7 +144,7 @@ fn was_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<S
     }
     let place = match verb {
         verb if BRINGS.has(verb) => destination(past_origin(what)),
-        verb if PLACED.has(verb) => located(what),
+        verb if PLACED.has(verb) || verb == "found" => located(what),
         _ => None,
     };
     Some(there(&things, &place?, who.as_deref(), context))
@@ -161,10 +186,17 @@ fn somebody_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<
         _ => rest,
     };
     let (puts, brings) = (PUTS.has(verb) || KEEPS.has(verb), BRINGS.has(verb));
-    if !puts && !brings && !REMOVES.has(verb) {
+    if !puts && !brings && !REMOVES.has(verb) && verb != "found" {
         return None;
     }
-    let doer = actor(clause.part(0..at), context)?;
+    let doer = match at {
+        // "Moved the chairs to the hall."
+        0 => context.speaker.map(|id| format!("<{id}>")),
+        _ => actor(clause.part(0..at), context)?,
+    };
+    if verb == "found" {
+        return found(rest, context);
+    }
     let who = doer.clone().filter(|_| !KEEPS.has(verb));
     let owned = |things: Vec<Thing>| of_doer(things, doer.as_deref(), context);
     if puts {
@@ -203,13 +235,50 @@ fn of_doer(mut things: Vec<Thing>, doer: Option<&str>, context: &Context<'_>) ->
     things
 }
 
-/// "The drill moved to the garage."
+/// "I found the keys under the sofa": nobody put them there; "… a mistake in the letter" tells of no thing that was lost.
+fn found(clause: Clause<'_>, context: &Context<'_>) -> Option<Vec<Stated>> {
+    let (things, place) = split(clause, false, located)?;
+    let known = things.iter().all(|thing| !thing.indefinite && !is_person(thing));
+    known.then(|| there(&things, &place, None, context))
+}
+
+/// Whether what is called so is somebody: "the old lady".
+fn is_person(thing: &Thing) -> bool {
+    thing.key.split(' ').next_back().is_some_and(|head| PERSONS.has(head) || TRADES.has(head))
+}
+
+/// "The drill moved to the garage", "the coins have moved from the safe to showcase 3", "the portrait has gone to Bath", "…
+/// left for the gallery", "… is on loan to the gallery".
 fn moved(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
-    let here = clause.from(at);
-    let ["moved", "to" | "into" | "onto", article, ..] = here.lower else { return None };
+    let (has, is) = match clause.lower[at] {
+        "has" | "have" => (true, false),
+        "is" | "are" => (false, true),
+        _ => (false, false),
+    };
+    let rest = clause.from(at + usize::from(has || is));
+    let aside = rest.lower.iter().take_while(|word| BETWEEN.has(word) || NOW.has(word)).count();
+    let rest = rest.from(aside);
+    let to = match rest.lower {
+        ["moved", ..] if !is => past_origin(rest.from(1)),
+        ["gone", ..] if has || is => rest.from(1),
+        ["went" | "left", ..] if !has && !is => rest.from(1),
+        ["left", "for", ..] if has => rest.from(1),
+        ["on", "loan", ..] if is => rest.from(2),
+        _ => return None,
+    };
+    let to = to.from(to.lower.iter().take_while(|word| LEADS.has(word)).count());
+    let [towards, words @ ..] = to.lower else { return None };
+    let place = match (rest.lower[0], *towards) {
+        ("left", "for") => left_for(to),
+        ("moved" | "gone" | "went", "to" | "into" | "onto") | ("on", _) => destination(to),
+        _ => None,
+    }?;
+    // "The meeting moved to Tuesday", "the milk has gone to waste".
+    let name = to.part(1..1 + noun_phrase(words));
+    let sound = name.lower.first().is_some_and(|first| DETERMINERS.has(first))
+        || name.spelled.iter().any(|word| is_capital(word) || is_number(word));
     let things = things(clause.part(0..at), false);
-    let place = destination(here.from(1)).filter(|_| DETERMINERS.has(article))?;
-    Some(there(&things, &place, None, context))
+    (sound && !things.iter().any(is_person)).then(|| there(&things, &place, None, context))
 }
 
 /// "From the drawer", "out of the hall": the place as one where the thing was.

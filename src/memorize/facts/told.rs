@@ -3,12 +3,15 @@
 //! A text falls into clauses ([`super::phrase`]) that say where things are ([`super::things`]) or something of people
 //! ([`super::people`]), in words that are data ([`super::words`]). "I" and "my" mean whoever speaks.
 
+use std::cell::Cell;
+
+use super::owned::LOCATION;
 use super::phrase::Word;
 use super::stated::{Context, Stated};
 use super::{people, phrase, pronouns, things};
 use crate::ids::EntityId;
 use crate::memorize::{Scene, Sentence};
-use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow};
+use crate::memory::model::{Fact, FactAction, Ground, MemoryKind, MemoryRow};
 use crate::memory::natures::{exclude, is_single_valued};
 use crate::memory::{View, who_placed};
 use crate::mention;
@@ -33,6 +36,8 @@ pub(super) fn stated_by_note(text: &str, context: &Context<'_>) -> Vec<Stated> {
 fn stated_in(clauses: &[Vec<Word>], context: &Context<'_>) -> Vec<Stated> {
     let mut found: Vec<Stated> = Vec::new();
     let mut quoted = false;
+    // The clause before, or the part before an "and", tells where something is.
+    let placed = Cell::new(false);
     for (at, words) in clauses.iter().enumerate() {
         // "Ben said, well, I live in Bonn": that "I" is not whoever speaks.
         let speaker = match clauses.get(at + 1).and_then(|next| phrase::said_by(next)) {
@@ -43,8 +48,13 @@ fn stated_in(clauses: &[Vec<Word>], context: &Context<'_>) -> Vec<Stated> {
         let more = phrase::read_clause(words, |clause| {
             let mut found = things::whereabouts(clause, &context);
             found.extend(people::said_of_people(clause, &context));
+            if found.is_empty() && placed.get() {
+                found = things::gapped(clause, &context);
+            }
+            placed.set(placed.get() && found.is_empty() || found.iter().any(is_placed));
             found
         });
+        placed.set(placed.get() && !more.is_empty());
         quoted = phrase::quotes_another(words) || (quoted && words.len() == 1);
         for one in more {
             if !found.iter().any(|earlier| earlier.fact == one.fact && earlier.wish == one.wish) {
@@ -53,6 +63,11 @@ fn stated_in(clauses: &[Vec<Word>], context: &Context<'_>) -> Vec<Stated> {
         }
     }
     found
+}
+
+/// Whether it says where a thing is.
+fn is_placed(one: &Stated) -> bool {
+    one.wish != Some(FactAction::Retire) && one.fact.attribute == LOCATION
 }
 
 /// Of what cannot be so at once, the later: a note is one moment.

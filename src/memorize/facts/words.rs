@@ -19,8 +19,10 @@ pub(super) const HEDGES: Words = Words(
     "maybe perhaps might probably possibly presumably supposedly could would should shall will may if whether \
      unless or either never usually normally typically generally often sometimes rarely seldom occasionally hardly \
      mostly think thinks thought guess guesses believe believes hope hopes wish wishes wonder wonders doubt doubts \
-     seem seems suppose imagine pretend assume dreamed dreamt gonna tomorrow unsure",
+     seem seems suppose imagine pretend assume dreamed dreamt gonna unsure",
 );
+/// A clause with this says what is to be; the others of its sentence may say what is.
+pub(super) const TOMORROW: Words = Words("tomorrow");
 /// These are hedges in lower case alone: "Will" and "May" are names, too.
 pub(super) const NAMES_TOO: Words = Words("will may");
 /// Hedges of two words.
@@ -45,8 +47,6 @@ pub(super) const FALSE: Words = Words("untrue false wrong incorrect lie rumour d
 pub(super) const SAYING: Words = Words(
     "says said tells told asks asked replies replied answers answered writes wrote shouts shouted whispers whispered",
 );
-/// Short forms with a full stop.
-pub(super) const SHORT: Words = Words("dr mr mrs ms prof st");
 /// What makes a question of a statement, at its end, and leaves the statement as it is.
 pub(super) const TAGS: [&[&str]; 4] =
     [&["and", "you"], &["what", "about", "you"], &["how", "about", "you"], &["and", "yours"]];
@@ -126,6 +126,15 @@ pub(super) const NOUNS_IN_ING: Words = Words(
     "building ceiling landing railing painting clothing wing ring string king thing morning evening wiring flooring \
      lining opening crossing clearing meeting lighting shelving bedding swing spring sling wedding",
 );
+/// Words in -ing that tell what the thing behind them is for.
+pub(super) const PURPOSES: Words = Words(
+    "baking bathing bicycling boxing camping carving changing charging chopping cleaning climbing cooking cutting cycling \
+     dancing darning dining dressing drawing drinking driving drying filing fishing fitting folding frying gardening grinding \
+     hearing heating hiking ironing knitting landing living loading magnifying measuring milking mixing mowing operating \
+     packing parking playing polishing reading recording riding rocking rolling rowing running sailing sanding serving \
+     sewing shaving shipping shopping skating skiing sleeping smoking spinning steering swimming tracking training \
+     travelling tuning typing waiting walking washing watering weaving welding working wrapping writing",
+);
 /// What no place is told of: events, what is thought and said, whoever is somebody and not something.
 pub(super) const NO_THINGS: Words = Words(
     "meeting party birthday appointment lesson class concert wedding interview call trip holiday exam course \
@@ -172,9 +181,14 @@ pub(super) const BRINGS: Words = Words(
     "moved moves took takes taken brought brings carried carries returned returns transferred shifted shifts pushed \
      pushes pulled pulls",
 );
+/// What a thing did that was found: "turned up".
+pub(super) const TURNED: Words = Words("turned showed");
 /// What takes a thing away.
 pub(super) const REMOVES: Words =
     Words("took takes taken removed removes fetched fetches grabbed grabs got gets pulled pulls");
+/// Of what was done to things, the words with which a note may begin that says nobody did it: "Moved the chairs to the hall."
+pub(super) const REPORTS: Words =
+    Words("moved took brought carried returned transferred shifted hid hung laid stored found");
 /// Where things belong: nobody in particular put them there.
 pub(super) const KEEPS: Words = Words("keep keeps store stores");
 /// What a thing does where it is.
@@ -209,13 +223,18 @@ pub(super) const NO_NAMES: Words = Words(
 pub(super) const CARRYING: Words = Words(
     "gave gives bought buys found finds lent lends borrowed borrows sold made built repaired mended fixed ordered received \
      delivered cleaned washed painted sharpened charged emptied filled used needs needed picked unpacked opened closed \
-     dropped came comes arrived arrives broke breaks fell works worked stopped costs cost",
+     dropped came comes arrived arrives broke breaks fell works worked stopped costs cost turned showed went",
 );
-/// Somebody of whom no more is told.
+/// Somebody of whom no more is told, or an animal that goes by "he" and "she", too.
 pub(super) const PERSONS: Words = Words(
     "man woman boy girl guy visitor guest child kid baby lady gentleman person somebody someone nobody everybody everyone he \
-     she him landlord customer client",
+     she him landlord landlady lodger tenant customer client patient stranger passenger owner host hostess trainee intern \
+     apprentice coworker teenager toddler parent mum mom mummy dad daddy grandmother grandfather grandma grandpa granny \
+     grandson granddaughter grandchild stepmother stepfather nephew niece twin girlfriend boyfriend fiancé fiancée \
+     roommate housemate dog puppy cat kitten horse pony rabbit hamster parrot budgie",
 );
+/// Several of them, in words of their own.
+pub(super) const PEOPLE: Words = Words("people children men women family");
 /// Words that tell that a clause has a subject, or a part, of its own.
 pub(super) const SUBORDINATE: Words =
     Words("that who which whom whose what how why where he she they it we you i if as than");
@@ -225,6 +244,17 @@ pub(super) const BETWEEN: Words = Words(
     "really also still now always just truly absolutely definitely currently recently very much quite actually both \
      personally already finally",
 );
+/// What a thing is like, which a shorter name of it leaves out: "the big globe", "the globe".
+pub(super) const PLAIN: Words = Words(
+    "big small large little long short tall old new heavy light thick thin wide narrow round square red blue green yellow \
+     orange pink purple violet brown black white grey gray golden silver dark wooden brass steel iron leather glass plastic \
+     broken spare good best beautiful precious antique ancient",
+);
+/// What tells that it was otherwise before.
+pub(super) const NOW: Words = Words("now today meanwhile");
+/// Words between somebody and what is theirs, where that has no article: "Ava takes sleeping pills".
+pub(super) const HAVING: Words =
+    Words("has have had takes take took uses use used wears wear wore needs need needed owns own");
 /// Verbs as one says them of oneself, or after "does not", and of others.
 pub(super) const THIRD_PERSON: [(&str, &str); 13] = [
     ("like", "likes"),

@@ -11,6 +11,7 @@ use crate::llm::llm_server::{Act, LlmServer};
 use crate::llm::{OpenAiChat, Server};
 use crate::memorize::Memorizer;
 use crate::memory::model::{Clip, Ground, Membership, MemoryKind, MemoryRow, NameSource};
+use crate::memory::testing::memory_row;
 use crate::memory::{Filter, Memory, StoreOptions};
 use crate::time::{Span, Timestamp};
 
@@ -55,21 +56,13 @@ impl Home {
             dropped: 0,
             key_frames: Vec::new(),
         });
+        let text = "<person_1> was in view of front for 20 s.";
         let builtin = MemoryRow {
             id: draft.new_memory_id(),
-            kind: MemoryKind::Episodic,
-            text: "<person_1> was in view of front for 20 s.".into(),
-            span: Span::new(at(1.0), at(21.0)),
             clip: Some(clip),
             entities: vec![persons[0]],
-            fact: None,
             importance: 0.3,
-            confidence: 0.9,
-            pinned: false,
-            valid_from: at(1.0),
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "builtin".into(),
+            ..memory_row(MemoryKind::Episodic, text, Span::new(at(1.0), at(21.0)))
         };
         draft.memory(builtin, None);
         draft.commit().unwrap();
@@ -367,19 +360,10 @@ fn talkative() -> (Home, Vec<Arc<MemoryRow>>) {
         let from = at(10.0 + number as f64);
         let row = MemoryRow {
             id: draft.new_memory_id(),
-            kind: MemoryKind::Episodic,
-            text: text.into(),
-            span: Span::new(from, from.plus_secs(1.0)),
             clip: Some(home.clip.clip),
             entities: vec![id(EntityKind::Person, 1), id(EntityKind::Person, 2)],
-            fact: None,
             importance: 0.4,
-            confidence: 0.9,
-            pinned: false,
-            valid_from: from,
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "builtin".into(),
+            ..memory_row(MemoryKind::Episodic, text, Span::new(from, from.plus_secs(1.0)))
         };
         draft.memory(row, None);
     }

@@ -306,24 +306,17 @@ fn stamp(at: &Zoned) -> Timestamp {
 mod tests {
     use super::*;
     use crate::ids::ClipId;
+    use crate::memory::testing::memory_row;
 
     fn row(id: u64, origin: &str, importance: f32) -> MemoryRow {
         let at = Timestamp::EPOCH;
         MemoryRow {
             id: MemoryId(id),
-            kind: MemoryKind::Episodic,
-            text: String::new(),
-            span: Span::new(at, at),
             clip: Some(ClipId::default()),
-            entities: Vec::new(),
-            fact: None,
             importance,
             confidence: 1.0,
-            pinned: false,
-            valid_from: at,
-            valid_to: None,
-            grounds: Vec::new(),
             origin: origin.to_owned(),
+            ..memory_row(MemoryKind::Episodic, "", Span::new(at, at))
         }
     }
 

@@ -22,6 +22,7 @@ use super::vectors::named;
 use super::{BUILTIN, Memorizer};
 use crate::config;
 use crate::memory::{Memory, MemoryError, View};
+use crate::text::for_embedding;
 use crate::time::{Span, Timestamp};
 
 /// The job that concludes.
@@ -276,7 +277,7 @@ impl Upkeep {
 
     /// The vector of a sentence, its persons by the names they have.
     fn vector(&self, text: &str, view: &View) -> Option<crate::percept::Embedding> {
-        self.memorizer.vector_named(text, |id| named(view, id))
+        self.memorizer.vector_worded(&for_embedding(text, |id| named(view, id)))
     }
 }
 

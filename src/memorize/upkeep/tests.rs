@@ -7,6 +7,7 @@ use std::path::Path;
 use super::*;
 use crate::ids::{ClipId, EntityKind, MemoryId, SessionId};
 use crate::memory::model::{Clip, Ground, MemoryKind, MemoryRow, Recording};
+use crate::memory::testing::memory_row;
 use crate::memory::{AsOf, Filter, StoreOptions};
 use crate::time::Span;
 
@@ -24,22 +25,8 @@ fn upkeep(memory: &Memory, settings: config::Upkeep) -> Upkeep {
 
 fn row(kind: MemoryKind, text: &str, start: Timestamp) -> MemoryRow {
     let entities = crate::mention::mentions(text).into_iter().map(|m| m.entity).collect();
-    MemoryRow {
-        id: MemoryId::default(),
-        kind,
-        text: text.to_owned(),
-        span: Span::new(start, start.plus_secs(10.0)),
-        clip: None,
-        entities,
-        fact: None,
-        importance: 0.5,
-        confidence: 0.9,
-        pinned: false,
-        valid_from: start,
-        valid_to: None,
-        grounds: Vec::new(),
-        origin: BUILTIN.to_owned(),
-    }
+    let span = Span::new(start, start.plus_secs(10.0));
+    MemoryRow { entities, origin: BUILTIN.to_owned(), ..memory_row(kind, text, span) }
 }
 
 /// One clip with those memories; opens the session when there is none.

@@ -115,17 +115,17 @@ impl Memory {
         Ok(ids)
     }
 
-    /// Those were embedded anew, or are gone.
+    /// Those were embedded anew, or are gone, as of the commit `seen`. What was rewritten after it is still due.
     ///
     /// # Errors
     /// When the store is read-only or fails.
-    pub fn settle_rewritten(&self, ids: &[MemoryId]) -> Result<(), MemoryError> {
+    pub fn settle_rewritten(&self, ids: &[MemoryId], seen: Seq) -> Result<(), MemoryError> {
         let _permit = self.0.turnstile.enter();
         self.transaction("noting that sentences were embedded anew", |db| {
             for id in ids {
                 db.execute(
-                    "DELETE FROM upkeep WHERE job = ?",
-                    params![format!("{EMBED}{}", id.0)],
+                    "DELETE FROM upkeep WHERE job = ? AND seq <= ?",
+                    params![format!("{EMBED}{}", id.0), seen.0 as i64],
                 )?;
             }
             Ok(())

@@ -172,7 +172,7 @@ impl Reach {
         let log = tables.memories.log();
         // By subject: erased facts as known at any time, by when they began; those that are left as they are known now.
         let mut erased: HashMap<String, BTreeMap<Timestamp, Vec<Fact>>> = HashMap::new();
-        let mut left: HashMap<String, Vec<(Timestamp, Fact)>> = HashMap::new();
+        let mut left: HashMap<String, Vec<(Timestamp, MemoryId, Fact)>> = HashMap::new();
         for version in log.iter().filter(|version| self.memories.contains(&version.row.id)) {
             let Some(fact) = version.row.fact.clone() else { continue };
             let begun = erased.entry(fact.subject.clone()).or_default();
@@ -185,7 +185,8 @@ impl Reach {
             let row = &version.row;
             let fact = row.fact.as_ref().filter(|fact| erased.contains_key(&fact.subject));
             if let Some(fact) = fact.filter(|_| !self.memories.contains(&row.id)) {
-                left.entry(fact.subject.clone()).or_default().push((row.valid_from, fact.clone()));
+                let begun = (row.valid_from, row.id, fact.clone());
+                left.entry(fact.subject.clone()).or_default().push(begun);
             }
         }
         for version in log.iter().filter(|version| !self.memories.contains(&version.row.id)) {
@@ -204,8 +205,11 @@ impl Reach {
             }
             let ends = |other: &Fact| by_nature(other) || !natural && in_slot(other);
             let others = left.get(&fact.subject).into_iter().flatten();
-            let next = others.filter(|(start, other)| *start >= end && ends(other));
-            let until = next.map(|(start, _)| *start).min();
+            // (What ended in the moment in which it began was not ended by itself, nor by what was told before it.)
+            let own = (row.valid_from, row.id);
+            let later = |start: Timestamp, id: MemoryId| start >= end && (start, id) > own;
+            let next = others.filter(|(start, id, other)| later(*start, *id) && ends(other));
+            let until = next.map(|(start, ..)| *start).min();
             if until == Some(end) {
                 // What ended it is left.
                 continue;
@@ -258,7 +262,8 @@ impl Reach {
         self.wordless.extend(turns);
     }
 
-    /// Whether the memory is about nobody else (be it by a name without an id), states a fact of a thing, or is what the target itself said.
+    /// Whether the memory is about nobody else (be it by a name without an id), states a fact of a thing, or is what the
+    /// target itself said.
     fn owns(&self, row: &MemoryRow) -> bool {
         let linked = row.links();
         let about = linked.iter().any(|id| self.ids.contains(id));

@@ -280,6 +280,30 @@ fn what_an_erased_opposite_had_ended_holds_again_and_nothing_else_does() {
 }
 
 #[test]
+fn what_was_replaced_in_the_moment_in_which_it_began_holds_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let mut draft = memory.begin(at(60));
+    let [shelf, table, sink] = ["on the shelf", "on the table", "in the sink"].map(|value| {
+        let mut row = memory_row(0, &format!("The mug is {value}."), &[], 50);
+        (row.id, row.kind) = (draft.new_memory_id(), MemoryKind::Note);
+        let (subject, attribute) = ("mug".to_owned(), "location".to_owned());
+        row.fact = Some(Fact { subject, attribute, value: value.to_owned() });
+        let id = row.id;
+        draft.memory(row, None);
+        id
+    });
+    for id in [shelf, table] {
+        draft.retire_memory(id, Some(at(50)), "another value was stated").unwrap();
+    }
+    draft.commit().unwrap();
+    memory.forget(&Forget::Memory(sink), at(61)).unwrap();
+    let until = |id| memory.view().memory(id).unwrap().valid_to;
+    assert_eq!((until(shelf), until(table)), (Some(at(50)), None));
+}
+
+#[test]
 fn a_thing_without_an_id_is_erased_by_its_noun() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());
@@ -374,6 +398,7 @@ fn what_a_reader_or_a_kill_kept_from_being_overwritten_is_overwritten_later() {
     let reader = store::open_read_only(dir.path(), None).unwrap();
     reader.execute_batch("BEGIN; SELECT count(*) FROM memory;").unwrap();
     memory.with_db("test", |db| db.busy_timeout(std::time::Duration::ZERO)).unwrap();
+    let before = memory.view().seq();
     memory.forget(&Forget::Entity(person(1)), at(60)).unwrap();
     assert_eq!(memory.view().find_by_name("Ava"), [], "nobody reads it any more");
     assert_eq!(memory.rewritten().unwrap(), [MemoryId(2), MemoryId(3)]);
@@ -394,7 +419,10 @@ fn what_a_reader_or_a_kill_kept_from_being_overwritten_is_overwritten_later() {
             assert!(!holds(dir, trace.as_bytes()), "{trace}");
         }
     }
-    memory.settle_rewritten(&[MemoryId(2), MemoryId(3)]).unwrap();
+    let rewritten = [MemoryId(2), MemoryId(3)];
+    memory.settle_rewritten(&rewritten, before).unwrap();
+    assert_eq!(memory.rewritten().unwrap(), rewritten, "that was of the sentences before");
+    memory.settle_rewritten(&rewritten, memory.view().seq()).unwrap();
     assert_eq!(memory.rewritten().unwrap(), []);
 }
 

@@ -110,21 +110,12 @@ fn turn(index: u32, number: u64, of: Option<EntityId>, start: i64, text: Option<
 }
 
 fn memory_row(id: u64, text: &str, entities: &[EntityId], start: i64) -> MemoryRow {
+    let span = Span::new(at(start), at(start + 2));
     MemoryRow {
         id: MemoryId(id),
-        kind: MemoryKind::Episodic,
-        text: text.to_owned(),
-        span: Span::new(at(start), at(start + 2)),
-        clip: None,
         entities: entities.to_vec(),
-        fact: None,
         importance: 0.3,
-        confidence: 0.9,
-        pinned: false,
-        valid_from: at(start),
-        valid_to: None,
-        grounds: vec![],
-        origin: "builtin".into(),
+        ..testing::memory_row(MemoryKind::Episodic, text, span)
     }
 }
 
