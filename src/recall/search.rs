@@ -276,6 +276,7 @@ mod tests {
     use crate::ids::{ClipId, EntityId, EntityKind};
     use crate::media::Pose;
     use crate::memory::model::{Clip, Fact, NameRow, NameSource, PoseRow};
+    use crate::memory::testing::memory_row;
     use crate::memory::{Draft, Memory, POSITION, Point, StoreOptions, position_value};
     use crate::text::{MiniLm, TextEmbedder, for_embedding};
     use crate::time::Timestamp;
@@ -292,22 +293,8 @@ mod tests {
 
     /// A memory of two seconds that says nothing yet.
     fn row(secs: f64) -> MemoryRow {
-        MemoryRow {
-            id: MemoryId(0),
-            kind: MemoryKind::Episodic,
-            text: String::new(),
-            span: Span::new(at(secs), at(secs + 2.0)),
-            clip: None,
-            entities: Vec::new(),
-            fact: None,
-            importance: 0.3,
-            confidence: 0.9,
-            pinned: false,
-            valid_from: at(secs),
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "builtin".into(),
-        }
+        let span = Span::new(at(secs), at(secs + 2.0));
+        MemoryRow { importance: 0.3, ..memory_row(MemoryKind::Episodic, "", span) }
     }
 
     /// Puts a memory into a draft that tells of some and may state a fact.

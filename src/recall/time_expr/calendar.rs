@@ -25,6 +25,10 @@ pub(super) use dates::unreal;
 pub(super) use part::Part;
 pub(super) use range::{recurs, within_month};
 
+/// By how many rounds what comes again and again is sought, at most: a 29 February may be eight years off, a Friday the
+/// 13th fourteen months.
+const MOST_ROUNDS: i64 = 14;
+
 /// The day from which days are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Today {
@@ -165,22 +169,41 @@ fn plain(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
 /// Named days; of what is to come the first that are not over.
 fn meant(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
     let (days, taken) = named(tokens, at, today)?;
-    let over = today.coming && days.dated && days.last < today.date;
-    let round = over.then(|| round(tokens, at..at + taken)).flatten();
-    // The latest up to a round from now is the first from now on.
-    let next = round.and_then(|unit| {
-        let date = plus_days(earlier(today.date, unit, -1)?, -1)?;
-        named(tokens, at, Today { date, ..today })
-    });
-    Some(next.filter(|(next, _)| next.last >= today.date).unwrap_or((days, taken)))
+    let own = tokens.get(at..at + taken).unwrap_or_default();
+    // "Sunday, 1 March" is of the year in which that is a Sunday.
+    let exact = own.iter().any(|token| month_number(&token.word).is_some())
+        && weekday(&tokens[at], Some("on")) == Some(days.first.weekday());
+    if exact || !days.dated || days.last >= today.date {
+        return Some((days, taken));
+    }
+    let later = |date: Date| {
+        let found = named(tokens, at, Today { date, ..today });
+        found.filter(|(later, _)| later.last >= today.date)
+    };
+    Some(ahead(tokens, at..at + taken, today, later).unwrap_or((days, taken)))
 }
 
-/// After what time those days come again: weekdays after a week, dates without a year after a year.
+/// What `read` finds first, of what is to come, as of ever later days: those told come again and again.
+fn ahead<T>(
+    tokens: &[Token],
+    told: Range<usize>,
+    today: Today,
+    read: impl Fn(Date) -> Option<T>,
+) -> Option<T> {
+    let unit = round(tokens, told).filter(|_| today.coming)?;
+    // The latest up to a round from now is the first from now on.
+    (1..=MOST_ROUNDS).find_map(|rounds| read(plus_days(earlier(today.date, unit, -rounds)?, -1)?))
+}
+
+/// After what time those days come again: weekdays and weekends after a week, days of a month after a month, dates without
+/// a year after a year.
 fn round(tokens: &[Token], told: Range<usize>) -> Option<Unit> {
     let own = tokens.get(told.clone())?;
     let says = |words: &[&str]| own.iter().any(|token| words.contains(&token.word.as_str()));
-    let this = usize::from(own.first()?.word == "this");
-    if own.len() == 1 + this && weekday(own.last()?, Some("on")).is_some() {
+    let (first, last) = (own.first()?, own.last()?);
+    let led = usize::from(matches!(first.word.as_str(), "this" | "the"));
+    let of_week = last.word == "weekend" || weekday(last, Some("on")).is_some();
+    if own.len() == 1 + led && of_week {
         return Some(Unit::Week);
     }
     let dated = own.iter().any(|token| token.word.len() == 4 && token.word.parse::<i16>().is_ok());
@@ -191,7 +214,13 @@ fn round(tokens: &[Token], told: Range<usize>) -> Option<Unit> {
         let word = tokens[at].word.as_str();
         month_number(word).is_some() || is_season(word) || is_feast(tokens, at)
     };
-    told.clone().any(recurs).then_some(Unit::Year)
+    if told.clone().any(recurs) {
+        return Some(Unit::Year);
+    }
+    let numbered = |token: &Token| {
+        token.word.starts_with(|c: char| c.is_ascii_digit()) && ordinal_day(&token.word).is_some()
+    };
+    own.iter().any(numbered).then_some(Unit::Month)
 }
 
 fn named(tokens: &[Token], at: usize, today: Today) -> Option<(Days, usize)> {
@@ -337,7 +366,7 @@ fn last_or_this(tokens: &[Token], at: usize, skip: usize, today: Today) -> Optio
         return match (lead, part) {
             ("last", Part::Night) => Some((Days::part(date, Part::LastNight), taken)),
             ("last", part) => Some((Days::part(plus_days(date, -1)?, part), taken)),
-            ("this", part) if today.small_hours && part.afternoon(1) => {
+            ("this", part) if today.small_hours && !today.coming && part.afternoon(1) => {
                 Some((Days::part(plus_days(date, -1)?, part), taken))
             }
             ("this", part) => Some((Days::part(date, part), taken)),

@@ -187,7 +187,8 @@ pub fn time_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Time
 }
 
 /// The same of a text that was told at `now`, where a clause in the present or the future tells what is to come: its
-/// weekdays, months and dates without a year are then the first that are not over ("Ava flies to Bonn on Friday").
+/// weekdays, weekends, months and dates without a year are then the first that are not over ("Ava flies to Bonn on
+/// Friday"), and an hour or a part of the day without a day is today's, if that is not over.
 #[must_use]
 pub fn told_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
     let tokens = super::lexer::tokens(text);

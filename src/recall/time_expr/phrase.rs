@@ -11,7 +11,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::calendar::{Days, Part, Today, days, recurs, unreal, within_month};
+use super::calendar::{Days, Part, Today, days, plus_days, recurs, unreal, within_month};
 use super::clock::{Clock, clock};
 use super::{Apart, Precision, Relation, TimeExpr, When};
 use crate::recall::lexer::Token;
@@ -24,6 +24,8 @@ pub(super) use unread::unread;
 const MOST_DAYS: usize = 31;
 /// Stretches that times of day and the days lent to them make together, at most: nobody means more.
 const MOST_STRETCHES: usize = 1000;
+/// In how many days a range to come that begins with its later end begins, at most: one that would begin later lasts.
+const SOON_DAYS: i64 = 7;
 /// Before this hour "tonight" and "this evening" are those of the day before.
 const MORNING_HOUR: i8 = 4;
 /// Zones of the southern temperate belt that have no summer time to tell them by.
@@ -365,30 +367,7 @@ fn item(tokens: &[Token], at: usize, frame: &Frame<'_>, told: bool) -> Option<(I
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
     let first = word(0)?;
     if matches!(first, "between" | "from") {
-        if let Some((from, to, taken)) = within_month(tokens, at + 1, frame.today.date) {
-            let day = |days: Days| Point { days: Some(days), ..Point::NONE };
-            return Some((Item::Range(day(from), day(to)), 1 + taken));
-        }
-        if let Some((from, a)) = end(tokens, at + 1, frame)
-            && matches!(word(1 + a), Some("and" | "to" | "until" | "till"))
-            && let Some((to, b)) = end(tokens, at + 2 + a, frame)
-            // "between 10 and 20min ago": no hour
-            && !(word(1 + a + b) == Some("ago") && from.is_bare_hour())
-        {
-            let from = begun_before(tokens, at + 1..at + 1 + a, from, to, frame);
-            let turned = first == "between" && to.instant.is_some() && from.instant > to.instant;
-            let (from, to) = if turned { (to, from) } else { (from, to) };
-            return Some((Item::Range(from, to), 2 + a + b));
-        }
-        if first == "from"
-            && let Some((from, a)) = point(tokens, at + 1, frame, true)
-        {
-            let on = usize::from(matches!(word(1 + a), Some("on" | "onward" | "onwards")));
-            // "from yesterday" alone is that day, "from 5 pm on" is open.
-            let bound = if on == 1 || from.clock.is_some() { Bound::Since } else { Bound::At };
-            return Some((Item::Point(bound, from), 1 + a + on));
-        }
-        return None;
+        return between(tokens, at, frame);
     }
     let (bound, skip) = match (first, word(1)) {
         ("ever", Some("since")) => (Some(Bound::Since), 2),
@@ -437,6 +416,37 @@ fn item(tokens: &[Token], at: usize, frame: &Frame<'_>, told: bool) -> Option<(I
     Some((Item::Point(Bound::At, from), a))
 }
 
+/// "Between noon and six", "from Monday to Friday", "from five on".
+fn between(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Item, usize)> {
+    let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
+    let first = word(0)?;
+    if let Some((from, to, taken)) = within_month(tokens, at + 1, frame.today) {
+        let day = |days: Days| Point { days: Some(days), ..Point::NONE };
+        return Some((Item::Range(day(from), day(to)), 1 + taken));
+    }
+    if let Some((from, a)) = end(tokens, at + 1, frame)
+        && matches!(word(1 + a), Some("and" | "to" | "until" | "till"))
+        && let Some((to, b)) = end(tokens, at + 2 + a, frame)
+        // "between 10 and 20min ago": no hour
+        && !(word(1 + a + b) == Some("ago") && from.is_bare_hour())
+    {
+        let told = [at + 1..at + 1 + a, at + 2 + a..at + 2 + a + b];
+        let (from, to) = in_order(tokens, told, from, to, frame);
+        let turned = first == "between" && to.instant.is_some() && from.instant > to.instant;
+        let (from, to) = if turned { (to, from) } else { (from, to) };
+        return Some((Item::Range(from, to), 2 + a + b));
+    }
+    if first == "from"
+        && let Some((from, a)) = point(tokens, at + 1, frame, true)
+    {
+        let on = usize::from(matches!(word(1 + a), Some("on" | "onward" | "onwards")));
+        // "from yesterday" alone is that day, "from 5 pm on" is open.
+        let bound = if on == 1 || from.clock.is_some() { Bound::Since } else { Bound::At };
+        return Some((Item::Point(bound, from), 1 + a + on));
+    }
+    None
+}
+
 /// One end of a range.
 fn end(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Point, usize)> {
     point(tokens, at, frame, true).or_else(|| {
@@ -445,22 +455,33 @@ fn end(tokens: &[Token], at: usize, frame: &Frame<'_>) -> Option<(Point, usize)>
     })
 }
 
-/// The first end of a range, not later than the last: "from Thursday to Tuesday", told on a Friday, is from the Thursday
-/// before that Tuesday on.
-fn begun_before(
+/// Both ends of a range, the first not later than the last: "from Thursday to Tuesday", told on a Friday, is from the
+/// Thursday before that Tuesday on; of what is to come, to the Tuesday behind that Thursday, if it begins soon.
+fn in_order(
     tokens: &[Token],
-    told: Range<usize>,
+    told: [Range<usize>; 2],
     from: Point,
     to: Point,
     frame: &Frame<'_>,
-) -> Point {
-    let (Some(first), Some(last)) = (from.days, to.days) else { return from };
-    let later = first.dated && last.dated && first.first > last.last;
-    if !later || !told.clone().any(|at| recurs(tokens, at)) {
-        return from;
+) -> (Point, Point) {
+    let (Some(first), Some(last)) = (from.days, to.days) else { return (from, to) };
+    if !first.dated || !last.dated || first.first <= last.last {
+        return (from, to);
     }
-    let then = Frame { today: Today { date: last.last, ..frame.today }, ..*frame };
-    point(tokens, told.start, &then, true).map_or(from, |(earlier, _)| earlier)
+    let [begin, end] = told;
+    let comes_again = |told: &Range<usize>| told.clone().any(|at| recurs(tokens, at));
+    let as_of = |date: Date, coming: bool, told: &Range<usize>| {
+        let then = Frame { today: Today { date, coming, ..frame.today }, ..*frame };
+        point(tokens, told.start, &then, true).map(|(point, _)| point)
+    };
+    let soon = plus_days(frame.today.date, SOON_DAYS).is_some_and(|date| first.first <= date);
+    if frame.today.coming && soon && comes_again(&end) {
+        (from, as_of(first.first, true, &end).unwrap_or(to))
+    } else if comes_again(&begin) {
+        (as_of(last.last, false, &begin).unwrap_or(from), to)
+    } else {
+        (from, to)
+    }
 }
 
 /// A point from token `at` on. `bare`: a lone number may be an hour.

@@ -3,24 +3,36 @@
 
 use std::ops::Range;
 
+use super::is_number;
 use crate::recall::lexer::Token;
 
 /// Verbs in the past.
 const PAST: &str = "was were had did didn't wasn't weren't hadn't came went left flew drove got gave took brought \
-    bought told met saw said made found lost broke began sent built wrote read paid sold won ran sat slept spoke stood \
+    bought told met saw said made found lost broke began sent built wrote paid sold won ran sat slept spoke stood \
     threw thought wore woke rode rose fell felt heard held kept knew led lent could would \
-    swam drank hid chose caught taught grew drew sang rang tore hung swept spent fed bit ate forgot put cut set hit hurt \
-    let shut";
+    swam drank hid chose caught taught grew drew sang rang tore hung swept spent fed bit ate forgot laid lay stuck shot \
+    shook struck froze blew dug bent lit stole swore dealt burnt learnt dreamt slid sank shone wept shrank spun stung \
+    swung sought fought meant knelt leant leapt crept became understood withdrew forgave mistook spilt spoilt";
+/// Verbs in the past, unless something before them tells that they are to be done.
+const UNCHANGED: &str =
+    "put cut set hit hurt let shut read cost quit split spread beat burst bet cast";
+/// Verbs in the past behind "has".
+const PERFECT: &str = "come become run";
+/// "Has", whoever has.
+const HAVING: &str = "has have had hasn't haven't hadn't";
+/// What tells that a verb of one form is to be done.
+const TO_DO: &str = "will won't shall must can may should do does don't doesn't";
 /// Participles that do not end in "ed".
-const PARTICIPLES: &str =
-    "been gone done seen given taken broken fallen written spoken driven flown eaten stolen";
+const PARTICIPLES: &str = "been gone done seen given taken broken fallen written spoken driven flown eaten stolen begun \
+    drunk sung swum rung worn torn thrown known grown drawn shown hidden chosen forgotten frozen ridden risen woken \
+    beaten bitten sworn shaken blown sunk shrunk sprung lain";
 /// Words that end in "ed" and are no verbs.
 const NO_VERBS: &str = "shed sled bred hundred kindred sacred naked wicked";
 /// Makes a participle tell what is or will be.
 const BEING: &str = "is are am isn't aren't be will gets get";
 /// Verbs of the present, and of what will be.
-const AHEAD: &str = "is are am isn't aren't i'm we're you're they're he's she's it's that's will won't shall must can \
-    may should has have";
+const AHEAD: &str = "is are am isn't aren't i'm we're you're they're he's she's it's that's there's here's who's what's \
+    where's when's how's will won't shall must can may should has have";
 /// Verbs of the third person with which plans are told, wherever they stand.
 const PLANS: &str = "flies comes goes leaves returns arrives travels drives meets starts begins ends opens closes \
     moves visits stays takes gives gets brings needs wants plans expects marries celebrates";
@@ -32,7 +44,11 @@ const OTHERS: &str = "i we you they";
 const DETERMINERS: &str =
     "the a an my your our his her its their these those every each all on in at";
 /// Times behind these have been, whatever the verb.
-const SINCE: &str = "since from of";
+const SINCE: &str = "since from of about";
+/// What stands before the last of a range: "from Monday to Friday" may be to come.
+const UP_TO: &str = "to until till";
+/// So may "about noon on Friday".
+const CLOCK: &str = "noon midday midnight half quarter a";
 /// How far before a participle its auxiliary stands, at most.
 const AUXILIARY: usize = 3;
 
@@ -46,7 +62,13 @@ pub(super) fn is_ahead(tokens: &[Token], time: &Range<usize>) -> bool {
     let Some(start) = tokens.iter().position(inside) else { return false };
     let end = start + tokens[start..].iter().take_while(|token| inside(token)).count();
     let before = start.checked_sub(1).map_or("", |at| tokens[at].word.as_str());
-    if listed(SINCE, &tokens[start].word) || listed(SINCE, before) {
+    let (first, rest) = (tokens[start].word.as_str(), &tokens[start + 1..end]);
+    let open = match first {
+        "from" => rest.iter().any(|token| listed(UP_TO, &token.word)),
+        "about" => rest.first().is_some_and(|one| is_number(&one.word) || listed(CLOCK, &one.word)),
+        _ => false,
+    };
+    if listed(SINCE, first) && !open || listed(SINCE, before) {
         return false;
     }
     let clause = tokens[..start].iter().rposition(|token| token.stop).map_or(0, |at| at + 1);
@@ -64,25 +86,43 @@ fn verb(tokens: &[Token], at: usize) -> Option<bool> {
     let word = tokens[at].word.as_str();
     let before = at.checked_sub(1).map(|at| &tokens[at]).filter(|token| !token.stop);
     let is_before = |list: &str| before.is_some_and(|token| listed(list, &token.word));
+    let near = |list: &str| {
+        let words = tokens[at.saturating_sub(AUXILIARY)..at].iter().rev();
+        words.take_while(|token| !token.stop).any(|token| listed(list, &token.word))
+    };
     let participle = !tokens[at].capital && word.len() > 3 && word.ends_with("ed");
     let participle = participle && !word.ends_with("eed") && !listed(NO_VERBS, word);
     if participle || listed(PARTICIPLES, word) {
-        let auxiliary = tokens[at.saturating_sub(AUXILIARY)..at].iter();
-        let ahead = |token: &Token| listed(BEING, &token.word);
-        return Some(auxiliary.rev().take_while(|token| !token.stop).any(ahead));
+        return Some(near(BEING));
     }
-    if listed(PAST, word) {
+    let perfect = listed(PERFECT, word) && near(HAVING) && !is_before("to a the");
+    if perfect || listed(PAST, word) {
         return Some(false);
+    }
+    if listed(UNCHANGED, word) {
+        // "Wants to cut", "will cut": the word before it tells.
+        let to_do = is_before("to") || near(TO_DO);
+        return (!to_do).then_some(false);
+    }
+    if word == "have" && near("did didn't") {
+        return Some(false);
+    }
+    // "Can you show me Friday?"
+    let next = tokens.get(at + 1).map(|token| token.word.as_str());
+    if matches!((word, next), ("can", Some("you")) | ("may", Some("i"))) {
+        return None;
     }
     let by_name = |token: &Token| {
         token.capital && !token.word.ends_with("'s") && !listed(DETERMINERS, &token.word)
     };
     let third = word.ends_with('s') && !word.ends_with("'s") && !tokens[at].capital;
     let third = third && (is_before(SUBJECTS) || before.is_some_and(by_name));
-    // "Did you see …", not "you see".
-    let asked = at.checked_sub(2).is_some_and(|at| listed(PAST, &tokens[at].word));
+    // "Did you see …", "can you show …", not "you see".
+    let lead = at.checked_sub(2).map_or("", |at| tokens[at].word.as_str());
+    let asked = listed(PAST, lead) || is_before("you") && matches!(lead, "can" | "do");
     let plural = is_before(OTHERS) && !tokens[at].capital && !asked;
-    let ahead = listed(AHEAD, word) || listed(PLANS, word) || third || plural;
+    let will = listed(AHEAD, word) || word.ends_with("'ll");
+    let ahead = will || listed(PLANS, word) || third || plural;
     ahead.then_some(true)
 }
 
@@ -108,6 +148,12 @@ mod tests {
             "On Saturday, Ava moves to Kiel.",
             "Ben borrowed the tent and wants to give it back by Friday.",
             "Zoe will be here on Friday.",
+            "I'll be away on Friday.",
+            "We will cut the hedge on Friday.",
+            "Ben has to read it by Friday.",
+            "Zoe has to come on Friday.",
+            "Who's coming on Friday?",
+            "There's a fair on Saturday.",
             "The plumber comes on Friday.",
         ] {
             assert!(ahead(text), "{text}");
@@ -123,6 +169,13 @@ mod tests {
             "Have you seen Ava on Friday?",
             "Did you see Ava on Friday?",
             "How many people did you meet on Friday?",
+            "Has anybody come on Friday?",
+            "Who has worn the coat on Friday?",
+            "We stuck the poster on the wall on Friday.",
+            "I read the book on Friday.",
+            "What do you know about Friday?",
+            "Do you remember Friday?",
+            "Can you show me Friday?",
             "Friday",
         ] {
             assert!(!ahead(text), "{text}");

@@ -53,12 +53,32 @@ fn what_is_to_come_is_the_first_of_its_kind() {
         ("What is happening in March?", "2026-03-01T00:00", "2026-04-01T00:00"),
         ("Zoe moves on Tuesday evening.", "2026-03-03T17:00", "2026-03-04T00:00"),
         ("Zoe was ill last Tuesday.", "2026-02-24T00:00", "2026-02-25T00:00"),
+        ("The fair is at the weekend.", "2026-03-07T00:00", "2026-03-09T00:00"),
+        ("The fair was at the weekend.", "2026-02-28T00:00", "2026-03-02T00:00"),
+        ("The fair is on the 1st.", "2026-04-01T00:00", "2026-04-02T00:00"),
+        ("The party is on Friday the 13th.", "2026-03-13T00:00", "2026-03-14T00:00"),
+        ("The fair is on Sunday, 1 March.", "2026-03-01T00:00", "2026-03-02T00:00"),
+        ("The race is on 29 February.", "2028-02-29T00:00", "2028-03-01T00:00"),
+        // Both ends, and the hours of a day that is not named.
+        ("Ava is in Bonn from 17 to 21 April.", "2026-04-17T00:00", "2026-04-22T00:00"),
+        ("Ava was in Bonn from 17 to 21 April.", "2025-04-17T00:00", "2025-04-22T00:00"),
+        ("Zoe is away from Thursday to Tuesday.", "2026-03-05T00:00", "2026-03-11T00:00"),
+        ("Zoe was away from Thursday to Tuesday.", "2026-02-19T00:00", "2026-02-25T00:00"),
+        ("Zoe is away from December to March.", "2025-12-01T00:00", "2026-04-01T00:00"),
+        ("The plumber comes at 18:00.", "2026-03-02T18:00", "2026-03-02T18:01"),
+        ("The plumber came at 18:00.", "2026-03-01T18:00", "2026-03-01T18:01"),
+        ("The plumber comes about noon on Friday.", "2026-03-06T11:30", "2026-03-06T12:30"),
+        ("The lesson is from 19:00 to 20:00.", "2026-03-02T19:00", "2026-03-02T20:00"),
+        ("Zoe comes late in the evening.", "2026-03-02T20:00", "2026-03-03T00:00"),
     ];
     for (text, from, to) in table {
         let found = combined_span(&told_expressions(text, now(), &zone()));
         let wanted = Span::new(local(from), local(to));
         assert_eq!(found.map(|(span, _)| span), Some(wanted), "{text}");
     }
+    let night = told_expressions("Zoe comes this evening.", local("2026-03-03T00:30"), &zone());
+    let evening = Span::new(local("2026-03-03T17:00"), local("2026-03-04T00:00"));
+    assert_eq!(combined_span(&night).map(|(span, _)| span), Some(evening));
 }
 
 #[test]

@@ -189,6 +189,7 @@ fn written(tokens: &[Token], at: usize, today: Date) -> Option<(Option<Date>, us
     let word = |i: usize| tokens.get(at + i).map(|t| t.word.as_str());
     let first = word(0)?;
     if let Some(month) = month_number(first)
+        && !ends_a_part(&tokens[at])
         && let Some(second) = word(1)
     {
         let the = usize::from(second == "the");
@@ -219,6 +220,12 @@ fn written(tokens: &[Token], at: usize, today: Date) -> Option<(Option<Date>, us
     }
     let [day, month, year] = numbers('.').filter(|[.., y]| *y >= 1900)?;
     Some((numbered(year, month, day), 1))
+}
+
+/// "In March, 3 parcels came": what follows is no day of it. "Mar. 3" is one.
+fn ends_a_part(month: &Token) -> bool {
+    let whole = month.word.len() > 4 || matches!(month.word.as_str(), "may" | "june" | "july");
+    month.stop && whole
 }
 
 fn numbered(year: i16, month: i16, day: i16) -> Option<Date> {

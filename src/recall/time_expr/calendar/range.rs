@@ -5,7 +5,7 @@ use jiff::civil::Date;
 
 use super::dates::{month_day, month_number, ordinal_day};
 use super::yearly::{is_feast, is_season};
-use super::{Days, weekday};
+use super::{Days, Today, ahead, weekday};
 use crate::recall::lexer::Token;
 
 /// Words that one end of a range takes, at most.
@@ -51,12 +51,23 @@ pub(in crate::recall::time_expr) fn recurs(tokens: &[Token], at: usize) -> bool 
 }
 
 /// Days of one month, the first or the last without its name: "17 and 21 November", "the 17th to the 21st of November",
-/// "November 17 and 21"; and the tokens taken.
+/// "November 17 and 21"; and the tokens taken. Of what is to come the first that are not over.
 pub(in crate::recall::time_expr) fn within_month(
     tokens: &[Token],
     at: usize,
-    today: Date,
+    today: Today,
 ) -> Option<(Days, Days, usize)> {
+    let found = days_of_month(tokens, at, today.date)?;
+    let is_over = |found: &(Days, Days, usize)| found.1.last < today.date;
+    if !is_over(&found) {
+        return Some(found);
+    }
+    let later = |date: Date| days_of_month(tokens, at, date).filter(|found| !is_over(found));
+    Some(ahead(tokens, at..at + found.2, today, later).unwrap_or(found))
+}
+
+/// The same, the latest that have begun.
+fn days_of_month(tokens: &[Token], at: usize, today: Date) -> Option<(Days, Days, usize)> {
     let word = |i: usize| tokens.get(i).map(|t| t.word.as_str());
     let the = |i: usize| usize::from(word(i) == Some("the"));
     let joint = |i: usize| matches!(word(i), Some("and" | "to" | "until" | "till"));

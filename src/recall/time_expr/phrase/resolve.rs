@@ -78,8 +78,8 @@ fn day_span(days: Days, frame: &Frame<'_>) -> Option<Span> {
         return Some(Span::new(start, at(plus_days(days.last, 1)?, Time::MIN, frame)?));
     };
     let span = part_span(days.first, part, frame)?;
-    // "in the morning", asked at night, is the morning before.
-    if !days.dated && span.start > frame.now {
+    // "in the morning", asked at night, is the morning before, unless it is to come.
+    if !days.dated && !frame.today.coming && span.start > frame.now {
         return part_span(plus_days(days.first, -1)?, part, frame);
     }
     Some(span)
@@ -89,6 +89,21 @@ fn part_span(date: Date, part: Part, frame: &Frame<'_>) -> Option<Span> {
     let ((first_day, first), (last_day, last)) = part.borders();
     let start = at(plus_days(date, first_day)?, first, frame)?;
     Some(Span::new(start, at(plus_days(date, last_day)?, last, frame)?))
+}
+
+/// The instant that a clock time means.
+fn instant_of(clock: Clock, days: Option<Days>, frame: &Frame<'_>) -> Option<Timestamp> {
+    let found = instants(clock, days, frame).into_iter().next()?;
+    let dated = days.is_some_and(|days| days.dated);
+    let later = if dated { None } else { later_today(found, frame) };
+    Some(later.unwrap_or(found))
+}
+
+/// What is to come and was yesterday by the clock alone is later today.
+fn later_today(moment: Timestamp, frame: &Frame<'_>) -> Option<Timestamp> {
+    let yesterday = local(moment, frame).date() < frame.today.date;
+    let later = days_later(moment, 1, frame);
+    (frame.today.coming && yesterday && later > frame.now).then_some(later)
 }
 
 /// The instants a clock time may mean, likeliest first.
@@ -166,7 +181,7 @@ pub(super) fn point(
             (Span::new(moment, moment.plus_secs(1.0)), Precision::Second, Some((moment, moment)))
         }
         (None, Some(clock)) => {
-            let mut moment = instants(clock, days, frame).into_iter().next()?;
+            let mut moment = instant_of(clock, days, frame)?;
             let begins =
                 |days: Days| day_span(days, frame).is_some_and(|span| moment <= span.start);
             let ends_day = matches!(bound, Bound::Before | Bound::Until)
@@ -243,7 +258,7 @@ pub(super) fn apart(
     let (start, end) = match (point.instant, point.clock) {
         (Some(moment), _) => (moment, moment),
         (None, Some(clock)) => {
-            let moment = instants(clock, days, frame).into_iter().next()?;
+            let moment = instant_of(clock, days, frame)?;
             (moment, moment)
         }
         (None, None) => {
@@ -302,5 +317,11 @@ pub(super) fn range(
             }
         }
     }
-    best
+    let dated = [own(from, to), own(to, from)].into_iter().flatten().any(|days| days.dated);
+    let by_clock = from.clock.is_some() && to.clock.is_some() && !dated;
+    let over = best.filter(|span| by_clock && span.end <= frame.now);
+    let later = over.and_then(|span| {
+        Some(Span::new(later_today(span.start, frame)?, days_later(span.end, 1, frame)))
+    });
+    later.or(best)
 }

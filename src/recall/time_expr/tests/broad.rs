@@ -258,6 +258,9 @@ fn ranges_of_what_comes_again_end_after_they_begin() {
 #[test]
 fn days_of_one_month_are_no_hours() {
     let table = [
+        // A number behind a month and a comma counts something else.
+        ("In March, 3 parcels came.", "2026-03-01T00:00", "2026-04-01T00:00"),
+        ("on Feb. 3", "2026-02-03T00:00", "2026-02-04T00:00"),
         ("between 17 and 21 February", "2026-02-17T00:00", "2026-02-22T00:00"),
         ("from 25 to 28 February 2025", "2025-02-25T00:00", "2025-03-01T00:00"),
         ("between the 17th and the 21st of February", "2026-02-17T00:00", "2026-02-22T00:00"),
