@@ -32,10 +32,11 @@ pub fn overrule(
             .iter()
             .map(|word| person(&view, word))
             .collect::<Result<Vec<EntityId>, Refusal>>()?;
-        let ids: BTreeSet<EntityId> = persons.iter().copied().collect();
-        if ids.len() < persons.len() {
-            let words = people.merge.join(" and ");
-            return Err(Refusal::bad_request(format!("{words} are one already")));
+        let mut ids = BTreeSet::new();
+        if let Some(twice) = persons.iter().find(|id| !ids.insert(**id)) {
+            let words = people.merge.iter().zip(&persons).filter(|(_, id)| *id == twice);
+            let words: Vec<&str> = words.map(|(word, _)| word.as_str()).collect();
+            return Err(Refusal::bad_request(format!("{} are one already", words.join(" and "))));
         }
         let mut draft = memory.begin(at);
         let mut stays = persons[0];
@@ -91,6 +92,12 @@ fn split_off(view: &View, word: &str) -> Result<Vec<EntityId>, Refusal> {
         }
         EntityKind::Person => {
             let parts: Vec<String> = view.parts_of(id).iter().map(ToString::to_string).collect();
+            if parts.is_empty() {
+                return Err(Refusal::bad_request(format!(
+                    "{id} has no face and no voice that could be split off; `engramd people --why {id}` tells whom they \
+                     were taken for"
+                )));
+            }
             Err(Refusal::bad_request(format!(
                 "say which of {id} is somebody else: {}",
                 parts.join(", ")

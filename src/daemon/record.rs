@@ -246,6 +246,7 @@ mod tests {
     use crate::identify::IdentifiedClip;
     use crate::ids::{ClipId, MemoryId, SessionId, TurnId};
     use crate::memory::model::{MemoryKind, MemoryRow};
+    use crate::memory::testing::memory_row;
     use crate::percept::{SpeechTurn, Transcript};
     use crate::time::Span;
 
@@ -262,22 +263,8 @@ mod tests {
     }
 
     fn row(id: MemoryId, text: &str, span: Span) -> MemoryRow {
-        MemoryRow {
-            id,
-            kind: MemoryKind::Utterance,
-            text: text.to_owned(),
-            span,
-            clip: None,
-            entities: Vec::new(),
-            fact: None,
-            importance: 0.5,
-            confidence: 1.0,
-            pinned: false,
-            valid_from: span.start,
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "told".to_owned(),
-        }
+        let row = memory_row(MemoryKind::Utterance, text, span);
+        MemoryRow { id, confidence: 1.0, origin: "told".to_owned(), ..row }
     }
 
     #[test]

@@ -13,6 +13,7 @@ use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
 use super::describe::describe;
 use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
+use super::lanes::Lanes;
 use super::meters::Meters;
 use super::metrics::{Exporter, MetricsError, Responder};
 use super::notify::{self, Pulse, Watchdog};
@@ -144,6 +145,7 @@ impl Daemon {
         let mut watchdog = Watchdog::new();
         let (capture, control) = (watchdog.pulse("capture"), watchdog.pulse("control"));
         let sealing = watchdog.pulse("memory");
+        let lanes = Lanes::watched_by(&mut watchdog);
         capture.rest();
         let describer = Describer::new(catalogue(config)?, settings.clone(), publisher.clone());
         describer.publish();
@@ -212,6 +214,7 @@ impl Daemon {
             watchdog,
             control,
             sealing,
+            lanes,
             settings: settings.clone(),
             home,
         };
@@ -554,23 +557,11 @@ impl Sweeper {
         let mut aged: Option<Instant> = None;
         while self.live && quit.recv_timeout(STRANGERS_EVERY).is_err_and(|error| error.is_timeout())
         {
-            let now = Timestamp::wall_clock();
-            self.service.finish_erasing();
-            let mut erased = self.service.forget_strangers(now).unwrap_or_else(|error| {
-                tracing::warn!(%error, "Strangers could not be erased; tried again in a minute.");
-                0
-            });
-            if aged.is_none_or(|last| last.elapsed() >= AGED_EVERY) {
+            let due = aged.is_none_or(|last| last.elapsed() >= AGED_EVERY);
+            if due {
                 aged = Some(Instant::now());
-                erased += match self.service.forget_aged(now) {
-                    Ok(what) => what.len(),
-                    Err(error) => {
-                        tracing::warn!(%error, "What is too old could not be erased; tried again in six hours.");
-                        0
-                    }
-                };
             }
-            if erased > 0 {
+            if self.service.sweep(Timestamp::wall_clock(), due) {
                 self.publisher.erase_waiting();
             }
         }
@@ -587,6 +578,7 @@ struct Ticker {
     /// The session with the broker: questions come in and answers go out.
     control: Pulse,
     sealing: Pulse,
+    lanes: Lanes,
     settings: SessionSettings,
     home: Option<HomeTeller>,
 }
@@ -627,6 +619,7 @@ impl Ticker {
             } else if sealed.replace(readings.sealed) != Some(readings.sealed) {
                 self.sealing.beat();
             }
+            self.lanes.look(&readings, Instant::now(), &self.announcer);
             let turned = self.publisher.turns();
             if turns.replace(turned) != Some(turned) {
                 self.control.beat();

@@ -7,6 +7,7 @@ use super::*;
 use crate::config::{Embedder, EmbedderKind};
 use crate::llm::llm_server::{Act, LlmServer};
 use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::testing::memory_row;
 use crate::memory::{Filter, Forget, StoreOptions};
 use crate::text::{ServerEmbedder, TextEmbedder};
 use crate::time::{Span, Timestamp};
@@ -24,23 +25,10 @@ fn sentence(number: u64) -> String {
 fn write(memory: &Memory, numbers: std::ops::Range<u64>) {
     let mut draft = memory.begin(at(numbers.end));
     for number in numbers {
-        let row = MemoryRow {
-            id: draft.new_memory_id(),
-            kind: MemoryKind::Episodic,
-            text: sentence(number),
-            span: Span::new(at(number), at(number + 1)),
-            clip: None,
-            entities: Vec::new(),
-            fact: None,
-            importance: 0.5,
-            confidence: 0.9,
-            pinned: false,
-            valid_from: at(number),
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "builtin".into(),
-        };
-        draft.memory(row, None);
+        let span = Span::new(at(number), at(number + 1));
+        let row = memory_row(MemoryKind::Episodic, &sentence(number), span);
+        let id = draft.new_memory_id();
+        draft.memory(MemoryRow { id, ..row }, None);
     }
     draft.commit().unwrap();
 }

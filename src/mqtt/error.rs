@@ -9,7 +9,7 @@ use crate::config::ConfigError;
 /// Anything that keeps MQTT from working at the start.
 #[derive(Debug, thiserror::Error)]
 pub enum MqttError {
-    /// Another program has the port, or the address is not to be had.
+    /// The address cannot be listened on: another program has the port, or it is not to be had.
     #[error("starting the embedded broker on {address}: {source}; {}", cure(*.address, .key, .source))]
     PortTaken {
         /// The address.
@@ -49,10 +49,11 @@ fn cure(address: SocketAddr, key: &str, source: &std::io::Error) -> String {
         ErrorKind::PermissionDenied => {
             format!("this user may not take that port: set `{key}` to one from 1024 on")
         }
-        _ => format!(
+        ErrorKind::AddrInUse => format!(
             "another broker or another engramd has that port: stop it, set `{key}` to another one, or use it with \
              mqtt.broker = \"mqtt://{address}\""
         ),
+        _ => format!("mend that, or set `{key}` to another address"),
     }
 }
 
@@ -72,5 +73,10 @@ mod tests {
         assert!(elsewhere.contains("no such address: set `mqtt.listen`"), "{elsewhere}");
         let low = told(ErrorKind::PermissionDenied);
         assert!(low.contains("from 1024 on") && !low.contains("stop it"), "{low}");
+        let other = told(ErrorKind::OutOfMemory);
+        assert!(
+            other.contains("set `mqtt.listen`") && !other.contains("another broker"),
+            "{other}"
+        );
     }
 }

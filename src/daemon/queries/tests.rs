@@ -12,6 +12,7 @@ use crate::memory::model::{
     Clip, Exemplar, Media, MediaKind, Membership, MemoryKind, MemoryRow, Merge, NameRow,
     NameSource, PairEvidence, TrackRow, TurnRow,
 };
+use crate::memory::testing::memory_row;
 use crate::mqtt::message::People;
 use crate::percept::{Embedding, Sighting, Transcript};
 use crate::time::{Span, Timestamp};
@@ -102,25 +103,9 @@ pub(crate) fn small_memory_with(dir: &std::path::Path, options: &StoreOptions) -
         turn: None,
     });
     let id = draft.new_memory_id();
-    draft.memory(
-        MemoryRow {
-            id,
-            kind: MemoryKind::Utterance,
-            text: format!("<{person}> said \"hello there\"."),
-            span: span(2.0, 3.0),
-            clip: Some(clip),
-            entities: vec![person],
-            fact: None,
-            importance: 0.5,
-            confidence: 0.9,
-            pinned: false,
-            valid_from: at(2.0),
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "builtin".into(),
-        },
-        None,
-    );
+    let text = format!("<{person}> said \"hello there\".");
+    let row = memory_row(MemoryKind::Utterance, &text, span(2.0, 3.0));
+    draft.memory(MemoryRow { id, clip: Some(clip), entities: vec![person], ..row }, None);
     draft.commit().unwrap();
     memory
 }
@@ -285,6 +270,10 @@ fn somebody_known_by_the_name_alone_is_split_off_again() {
         names.collect::<Vec<Value>>()
     };
     assert_eq!(names(), ["Ava", "Zoe"]);
+    let whole = overruled(&memory, &[], &["person_2"]).unwrap_err().to_string();
+    assert!(whole.contains("no face and no voice"), "{whole}");
+    let twice = overruled(&memory, &["Ava", "Zoe", "person_1"], &[]).unwrap_err().to_string();
+    assert_eq!(twice, "Ava and person_1 are one already");
     let merged = overruled(&memory, &["Ava", "Zoe"], &[]).unwrap();
     assert_eq!((&merged["into"], names().len()), (&json!("person_1"), 1));
     let again = overruled(&memory, &["Ava", "Zoe"], &[]).unwrap_err();

@@ -102,9 +102,13 @@ impl MemoryService {
         // The open window's pictures are not kept by who is in them.
         memory.present().forget_frames();
         self.announcer.erased();
+        // Nothing erased can be found from here on: the vectors of rewritten sentences went with the rows. So nobody who
+        // identifies waits for an embedder. A clip that is committed meanwhile was identified by the galleries that are left;
+        // whatever else is erased or rewritten meanwhile gets no vector of its old wording, and is due to its own erasure; what
+        // a kill leaves is due to the next start. Until then those sentences are found by their words.
+        drop(who);
         let memorizer = self.session.load().memorizer.clone();
         memorizer.embed_rewritten(memory).map_err(|error| self.failed(&error))?;
-        drop(who);
         Ok(erased)
     }
 
@@ -421,12 +425,22 @@ fn called(view: &View, word: &str) -> Result<Vec<memory::Forget>, Refusal> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    use crossbeam_channel::{Receiver, Sender, unbounded};
+
     use super::*;
     use crate::daemon::queries::tests::{T0, found, small_memory};
     use crate::identify::Persons;
+    use crate::ids::ModelHash;
     use crate::memorize::Memorizer;
     use crate::memory::Forget::{Entity, Thing};
+    use crate::memory::model::MemoryRow;
     use crate::memory::{AsOf, Filter};
+    use crate::percept::Embedding;
+    use crate::text::{TextEmbedder, TextError};
 
     #[test]
     fn what_is_told_without_a_daemon_has_its_own_instants_and_is_known_from_now_on() {
@@ -506,6 +520,89 @@ mod tests {
         assert_eq!(about(&then), 0, "that was not known then");
         forget("Marek").unwrap();
         assert_eq!(texts(), ["Ava brought <erased> a cake.", "The garage is locked."]);
+    }
+
+    const MODEL: ModelHash = ModelHash([5; 32]);
+
+    /// Says that it was asked for a vector, and gives none before it may.
+    struct Slow {
+        asked: Sender<()>,
+        may: Receiver<()>,
+    }
+
+    impl TextEmbedder for Slow {
+        fn embed(&self, _: &str) -> Result<Embedding, TextError> {
+            self.asked.send(()).ok();
+            // Until nobody holds it up any more.
+            self.may.recv().ok();
+            Ok(Embedding::normalised(vec![1.0, 2.0], MODEL))
+        }
+
+        fn model(&self) -> Option<ModelHash> {
+            Some(MODEL)
+        }
+
+        fn dimensions(&self) -> Option<usize> {
+            Some(2)
+        }
+    }
+
+    #[test]
+    fn while_an_erasure_embeds_anew_faces_are_identified_and_clips_committed() {
+        use crate::daemon::service::{Clock, privacy};
+
+        /// Long after whatever is awaited has happened.
+        const PATIENCE: Duration = Duration::from_secs(30);
+        let dir = tempfile::tempdir().unwrap();
+        drop(small_memory(dir.path()));
+        let service = privacy::tests::service(dir.path(), Clock::Store, Default::default());
+        for text in [
+            "Ottoline can't stand loud music.",
+            "Ava brought Ottoline a cake.",
+            "Ava wrote Ottoline a letter.",
+        ] {
+            service.remember(serde_json::from_value(json!({ "text": text })).unwrap()).unwrap();
+        }
+        let memory = &service.knowledge.memory;
+        let noted = |text: &str| {
+            let notes = Filter { kinds: vec![MemoryKind::Note], ..Filter::default() };
+            let rows = memory.view().memories(&notes);
+            rows.iter().find(|row| row.text == text).map(|row| row.id)
+        };
+        let ((asked, is_asked), (hold_up, may)) = (unbounded(), unbounded());
+        let mut session = (*service.session.load_full()).clone();
+        session.memorizer = Memorizer::new(Some(Arc::new(Slow { asked, may })));
+        service.reconfigure(session);
+        let letter = noted("Ava wrote Ottoline a letter.").unwrap();
+        let forget: Forget = serde_json::from_value(json!({ "entity": "Ottoline" })).unwrap();
+        let (done, is_done) = unbounded();
+        let (is_embedding, is_free, committed, erased) = thread::scope(|scope| {
+            let erasing = scope.spawn(|| service.forget(&forget));
+            let is_embedding = is_asked.recv_timeout(PATIENCE).is_ok();
+            let is_free = service.resolver.try_lock().is_ok();
+            scope.spawn(|| {
+                let at = service.record_time();
+                let mut draft = memory.begin(at);
+                let id = draft.new_memory_id();
+                let seen = "The cat came in.".to_owned();
+                let row = told(MemoryKind::Note, seen, Span::new(at, at), Vec::new());
+                draft.memory(MemoryRow { id, ..row }, None);
+                draft.commit().unwrap();
+                // One of those that are being embedded.
+                memory.forget(&memory::Forget::Memory(letter), service.record_time()).unwrap();
+                done.send(()).unwrap();
+            });
+            let committed = is_done.recv_timeout(PATIENCE).is_ok();
+            drop(hold_up);
+            (is_embedding, is_free, committed, erasing.join().unwrap())
+        });
+        assert!(is_embedding && is_free && committed);
+        erased.unwrap();
+        let (cake, cat) = (noted("Ava brought <erased> a cake."), noted("The cat came in."));
+        let has_vector = |id: MemoryId| memory.view().embedding(id, MODEL).is_some();
+        assert!(cake.is_some_and(has_vector) && cat.is_some());
+        assert!(!has_vector(letter), "it was erased meanwhile");
+        assert!(memory.rewritten().unwrap().is_empty());
     }
 
     #[test]

@@ -64,6 +64,20 @@ impl MemoryService {
             .degraded("privacy", off.then(|| SWITCHED_OFF.to_owned()).into_iter().collect());
     }
 
+    /// Erases what is not to be kept any more: strangers, and, if `aged`, whatever is too old. Gives whether anything was
+    /// erased: what failed may have failed after the rows were gone.
+    pub fn sweep(&self, now: Timestamp, aged: bool) -> bool {
+        let before = self.knowledge.memory.erasures();
+        self.finish_erasing();
+        if let Err(error) = self.forget_strangers(now) {
+            tracing::warn!(%error, "Strangers could not be erased; tried again in a minute.");
+        }
+        if aged && let Err(error) = self.forget_aged(now) {
+            tracing::warn!(%error, "What is too old could not be erased; tried again in six hours.");
+        }
+        self.knowledge.memory.erasures() != before
+    }
+
     /// Erases strangers that have gone, where they are not to be kept. Gives how many.
     ///
     /// # Errors
@@ -253,6 +267,25 @@ pub(super) mod tests {
         let known: Vec<String> = view.persons().into_iter().map(|row| row.id.to_string()).collect();
         assert_eq!(known, ["person_1"]);
         assert_eq!(service.forget_strangers(at(300.0)).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_fails_once_the_rows_are_gone_is_told_as_erased() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = small_memory(dir.path());
+        let unknown = stranger(&memory);
+        drop(memory);
+        let privacy =
+            config::Privacy { strangers: false, stranger_secs: 100.0, ..Default::default() };
+        let service = service(dir.path(), Clock::Wall, privacy);
+        assert!(!service.sweep(at(60.0), true), "may still be here");
+        // A file lies where a folder is to be deleted, after the rows.
+        let aside = dir.path().join("aside");
+        fs::write(&aside, "").unwrap();
+        assert!(service.sweep(at(200.0), true));
+        assert!(!service.view().knows(unknown));
+        fs::remove_file(aside).unwrap();
+        assert!(!service.sweep(at(300.0), true), "there is nothing more");
     }
 
     #[test]
