@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many questions about what it was told and saw a daemon answers rightly.
 
-    benches/told.py [ENGRAMD] [--scenario household|workshop|carehome|FILE] [--json] [--verbose] [--set KEY=VALUE ...]
+    benches/told.py [ENGRAMD] [--scenario household|workshop|carehome|museum|FILE] [--json] [--verbose] [--set KEY=VALUE ...]
 
 A scenario (benches/told/*.json) is a story of some weeks: a recording with the names of the people in it, in the order
 in which they first come into view, notes and facts with their local times, and questions at one moment, `now`. The
@@ -166,7 +166,7 @@ def failure(question):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("engramd", nargs="?", default="target/release/engramd")
-    parser.add_argument("--scenario", default="household", help="household, workshop, carehome, or a file")
+    parser.add_argument("--scenario", default="household", help="household, workshop, carehome, museum, or a file")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")

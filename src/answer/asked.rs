@@ -3,6 +3,7 @@
 
 use crate::ids::EntityId;
 use crate::memory::model::MemoryKind;
+use crate::memory::telling_stems;
 use crate::recall::time_expr::{Apart, Happening, Relation, TimeExpr, When};
 use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
@@ -184,7 +185,14 @@ fn event(
     let person = match subjects.first() {
         None if matches!(who, "somebody" | "someone" | "anybody" | "anyone") => None,
         Some(Subject::Anybody) => None,
-        None => return Err(Reply::unknown(&format!("I don't know who \u{201c}{who}\u{201d} is."))),
+        None => {
+            // "When Class 3b came": something that notes tell of, and nobody.
+            let named = telling_stems(who).len() > 1;
+            let span = named.then(|| told(reading, names, who).ok()).flatten();
+            return span.map(|span| vec![span]).ok_or_else(|| {
+                Reply::unknown(&format!("I don't know who \u{201c}{who}\u{201d} is."))
+            });
+        }
         Some(subject) => Some(names.person(reading, subject)?),
     };
     let name = person.map_or_else(|| "anybody".to_owned(), |id| reading.name(id));

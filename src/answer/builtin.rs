@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::{Memory, MemoryError, PresentState, View};
 use crate::percept::Embedding;
-use crate::recall::time_expr::TimeExpr;
+use crate::recall::time_expr::{TimeExpr, When};
 use crate::text::TextEmbedder;
 use crate::time::Timestamp;
 
@@ -25,8 +25,8 @@ use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
 use super::{
-    counts, deed, described, facts, journeys, keeping, lessons, pointing, presence, said, slots,
-    spelling, things, told_often, when, who,
+    counts, deed, described, events, facts, featured, having, journeys, keeping, lessons, pointing,
+    presence, said, slots, spelling, things, told_often, told_place, unmet, when, who,
 };
 
 /// How likely a memory that holds a clause's words tells of the event that it means.
@@ -208,16 +208,28 @@ impl Answerer {
 
     /// The reply to a question, of whom it describes where it names nobody.
     fn told(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
+        let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
         let (view, reading) = (&pinned.view, self.reading(pinned));
         let names = Names { view };
         if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {
+            return reply;
+        }
+        if let Some(featured) = featured::resolved(&reading, text) {
+            let reply = self.told(pinned, &featured.question, vectors);
+            return featured.told(&reading, reply);
+        }
+        let told = events::told_of(&reading, text).or_else(|| having::told_of(&reading, text));
+        if let Some(reply) = told {
             return reply;
         }
         match described::resolved(&reading, &names, text) {
             None => self.reply(reading, view, text, vectors),
             Some(Err(unknown)) => unknown,
             Some(Ok(hop)) => {
-                let reply = self.reply(self.reading(pinned), view, &hop.question, vectors);
+                let told = events::told_of(&reading, &hop.question);
+                let reply = told.unwrap_or_else(|| {
+                    self.reply(self.reading(pinned), view, &hop.question, vectors)
+                });
                 hop.told(&reading, reply)
             }
         }
@@ -259,6 +271,9 @@ impl Answerer {
                 if let Some(reply) = subject.and_then(|id| facts::usual(&reading, *id, &parsed)) {
                     return reply;
                 }
+                if let Some(reply) = told_place::of_known(&reading, &parsed, &people) {
+                    return reply;
+                }
                 let whose = Whose::of(&reading, &names, parsed.owner.as_ref());
                 if let Some(asked) = &parsed.thing
                     && let Some(reply) = things::told_of(&reading, asked, &whose, &mut embed)
@@ -281,10 +296,18 @@ impl Answerer {
                 (people, reply)
             }
             Err(unknown) => match mentioned(&reading, &names, &parsed) {
-                Some(people) => (people, facts::named_then(&reading, &parsed).unwrap_or(unknown)),
+                Some(people) => {
+                    if parsed.often
+                        && let Some(reply) = told_often::how_often(&reading, &parsed, &people)
+                    {
+                        return reply;
+                    }
+                    (people, facts::named_then(&reading, &parsed).unwrap_or(unknown))
+                }
                 None => {
                     let never = || persons::never_met(&reading, &parsed);
-                    return not_known().or_else(never).unwrap_or(unknown);
+                    let told = || unmet::told_of(&reading, &parsed, text);
+                    return not_known().or_else(never).or_else(told).unwrap_or(unknown);
                 }
             },
         };
@@ -397,7 +420,7 @@ fn mentioned(reading: &Reading, names: &Names<'_>, parsed: &Parsed) -> Option<Ve
         _ => true,
     };
     let spoken_of = |subject: &Subject| match subject {
-        Subject::Unknown(name) => !name.contains('_') && reading.view.is_mentioned(name),
+        Subject::Unknown(name) => !name.contains('_') && unmet::is_told_of(reading, name),
         _ => true,
     };
     if of_percepts || !parsed.subjects.iter().all(spoken_of) {
@@ -428,12 +451,15 @@ fn whenever(
     embed: &mut dyn FnMut() -> Option<Embedding>,
 ) -> Reply {
     let in_memories = parsed.unread.is_some() || parsed.times.iter().any(TimeExpr::is_told);
+    let is_event = |time: &TimeExpr| matches!(time.when, When::Event { .. });
+    // "Why was Ava at home when the painters came?": whom nobody saw come may have been told of.
+    let is_search = parsed.ask == Ask::Search && parsed.times.iter().any(is_event);
     let is_told = match &parsed.ask {
         Ask::Summary | Ask::SaidWhat { .. } | Ask::WhoSaid | Ask::When { .. } => true,
         Ask::Did { act } => *act == Act::Spoke,
         _ => false,
     };
-    if !in_memories || !is_told {
+    if !is_search && (!in_memories || !is_told) {
         return otherwise;
     }
     let people = persons(reading, names, &parsed.subjects).unwrap_or_default();
@@ -445,7 +471,11 @@ fn whenever(
         in_time: false,
         order: Order::Any,
     };
-    remembered::remembered(reading, &asked, embed().as_ref(), Fit::CLOSE).unwrap_or(otherwise)
+    match remembered::remembered(reading, &asked, embed().as_ref(), Fit::CLOSE) {
+        Ok(told) if is_search => deed::checked(reading, text, told),
+        Ok(told) => told,
+        Err(_) => otherwise,
+    }
 }
 
 /// What the question is about, names of known persons and words of percepts left out.

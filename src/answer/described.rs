@@ -10,12 +10,15 @@ use crate::ids::EntityId;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, telling_stems};
 use crate::recall::lexer::{Token, tokens};
+use crate::text::sentences;
 
+use super::demands::is_plain;
 use super::doer;
 use super::facts::tell;
+use super::kinship::Relative;
+use super::near::{is_word, told_otherwise};
 use super::persons::Names;
-use super::premise::sentences;
-use super::question::{Clause, NOUNS, Subject, is_grammar, listed};
+use super::question::{Clause, NOUNS, Subject, is_grammar, listed, parse};
 use super::reading::Reading;
 use super::reply::Reply;
 use super::whereabouts::is_preposition;
@@ -36,6 +39,10 @@ const ARTICLES: &str = "the our my";
 /// Verbs behind which somebody stands, and what that one does.
 const HELPING: &str = "do does did will can could should would may might must has have had";
 const BEING: &str = "is are was were";
+/// What makes a role one that is over.
+const FORMER: &str = "former retired ex erstwhile past";
+/// What begins a question that asks something of the one who is told by a description.
+const ASKING: &str = "what where when why how which who";
 /// What begins a question that asks for nothing but who that is.
 const WHO: &str = "who who's whom what what's which";
 /// What makes a clause say who it is not.
@@ -53,6 +60,10 @@ pub(super) struct Hop {
 impl Hop {
     /// The reply to the question with the name, and who was found to be meant.
     pub(super) fn told(self, reading: &Reading, mut reply: Reply) -> Reply {
+        if !reply.abstained && !self.tells_more(reading, &reply) {
+            let text = format!("I don't know; what I remember of it: {}", reply.text);
+            reply = Reply { text, evidence: reply.evidence, ..Reply::unknown("") };
+        }
         let lead = format!("{} is {}", sentence(&self.description), self.name);
         let answers = reply.evidence.first().is_some_and(|item| item.memory == Some(self.row.id));
         reply.text = match answers {
@@ -67,6 +78,30 @@ impl Hop {
             reply.confidence *= OVER_TWO;
         }
         reply
+    }
+
+    /// Whether a note that is quoted holds more of the question than the name. What is asked of somebody's likes or
+    /// birthday may be told in other words.
+    fn tells_more(&self, reading: &Reading, reply: &Reply) -> bool {
+        let row = reply.evidence.first().and_then(|item| reading.view.memory(item.memory?));
+        let quoted = |row: &Arc<MemoryRow>| is_plain(row) && reply.text == tell(reading, row);
+        let Some(row) = row.filter(quoted) else { return true };
+        let names = Names { view: &reading.view };
+        let zone = &reading.wording.zone;
+        let asked = parse(&self.question, reading.now(), zone, &|name| names.find(name));
+        let told = tokens(&reading.rendered(&row.text));
+        let parts = tokens(&self.name);
+        let is_name =
+            |token: &Token| parts.iter().any(|part| part.word == token.word.trim_end_matches("'s"));
+        let telling =
+            |token: &Token| !is_name(token) && !is_grammar(&token.word) && is_telling(&token.word);
+        let words = tokens(&self.question).into_iter().filter(telling);
+        let words: Vec<String> = words.map(|token| token.word).collect();
+        let held = |word: &String| {
+            told.iter().any(|token| is_word(word, token))
+                || told_otherwise(word, &words, &told).is_some()
+        };
+        asked.fact.is_some() || words.is_empty() || words.iter().any(held)
     }
 }
 
@@ -100,6 +135,9 @@ pub(super) fn resolved(
     question: &str,
 ) -> Option<Result<Hop, Reply>> {
     let words = tokens(question);
+    if let Some(hop) = relative(reading, question, &words) {
+        return Some(Ok(hop));
+    }
     (0..words.len()).filter_map(|at| begun(&words, at)).take(MOST).find_map(|begun| {
         let by_percepts = begun.by == By::Clause && {
             let told = names.subjects_in(&question[words[begun.at].range.start..]);
@@ -108,6 +146,23 @@ pub(super) fn resolved(
         };
         if by_percepts { None } else { meant(reading, question, &words, begun) }
     })
+}
+
+/// The question asked of "her mother" by name, where that is told of somebody whom it names before.
+fn relative(reading: &Reading, question: &str, words: &[Token]) -> Option<Hop> {
+    let meant = Relative::of(question)?;
+    let told = |name: &str| told_with(reading, name).into_iter();
+    let is_so = |name: &str, unless_other: bool| {
+        let text = |row: Arc<MemoryRow>| reading.rendered(&row.text);
+        let sex = |text: String| meant.is_of_its_sex(name, sentences(&text));
+        !question.contains(name) && (!unless_other || told(name).map(text).any(sex))
+    };
+    let (name, row) = told(&meant.whose).find_map(|row| {
+        let text = reading.rendered(&row.text);
+        let (name, unless_other) = sentences(&text).find_map(|told| meant.named_in(told))?;
+        is_so(&name, unless_other).then_some((name, row))
+    })?;
+    Some(hop(question, words, (meant.at.start, meant.at.end), name, row))
 }
 
 /// The description that begins there, if any.
@@ -171,7 +226,8 @@ fn meant(
         let asks = !question.contains(&name) && !is_identity(words, begun, end);
         return asks.then(|| Ok(hop(question, words, (begun.at, end), name, row)));
     }
-    let named = if begun.by == By::Thing { "owner" } else { clause[0].word.as_str() };
+    let telling = clause.iter().find(|token| is_telling(&token.word)).unwrap_or(&clause[0]);
+    let named = if begun.by == By::Thing { "owner" } else { telling.word.as_str() };
     let is_said = |row: &Arc<MemoryRow>| {
         let text = reading.rendered(&row.text);
         sentences(&text).any(|told| doer::holds(told, named))
@@ -208,7 +264,9 @@ fn is_whole(words: &[Token], at: usize, end: usize) -> bool {
     };
     let before = at.checked_sub(1).map_or("", |before| words[before].word.as_str());
     let verb = next.word.ends_with("ing") || next.word.ends_with("ed");
-    let asked = listed(HELPING, before) || at == 1 && listed(BEING, before);
+    // "Is the cook ill?", "What is the cook allergic to?"
+    let opens = at == 1 || at == 2 && listed(ASKING, &words[0].word);
+    let asked = listed(HELPING, before) || opens && listed(BEING, before);
     verb || asked || is_grammar(&next.word) || is_preposition(&next.word)
 }
 
@@ -275,7 +333,13 @@ fn told_of(
             continue;
         }
         let text = reading.rendered(&row.text);
+        let former = words.split_once(' ').filter(|(first, _)| listed(FORMER, first));
+        let former = former.filter(|_| by == By::Role);
         for told in sentences(&text) {
+            if let Some((_, role)) = former {
+                found.extend(doer::who_was(told, role).map(|name| (name, Arc::clone(row))));
+                continue;
+            }
             if !doer::holds(told, words) {
                 continue;
             }

@@ -7,6 +7,7 @@ use crate::recall::lexer::{Token, tokens};
 use crate::recall::time_expr::time_expressions;
 use crate::time::Timestamp;
 
+use super::phrase::is_determiner;
 use super::question::{NOUNS, is_grammar, listed};
 use super::whereabouts::is_preposition;
 
@@ -47,7 +48,43 @@ pub(super) fn who_is(sentence: &str, role: &str) -> Option<String> {
     let over = next.is_none_or(|next| is_grammar(&next.word) || is_preposition(&next.word));
     let end = helped(&words, at);
     let is = words[end..at].iter().any(|token| listed(BEING, &token.word));
-    name_before(sentence, &words[..end]).filter(|_| is && (last.stop || over))
+    // "Ava is back" tells no more than how she is: what somebody is has an article, or "as" before it.
+    let before = at.checked_sub(1).map_or("", |before| words[before].word.as_str());
+    let one = is_determiner(before) || before == "as";
+    name_before(sentence, &words[..end]).filter(|_| is && one && (last.stop || over))
+}
+
+/// "Ava" of "Ava was a baker", "Ava used to be a baker", "Ava used to teach music": who is told to have been that, a
+/// "music teacher".
+pub(super) fn who_was(sentence: &str, role: &str) -> Option<String> {
+    let words = words_of(sentence);
+    let used = words.windows(2).position(|two| two[0].word == "used" && two[1].word == "to");
+    if let Some(at) = used
+        && let Some(verb) = words.get(at + 2)
+    {
+        let done = is_done_by(&verb.word, role);
+        let wanted = telling_stems(role);
+        let have: Vec<String> =
+            words[at + 2..].iter().flat_map(|token| telling_stems(&token.word)).collect();
+        // The last word of a "music teacher" is the verb.
+        let rest = &wanted[..wanted.len().saturating_sub(usize::from(done))];
+        let told = (done || verb.word == "be") && rest.iter().all(|word| has(&have, word));
+        if told && !wanted.is_empty() {
+            return name_before(sentence, &words[..at]);
+        }
+    }
+    let was = |token: &Token| matches!(token.word.as_str(), "was" | "been" | "worked");
+    who_is(sentence, role).filter(|_| words.iter().any(was))
+}
+
+/// Whether a verb is what somebody does who is called so: "teach", a "music teacher"; "drive", a "train driver".
+fn is_done_by(verb: &str, role: &str) -> bool {
+    let noun = role.split_whitespace().next_back().unwrap_or_default().to_lowercase();
+    let root = verb.strip_suffix('e').unwrap_or(verb);
+    let ending = noun.strip_prefix(root).unwrap_or_default();
+    let doubled = root.chars().next_back();
+    let plain = ending.strip_prefix(|c: char| Some(c) == doubled).unwrap_or(ending);
+    root.len() > 2 && ["er", "or", "ress", "ist"].contains(&plain)
 }
 
 /// "Ava" of "Ava is allergic to nuts".
@@ -164,8 +201,16 @@ fn name_before(sentence: &str, words: &[Token]) -> Option<String> {
     (!last.word.ends_with("'s")).then(|| name.to_owned())
 }
 
+/// Whether a word is a short form before a name: "Dr." of "Dr. Whitlock".
+pub(super) fn is_short(sentence: &str, token: &Token) -> bool {
+    let behind = sentence[token.range.end..].strip_prefix('.');
+    behind.is_some_and(|rest| rest.contains(char::is_alphanumeric))
+}
+
 /// The name that begins those words, and the words behind it.
 fn first_name<'a>(sentence: &str, words: &'a [Token]) -> Option<(String, &'a [Token])> {
+    let short = words.iter().take_while(|token| is_short(sentence, token)).count();
+    let words = &words[short..];
     let inner = words.iter().take_while(|token| is_name(token) && !token.stop).count();
     let count = inner + usize::from(words.get(inner).is_some_and(is_name));
     let (name, behind) = words.split_at(count);
@@ -198,6 +243,8 @@ mod tests {
             ("Ben drove to Bonn, Ava often teaches sewing.", "teach sewing", Some("Ava")),
             ("Ava runs the shop and teaches sewing.", "teaches sewing", Some("Ava")),
             ("Mr Novak repaired the cutter.", "fixed the cutter", Some("Mr Novak")),
+            ("Mr. Novak repaired the cutter.", "fixed the cutter", Some("Novak")),
+            ("Dr. Novak runs the shop and teaches sewing.", "teaches sewing", Some("Novak")),
             ("She likes soup and teaches sewing.", "teaches sewing", Some("Cleo")),
             ("She teaches sewing.", "teaches sewing", Some("Cleo")),
             ("Ava is tired, she teaches sewing.", "teaches sewing", None),
@@ -226,6 +273,8 @@ mod tests {
             ("Ava is not a carpenter.", "carpenter", None),
             ("Ava has a carpenter.", "carpenter", None),
             ("The cutter is a machine.", "machine", None),
+            ("Ava is back from Oslo.", "back", None),
+            ("Ava is late.", "late", None),
         ] {
             assert_eq!(who_is(sentence, role).as_deref(), wanted, "{sentence}");
         }
@@ -234,6 +283,16 @@ mod tests {
             Some("Ava")
         );
         assert_eq!(who_is_so("Ava lives in Bonn.", "live in Bonn"), None);
+        for (sentence, role, wanted) in [
+            ("Ava was a tram driver before she moved.", "tram driver", Some("Ava")),
+            ("Ava used to be a baker.", "baker", Some("Ava")),
+            ("Ben is ill, and Ava used to teach the violin.", "violin teacher", Some("Ava")),
+            ("Ava was a baker, and Ben used to teach the violin.", "baker", Some("Ava")),
+            ("Ava is a baker.", "baker", None),
+            ("Ava used to live with a baker.", "baker", None),
+        ] {
+            assert_eq!(who_was(sentence, role).as_deref(), wanted, "{sentence}");
+        }
     }
 
     #[test]

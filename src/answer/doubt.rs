@@ -7,9 +7,9 @@ use crate::memory::model::{Ground, MemoryKind, MemoryRow};
 use crate::memory::{Filter, stems, telling_stems};
 use crate::recall::lexer::tokens;
 use crate::recall::time_expr::time_expressions;
+use crate::text::sentences;
 use crate::time::{Span, Timestamp};
 
-use super::premise::sentences;
 use super::question::listed;
 use super::reading::Reading;
 use super::whereabouts::is_preposition;
@@ -22,7 +22,7 @@ const TELLING: [MemoryKind; 4] =
 const LOOKED_AT: usize = 50;
 /// Words of what becomes of things.
 const MOVING: &str = "take takes took taken bring brings brought put puts move moves moved carry carried lend lent lose lost \
-    leave left hide hid hidden throw threw thrown give gave given steal stole stolen sell sold \
+    mislaid misplaced leave left hide hid hidden throw threw thrown give gave given steal stole stolen sell sold \
     stand stands stood lie lies lay lying hang hangs hung keep keeps kept store stored fell fallen gone missing \
     longer anymore";
 /// Words after which a preposition tells where the thing is.

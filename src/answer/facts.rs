@@ -15,6 +15,7 @@ use super::document::Evidence;
 use super::matching;
 use super::owner::Whose;
 use super::phrase::phrase;
+use super::placing;
 use super::question::{Ask, Order, Parsed, Subject};
 use super::reading::{GATHERED, Reading, hull, seen_secs, touch};
 use super::reply::Reply;
@@ -23,6 +24,8 @@ use super::wording::{last_inside, length, list, sentence, times};
 
 /// Share of the question's words that a memory must have to answer it.
 const MATCHES: f32 = 0.6;
+/// How much less a memory may fit that tells a place.
+const ALIKE: f32 = 0.1;
 /// Cosine from which a memory's meaning alone answers.
 const COSINE: f32 = 0.55;
 
@@ -265,23 +268,28 @@ pub(super) fn search(
     vector: Option<&Embedding>,
 ) -> Reply {
     let wanted = stems(&words.join(" "));
-    let query = Query {
+    // What was told of it before that time may still have been so.
+    let span = reading.spans.as_deref().and_then(super::reading::hull);
+    let spans = if span.is_some() { vec![span, None] } else { vec![None] };
+    let query = |span: Option<Span>| Query {
         text: words.join(" "),
         vector: vector.cloned(),
-        span: reading.spans.as_deref().and_then(super::reading::hull),
-        strict: reading.spans.is_some(),
+        span,
+        strict: span.is_some(),
         kinds: super::lessons::kinds_beside(&reading.view),
         valid_at: Some(reading.time_asked()),
         k: 12,
         ..Query::default()
     };
     let fit = |hit: &Hit| -> f32 {
-        let told = hit.memory.span.start <= reading.now() && !is_looking(&hit.memory);
+        let told = hit.memory.span.start <= reading.time_asked() && !is_looking(&hit.memory);
         if !told || !whose.owns(reading, &hit.memory) {
             return 0.0;
         }
         let text = reading.rendered(&hit.memory.text);
-        let share = if wanted.is_empty() { 0.0 } else { matching::share(&wanted, &text) };
+        let share = if wanted.is_empty() { 0.0 } else { matching::share_with_kin(&wanted, &text) };
+        // Whose it is sounds alike whatever is told of them.
+        let vector = vector.filter(|_| *whose == Whose::Anybodys || share > 0.0);
         let meaning = vector
             .and_then(|vector| vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?))
             .map_or(0.0, |cosine| if cosine >= COSINE { cosine } else { 0.0 });
@@ -293,17 +301,25 @@ pub(super) fn search(
         let score = if share >= MATCHES { share.max(meaning) } else { meaning };
         if score > 0.0 { (score + told).min(1.0) } else { 0.0 }
     };
-    let mut hits: Vec<(Hit, f32)> = recall(&reading.view, &query)
-        .into_iter()
-        .map(|hit| {
+    let found = |span: &Option<Span>| -> Vec<(Hit, f32)> {
+        let hits = recall(&reading.view, &query(*span)).into_iter();
+        let fitting = hits.map(|hit| {
             let f = fit(&hit);
             (hit, f)
-        })
-        .filter(|(_, f)| *f > 0.0)
-        .collect();
+        });
+        fitting.filter(|(_, f)| *f > 0.0).collect()
+    };
+    let mut hits = spans.iter().map(found).find(|hits| !hits.is_empty()).unwrap_or_default();
     hits.sort_by(|a, b| {
         b.1.total_cmp(&a.1).then(b.0.memory.span.start.cmp(&a.0.memory.span.start))
     });
+    // Of those that fit alike, the one that tells a place.
+    let least = hits.first().map_or(0.0, |(_, best)| best - ALIKE);
+    let places = |(hit, f): &(Hit, f32)| *f >= least && placing::tells(reading, &hit.memory);
+    let placed = hits.iter().position(places);
+    if let Some(at) = placed {
+        hits[..=at].rotate_right(1);
+    }
     let Some((best, score)) = hits.first() else {
         return Reply::nothing();
     };
@@ -311,6 +327,10 @@ pub(super) fn search(
     let evidence: Vec<Evidence> =
         hits.iter().take(5).map(|(hit, f)| reading.memory_evidence(&hit.memory, *f)).collect();
     let ids: Vec<EntityId> = evidence.first().map(|e| e.entities.clone()).unwrap_or_default();
+    if placed.is_none() {
+        let text = format!("I don't know where that is; what I remember of it: {text}");
+        return Reply { evidence, ..Reply::unknown(&text).about(&ids) };
+    }
     Reply { confidence: (score * 0.8).clamp(0.05, 0.9), ..Reply::known(text, ids, evidence) }
 }
 
@@ -484,22 +504,18 @@ fn written(
     kinds: &[MemoryKind],
 ) -> Vec<Arc<MemoryRow>> {
     let then = |span: Span| spans.iter().any(|asked| touch(*asked, span));
-    let of = |kinds: &[MemoryKind], span: Option<Span>, limit: Option<usize>| {
-        let entities = who.into_iter().collect();
-        let order = if limit.is_some() { By::NewestFirst } else { By::OldestFirst };
-        let kinds = kinds.to_vec();
-        let filter = Filter { span, kinds, entities, limit, order, ..Filter::default() };
+    let of = |kinds: &[MemoryKind]| {
+        let (kinds, entities) = (kinds.to_vec(), who.into_iter().collect());
+        let filter = Filter { span: hull(spans), kinds, entities, ..Filter::default() };
         let mut rows = reading.view.memories(&filter);
-        rows.retain(|row| row.span.start <= reading.now());
+        rows.retain(|row| row.span.start <= reading.now() && then(row.span));
         rows
     };
-    let mut written = of(&[MemoryKind::Summary], hull(spans), None);
-    written.retain(|row| then(row.span));
+    let mut written = of(&[MemoryKind::Summary]);
     written.sort_by(|a, b| b.span.secs().total_cmp(&a.span.secs()));
     written.truncate(DIGESTS);
-    let mut told = of(kinds, hull(spans), None);
-    told.retain(|row| then(row.span));
-    let mut named = of(&[MemoryKind::Note], None, Some(NOTES));
+    let mut told = of(kinds);
+    let mut named = reading.newest_notes(who.into_iter().collect(), NOTES);
     named.retain(|row| !then(row.span) && then(super::remembered::time_told(reading, row)));
     told.extend(named);
     told.sort_by_key(|row| (row.span.start, row.id));

@@ -12,11 +12,11 @@ use crate::ids::{EntityId, MemoryId};
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, stems};
 use crate::recall::time_expr::{TimeExpr, combined_span, told_expressions};
+use crate::text::sentences;
 use crate::time::{Span, Timestamp};
 
 use super::facts::tell;
 use super::persons::Names;
-use super::premise::sentences;
 use super::question::{AboutJourney, Leg, Order, Parsed, Subject};
 use super::reading::{Reading, hull};
 use super::remembered::time_told;
@@ -152,7 +152,10 @@ impl Known<'_> {
     }
 
     fn whereabouts(&self) -> Option<Reply> {
-        self.stay_then().map(|stay| self.quoted("", stay))
+        // Who is ill is not said to be anywhere; who was ill then was not away on a journey.
+        let then = self.reading.spans.is_some();
+        let tells = |stay: &&Stay| stay.far || !stay.place.is_empty() || then;
+        self.stay_then().filter(tells).map(|stay| self.quoted("", stay))
     }
 
     /// Of whom nobody knows more than that they came back, where the camera has not seen them since.
@@ -291,7 +294,7 @@ fn traveller(reading: &Reading, names: &Names<'_>, who: &Subject) -> Option<Trav
         let names = vec![name.to_lowercase()];
         return Some(Traveller { id: None, name: name.clone(), names });
     }
-    let id = names.person(reading, who).ok().filter(|id| Reading::is_person(*id))?;
+    let id = names.known_person(reading, who)?;
     let names: Vec<String> =
         reading.view.names(id).iter().map(|row| row.name.to_lowercase()).collect();
     (!names.is_empty()).then(|| Traveller { id: Some(id), name: reading.name(id), names })
@@ -302,20 +305,10 @@ fn notes_about(reading: &Reading, who: &Traveller) -> Vec<Arc<MemoryRow>> {
     let view = &reading.view;
     let filter = Filter { kinds: vec![MemoryKind::Note], ..Filter::default() };
     let named = view.lexical(&who.name, LOOKED_AT, &filter).into_iter();
-    let newest = who.id.map(|id| newest_notes(reading, vec![id], LOOKED_AT)).unwrap_or_default();
+    let newest = who.id.map(|id| reading.newest_notes(vec![id], LOOKED_AT)).unwrap_or_default();
     let told: BTreeSet<MemoryId> = newest.iter().map(|row| row.id).collect();
     let others = named.filter(|(id, _)| !told.contains(id)).filter_map(|(id, _)| view.memory(id));
     others.chain(newest.iter().cloned()).collect()
-}
-
-/// The notes that were told last, about one of those if there are any.
-fn newest_notes(reading: &Reading, entities: Vec<EntityId>, most: usize) -> Vec<Arc<MemoryRow>> {
-    let filter = Filter { kinds: vec![MemoryKind::Note], entities, ..Filter::default() };
-    let notes = reading.view.passing(&filter);
-    let newest = notes.iter().flat_map(|notes| notes.iter().rev());
-    // Others may be younger than what is asked.
-    let known = newest.filter_map(|id| reading.view.memory(id));
-    known.filter(|row| row.span.start <= reading.now()).take(most).collect()
 }
 
 /// "Who was away?", "Who went to Bonn?" `None`: nobody is known to have gone there.
@@ -323,7 +316,7 @@ fn away(reading: &Reading, place: Option<&str>) -> Option<Reply> {
     let now = reading.now();
     let span = reading.spans.as_deref().and_then(hull);
     let asked = span.unwrap_or(Span::new(now, now.plus_secs(1e-9)));
-    let all = steps(reading, newest_notes(reading, Vec::new(), NEWEST).into_iter());
+    let all = steps(reading, reading.newest_notes(Vec::new(), NEWEST).into_iter());
     let mut travellers: Vec<String> =
         all.iter().flat_map(|step| step.told.travellers.iter().cloned()).collect();
     travellers.sort();
@@ -415,7 +408,11 @@ fn stays(reading: &Reading, who: Option<EntityId>, steps: &[Step]) -> Vec<Stay> 
         let next = steps.get(at + 1);
         let later = seen.partition_point(|run| run.span.start <= step.begin);
         let came = seen.get(later).map(|run| run.span.start);
-        let brief = !step.told.far && step.end.is_none();
+        let returns = next.is_some_and(|next| {
+            let there = &next.told.place;
+            next.told.kind == Kind::Back && (there.is_empty() || is_in(there, &step.told.place))
+        });
+        let brief = !step.told.far && step.end.is_none() && !returns;
         let errand = brief.then(|| step.begin.plus_secs(ERRAND_SECS));
         let ends = [step.end, next.map(|next| next.begin), came, errand];
         let until = ends.into_iter().flatten().min();

@@ -159,6 +159,7 @@ mod tests {
     use super::*;
     use crate::answer::wording::Wording;
     use crate::ids::ModelHash;
+    use crate::memory::testing::memory_row;
     use crate::memory::{Draft, Memory, StoreOptions};
     use crate::time::{Span, Timestamp};
 
@@ -179,19 +180,10 @@ mod tests {
         let vector = embed(if old { &text } else { lesson.question });
         let row = MemoryRow {
             id: draft.new_memory_id(),
-            kind: MemoryKind::Lesson,
-            text,
-            span: Span::new(at, at),
-            clip: None,
-            entities: Vec::new(),
-            fact: None,
             importance: 0.6,
             confidence: 1.0,
-            pinned: false,
-            valid_from: at,
-            valid_to: None,
-            grounds: Vec::new(),
             origin: if old { "told" } else { Lesson::ORIGIN }.to_owned(),
+            ..memory_row(MemoryKind::Lesson, &text, Span::new(at, at))
         };
         draft.memory(row, vector);
     }

@@ -1,6 +1,6 @@
 //! Words of a question against words of an utterance, which a recogniser may have garbled.
 
-use crate::memory::stems;
+use crate::memory::{is_kin, stems};
 use crate::time::Span;
 
 use super::phrase::up_to_noun;
@@ -25,6 +25,13 @@ pub(super) fn share(wanted: &[String], text: &str) -> f32 {
     let best =
         |word: &String| have.iter().map(|other| likeness(word, other)).fold(0.0_f32, f32::max);
     wanted.iter().map(best).sum::<f32>() / wanted.len() as f32
+}
+
+/// The same, where another word that means the same counts as it.
+pub(super) fn share_with_kin(wanted: &[String], text: &str) -> f32 {
+    let have = stems(text);
+    let same = |word: &String| have.iter().find(|stem| is_kin(word, stem)).unwrap_or(word).clone();
+    share(&wanted.iter().map(same).collect::<Vec<_>>(), text)
 }
 
 /// Whether stems hold the noun of what a thing is called: "keys" may mean the car keys, "car" does not.

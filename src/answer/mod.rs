@@ -2,10 +2,13 @@
 //!
 //! `question` takes the words apart, `asked` and `persons` look up which times and whom they mean,
 //! `reading` reads one pinned view, and one file per family (`who`, `when`, `said`, `counts`, `presence`,
-//! `things`, `slots`, `facts`, `journeys`, `told_often`) computes the reply. [`Answerer`] puts it together. `rounds`
-//! lets a language model think, recall and reply; whatever it does, the built-in reply stands behind it.
+//! `things`, `slots`, `facts`, `journeys`, `events`, `told_often`, `unmet`) computes the reply.
+//! [`Answerer`] puts it together. `rounds` lets a language model think, recall and reply; whatever it does, the built-in
+//! reply stands behind it.
 
+mod amended;
 mod asked;
+mod aspect;
 mod builtin;
 mod corrected;
 mod counts;
@@ -15,18 +18,24 @@ mod described;
 mod document;
 mod doer;
 mod doubt;
+mod events;
 mod evidence;
 mod facts;
+mod featured;
+mod having;
 mod journeys;
 mod keeping;
+mod kinship;
 mod lessons;
 mod matching;
 mod near;
+mod needs;
 mod nested;
 mod noted;
 mod owner;
 mod persons;
 mod phrase;
+mod placing;
 mod pointing;
 mod premise;
 mod presence;
@@ -41,9 +50,13 @@ mod spelling;
 mod staying;
 #[cfg(test)]
 mod tests;
+mod then;
 mod things;
 mod told_often;
+mod told_place;
+mod told_sentence;
 mod told_time;
+mod unmet;
 mod when;
 mod whereabouts;
 mod which_time;

@@ -41,6 +41,15 @@ pub(super) fn innermost(place: &str) -> Vec<String> {
     words
 }
 
+/// The words of what the place that is told first is a part of: "desk" of "in the drawer of the desk".
+pub(super) fn whole(place: &str) -> Option<Vec<String>> {
+    let lower = place.to_lowercase();
+    let (part, whole) = lower.split(',').next()?.split_once(" of ")?;
+    // "In the hall at the end of the corridor": the hall is no part of it.
+    let first = part.split_whitespace().filter(|word| is_preposition(word)).count() < 2;
+    first.then(|| innermost(whole)).filter(|words| !words.is_empty())
+}
+
 /// Whether both name the same thing, by the same telling words.
 pub(super) fn is_named_alike(one: &str, other: &str) -> bool {
     let name = |text: &str| {
@@ -53,7 +62,20 @@ pub(super) fn is_named_alike(one: &str, other: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::innermost;
+    use super::{innermost, whole};
+
+    #[test]
+    fn a_part_is_where_the_whole_is() {
+        for (place, words) in [
+            ("in the top drawer of the desk", Some("desk")),
+            ("on top of the old wardrobe in the hall", Some("old wardrobe")),
+            ("in the hall at the end of the corridor", None),
+            ("in the drawer", None),
+            ("", None),
+        ] {
+            assert_eq!(whole(place).map(|words| words.join(" ")).as_deref(), words, "{place:?}");
+        }
+    }
 
     #[test]
     fn a_thing_is_in_what_is_told_first() {

@@ -9,11 +9,13 @@ use crate::ids::EntityId;
 use crate::memory::model::MemoryKind;
 use crate::memory::natures::{RELATIONS, is_trade_word};
 use crate::memory::{Filter, stems};
+use crate::names::{is_title, may_be_one, title};
 use crate::recall::lexer::{Token, tokens};
+use crate::recall::time_expr::is_number;
+use crate::text::sentences;
 
 use super::facts::tell;
 use super::phrase::is_determiner;
-use super::premise::sentences;
 use super::question::{is_grammar, listed};
 use super::reading::Reading;
 use super::reply::Reply;
@@ -23,7 +25,7 @@ const LOOKED_AT: usize = 200;
 /// What a note tells in words of its own is sure for so much.
 const SURE: f32 = 0.8;
 /// What is said right behind somebody, by what it tells. Of "is a", what follows has to be a trade.
-const TELLING: [(&str, &[&str]); 5] = [
+const TELLING: [(&str, &[&str]); 7] = [
     (
         "job",
         &[
@@ -42,7 +44,23 @@ const TELLING: [(&str, &[&str]); 5] = [
         ],
     ),
     ("employer", &["works in", "works at", "works for", "is employed"]),
-    ("likes", &["likes", "loves", "enjoys", "adores", "prefers", "is fond of", "is keen on"]),
+    (
+        "likes",
+        &[
+            "likes",
+            "loves",
+            "enjoys",
+            "adores",
+            "prefers",
+            "is fond of",
+            "is very fond of",
+            "is keen on",
+            "is mad about",
+            "is crazy about",
+            "has a weakness for",
+            "has a soft spot for",
+        ],
+    ),
     (
         "dislikes",
         &[
@@ -56,9 +74,23 @@ const TELLING: [(&str, &[&str]); 5] = [
         ],
     ),
     ("home", &["lives in"]),
+    ("age", &["is", "turns", "turned", "has turned", "will be", "will turn"]),
+    ("birthday", &["turns", "will turn", "was born on", "birthday is", "birthday falls on"]),
 ];
+/// The same of what was so once.
+const TELLING_OF_ONCE: [(&str, &[&str]); 1] =
+    [("job", &["was a", "was an", "was our", "was the", "worked as", "used to"])];
+/// What one does for a living.
+const WORKING: &str = "bake build clean conduct cook deliver design drive edit farm fish fly keep lecture make manage mend nurse \
+    play repair restore run sail sell sing teach train translate work write";
+/// What follows the number of years.
+const BEHIND_YEARS: &str = "years on in today tomorrow this next soon and now then";
+/// Words of a day beside those of the calendar.
+const DAYS: &str = "today tomorrow";
 /// Words before a trade.
 const ARTICLES: &str = "a an our";
+/// Oldest age that is believed, years.
+const OLDEST: u32 = 130;
 /// Words of a trade, at most.
 const LONGEST_TRADE: usize = 3;
 /// Beside a trade, what makes it none.
@@ -82,7 +114,7 @@ const UNSURE: &str = "maybe perhaps probably might may could would if whether th
 /// A sentence with one of these may end what was told before.
 const ENDING: &str = "not no never longer anymore doesn't don't isn't didn't stopped quit";
 /// Nobody else may be meant by "he" beside these.
-const CALENDAR: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april june july august \
+const CALENDAR: &str = "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august \
                         september october november december i";
 
 /// Somebody of whom notes may tell.
@@ -116,9 +148,19 @@ impl<'a> Noted<'a> {
         Self { reading, names: vec![words_of(name)], id: None }
     }
 
+    /// The newest note that tells what was so once; `None`: none does.
+    pub(super) fn of_once(&self, attribute: &str) -> Option<Reply> {
+        let (_, telling) = TELLING_OF_ONCE.iter().find(|(one, _)| *one == attribute)?;
+        self.told(attribute, telling)
+    }
+
     /// The newest note that tells it; `None`: none does, or it may be over.
     pub(super) fn of(&self, attribute: &str) -> Option<Reply> {
         let (_, telling) = TELLING.iter().find(|(one, _)| *one == attribute)?;
+        self.told(attribute, telling)
+    }
+
+    fn told(&self, attribute: &str, telling: &[&str]) -> Option<Reply> {
         let at = self.reading.time_asked();
         let kinds = vec![MemoryKind::Note];
         let filter = Filter { kinds, valid_at: Some(at), ..Filter::default() };
@@ -128,8 +170,10 @@ impl<'a> Noted<'a> {
         notes.retain(|row| row.span.start <= at);
         notes.sort_by_key(|row| Reverse((row.span.start, row.id)));
         for note in notes {
-            match said(&self.reading.rendered(&note.text), &self.names, telling) {
+            let text = self.reading.rendered(&note.text);
+            match said(&text, &self.names, telling) {
                 Said::Nothing => {}
+                Said::Told if attribute == "birthday" && !is_dated(&text) => {}
                 Said::Over => return None,
                 Said::Told => {
                     let evidence =
@@ -153,8 +197,13 @@ fn said(text: &str, names: &[Vec<String>], telling: &[&str]) -> Said {
     for sentence in sentences(text) {
         let words = tokens(sentence);
         alone &= is_alone(&words, names);
-        let unsure = words.iter().any(|token| token.quoted || listed(UNSURE, &token.word));
-        if unsure || sentence.ends_with('?') {
+        let once = telling.contains(&"used to");
+        let is_unsure = |token: &Token| {
+            let asked = once && token.word == "used";
+            let month = token.word == "may" && token.capital;
+            token.quoted || listed(UNSURE, &token.word) && !asked && !month
+        };
+        if words.iter().any(is_unsure) || sentence.ends_with('?') {
             continue;
         }
         let mut about = false;
@@ -166,7 +215,8 @@ fn said(text: &str, names: &[Vec<String>], telling: &[&str]) -> Said {
             let theirs = (begun || about) && alone && matches!(word, "he" | "she");
             // "… and hates noise"
             let half = about && !words[at].capital && !is_determiner(word) && !listed(OTHERS, word);
-            let behind = match name_at(&words[at..], names) {
+            let named = || birthday_at(&words[at..], names);
+            let behind = match name_at(&words[at..], names).or_else(named) {
                 Some(len) => at + len,
                 None if theirs => at + 1,
                 None if half => at,
@@ -198,13 +248,50 @@ fn ends(words: &[Token], telling: &[&str]) -> bool {
     clause.iter().any(denies) && verb || clause.windows(2).any(of_trade)
 }
 
-/// How many words the name with which those begin has.
+/// How many words the name with which those begin has, a title before it among them.
 fn name_at(words: &[Token], names: &[Vec<String>]) -> Option<usize> {
-    let is_it = |name: &&Vec<String>| {
-        let same = words.len() >= name.len() && words.iter().zip(*name).all(|(a, b)| a.word == *b);
+    let starts = |words: &[Token], name: &[String]| {
+        let same = words.len() >= name.len() && words.iter().zip(name).all(|(a, b)| a.word == *b);
         same && !name.is_empty() && words[0].capital
     };
-    names.iter().filter(is_it).map(Vec::len).max()
+    let length = |name: &Vec<String>| {
+        let own = name.first().filter(|_| name.len() > 1).and_then(|first| title(first));
+        let before = title(words.first()?.word.as_str());
+        match (own, before) {
+            _ if starts(words, name) => Some(name.len()),
+            (Some(own), Some(before)) => {
+                let same = may_be_one(own, before) && starts(&words[1..], &name[1..]);
+                same.then_some(name.len())
+            }
+            (None, Some(_)) => starts(&words[1..], name).then_some(name.len() + 1),
+            (Some(_), None) => starts(words, &name[1..]).then_some(name.len() - 1),
+            (None, None) => None,
+        }
+    };
+    names.iter().filter_map(length).max()
+}
+
+/// The same of "Ava's birthday", up to the birthday.
+fn birthday_at(words: &[Token], names: &[Vec<String>]) -> Option<usize> {
+    // A name, its title, and the birthday.
+    let longest = names.iter().map(Vec::len).max()? + 2;
+    let at = words.iter().take(longest).position(|token| token.word == "birthday")?;
+    let last = words.get(at.checked_sub(1)?)?;
+    let bare = last.word.strip_suffix("'s")?;
+    let mut head = words[..at].to_vec();
+    head.last_mut()?.word = bare.to_owned();
+    (name_at(&head, names) == Some(at)).then_some(at)
+}
+
+/// Whether a text names a day.
+fn is_dated(text: &str) -> bool {
+    let day = |token: &Token| {
+        let word = token.word.as_str();
+        // "Ava may be here."
+        let month = word != "may" || token.capital;
+        word != "i" && month && listed(CALENDAR, word) || listed(DAYS, word)
+    };
+    tokens(text).iter().any(day)
 }
 
 /// Whether a sentence tells of nobody else.
@@ -214,7 +301,8 @@ fn is_alone(words: &[Token], names: &[Vec<String>]) -> bool {
     let is = words.iter().take(LONGEST_TRADE).any(|token| listed("is was works", &token.word));
     words.iter().enumerate().all(|(at, token)| {
         let word = token.word.as_str();
-        let name = token.capital && !own(word) && !listed(CALENDAR, word);
+        let bare = word.strip_suffix("'s").unwrap_or(word);
+        let name = token.capital && !own(bare) && !is_title(bare) && !listed(CALENDAR, word);
         let somebody = is_trade_word(word) || RELATIONS.contains(&word) || listed(PERSONS, word);
         !(name && (at > 0 || !is_grammar(word))) && (is || !somebody)
     })
@@ -227,11 +315,26 @@ fn begins(words: &[Token], cue: &str) -> bool {
     let last = cue.rsplit(' ').next().unwrap_or_default();
     let next = words.get(count).map_or("", |token| token.word.as_str());
     same && match last {
+        "a" | "an" | "our" | "the" if cue.starts_with("was") => is_trade(&words[count..]),
         "a" | "an" | "our" => is_trade(&words[count..]),
+        // "used to teach the piano", "used to be a baker"
+        "to" if next == "be" => is_trade(&words[count + 1..]),
+        "to" => listed(WORKING, next),
+        "is" | "turns" | "turned" | "turn" | "be" if cue != "birthday is" => {
+            is_age(&words[count..])
+        }
         // "Designs furniture", not "sells her car".
         "designs" | "repairs" | "sells" => !is_determiner(next),
         _ => !listed(NO_WORK, next),
     }
+}
+
+/// "84", "84 years old", "84 on Friday"; not "84 percent".
+fn is_age(words: &[Token]) -> bool {
+    let Some(years) = words.first().filter(|years| is_number(&years.word)) else { return false };
+    let behind = words.get(1).filter(|_| !years.stop);
+    let small = years.word.parse::<u32>().map_or(true, |years| years <= OLDEST);
+    small && behind.is_none_or(|behind| listed(BEHIND_YEARS, &behind.word))
 }
 
 /// "Carpenter", "night nurse and …"; not "bad cook".
@@ -269,6 +372,13 @@ mod tests {
             ("dislikes", "Zoe is vegetarian. She likes soup and hates mushrooms."),
             ("likes", "Zoe is vegetarian. She likes soup and hates mushrooms."),
             ("dislikes", "Zoe doesn't like noise."),
+            ("likes", "Zoe is back. She has a weakness for liquorice."),
+            ("age", "Zoe is 41."),
+            ("age", "Zoe turns 42 on the 9th of June."),
+            ("age", "Zoe's birthday is the 9th of June, she will be 42."),
+            ("birthday", "Zoe's birthday is the 9th of June, she will be 42."),
+            ("birthday", "Zoe will turn 42 on the 9th of June."),
+            ("job", "Dr. Zoe works as a vet."),
         ] {
             assert_eq!(told(attribute, text), Said::Told, "{attribute}: {text}");
         }
@@ -285,6 +395,10 @@ mod tests {
             ("dislikes", "Zoe called the plumber. He hates mushrooms."),
             ("dislikes", "Zoe came and Ben hates mushrooms."),
             ("dislikes", "Zoe likes soup."),
+            ("age", "Zoe is 3 kilometres away."),
+            ("age", "Zoe's sister is 41."),
+            ("age", "Zoe turns the key."),
+            ("job", "Zoe was a carpenter."),
         ] {
             assert_eq!(told(attribute, text), Said::Nothing, "{attribute}: {text}");
         }
@@ -295,5 +409,25 @@ mod tests {
         ] {
             assert_eq!(told(attribute, text), Said::Over, "{attribute}: {text}");
         }
+        let (_, telling) = TELLING_OF_ONCE[0];
+        for (text, wanted) in [
+            ("Zoe was a carpenter before she retired.", Said::Told),
+            ("Ben is a cook, and Zoe used to teach the violin.", Said::Told),
+            ("Zoe used to be a nurse.", Said::Told),
+            ("Zoe used to live in Bonn.", Said::Nothing),
+            ("Zoe was a bad cook.", Said::Nothing),
+            ("Zoe used to be afraid of dogs.", Said::Nothing),
+        ] {
+            assert_eq!(said(text, &names, telling), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_title_belongs_to_the_name() {
+        let zoe = |text: &str, name: &str| name_at(&tokens(text), &[words_of(name)]);
+        assert_eq!(zoe("Doctor Novak is ill.", "Novak"), Some(2));
+        assert_eq!(zoe("Doctor Novak is ill.", "Dr Novak"), Some(2));
+        assert_eq!(zoe("Novak is ill.", "Doctor Novak"), Some(1));
+        assert_eq!(zoe("Mrs Novak is ill.", "Mr Novak"), None);
     }
 }

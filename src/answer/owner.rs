@@ -48,8 +48,7 @@ impl Whose {
         match owner {
             Some(Subject::Unknown(name)) => Self::Called(name.clone()),
             Some(subject) => {
-                let person = names.person(reading, subject).ok();
-                person.filter(|id| Reading::is_person(*id)).map_or(Self::Anybodys, Self::Person)
+                names.known_person(reading, subject).map_or(Self::Anybodys, Self::Person)
             }
             None => Self::Anybodys,
         }

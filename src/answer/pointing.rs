@@ -22,6 +22,8 @@ const BEHIND_IT: &str =
     "back away there here now again still yet anymore gone before last kept put";
 /// What is asked for where "it" is nothing in particular: "What time is it?"
 const NO_THING: &str = "time day date year month week weekday hour season late true";
+/// Before "of" and what it is a kind of.
+const KINDS: &str = "kind sort type breed species make brand";
 /// What stands for some of those told of before.
 const ONES: &str = "one ones";
 
@@ -64,7 +66,12 @@ fn at_thing(words: &[Token], named: &dyn Fn(&str) -> bool) -> Option<String> {
     let next = words.get(at + 1).map(|token| token.word.as_str());
     let points =
         words[at].stop || next.is_none_or(|next| listed(BEHIND_IT, next) || is_preposition(next));
-    let nothing = words.iter().any(|token| listed(NO_THING, &token.word));
+    // "What kind of whale is it?"
+    let kind = words[..at].windows(3).any(|three| {
+        let named = !is_grammar(&three[2].word) && !listed(ONES, &three[2].word);
+        listed(KINDS, &three[0].word) && three[1].word == "of" && named
+    });
+    let nothing = kind || words.iter().any(|token| listed(NO_THING, &token.word));
     (points && !nothing && !is_told(&words[..at], named)).then(|| "it".to_owned())
 }
 
@@ -109,6 +116,8 @@ mod tests {
             ("Which toolbox is the red one?", None),
             ("Who is the one?", None),
             ("What time is it?", None),
+            ("What kind of cheese is it, according to Ava?", None),
+            ("What colour is it?", Some("it")),
             ("Is it raining?", None),
             ("How long did it take to repair the cutter?", None),
             ("Where is the red mug?", None),

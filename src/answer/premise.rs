@@ -11,6 +11,7 @@ use std::sync::Arc;
 use crate::ids::EntityId;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::stems;
+use crate::text::sentences;
 
 use super::reading::Reading;
 
@@ -171,11 +172,6 @@ fn give(told: &mut Told, owner: EntityId, found: &BTreeSet<usize>, share: f32) {
 fn found(text: &str, wanted: &[(String, f32)]) -> BTreeSet<usize> {
     let have: BTreeSet<String> = stems(text).into_iter().collect();
     (0..wanted.len()).filter(|at| have.contains(&wanted[*at].0)).collect()
-}
-
-/// The sentences of a text, each with its mark.
-pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.split_inclusive(['.', '!', '?']).map(str::trim).filter(|part| !part.is_empty())
 }
 
 #[cfg(test)]

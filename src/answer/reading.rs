@@ -1,6 +1,7 @@
 //! One question's reading of the memory: a pinned view, who was in view when, who spoke when.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -95,6 +96,22 @@ impl Reading {
     /// Persons count; the robot itself, media voices and undecided faces do not.
     pub(super) fn is_person(id: EntityId) -> bool {
         id.kind == EntityKind::Person
+    }
+
+    /// The notes that were told last, at most so many, about one of those if there are any; the newest event first.
+    pub(super) fn newest_notes(&self, entities: Vec<EntityId>, most: usize) -> Vec<Arc<MemoryRow>> {
+        let filter = Filter { kinds: vec![MemoryKind::Note], entities, ..Filter::default() };
+        let notes = self.view.passing(&filter);
+        // Ids are given one after the other: they are gone back through, and none is sorted that is not wanted.
+        let newest = notes.iter().flat_map(|notes| notes.iter().rev());
+        let known = newest.filter_map(|id| self.view.memory(id));
+        // Others may be younger than what is asked, or about somebody else by now.
+        let fits = |row: &Arc<MemoryRow>| {
+            row.span.start <= self.now() && self.view.admits_row(row, &filter)
+        };
+        let mut rows: Vec<Arc<MemoryRow>> = known.filter(fits).take(most).collect();
+        rows.sort_by_key(|row| Reverse((row.span.start, row.id)));
+        rows
     }
 
     fn in_time(&self, span: Span, spans: Option<&[Span]>) -> bool {

@@ -10,6 +10,7 @@ use crate::recall::time_expr::{combined_span, told_expressions};
 use crate::recall::{Hit, Query, beside, recall};
 use crate::time::{Span, Timestamp};
 
+use super::amended::amended;
 use super::demands::Demands;
 use super::document::Evidence;
 use super::lessons::kinds_beside;
@@ -118,7 +119,13 @@ pub(super) fn remembered(
     };
     let means_it = |hit: &Hit| meant(hit).is_some_and(|cosine| cosine >= fit.cosine);
     let holds_it = |hit: &Hit| held(hit) >= fit.held;
-    let enough = hits.iter().chain(&around).any(holds_it) || hits.iter().any(means_it);
+    let demands = (!fit.itself).then(|| Demands::of(reading, text));
+    let tells_it = |hit: &Hit| {
+        let held = |demands: &Demands| demands.is_held_by(reading, &hit.memory, fit.held);
+        demands.as_ref().is_some_and(held)
+    };
+    let enough = hits.iter().chain(&around).any(holds_it)
+        || hits.iter().any(|hit| means_it(hit) || tells_it(hit));
     let fits = |hit: &&Hit| {
         (!fit.itself || holds_it(hit) || means_it(hit))
             && (!fit.own || is_about(reading, &hit.memory, who))
@@ -129,18 +136,34 @@ pub(super) fn remembered(
             .map(|hit| of_another_time(reading, hit, who))
             .ok_or_else(|| Reply::nothing().about(who));
     };
-    let demands = (!fit.itself).then(|| Demands::of(reading, text));
     let then = |hit: &Hit| reading.spans.as_deref().is_none_or(|spans| is_of(reading, spans, hit));
     let timely = then(best);
     let rivals = hits.iter().filter(|hit| !timely || then(hit));
     let best = demands.as_ref().map_or(best, |asked| asked.best(reading, best, rivals));
     let poor = demands.as_ref().filter(|asked| asked.is_poor(reading, &best.memory));
     let over = poor.map(|_| hits_over(reading, asked, vector)).unwrap_or_default();
-    let best = poor.map_or(best, |asked| asked.best(reading, best, over.iter()));
+    let others = poor.map(|words| hits_otherwise(reading, asked, words, vector));
+    let others = others.unwrap_or_default();
+    let rivals = over.iter().chain(others.iter().filter(|hit| !timely || then(hit)));
+    let best = poor.map_or(best, |asked| asked.best(reading, best, rivals));
     let when = |row: &MemoryRow| time_told(reading, row).start;
-    let best = in_order(reading, best, &hits, (matter.as_slice(), who), asked.order, when);
+    let ordered = in_order(reading, best, &hits, (matter.as_slice(), who), asked.order, when);
+    // The first to come need not be the first that was counted.
+    let needs = |hit: &Hit| {
+        demands.as_ref().map_or(0, |asked| match asked.is_particular() {
+            true => asked.needs_told(reading, &hit.memory),
+            false => 0,
+        })
+    };
+    let best = if needs(ordered) >= needs(best) { ordered } else { best };
+    let right = amended(reading, &best.memory).map(|memory| Hit { memory, ..best.clone() });
+    let best = right.as_ref().unwrap_or(best);
     let first = std::iter::once(best);
-    let rest = hits.iter().filter(|hit| hit.memory.id != best.memory.id);
+    let mut rest: Vec<&Hit> = hits.iter().filter(|hit| hit.memory.id != best.memory.id).collect();
+    if let Some(asked) = demands.as_ref().filter(|asked| asked.is_particular()) {
+        // What tells what is asked comes before what only has its words.
+        rest.sort_by_cached_key(|hit| asked.unmet(reading, &hit.memory).is_some());
+    }
     let evidence: Vec<Evidence> = first
         .chain(rest)
         .take(RESTS_ON)
@@ -205,6 +228,18 @@ fn hits_over(reading: &Reading, asked: &Asked<'_>, vector: Option<&Embedding>) -
     let mut over = hits(reading, &Asked { valid_at: None, ..*asked }, vector);
     over.retain(|hit| hit.memory.kind == MemoryKind::Note);
     over
+}
+
+/// The best memories by all words in which it may be told; none where only those of the question are known.
+fn hits_otherwise(
+    reading: &Reading,
+    asked: &Asked<'_>,
+    demands: &Demands,
+    vector: Option<&Embedding>,
+) -> Vec<Hit> {
+    let Some(words) = demands.in_other_words() else { return Vec::new() };
+    let text = format!("{} {words}", asked.text);
+    hits(reading, &Asked { text: &text, ..*asked }, vector)
 }
 
 /// Share of the wanted words that a text holds, by weight; unless `exact`, what is kin to a word counts as it.

@@ -69,16 +69,15 @@ pub(super) fn not_known(
     (asked, text): (&AboutFact, &str),
     past: bool,
 ) -> Option<Reply> {
-    let facts = Facts::new(reading, text, past);
-    let person = |who| names.person(reading, who).ok().filter(|id| Reading::is_person(*id));
+    let facts = Facts::new(reading, names, text, past);
     match asked {
         AboutFact::Value { who, attribute } => {
-            let who = person(who)?;
+            let who = facts.person(who)?;
             let lead = asked_for(&reading.name(who), attribute, past);
             Some(facts.only(&lead, who, facts.beside(who, attribute)))
         }
         AboutFact::Holds { who, attribute, value } => {
-            Some(facts.not_known_whether(person(who)?, attribute, value))
+            Some(facts.not_known_whether(facts.person(who)?, attribute, value))
         }
         AboutFact::Whom { attribute, value } => {
             let value = match attribute == RELATION {
@@ -98,15 +97,19 @@ pub(super) fn told(
     (asked, text): (&AboutFact, &str),
     past: bool,
 ) -> Option<Reply> {
-    let facts = Facts::new(reading, text, past);
-    let person = |who| names.person(reading, who).ok().filter(|id| Reading::is_person(*id));
+    let facts = Facts::new(reading, names, text, past);
     match asked {
-        AboutFact::Value { who, attribute } => match (person(who), who) {
+        AboutFact::Value { who, attribute } => match (facts.person(who), who) {
             (Some(id), _) => facts.value(id, attribute).or_else(|| facts.noted(id, attribute)),
-            (None, Subject::Unknown(name)) if !past => Noted::called(reading, name).of(attribute),
+            (None, Subject::Unknown(name)) => {
+                let noted = Noted::called(reading, name);
+                past.then(|| noted.of_once(attribute)).flatten().or_else(|| noted.of(attribute))
+            }
             (None, _) => None,
         },
-        AboutFact::Holds { who, attribute, value } => facts.holds(person(who)?, attribute, value),
+        AboutFact::Holds { who, attribute, value } => {
+            facts.holds(facts.person(who)?, attribute, value)
+        }
         AboutFact::Whom { attribute, value } => facts.whom(attribute, value),
     }
 }
@@ -114,6 +117,7 @@ pub(super) fn told(
 /// The facts as one question reads them.
 struct Facts<'a> {
     reading: &'a Reading,
+    names: &'a Names<'a>,
     /// The question.
     text: &'a str,
     /// What held at any time until now is asked for, first what is over.
@@ -124,8 +128,12 @@ type Rows = Vec<Arc<MemoryRow>>;
 
 impl<'a> Facts<'a> {
     /// A question in the past tense asks for what is over, unless it names the time.
-    fn new(reading: &'a Reading, text: &'a str, past: bool) -> Self {
-        Self { reading, text, past: past && reading.spans.is_none() }
+    fn new(reading: &'a Reading, names: &'a Names<'a>, text: &'a str, past: bool) -> Self {
+        Self { reading, names, text, past: past && reading.spans.is_none() }
+    }
+
+    fn person(&self, subject: &Subject) -> Option<EntityId> {
+        self.names.known_person(self.reading, subject)
     }
 
     fn at(&self) -> Timestamp {
@@ -346,8 +354,9 @@ impl<'a> Facts<'a> {
     /// What a note tells of it in its own words; not where a fact told it once, and it is over.
     fn noted(&self, who: EntityId, attribute: &str) -> Option<Reply> {
         let ever = Self { past: true, ..*self };
-        let fresh = !self.past && ever.of(who, attribute).is_empty();
-        fresh.then(|| Noted::known(self.reading, who).of(attribute)).flatten()
+        let fresh = ever.of(who, attribute).is_empty();
+        let noted = fresh.then(|| Noted::known(self.reading, who))?;
+        if self.past { noted.of_once(attribute) } else { noted.of(attribute) }
     }
 
     fn holds(&self, who: EntityId, attribute: &str, value: &str) -> Option<Reply> {

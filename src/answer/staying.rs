@@ -3,14 +3,13 @@
 use std::sync::Arc;
 
 use crate::ids::EntityId;
-use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{Filter, Order as By};
+use crate::memory::model::MemoryRow;
 use crate::recall::lexer::tokens;
+use crate::text::sentences;
 use crate::time::Span;
 
 use super::doer;
 use super::facts::tell;
-use super::premise::sentences;
 use super::question::listed;
 use super::reading::{Reading, touch};
 use super::remembered::time_told;
@@ -28,20 +27,14 @@ const SURE: f32 = 0.6;
 
 /// Where the newest note of those times has somebody stay; `None`: none tells it.
 pub(super) fn told_of(reading: &Reading, who: EntityId, spans: &[Span]) -> Option<Reply> {
-    let filter = Filter {
-        kinds: vec![MemoryKind::Note],
-        entities: vec![who],
-        limit: Some(LOOKED_AT),
-        order: By::NewestFirst,
-        ..Filter::default()
-    };
     let then = |row: &Arc<MemoryRow>| {
         let begin = row.span.start;
         let held = Span::new(begin, time_told(reading, row).end.max(row.span.end).max(begin));
-        begin <= reading.now() && spans.iter().any(|span| touch(*span, held))
+        spans.iter().any(|span| touch(*span, held))
     };
     let tells = |row: &Arc<MemoryRow>| tells(reading, row, who);
-    let row = reading.view.memories(&filter).into_iter().find(|row| then(row) && tells(row))?;
+    let notes = reading.newest_notes(vec![who], LOOKED_AT);
+    let row = notes.into_iter().find(|row| then(row) && tells(row))?;
     let evidence = vec![reading.memory_evidence(&row, row.confidence)];
     let reply = Reply::known(tell(reading, &row), vec![who], evidence);
     Some(Reply { confidence: SURE, ..reply })

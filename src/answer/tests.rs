@@ -3,8 +3,12 @@
 
 mod deeds;
 mod demands;
+mod events;
 mod found;
 mod household;
+mod names;
+mod needs;
+mod places;
 mod told;
 
 use std::sync::Arc;

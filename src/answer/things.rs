@@ -12,7 +12,7 @@ use crate::memory::{Filter, PerceptFilter, is_kin, stems, who_placed};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
 
-use super::nested::{chain, innermost, is_named_alike};
+use super::nested::{chain, innermost, is_named_alike, whole};
 use super::owner::{Belonging, Whose, actor, is_called_theirs, with_name};
 use super::phrase::{as_spelled, is_plural, phrase};
 use super::question::AboutThing;
@@ -563,12 +563,16 @@ fn beyond(reading: &Reading, row: &Arc<MemoryRow>) -> Vec<Arc<MemoryRow>> {
 
 /// Where that is in which the thing of that row is; of a box of which several are known nobody knows it.
 fn place_of_place(reading: &Reading, row: &MemoryRow) -> Option<Arc<MemoryRow>> {
-    let words = innermost(&row.fact.as_ref()?.value);
-    let wanted = Wanted { words: &words, whose: &Whose::Anybodys, by: None };
-    let holds = holding_by_words(reading, &words, reading.time_asked());
-    let Held { row, others } = held(reading, &wanted, &holds)?;
-    let called = reading.view.thing(&row.fact.as_ref()?.subject);
-    (others.is_empty() && is_named_alike(&called, &words.join(" "))).then_some(row)
+    let place = &row.fact.as_ref()?.value;
+    let place_of = |words: Vec<String>| {
+        let wanted = Wanted { words: &words, whose: &Whose::Anybodys, by: None };
+        let holds = holding_by_words(reading, &words, reading.time_asked());
+        let Held { row, others } = held(reading, &wanted, &holds)?;
+        let called = reading.view.thing(&row.fact.as_ref()?.subject);
+        (others.is_empty() && is_named_alike(&called, &words.join(" "))).then_some(row)
+    };
+    // The drawer of the desk is where the desk is.
+    place_of(innermost(place)).or_else(|| place_of(whole(place)?))
 }
 
 /// The reply about a thing, with where that is in which it is.

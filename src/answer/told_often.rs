@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use crate::ids::EntityId;
+use crate::memory::Filter;
 use crate::memory::model::{MemoryKind, MemoryRow};
-use crate::memory::{Filter, is_kin, stems};
 use crate::recall::lexer::tokens;
 
+use super::events::{holds, with_alike, words_of};
 use super::facts::tell;
-use super::question::{Parsed, listed};
+use super::question::{Parsed, Subject, listed};
 use super::reading::{GATHERED, Reading, touch};
 use super::remembered::time_told;
 use super::reply::Reply;
+use super::unmet::is_named;
 use super::wording::times;
 
 /// Notes with the deed's words that are looked at.
@@ -25,11 +27,13 @@ const HABIT: &str = "every each daily weekly monthly yearly always often usually
 
 /// "How often did Ava bake?": the notes that tell of it. `None`: none does, or it is told how often.
 pub(super) fn how_often(reading: &Reading, parsed: &Parsed, who: &[EntityId]) -> Option<Reply> {
-    let words = parsed.content.join(" ");
-    let wanted = stems(&words);
+    let wanted = &parsed.content;
+    let words = with_alike(wanted.iter().map(String::as_str));
     let kinds = vec![MemoryKind::Note];
     let filter = Filter { kinds, ..Filter::default() };
     let hits = reading.view.lexical_with_kin(&words, LOOKED_AT, &filter);
+    // Where so many were found there may be more that nobody looked at.
+    let at_least = if hits.len() < LOOKED_AT { "" } else { "at least " };
     let is_then = |row: &Arc<MemoryRow>| {
         reading.spans.as_deref().is_none_or(|spans| {
             let span = time_told(reading, row);
@@ -38,14 +42,22 @@ pub(super) fn how_often(reading: &Reading, parsed: &Parsed, who: &[EntityId]) ->
     };
     let tells_it = |row: &Arc<MemoryRow>| {
         let text = reading.rendered(&row.text);
-        let have = stems(&text);
         let names_all = || {
-            let named = reading.view.named_in(&text);
+            let (named, told) = (reading.view.named_in(&text), tokens(&text));
+            let strangers = parsed.subjects.iter().filter_map(|subject| match subject {
+                Subject::Unknown(name) => Some(name),
+                _ => None,
+            });
             who.iter().all(|person| named.contains(person))
+                && strangers.into_iter().all(|name| is_named(&told, name))
         };
+        let told = words_of(&text);
+        // What is to come has not been.
+        let been = || time_told(reading, row).start <= row.span.start;
         row.span.start <= reading.now()
-            && wanted.iter().all(|word| have.iter().any(|held| is_kin(word, held)))
             && names_all()
+            && wanted.iter().all(|word| holds(&told, word).is_some())
+            && been()
             && is_then(row)
     };
     let rows = hits.into_iter().filter_map(|(id, _)| reading.view.memory(id));
@@ -56,10 +68,10 @@ pub(super) fn how_often(reading: &Reading, parsed: &Parsed, who: &[EntityId]) ->
     if wanted.is_empty() || rows.is_empty() || rows.iter().any(of_habit) {
         return None;
     }
-    let mut told: Vec<String> = vec![format!("I was told of it {}.", times(rows.len()))];
+    let mut told: Vec<String> = vec![format!("I was told of it {at_least}{}.", times(rows.len()))];
     told.extend(rows.iter().take(TOLD).map(|row| tell(reading, row)));
     if rows.len() > TOLD {
-        told.push(format!("And {} more.", rows.len() - TOLD));
+        told.push(format!("And {at_least}{} more.", rows.len() - TOLD));
     }
     let gathered = rows.iter().take(GATHERED);
     let evidence = gathered.map(|row| reading.memory_evidence(row, row.confidence)).collect();

@@ -1,11 +1,10 @@
 //! Places in words: whether "on the kitchen table" is on the table, in the kitchen, or rules out the drawer.
 
+use crate::memory::natures::{HOUSES, ROOMS};
 use crate::memory::{stems, telling_stems};
 
 /// Nouns of places that hold others: whatever is in one may be on a table there.
-const ROOMS: &str = "room kitchen bedroom bathroom hall hallway corridor office studio workshop garage cellar basement \
-    attic loft pantry larder lounge greenhouse balcony porch terrace garden yard house home flat apartment building shed \
-    barn car";
+const HOLDING: [&str; 3] = [ROOMS, HOUSES, "car"];
 /// What a camera has in view may be anywhere.
 const VIEW: &str = "view";
 
@@ -60,7 +59,7 @@ impl Spot {
 
     fn is_room(&self, rooms: &[Whereabouts]) -> bool {
         rooms.iter().flat_map(|room| &room.0).any(|room| room.name == self.name)
-            || self.noun().is_some_and(|noun| stems(ROOMS).contains(noun))
+            || self.noun().is_some_and(|noun| HOLDING.iter().any(|list| stems(list).contains(noun)))
     }
 }
 
@@ -162,6 +161,8 @@ mod tests {
             ("in the hall, in view of front, on the left", "in the kitchen", "elsewhere"),
             ("on the shelf", "in the kitchen", "unknown"),
             ("on the shelf", "in the pantry", "unknown"),
+            ("on the shelf", "in the lab", "unknown"),
+            ("on the shelf", "in the car", "unknown"),
             ("in the kitchen", "on the kitchen table", "unknown"),
             ("on the table", "on the kitchen table", "unknown"),
             ("in view of front, on the left", "on the table", "unknown"),

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::recall::lexer::{Token, tokens};
 
+use crate::answer::doer::is_short;
 use crate::answer::phrase::is_determiner;
 use crate::answer::question::{AWAY, is_grammar, listed};
 
@@ -52,6 +53,16 @@ const PRONOUNS: &str = "he she they";
 /// Something of which was told before.
 const THINGS: &str = "it this that there";
 const ADVERBS: &str = "already now still just currently finally again";
+/// What is done with somebody who is brought somewhere.
+const BROUGHT: &str = "taken rushed brought admitted sent transferred";
+/// Where one is who is away for longer than an errand.
+const FAR: &str = "hospital hospice sanatorium prison jail rehab";
+/// How somebody is who may be missing for it.
+const ILL: &str = "ill sick unwell poorly";
+/// What somebody is off from.
+const OFF: &str = "sick ill work duty";
+/// Of an illness: "at home with a cold".
+const ILLNESS: &str = "a an flu fever covid";
 const NEGATIONS: &str =
     "not never no didn't doesn't hasn't haven't isn't wasn't aren't weren't won't";
 const TO: &str = "to for towards into";
@@ -145,8 +156,13 @@ fn clause(sentence: &str, words: &[&Token], carried: &[String]) -> Option<Told> 
     if lead.last().is_some_and(|token| listed(THINGS, &token.word)) {
         return None;
     }
-    let travellers =
-        if lead.iter().all(nobody) { carried.to_vec() } else { travellers(sentence, lead) };
+    let one = lead.iter().any(|token| matches!(token.word.as_str(), "he" | "she"));
+    let travellers = match lead.iter().all(nobody) {
+        // Of two who were named it may be either.
+        true if one && carried.len() > 1 => Vec::new(),
+        true => carried.to_vec(),
+        false => travellers(sentence, lead),
+    };
     if travellers.is_empty() || (0..=verb + 1).any(|at| listed(NEGATIONS, word(at))) {
         return None;
     }
@@ -155,7 +171,8 @@ fn clause(sentence: &str, words: &[&Token], carried: &[String]) -> Option<Told> 
     let next = if stops { "" } else { word(after) };
     let place = |from: usize| place(sentence, words.get(from..).unwrap_or_default());
     let told = |kind: Kind, place: String, far: bool| {
-        let far = far || bare_place(&place).starts_with(char::is_uppercase);
+        let noun = place.rsplit(' ').next().unwrap_or_default();
+        let far = far || bare_place(&place).starts_with(char::is_uppercase) || listed(FAR, noun);
         Some(Told { travellers: travellers.clone(), kind, place, far })
     };
     let from_there = |at: usize| match word(at) {
@@ -170,7 +187,17 @@ fn clause(sentence: &str, words: &[&Token], carried: &[String]) -> Option<Told> 
         "stays" | "stayed" if next == "at" && word(after + 1) == "home" => {
             told(Kind::There, "home".to_owned(), false)
         }
-        _ if next == "at" && word(after + 1) == "home" => told(Kind::Back, String::new(), true),
+        "was" | "were" if next == "at" && word(after + 1) == "home" => {
+            told(Kind::There, "home".to_owned(), false)
+        }
+        _ if next == "at" && word(after + 1) == "home" => {
+            let ill = listed(ILL, word(after + 2))
+                || word(after + 2) == "with" && listed(ILLNESS, word(after + 3));
+            match ill {
+                true => told(Kind::There, "home".to_owned(), false),
+                false => told(Kind::Back, String::new(), true),
+            }
+        }
         // "returned the tent" is no coming back.
         "returned" | "returns" | "returning" if next.is_empty() || is_end(after) => {
             told(Kind::Back, from_there(after), true)
@@ -198,8 +225,24 @@ fn clause(sentence: &str, words: &[&Token], carried: &[String]) -> Option<Told> 
                 let place = if there { place(after + 2) } else { String::new() };
                 return told(Kind::There, place, true);
             }
+            if matches!(next, "well" | "fit" | "healthy") && word(after + 1) == "again" {
+                return told(Kind::Back, String::new(), true);
+            }
+            if next == "off" && listed(OFF, word(after + 1)) {
+                return told(Kind::There, String::new(), true);
+            }
+            if listed(ILL, next) && is_end(after + 1) {
+                return told(Kind::There, String::new(), false);
+            }
+            if listed(BROUGHT, next) && matches!(word(after + 1), "to" | "into") {
+                let place = place(after + 2);
+                return (!place.is_empty()).then(|| told(Kind::Away, place, false)).flatten();
+            }
             let trip = next == "on" && (after..after + 4).any(|at| listed(TRIPS, word(at)));
-            let place = if matches!(next, "in" | "at") { place(after + 1) } else { String::new() };
+            let on_duty = next == "on" && word(after + 1) == "duty";
+            let at = if on_duty { after + 2 } else { after };
+            let is_there = matches!(word(at), "in" | "at") && !stops;
+            let place = if is_there { place(at + 1) } else { String::new() };
             (trip || !place.is_empty()).then(|| told(Kind::There, place, trip)).flatten()
         }
         _ => None,
@@ -217,6 +260,9 @@ fn travellers(sentence: &str, before: &[&Token]) -> Vec<String> {
     let mut joins = false;
     for token in before.iter().rev() {
         if token.capital {
+            if is_short(sentence, token) {
+                continue;
+            }
             let name = &sentence[token.range.clone()];
             match found.last_mut().filter(|_| joins && !token.stop) {
                 Some(rest) => *rest = format!("{name} {rest}"),
@@ -241,7 +287,7 @@ fn place(sentence: &str, words: &[&Token]) -> String {
             break;
         }
         place.push(&sentence[token.range.clone()]);
-        if token.stop {
+        if token.stop && !is_short(sentence, token) {
             break;
         }
     }
@@ -266,6 +312,7 @@ mod tests {
             ("Ava went away to the coast.", of("Ava", Away, "the coast", true)),
             ("Ben drove to the clinic.", of("Ben", Away, "the clinic", false)),
             ("Ava and Ben flew to New York with Cleo.", of("Ava+Ben", Away, "New York", true)),
+            ("Dr. Miller drove to St. Mary.", of("Miller", Away, "St Mary", true)),
             ("Cleo Miller has left.", of("Cleo Miller", Away, "", true)),
             ("Ava is going to Bonn.", of("Ava", Away, "Bonn", true)),
             ("Ava went on a trip.", of("Ava", Away, "", true)),
@@ -273,6 +320,16 @@ mod tests {
             ("Ava was away.", of("Ava", There, "", true)),
             ("Ben is at the dentist.", of("Ben", There, "the dentist", false)),
             ("Ben is on holiday.", of("Ben", There, "", true)),
+            ("Ava was rushed to hospital with a fever.", of("Ava", Away, "hospital", true)),
+            ("Ben was at home with a cold.", of("Ben", There, "home", false)),
+            ("Ben is at home with a cold.", of("Ben", There, "home", false)),
+            ("Ben is at home again.", of("Ben", Back, "", true)),
+            ("Ava is off sick.", of("Ava", There, "", true)),
+            ("Ava is ill with the flu.", of("Ava", There, "", false)),
+            ("Ava is well again.", of("Ava", Back, "", true)),
+            ("Ben is on duty in the blue hall.", of("Ben", There, "the blue hall", false)),
+            ("Ava is sick of the noise.", None),
+            ("Ava was taken by surprise.", None),
             ("Ava came back from Bonn.", of("Ava", Back, "Bonn", true)),
             ("Ava is back.", of("Ava", Back, "", true)),
             ("Ben returned from the coast.", of("Ben", Back, "the coast", true)),
@@ -312,6 +369,7 @@ mod tests {
             ("Ava went to Bonn. Ben is back.", vec![of("Ava", Kind::Away), of("Ben", Kind::Back)]),
             ("Ava went to Bonn. It is in Kiel.", vec![of("Ava", Kind::Away)]),
             ("He is in Kiel.", vec![]),
+            ("Ava and Ben met, she is in Kiel.", vec![]),
         ] {
             assert_eq!(legs(note), wanted, "{note}");
         }

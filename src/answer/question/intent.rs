@@ -6,7 +6,7 @@ use super::words::{
 };
 use super::{AboutThing, Act, Ask, Order, Parsed, Subject};
 use super::{journeys, predicate, things, traits};
-use crate::recall::time_expr::When;
+use crate::recall::time_expr::{TimeExpr, When};
 
 /// The finished question.
 pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
@@ -43,13 +43,19 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
     if of_a_deed {
         ask = predicate::beyond_presence(ask);
     }
+    let times = used_times(&sentence);
+    let of_event = |time: &TimeExpr| time.is_told() || matches!(time.when, When::Event { .. });
+    let open = !content.is_empty() || !topic.is_empty() || times.iter().any(of_event);
+    if open && matches!(ask, Ask::Who { .. } | Ask::Now) && predicate::is_ahead(&words) {
+        // Nobody has seen or heard it yet.
+        ask = Ask::Search;
+    }
     let of_a_thing = matches!(ask, Ask::Where { .. }) && predicate::is_thing_of_a_deed(&words);
     if content.is_empty() && !subjects.is_empty() && (ask == Ask::Search || of_a_thing) {
         // "What did Ava give to Ben?"
         ask = Ask::Search;
         content.extend(predicate::plain_deed(&words));
     }
-    let times = used_times(&sentence);
     let thing = things::about(&sentence);
     let of_thing = thing.is_some() || matches!(ask, Ask::Where { .. });
     let owner = things::owner(&sentence).filter(|_| of_thing).cloned();
@@ -88,7 +94,7 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
 }
 
 /// Times that were not taken by a description.
-fn used_times(sentence: &Sentence) -> Vec<crate::recall::time_expr::TimeExpr> {
+fn used_times(sentence: &Sentence) -> Vec<TimeExpr> {
     sentence
         .pieces
         .iter()

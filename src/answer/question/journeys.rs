@@ -50,6 +50,8 @@ pub(super) fn about(sentence: &Sentence) -> Option<AboutJourney> {
         ("how", "long") => {
             let who = who(3)?;
             let at = 4 + usize::from(matches!(word(4), "been" | "stay" | "be"));
+            // "away in Bonn"
+            let at = at + usize::from(listed(AWAY, word(at)) && listed("in at", word(at + 1)));
             let verb = listed(BE, word(2)) || listed(DO, word(2));
             let away = listed(AWAY, word(at)) && items.len() == at + 1;
             let place = match word(at) {

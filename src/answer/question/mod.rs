@@ -400,6 +400,11 @@ pub(super) fn is_grammar(word: &str) -> bool {
     pieces::is_grammar(word)
 }
 
+/// Whether a lower-case word is a day, a month or the like, which names nobody though it has a capital.
+pub(super) fn is_calendar(word: &str) -> bool {
+    pieces::is_calendar(word)
+}
+
 /// The persons that a few words name, without any question around them.
 pub(super) fn subjects_in(text: &str, name: &dyn Fn(&str) -> Option<EntityId>) -> Vec<Subject> {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];

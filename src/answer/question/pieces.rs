@@ -4,11 +4,21 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use crate::ids::{EntityId, EntityKind};
-use crate::names::PLAIN_NAMES;
+use crate::names::{PLAIN_NAMES, is_title};
 use crate::recall::lexer::{Token, quoted_ranges, tokens};
 use crate::recall::time_expr::TimeExpr;
 
 use super::Subject;
+use super::words::listed;
+use crate::answer::phrase::is_determiner;
+
+/// Words of a name behind its title, at most.
+const LONGEST_BEHIND_TITLE: usize = 3;
+/// Nouns of things that have a number for a name.
+const NUMBERED: &str = "area bay bed block box building bus cabin case chapter class corridor crate desk door dock exit flat \
+    flight floor form gate grade group hall house lab lane level line locker number page pier platform pool rack \
+    road room route row seat section sector shelf showcase site stage stall stand station street studio table team \
+    terminal tower track train tram unit ward year zone";
 
 /// A word, or something that counts as one.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +145,8 @@ fn somebody(
 ) -> Option<(Subject, usize, bool)> {
     for count in (1..=3.min(words.len() - at)).rev() {
         let run = &words[at..at + count];
-        if run[..count - 1].iter().any(|t| t.stop) {
+        // The full stop of "Dr. Novak" ends nothing.
+        if run[..count - 1].iter().any(|t| t.stop && !is_title(&t.word)) {
             continue;
         }
         let joined = run.iter().map(|t| t.word.as_str()).collect::<Vec<_>>().join(" ");
@@ -158,31 +169,44 @@ fn somebody(
             ));
         }
     }
-    numbered(words, at, name)
-        .or_else(|| titled(words, at, name))
-        .or_else(|| unknown_name(words, at))
+    numbered(words, at, name).or_else(|| titled(words, at)).or_else(|| unknown_name(words, at))
 }
 
-/// "Mrs Miller", "Dr. Hart": the title belongs to the name of whom nobody knows without it.
-fn titled(
-    words: &[Token],
-    at: usize,
-    name: &dyn Fn(&str) -> Option<EntityId>,
-) -> Option<(Subject, usize, bool)> {
+/// "Mrs Miller", "Dr. Anna Hart": the title belongs to the name, which nobody bears with that title.
+fn titled(words: &[Token], at: usize) -> Option<(Subject, usize, bool)> {
     let title = words.get(at).filter(|token| token.capital && is_title(&token.word))?;
-    words.get(at + 1).filter(|token| token.capital && !is_title(&token.word))?;
-    let (subject, taken, possessive) = somebody(words, at + 1, name)?;
-    let subject = match subject {
-        Subject::Unknown(name) => {
-            Subject::Unknown(format!("{} {name}", original_case(title, &title.word)))
+    let mut name = original_case(title, &title.word);
+    let (mut taken, mut possessive) = (1, false);
+    while taken <= LONGEST_BEHIND_TITLE
+        && !possessive
+        && let Some(token) = words.get(at + taken)
+    {
+        let word = token.word.trim_end_matches("'s");
+        let named = token.capital && !is_grammar(word) && !is_title(word);
+        let ended = taken > 1 && (words[at + taken - 1].stop || is_calendar(word));
+        if !named || ended || expanded(word).len() > 1 {
+            break;
         }
-        known => known,
-    };
-    Some((subject, taken + 1, possessive))
+        name = format!("{name} {}", original_case(token, word));
+        possessive = token.word.ends_with("'s");
+        taken += 1;
+    }
+    (taken > 1 && !is_shouted(words)).then_some((Subject::Unknown(name), taken, possessive))
 }
 
-fn is_title(word: &str) -> bool {
-    matches!(word, "mr" | "mrs" | "ms" | "miss" | "dr" | "prof" | "professor" | "sir")
+/// Whether most words begin with a capital, though they need not: then it tells no name.
+fn is_shouted(words: &[Token]) -> bool {
+    let needs_none =
+        |token: &&Token| token.capital && !is_calendar(&token.word) && !is_title(&token.word);
+    let capitals = words.iter().skip(1).filter(needs_none).count();
+    capitals * 2 > words.len() && words.len() > 3
+}
+
+/// "Class 2a", "Room 4", "Ward B": the name of a thing.
+fn is_numbered_thing(words: &[Token], at: usize) -> bool {
+    let number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    let next = words.get(at + 1).filter(|_| !words[at].stop && listed(NUMBERED, &words[at].word));
+    next.is_some_and(|next| number(&next.word) || next.capital && next.word.chars().count() == 1)
 }
 
 /// Names that are plain words, too, must be written with a capital, and not at the head.
@@ -228,10 +252,13 @@ fn numbered(
 fn unknown_name(words: &[Token], at: usize) -> Option<(Subject, usize, bool)> {
     let token = words.get(at)?;
     let word = token.word.trim_end_matches("'s");
-    let shouted = words.iter().filter(|t| t.capital).count() * 2 > words.len() && words.len() > 3;
+    // "the Doctor", "our Captain"
+    let office = is_title(word) && at > 0 && is_determiner(&words[at - 1].word);
     if at == 0
         || !token.capital
-        || shouted
+        || is_shouted(words)
+        || office
+        || is_numbered_thing(words, at)
         || word.chars().count() < 2
         || is_grammar(word)
         || is_calendar(word)
@@ -259,7 +286,7 @@ fn original_case(token: &Token, word: &str) -> String {
     }
 }
 
-fn is_calendar(word: &str) -> bool {
+pub(super) fn is_calendar(word: &str) -> bool {
     matches!(
         word,
         "monday"

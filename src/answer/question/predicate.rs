@@ -2,6 +2,8 @@
 
 use super::words::{ARRIVED, AUX, LEFT, PRESENT, SAID, SEEN, SPOKE, WH, Words, listed};
 use super::{Act, Ask};
+use crate::answer::phrase::is_determiner;
+use crate::memory::natures::{HOUSES, ROOMS};
 use crate::recall::time_expr::is_stretch;
 
 /// Words of company and of staying, beside those for being seen, coming and going.
@@ -15,12 +17,11 @@ const COUNTED: &str = "different distinct unique separate individual individuals
 /// Words of place and time beside a verb.
 const ADVERBS: &str = "back up down out home late early earlier later soon yet overall earliest latest longest \
     shortest today's";
-/// Rooms that one enters and leaves.
-const ROOMS: &str = "apartment bathroom bedroom building cellar corridor flat garage garden hall hallway house \
-    kitchen lab laboratory lobby office workshop";
 /// Words before what a deed was done to, or where: the verb stands before them.
 const PREPOSITIONS: &str = "above at before behind below beside besides between by during from in inside into near on \
     onto outside through under until with without after about";
+/// Of these, before a bare noun, what begins a state: "on holiday", "in hospital", "at school".
+const STATES: &str = "on in at off";
 /// The same after going away: where to makes it another deed.
 const GOING_TO: &str = "to for";
 /// Words of grammar that are deeds where nothing else is told.
@@ -38,12 +39,14 @@ pub(super) fn is_of_a_deed(words: &Words<'_>, content: &[String]) -> bool {
         _ => 1,
     };
     let mut goes = false;
-    for word in words.words.iter().skip(begin) {
+    let tells = |word: &str| content.iter().any(|telling| telling == word) && !is_of_presence(word);
+    for (at, word) in words.words.iter().enumerate().skip(begin) {
         if listed(PREPOSITIONS, word) || listed(GOING_TO, word) && !goes {
-            return false;
+            // "How long was Ava on holiday?"
+            return listed(STATES, word) && tells(words.at(at + 1));
         }
         goes |= listed(LEFT, word);
-        if content.iter().any(|telling| telling == word) && !is_of_presence(word) {
+        if tells(word) {
             return true;
         }
     }
@@ -52,7 +55,8 @@ pub(super) fn is_of_a_deed(words: &Words<'_>, content: &[String]) -> bool {
 
 /// Whether a word tells of nothing but being there.
 fn is_of_presence(word: &str) -> bool {
-    [SPOKE, SAID, ARRIVED, LEFT, SEEN, PRESENT, COMPANY, COUNTED, ADVERBS, ROOMS]
+    // Rooms and houses one enters and leaves.
+    [SPOKE, SAID, ARRIVED, LEFT, SEEN, PRESENT, COMPANY, COUNTED, ADVERBS, ROOMS, HOUSES]
         .iter()
         .any(|list| listed(list, word))
         || word.ends_with("ly")
@@ -79,6 +83,13 @@ pub(super) fn beyond_presence(ask: Ask) -> Ask {
         }
         other => other,
     }
+}
+
+/// Whether it is asked what somebody is going to do: "Who is going to speak?", not "Who is going to Bonn?"
+pub(super) fn is_ahead(words: &Words<'_>) -> bool {
+    let going = words.find("going to").map_or("", |at| words.at(at + 2));
+    let is_verb = !matches!(going, "" | "@" | "#" | "%") && !is_determiner(going);
+    is_verb || matches!(words.words.as_slice(), ["who" | "which", "will", ..])
 }
 
 /// Whether a thing is asked for that is told by what somebody did with it: "the thing that Ava gave to Ben".

@@ -27,6 +27,9 @@ const POINTED: &str = "there here back away down";
 const THINGS_TOO: &str = "saw can list will";
 /// What stands before a thing.
 const ARTICLES: &str = "the a an my our your his her their 's";
+/// Who is somewhere is no thing that is there.
+const PERSONS: &str = "persons visitors guests residents patients customers boys girls kids ladies gentlemen strangers \
+    voices faces speakers colleagues neighbours friends";
 /// Longest name of a thing, words.
 const LONGEST: usize = 5;
 
@@ -93,12 +96,25 @@ fn contents(sentence: &Sentence) -> Option<AboutThing> {
     if !matches!(what.as_str(), "what" | "which") {
         return None;
     }
-    let rest = without(rest, "things thing objects else");
+    let rest = match without(rest, "things thing objects else") {
+        // "What medicines are in the box?"
+        [Piece::Word(kind), rest @ ..] if is_kind(kind) && is_several(rest) => rest,
+        rest => rest,
+    };
     let [Piece::Word(verb), rest @ ..] = rest else { return None };
     let past = is_past(verb)?;
     let place = without(rest, "there");
     begins_place(place.first()?).then_some(())?;
     Some(AboutThing::Contents { place: placed(sentence, place)?, past })
+}
+
+/// Whether a word names things of one kind.
+fn is_kind(word: &str) -> bool {
+    word.ends_with('s') && !is_grammar(word) && !listed(PERSONS, word) && is_past(word).is_none()
+}
+
+fn is_several(pieces: &[Piece]) -> bool {
+    matches!(pieces.first(), Some(Piece::Word(word)) if listed("are were", word))
 }
 
 /// "Who put the pliers there?", "Who left my keys in the drawer?"

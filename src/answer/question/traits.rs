@@ -10,6 +10,10 @@ use crate::memory::natures::attribute_meant;
 const BESIDE: &str = "really still also now currently actually most best";
 /// What may follow "What does Ava do".
 const FOR_A_LIVING: [&str; 3] = ["", "for a living", "for work"];
+/// How somebody is who likes something, and what stands before it then.
+const PLEASED: &str = "pleased happy delighted glad";
+const WITH: &str = "with about by";
+const WOULD: &str = "would could can might may should will";
 /// Words that begin another clause, or name what was told before.
 const OTHER: &str =
     "it this that these those them he she they if because or to anything something anybody anyone";
@@ -27,7 +31,7 @@ pub(super) fn about(sentence: &Sentence) -> Option<AboutFact> {
         pieces: sentence.pieces.iter().filter(said).collect(),
         negated: sentence.pieces.iter().any(is_not),
     };
-    asked.value().or_else(|| asked.whom()).or_else(|| asked.holds())
+    asked.value().or_else(|| asked.pleasing()).or_else(|| asked.whom()).or_else(|| asked.holds())
 }
 
 /// The pieces that count.
@@ -181,6 +185,19 @@ impl<'a> Asked<'a> {
             }
             _ => None,
         }
+    }
+
+    /// "What sweets would Ava be pleased with?", "What could I give Ava as a treat?": what somebody likes.
+    fn pleasing(&self) -> Option<AboutFact> {
+        let would = |at: usize| listed(WOULD, self.word(at));
+        let asks = matches!(self.word(0), "what" | "which") && (1..self.pieces.len()).any(would);
+        let is_mood = |at: usize| listed(PLEASED, self.word(at)) && listed(WITH, self.word(at + 1));
+        let is_treat = |at: usize| self.word(at) == "as" && self.word(at + 2) == "treat";
+        let pleases = (1..self.pieces.len()).any(|at| is_mood(at) || is_treat(at));
+        let mut somebody = (1..self.pieces.len()).filter_map(|at| self.who(at));
+        let who = somebody.next().filter(|_| asks && pleases)?;
+        let alone = somebody.next().is_none();
+        alone.then(|| AboutFact::Value { who: who.clone(), attribute: "likes".to_owned() })
     }
 
     /// "Who likes wine?", "Who lives in Bonn?", "Who is Ava's sister?"

@@ -12,6 +12,7 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::llm::llm_server::{Act, LlmServer};
 use crate::llm::{OpenAiChat, Server};
 use crate::memory::model::{Clip, MemoryKind, MemoryRow, NameRow, NameSource};
+use crate::memory::testing::memory_row;
 use crate::memory::{Lesson, PresentFrame, PresentState, PresentTrack, PresentTurn, StoreOptions};
 use crate::time::Span;
 
@@ -59,19 +60,9 @@ fn memory(dir: &std::path::Path) -> Memory {
         let kind = if text.contains("said") { MemoryKind::Utterance } else { MemoryKind::Episodic };
         let row = MemoryRow {
             id,
-            kind,
-            text,
-            span: Span::new(at(secs), at(secs + 2.0)),
             clip: Some(ClipId { session, index: (secs / 30.0) as u32 }),
             entities: vec![who],
-            fact: None,
-            importance: 0.5,
-            confidence: 0.9,
-            pinned: false,
-            valid_from: at(secs),
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "builtin".into(),
+            ..memory_row(kind, &text, Span::new(at(secs), at(secs + 2.0)))
         };
         draft.memory(row, None);
     }
@@ -493,21 +484,12 @@ fn the_working_set_is_in_every_prompt_and_may_be_cited() {
 /// What was said of an answer, at that second.
 fn learn(memory: &Memory, secs: f64, (question, answer): (&str, &str), comment: &str) {
     let mut draft = memory.begin(at(100.0));
+    let text = Lesson { question, answer, wrong: true, comment }.to_string();
     let row = MemoryRow {
         id: draft.new_memory_id(),
-        kind: MemoryKind::Lesson,
-        text: Lesson { question, answer, wrong: true, comment }.to_string(),
-        span: Span::new(at(secs), at(secs)),
-        clip: None,
         entities: vec![EntityId::new(EntityKind::Person, 1)],
-        fact: None,
-        importance: 0.5,
-        confidence: 0.9,
-        pinned: false,
-        valid_from: at(secs),
-        valid_to: None,
-        grounds: Vec::new(),
         origin: "told".into(),
+        ..memory_row(MemoryKind::Lesson, &text, Span::new(at(secs), at(secs)))
     };
     draft.memory(row, None);
     draft.commit().unwrap();

@@ -64,6 +64,22 @@ fn of_several_times_the_first_and_the_last_are_told_apart_and_all_are_counted() 
 }
 
 #[test]
+fn what_was_told_more_often_than_is_looked_at_was_told_at_least_so_often() {
+    let house = Household::new();
+    let start = local("2026-02-20T06:00:00");
+    let hours = |count: i32| (0..count).map(move |hour| start.plus_secs(f64::from(hour) * 3600.0));
+    house.tell_at_each("Ava practised the flute.", hours(199));
+    house.tell_at_each("Ben swam in the lake.", hours(230));
+    check(
+        &house,
+        &[
+            ("How often did Ava practise the flute?", &["it 199 times", "And 194 more", "-least"]),
+            ("How often did Ben swim?", &["it at least 200 times", "And at least 195 more"]),
+        ],
+    );
+}
+
+#[test]
 fn who_was_told_to_be_away_was_elsewhere() {
     let house = Household::new();
     for (text, at) in [
@@ -140,6 +156,64 @@ fn whom_a_description_means_is_found_first() {
             ("What does the owner of the yacht keep?", &["?", "whom you mean"]),
             ("Did he give it back?", &["?", "whom you mean"]),
             ("And the red one?", &["?", "the red one"]),
+        ],
+    );
+}
+
+#[test]
+fn a_deed_is_known_in_other_words() {
+    let house = told(&[
+        (40.0, "Unpacked the parcel: a brass telescope, a gift from the Lindner family."),
+        (41.0, "The scouts were here. Ottoline had a fever, so Mr Brandt showed them round."),
+        (42.0, "A man came for the grey scarf, a Mr Castell."),
+        (43.0, "Ruth beat Edgar at darts."),
+        (44.0, "Ruth takes over from Edgar as choirmaster."),
+        (45.0, "Edgar has given notice, his last rehearsal is on Friday."),
+        (46.0, "Zelda flies to Malmo for a week. Ruth is in charge."),
+        (47.0, "The kiln turned up in the barn."),
+    ]);
+    check(
+        &house,
+        &[
+            ("Who donated the telescope?", &["Lindner"]),
+            ("Who guided the scouts?", &["Mr Brandt showed them round"]),
+            ("Who picked up the grey scarf?", &["Mr Castell"]),
+            ("Who won at darts?", &["Ruth beat Edgar"]),
+            ("Who lost at darts?", &["Ruth beat Edgar"]),
+            ("Who is going to replace Edgar?", &["Ruth takes over from Edgar", "-notice"]),
+            ("Who ran the pottery while Zelda was in Malmo?", &["Ruth is in charge"]),
+            ("Who won at chess?", &["?"]),
+            ("Who picked up the grey ladder?", &["?"]),
+            ("Who guided the painters?", &["?"]),
+            ("Who is going to replace Ottoline?", &["?"]),
+            // It is told that it was found, and not by whom.
+            ("Who discovered the kiln?", &["?"]),
+        ],
+    );
+}
+
+#[test]
+fn what_was_the_matter_and_what_came_of_a_trip_is_told_in_other_words() {
+    let house = told(&[
+        (40.0, "I took Edgar's loom to the attic because a pedal is loose."),
+        (41.0, "Edgar's loom is made of oak."),
+        (42.0, "Edgar is back from Husum. He brought us smoked eel."),
+        (43.0, "Ottoline is Ruth's mother."),
+        (44.0, "Ruth came by and gave Ottoline a red quilt."),
+        (45.0, "The bazaar opens on 8 May at six. The mayor is giving a speech."),
+        (46.0, "The painters were here. Edgar was in bed with a migraine."),
+    ]);
+    check(
+        &house,
+        &[
+            ("What was the matter with Edgar's loom?", &["pedal is loose"]),
+            ("What did Edgar bring back from his trip?", &["smoked eel"]),
+            ("What did Ruth give her mother?", &["Her mother is Ottoline", "red quilt"]),
+            ("What did Edgar bring for his mother?", &["?"]),
+            ("Who is going to speak when the bazaar opens?", &["The mayor"]),
+            ("Who is going to speak at the regatta?", &["?"]),
+            ("Why was Edgar in bed when the painters came?", &["migraine"]),
+            ("Why was Zelda in bed when the painters came?", &["?"]),
         ],
     );
 }

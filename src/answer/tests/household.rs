@@ -5,9 +5,10 @@ use jiff::tz::TimeZone;
 use crate::answer::{Answer, Answerer, Question};
 use crate::geometry::Rect;
 use crate::identify::Persons;
-use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId, SourceId, TrackId, TurnId};
+use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
 use crate::memorize::Memorizer;
 use crate::memory::model::*;
+use crate::memory::testing::memory_row;
 use crate::memory::{Draft, Memory, PresentState, PresentTrack, StoreOptions};
 use crate::percept::{Sighting, Transcript};
 use crate::time::{Span, Timestamp};
@@ -159,25 +160,9 @@ fn remember(
     fact: Option<Fact>,
 ) {
     let id = draft.new_memory_id();
-    draft.memory(
-        MemoryRow {
-            id,
-            kind,
-            text,
-            span,
-            clip,
-            entities,
-            fact,
-            importance: 0.3,
-            confidence: 0.9,
-            pinned: false,
-            valid_from: span.start,
-            valid_to: None,
-            grounds: ground.into_iter().collect(),
-            origin: "builtin".into(),
-        },
-        None,
-    );
+    let grounds = ground.into_iter().collect();
+    let row = memory_row(kind, &text, span);
+    draft.memory(MemoryRow { id, clip, entities, fact, importance: 0.3, grounds, ..row }, None);
 }
 
 fn fact(subject: &str, attribute: &str, value: &str) -> Option<Fact> {
@@ -296,24 +281,21 @@ impl Household {
 
     /// Somebody tells it what was so from then on.
     pub(super) fn tell(&self, text: &str, at: Timestamp) {
+        self.tell_at_each(text, [at]);
+    }
+
+    /// The same is told at several times, in one commit.
+    pub(super) fn tell_at_each(&self, text: &str, times: impl IntoIterator<Item = Timestamp>) {
         let mut draft = self.memory.begin(local("2026-03-02T17:32:00"));
-        let row = MemoryRow {
-            id: MemoryId::default(),
-            kind: MemoryKind::Note,
-            text: text.into(),
-            span: Span::new(at, at),
-            clip: None,
-            entities: Vec::new(),
-            fact: None,
-            importance: 0.6,
-            confidence: 1.0,
-            pinned: false,
-            valid_from: at,
-            valid_to: None,
-            grounds: Vec::new(),
-            origin: "told".into(),
-        };
-        Memorizer::new(None).note(row, &Persons::default(), &mut draft);
+        for at in times {
+            let row = MemoryRow {
+                importance: 0.6,
+                confidence: 1.0,
+                origin: "told".into(),
+                ..memory_row(MemoryKind::Note, text, Span::new(at, at))
+            };
+            Memorizer::new(None).note(row, &Persons::default(), &mut draft);
+        }
         draft.commit().unwrap();
     }
 
