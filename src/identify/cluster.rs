@@ -16,6 +16,9 @@ pub struct Item {
     pub secs: f64,
     /// Long and good enough to be the ground of a new face or voice.
     pub may_found: bool,
+    /// So little that, alone, it must be a step less like all others than another to be the ground of a new one: a known voice
+    /// through a door is easily as unlike. It waits for more of the same.
+    pub fleeting: bool,
     /// It goes on from earlier: the gallery (index) it was given then.
     pub prior: Option<usize>,
     /// Galleries (indices) it cannot be: they were seen beside it.
@@ -258,12 +261,14 @@ pub fn group(
         if candidate.aside || !may_found || candidate.secs < min_new_secs {
             continue;
         }
+        let fleeting = matches!(candidate.members[..], [only] if items[only].fleeting);
+        let step = if fleeting { thresholds.accept - thresholds.maybe } else { 0.0 };
         let unlike = |other: &Group| {
             let value = alike(candidate, other);
             let limit = if blocked(candidate, other) {
                 twins_below
             } else {
-                thresholds.nobody_below(candidate.secs.min(other.secs))
+                thresholds.nobody_below(candidate.secs.min(other.secs)) - step
             };
             value < limit
         };
@@ -328,7 +333,8 @@ mod tests {
     fn item(values: &[f32], secs: f64) -> Item {
         let embedding = Embedding::normalised(values.to_vec(), ModelHash([1; 32]));
         let probe = Probe::new(vec![(embedding, secs as f32)]);
-        Item { probe, secs, may_found: secs >= 1.2, prior: None, barred: vec![] }
+        let may_found = secs >= 1.2;
+        Item { probe, secs, may_found, fleeting: false, prior: None, barred: vec![] }
     }
 
     #[test]
@@ -376,6 +382,23 @@ mod tests {
         let both = grouped(&[view, item(&[0.38, 0.90, 0.1], 3.0)]);
         let of_first = |o: &Outcome| matches!(o, Outcome::Known { gallery: 0, sure: true, .. });
         assert!(both.iter().all(of_first), "{both:?}");
+    }
+
+    #[test]
+    fn what_is_fleeting_founds_nobody_unless_it_is_clearly_unlike_or_heard_again() {
+        let t = calibrated("ge2e");
+        // Midway between what is needed of it and what is needed of others.
+        let likeness = t.nobody_below(2.0) - 0.5 * (t.accept - t.maybe);
+        let other = item(&[1.0, 0.0, 0.0], 8.0);
+        let new = item(&[likeness, (1.0 - likeness * likeness).sqrt(), 0.0], 2.0);
+        let fleeting = Item { fleeting: true, ..new.clone() };
+        let of_second = |items: &[Item]| group(items, &[], &|_, _| false, &t, t.accept, 1.5)[1];
+        let founds = |items: &[Item]| matches!(of_second(items), Outcome::New { .. });
+        assert!(founds(&[other.clone(), new]));
+        assert_eq!(of_second(&[other.clone(), fleeting.clone()]), Outcome::Undecided);
+        assert!(founds(&[other.clone(), fleeting.clone(), fleeting]), "heard again");
+        let unlike = Item { fleeting: true, ..item(&[0.0, 0.0, 1.0], 2.0) };
+        assert!(founds(&[other, unlike]));
     }
 
     #[test]

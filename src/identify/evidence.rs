@@ -8,6 +8,10 @@
 //! has the second for itself, a mouth that is shut has part of it against it, and where one speaks, nothing follows for
 //! the unclear ones beside it.
 //!
+//! One occasion is one witness: a turn in which no mouth tells more counts no more for any face than a given number of
+//! seconds. What is above that shrinks the whole turn, absence from it included, so that what an alias was seen in can still
+//! be taken back. Where nobody is in view, and where a mouth speaks, every second counts.
+//!
 //! Four kinds of pairs share one row type: (face, voice) as above; (voice, the same voice): seconds it was
 //! heard while a camera looked, so that a face that comes late starts with all the absence before it;
 //! (face, face): seconds both were seen at once in one camera, or in two that see different places (`separate_views` of the
@@ -77,6 +81,42 @@ impl Mouth {
     }
 }
 
+/// Part of a turn in which the same faces were visible.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Moment {
+    /// Speech, seconds.
+    pub secs: f64,
+    /// Faces in view.
+    pub visible: BTreeMap<EntityId, Mouth>,
+    /// Tracks in view that no face was given to yet.
+    pub unknown: usize,
+}
+
+impl Moment {
+    /// Faces whose mouth speaks.
+    fn speaking(&self) -> usize {
+        self.visible.values().filter(|mouth| **mouth == Mouth::Speaks).count()
+    }
+
+    /// What each unclear face in view has of it, seconds.
+    fn unclear_secs(&self) -> f64 {
+        let in_view = (self.visible.len() + self.unknown).max(1);
+        if self.speaking() > 0 { 0.0 } else { self.secs / in_view as f64 }
+    }
+}
+
+/// By how much a turn shrinks that may count no more than `witness_secs` for any unclear face: 1 where it need not.
+fn witness_share(turn: &[Moment], witness_secs: f64) -> f64 {
+    let mut unclear: BTreeMap<EntityId, f64> = BTreeMap::new();
+    for moment in turn {
+        for (face, _) in moment.visible.iter().filter(|(_, mouth)| **mouth == Mouth::Unclear) {
+            *unclear.entry(*face).or_default() += moment.unclear_secs();
+        }
+    }
+    let most = unclear.into_values().fold(0.0, f64::max);
+    if most > witness_secs { witness_secs / most } else { 1.0 }
+}
+
 /// All evidence.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
@@ -133,24 +173,25 @@ impl Evidence {
         self.pairs.get(&(a.min(b), a.max(b))).map_or(0.0, |signed| signed.against_secs)
     }
 
-    /// The voice was heard for that long while these faces, and that many unknown ones, were visible.
-    pub(super) fn heard(
-        &mut self,
-        voice: EntityId,
-        secs: f64,
-        visible: &BTreeMap<EntityId, Mouth>,
-        unknown: usize,
-    ) {
-        let weight = 1.0 / (visible.len() + unknown).max(1) as f64;
-        let speaking = visible.values().filter(|mouth| **mouth == Mouth::Speaks).count();
+    /// The voice was heard in a turn, during which that was visible. It counts `witness_secs` at most for a face whose mouth
+    /// is unclear.
+    pub(super) fn heard(&mut self, voice: EntityId, turn: &[Moment], witness_secs: f64) {
+        let share = witness_share(turn, witness_secs);
+        for moment in turn {
+            self.heard_while(voice, moment, share);
+        }
+    }
+
+    fn heard_while(&mut self, voice: EntityId, moment: &Moment, share: f64) {
+        let Moment { secs, visible, .. } = moment;
+        let speaking = moment.speaking();
         for (face, mouth) in visible {
             let absent = self.absent(*face, voice);
             let pair = self.pairs.entry((*face, voice)).or_insert(absent);
             match mouth {
                 Mouth::Speaks => pair.support_secs += secs / speaking as f64,
                 Mouth::Silent => pair.against_secs += SILENT_SHARE * secs,
-                Mouth::Unclear if speaking > 0 => {}
-                Mouth::Unclear => pair.support_secs += weight * secs,
+                Mouth::Unclear => pair.support_secs += share * moment.unclear_secs(),
             }
             self.changed.insert((*face, voice));
         }
@@ -158,11 +199,11 @@ impl Evidence {
             let face = key.1 == voice && key.0.kind == EntityKind::Face;
             let missed = face && !visible.contains_key(&key.0);
             if missed && self.standing.get(&key.0) != Some(&true) {
-                pair.against_secs += secs;
+                pair.against_secs += share * secs;
                 self.changed.insert(*key);
             }
         }
-        self.pairs.entry((voice, voice)).or_default().support_secs += secs;
+        self.pairs.entry((voice, voice)).or_default().support_secs += share * secs;
         self.changed.insert((voice, voice));
     }
 
@@ -238,10 +279,48 @@ mod tests {
         evidence.between(&[face], &[VOICE]).net()
     }
 
+    fn moment(secs: f64, seen: &[(EntityId, Mouth)]) -> Moment {
+        Moment { secs, visible: seen.iter().copied().collect(), unknown: 0 }
+    }
+
     fn heard(seen: &[(EntityId, Mouth)]) -> Evidence {
         let mut evidence = Evidence::default();
-        evidence.heard(VOICE, 4.0, &seen.iter().copied().collect(), 0);
+        evidence.heard(VOICE, &[moment(4.0, seen)], f64::INFINITY);
         evidence
+    }
+
+    /// What these turns, of 2 s at most each, count for her, who is known already.
+    fn told(mouth: Mouth, turns: &[&[Moment]]) -> Signed {
+        let mut evidence = Evidence::default();
+        evidence.heard(VOICE, &[moment(0.0, &[(ANNA, mouth)])], 2.0);
+        turns.iter().for_each(|turn| evidence.heard(VOICE, turn, 2.0));
+        evidence.between(&[ANNA], &[VOICE])
+    }
+
+    #[test]
+    fn one_occasion_is_one_witness_unless_a_mouth_speaks_or_nobody_is_there() {
+        let signed = |support_secs, against_secs| Signed { support_secs, against_secs };
+        let (seen, away) = (moment(8.0, &[(ANNA, Mouth::Unclear)]), moment(4.0, &[]));
+        let (once, alone) = ([away.clone(), seen], std::slice::from_ref(&away));
+        assert_eq!(told(Mouth::Unclear, &[&once]), signed(2.0, 1.0), "the turn as a whole");
+        assert_eq!(told(Mouth::Unclear, &[&once[1..], &once[1..]]), signed(4.0, 0.0), "twice");
+        assert_eq!(told(Mouth::Unclear, &[alone]), signed(0.0, 4.0));
+        let speaks = [away.clone(), moment(8.0, &[(ANNA, Mouth::Speaks)])];
+        assert_eq!(told(Mouth::Speaks, &[&speaks]), signed(8.0, 4.0));
+    }
+
+    #[test]
+    fn what_an_alias_was_seen_in_is_taken_back_also_from_a_long_turn() {
+        let turn = [
+            moment(2.0, &[(ANNA, Mouth::Unclear)]),
+            moment(8.0, &[(BEN, Mouth::Unclear)]),
+            moment(2.0, &[]),
+        ];
+        let mut evidence = Evidence::default();
+        evidence.heard(VOICE, &turn, 2.0);
+        let both = evidence.between(&[ANNA, BEN], &[VOICE]);
+        assert_eq!(both, Signed { support_secs: 2.5, against_secs: 0.5 });
+        assert_eq!(evidence.between(&[BEN, ANNA], &[VOICE]), both);
     }
 
     #[test]
@@ -280,13 +359,13 @@ mod tests {
         ];
         let mut evidence = Evidence::from_rows(&rows);
         assert!(evidence.unmatchable(lost) && !evidence.unmatchable(BEN));
-        let seen = [(ANNA, Mouth::Unclear), (BEN, Mouth::Unclear)].into_iter().collect();
-        evidence.heard(VOICE, 4.0, &seen, 0);
+        let seen = [moment(4.0, &[(ANNA, Mouth::Unclear), (BEN, Mouth::Unclear)])];
+        evidence.heard(VOICE, &seen, f64::INFINITY);
         assert_eq!(net(&evidence, ANNA), 2.0, "she is new");
         assert_eq!(net(&evidence, BEN), -8.0, "he could have been seen all the time");
         assert_eq!(net(&evidence, lost), 7.0, "nobody could see that face");
         evidence.learned(lost);
-        evidence.heard(VOICE, 4.0, &seen, 0);
+        evidence.heard(VOICE, &seen, f64::INFINITY);
         assert_eq!(net(&evidence, lost), 3.0, "it can be seen again");
         let stranger = EntityId::new(EntityKind::Face, 4);
         assert_eq!(net(&evidence, stranger), -8.0, "heard since then");

@@ -93,6 +93,7 @@ impl Resolver {
                     probe: probe(o),
                     secs: o.span.secs(),
                     may_found: good > 0 && o.life != Life::Unproven,
+                    fleeting: false,
                     prior: prior.and_then(|face| position.get(&face).copied()),
                     barred: o.barred.iter().filter_map(|f| position.get(f).copied()).collect(),
                 }

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::evidence::Signed;
 use crate::ids::EntityId;
 
+/// A link that stands is no more than that ahead of its own evidence: what rests on one short scene gives way sooner.
+const STANDS_BY: f64 = 0.25;
+
 /// A voice that belongs to a face, with the figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Link {
@@ -22,8 +25,8 @@ pub struct Link {
 ///
 /// The strongest pair is taken first; each further one only competes with faces and voices that are still
 /// free. A new link needs `link_secs` net and half of what speaks against it on top, and a lead of half of that and of a quarter of its own net over
-/// every rival on both sides. A link that stands gets `link_secs` on top, and stays without any lead
-/// until the evidence against it outweighs.
+/// every rival on both sides. A link that stands gets `link_secs` on top, but no more than a share of what speaks for it, and
+/// stays without any lead until the evidence against it outweighs.
 #[must_use]
 pub fn assign(
     candidates: &[(EntityId, EntityId, Signed)],
@@ -36,7 +39,8 @@ pub fn assign(
     let mut ranked: Vec<(f64, EntityId, EntityId, Signed)> = candidates
         .iter()
         .map(|&(face, voice, signed)| {
-            let bonus = if stands(voice, face) { link_secs } else { 0.0 };
+            let bonus = link_secs.min(STANDS_BY * signed.support_secs);
+            let bonus = if stands(voice, face) { bonus } else { 0.0 };
             (signed.net() + bonus, face, voice, signed)
         })
         .collect();
@@ -55,7 +59,8 @@ pub fn assign(
             .fold(0.0, f64::max);
         let margin_secs = net - rival;
         let enough = if stands(voice, face) {
-            net > -(0.5 * evidence.support_secs).max(link_secs) && margin_secs > -link_secs
+            evidence.net() + link_secs > -(0.5 * evidence.support_secs).max(link_secs)
+                && margin_secs > -link_secs
         } else {
             net >= link_secs + 0.5 * evidence.against_secs
                 && margin_secs >= (0.5 * link_secs).max(0.25 * net)
@@ -115,6 +120,18 @@ mod tests {
         let links = assign(&rivals, &current, 1.5);
         assert_eq!(links[0].face, face(1));
         assert!(assign(&rivals, &BTreeMap::new(), 1.5).is_empty());
+    }
+
+    #[test]
+    fn a_link_that_rests_on_little_gives_way_to_who_is_heard_for_twice_as_long() {
+        let over_and_owner = |owner: f64| {
+            let rivals =
+                [(face(1), voice(1), signed(2.8, 0.0)), (face(1), voice(2), signed(owner, 0.0))];
+            let current = BTreeMap::from([(voice(1), BTreeSet::from([face(1)]))]);
+            assign(&rivals, &current, 1.5)[0].voice
+        };
+        assert_eq!(over_and_owner(3.5), voice(1), "a little more is no reason");
+        assert_eq!(over_and_owner(5.6), voice(2));
     }
 
     proptest! {

@@ -227,6 +227,17 @@ impl Resolver {
         let wanted: BTreeMap<EntityId, link::Link> =
             links.into_iter().map(|link| (link.voice, link)).collect();
 
+        let holds = |link: &link::Link| {
+            current.get(&link.voice).is_some_and(|faces| faces.contains(&link.face))
+        };
+        let decreed =
+            |link: &link::Link| self.persons.decreed(link.voice) && self.persons.decreed(link.face);
+        let taken: BTreeMap<EntityId, EntityId> = wanted
+            .values()
+            .filter(|link| !holds(link) && !decreed(link))
+            .map(|link| (link.face, link.voice))
+            .collect();
+
         // first the links that no longer hold, then the new ones
         for (voice, held) in &current {
             if wanted.get(voice).is_some_and(|link| held.contains(&link.face)) {
@@ -239,13 +250,20 @@ impl Resolver {
                 candidates.iter().find(|(f, v, _)| f == face && v == voice).map(|c| (face, c.2))
             });
             let Some((face, signed)) = against else { continue };
-            if signed.net() > -self.settings.link_secs && !wanted.contains_key(voice) {
-                continue; // nothing better, and nothing speaks against it: it stays
+            // A voice in fragments has several; another's is one too many for a face.
+            let rival = taken.get(face).filter(|rival| {
+                held.iter().all(|face| taken.contains_key(face))
+                    && self.are_unlike(&voices[voice], &voices[*rival])
+            });
+            let nothing_better = rival.is_none() && !wanted.contains_key(voice);
+            if signed.net() > -self.settings.link_secs && nothing_better {
+                continue; // and nothing speaks against it: it stays
             }
             let reason = format!(
-                "{voice} is not {face}: {:.1} s for, {:.1} s against{}",
+                "{voice} is not {face}: {:.1} s for, {:.1} s against{}{}",
                 signed.support_secs,
                 signed.against_secs,
+                rival.map_or_else(String::new, |rival| format!("; {rival} has it now")),
                 named.get(&(*face, *voice)).copied().unwrap_or_default()
             );
             self.unlink(*voice, *face, &reason, ledger, out);
@@ -265,6 +283,14 @@ impl Resolver {
             );
             self.link(voice, link.face, reason, new, ledger, out);
         }
+    }
+
+    /// Whether two voices, each with all that was merged into it, are not even nearly alike; of what has no exemplars nobody
+    /// can tell.
+    fn are_unlike(&self, a: &[EntityId], b: &[EntityId]) -> bool {
+        let (mine, theirs) = (self.galleries_of(a), self.galleries_of(b));
+        let all = mine.iter().flat_map(|x| theirs.iter().map(|y| x.likeness(y)));
+        all.reduce(f32::max).is_some_and(|most| most < self.voices.maybe)
     }
 
     fn link(

@@ -56,7 +56,7 @@ use crate::memory::model::{
 use crate::names::are_same;
 use crate::percept::{ClipPercepts, Embedding, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
-use evidence::{Evidence, Mouth};
+use evidence::{Evidence, Moment, Mouth};
 use faces::Given;
 use gallery::{Gallery, Probe};
 use likeness::Likenesses;
@@ -64,6 +64,9 @@ use objects::Objects;
 
 /// After that long an open percept gets the likeliest answer or none, seconds.
 const DECIDE_AFTER_SECS: f64 = 300.0;
+/// What one turn counts at most for a face whose mouth tells nothing, in links (`link_secs`): not quite two, so that what was
+/// linked on one occasion gives way to who is heard on two. A second at least.
+const LINKS_PER_TURN: f64 = 1.9;
 
 /// A track of the clip with its face.
 #[derive(Clone, Debug, PartialEq)]
@@ -366,7 +369,7 @@ impl Resolver {
         self.undecided.in_step |=
             clip.mouths.iter().any(|score| Mouth::of(score.log_odds) == Mouth::Speaks);
         for (id, seen, mouths) in heard {
-            self.count_heard(clip.clip, id, &seen, &mouths);
+            self.count_heard(clip.clip, id, (&seen, &mouths), 1.0);
         }
 
         // persons
@@ -704,13 +707,15 @@ impl Resolver {
         heard
     }
 
+    /// Counts what was seen, and the mouths, while a turn was heard that is this voice's; `weight` is how sure that is, 0–1.
     fn count_heard(
         &mut self,
         clip: ClipId,
         voice: EntityId,
-        seen: &Seen,
-        mouths: &[(TrackId, f32)],
+        (seen, mouths): (&Seen, &Mouths),
+        weight: f64,
     ) {
+        let mut turn: Vec<Moment> = Vec::new();
         for (secs, tracks) in seen {
             let mut unknown = 0;
             let mut visible: BTreeMap<EntityId, Mouth> = BTreeMap::new();
@@ -725,8 +730,10 @@ impl Resolver {
                     None => unknown += 1,
                 }
             }
-            self.evidence.heard(voice, *secs, &visible, unknown);
+            turn.push(Moment { secs: weight * secs, visible, unknown });
         }
+        let witness_secs = weight * (LINKS_PER_TURN * self.settings.link_secs).max(1.0);
+        self.evidence.heard(voice, &turn, witness_secs);
     }
 
     /// What a track's mouth did. As long as none was seen to speak, sound and pictures may be out of step, or the mouth of
@@ -740,7 +747,8 @@ impl Resolver {
         }
     }
 
-    /// Open percepts that ended before `until` get the likeliest known face or voice, or none for good.
+    /// Open percepts that ended before `until` get the likeliest known face or voice, or none for good. What was seen during a
+    /// turn that gets one is evidence from then on, too, by how sure it is.
     fn decide_old(&mut self, until: Timestamp, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
         let best = |resolver: &Self, kind, probe: &Probe, barred: &[EntityId]| {
             let thresholds = resolver.thresholds(kind);
@@ -778,6 +786,10 @@ impl Resolver {
             if let Some((voice, confidence)) = best(self, EntityKind::Voice, &probe, &[]) {
                 ledger.late_turn(turn.clip, turn.turn, voice, confidence);
                 out.late_turns.push((turn.clip, turn.turn, voice));
+                if !turn.overlapped && !self.persons.is_aside(voice) {
+                    let weight = f64::from(confidence);
+                    self.count_heard(turn.clip, voice, (&turn.seen, &turn.mouths), weight);
+                }
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Promises of the resolver, held on made-up percepts.
 
 mod cameras;
+mod doubt;
+mod over;
 mod spoken;
 mod unmatchable;
 
@@ -29,6 +31,13 @@ fn vector(who: usize, seed: usize, model: ModelHash) -> Embedding {
         *value += ((state >> 33) as f32 / (1u64 << 31) as f32 - 0.5) * 0.12;
     }
     Embedding::normalised(values, model)
+}
+
+/// A voice that is so like the first direction, and differs from it in that one.
+fn like_first(cosine: f32, aside: usize) -> Embedding {
+    let mut values = vec![0.0_f32; 32];
+    (values[0], values[aside]) = (cosine, (1.0 - cosine * cosine).sqrt());
+    Embedding::normalised(values, VOICE_MODEL)
 }
 
 /// `(who, from, to, x)`: a face at that place in the picture.

@@ -74,6 +74,13 @@ impl MatchThresholds {
         if self.seconds_count { self.maybe } else { 0.5 * (self.maybe + self.accept) }
     }
 
+    /// From which cosine, against a gallery as it is, a turn that was found to be that voice may teach it: midway from `maybe`
+    /// to `accept`. What joined it for being like another turn, and is less like it, would pull it along.
+    #[must_use]
+    pub fn teaches_from(self) -> f32 {
+        0.5 * (self.maybe + self.accept)
+    }
+
     /// From which cosine two samples show the same view: one of them is enough for a gallery.
     #[must_use]
     pub fn same_view(self) -> f32 {

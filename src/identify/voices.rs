@@ -15,6 +15,8 @@ use crate::time::{Span, Timestamp};
 
 /// A shorter turn never founds a voice, seconds of speech.
 const FOUNDING_SECS: f64 = 1.2;
+/// A lone turn of less, while a camera sees nobody, is fleeting: see [`Item::fleeting`], seconds of speech.
+const FLEETING_SECS: f64 = 3.0;
 /// Seconds of sound pinned with an exemplar.
 const PINNED_SECS: f64 = 3.0;
 /// A face missed by the detector for less than twice this is still visible, seconds.
@@ -90,6 +92,7 @@ impl Resolver {
                 probe: Probe::new(turns.iter().map(vector).collect()),
                 secs: turns.iter().map(|turn| turn.speech_secs).sum(),
                 may_found: turns.iter().any(good),
+                fleeting: matches!(turns[..], [turn] if is_fleeting(turn)),
                 prior: None,
                 barred: vec![],
             }
@@ -125,7 +128,7 @@ impl Resolver {
         };
         let mut founded: BTreeMap<usize, usize> = BTreeMap::new();
         for (index, turn) in open.into_iter().enumerate() {
-            let (given, confidence, sure) = match outcomes[index] {
+            let (given, confidence, sure, teaches) = match outcomes[index] {
                 Outcome::Undecided => {
                     voices.open.push(turn);
                     continue;
@@ -133,7 +136,11 @@ impl Resolver {
                 Outcome::Known { gallery, score, sure } => {
                     let doubt = if sure { 1.0 } else { 0.6 };
                     let confidence = doubt * self.voices.confidence(score);
-                    (Given::Known(names[gallery]), confidence, sure && !turn.overlapped)
+                    let own = Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]);
+                    let likest = known[gallery].iter().map(|g| g.score(&own));
+                    let teaches = likest.fold(-1.0_f32, f32::max) >= self.voices.teaches_from();
+                    let sure = sure && !turn.overlapped;
+                    (Given::Known(names[gallery]), confidence, sure, sure && teaches)
                 }
                 Outcome::New { group } => {
                     let at = *founded.entry(group).or_insert_with(|| {
@@ -141,10 +148,10 @@ impl Resolver {
                         voices.foundings.len() - 1
                     });
                     voices.foundings[at].include(turn.span.start, &turn.source);
-                    (Given::New(at), 0.8, !turn.overlapped)
+                    (Given::New(at), 0.8, !turn.overlapped, !turn.overlapped)
                 }
             };
-            if sure && turn.speech_secs >= FOUNDING_SECS {
+            if teaches && turn.speech_secs >= FOUNDING_SECS {
                 let weight = turn.speech_secs.min(10.0) as f32;
                 voices.lessons.push((
                     given,
@@ -259,6 +266,13 @@ impl Resolver {
 pub(super) fn mouths_of(clip: &ClipPercepts, turn: TurnId) -> Vec<(TrackId, f32)> {
     let of = clip.mouths.iter().filter(|score| score.turn == turn);
     of.map(|score| (score.track, score.log_odds)).collect()
+}
+
+/// Whether it is short, not told apart from others of its clip, and a camera looked and saw nobody all the while.
+fn is_fleeting(turn: &OpenTurn) -> bool {
+    let unseen = turn.seen.iter().all(|(_, tracks)| tracks.is_empty());
+    let alone = turn.distinct.is_none() && unseen && !turn.seen.is_empty();
+    alone && turn.speech_secs < FLEETING_SECS
 }
 
 /// Whether hearing their clip again told the two turns apart.

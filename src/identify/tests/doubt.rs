@@ -1,0 +1,74 @@
+//! Promises about turns that are not clearly somebody's: what they teach, tell and found.
+
+use super::*;
+
+#[test]
+fn what_joined_for_being_like_another_turn_pulls_no_gallery_along() {
+    // Founded; two turns, the first like the voice, the other like the first; then as the same voice varies.
+    let angles: [&[f32]; 3] = [&[0.0], &[22.0, 47.0], &[40.0]];
+    let scene = |(angles, index): (&&[f32], u32)| {
+        let start = 30.0 * f64::from(index) + 1.0;
+        let from = |number: usize| start + 8.0 * number as f64;
+        let heard: Vec<Heard> =
+            (0..angles.len()).map(|number| (0, from(number), from(number) + 4.0)).collect();
+        let mut clip = clip(index, &[], &heard);
+        for (turn, angle) in clip.turns.iter_mut().zip(*angles) {
+            turn.embedding = Some(like_first(angle.to_radians().cos(), 1));
+        }
+        clip
+    };
+    let clips: Vec<ClipPercepts> = angles.iter().zip(0..).map(scene).collect();
+    let (ledger, _) = run(&clips, false);
+    assert!(ledger.turns.values().all(|row| row.voice == Some(id("voice_1"))), "all are heard");
+    let learned: Vec<f32> = ledger.exemplars.values().map(|row| row.embedding.values[0]).collect();
+    assert_eq!(learned.len(), 2, "{learned:?}");
+    assert!((learned[0] - 1.0).abs() < 1e-3 && (learned[1] - 0.766).abs() < 1e-3, "{learned:?}");
+}
+
+#[test]
+fn replies_that_are_only_likely_somebodys_tell_of_a_face_by_how_likely() {
+    let linked = |replies: usize, restart: bool| {
+        let mut known = clip(0, &[], &[(0, 1.0, 9.0)]);
+        known.turns[0].embedding = Some(like_first(1.0, 1));
+        known.looked.clear();
+        let from = |number: usize| 31.0 + 5.0 * number as f64;
+        let heard: Vec<Heard> =
+            (0..replies).map(|number| (0, from(number), from(number) + 4.0)).collect();
+        let mut seen = clip(1, &[(0, 30.0, 50.0, 100.0)], &heard);
+        for (number, turn) in seen.turns.iter_mut().enumerate() {
+            turn.embedding = Some(like_first(0.7, 1 + number));
+        }
+        let (ledger, now) = run(&[known, seen], restart);
+        assert_eq!(ledger.turns[&(SessionId(1), TurnId(100))].voice, Some(id("voice_1")));
+        person_of_voice(&ledger, &now, 0) == person_of_face(&ledger, &now, 1, 100)
+    };
+    for restart in [false, true] {
+        assert!(!linked(1, restart), "one is not enough");
+        assert!(linked(2, restart));
+    }
+}
+
+#[test]
+fn a_short_turn_of_nobody_in_view_founds_nobody_who_may_be_known() {
+    let t = calibrated("ge2e");
+    let cosine = t.nobody_below(2.0) - 0.5 * (t.accept - t.maybe);
+    let voice_of = |seen: &[Seen], looked: bool, again: bool| {
+        let mut known = clip(0, &[], &[(0, 1.0, 9.0)]);
+        known.turns[0].embedding = Some(like_first(1.0, 1));
+        let mut clips = vec![known, clip(1, seen, &[(0, 31.0, 33.0)])];
+        if again {
+            clips.push(clip(2, &[], &[(0, 61.0, 63.0)]));
+        }
+        for clip in &mut clips[1..] {
+            clip.turns[0].embedding = Some(like_first(cosine, 1));
+            clip.looked.retain(|_| looked);
+        }
+        let (ledger, _) = run(&clips, true);
+        ledger.turns[&(SessionId(1), TurnId(100))].voice
+    };
+    let new = Some(id("voice_2"));
+    assert_eq!(voice_of(&[], true, false), None);
+    assert_eq!(voice_of(&[], true, true), new, "heard again");
+    assert_eq!(voice_of(&[(1, 30.0, 40.0, 100.0)], true, false), new, "somebody is there");
+    assert_eq!(voice_of(&[], false, false), new, "nobody looked");
+}
