@@ -457,7 +457,7 @@ impl Sealer {
         Some((turn, None))
     }
 
-    /// Turns of one microphone, in time order, parted where a poor channel makes two voices alike; the second voices of
+    /// Turns of one microphone, in time order, parted where a poor channel makes voices alike; the second voices of
     /// overlaps find out whose they are. A robot that is told to stop has no time to hear anything again.
     fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
         let (turns, seconds) = take_seconds(turns);

@@ -13,30 +13,9 @@ use crate::config::VoicePerception;
 use crate::config::sections::Precision;
 use crate::ids::SourceId;
 use crate::media::Block;
+pub(crate) use crate::perceive::face::material::{model, shared};
 use crate::perceive::speech::{PocketSphinx, Transcriber};
 use crate::time::Timestamp;
-
-/// A test file below `../shared` or `$ENGRAM_SHARED`; `None`, and a line that says so, without it.
-pub(crate) fn shared(name: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("ENGRAM_SHARED")
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
-    let path = root.join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: no {}", path.display());
-    None
-}
-
-/// A model file below `target/models`.
-pub(crate) fn model(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/models").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("skipped: no {}", path.display());
-    None
-}
 
 /// The sound of anything GStreamer decodes, 16 kHz mono.
 pub(crate) fn sound(path: &Path) -> Vec<f32> {

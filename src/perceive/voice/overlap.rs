@@ -283,8 +283,8 @@ pub fn take_seconds(turns: Vec<SpeechTurn>) -> (Vec<SpeechTurn>, Vec<SpeechTurn>
 /// Puts the second turns of overlaps (of one microphone and clip) beside the others, each with a voice. One that is no other than
 /// the first one's, or of which nothing is known, is left out.
 ///
-/// Where the clip's voices were told apart by hearing it again ([`super::part_jointly`]), the second is the other of the
-/// two. Else its voice is what it had alone in its turn, or that of the nearest turn which is clearly another than the
+/// Where the clip's voices were told apart by hearing it again ([`super::part_jointly`]), the second is the nearest other
+/// of them. Else its voice is what it had alone in its turn, or that of the nearest turn which is clearly another than the
 /// first one's: by a cosine below `unlike`.
 #[must_use]
 pub fn settle(firsts: Vec<SpeechTurn>, seconds: Vec<SpeechTurn>, unlike: f32) -> Vec<SpeechTurn> {
@@ -305,7 +305,15 @@ pub fn settle(firsts: Vec<SpeechTurn>, seconds: Vec<SpeechTurn>, unlike: f32) ->
             .filter(|n| common(&all[*n]) > 0.0)
             .max_by(|a, b| common(&all[*a]).total_cmp(&common(&all[*b])).then(b.cmp(a)));
         let Some(first) = first else { continue };
-        let wanted = all[first].distinct.map(|number| u8::from(number == 0));
+        let wanted = all[first].distinct.map(|number| {
+            let is_other = |turn: &&SpeechTurn| {
+                !turn.overlapped && turn.distinct.is_some_and(|other| other != number)
+            };
+            let far = |turn: &SpeechTurn| away(turn.span, second.span);
+            let others = all[..known].iter().filter(is_other);
+            let near = others.min_by(|a, b| far(a).total_cmp(&far(b)));
+            near.and_then(|turn| turn.distinct).unwrap_or_else(|| u8::from(number == 0))
+        });
         let other = |than: &Embedding, turn: &SpeechTurn| {
             let likeness = turn.embedding.as_ref().and_then(|own| own.cosine(than));
             likeness.is_some_and(|likeness| likeness < unlike)

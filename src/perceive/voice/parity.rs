@@ -174,7 +174,7 @@ mod tests {
             .arg(&path)
             .output();
         if !made.is_ok_and(|output| output.status.success()) {
-            eprintln!("skipped: /usr/bin/python3 with torch (Debian: python3-torch) is not there");
+            eprintln!("SKIPPED: /usr/bin/python3 with torch (Debian: python3-torch) is not there");
             return;
         }
         check(parity(&fixtures, Some(&path)).unwrap());

@@ -165,6 +165,26 @@ mod tests {
     }
 
     #[test]
+    fn the_wide_variant_gives_a_finite_vector_the_same_each_time() {
+        let variant = Variant::W24S4Ep4;
+        let (weights, hash) = (generated(variant), ModelHash([8; 32]));
+        assert_eq!(Variant::of(&weights), variant);
+        let open = || {
+            Eres2NetV2::with_weights(variant, &weights, hash, Device::Cpu, Precision::Full).unwrap()
+        };
+        let (low, high) = (tone(110.0, 1.0), tone(210.0, 1.0));
+        let mut network = open();
+        let vectors = network.forward(&[&network.fbank.compute(&low, true)]).unwrap();
+        let [vector] = vectors.as_slice() else { panic!("{} vectors", vectors.len()) };
+        assert_eq!(vector.len(), layout::DIMENSIONS);
+        assert!(vector.iter().all(|value| value.is_finite()) && vector.iter().any(|v| *v != 0.0));
+        let first = network.embed(&low).unwrap();
+        assert_eq!(network.embed(&low).unwrap(), first);
+        assert_eq!(open().embed(&low).unwrap(), first, "and by the same weights placed anew");
+        assert_ne!(network.embed(&high).unwrap().values, first.values);
+    }
+
+    #[test]
     fn sixteen_bits_say_nearly_what_thirty_two_say() {
         let sounds = [tone(110.0, 1.0), tone(210.0, 1.0)];
         let sounds: Vec<&[f32]> = sounds.iter().map(Vec::as_slice).collect();
