@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Renaming;
+use super::{Renaming, TopicSound};
 
 /// Declares a section: public fields with docs and defaults; unknown keys are refused.
 macro_rules! section {
@@ -119,6 +119,11 @@ pub struct Microphone {
     pub offset_secs: f64,
 }
 
+/// What robots call their own frame in TF, best first (REP 105, REP 120, and others).
+pub const BASE_FRAMES: [&str; 4] = ["base_footprint", "base_link", "base", "body"];
+/// What they call frames that stand still, best first.
+pub const FIXED_FRAMES: [&str; 4] = ["map", "odom", "world", "vision"];
+
 section! {
     /// `[replay]`
     Replay {
@@ -130,6 +135,12 @@ section! {
         transcripts: Vec<String> = Vec::new(),
         /// Topics that get another name.
         remap: Vec<Renaming> = Vec::new(),
+        /// How sound is coded of which no message tells it.
+        sound: Vec<TopicSound> = Vec::new(),
+        /// The robot's own frame in TF, best first, by the last part of its name; empty: TF tells no poses.
+        base_frames: Vec<String> = BASE_FRAMES.map(str::to_owned).to_vec(),
+        /// Frames that stand still, likewise.
+        fixed_frames: Vec<String> = FIXED_FRAMES.map(str::to_owned).to_vec(),
     }
 }
 
@@ -183,7 +194,7 @@ section! {
         detector: FaceDetectorKind = FaceDetectorKind::Auto,
         /// Detector confidence from which a face counts, 0–1.
         min_score: f32 = 0.6,
-        /// Shorter side from which a face is tracked, px.
+        /// Shorter side from which a face is embedded; smaller ones are followed and teach nothing, px.
         min_size_px: f32 = 24.0,
         /// Quality from which a face is embedded and may enter a gallery, 0–1.
         min_quality: f32 = 0.3,

@@ -32,10 +32,13 @@ const MTCNN_MIN_FACE_PX: f32 = 40.0;
 /// Share of `min_score` from which a face is handed on: weak faces may continue a track (ByteTrack), never begin one.
 const WEAK_SHARE: f32 = 0.6;
 
+/// Less of a face in the picture is nothing, px.
+const LEAST_PX: f32 = 1.0;
+
 /// Which detector, and its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DetectorFiles {
-    /// YuNet, fixed 320 or 640 or of free size.
+    /// YuNet, of fixed or of free size.
     YuNet(PathBuf),
     /// MTCNN.
     Mtcnn {
@@ -137,7 +140,8 @@ impl FaceAnalyser {
     }
 
     /// All faces of one picture, highest score first. Faces below `min_score` are among them, down to 0.6 of it:
-    /// the tracker uses them to go on, never to begin. `cut` and `jpeg` are left for others to fill.
+    /// the tracker uses them to go on, never to begin. So are faces of which nothing can be learned, with quality 0 and
+    /// neither chip nor embedding: they are followed. `cut` and `jpeg` are left for others to fill.
     ///
     /// # Errors
     /// When a model cannot run.
@@ -202,31 +206,39 @@ impl FaceAnalyser {
         Ok(embedder.embed(&[chip])?.pop().map(|raw| raw.embedding))
     }
 
-    /// `None` for faces that are too small or whose landmarks make no face.
+    /// A face that is too small, as far as it is in the picture, or whose landmarks make no face, teaches nothing and is
+    /// followed all the same. `None` where nothing of it is in the picture, and for what is small as a whole and weak: that
+    /// is noise more often than not, and an empty scene would never be taken for one.
     fn face(
         &mut self,
         detection: Detection,
         picture: &RgbImage,
     ) -> Result<Option<Face>, FaceError> {
         let bbox = detection.bbox.clamped(picture.width() as f32, picture.height() as f32);
+        let noise = detection.score < self.settings.min_score && self.too_small(detection.bbox);
+        if noise || bbox.w.min(bbox.h) < LEAST_PX {
+            return Ok(None);
+        }
+        let mut face = Face {
+            bbox,
+            landmarks: detection.landmarks,
+            score: detection.score,
+            quality: 0.0,
+            embedding: None,
+            chip: None,
+            bearing: None,
+            look: None,
+        };
         let template = self.embedder.as_ref().map_or(Template::ARCFACE_112, |e| e.template());
         let Some(chip) = (!self.too_small(bbox))
             .then(|| align::chip(picture, &detection.landmarks, &template))
             .flatten()
         else {
-            return Ok(None);
+            return Ok(Some(face));
         };
         let quality = quality(&detection, &chip);
-        let mut face = Face {
-            bbox,
-            landmarks: detection.landmarks,
-            score: detection.score,
-            quality,
-            embedding: None,
-            chip: None,
-            bearing: None,
-            look: self.settings.spot_pictures.then(|| Look::of(&chip)),
-        };
+        face.quality = quality;
+        face.look = self.settings.spot_pictures.then(|| Look::of(&chip));
         if quality >= self.settings.min_quality {
             if let Some(embedder) = &mut self.embedder
                 && let Some(raw) = embedder.embed(std::slice::from_ref(&chip))?.pop()
@@ -260,7 +272,9 @@ fn jpeg(chip: &RgbImage) -> Result<Arc<[u8]>, FaceError> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::perceive::face::RawEmbedding;
+    use crate::geometry::Point;
+    use crate::perceive::face::{FaceTracker, RawEmbedding};
+    use crate::perceive::track::TrackerSettings;
 
     /// Always finds the face of the template.
     struct OneFace;
@@ -295,6 +309,93 @@ mod tests {
         fn min_norm(&self) -> Option<f32> {
             self.1
         }
+    }
+
+    /// Finds what it is told to.
+    struct Told(Vec<Detection>);
+
+    impl FaceDetector for Told {
+        fn detect(&mut self, _picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
+            Ok(self.0.clone())
+        }
+    }
+
+    /// The template's face, filling a box.
+    fn seen(bbox: Rect, score: f32) -> Detection {
+        let place =
+            |p: Point| Point { x: bbox.x + p.x / 112.0 * bbox.w, y: bbox.y + p.y / 112.0 * bbox.h };
+        Detection { bbox, landmarks: Template::ARCFACE_112.points.map(place), score }
+    }
+
+    fn analysed(detections: &[Detection]) -> FrameFaces {
+        let picture = RgbImage::from_fn(320, 240, |x, y| {
+            image::Rgb([if (x / 4 + y / 4).is_multiple_of(2) { 90 } else { 150 }; 3])
+        });
+        let (detector, embedder) = (Box::new(Told(detections.to_vec())), OfNorm(8.0, None));
+        let settings = FacePerception::default();
+        let mut analyser = FaceAnalyser::from_parts(detector, Some(Box::new(embedder)), &settings);
+        analyser.analyse(&SourceId::new("camera"), Timestamp::EPOCH, &picture).unwrap()
+    }
+
+    #[test]
+    fn a_face_beyond_an_edge_is_clamped_and_followed() {
+        let (w, h) = (60.0, 80.0);
+        // Left, top, right, bottom, and each by so much that a strip of 10 px is left.
+        for (x, y, clamped) in [
+            (-50.0, 80.0, Rect { x: 0.0, y: 80.0, w: 10.0, h }),
+            (100.0, -70.0, Rect { x: 100.0, y: 0.0, w, h: 10.0 }),
+            (310.0, 80.0, Rect { x: 310.0, y: 80.0, w: 10.0, h }),
+            (100.0, 230.0, Rect { x: 100.0, y: 230.0, w, h: 10.0 }),
+        ] {
+            // A weak one, too: it goes on where it was strong before.
+            for score in [0.9, 0.4] {
+                let frame = analysed(&[seen(Rect { x, y, w, h }, score)]);
+                let [face] = frame.faces.as_slice() else { panic!("{:?}", frame.faces) };
+                assert_eq!((face.bbox, face.score), (clamped, score));
+                assert_eq!(face.quality, 0.0);
+                assert!(face.embedding.is_none() && face.chip.is_none() && face.look.is_none());
+            }
+        }
+        let half = analysed(&[seen(Rect { x: -30.0, y: 80.0, w, h }, 0.9)]);
+        assert!(half.faces[0].quality > 0.0 && half.faces[0].bbox.w == 30.0, "{:?}", half.faces);
+        let outside = analysed(&[seen(Rect { x: -70.0, y: 80.0, w, h }, 0.9)]);
+        assert!(outside.faces.is_empty(), "{:?}", outside.faces);
+    }
+
+    #[test]
+    fn a_small_face_and_one_without_landmarks_are_followed_and_what_is_weak_as_well_is_not() {
+        let small = Rect { x: 100.0, y: 80.0, w: 14.0, h: 18.0 };
+        let mut crushed = seen(Rect { x: 200.0, y: 80.0, w: 60.0, h: 80.0 }, 0.8);
+        crushed.landmarks = [Point { x: 230.0, y: 120.0 }; 5];
+        let frame = analysed(&[seen(small, 0.9), crushed.clone()]);
+        let boxes: Vec<Rect> = frame.faces.iter().map(|face| face.bbox).collect();
+        assert_eq!(boxes, [small, crushed.bbox]);
+        for face in &frame.faces {
+            assert_eq!(face.quality, 0.0);
+            assert!(face.embedding.is_none() && face.chip.is_none());
+        }
+        assert!(analysed(&[seen(small, 0.5)]).faces.is_empty());
+    }
+
+    #[test]
+    fn a_face_that_leaves_the_picture_stays_one_track_and_a_small_one_founds_no_sample() {
+        let settings = FacePerception::default();
+        let source = SourceId::new("camera");
+        let following =
+            TrackerSettings::of_faces(&settings, 5.0, Some(EmbedderKind::ArcFace.gates()));
+        let mut tracker = FaceTracker::new(source, following);
+        for step in 0..8_u8 {
+            let x = 20.0 - 9.0 * f32::from(step);
+            let leaving = seen(Rect { x, y: 80.0, w: 60.0, h: 80.0 }, 0.9);
+            let small = seen(Rect { x: 200.0, y: 80.0, w: 16.0, h: 20.0 }, 0.9);
+            let mut frame = analysed(&[leaving, small]);
+            frame.at = Timestamp::EPOCH.plus_secs(0.2 * f64::from(step));
+            tracker.step(&frame);
+        }
+        let tracks = tracker.seal(Timestamp::EPOCH.plus_secs(30.0));
+        let [leaving, small] = tracks.as_slice() else { panic!("{tracks:?}") };
+        assert_eq!((leaving.sightings.len(), small.sightings.len()), (8, 8));
+        assert!(!leaving.samples.is_empty() && small.samples.is_empty());
     }
 
     #[test]

@@ -1,10 +1,18 @@
 //! Promises on real pictures, with real models.
+//!
+//! What each detector gives for `multiface_6.jpg` is kept in [`GOLDEN`], written by hand:
+//! `cargo test --lib the_golden_faces_are_written -- --ignored`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use super::align;
 use super::material::{Truth, embedder, frames, model, mtcnn, photo, sets, shared, stamp};
 use super::*;
 use crate::config::FacePerception;
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 use crate::ids::SourceId;
 use crate::perceive::track::TrackerSettings;
 use crate::percept::{Embedding, FrameFaces};
@@ -19,6 +27,50 @@ const SIX: [[f32; 4]; 6] = [
     [417.2, 129.9, 88.7, 118.9],
     [863.0, 439.1, 91.1, 116.3],
 ];
+
+/// Below the checkout.
+const GOLDEN: &str = "tests/golden/face_detectors.json";
+/// What another CPU's last bits may change: overlap of boxes, px of landmarks, score.
+const SAME_IOU: f32 = 0.97;
+const SAME_PX: f32 = 1.0;
+const SAME_SCORE: f32 = 0.02;
+
+/// A face as a detector gave it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct GoldenFace {
+    /// Left, top, width, height, px.
+    bbox: [f32; 4],
+    /// As in [`Detection::landmarks`].
+    landmarks: [[f32; 2]; 5],
+    score: f32,
+}
+
+impl GoldenFace {
+    fn of(face: &Detection) -> Self {
+        let rounded = |value: f32| (value * 100.0).round() / 100.0;
+        let Rect { x, y, w, h } = face.bbox;
+        Self {
+            bbox: [x, y, w, h].map(rounded),
+            landmarks: face.landmarks.map(|Point { x, y }| [rounded(x), rounded(y)]),
+            score: (face.score * 1e4).round() / 1e4,
+        }
+    }
+
+    fn overlap(&self, face: &Detection) -> f32 {
+        let [x, y, w, h] = self.bbox;
+        Rect { x, y, w, h }.iou(face.bbox)
+    }
+
+    /// How far the farthest landmark is off, px.
+    fn off(&self, face: &Detection) -> f32 {
+        let pairs = self.landmarks.iter().zip(&face.landmarks);
+        pairs.map(|([x, y], p)| (x - p.x).hypot(y - p.y)).fold(0.0, f32::max)
+    }
+}
+
+fn golden_file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(GOLDEN)
+}
 
 fn detectors(min_score: f32) -> Vec<(&'static str, Box<dyn FaceDetector>)> {
     let mut all: Vec<(&'static str, Box<dyn FaceDetector>)> = Vec::new();
@@ -62,6 +114,75 @@ fn every_detector_finds_the_six_faces_and_nothing_else() {
             let [left, right, nose, mouth_left, mouth_right] = face.landmarks;
             assert!(left.x < right.x && mouth_left.x < mouth_right.x, "{name}: {face:?}");
             assert!(left.y < nose.y && nose.y < mouth_left.y, "{name}: {face:?}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "writes tests/golden/face_detectors.json, by hand"]
+fn the_golden_faces_are_written() {
+    let picture = photo(&shared("recordings/faces/multiface_6.jpg").unwrap());
+    let mut golden: BTreeMap<&str, Vec<GoldenFace>> = BTreeMap::new();
+    for (name, mut detector) in detectors(0.6) {
+        let faces = detector.detect(&picture).unwrap();
+        assert_eq!(faces.len(), SIX.len(), "{name}: {faces:?}");
+        golden.insert(name, faces.iter().map(GoldenFace::of).collect());
+    }
+    let text = serde_json::to_string_pretty(&golden).unwrap();
+    std::fs::write(golden_file(), text + "\n").unwrap();
+}
+
+#[test]
+fn every_detector_gives_its_golden_faces() {
+    let Some(path) = shared("recordings/faces/multiface_6.jpg") else { return };
+    let picture = photo(&path);
+    let cure = "write it: cargo test --lib the_golden_faces_are_written -- --ignored";
+    let text = std::fs::read_to_string(golden_file())
+        .unwrap_or_else(|error| panic!("{GOLDEN}: {error}; {cure}"));
+    let golden: BTreeMap<String, Vec<GoldenFace>> = serde_json::from_str(&text).unwrap();
+    for (name, mut detector) in detectors(0.6) {
+        let wanted = golden.get(name).unwrap_or_else(|| panic!("{GOLDEN} has no {name}; {cure}"));
+        let faces = detector.detect(&picture).unwrap();
+        assert_eq!(faces.len(), wanted.len(), "{name}: {faces:?}");
+        for one in wanted {
+            let nearest =
+                |a: &&Detection, b: &&Detection| one.overlap(a).total_cmp(&one.overlap(b));
+            let face = faces.iter().max_by(nearest).unwrap();
+            assert!(one.overlap(face) >= SAME_IOU, "{name}: {one:?} is {face:?}");
+            assert!(one.off(face) <= SAME_PX, "{name}: {one:?} is {face:?}");
+            assert!((one.score - face.score).abs() <= SAME_SCORE, "{name}: {one:?} is {face:?}");
+        }
+    }
+}
+
+/// Pictures of any shape are brought to sides that are multiples of 32 by nets of free size.
+#[test]
+fn a_net_of_free_size_finds_the_faces_of_pictures_of_any_shape() {
+    let Some(path) = shared("recordings/faces/multiface_6.jpg") else { return };
+    let picture = photo(&path);
+    let (width, height) = picture.dimensions();
+    for (name, mut detector) in detectors(0.6) {
+        if !(name.contains("dynamic") || name == "scrfd") {
+            continue;
+        }
+        for (x0, y0, x1, y1) in [
+            (0, 0, width, height),
+            (width / 2 - 13, 0, width, height),
+            (0, 0, width - 101, height / 2 + 37),
+            (191, 83, 541, 433),
+        ] {
+            let part = image::imageops::crop_imm(&picture, x0, y0, x1 - x0, y1 - y0).to_image();
+            let faces = detector.detect(&part).unwrap();
+            for [x, y, w, h] in SIX {
+                // Clear of the edges, with what is around it.
+                let whole = x - 0.4 * w > x0 as f32
+                    && y - 0.4 * h > y0 as f32
+                    && x + 1.4 * w < x1 as f32
+                    && y + 1.4 * h < y1 as f32;
+                let wanted = Rect { x: x - x0 as f32, y: y - y0 as f32, w, h };
+                let best = faces.iter().map(|f| f.bbox.iou(wanted)).fold(0.0, f32::max);
+                assert!(!whole || best > 0.6, "{name} {x0},{y0}-{x1},{y1}: {wanted:?}, {best}");
+            }
         }
     }
 }

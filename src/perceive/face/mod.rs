@@ -13,6 +13,7 @@ mod backdrop;
 mod cut;
 mod detect;
 mod embed;
+mod input;
 mod mtcnn;
 pub mod picture;
 mod portrait;

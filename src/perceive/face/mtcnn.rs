@@ -59,6 +59,8 @@ impl Mtcnn {
         threads: usize,
         device: Device,
     ) -> Result<Self, FaceError> {
+        // Every level of the pyramid is of another size, and every picture has another number of boxes.
+        let device = onnx::for_changing_shapes(device);
         Ok(Self {
             pnet: onnx::open(pnet, threads, device)?,
             rnet: onnx::open(rnet, threads, device)?,

@@ -127,7 +127,7 @@ pub fn letterbox(
 ) -> Letterbox {
     let black = (0.0 - shift) * factor;
     let mut tensor = Array4::from_elem((1, 3, height as usize, width as usize), black);
-    let scale = fit(picture, (width, height));
+    let scale = fit(picture.dimensions(), (width, height));
     let inner_w = ((picture.width() as f32 * scale).round() as u32).clamp(1, width);
     let inner_h = ((picture.height() as f32 * scale).round() as u32).clamp(1, height);
     if picture.width() == 0 || picture.height() == 0 {
@@ -159,11 +159,11 @@ pub fn letterbox(
     Letterbox { tensor, scale }
 }
 
-/// The factor that fits a picture into a size without enlarging it.
+/// The factor that fits a picture of that width and height into a size without enlarging it.
 #[must_use]
-pub fn fit(picture: &RgbImage, (width, height): (u32, u32)) -> f32 {
-    let across = width as f32 / picture.width().max(1) as f32;
-    let down = height as f32 / picture.height().max(1) as f32;
+pub fn fit(picture: (u32, u32), (width, height): (u32, u32)) -> f32 {
+    let across = width as f32 / picture.0.max(1) as f32;
+    let down = height as f32 / picture.1.max(1) as f32;
     across.min(down).min(1.0)
 }
 

@@ -24,8 +24,8 @@ const CLEAR: f32 = 0.75;
 const LONGEST_PX: u32 = 640;
 
 impl FaceAnalyser {
-    /// All faces of a portrait, highest score first, as [`FaceAnalyser::analyse`] finds them at the scale at which one of
-    /// them is seen clearest; boxes and landmarks in px of the picture.
+    /// All faces of a portrait of which something can be learned, highest score first, as [`FaceAnalyser::analyse`] finds
+    /// them at the scale at which one of them is seen clearest; boxes and landmarks in px of the picture.
     ///
     /// # Errors
     /// When a model cannot run.
@@ -35,7 +35,7 @@ impl FaceAnalyser {
         at: Timestamp,
         picture: &RgbImage,
     ) -> Result<FrameFaces, FaceError> {
-        let mut best = self.analyse(source, at, picture)?;
+        let mut best = self.usable(source, at, picture)?;
         if clearest(&best) >= CLEAR || picture.width() == 0 || picture.height() == 0 {
             return Ok(best);
         }
@@ -43,7 +43,7 @@ impl FaceAnalyser {
         let longer = small.width().max(small.height());
         for share in BORDERS {
             let border = (share * longer as f32).round() as u32;
-            let found = self.analyse(source, at, &framed(&small, border))?;
+            let found = self.usable(source, at, &framed(&small, border))?;
             if clearest(&found) > clearest(&best) {
                 let scale = picture.width() as f32 / small.width() as f32;
                 let back = |face| moved(face, border as f32, scale, (best.width, best.height));
@@ -51,6 +51,18 @@ impl FaceAnalyser {
             }
         }
         Ok(best)
+    }
+
+    /// Without the faces that could only be followed.
+    fn usable(
+        &mut self,
+        source: &SourceId,
+        at: Timestamp,
+        picture: &RgbImage,
+    ) -> Result<FrameFaces, FaceError> {
+        let mut found = self.analyse(source, at, picture)?;
+        found.faces.retain(|face| face.chip.is_some() || face.quality > 0.0);
+        Ok(found)
     }
 }
 

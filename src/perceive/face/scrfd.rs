@@ -6,6 +6,7 @@ use image::RgbImage;
 
 use super::FaceError;
 use super::detect::{Detection, FaceDetector, on_common_scale, suppress};
+use super::input::{InputSize, grid};
 use super::picture::{Channels, letterbox};
 use crate::geometry::{Point, Rect};
 use crate::runtime::onnx::{self, Device, Session};
@@ -16,8 +17,8 @@ const NMS_IOU: f32 = 0.4;
 /// Raw score from which a face is to be believed, as in InsightFace: on labelled recordings and photos
 /// false faces stay below 0.4, true ones begin at 0.65.
 const WORKING_POINT: f32 = 0.5;
-/// Input of models of free size.
-const SIDE: u32 = 640;
+/// Longer side that a model of free size gets at most, px.
+const FREE_SIDE: u32 = 640;
 
 /// SCRFD, any size of the family, with key points.
 pub struct Scrfd {
@@ -25,7 +26,7 @@ pub struct Scrfd {
     input: String,
     /// Score, box and key point outputs of every stride: `[kind][stride]`.
     outputs: Vec<String>,
-    side: (u32, u32),
+    size: InputSize,
     min_score: f32,
 }
 
@@ -40,7 +41,8 @@ impl Scrfd {
         threads: usize,
         device: Device,
     ) -> Result<Self, FaceError> {
-        let session = onnx::open(path, threads, device)?;
+        // Published files declare their outputs for 640x640.
+        let session = onnx::open_of_any_size(path, threads, device)?;
         let fail = |reason: &str| FaceError::Model {
             model: session.model().to_owned(),
             job: "SCRFD face detector",
@@ -50,12 +52,8 @@ impl Scrfd {
         let [(input, shape)] = inputs.as_slice() else {
             return Err(fail("it must have one input"));
         };
-        let side = match shape.as_slice() {
-            [_, 3, height, width] => {
-                let fixed = |length: i64| if length > 0 { length as u32 } else { SIDE };
-                (fixed(*width), fixed(*height))
-            }
-            _ => return Err(fail("its input must be [1,3,height,width]")),
+        let Some(size) = InputSize::of(shape) else {
+            return Err(fail("its input must be [1,3,height,width]"));
         };
         let outputs: Vec<String> = session.outputs().into_iter().map(|(name, _)| name).collect();
         if outputs.len() != 9 {
@@ -63,13 +61,14 @@ impl Scrfd {
                 "it must have nine outputs: score, box and key points at three strides",
             ));
         }
-        Ok(Self { input: input.clone(), session, outputs, side, min_score })
+        Ok(Self { input: input.clone(), session, outputs, size, min_score })
     }
 }
 
 impl FaceDetector for Scrfd {
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
-        let boxed = letterbox(picture, self.side, Channels::Rgb, 127.5, 1.0 / 128.0);
+        let size = self.size.for_picture(picture.dimensions(), FREE_SIDE);
+        let boxed = letterbox(picture, size, Channels::Rgb, 127.5, 1.0 / 128.0);
         let names: Vec<&str> = self.outputs.iter().map(String::as_str).collect();
         let outputs =
             self.session.run_named(&[(&self.input, boxed.tensor.view().into())], &names)?;
@@ -77,14 +76,14 @@ impl FaceDetector for Scrfd {
         for (level, stride) in STRIDES.into_iter().enumerate() {
             let flat = |kind: usize| outputs[kind * 3 + level].as_slice().unwrap_or_default();
             let (scores, boxes, points) = (flat(0), flat(1), flat(2));
-            let columns = (self.side.0 / stride) as usize;
-            let cells = columns * (self.side.1 / stride) as usize * ANCHORS;
-            if [scores.len(), boxes.len(), points.len()] != [cells, 4 * cells, 10 * cells] {
+            let (columns, rows) = grid(size, stride);
+            let anchors = columns * rows * ANCHORS;
+            if [scores.len(), boxes.len(), points.len()] != [anchors, 4 * anchors, 10 * anchors] {
                 return Err(FaceError::Model {
                     model: self.session.model().to_owned(),
                     job: "SCRFD face detector",
                     reason: format!(
-                        "stride {stride} must have {cells} anchors, its scores are {}",
+                        "stride {stride} must have {anchors} anchors, its scores are {}",
                         scores.len()
                     ),
                 });

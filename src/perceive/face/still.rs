@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::geometry::Rect;
 use crate::percept::{Life, Look};
+use crate::time::Timestamp;
 
 /// Cells of a look, each way.
 const CELLS: usize = 16;
@@ -25,8 +26,10 @@ const MOVED: f32 = 0.28;
 const TIMES: u32 = 2;
 /// The head has moved by this share of its box's height.
 const WANDERED: f32 = 0.15;
-/// Without any of that for so long it is a picture, seconds of sightings.
+/// Without any of that for so long it is a picture, seconds.
 const WATCHED_SECS: f64 = 10.0;
+/// From one look to the next no more counts, seconds: it was out of sight.
+const BETWEEN_SECS: f64 = 2.0;
 
 impl Look {
     /// Of an upright chip of any side.
@@ -84,12 +87,20 @@ pub(super) struct Watched {
     first: Option<(Look, Rect)>,
     looks: u32,
     moves: u32,
+    /// When it was looked at last.
+    latest: Option<Timestamp>,
+    /// For how long it was watched from the first look to the latest, seconds: it may be looked at in every second frame
+    /// or less often while it is steady.
+    secs: f64,
 }
 
 impl Watched {
     /// Takes the next sighting.
-    pub(super) fn see(&mut self, look: &Look, bbox: Rect) {
+    pub(super) fn see(&mut self, at: Timestamp, look: &Look, bbox: Rect) {
         self.looks += 1;
+        if let Some(before) = self.latest.replace(at) {
+            self.secs += at.secs_since(before).clamp(0.0, BETWEEN_SECS);
+        }
         let Some((first, place)) = &self.first else {
             self.first = Some((look.clone(), bbox));
             return;
@@ -103,11 +114,12 @@ impl Watched {
         }
     }
 
+    /// By what was seen so far; the latest look stands for `step_secs`, those before it until the next one.
     pub(super) fn life(&self, step_secs: f64) -> Life {
         match self.looks {
             0 => Life::Untold,
             _ if self.moves >= TIMES => Life::Alive,
-            looks if f64::from(looks) * step_secs >= WATCHED_SECS => Life::Picture,
+            _ if self.secs + step_secs >= WATCHED_SECS => Life::Picture,
             _ => Life::Unproven,
         }
     }
@@ -131,12 +143,21 @@ mod tests {
         })
     }
 
-    fn life(looks: usize, mut see: impl FnMut(usize, &mut SplitMix64) -> (RgbImage, f32)) -> Life {
+    fn life(looks: usize, see: impl FnMut(usize, &mut SplitMix64) -> (RgbImage, f32)) -> Life {
+        watched((0..looks).map(|index| 0.2 * index as f64), see)
+    }
+
+    /// With a look at each of these times, seconds.
+    fn watched(
+        looks: impl Iterator<Item = f64>,
+        mut see: impl FnMut(usize, &mut SplitMix64) -> (RgbImage, f32),
+    ) -> Life {
         let mut random = SplitMix64::new(3);
         let mut watched = Watched::default();
-        for index in 0..looks {
+        for (index, secs) in looks.enumerate() {
             let (chip, x) = see(index, &mut random);
-            watched.see(&Look::of(&chip), Rect { x, y: 50.0, w: 90.0, h: 110.0 });
+            let at = Timestamp::EPOCH.plus_secs(secs);
+            watched.see(at, &Look::of(&chip), Rect { x, y: 50.0, w: 90.0, h: 110.0 });
         }
         watched.life(0.2)
     }
@@ -162,6 +183,23 @@ mod tests {
         };
         assert_eq!(life(60, moves), Life::Alive);
         assert_eq!(Watched::default().life(0.2), Life::Untold);
+    }
+
+    #[test]
+    fn a_picture_is_told_after_as_long_however_often_it_is_looked_at() {
+        let still = |_: usize, random: &mut SplitMix64| (chip(2, 4, 3.0, 1.0, random), 100.0);
+        for every in [1, 2, 4] {
+            let until = |secs: f64| {
+                let step = 0.2 * f64::from(every);
+                let looks = (0_u32..).map(move |index| step * f64::from(index));
+                watched(looks.take_while(move |at| *at <= secs), still)
+            };
+            assert_eq!(until(9.0), Life::Unproven, "every {every}");
+            assert_eq!(until(10.5), Life::Picture, "every {every}");
+        }
+        // Out of sight is not watched: of twenty seconds it was seen for three.
+        let seen = [0.0, 0.2, 0.4, 20.0, 20.2, 20.4].into_iter();
+        assert_eq!(watched(seen, still), Life::Unproven);
     }
 
     #[test]

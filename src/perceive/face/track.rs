@@ -68,7 +68,7 @@ impl Followed for FaceHistory {
 
     fn see(&mut self, at: Timestamp, face: &Face) {
         if let Some(look) = &face.look {
-            self.watched.see(look, face.bbox);
+            self.watched.see(at, look, face.bbox);
         }
         let Some(embedding) = &face.embedding else { return };
         if self.recent.len() == RECENT {

@@ -11,6 +11,7 @@ use image::RgbImage;
 
 use super::FaceError;
 use super::detect::{Detection, FaceDetector, on_common_scale};
+use super::input::InputSize;
 use super::mtcnn::LandmarkNet;
 use super::picture::{AreaTable, Channels, letterbox};
 use crate::geometry::Rect;
@@ -25,13 +26,15 @@ const LANDMARK_SCORE: f32 = 0.5;
 /// The square that O-Net looks at, in the longer side of the box.
 const SQUARE: f32 = 0.9;
 
+/// Longer side that a model of free size gets at most, px: that of the published one.
+const FREE_SIDE: u32 = 320;
+
 /// UltraFace of any size, 320x240 as published.
 pub struct UltraFace {
     session: Session,
     landmarks: LandmarkNet,
     input: String,
-    /// Width and height, px.
-    size: (u32, u32),
+    size: InputSize,
     min_score: f32,
 }
 
@@ -54,12 +57,8 @@ impl UltraFace {
             reason: reason.to_owned(),
         };
         let inputs = session.inputs();
-        let Some((input, size)) = inputs.iter().find_map(|(name, shape)| match shape[..] {
-            [_, 3, height, width] if height > 0 && width > 0 => {
-                Some((name, (width as u32, height as u32)))
-            }
-            _ => None,
-        }) else {
+        let found = inputs.iter().find_map(|(name, shape)| Some((name, InputSize::of(shape)?)));
+        let Some((input, size)) = found else {
             return Err(fail("its input must be [1,3,height,width]"));
         };
         let outputs = session.outputs();
@@ -75,7 +74,8 @@ impl UltraFace {
 
 impl FaceDetector for UltraFace {
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
-        let boxed = letterbox(picture, self.size, Channels::Rgb, 127.0, 1.0 / 128.0);
+        let size = self.size.for_picture(picture.dimensions(), FREE_SIDE);
+        let boxed = letterbox(picture, size, Channels::Rgb, 127.0, 1.0 / 128.0);
         let input = (self.input.as_str(), boxed.tensor.view().into());
         let [scores, boxes] = self.session.run(&[input], ["scores", "boxes"])?;
         let (scores, boxes) =
@@ -87,7 +87,7 @@ impl FaceDetector for UltraFace {
                 reason: format!("{} scores and {} corners", scores.len(), boxes.len()),
             });
         }
-        let (width, height) = (self.size.0 as f32 / boxed.scale, self.size.1 as f32 / boxed.scale);
+        let (width, height) = (size.0 as f32 / boxed.scale, size.1 as f32 / boxed.scale);
         let found: Vec<(f32, Rect)> = scores
             .chunks_exact(2)
             .zip(boxes.chunks_exact(4))

@@ -7,7 +7,8 @@ use image::RgbImage;
 
 use super::FaceError;
 use super::detect::{Detection, FaceDetector, on_common_scale, suppress};
-use super::picture::{Channels, fit, letterbox};
+use super::input::{InputSize, grid};
+use super::picture::{Channels, letterbox};
 use crate::geometry::{Point, Rect};
 use crate::runtime::onnx::{self, Device, Session};
 
@@ -20,12 +21,11 @@ const WORKING_POINT: f32 = 0.82;
 /// Longer side that a model of free size gets at most, px.
 const FREE_SIDE: u32 = 640;
 
-/// YuNet with a fixed square input or one of free size.
+/// YuNet with an input of fixed or of free size.
 pub struct YuNet {
     session: Session,
     input: String,
-    /// Side of the fixed input; `None` for free sizes.
-    side: Option<u32>,
+    size: InputSize,
     min_score: f32,
 }
 
@@ -50,10 +50,8 @@ impl YuNet {
         let [(input, shape)] = inputs.as_slice() else {
             return Err(fail("it must have one input"));
         };
-        let side = match shape.as_slice() {
-            [_, 3, -1, -1] => None,
-            [_, 3, height, width] if height == width && height % 32 == 0 => Some(*height as u32),
-            _ => return Err(fail("its input must be [1,3,side,side] or [1,3,height,width]")),
+        let Some(size) = InputSize::of(shape) else {
+            return Err(fail("its input must be [1,3,height,width]"));
         };
         let names: Vec<String> = session.outputs().into_iter().map(|(name, _)| name).collect();
         for name in output_names() {
@@ -61,7 +59,7 @@ impl YuNet {
                 return Err(fail(&format!("it has no output {name}")));
             }
         }
-        Ok(Self { input: input.clone(), session, side, min_score })
+        Ok(Self { input: input.clone(), session, size, min_score })
     }
 }
 
@@ -74,16 +72,7 @@ fn output_names() -> Vec<String> {
 
 impl FaceDetector for YuNet {
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
-        let size = match self.side {
-            Some(side) => (side, side),
-            None => {
-                let scale = fit(picture, (FREE_SIDE, FREE_SIDE));
-                let padded = |length: u32| {
-                    ((length as f32 * scale).round() as u32).max(1).next_multiple_of(32)
-                };
-                (padded(picture.width()), padded(picture.height()))
-            }
-        };
+        let size = self.size.for_picture(picture.dimensions(), FREE_SIDE);
         let boxed = letterbox(picture, size, Channels::Bgr, 0.0, 1.0);
         let names = output_names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -93,8 +82,8 @@ impl FaceDetector for YuNet {
         for (level, stride) in STRIDES.into_iter().enumerate() {
             let flat = |kind: usize| outputs[kind * 3 + level].as_slice().unwrap_or_default();
             let (cls, obj, bbox, kps) = (flat(0), flat(1), flat(2), flat(3));
-            let columns = (size.0 / stride) as usize;
-            let cells = columns * (size.1 / stride) as usize;
+            let (columns, rows) = grid(size, stride);
+            let cells = columns * rows;
             if [cls.len(), obj.len(), bbox.len(), kps.len()]
                 != [cells, cells, 4 * cells, 10 * cells]
             {
@@ -136,6 +125,7 @@ impl FaceDetector for YuNet {
     }
 
     fn likes_parts(&self) -> bool {
-        self.side.is_none()
+        // Parts come in all sizes, and TensorRT compiles an engine for each.
+        self.size.is_free() && self.session.device() != Device::TensorRt
     }
 }
