@@ -128,8 +128,8 @@ impl CameraInfo {
     }
 
     /// Of the numbers of a `sensor_msgs/CameraInfo` message: `k` row by row, the lens by its model's name with its
-    /// coefficients. Without a model and without coefficients nothing is bent; zeros behind the model's own
-    /// coefficients are left out.
+    /// coefficients. Without coefficients, or with zeros alone, nothing is bent, whatever the model but a fisheye;
+    /// zeros behind the model's own coefficients are left out.
     ///
     /// # Errors
     /// [`CameraInfoError`], with the key, what it must be and what was found.
@@ -149,18 +149,12 @@ impl CameraInfo {
             return Err(wrong("camera_matrix", "must be numbers", odd));
         }
         let (focal, centre) = intrinsics(k)?;
-        let zeros = coefficients.iter().rev().take_while(|k| **k == 0.0).count();
-        // Of a fisheye zeros still are a lens.
-        let distortion = if zeros == coefficients.len() && !is_fisheye(model) {
-            Distortion::PlumbBob([0.0; 5])
+        // A driver that knows no lens names none, and gives zeros or nothing.
+        let bends = coefficients.iter().any(|coefficient| *coefficient != 0.0);
+        let distortion = if bends || is_fisheye(model) {
+            lens_of(model, coefficients)?
         } else {
-            let own = match model {
-                "plumb_bob" => 5,
-                "rational_polynomial" => 8,
-                _ => 4,
-            };
-            let kept = coefficients.len().min(own.max(coefficients.len() - zeros));
-            lens_of(model, &coefficients[..kept])?
+            Distortion::PlumbBob([0.0; 5])
         };
         Ok(Self { name: name.to_owned(), width, height, focal, centre, distortion })
     }
@@ -457,7 +451,13 @@ fn lens(file: &Yaml) -> Result<Distortion, CameraInfoError> {
         Yaml::BadValue => return Err(CameraInfoError::Missing("distortion_model")),
         value => value.as_str().unwrap_or_default(),
     };
-    lens_of(model, &numbers(file, COEFFICIENTS)?)
+    // `data:` with nothing behind it is a list without items.
+    let given = if file[COEFFICIENTS]["data"].is_null() {
+        Vec::new()
+    } else {
+        numbers(file, COEFFICIENTS)?
+    };
+    lens_of(model, &given)
 }
 
 /// ROS' name of Kannala's and Brandt's lens, OpenCV's, Foxglove's.
@@ -465,8 +465,19 @@ fn is_fisheye(model: &str) -> bool {
     matches!(model, "equidistant" | "fisheye" | "kannala_brandt")
 }
 
+/// The lens of a model's name and its coefficients; without any nothing is bent, but for a fisheye. Zeros behind the
+/// model's own are left out: OpenCV writes 12 and 14 for `rational_polynomial`, the last of thin prisms and tilted sensors.
 fn lens_of(model: &str, given: &[f64]) -> Result<Distortion, CameraInfoError> {
+    let own = match model {
+        "plumb_bob" => 5,
+        "rational_polynomial" => 8,
+        _ => 4,
+    };
+    let told = given.iter().rposition(|coefficient| *coefficient != 0.0).map_or(0, |last| last + 1);
+    let given = &given[..given.len().min(own.max(told))];
     Ok(match (model, given) {
+        ("plumb_bob", &[]) => Distortion::PlumbBob([0.0; 5]),
+        ("rational_polynomial", &[]) => Distortion::Rational([0.0; 8]),
         ("plumb_bob", &[k1, k2, p1, p2]) => Distortion::PlumbBob([k1, k2, p1, p2, 0.0]),
         ("plumb_bob", &[k1, k2, p1, p2, k3]) => Distortion::PlumbBob([k1, k2, p1, p2, k3]),
         ("rational_polynomial", &[a, b, c, d, e, f, g, h]) => {
@@ -554,6 +565,48 @@ rectification_matrix:
     }
 
     #[test]
+    fn zeros_behind_the_models_own_are_left_out_and_no_coefficients_bend_nothing() {
+        let k = [438.783367, 0.0, 305.593336, 0.0, 437.302876, 243.738352, 0.0, 0.0, 1.0];
+        let told = |model: &str, given: &[f64]| {
+            CameraInfo::of_message("front", (640, 480), &k, (model, given))
+                .map(|camera| camera.distortion)
+        };
+        let read = |model: &str, data: &str| {
+            let plain = "data: [-0.361976, 0.110510, 0.001014, 0.000505, 0.000000]";
+            let text = FRONT.replace("plumb_bob", model).replace(plain, data);
+            CameraInfo::parse(&text).map(|camera| camera.distortion)
+        };
+        let rational = [0.9, 0.3, 1e-4, -2e-4, 0.02, 1.2, 0.5, 0.07];
+        for own in [8, 12, 14] {
+            let mut given = rational.to_vec();
+            given.resize(own, 0.0);
+            let lens = Distortion::Rational(rational);
+            assert_eq!(read("rational_polynomial", &format!("data: {given:?}")), Ok(lens), "{own}");
+            assert_eq!(told("rational_polynomial", &given), Ok(lens), "{own}");
+        }
+        let plain = Distortion::PlumbBob([-0.2, 0.1, 0.0, 0.0, 0.0]);
+        assert_eq!(read("plumb_bob", "data: [-0.2, 0.1, 0, 0, 0, 0, 0, 0]"), Ok(plain));
+        assert_eq!(told("plumb_bob", &[-0.2, 0.1, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), Ok(plain));
+        for nothing in ["data: []", "data:"] {
+            assert_eq!(read("plumb_bob", nothing), Ok(Distortion::PlumbBob([0.0; 5])), "{nothing}");
+            let rational = read("rational_polynomial", nothing);
+            assert_eq!(rational, Ok(Distortion::Rational([0.0; 8])), "{nothing}");
+            let fisheye = read("equidistant", nothing).unwrap_err().to_string();
+            assert!(fisheye.contains("must be 4 for equidistant, found 0"), "{fisheye}");
+        }
+        for model in ["plumb_bob", "rational_polynomial", ""] {
+            assert_eq!(told(model, &[]), Ok(Distortion::PlumbBob([0.0; 5])), "{model}");
+            assert_eq!(told(model, &[0.0; 14]), Ok(Distortion::PlumbBob([0.0; 5])), "{model}");
+        }
+        // What bends is never dropped.
+        let five = read("equidistant", "data: [0.1, 0.2, 0.3, 0.4, 0.5]").unwrap_err().to_string();
+        assert!(five.contains("must be 4 for equidistant, found 5"), "{five}");
+        let prism = "data: [0.9, 0.3, 0, 0, 0.02, 1.2, 0.5, 0.07, 0, 0.001, 0, 0]";
+        let prism = read("rational_polynomial", prism).unwrap_err().to_string();
+        assert!(prism.contains("must be 8 for rational_polynomial, found 10"), "{prism}");
+    }
+
+    #[test]
     fn what_is_wrong_is_said_exactly() {
         for (from, to, says) in [
             ("image_width: 640\n", "", "`image_width` is missing"),
@@ -568,9 +621,9 @@ rectification_matrix:
             ("438.783367", ".nan", "must have a list of numbers"),
             ("plumb_bob", "thin_prism", "`distortion_model` is \"thin_prism\"; plumb_bob,"),
             (
-                "plumb_bob",
-                "equidistant",
-                "`distortion_coefficients` must be 4 for equidistant, found 5",
+                "0.000505, 0.000000",
+                "",
+                "`distortion_coefficients` must be 4 or 5 for plumb_bob, found 3",
             ),
             ("camera_name: front", "camera_name: *front", "anchors"),
             ("camera_name: front", "camera_name: &front f", "anchors"),

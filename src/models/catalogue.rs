@@ -204,7 +204,8 @@ impl Catalogue {
         &self.manifest
     }
 
-    /// The best model that is present for a job.
+    /// The best model that is present for a job; where embeddings are compared, the best one whose thresholds are known
+    /// ([`Self::passed_over`]), if there is one.
     ///
     /// # Errors
     /// [`ModelError::NoModel`] when the set has none for this job, [`ModelError::NonePresent`] with the
@@ -212,7 +213,7 @@ impl Catalogue {
     pub fn choose(&self, set: ModelSet, job: Job) -> Result<ModelFile, ModelError> {
         let order = self.manifest.order(set, job);
         let Some(best) = order.first() else { return Err(ModelError::NoModel { set, job }) };
-        if let Some(file) = self.first_of(order)? {
+        if let Some(file) = self.first_of(order, job.compares())? {
             return Ok(file);
         }
         let fetchable = order.iter().filter_map(|name| self.manifest.model(name));
@@ -224,25 +225,56 @@ impl Catalogue {
         Err(ModelError::NonePresent { set, job, dir, wanted: order.join(", "), cure })
     }
 
-    /// The first of these models that is present; `None`: none is.
+    /// The models of a set that come before `chosen`, are here, and have no thresholds: nothing could be told by them,
+    /// so they run where nothing better is, or where they are named.
+    ///
+    /// # Errors
+    /// That of a file that is here and wrong.
+    pub fn passed_over(
+        &self,
+        set: ModelSet,
+        chosen: &ModelFile,
+    ) -> Result<Vec<String>, ModelError> {
+        if chosen.thresholds.is_none() {
+            return Ok(Vec::new());
+        }
+        let before = self.manifest.order(set, chosen.job).iter();
+        let mut passed = Vec::new();
+        for name in before.take_while(|name| **name != chosen.name) {
+            match self.file(name) {
+                Ok(file) if file.thresholds.is_none() => passed.push(file.name),
+                Err(error) if !error.is_absence() => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(passed)
+    }
+
+    /// The first of these models that is present, before those whose thresholds nobody knows if they are to be
+    /// `calibrated`; `None`: none is.
     ///
     /// # Errors
     /// That of a file that is here and wrong.
     pub(super) fn first_of<S: AsRef<str>>(
         &self,
         order: &[S],
+        calibrated: bool,
     ) -> Result<Option<ModelFile>, ModelError> {
+        let mut first = None;
         for (place, name) in order.iter().enumerate() {
             match self.file(name.as_ref()) {
                 Ok(mut file) => {
                     file.instead_of = (place > 0).then(|| order[0].as_ref().to_owned());
-                    return Ok(Some(file));
+                    if !calibrated || file.thresholds.is_some() {
+                        return Ok(Some(file));
+                    }
+                    first.get_or_insert(file);
                 }
                 Err(error) if error.is_absence() => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(None)
+        Ok(first)
     }
 
     /// The model of this name.

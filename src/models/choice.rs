@@ -46,7 +46,7 @@ impl Catalogue {
         let models: Vec<&Model> =
             names.iter().filter_map(|name| self.manifest.model(name)).collect();
         let known: Vec<&str> = models.iter().map(|model| model.name.as_str()).collect();
-        if let Some(file) = self.first_of(&known)? {
+        if let Some(file) = self.first_of(&known, false)? {
             return Ok(file);
         }
         let fetchable = models.iter().find(|model| self.user_supplied(model).is_none());
@@ -99,6 +99,55 @@ mod tests {
         reached.sort_unstable();
         there.sort_unstable();
         assert_eq!(reached, there);
+    }
+
+    #[test]
+    fn a_network_without_thresholds_is_passed_over_for_a_calibrated_one_unless_it_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let put = |file: &str| fs::write(dir.path().join(file), file).unwrap();
+        put("campplus.onnx");
+        let mut config = Config::default();
+        config.models.set = ModelSet::Edge;
+        let chosen = |config: &Config| {
+            let catalogue = Catalogue::open(Some(dir.path()), None).unwrap();
+            let catalogue = catalogue.calibrated_in(dir.path().to_owned());
+            let file = catalogue.configured(config, Job::SpeakerEmbedder).unwrap();
+            let passed = catalogue.passed_over(config.models.set, &file).unwrap();
+            (file.name, passed)
+        };
+        let alone = |name: &str| (name.to_owned(), Vec::new());
+        assert_eq!(chosen(&config), alone("campplus"), "there is no other");
+        put("ecapa.onnx");
+        assert_eq!(chosen(&config), alone("campplus"), "nor one that is calibrated");
+
+        let thresholds = dir.path().join(crate::models::thresholds::FOLDER);
+        fs::create_dir_all(&thresholds).unwrap();
+        let calibrate = |name: &str| {
+            let measured = include_str!("../../calibration/thresholds/ge2e.toml");
+            let measured = measured.replacen("\"ge2e\"", &format!("{name:?}"), 1);
+            fs::write(thresholds.join(format!("{name}.toml")), measured).unwrap();
+        };
+        calibrate("ecapa");
+        assert_eq!(chosen(&config), ("ecapa".to_owned(), vec!["campplus".to_owned()]));
+        let mut named = config.clone();
+        named.voice.network = SpeakerNetwork::Campplus;
+        assert_eq!(chosen(&named), alone("campplus"));
+        calibrate("campplus");
+        assert_eq!(chosen(&config), alone("campplus"), "the order of the set again");
+    }
+
+    #[test]
+    fn the_checkpoint_of_the_published_thresholds_comes_before_all_others() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["pretrained_eres2netv2.ckpt", "campplus.onnx", "ecapa.onnx"] {
+            fs::write(dir.path().join(file), file).unwrap();
+        }
+        let catalogue = Catalogue::open(Some(dir.path()), None).unwrap();
+        let mut config = Config::default();
+        config.models.set = ModelSet::Edge;
+        let file = catalogue.configured(&config, Job::SpeakerEmbedder).unwrap();
+        assert_eq!(file.name, "eres2netv2");
+        assert!(file.thresholds.is_some());
     }
 
     #[test]

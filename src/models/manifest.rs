@@ -49,6 +49,12 @@ impl Job {
         Self::ObjectDetector,
     ];
 
+    /// Whether its outputs are compared, and so are of use only with [`Thresholds`](super::Thresholds).
+    #[must_use]
+    pub const fn compares(self) -> bool {
+        matches!(self, Self::FaceEmbedder | Self::SpeakerEmbedder)
+    }
+
     /// Its name in the manifest.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use ndarray::{ArrayD, ArrayView, ArrayViewD, Dimension};
 use ort::environment::Environment;
 use ort::ep::{self, ExecutionProvider, ExecutionProviderDispatch};
+use ort::logging::LogLevel;
 use ort::session::SessionInputValue;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::TensorRef;
@@ -131,13 +132,39 @@ pub struct Session {
 /// [`RuntimeError::Open`] for a file that is absent or no usable model. A GPU that cannot be used is
 /// no error: the session falls back to the CPU and says so in the log.
 pub fn open(path: &Path, threads: usize, device: Device) -> Result<Session, RuntimeError> {
+    open_with(path, threads, device, None)
+}
+
+/// As [`open`], for a file that declares its outputs for one size of input though it takes any: ONNX Runtime would warn of
+/// each of them in each run.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_of_any_size(
+    path: &Path,
+    threads: usize,
+    device: Device,
+) -> Result<Session, RuntimeError> {
+    open_with(path, threads, device, Some(LogLevel::Error))
+}
+
+fn open_with(
+    path: &Path,
+    threads: usize,
+    device: Device,
+    log: Option<LogLevel>,
+) -> Result<Session, RuntimeError> {
     let environment = environment()?;
+    let options = || match (builder(environment, threads), log) {
+        (Ok(builder), Some(log)) => builder.with_log_level(log).map_err(|error| error.to_string()),
+        (builder, _) => builder,
+    };
     if !path.is_file() {
         return Err(RuntimeError::Missing { path: path.to_owned() });
     }
     let fail = |reason: String| RuntimeError::Open { path: path.to_owned(), reason };
     for (name, candidate, provider) in providers(device) {
-        let opened = builder(environment, threads).and_then(|mut builder| {
+        let opened = options().and_then(|mut builder| {
             provider.register(&mut builder).map_err(|error| error.to_string())?;
             builder.commit_from_file(path).map_err(|error| error.to_string())
         });
@@ -148,7 +175,7 @@ pub fn open(path: &Path, threads: usize, device: Device) -> Result<Session, Runt
             ),
         }
     }
-    let inner = builder(environment, threads)
+    let inner = options()
         .and_then(|mut builder| builder.commit_from_file(path).map_err(|error| error.to_string()))
         .map_err(fail)?;
     Ok(Session::new(inner, path, Device::Cpu))
@@ -281,9 +308,41 @@ fn builder(environment: &Environment, threads: usize) -> Result<SessionBuilder, 
         .map_err(text)
 }
 
+/// The folder of TensorRT's engines, once it was named.
+static ENGINES: OnceLock<PathBuf> = OnceLock::new();
+
+/// Has TensorRT keep the engines that it compiles in this folder, which is made where the one above it is there. The
+/// first call counts, for the models that are opened after it. Without a folder every start compiles them anew.
+pub fn keep_engines_in(folder: &Path) {
+    match std::fs::create_dir(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => tracing::warn!(
+            folder = %folder.display(), %error, "TensorRT's engines cannot be kept, every start compiles them anew"
+        ),
+        _ => {
+            ENGINES.get_or_init(|| folder.to_owned());
+        }
+    }
+}
+
+/// The device for a network whose inputs change their shape from call to call: TensorRT would compile an engine for each.
+#[must_use]
+pub const fn for_changing_shapes(device: Device) -> Device {
+    match device {
+        Device::TensorRt => Device::Cuda,
+        device => device,
+    }
+}
+
 /// The GPU providers to try, best first: those that this ONNX Runtime was built with.
 fn providers(device: Device) -> Vec<(&'static str, Device, ExecutionProviderDispatch)> {
-    let tensorrt = || ep::TensorRT::default().with_engine_cache(true).build();
+    // Without a path it would keep engines in the working directory: a service's is no place for them.
+    let tensorrt = || match ENGINES.get() {
+        Some(folder) => ep::TensorRT::default()
+            .with_engine_cache(true)
+            .with_engine_cache_path(folder.display())
+            .build(),
+        None => ep::TensorRT::default().build(),
+    };
     // Full precision and no timing-based choice of kernels: the same result at every start.
     let cuda = || {
         ep::CUDA::default()
@@ -367,6 +426,24 @@ mod tests {
         let error = open(Path::new("/nowhere/face.onnx"), 1, Device::Auto).unwrap_err().to_string();
         assert!(error.contains("/nowhere/face.onnx"), "{error}");
         assert!(error.contains("engramd models fetch"), "{error}");
+    }
+
+    #[test]
+    fn the_engines_folder_is_made_below_one_that_is_there() {
+        let dir = tempfile::tempdir().unwrap();
+        keep_engines_in(&dir.path().join("absent/tensorrt"));
+        assert!(!dir.path().join("absent").exists());
+        let folder = dir.path().join("tensorrt");
+        keep_engines_in(&folder);
+        keep_engines_in(&folder);
+        assert!(folder.is_dir());
+    }
+
+    #[test]
+    fn shapes_that_change_are_nothing_for_tensorrt() {
+        let devices = [Device::Auto, Device::Cpu, Device::Cuda, Device::TensorRt];
+        let wanted = [Device::Auto, Device::Cpu, Device::Cuda, Device::Cuda];
+        assert_eq!(devices.map(for_changing_shapes), wanted);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::steady::{FaceLook, Looks};
 use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
 use crate::config::sections::FacePerception;
-use crate::config::{Config, Segmentation, find_file};
+use crate::config::{Config, Segmentation, SpeakerNetwork, find_file};
 use crate::ids::{ModelHash, SourceId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
@@ -35,6 +35,7 @@ use crate::perceive::voice::{
     TurnFinder, TurnFinderState, VoiceActivity, part_jointly, streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
+use crate::runtime::onnx::{self, Device};
 
 /// Threads inside one model call: a constant, because it decides the last bits of the result.
 const INTRA_OP_THREADS: usize = 1;
@@ -150,6 +151,19 @@ impl PerceiverSet {
             && !catalogue.manifest().order(config.models.set, Job::ActiveSpeaker).is_empty();
         let active_speaker =
             if scored { choose(Job::ActiveSpeaker, "telling whose mouth speaks")? } else { None };
+        if config.models.device == Device::TensorRt {
+            onnx::keep_engines_in(&config.store_dir().join("tensorrt"));
+        }
+        if let Some(model) = &speaker_embedder
+            && config.voice.network == SpeakerNetwork::Auto
+        {
+            for better in catalogue.passed_over(config.models.set, model)? {
+                degraded.push(format!(
+                    "telling voices apart: {better} is here and has no thresholds, so {} does it; to use it or to measure it with `engramd calibrate voices FOLDER`, name it in `voice.network`",
+                    model.name
+                ));
+            }
+        }
         for (model, ability) in [(&face_embedder, "faces"), (&speaker_embedder, "voices")] {
             if let Some(model) = model.as_ref().filter(|model| model.thresholds.is_none()) {
                 degraded.push(format!(
@@ -599,7 +613,7 @@ impl Perceivers {
         Ok(self.stages.time(Stage::ActiveSpeaker, score)?)
     }
 
-    /// Parts two voices that a poor channel makes alike: the turns of one microphone and clip, in time order.
+    /// Parts voices that a poor channel makes alike: the turns of one microphone and clip, in time order.
     ///
     /// # Errors
     /// When an embedder cannot run.
@@ -682,6 +696,33 @@ mod tests {
     use super::*;
     use crate::config::{ModelSet, TranscriberKind};
     use crate::runtime::tiny::mean_squares;
+
+    #[test]
+    fn a_speaker_network_that_is_passed_over_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        for file in ["campplus.onnx", "ecapa.onnx"] {
+            std::fs::write(dir.path().join(file), file).unwrap();
+        }
+        let thresholds = dir.path().join(crate::models::thresholds::FOLDER);
+        std::fs::create_dir_all(&thresholds).unwrap();
+        let measured = include_str!("../../../calibration/thresholds/ge2e.toml");
+        let measured = measured.replacen("\"ge2e\"", "\"ecapa\"", 1);
+        std::fs::write(thresholds.join("ecapa.toml"), measured).unwrap();
+        let mut config = Config::default();
+        config.models.set = ModelSet::Edge;
+        config.transcriber.kind = TranscriberKind::None;
+        let catalogue = Catalogue::open(Some(dir.path()), None).unwrap();
+        let catalogue = catalogue.calibrated_in(dir.path().to_owned());
+        let set = PerceiverSet::choose(&config, &catalogue).unwrap();
+        assert_eq!(set.speaker_embedder.unwrap().name, "ecapa");
+        let passed = set.degraded.iter().filter(|why| why.contains("campplus is here")).count();
+        assert_eq!(passed, 1, "{:?}", set.degraded);
+        config.voice.network = SpeakerNetwork::Campplus;
+        let set = PerceiverSet::choose(&config, &catalogue).unwrap();
+        assert_eq!(set.speaker_embedder.unwrap().name, "campplus");
+        let unmeasured = |why: &&String| why.contains("there are no thresholds for campplus");
+        assert_eq!(set.degraded.iter().filter(unmeasured).count(), 1, "{:?}", set.degraded);
+    }
 
     #[test]
     fn a_speaker_network_as_onnx_is_taken_from_the_models_folder() {
