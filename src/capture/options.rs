@@ -2,7 +2,9 @@
 
 use regex_automata::meta::Regex;
 
+use super::bag::FrameNames;
 use super::error::CaptureError;
+use crate::config::TopicSound;
 use crate::ids::SourceId;
 use crate::time::Timestamp;
 
@@ -65,6 +67,10 @@ pub struct ReplayOptions {
     pub transcripts: Vec<String>,
     /// Topics that get another name: (from, to).
     pub remap: Vec<(String, String)>,
+    /// How sound is coded of which no message tells it; it counts more than an AudioInfo.
+    pub sound: Vec<TopicSound>,
+    /// What TF calls the robot and what stands still.
+    pub frames: FrameNames,
 }
 
 impl ReplayOptions {
@@ -95,11 +101,16 @@ impl ReplayOptions {
             .remap
             .iter()
             .filter_map(|(from, to)| Some((from.strip_prefix(prefix)?.to_owned(), to.clone())));
+        let own_sound = self.sound.iter().filter_map(|one| {
+            let topic = one.topic.strip_prefix(prefix)?.to_owned();
+            Some(TopicSound { topic, ..one.clone() })
+        });
         Self {
             topics: without(&self.topics),
             exclude_topics: without(&self.exclude_topics),
             transcripts: without(&self.transcripts),
             remap: own.chain(self.remap.iter().cloned()).collect(),
+            sound: own_sound.chain(self.sound.iter().cloned()).collect(),
             ..self.clone()
         }
     }

@@ -1,7 +1,7 @@
 //! Pixels as they came → RGB, for the few frames that are analysed, and for photographs.
 
 use image::imageops::FilterType;
-use image::{DynamicImage, ImageDecoder, ImageReader, RgbImage};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, RgbImage};
 
 use super::error::CaptureError;
 use super::pixels::{MAX_PX, check_size, yuv_to_rgb};
@@ -16,7 +16,7 @@ const MAX_DECODED_BYTES: u64 = 3 * MAX_PX;
 /// The frame as packed RGB.
 ///
 /// # Errors
-/// When the bytes are fewer than the size asks for, are no JPEG or PNG that can be decoded, or the picture is too large.
+/// When the bytes are fewer than the size asks for, are no JPEG, PNG or WebP that can be decoded, or the picture is too large.
 pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
     let fail = |reason: String| CaptureError::Picture { camera: frame.source.to_string(), reason };
     let (width, height) = (frame.width, frame.height);
@@ -37,16 +37,21 @@ pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
     }
 }
 
-/// Size of a JPEG or PNG, from its header alone; else what is wrong with it.
+/// Size of a JPEG, PNG or WebP, from its header alone; else what is wrong with it.
 pub(super) fn encoded_size(bytes: &[u8]) -> Result<(u32, u32), String> {
     Ok(decoder(bytes)?.dimensions())
 }
 
-/// A JPEG's or PNG's decoder, before any pixel is decoded; pictures of too many pixels or bytes are refused.
+/// The decoder of a JPEG, PNG or WebP, before any pixel is decoded; pictures of too many pixels or bytes are refused.
 fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, String> {
     let said = |error: &dyn std::error::Error| error.to_string();
     let reader = ImageReader::new(std::io::Cursor::new(bytes));
     let reader = reader.with_guessed_format().map_err(|error| said(&error))?;
+    match reader.format() {
+        Some(ImageFormat::Jpeg | ImageFormat::Png) => {}
+        Some(ImageFormat::WebP) => check_webp(bytes)?,
+        other => return Err(not_read(other, bytes)),
+    }
     let decoder = reader.into_decoder().map_err(|error| said(&error))?;
     let (width, height) = decoder.dimensions();
     check_size(width, height, MAX_PX)?;
@@ -61,13 +66,60 @@ fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, String> {
     Ok(decoder)
 }
 
-/// A JPEG or PNG file's bytes as RGB; else what the decoder says.
+/// Why a file of another format is refused.
+fn not_read(format: Option<ImageFormat>, bytes: &[u8]) -> String {
+    let name = match (format, bytes.get(4..8)) {
+        (Some(format), _) => format!("{format:?}").to_uppercase(),
+        // ISO media file: AVIF under a brand of its own, or HEIC.
+        (None, Some(b"ftyp")) => "AVIF or HEIC".to_owned(),
+        (None, _) => {
+            return "the format of these bytes is not known; read are JPEG, PNG and WebP"
+                .to_owned();
+        }
+    };
+    format!("{name} is not read; read are JPEG, PNG and WebP")
+}
+
+/// Refuses what a WebP file claims and its decoder would take memory for: parts that are longer than the file, a picture
+/// inside that is larger than the canvas says, animations (RFC 9649, 2.3 to 2.7).
+fn check_webp(bytes: &[u8]) -> Result<(), String> {
+    const KNOWN: [&[u8; 4]; 8] =
+        [b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ICCP", b"EXIF", b"XMP ", b"ANIM"];
+    let mut rest = bytes.get(12..).unwrap_or_default();
+    while let Some((head, after)) = rest.split_first_chunk::<8>() {
+        let [a, b, c, d, size @ ..] = *head;
+        let name = [a, b, c, d];
+        if name == *b"ANMF" {
+            return Err("an animation is no picture of a camera".to_owned());
+        }
+        let size = usize::try_from(u32::from_le_bytes(size)).unwrap_or(usize::MAX);
+        let Some((body, behind)) = after.split_at_checked(size) else {
+            if KNOWN.contains(&&name) {
+                let name = String::from_utf8_lossy(&name).into_owned();
+                return Err(format!("its part {name:?} of {size} bytes is longer than the file"));
+            }
+            break;
+        };
+        // A key frame's tag and start code, then its size: 14 bits each, and how it was to be scaled.
+        if name == *b"VP8 "
+            && let Some([width, high, height, higher]) = body.get(6..10)
+        {
+            let side = |low: &u8, high: &u8| u32::from(u16::from_le_bytes([*low, *high]) & 0x3fff);
+            check_size(side(width, high), side(height, higher), MAX_PX)?;
+        }
+        // Parts of an odd length have one byte behind them.
+        rest = behind.get(size & 1..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// A JPEG, PNG or WebP file's bytes as RGB; else what the decoder says.
 pub(crate) fn decode(bytes: &[u8]) -> Result<RgbImage, String> {
     let picture = DynamicImage::from_decoder(decoder(bytes)?);
     Ok(picture.map_err(|error| error.to_string())?.into_rgb8())
 }
 
-/// A photograph, JPEG or PNG, as its camera was held (telephones write down which way was up), made smaller where its
+/// A photograph, JPEG, PNG or WebP, as its camera was held (telephones write down which way was up), made smaller where its
 /// longer side is above `longest` px; else what is wrong with it.
 pub(crate) fn photograph(bytes: &[u8], longest: u32) -> Result<RgbImage, String> {
     let said = |error: image::ImageError| error.to_string();
@@ -214,6 +266,78 @@ pub(crate) mod tests {
         let photo = photograph(&png.into_inner(), 200).unwrap();
         assert_eq!(photo.dimensions(), (200, 50));
         assert!(photo[(40, 25)][0] > 220 && photo[(160, 25)][0] < 30, "{:?}", photo[(40, 25)]);
+    }
+
+    /// A WebP file of these parts.
+    fn webp(parts: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
+        let mut body = b"WEBP".to_vec();
+        for (name, part) in parts {
+            body.extend(*name);
+            body.extend(u32::try_from(part.len()).unwrap().to_le_bytes());
+            body.extend(*part);
+            body.resize(body.len().next_multiple_of(2), 0);
+        }
+        [b"RIFF".as_slice(), &u32::try_from(body.len()).unwrap().to_le_bytes(), &body].concat()
+    }
+
+    #[test]
+    fn webp_is_read_pixel_by_pixel() {
+        let picture = RgbImage::from_fn(33, 21, |x, y| {
+            image::Rgb([x as u8 * 7, y as u8 * 11, (x * y) as u8])
+        });
+        let mut file = std::io::Cursor::new(Vec::new());
+        picture.write_to(&mut file, ImageFormat::WebP).unwrap();
+        let file = file.into_inner();
+        assert_eq!(encoded_size(&file), Ok((33, 21)));
+        // Without loss, as it was.
+        assert_eq!(decode(&file).unwrap(), picture);
+        let shown = to_rgb(&frame(33, 21, Picture::Encoded(file.clone().into()))).unwrap();
+        assert_eq!(shown, picture);
+        assert!(decode(&file[..file.len() / 2]).is_err());
+
+        // With loss: one pixel that libwebp made.
+        const LOSSY: [u8; 42] = *b"RIFF\x22\0\0\0WEBPVP8 \x16\0\0\0\x30\x01\0\x9d\x01\x2a\x01\0\x01\0\x0e\xc0\xfe\x25\xa4\0\x03\x70\0\0\0\0";
+        assert_eq!(encoded_size(&LOSSY), Ok((1, 1)));
+        assert_eq!(decode(&LOSSY).unwrap().dimensions(), (1, 1));
+    }
+
+    #[test]
+    fn a_webp_that_would_take_the_memory_is_refused_before_it_is_decoded() {
+        let why = |bytes: &[u8]| encoded_size(bytes).unwrap_err();
+        // Width less one, height less one (14 bits each), whether there is alpha.
+        let lossless = |side: u32, alpha: u32| {
+            let [a, b, c, d] = (alpha << 28 | (side - 1) << 14 | (side - 1)).to_le_bytes();
+            webp(&[(b"VP8L", &[0x2f, a, b, c, d])])
+        };
+        let huge = why(&lossless(16_383, 0));
+        assert_eq!(huge, "16383x16383 px are more than 64 megapixels");
+        let alpha = why(&lossless(7_000, 1));
+        assert!(alpha.contains("take 196 MB decoded, of at most 192"), "{alpha}");
+        assert_eq!(encoded_size(&lossless(7_000, 0)), Ok((7_000, 7_000)));
+        // A canvas of one pixel, and a picture on it of 268 million.
+        let large = [0x30, 1, 0, 0x9d, 0x01, 0x2a, 0xff, 0x3f, 0xff, 0x3f];
+        let hidden = webp(&[(b"VP8X", &[0; 10]), (b"VP8 ", &large)]);
+        assert_eq!(why(&hidden), "16383x16383 px are more than 64 megapixels");
+        let animated = webp(&[(b"VP8X", &[2, 0, 0, 0, 0, 0, 0, 0, 0, 0]), (b"ANMF", &[0; 32])]);
+        assert!(why(&animated).contains("animation"), "{}", why(&animated));
+        let mut endless = webp(&[(b"VP8X", &[8, 0, 0, 0, 0, 0, 0, 0, 0, 0]), (b"EXIF", b"Exif")]);
+        let size = endless.len() - 8;
+        endless[size..size + 4].copy_from_slice(&0xffff_fff0_u32.to_le_bytes());
+        assert!(why(&endless).contains("\"EXIF\" of 4294967280 bytes is longer than the file"));
+    }
+
+    #[test]
+    fn other_formats_are_refused_by_their_names() {
+        for (bytes, name) in [
+            (b"\0\0\0\x20ftypavif\0\0\0\0".as_slice(), "AVIF is not read"),
+            (b"\0\0\0\x20ftypmif1\0\0\0\0", "AVIF or HEIC is not read"),
+            (b"GIF89a\x01\0\x01\0", "GIF is not read"),
+            (b"no picture at all", "the format of these bytes is not known"),
+        ] {
+            let why = encoded_size(bytes).unwrap_err();
+            assert!(why.starts_with(name) && why.ends_with("read are JPEG, PNG and WebP"), "{why}");
+            assert_eq!(decode(bytes), Err(why));
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) fn recording(name: &str) -> Option<PathBuf> {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared"), PathBuf::from);
     let path = shared.join("recordings").join(name);
     if !path.exists() {
-        eprintln!("skipped: {} is not there", path.display());
+        eprintln!("SKIPPED: {} is not there", path.display());
         return None;
     }
     Some(path)

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::bag::Kind;
 use super::bag::camera_info::CameraInfos;
+use super::bag::{FrameNames, Kind};
 use super::error::CaptureError;
 use super::options::ReplayOptions;
 use super::part::{Container, Part, Played};
@@ -171,14 +171,25 @@ impl Recording {
             .collect();
         topics.sort();
         let text = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
-        format!(
+        let mut selection = format!(
             "topics={} start={} offset={:.9} duration={} until={}",
             topics.join(","),
             text(self.options.start_time.map(|at| at.to_string())),
             self.options.start_offset_secs,
             text(self.options.duration_secs.map(|secs| format!("{secs:.9}"))),
             text(self.options.until.map(|at| at.to_string())),
-        )
+        );
+        // How it is read, where that is not as always: another way to read it is another memory.
+        let ReplayOptions { sound, frames, .. } = &self.options;
+        if !sound.is_empty() {
+            let sound: Vec<String> = sound.iter().cloned().map(String::from).collect();
+            selection.push_str(&format!(" sound={}", sound.join(";")));
+        }
+        if *frames != FrameNames::default() {
+            let FrameNames { bases, fixed } = frames;
+            selection.push_str(&format!(" frames={}:{}", bases.join(","), fixed.join(",")));
+        }
+        selection
     }
 
     /// Capture time of its beginning (of the whole recording, before `start_offset_secs`).

@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::keys::Keys;
+use crate::capture::bag::FrameNames;
 use crate::capture::{Pattern, Recording, ReplayOptions};
 use crate::config::{Config, Renaming, Replay};
 use crate::daemon::announce::Announcer;
@@ -181,6 +182,7 @@ impl ReplayArgs {
         // Topics of the configuration beside those of a --regex would not be "only" these.
         let configured = if self.regex.is_empty() { config.topics.as_slice() } else { &[] };
         let remap = or_config(&self.remap, &config.remap).iter();
+        let (bases, fixed) = (config.base_frames.clone(), config.fixed_frames.clone());
         ReplayOptions {
             start_time: self.start_time,
             start_offset_secs: self.start_offset,
@@ -192,6 +194,8 @@ impl ReplayArgs {
             exclude_regex: self.exclude_regex.clone(),
             transcripts: or_config(&self.transcripts, &config.transcripts).to_vec(),
             remap: remap.map(|one| (one.from.clone(), one.to.clone())).collect(),
+            sound: config.sound.clone(),
+            frames: FrameNames { bases, fixed },
         }
     }
 }
@@ -518,6 +522,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::config::TopicSound;
 
     #[derive(Parser)]
     struct Line {
@@ -582,12 +587,18 @@ mod tests {
             exclude_topics: vec!["/goal".to_owned()],
             transcripts: vec!["/asr".to_owned()],
             remap: vec![Renaming::parse("/camera:=/front").unwrap()],
+            sound: vec![TopicSound::parse("/audio:=S16LE,44100,2").unwrap()],
+            base_frames: vec!["torso".to_owned()],
+            ..Replay::default()
         };
         let of_config = options(&[], &config);
         assert_eq!(of_config.topics, ["/camera", "/audio"]);
         assert_eq!(of_config.exclude_topics, ["/goal"]);
         assert_eq!(of_config.transcripts, ["/asr"]);
         assert_eq!(of_config.remap, [pair("/camera", "/front")]);
+        assert_eq!(of_config.sound, config.sound);
+        assert_eq!(of_config.frames.bases, ["torso"]);
+        assert_eq!(of_config.frames.fixed, FrameNames::default().fixed);
 
         // An option replaces its own key and no other.
         let one = options(&["--topics", "/odom,/left"], &config);

@@ -100,6 +100,7 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     wake_phrase(config, &mut found);
     sources(config, &mut found);
     separate_views(config, &mut found);
+    frames(config, &mut found);
     engines(config, &mut found);
     mqtt(config, &mut found);
     if let Some(listen) = &config.metrics.listen {
@@ -257,6 +258,22 @@ fn separate_views(config: &Config, found: &mut Found) {
                 "`identity.separate_views` has the list {list:?}, but each must name two different cameras or more"
             );
             wrong(found, format!("identity.separate_views.{at}"), message);
+        }
+    }
+}
+
+fn frames(config: &Config, found: &mut Found) {
+    let replay = &config.replay;
+    for (key, names) in
+        [("base_frames", &replay.base_frames), ("fixed_frames", &replay.fixed_frames)]
+    {
+        for (at, name) in names.iter().enumerate() {
+            if name.is_empty() || name.starts_with('/') {
+                let message = format!(
+                    "`replay.{key}` has {name:?}, but a frame has a name, without `/` before it, such as \"base_link\""
+                );
+                wrong(found, format!("replay.{key}.{at}"), message);
+            }
         }
     }
 }

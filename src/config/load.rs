@@ -361,6 +361,16 @@ mod tests {
                 "[replay]\nremap = [\"/a\"]\n",
                 "engram.toml:2:9: \"/a\" is no renaming; write OLD:=NEW",
             ),
+            (
+                "[replay]\nsound = [\"/mic:=S16LE,44100\"]\n",
+                "engram.toml:2:9: \"/mic:=S16LE,44100\" tells of no sound; write TOPIC:=FORMAT,RATE,CHANNELS",
+            ),
+            ("[replay]\nsound = [\"/mic:=S16LE,1,2\"]\n", "the rate must be 4000–384000 (Hz)"),
+            (
+                "[replay]\nbase_frames = [\"\"]\n",
+                "`replay.base_frames` has \"\", but a frame has a name",
+            ),
+            ("[replay]\nfixed_frames = [\"/map\"]\n", "without `/` before it"),
         ] {
             let message = refused(text, &[]);
             assert!(message.contains(says), "{text}: {message}");

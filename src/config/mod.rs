@@ -16,6 +16,7 @@ mod renaming;
 mod resolve;
 mod secrets;
 pub mod sections;
+mod topic_sound;
 
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,7 @@ pub use renaming::Renaming;
 pub use resolve::{find_file, read_secret};
 pub use secrets::without_secrets;
 pub use sections::*;
+pub use topic_sound::{SampleForm, TopicSound};
 
 /// The whole configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

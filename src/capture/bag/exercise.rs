@@ -30,7 +30,7 @@ pub const ROSBAG1: &[u8] = rosbag1::MAGIC;
 pub const SQLITE: &[u8] = sqlite::MAGIC;
 
 /// Every type that is played, in every encoding that it comes in.
-pub const TYPES: [(&str, &str); 33] = [
+pub const TYPES: [(&str, &str); 40] = [
     ("sensor_msgs/msg/CompressedImage", "cdr"),
     ("sensor_msgs/CompressedImage", "ros1"),
     ("sensor_msgs/msg/Image", "cdr"),
@@ -64,6 +64,13 @@ pub const TYPES: [(&str, &str); 33] = [
     ("std_msgs/String", "ros1"),
     ("any.Words", "json"),
     ("geometry_msgs/PoseStamped", "ros1"),
+    ("foxglove_msgs/msg/RawImage", "cdr"),
+    ("foxglove_msgs/msg/CompressedImage", "cdr"),
+    ("foxglove_msgs/msg/CompressedAudio", "cdr"),
+    ("foxglove_msgs/msg/PoseInFrame", "cdr"),
+    ("foxglove_msgs/msg/FrameTransform", "cdr"),
+    ("foxglove_msgs/msg/FrameTransforms", "cdr"),
+    ("foxglove_msgs/msg/CameraCalibration", "cdr"),
 ];
 
 /// Types with a definition of their own (type, encoding, language): ROS 2, ROS 1, and each of Foxglove's in protobuf.

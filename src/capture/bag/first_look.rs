@@ -8,6 +8,7 @@ use super::clocks::{Clocks, MOST_DELAY_SECS, behind};
 use super::message::{Decoded, Role, decode, measured, stamps};
 use super::plausible::Plausible;
 use super::sorter::REORDER_SECS;
+use super::sound::SoundFormats;
 use super::{Bag, BagReader as _, Connection, Found, Kind};
 use crate::capture::error::CaptureError;
 
@@ -46,8 +47,8 @@ fn is_looked_at(connection: &Connection) -> bool {
 }
 
 impl FirstLook {
-    /// Reads the first messages of everything that may be played.
-    pub(super) fn of_bag(bag: &Bag) -> Result<Self, CaptureError> {
+    /// Reads the first messages of everything that may be played; `formats`: how its sound is coded.
+    pub(super) fn of_bag(bag: &Bag, formats: &SoundFormats) -> Result<Self, CaptureError> {
         let connections = bag.container.connections();
         let mut seen: BTreeMap<Arc<str>, Seen> = connections
             .iter()
@@ -80,7 +81,7 @@ impl FirstLook {
                 let secs = if role.kind() == Some(Kind::Microphone)
                     && let Ok(Decoded::Sound { coding, bytes, .. }) = decode(role, values)
                 {
-                    bag.formats.secs(&connection.topic, coding.as_ref(), &bytes)
+                    formats.secs(&connection.topic, coding.as_ref(), &bytes)
                 } else {
                     0.0
                 };

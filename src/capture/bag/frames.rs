@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::config::{BASE_FRAMES, FIXED_FRAMES};
 use crate::media::Pose;
 use crate::time::Timestamp;
 
-/// The robot's own frame: the first of these that is in the tree.
-const BASES: [&str; 2] = ["base_footprint", "base_link"];
-/// Frames that stand still, best first.
-const FIXED: [&str; 3] = ["map", "odom", "world"];
 /// A chain of more frames than this is a circle.
 const MAX_CHAIN: usize = 64;
 /// Frames that are kept; more are no robot's.
@@ -29,20 +26,77 @@ pub struct Transform {
     pub rotation: [f64; 4],
 }
 
+/// What the frames are called between which the robot's pose is told: by the last part of their names, so that
+/// `robot1/base_link` is a `base_link`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameNames {
+    /// The robot's own, best first.
+    pub bases: Vec<String>,
+    /// Those that stand still, best first.
+    pub fixed: Vec<String>,
+}
+
+impl Default for FrameNames {
+    /// Those that the configuration has by default.
+    fn default() -> Self {
+        let owned = |names: [&str; 4]| names.map(str::to_owned).to_vec();
+        Self { bases: owned(BASE_FRAMES), fixed: owned(FIXED_FRAMES) }
+    }
+}
+
+/// What stands before the last part of a frame's name; empty where there is but one part.
+fn namespace(frame: &str) -> &str {
+    frame.rsplit_once('/').map_or("", |(namespace, _)| namespace)
+}
+
+/// How deep a frame's name is nested.
+fn depth(frame: &str) -> usize {
+    frame.matches('/').count()
+}
+
+/// Which of the names the frame has, by its last part.
+fn rank(names: &[String], frame: &str) -> Option<usize> {
+    let last = frame.rsplit('/').next().unwrap_or_default();
+    names.iter().position(|name| *name == last || *name == frame)
+}
+
 /// Every frame's latest place in its parent.
 #[derive(Debug, Default)]
 pub(super) struct FrameTree {
+    names: FrameNames,
     by_child: BTreeMap<String, Transform>,
+    /// The robot's own frame, of those that were told so far, and its place among their names.
+    base: Option<(usize, String)>,
 }
 
 impl FrameTree {
+    /// A tree in which the frames are called so.
+    pub(super) fn new(names: FrameNames) -> Self {
+        Self { names, ..Self::default() }
+    }
+
+    /// Looks whether a frame that is new in the tree is the robot's: of several robots' it is the one that is nested the
+    /// least, else was told first; of one robot's the one with the better name.
+    fn meet(&mut self, frame: &str) {
+        let Some(rank) = rank(&self.names.bases, frame) else { return };
+        let is_better = self.base.as_ref().is_none_or(|(held, base)| {
+            depth(frame) < depth(base) || (namespace(frame) == namespace(base) && rank < *held)
+        });
+        if is_better {
+            self.base = Some((rank, frame.to_owned()));
+        }
+    }
+
     /// Takes a transform; gives the robot's pose when that moved it.
     pub(super) fn take(&mut self, transform: Transform) -> Option<(Option<Timestamp>, Pose)> {
         let (stamp, child) = (transform.stamp, transform.child.clone());
-        if self.by_child.len() < MAX_FRAMES || self.by_child.contains_key(&child) {
+        if self.by_child.contains_key(&child) {
+            self.by_child.insert(child.clone(), transform);
+        } else if self.by_child.len() < MAX_FRAMES {
+            self.meet(&child);
             self.by_child.insert(child.clone(), transform);
         }
-        let base = BASES.into_iter().find(|base| self.by_child.contains_key(*base))?;
+        let (_, base) = self.base.as_ref()?;
         let (pose, moved) = self.pose(base, &child)?;
         moved.then_some((stamp, pose))
     }
@@ -51,8 +105,8 @@ impl FrameTree {
     fn pose(&self, base: &str, changed: &str) -> Option<(Pose, bool)> {
         let (mut position, mut rotation) = ([0.0; 3], [0.0, 0.0, 0.0, 1.0]);
         let (mut at, mut moved) = (base, false);
-        // Rank of the frame, and what is known when it is reached.
-        let mut best: Option<(usize, [f64; 3], [f64; 4], bool)> = None;
+        // Rank and depth of the frame, its name, and what is known when it is reached.
+        let mut best: Option<((usize, usize), &str, [f64; 3], [f64; 4], bool)> = None;
         for _ in 0..MAX_CHAIN {
             let Some(step) = self.by_child.get(at) else { break };
             moved |= at == changed;
@@ -62,16 +116,17 @@ impl FrameTree {
             }
             rotation = multiply(step.rotation, rotation);
             at = &step.parent;
-            if let Some(rank) = FIXED.iter().position(|name| *name == at)
-                && best.as_ref().is_none_or(|(held, ..)| rank < *held)
+            let place = rank(&self.names.fixed, at).map(|rank| (rank, depth(at)));
+            if let Some(place) = place
+                && best.as_ref().is_none_or(|(held, ..)| place < *held)
             {
-                best = Some((rank, position, rotation, moved));
+                best = Some((place, at, position, rotation, moved));
             }
         }
-        let (rank, [x, y, _], rotation, moved) = best?;
+        let (_, frame, [x, y, _], rotation, moved) = best?;
         let yaw = yaw(rotation);
         let finite = x.is_finite() && y.is_finite() && yaw.is_finite();
-        let frame = FIXED.get(rank)?.to_string();
+        let frame = frame.to_owned();
         finite.then_some((Pose { stamp: Timestamp::EPOCH, x, y, yaw, frame }, moved))
     }
 }
@@ -121,6 +176,35 @@ mod tests {
         assert_eq!(pose.frame, "map");
         assert!((pose.yaw - quarter).abs() < 1e-12);
         assert_eq!(tree.take(transform("base_link", "camera", 1.0, 0.0)), None, "not the robot");
+    }
+
+    #[test]
+    fn frames_are_known_by_the_last_part_of_their_names() {
+        let mut tree = FrameTree::default();
+        // A part of the robot that has a base of its own comes first; another robot, later.
+        tree.take(transform("robot1/arm_mount", "robot1/arm/base_link", 0.5, 0.0));
+        let (_, pose) = tree.take(transform("robot1/odom", "robot1/base_link", 2.0, 0.0)).unwrap();
+        assert_eq!((pose.x, pose.frame.as_str()), (2.0, "robot1/odom"));
+        assert_eq!(tree.take(transform("robot2/odom", "robot2/base_footprint", 7.0, 0.0)), None);
+        let (_, pose) = tree.take(transform("map", "robot1/odom", 10.0, 0.0)).unwrap();
+        assert_eq!((pose.x, pose.frame.as_str()), (12.0, "map"));
+        // The same robot says better what it means.
+        tree.take(transform("robot1/odom", "robot1/base_footprint", 3.0, 0.0));
+        let (_, pose) = tree.take(transform("map", "robot1/odom", 10.0, 0.0)).unwrap();
+        assert_eq!(pose.x, 13.0);
+    }
+
+    #[test]
+    fn a_robot_may_call_its_frames_otherwise() {
+        let mut tree = FrameTree::default();
+        let (_, pose) = tree.take(transform("vision", "body", 2.0, 0.0)).unwrap();
+        assert_eq!((pose.x, pose.frame.as_str()), (2.0, "vision"));
+        let names = |name: &str| vec![name.to_owned()];
+        let own = FrameNames { bases: names("torso"), fixed: names("hall") };
+        let mut tree = FrameTree::new(own);
+        assert_eq!(tree.take(transform("map", "base_link", 1.0, 0.0)), None);
+        let (_, pose) = tree.take(transform("hall", "torso", 4.0, 0.0)).unwrap();
+        assert_eq!((pose.x, pose.frame.as_str()), (4.0, "hall"));
     }
 
     #[test]

@@ -7,6 +7,7 @@ use super::Kind;
 use super::camera_info::{ToldCamera, told_camera};
 use super::definition::short_name;
 use super::frames::{Transform, yaw};
+use super::g711::Law;
 use super::told_words::{Told, told_words};
 use super::value::Value;
 use crate::capture::picture::encoded_size;
@@ -234,8 +235,10 @@ pub fn decode(role: Role, mut message: Value<'_>) -> Result<Decoded<'_>, Refused
         }
         Role::RawAudio | Role::CompressedAudio => {
             let stamp = stamp(&message);
-            let coding = Some(told_coding(&message)?);
-            Ok(Decoded::Sound { stamp, coding, bytes: bytes(&mut message, "data")? })
+            let (coding, law) = told_coding(&message)?;
+            let data = bytes(&mut message, "data")?;
+            let bytes = if let Some(law) = law { Cow::Owned(law.expand(&data)) } else { data };
+            Ok(Decoded::Sound { stamp, coding: Some(coding), bytes })
         }
         Role::AudioInfo => Ok(Decoded::SoundInfo(audio_info(&message)?)),
         Role::UncertainPose | Role::Pose => pose(role, &message),
@@ -302,25 +305,27 @@ fn image(mut message: Value<'_>) -> Result<Decoded<'_>, Refused> {
     Ok(Decoded::Picture { stamp: stamp(&message), width, height, picture })
 }
 
-/// `foxglove.RawAudio` and `foxglove.CompressedAudio`.
-fn told_coding(message: &Value<'_>) -> Result<SoundCoding, Refused> {
+/// `foxglove.RawAudio` and `foxglove.CompressedAudio`; with a law, by which samples of 8 bits become those of the coding.
+fn told_coding(message: &Value<'_>) -> Result<(SoundCoding, Option<Law>), Refused> {
     let format = text(message, "format")?.to_ascii_lowercase();
     let channels = || {
         let said = message.get("number_of_channels").and_then(Value::count);
         said.map(|said| u16::try_from(said).unwrap_or(u16::MAX))
     };
-    let sample = match format.as_str() {
-        "pcm-s16" => Sample::S16Le,
-        "pcm-u8" => Sample::U8,
-        "pcm-s32" => Sample::S32Le,
-        "pcm-f32" => Sample::F32Le,
-        "opus" => return Ok(SoundCoding::Opus(channels().unwrap_or(1).clamp(1, 2))),
-        "mp4a.40.2" | "aac" => return Ok(SoundCoding::Aac),
-        "mp3" => return Ok(SoundCoding::Mp3),
+    let (sample, law) = match format.as_str() {
+        "pcm-s16" => (Sample::S16Le, None),
+        "pcm-u8" => (Sample::U8, None),
+        "pcm-s32" => (Sample::S32Le, None),
+        "pcm-f32" => (Sample::F32Le, None),
+        "g711-alaw" => (Sample::S16Le, Some(Law::A)),
+        "g711-ulaw" => (Sample::S16Le, Some(Law::Mu)),
+        "opus" => return Ok((SoundCoding::Opus(channels().unwrap_or(1).clamp(1, 2)), None)),
+        "mp4a.40.2" | "aac" => return Ok((SoundCoding::Aac, None)),
+        "mp3" => return Ok((SoundCoding::Mp3, None)),
         _ => return Err(Refused::Undecodable(format!("sound of format {format:?}"))),
     };
     let rate = count(message, "sample_rate")?;
-    pcm(rate, channels().unwrap_or(1), sample)
+    Ok((pcm(rate, channels().unwrap_or(1), sample)?, law))
 }
 
 /// `audio_common_msgs/AudioInfo`.

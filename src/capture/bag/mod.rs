@@ -9,6 +9,7 @@
 //! Each arrow is a module of its own; everything up to `play` is a pure function over bytes. Which topics
 //! are played is decided by their types ([`message::Role`]).
 
+mod assumed;
 pub mod camera_info;
 mod cdr;
 mod clocks;
@@ -18,6 +19,7 @@ pub mod definition;
 pub mod exercise;
 mod first_look;
 mod frames;
+mod g711;
 mod mcap;
 mod merged;
 pub mod message;
@@ -57,6 +59,7 @@ use std::sync::Arc;
 use camera_info::CameraInfos;
 use definition::Definition;
 use first_look::FirstLook;
+pub use frames::FrameNames;
 use message::Role;
 pub use rosbag2::is_bag_folder;
 pub use writer::{BagWriter, RecordError, Recorded, SplitLimits};
@@ -258,7 +261,7 @@ impl Bag {
         let mut bag = Self { path: path.to_owned(), container, formats, cameras, first_look };
         bag.formats = sound::SoundFormats::of_bag(&bag)?;
         bag.cameras = CameraInfos::of_bag(&bag)?;
-        bag.first_look = FirstLook::of_bag(&bag)?;
+        bag.first_look = FirstLook::of_bag(&bag, &bag.formats)?;
         Ok(Some(bag))
     }
 

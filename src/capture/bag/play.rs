@@ -8,8 +8,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use super::assumed::Assumed;
 use super::clocks::Clocks;
 use super::codec::{Shown, SoundStream, VideoStream};
+use super::first_look::FirstLook;
 use super::frames::FrameTree;
 use super::message::{Decoded, Refused, SoundCoding};
 use super::plausible::Plausible;
@@ -49,17 +51,22 @@ pub(super) fn start(
             && topics.iter().any(|name| **name == *connection.topic)
     })?;
     let recorded = bag.start().unwrap_or(start);
+    let formats = bag.formats.with(&options.sound);
+    // How long its pieces are says what their stamps mean.
+    let again =
+        (!options.sound.is_empty()).then(|| FirstLook::of_bag(bag, &formats)).transpose()?;
+    let look = again.as_ref().unwrap_or(&bag.first_look);
     let player = Player {
         reader: Box::new(Plausible::of(reader)),
         outlet: playback.outlet(CHANNEL_ITEMS),
         options: options.clone(),
-        formats: bag.formats.clone(),
-        clocks: bag.first_look.clocks.clone(),
-        reorder_secs: bag.first_look.reorder_secs(),
+        formats,
+        clocks: look.clocks.clone(),
+        reorder_secs: look.reorder_secs(),
         flaws: bag.cameras.flaws().cloned().collect(),
         shift_nanos: start.as_nanos().saturating_sub(recorded.as_nanos()),
         topics: BTreeMap::new(),
-        frames: FrameTree::default(),
+        frames: FrameTree::new(options.frames.clone()),
         sorter: Sorter::default(),
     };
     let handle = std::thread::Builder::new()
@@ -91,6 +98,8 @@ struct TopicState {
     blocks: Blocks,
     /// With what its messages say of its coding; `None` before the first sound.
     sound: Option<(Option<SoundCoding>, SoundStream)>,
+    /// What is thought of its sound until enough has come; within: `None` where something says how it is coded.
+    assumed: Option<Option<Assumed>>,
     /// It was told that messages of this topic are not played.
     passed_over: bool,
 }
@@ -98,7 +107,8 @@ struct TopicState {
 impl TopicState {
     fn new(source: SourceId) -> Self {
         let blocks = Blocks::new(source.clone(), Stamps::AtArrival);
-        Self { source, frames: 0, video: None, blocks, sound: None, passed_over: false }
+        let (video, sound, assumed) = (None, None, None);
+        Self { source, frames: 0, video, blocks, sound, assumed, passed_over: false }
     }
 
     /// The stream for sound of which its message tells this coding; `else_coding` says it where the message does not.
@@ -264,6 +274,17 @@ impl Player {
             Decoded::Sound { stamp, coding, bytes } => {
                 let (mut blocks, mut overlapped) = (Vec::new(), 0);
                 let formats = &self.formats;
+                if coding.is_none() {
+                    let assume = || formats.assumed(&connection.topic, &bytes).map(Assumed::new);
+                    let assumed = topic.assumed.get_or_insert_with(assume).as_mut();
+                    let at = stamp.unwrap_or(message.log_time);
+                    if let Some(why) = assumed.and_then(|assumed| assumed.take(at, bytes.len())) {
+                        let (topic, likely) = (&connection.topic, why.likely);
+                        let (rate, channels) = likely.unwrap_or((44_100, 2));
+                        let cure = format!("replay.sound = [\"{topic}:=S16LE,{rate},{channels}\"]");
+                        tracing::warn!(%topic, "{why}; say how it is coded, such as {cure}");
+                    }
+                }
                 let else_coding = || formats.of_topic(&connection.topic, &bytes);
                 let heard = topic
                     .listen(coding, else_coding, &mut blocks)

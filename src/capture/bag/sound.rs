@@ -5,14 +5,32 @@ use std::sync::Arc;
 use super::message::{Decoded, Refused, Role, SoundCoding};
 use super::{Bag, Connection, Found, Kind};
 use crate::capture::error::CaptureError;
-use crate::capture::sound::SoundFormat;
+use crate::capture::sound::{Sample, SoundFormat};
+use crate::config::{SampleForm, TopicSound};
 
 /// AudioInfo messages are latched at the beginning; after this many other messages they are no longer looked for.
 const LOOKED_THROUGH: usize = 2_000;
 
-/// What the AudioInfo messages say, by their topic.
+/// How topics of sound are coded, as far as their own messages do not tell it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SoundFormats(Vec<(Arc<str>, Result<SoundCoding, String>)>);
+pub(super) struct SoundFormats {
+    /// What the AudioInfo messages say, by their topic.
+    told: Vec<(Arc<str>, Result<SoundCoding, String>)>,
+    /// What the user says, by the topic of the sound.
+    said: Vec<(String, Result<SoundCoding, String>)>,
+}
+
+/// What the user says of a topic's sound.
+fn format_of(sound: &TopicSound) -> SoundFormat {
+    let sample = match sound.sample {
+        SampleForm::U8 => Sample::U8,
+        SampleForm::S16Le => Sample::S16Le,
+        SampleForm::S24Le => Sample::S24Le,
+        SampleForm::S32Le => Sample::S32Le,
+        SampleForm::F32Le => Sample::F32Le,
+    };
+    SoundFormat { rate: sound.rate, channels: sound.channels, sample }
+}
 
 impl SoundFormats {
     /// Reads the AudioInfo topics, if there are any.
@@ -34,7 +52,7 @@ impl SoundFormats {
             let Some(found) = reader.next() else { break };
             let Found::Message(message) = found else { continue };
             let topic = &message.connection.topic;
-            if !tells(&message.connection) || formats.0.iter().any(|(told, _)| told == topic) {
+            if !tells(&message.connection) || formats.told.iter().any(|(told, _)| told == topic) {
                 continue;
             }
             let coding = match message.connection.decode(&message.data) {
@@ -44,25 +62,47 @@ impl SoundFormats {
                 }
                 _ => continue,
             };
-            formats.0.push((Arc::clone(topic), coding));
-            if formats.0.len() == expected.len() {
+            formats.told.push((Arc::clone(topic), coding));
+            if formats.told.len() == expected.len() {
                 break;
             }
         }
         Ok(formats)
     }
 
-    /// The coding of an audio topic: what the AudioInfo beside it says, else the only one there is, else
-    /// what its first bytes look like; an error when that cannot be decoded.
-    pub(super) fn of_topic(&self, topic: &str, begin: &[u8]) -> Result<SoundCoding, String> {
+    /// The same, and what the user says.
+    pub(super) fn with(&self, sound: &[TopicSound]) -> Self {
+        let said = |one: &TopicSound| (one.topic.clone(), Ok(SoundCoding::Pcm(format_of(one))));
+        Self { told: self.told.clone(), said: sound.iter().map(said).collect() }
+    }
+
+    /// What the user says of an audio topic, else the AudioInfo beside it, else the only one there is.
+    fn told(&self, topic: &str) -> Option<&Result<SoundCoding, String>> {
+        if let Some((_, coding)) = self.said.iter().find(|(said, _)| said == topic) {
+            return Some(coding);
+        }
         let folder =
             |topic: &str| topic.rsplit_once('/').map_or("", |(folder, _)| folder).to_owned();
-        let beside = self.0.iter().find(|(told, _)| folder(told) == folder(topic));
-        match (beside, self.0.as_slice()) {
-            (Some((_, coding)), _) | (None, [(_, coding)]) => coding.clone(),
-            _ if looks_like_mp3(begin) => Ok(SoundCoding::Mp3),
-            _ => Ok(SoundCoding::Pcm(SoundFormat::default())),
+        let beside = self.told.iter().find(|(told, _)| folder(told) == folder(topic));
+        match (beside, self.told.as_slice()) {
+            (Some((_, coding)), _) | (None, [(_, coding)]) => Some(coding),
+            _ => None,
         }
+    }
+
+    /// The coding of an audio topic: what the user or an AudioInfo says, else what its first bytes look like; an error when that
+    /// cannot be decoded.
+    pub(super) fn of_topic(&self, topic: &str, begin: &[u8]) -> Result<SoundCoding, String> {
+        match self.told(topic) {
+            Some(coding) => coding.clone(),
+            None if looks_like_mp3(begin) => Ok(SoundCoding::Mp3),
+            None => Ok(SoundCoding::Pcm(SoundFormat::default())),
+        }
+    }
+
+    /// The format that is taken for an audio topic's where nothing says it; `None`: something does.
+    pub(super) fn assumed(&self, topic: &str, begin: &[u8]) -> Option<SoundFormat> {
+        (self.told(topic).is_none() && !looks_like_mp3(begin)).then(SoundFormat::default)
     }
 
     /// How long a message's sound lasts, where that can be told without decoding it; else 0.

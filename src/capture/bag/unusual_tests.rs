@@ -10,6 +10,7 @@ use super::cdr::Cdr;
 use super::definition::built_in::full_text;
 use super::seeds::{Sent, mcap_of, mcap_with};
 use crate::capture::{Recording, ReplayOptions};
+use crate::config::TopicSound;
 use crate::ids::SourceId;
 use crate::media::{Item, ToldWords};
 use crate::time::{Span, Timestamp};
@@ -215,6 +216,41 @@ fn sound_may_change_its_coding_in_the_middle() {
             assert!((pitch - 440.0).abs() < 3.0, "{pitch} Hz");
         }
     }
+}
+
+#[test]
+fn sound_of_which_nothing_tells_the_coding_is_what_the_user_says() {
+    let tone = |piece: i64, n: u32| {
+        let secs = piece as f64 * 0.1 + f64::from(n) / 44_100.0;
+        let sample = ((secs * 440.0 * std::f64::consts::TAU).sin() * 12_000.0) as i16;
+        [sample, sample]
+    };
+    let kind = ("audio_common_msgs/msg/AudioData", "cdr");
+    let bag: Vec<Sent> = (0..30)
+        .map(|piece| {
+            let samples = (0..4_410).flat_map(|n| tone(piece, n));
+            let bytes: Vec<u8> = samples.flat_map(i16::to_le_bytes).collect();
+            sent("/mic", kind, piece * 100, Cdr::ros2().bytes(&bytes).message())
+        })
+        .collect();
+    let bag = written(&[&bag]);
+    let said = |text: &str| {
+        let sound = vec![TopicSound::parse(text).unwrap()];
+        bag.open(&ReplayOptions { sound, ..ReplayOptions::default() })
+    };
+    let recording = said("/mic:=S16LE,44100,2");
+    assert!(recording.selection().ends_with(" sound=/mic:=S16LE,44100,2"));
+    let mut samples = Vec::new();
+    for item in played(&recording) {
+        let Item::Block(block) = item else { panic!("{item:?}") };
+        samples.extend_from_slice(&block.samples);
+    }
+    assert!(samples.len().abs_diff(48_000) < 400, "{}", samples.len());
+    let changes = |pair: &&[f32]| (pair[0] < 0.0) != (pair[1] < 0.0);
+    let pitch = samples[16_000..32_000].windows(2).filter(changes).count() as f64 / 2.0;
+    assert!((pitch - 440.0).abs() < 3.0, "{pitch} Hz");
+    // Of another topic.
+    assert!(said("/ears:=S16LE,44100,2").selection().ends_with(" sound=/ears:=S16LE,44100,2"));
 }
 
 #[test]

@@ -81,6 +81,30 @@ pub(in crate::capture::bag) fn ros(name: &str, wire: Wire) -> Option<&'static st
             "builtin_interfaces/Time timestamp\nuint8[] data\nstring format\n\
              uint32 sample_rate\nuint32 number_of_channels"
         }
+        "foxglove_msgs/CompressedAudio" if wire == Wire::Cdr => {
+            "builtin_interfaces/Time timestamp\nstring format\nuint8[] data"
+        }
+        "foxglove_msgs/CompressedImage" if wire == Wire::Cdr => {
+            "builtin_interfaces/Time timestamp\nstring frame_id\nuint8[] data\nstring format"
+        }
+        "foxglove_msgs/RawImage" if wire == Wire::Cdr => {
+            "builtin_interfaces/Time timestamp\nstring frame_id\nuint32 width\nuint32 height\n\
+             string encoding\nuint32 step\nuint8[] data"
+        }
+        "foxglove_msgs/PoseInFrame" if wire == Wire::Cdr => {
+            "builtin_interfaces/Time timestamp\nstring frame_id\ngeometry_msgs/Pose pose"
+        }
+        "foxglove_msgs/FrameTransform" if wire == Wire::Cdr => {
+            "builtin_interfaces/Time timestamp\nstring parent_frame_id\nstring child_frame_id\n\
+             geometry_msgs/Vector3 translation\ngeometry_msgs/Quaternion rotation"
+        }
+        "foxglove_msgs/FrameTransforms" if wire == Wire::Cdr => {
+            "foxglove_msgs/FrameTransform[] transforms"
+        }
+        "foxglove_msgs/CameraCalibration" if wire == Wire::Cdr => {
+            "builtin_interfaces/Time timestamp\nstring frame_id\nuint32 width\nuint32 height\n\
+             string distortion_model\nfloat64[] d\nfloat64[9] k\nfloat64[9] r\nfloat64[12] p"
+        }
         _ => return None,
     })
 }

@@ -368,7 +368,7 @@ pub(super) fn definitions() -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A small JPEG and a small PNG.
+/// A small JPEG, a small PNG and a small WebP.
 pub(super) fn picture_files() -> Vec<Vec<u8>> {
     let file = |format| {
         let mut bytes = Cursor::new(Vec::new());
@@ -376,7 +376,7 @@ pub(super) fn picture_files() -> Vec<Vec<u8>> {
         picture.write_to(&mut bytes, format).unwrap();
         bytes.into_inner()
     };
-    vec![file(image::ImageFormat::Jpeg), file(image::ImageFormat::Png)]
+    [image::ImageFormat::Jpeg, image::ImageFormat::Png, image::ImageFormat::WebP].map(file).to_vec()
 }
 
 /// `metadata.yaml` as recorders of several years wrote it.
