@@ -16,7 +16,8 @@ use crate::config::Config;
 use crate::daemon::ingest::calibrations;
 use crate::daemon::record::{BesideMedia, RecordEnd, Recorder, default_name};
 use crate::daemon::serve::Daemon;
-use crate::daemon::service::Clock;
+use crate::daemon::service::{Clock, microphones_off};
+use crate::media::Item;
 use crate::time::Timestamp;
 
 /// How long one look at the sources takes at most.
@@ -124,22 +125,59 @@ fn media_only(
     stop.on_signals(|| {}).context("listening for Ctrl-C")?;
     let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
     let (inlet, recorder) = Recorder::start(writer, None).context("starting to record")?;
+    let mut switch = Switch { dir: config.store_dir(), off: false };
     let began = std::time::Instant::now();
     let over = || args.duration.is_some_and(|secs| began.elapsed().as_secs_f64() >= secs);
     while !stop.asked() && !over() {
-        if let Some(item) = sources.next(LOOK) {
+        if let Some(item) = sources.next(LOOK).filter(|item| switch.lets_through(item)) {
             inlet.item(&item);
         }
     }
     sources.stop();
     while let Some(item) = sources.next(Duration::ZERO) {
-        inlet.item(&item);
+        if switch.lets_through(&item) {
+            inlet.item(&item);
+        }
     }
     drop(inlet);
     let ended = sources.finish();
     let mut end = recorder.finish()?;
     end.dropped += ended.iter().map(|one| one.dropped_frames + one.dropped_blocks).sum::<u64>();
     Ok(end)
+}
+
+/// The switch of the microphones (topic `privacy`), for a recorder that is no daemon.
+struct Switch {
+    /// The daemon's state directory.
+    dir: PathBuf,
+    /// As it was last told.
+    off: bool,
+}
+
+impl Switch {
+    /// Whether that may be recorded: no sound while the microphones are switched off, or nobody can tell.
+    fn lets_through(&mut self, item: &Item) -> bool {
+        if !matches!(item, Item::Block(_)) {
+            return true;
+        }
+        let switched = microphones_off(&self.dir);
+        let off = !matches!(switched, Ok(false));
+        if off != self.off {
+            self.off = off;
+            match switched {
+                Ok(true) => eprintln!(
+                    "warning: microphones are switched off (topic privacy): no sound is recorded"
+                ),
+                Ok(false) => eprintln!("microphones are switched on again: sound is recorded"),
+                Err(error) => eprintln!(
+                    "warning: no sound is recorded: whether the microphones are switched off stands in {}: {error}; \
+                     run this as the daemon's user, or with a --data-dir of your own",
+                    self.dir.display()
+                ),
+            }
+        }
+        !off
+    }
 }
 
 fn tell(end: &RecordEnd, json: bool) -> anyhow::Result<()> {

@@ -13,12 +13,12 @@ use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
 use super::describe::describe;
 use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
-use super::lanes::Lanes;
+use super::lanes::{self, Lanes};
 use super::meters::Meters;
 use super::metrics::{Exporter, MetricsError, Responder};
 use super::notify::{self, Pulse, Watchdog};
 use super::refine::Refiner;
-use super::reload::{self, Change};
+use super::reload::{self, Waited};
 use super::room::Room;
 use super::service::{Clock, MemoryService};
 use super::stats::{Models, StatsWriter};
@@ -27,8 +27,9 @@ use super::stop::Stop;
 use super::supervise;
 use super::ticking::Ticking;
 use super::vectorize::{Vectorizer, Work};
-use crate::capture::{SourceHealth, SourceState};
+use crate::capture::SourceHealth;
 use crate::config::{Config, ConfigError};
+use crate::ids::SourceId;
 use crate::media::Item;
 use crate::memory::Memory;
 use crate::models::{Catalogue, ModelError};
@@ -287,8 +288,9 @@ impl Daemon {
     /// Remembers what the configured cameras and microphones deliver, until stopped. A session that fails is
     /// tried again; questions are answered meanwhile. Without sources this only waits.
     ///
-    /// On SIGHUP the configuration is read again by `load`: what concerns a session begins a new one, the rest
-    /// is named and waits for the next start; a wrong one is reported, and the old one stays.
+    /// On SIGHUP the configuration is read again by `load`: what concerns a session begins a new one, how long things are kept
+    /// counts at once, the rest is named in the status and waits for the next start; a wrong one is reported, and the
+    /// old one stays.
     pub fn live(&self, load: &dyn Fn() -> Result<Config, ConfigError>) {
         self.live_with(load, &|_| {});
     }
@@ -309,10 +311,9 @@ impl Daemon {
                 continue;
             }
             let began = Instant::now();
-            let health = |sources: &[SourceHealth]| {
-                self.capture.beat();
+            let health = |sources: &[SourceHealth], hanging: &[(SourceId, Duration)]| {
                 self.announcer.degraded("ingest", Vec::new());
-                self.announcer.degraded("sources", sources.iter().filter_map(ailing).collect());
+                lanes::look_at_sources(sources, hanging, &self.capture, &self.announcer);
             };
             let context =
                 LiveContext { stop: self.stop.flag(), health: &health, changed: &changed, tap };
@@ -332,10 +333,12 @@ impl Daemon {
                         pause.as_secs_f64()
                     );
                     self.announcer.degraded("ingest", vec![format!("remembering: {error}")]);
-                    if self.stop.wait_for(pause) {
-                        return;
+                    // Another configuration may be the cure.
+                    match reload::wait(&self.stop, pause, &changed) {
+                        Waited::Stopped => return,
+                        Waited::Changed => pause = FIRST_PAUSE,
+                        Waited::Out => pause = (pause * 2).min(LONGEST_PAUSE),
                     }
-                    pause = (pause * 2).min(LONGEST_PAUSE);
                 }
             }
         }
@@ -366,20 +369,24 @@ impl Daemon {
                 return false;
             }
         };
-        self.announcer.degraded("reload", Vec::new());
         self.session.renew();
-        let (taken, later) = match reload::change(&settings.config, &new) {
-            Change::None => {
-                tracing::info!("the configuration is what it was");
-                return false;
-            }
-            Change::Later(later) => (None, later),
-            Change::Session(taken, later) => (Some(taken), later),
-        };
-        if !later.is_empty() {
-            tracing::warn!("these changes wait for the next start: {}", later.join(", "));
+        let change = reload::change(&settings.config, &new);
+        self.announcer.degraded("reload", change.waiting());
+        if !change.later.is_empty() {
+            tracing::warn!("these changes wait for the next start: {}", change.later.join(", "));
         }
-        let Some(taken) = taken else { return false };
+        let Some(taken) = change.taken else {
+            if change.later.is_empty() {
+                tracing::info!("the configuration is what it was");
+            }
+            return false;
+        };
+        if !change.session {
+            settings.config = Arc::new(*taken);
+            self.service.reconfigure(settings.clone());
+            tracing::info!("the changed configuration is taken");
+            return false;
+        }
         let models = catalogue(&taken).map_err(AssembleError::from);
         let chosen = models.and_then(|models| {
             let perceivers = PerceiverSet::choose(&taken, &models)?;
@@ -393,6 +400,8 @@ impl Daemon {
                 missing.extend(perceivers.degraded.iter().cloned());
                 self.announcer.degraded("models", missing);
                 settings.perceivers = Arc::new(perceivers);
+                let stay_secs = taken.upkeep.place_told_secs;
+                settings.memorizer = settings.memorizer.clone().staying(stay_secs);
                 settings.config = Arc::new(*taken);
                 self.service.reconfigure(settings.clone());
                 self.describer.renew(models, settings.clone());
@@ -439,15 +448,6 @@ fn stage(
     let announcer = announcer.clone();
     let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(move || supervise::keep_up(name, &announcer, run))
-}
-
-/// What a source that does not deliver takes away.
-fn ailing(source: &SourceHealth) -> Option<String> {
-    if source.state != SourceState::Waiting {
-        return None;
-    }
-    let why = source.last_error.as_deref().unwrap_or("it delivers nothing");
-    Some(format!("{}: {why}; it is started again", source.id))
 }
 
 /// Keeps `describe` up to date. Cheap to clone.

@@ -22,7 +22,7 @@ use self::channel::Lane;
 use self::gst_source::{Launch, PipelineSource};
 use self::microphone::CpalSource;
 pub(in crate::capture) use self::supervise::Pace;
-use self::supervise::{Source, Supervised};
+use self::supervise::{STOPS_WITHIN, Source, Supervised};
 use super::error::CaptureError;
 use crate::config::{Camera, Microphone, MicrophoneBackend, Window};
 use crate::ids::SourceId;
@@ -239,10 +239,19 @@ impl LiveSources {
         self.supervised.iter().map(Supervised::health).collect()
     }
 
-    /// Stops every source. What they captured until then is still handed out, and nothing else is waited for.
+    /// Sources whose device hangs while it is started or stopped, and for how long, in the order of the configuration.
+    #[must_use]
+    pub fn hanging(&self) -> Vec<(SourceId, Duration)> {
+        let hanging = |source: &Supervised| Some((source.id().clone(), source.hanging()?));
+        self.supervised.iter().filter_map(hanging).collect()
+    }
+
+    /// Stops every source. What they captured until then is still handed out, and nothing else is waited for. One that
+    /// hangs is left behind after two seconds.
     pub fn stop(&mut self) {
         self.supervised.iter_mut().for_each(Supervised::ask_to_stop);
-        self.supervised.iter_mut().for_each(Supervised::join);
+        let deadline = Instant::now() + STOPS_WITHIN;
+        self.supervised.iter_mut().for_each(|source| source.join(deadline));
         self.stopped = true;
     }
 

@@ -1,15 +1,25 @@
 //! Keeps one source alive: starts it, watches it, starts it again with back-off.
+//!
+//! Drivers may never come back from starting or stopping a device, and may end in a panic. The second is a reason to start it
+//! again like any other; of the first its thread leaves a trace ([`Supervised::hanging`]), and nobody waits for it for long.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
 use super::channel::Lane;
 use super::{SourceHealth, SourceState};
 use crate::capture::error::CaptureError;
 use crate::ids::SourceId;
+use crate::supervise::contained;
+
+/// A source that is being started or stopped for so many times as long as it may be without data hangs.
+const HANGS_AFTER_STALLS: u32 = 3;
+
+/// How long sources are waited for that are to stop.
+pub(super) const STOPS_WITHIN: Duration = Duration::from_secs(2);
 
 /// How patient a supervisor is.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +60,16 @@ struct State {
     state: SourceState,
     restarts: u64,
     last_error: Option<String>,
+    /// When its thread was last seen at work; `None`: it has ended, or waits to start the source again.
+    seen: Option<Instant>,
+}
+
+impl State {
+    /// Its thread ends.
+    fn stopped(&mut self) {
+        self.state = SourceState::Stopped;
+        self.seen = None;
+    }
 }
 
 /// A source with the thread that keeps it alive; stopped and joined when dropped.
@@ -58,8 +78,12 @@ pub(super) struct Supervised {
     frames: Lane,
     sound: Lane,
     state: Arc<Mutex<State>>,
+    /// How long its thread may be out of sight.
+    patience: Duration,
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
+    /// Cut off when the thread ends.
+    ended: Receiver<()>,
 }
 
 impl Supervised {
@@ -70,8 +94,10 @@ impl Supervised {
             state: SourceState::Starting,
             restarts: 0,
             last_error: None,
+            seen: Some(Instant::now()),
         }));
         let (stop, stopped) = bounded(0);
+        let (running, ended) = bounded::<()>(0);
         let supervisor = Supervisor {
             id: id.clone(),
             source,
@@ -83,10 +109,19 @@ impl Supervised {
         };
         let thread = std::thread::Builder::new()
             .name(format!("source {id}"))
-            .spawn(move || supervisor.run())
+            .spawn(move || {
+                supervisor.run();
+                drop(running);
+            })
             .map_err(|error| tracing::error!(source = %id, %error, "no thread for a source"))
             .ok();
-        Self { id, frames, sound, state, stop: Some(stop), thread }
+        let (patience, stop) = (pace.stall * HANGS_AFTER_STALLS, Some(stop));
+        Self { id, frames, sound, state, patience, stop, thread, ended }
+    }
+
+    /// Its configured name.
+    pub(super) fn id(&self) -> &SourceId {
+        &self.id
     }
 
     /// State and counters.
@@ -102,23 +137,32 @@ impl Supervised {
         }
     }
 
+    /// For how long it has been hanging: its device takes much longer to be started or stopped than any does.
+    pub(super) fn hanging(&self) -> Option<Duration> {
+        let seen = self.state.lock().unwrap_or_else(PoisonError::into_inner).seen;
+        seen.map(|seen| seen.elapsed()).filter(|since| *since > self.patience)
+    }
+
     /// Has the thread stop the source and end.
     pub(super) fn ask_to_stop(&mut self) {
         self.stop.take();
     }
 
-    /// Waits until it has.
-    pub(super) fn join(&mut self) {
+    /// Waits until it has, or until then: a thread that hangs in a driver is left behind.
+    pub(super) fn join(&mut self, deadline: Instant) {
         self.ask_to_stop();
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+        let Some(thread) = self.thread.take() else { return };
+        if let Err(RecvTimeoutError::Timeout) = self.ended.recv_deadline(deadline) {
+            tracing::warn!(source = %self.id, "a source does not let itself be stopped and is left behind");
+            return;
         }
+        let _ = thread.join();
     }
 }
 
 impl Drop for Supervised {
     fn drop(&mut self) {
-        self.join();
+        self.join(Instant::now() + STOPS_WITHIN);
     }
 }
 
@@ -136,15 +180,15 @@ impl Supervisor {
     fn run(mut self) {
         let mut pause = self.pace.first_pause;
         loop {
-            self.set(|state| state.state = SourceState::Starting);
+            self.set(|state| {
+                state.state = SourceState::Starting;
+                state.seen = Some(Instant::now());
+            });
             let before = self.sent();
-            let why = match self.source.open(&self.frames, &self.sound) {
-                Ok(device) => self.watch(device.as_ref()),
-                Err(error) => Some(error.to_string()),
-            };
-            let Some(why) = why else {
-                self.set(|state| state.state = SourceState::Stopped);
-                return;
+            let why = match contained(|| self.attend()) {
+                Ok(Some(why)) => why,
+                Ok(None) => return self.set(State::stopped),
+                Err(why) => format!("it ended in a panic ({why}); please report it"),
             };
             if self.sent() > before {
                 pause = self.pace.first_pause;
@@ -153,14 +197,32 @@ impl Supervisor {
             self.set(|state| {
                 state.state = SourceState::Waiting;
                 state.last_error = Some(why);
+                state.seen = None;
             });
             if self.stops_within(pause) {
-                self.set(|state| state.state = SourceState::Stopped);
-                return;
+                return self.set(State::stopped);
             }
             pause = (pause * 2).min(self.pace.longest_pause);
             self.set(|state| state.restarts += 1);
         }
+    }
+
+    /// Starts the device and stops it when it is over: why (`None`: it was to be stopped).
+    fn attend(&mut self) -> Option<String> {
+        let device = match self.source.open(&self.frames, &self.sound) {
+            Ok(device) => device,
+            Err(error) => return Some(error.to_string()),
+        };
+        let why = self.watch(device.as_ref());
+        if why.is_some() {
+            self.set(|state| {
+                state.state = SourceState::Waiting;
+                state.last_error.clone_from(&why);
+            });
+        }
+        // This may take its time.
+        drop(device);
+        why
     }
 
     /// Until the device fails or stalls (why), or is to be stopped (`None`).
@@ -170,6 +232,7 @@ impl Supervisor {
             if self.stops_within(Duration::from_millis(50)) {
                 return None;
             }
+            self.set(|state| state.seen = Some(Instant::now()));
             if let Some(why) = device.failure() {
                 return Some(why);
             }
@@ -189,10 +252,7 @@ impl Supervisor {
 
     /// Waits; `true` when it is to be stopped.
     fn stops_within(&self, pause: Duration) -> bool {
-        !matches!(
-            self.stopped.recv_timeout(pause),
-            Err(crossbeam_channel::RecvTimeoutError::Timeout)
-        )
+        !matches!(self.stopped.recv_timeout(pause), Err(RecvTimeoutError::Timeout))
     }
 
     fn set(&self, change: impl FnOnce(&mut State)) {

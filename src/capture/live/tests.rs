@@ -355,6 +355,55 @@ fn a_microphone_that_dies_loses_none_of_its_sound() {
     assert_eq!((ended[0].restarts, ended[0].dropped_blocks), (0, 0), "{ended:?}");
 }
 
+/// A camera whose driver does not come back while there is somebody who holds it, or panics where nobody does.
+struct Stubborn {
+    id: &'static str,
+    held: Option<Receiver<()>>,
+}
+
+impl Source for Stubborn {
+    fn id(&self) -> SourceId {
+        SourceId::new(self.id)
+    }
+
+    fn yields(&self) -> (bool, bool) {
+        (true, false)
+    }
+
+    fn open(&mut self, _: &Lane, _: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+        let Some(held) = &self.held else { panic!("no lens") };
+        held.recv().ok();
+        Ok(Box::new(Running))
+    }
+}
+
+#[test]
+fn a_source_that_hangs_is_told_of_and_left_behind_and_one_that_panics_is_started_again() {
+    let (holder, held) = unbounded();
+    let sources: Vec<Box<dyn Source>> = vec![
+        Box::new(Stubborn { id: "hangs", held: Some(held) }),
+        Box::new(Stubborn { id: "panics", held: None }),
+    ];
+    let live = LiveSources::over(sources, &[], &Window::default(), quick());
+    let patience = Instant::now() + Duration::from_secs(30);
+    let shown = || !live.hanging().is_empty() && live.health()[1].restarts >= 2;
+    while !shown() && Instant::now() < patience {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let (hanging, health) = (live.hanging(), live.health());
+    assert_eq!(hanging.len(), 1, "{hanging:?}");
+    assert!(hanging[0].0.as_str() == "hangs" && hanging[0].1 > quick().stall, "{hanging:?}");
+    assert_eq!((health[0].state, health[0].restarts), (SourceState::Starting, 0));
+    let why = health[1].last_error.as_deref().unwrap();
+    assert!(health[1].restarts >= 2 && why.contains("panic (no lens)"), "{health:?}");
+    // Nobody waits for it when all stop.
+    let asked = Instant::now();
+    let ended = live.finish();
+    assert!(asked.elapsed() < Duration::from_secs(20), "{:?}", asked.elapsed());
+    assert_eq!(ended[1].state, SourceState::Stopped);
+    drop(holder);
+}
+
 #[test]
 fn two_sources_of_one_name_are_refused() {
     let window = Window::default();
@@ -376,7 +425,7 @@ fn a_cpal_microphone_gives_blocks_or_says_what_is_missing() {
     let items = listen(&mut live, 2.0);
     let health = live.health();
     match &health[0].last_error {
-        Some(why) => eprintln!("skipped: no microphone: {why}"),
+        Some(why) => eprintln!("SKIPPED: no microphone: {why}"),
         None => assert!(items.len() >= 10, "{} blocks, {health:?}", items.len()),
     }
 }

@@ -36,7 +36,7 @@ fn replay_with(planned: &[(&'static str, u64)]) -> Option<Result<Ended, IngestEr
     let settings = session_settings(&knowledge, pace, Courtesy::default(), reports).unwrap();
     if settings.perceivers.face_embedder.is_none() || settings.perceivers.speaker_embedder.is_none()
     {
-        eprintln!("skipped: no models (make setup)");
+        eprintln!("SKIPPED: no models (make setup)");
         return None;
     }
     for (stage, after) in planned {

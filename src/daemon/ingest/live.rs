@@ -25,8 +25,8 @@ const DRAIN: Duration = Duration::from_millis(300);
 pub struct LiveContext<'a> {
     /// Set: seal the open window and end.
     pub stop: &'a AtomicBool,
-    /// Told every second how the sources are.
-    pub health: &'a dyn Fn(&[SourceHealth]),
+    /// Told every second how the sources are, and which of them hang and for how long.
+    pub health: &'a dyn Fn(&[SourceHealth], &[(SourceId, Duration)]),
     /// Asked every second: whether a new session is due because the configuration has changed.
     pub changed: &'a dyn Fn() -> bool,
     /// Told of every item before it is handed on; must not wait.
@@ -145,7 +145,7 @@ fn feed(
     let mut told = Instant::now();
     let health = sources.health();
     dispatcher.gauges.health(&health);
-    (context.health)(&health);
+    (context.health)(&health, &sources.hanging());
     loop {
         if context.stop.load(Ordering::Relaxed) {
             return Why::Stopped;
@@ -165,7 +165,7 @@ fn feed(
             let health = sources.health();
             drops.count(&health, dispatcher);
             dispatcher.gauges.health(&health);
-            (context.health)(&health);
+            (context.health)(&health, &sources.hanging());
             if let Some(secs) = sources.clock_jump_secs() {
                 return Why::ClockJumped(secs);
             }
@@ -243,7 +243,7 @@ mod tests {
             mouths: None,
             between: BTreeMap::new(),
         };
-        let context = LiveContext { stop, health: &|_| {}, changed: &|| false, tap: &|_| {} };
+        let context = LiveContext { stop, health: &|_, _| {}, changed: &|| false, tap: &|_| {} };
         let why = feed(&mut dispatcher, &mut sources, &context, &mut Drops::default());
         assert_eq!(why, Why::Stopped);
     }

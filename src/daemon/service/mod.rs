@@ -23,6 +23,7 @@ use serde_json::{Value, json};
 
 pub use answers::AnswerLog;
 pub use clock::Clock;
+pub use privacy::microphones_off;
 
 use super::announce::Announcer;
 use super::assemble::{self, AssembleError, Knowledge, session_settings};

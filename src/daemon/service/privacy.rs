@@ -83,7 +83,8 @@ impl MemoryService {
     /// # Errors
     /// When the store fails.
     pub fn forget_strangers(&self, now: Timestamp) -> Result<usize, Refusal> {
-        let privacy = self.knowledge.config.privacy.clone();
+        // As it is since the last reload.
+        let privacy = self.session.load().config.privacy.clone();
         if privacy.strangers {
             return Ok(0);
         }
@@ -109,8 +110,9 @@ impl MemoryService {
     /// When the store fails.
     pub fn forget_aged(&self, now: Timestamp) -> Result<Vec<Forget>, Refusal> {
         let memory = &self.knowledge.memory;
+        let limits = limits(&self.session.load().config.privacy);
         let mut what = Vec::new();
-        for (days, target) in limits(&self.knowledge.config.privacy) {
+        for (days, target) in limits {
             let Some(before) = before(now, days * DAY_SECS) else { continue };
             match target {
                 None if memory.has_before(before) => {
@@ -127,6 +129,14 @@ impl MemoryService {
         }
         Ok(what)
     }
+}
+
+/// Whether the microphones of the daemon whose store lies in that folder are switched off.
+///
+/// # Errors
+/// When the folder may not be looked into.
+pub fn microphones_off(dir: &Path) -> std::io::Result<bool> {
+    dir.join(MARK).try_exists()
 }
 
 /// So many seconds ago; `None`: that is no time in the past, so nothing is older.
@@ -177,6 +187,7 @@ fn mark(path: &Path, there: bool) -> std::io::Result<()> {
 #[allow(clippy::unwrap_used)]
 pub(super) mod tests {
     use std::os::unix::fs::MetadataExt;
+    use std::sync::Arc;
 
     use crossbeam_channel::unbounded;
 
@@ -267,6 +278,26 @@ pub(super) mod tests {
         let known: Vec<String> = view.persons().into_iter().map(|row| row.id.to_string()).collect();
         assert_eq!(known, ["person_1"]);
         assert_eq!(service.forget_strangers(at(300.0)).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_is_not_to_be_kept_any_more_counts_without_a_restart() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = small_memory(dir.path());
+        stranger(&memory);
+        drop(memory);
+        let service = service(dir.path(), Clock::Wall, config::Privacy::default());
+        let later = at(2.0 * DAY_SECS);
+        assert_eq!(service.forget_strangers(later).unwrap(), 0);
+        assert_eq!(service.forget_aged(later).unwrap(), []);
+        let mut session = (**service.session.load()).clone();
+        let mut config = (*session.config).clone();
+        config.privacy.strangers = false;
+        config.privacy.keep_days = Some(1.0);
+        session.config = Arc::new(config);
+        service.reconfigure(session);
+        assert_eq!(service.forget_strangers(later).unwrap(), 1);
+        assert_eq!(service.forget_aged(later).unwrap().len(), 1);
     }
 
     #[test]
@@ -367,12 +398,14 @@ pub(super) mod tests {
             assert!(muted(&service) && service.announcer.impaired() == 1);
         }
         assert_eq!(fs::metadata(&mark).unwrap().mode() & 0o777, 0o600);
+        assert!(microphones_off(dir.path()).unwrap());
         {
             let service = service(dir.path(), Clock::Wall, config::Privacy::default());
             service.resume_privacy();
             assert!(muted(&service), "still off");
             service.privacy(&switch(true)).unwrap();
             assert!(!muted(&service) && !mark.exists() && service.announcer.impaired() == 0);
+            assert!(!microphones_off(dir.path()).unwrap());
         }
         let clock = Clock::Replay(Pace::new(None, false));
         let service = service(dir.path(), clock, config::Privacy::default());
