@@ -4,7 +4,7 @@
 #   engramd             program, unit, users, udev rules, configuration, pipelines, thresholds, manual pages,
 #                       completions for bash, zsh and fish, documents
 #   engram-runtime      libtorch and ONNX Runtime with their licences
-#   engram-models-open  the models of the set `open`
+#   engram-models-open  the models of the set `open`, with who holds them and under which licences
 #
 # ENGRAMD names another binary, DEB_COMPRESS another compression (xz: smaller, slower).
 set -euo pipefail
@@ -14,6 +14,7 @@ engramd=${ENGRAMD:-target/release/engramd}
 [ -e target/native/lib/libtorch_cpu.so ] || die "target/native/lib is missing: make setup"
 [ ! -e target/native/.gpu_wheels ] || die "target/native/lib holds CUDA's libraries, too (scripts/gpu.sh); without them: rm -r target/native && make setup"
 command -v dpkg-deb > /dev/null || die "dpkg-deb is missing: apt-get install dpkg"
+command -v dpkg-shlibdeps > /dev/null || die "dpkg-shlibdeps is missing: apt-get install dpkg-dev"
 
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -1)
 arch=$(dpkg --print-architecture)
@@ -44,9 +45,28 @@ control() {
     } > "$out/$name/DEBIAN/control"
 }
 
-gstreamer="libgstreamer1.0-0 (>= 1.22), libgstreamer-plugins-base1.0-0 (>= 1.22), gstreamer1.0-plugins-base"
-gstreamer+=", gstreamer1.0-plugins-good, gstreamer1.0-plugins-bad, gstreamer1.0-libav, gstreamer1.0-alsa"
-control engramd "engram-runtime (= $version), systemd, libc6, libstdc++6, libasound2, libgomp1, libssl3, $gstreamer" \
+# links FILE...: the Debian packages of the libraries that these are linked to, each with the version that has all that is
+# used of it, so that nothing installs where it could not start. The libraries of engram-runtime are in none.
+links() {
+    local work file files=() libraries=$PWD/target/native/lib found
+    work=$(mktemp -d)
+    mkdir "$work/debian"
+    printf 'Source: engram\n\nPackage: engram\nArchitecture: any\n' > "$work/debian/control"
+    for file; do files+=("-e$(realpath "$file")"); done
+    found=$(cd "$work" && dpkg-shlibdeps -O --ignore-missing-info --warnings=0 "-l$libraries" "${files[@]}")
+    rm -r "$work"
+    sed -n 's/^shlibs:Depends=//p' <<< "$found" | grep . || die "dpkg-shlibdeps finds no package for $*"
+}
+
+runtime=()
+for library in target/native/lib/*.so*; do
+    # libtorch.so is a linker script, for building only.
+    [ "$(basename "$library")" = libtorch.so ] || runtime+=("$library")
+done
+# The packages of the elements that every robot needs.
+elements=$(awk '$3 == "needed" { print $2 }' packaging/debian/gstreamer_elements | grep '^gstreamer' | sort -u | paste -sd, | sed 's/,/, /g')
+linked=$(links "$engramd")
+control engramd "engram-runtime (= $version), systemd, $linked, $elements" \
     "engram-models-open, pocketsphinx-en-us, libpocketsphinx3, ca-certificates" \
     "memory for robots: sees, listens, remembers, and answers over MQTT" <<'TEXT'
 engramd watches a robot's cameras and microphones, remembers who was there, what
@@ -79,15 +99,13 @@ echo /etc/engram/engram.toml > "$root/DEBIAN/conffiles"
 put 755 "$root/DEBIAN" packaging/debian/postinst packaging/debian/prerm packaging/debian/postrm
 pack engramd
 
-control engram-runtime "libc6, libstdc++6, libgomp1" "" "libraries that engramd runs models with" <<'TEXT'
+linked=$(links "${runtime[@]}")
+control engram-runtime "$linked" "" "libraries that engramd runs models with" <<'TEXT'
 libtorch and ONNX Runtime as engramd needs them, for the CPU, in a folder of
 their own: other programs do not see them.
 TEXT
 root=$out/engram-runtime
-for library in target/native/lib/*.so*; do
-    # libtorch.so is a linker script, for building only.
-    [ "$(basename "$library")" = libtorch.so ] || put 644 "$root/usr/lib/engram" "$library"
-done
+put 644 "$root/usr/lib/engram" "${runtime[@]}"
 put 644 "$root/usr/share/doc/engram-runtime/licenses" target/native/licenses/*
 {
     echo "The libraries of /usr/lib/engram are under the licences in licenses/:"
@@ -96,29 +114,13 @@ put 644 "$root/usr/share/doc/engram-runtime/licenses" target/native/licenses/*
 pack engram-runtime
 
 control engram-models-open "" "" "models of engramd's set open" <<'TEXT'
-Models for faces, voices and sentences, all from package registries, with their
-licences: what engramd needs for its default set.
+Models for faces, voices and sentences, all from package registries: what
+engramd needs for its default set. Whose they are, and their licences, are in
+/usr/share/doc/engram-models-open/copyright.
 TEXT
 root=$out/engram-models-open
-# The first model of each job whose files are here, and its licence.
-python3 - > "$out/models.list" <<'PY'
-import os, tomllib
-manifest = tomllib.load(open("models/manifest.toml", "rb"))
-models = {model["name"]: model for model in manifest["model"]}
-for job, names in manifest["sets"]["open"].items():
-    for name in names:
-        parts = sorted(models[name]["parts"].values())
-        if all(os.path.exists(f"target/models/{part}") for part in parts):
-            print(job, name, models[name]["licence"].replace(" ", "_"), *parts)
-            break
-    else:
-        if names:
-            raise SystemExit(f"no model for {job}: engramd models fetch --set open")
-PY
-while read -r job name licence files; do
-    for file in $files; do put 644 "$root/usr/share/engram/models" "target/models/$file"; done
-    printf '%s: %s, %s\n' "$job" "$name" "${licence//_/ }"
-done < "$out/models.list" > "$out/copyright"
+python3 packaging/debian/models.py target/models "$out/copyright" > "$out/models.list"
+while read -r file; do put 644 "$root/usr/share/engram/models" "target/models/$file"; done < "$out/models.list"
 install -D -m 644 "$out/copyright" "$root/usr/share/doc/engram-models-open/copyright"
 rm "$out/models.list" "$out/copyright"
 # Hashes them once, so that a daemon that may not write there starts at once.

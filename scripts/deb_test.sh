@@ -21,7 +21,18 @@ grep -q '^engram:' "$root/etc/passwd" || die "the user engram was not made"
 [ "$(stat -c %a "$root/var/lib/engram")" = 700 ] || die "/var/lib/engram is not 0700"
 [ -L "$root/etc/systemd/system/multi-user.target.wants/engramd.service" ] || die "the service is not enabled"
 
+for package in engramd engram-runtime; do
+    needs=$(dpkg-query --admindir="$root/var/lib/dpkg" -W -f '${Depends}' "$package")
+    grep -q 'libc6 (>= ' <<< "$needs" || die "$package installs beside any libc6 ($needs)"
+done
+
 share=$root/usr/share
+copyright=$share/doc/engram-models-open/copyright
+grep -q 'Permission is hereby granted' "$copyright" || die "the text of the MIT licence is missing"
+grep -q 'common-licenses/Apache-2.0' "$copyright" || die "the text of the Apache licence is not pointed to"
+for model in "$share"/engram/models/*; do
+    [[ $model == */models.lock ]] || grep -q "models/$(basename "$model")$" "$copyright" || die "nobody holds $model"
+done
 for command in $("$root/usr/bin/engramd" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | grep -v '^help$'); do
     [ -s "$share/man/man1/engramd-$command.1.gz" ] || die "engramd $command has no manual page"
     for script in bash-completion/completions/engramd zsh/vendor-completions/_engramd fish/vendor_completions.d/engramd.fish; do

@@ -24,5 +24,6 @@ mod recordings_are_understood;
 mod replay_is_deterministic;
 mod support;
 mod ten_robots_share_a_broker;
+mod the_brokers_rights_agree;
 mod the_service_talks_to_systemd;
 mod things_are_remembered;

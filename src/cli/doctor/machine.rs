@@ -7,11 +7,9 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::Duration;
 
-use super::{Finding, Verdict};
-use crate::capture::{
-    CameraAddress, CaptureError, camera_address, needs_sound_card, without_pipeline,
-};
-use crate::config::{Camera, Config, Microphone, find_file};
+use super::{Finding, Verdict, microphone};
+use crate::capture::{CameraAddress, CaptureError, camera_address, without_pipeline};
+use crate::config::{Camera, Config, find_file};
 use crate::time::Timestamp;
 
 /// How long a network camera may take to accept a connection.
@@ -20,7 +18,7 @@ const CONNECT: Duration = Duration::from_secs(2);
 const PORTS: [(&str, u16); 5] =
     [("rtsp", 554), ("rtspt", 554), ("rtsps", 554), ("http", 80), ("https", 443)];
 /// Of a source that only its pipeline knows.
-const BUILT: &str = "its pipeline can be built; not tried";
+pub(super) const BUILT: &str = "its pipeline can be built; not tried";
 /// The clock of a machine without a battery begins before this: 2025-01-01.
 const CLOCK_FROM: i64 = 1_735_689_600_000_000_000;
 /// What synchronised clocks leave behind: systemd-timesyncd, chrony, ntpd.
@@ -34,13 +32,13 @@ pub(super) fn devices(config: &Config) -> Vec<Finding> {
     if config.camera.is_empty() {
         findings.push(unused("cameras", cameras.len(), "[[camera]]"));
     }
-    findings.extend(microphones(config));
+    findings.extend(microphone::microphones(config));
     findings.extend(gpu());
     findings
 }
 
 /// What is there and not in the configuration.
-fn unused(what: &'static str, there: usize, section: &str) -> Finding {
+pub(super) fn unused(what: &'static str, there: usize, section: &str) -> Finding {
     let found = match there {
         0 => "none configured, none on this machine".to_owned(),
         there => format!("none configured; {there} devices are there: name them in {section}"),
@@ -69,13 +67,13 @@ fn camera(camera: &Camera) -> Finding {
 }
 
 /// A pipeline that the daemon could not start.
-fn unbuilt(what: String, error: &CaptureError, key: &str) -> Finding {
+pub(super) fn unbuilt(what: String, error: &CaptureError, key: &str) -> Finding {
     let cure = format!("correct its {key}, or install what it needs");
     Finding::bad(Verdict::Failure, "devices", what, error.to_string(), cure)
 }
 
 /// A device file that this user must be able to read and write.
-fn node(what: &str, path: &Path, group: &str) -> Finding {
+pub(super) fn node(what: &str, path: &Path, group: &str) -> Finding {
     let shown = path.display();
     let Ok(meta) = fs::metadata(path) else {
         let cure =
@@ -129,47 +127,6 @@ fn network(what: &str, uri: &str) -> Finding {
     }
 }
 
-fn microphones(config: &Config) -> Vec<Finding> {
-    let capture: Vec<PathBuf> = nodes("/dev/snd", "pcmC")
-        .into_iter()
-        .filter(|path| path.to_string_lossy().ends_with('c'))
-        .collect();
-    if config.microphone.is_empty() {
-        return vec![unused("microphones", capture.len(), "[[microphone]]")];
-    }
-    config.microphone.iter().map(|one| microphone(one, &capture)).collect()
-}
-
-/// `cards`: devices that sound can be taken from.
-fn microphone(microphone: &Microphone, cards: &[PathBuf]) -> Finding {
-    let what = format!("microphone {}", microphone.id);
-    if let Some((_, error)) = without_pipeline(&[], slice::from_ref(microphone)).pop() {
-        return unbuilt(what, &error, "device in [[microphone]]");
-    }
-    let device = microphone.device.as_deref().unwrap_or("the system's");
-    if !needs_sound_card(microphone) {
-        let found = if device.contains('!') {
-            BUILT.to_owned()
-        } else {
-            format!("{device}, of PulseAudio or PipeWire, not tried")
-        };
-        return Finding::ok("devices", what, found);
-    }
-    let Some(first) = cards.first() else {
-        return Finding::bad(
-            Verdict::Failure,
-            "devices",
-            what,
-            format!("{device}: no sound card takes sound (/dev/snd)"),
-            "plug it in; `arecord -l` lists what there is (apt-get install alsa-utils)",
-        );
-    };
-    match node(&what, first, "audio") {
-        bad if bad.verdict != Verdict::Ok => bad,
-        _ => Finding::ok("devices", what, format!("{device}, {} to take sound from", cards.len())),
-    }
-}
-
 /// A GPU that is there and cannot be used.
 fn gpu() -> Option<Finding> {
     let path = Path::new("/dev/nvidia0");
@@ -185,7 +142,7 @@ fn gpu() -> Option<Finding> {
 }
 
 /// Files of a folder whose names begin so, in order.
-fn nodes(dir: &str, prefix: &str) -> Vec<PathBuf> {
+pub(super) fn nodes(dir: &str, prefix: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix))
@@ -229,19 +186,25 @@ pub(super) fn rights(config: &Config, store: &Path) -> Vec<Finding> {
         });
         findings.extend(open_files(store));
     }
-    for (key, file) in [
+    for (key, file) in secrets(config) {
+        let Some(file) = file else { continue };
+        let Some(path) = find_file(file, config.store.dir.as_deref()) else { continue };
+        findings.push(secret(key, &path));
+    }
+    findings
+}
+
+/// The keys that name a file with a secret in it.
+fn secrets(config: &Config) -> [(&'static str, &Option<PathBuf>); 7] {
+    [
         ("store.key_file", &config.store.key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
         ("mqtt.client_key_file", &config.mqtt.client_key_file),
         ("llm.api_key_file", &config.llm.api_key_file),
         ("memorizer.api_key_file", &config.memorizer.api_key_file),
         ("transcriber.api_key_file", &config.transcriber.api_key_file),
-    ] {
-        let Some(file) = file else { continue };
-        let Some(path) = find_file(file, config.store.dir.as_deref()) else { continue };
-        findings.push(secret(key, &path));
-    }
-    findings
+        ("embedder.api_key_file", &config.embedder.api_key_file),
+    ]
 }
 
 /// Files of the store that others can read; one word for all of them.
@@ -284,7 +247,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
-    use crate::config::MicrophoneBackend;
+    use crate::config::key_paths;
 
     fn with_camera(uri: &str) -> Finding {
         camera(&Camera {
@@ -335,23 +298,20 @@ mod tests {
     }
 
     #[test]
-    fn only_a_microphone_of_a_card_needs_one() {
-        let of = |device: &str, cards: &[PathBuf]| {
-            let (id, device) = ("ears".into(), Some(device.into()));
-            let backend = MicrophoneBackend::Gstreamer;
-            microphone(&Microphone { id, backend, device, offset_secs: 0.0 }, cards).verdict
-        };
-        assert_eq!(of("audiotestsrc ! appsink name=audio", &[]), Verdict::Ok);
-        assert_eq!(of("audiotestsrc ! fakesink", &[]), Verdict::Failure);
-        assert_eq!(of("hw:1,0", &[]), Verdict::Failure);
-        // A device that this user may use stands in for a card's.
-        assert_eq!(of("hw:1,0", &["/dev/null".into()]), Verdict::Ok);
-    }
-
-    #[test]
     fn a_clock_without_battery_is_a_failure() {
         assert_eq!(clock(Timestamp::from_nanos(5_000_000_000))[0].verdict, Verdict::Failure);
         assert_eq!(clock(Timestamp::from_nanos(CLOCK_FROM + 1))[0].verdict, Verdict::Ok);
+    }
+
+    #[test]
+    fn every_key_that_names_a_secret_is_looked_at() {
+        let config = Config::default();
+        let looked_at = secrets(&config).map(|(key, _)| key);
+        for key in key_paths() {
+            if key.ends_with("key_file") || key.ends_with("password_file") {
+                assert!(looked_at.contains(&key.as_str()), "{key}");
+            }
+        }
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! `engramd doctor`: what is missing on this machine, and what brings it.
 
+mod elements;
 mod embedder;
 mod machine;
+mod microphone;
 
 use std::net::{TcpListener, ToSocketAddrs};
 use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
-use gstreamer as gst;
 use serde::Serialize;
 
 use super::Context;
@@ -75,26 +76,6 @@ impl Finding {
     }
 }
 
-/// GStreamer elements, their Debian package, whether every set-up needs them.
-const ELEMENTS: [(&str, &str, bool); 16] = [
-    ("appsink", "gstreamer1.0-plugins-base", true),
-    ("decodebin", "gstreamer1.0-plugins-base", true),
-    ("videoconvert", "gstreamer1.0-plugins-base", true),
-    ("videoscale", "gstreamer1.0-plugins-base", true),
-    ("audioconvert", "gstreamer1.0-plugins-base", true),
-    ("audioresample", "gstreamer1.0-plugins-base", true),
-    ("qtdemux", "gstreamer1.0-plugins-good", true),
-    ("matroskademux", "gstreamer1.0-plugins-good", true),
-    ("v4l2src", "gstreamer1.0-plugins-good", true),
-    ("rtspsrc", "gstreamer1.0-plugins-good", true),
-    ("jpegdec", "gstreamer1.0-plugins-good", true),
-    ("h264parse", "gstreamer1.0-plugins-bad", true),
-    ("avdec_h264", "gstreamer1.0-libav", true),
-    ("avdec_aac", "gstreamer1.0-libav", true),
-    ("alsasrc", "gstreamer1.0-alsa", true),
-    ("libcamerasrc", "gstreamer1.0-libcamera", false),
-];
-
 /// How long a language model's server may take to name its models.
 const LLM_TIME: Duration = Duration::from_secs(3);
 /// Free space below which it is worth a word, bytes.
@@ -103,7 +84,7 @@ const LITTLE_SPACE: u64 = 1_000_000_000;
 pub(super) fn run(_: &DoctorArgs, context: &Context) -> anyhow::Result<u8> {
     let mut findings = vec![configuration(context)];
     findings.extend(machine::devices(&context.config));
-    findings.extend(gstreamer());
+    findings.extend(elements::gstreamer());
     findings.extend(runtimes(context));
     findings.extend(models(context));
     findings.extend(store(&context.config.store_dir()));
@@ -189,37 +170,6 @@ fn configuration(context: &Context) -> Finding {
         None => "built-in defaults".to_owned(),
     };
     Finding::ok("configuration", "robot", format!("{} ({from})", context.config.robot_id()))
-}
-
-fn gstreamer() -> Vec<Finding> {
-    if let Err(error) = gst::init() {
-        let cure = "apt-get install libgstreamer1.0-0 gstreamer1.0-plugins-base";
-        return vec![Finding::bad(
-            Verdict::Failure,
-            "gstreamer",
-            "library",
-            error.to_string(),
-            cure,
-        )];
-    }
-    let mut findings = vec![Finding::ok("gstreamer", "library", gst::version_string().to_string())];
-    let missing = |needed: bool| {
-        ELEMENTS.iter().filter(move |(name, _, wanted)| {
-            *wanted == needed && gst::ElementFactory::find(name).is_none()
-        })
-    };
-    for (name, package, needed) in missing(true).chain(missing(false)) {
-        let verdict = if *needed { Verdict::Failure } else { Verdict::Warning };
-        let cure = format!("apt-get install {package}");
-        findings.push(Finding::bad(verdict, "gstreamer", *name, "no such element", cure));
-    }
-    let there = ELEMENTS.len() + 1 - findings.len();
-    findings.push(Finding::ok(
-        "gstreamer",
-        "elements",
-        format!("{there} of {} present", ELEMENTS.len()),
-    ));
-    findings
 }
 
 fn runtimes(context: &Context) -> Vec<Finding> {
