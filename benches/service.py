@@ -5,7 +5,8 @@
 
 Starts `engramd run` with GStreamer's test picture as its camera, as systemd would (NOTIFY_SOCKET), in a store of its
 own. Prints one JSON document: seconds to READY=1 and to the first answer, processor time in percent of one core
-after 12 s of warming up, anonymous memory in MB, seconds to stop.
+after 12 s of warming up, anonymous memory in MB, seconds to stop. Exit code 1 when a bar is missed, and a line on
+stderr that names it.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import json
 import os
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -21,6 +23,8 @@ from daemon import Process, free_port, options
 
 PICTURE = '[[camera]]\nid = "front"\npipeline = "test"\n'
 WARM_SECS = 12
+# At most.
+BARS = {"ready_secs": 3, "first_answer_secs": 3, "idle_percent": 15, "stop_secs": 5}
 
 
 def main():
@@ -68,6 +72,9 @@ def main():
             "stop_secs": round(time.monotonic() - stopping, 2),
         }
         print(json.dumps(figures))
+    missed = [f"{name}: {figures[name]}, more than {bar}" for name, bar in BARS.items() if figures[name] > bar]
+    print("".join(f"missed: {line}\n" for line in missed), end="", file=sys.stderr)
+    sys.exit(1 if missed else 0)
 
 
 main()

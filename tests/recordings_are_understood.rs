@@ -1,23 +1,35 @@
-//! The labelled recordings: who is in them, where each face is, whose voice it is.
+//! The labelled recordings: who is in them, where each face is, whose voice it is; and what that stands on, faces,
+//! voices and speech told apart in folders that other people labelled. Each figure has a bar that it must hold.
 
 use serde_json::Value;
 
-use crate::support::{Robot, need};
+use crate::support::{Robot, need, shared};
 
-fn scores(set: &str, recording: &str) -> Option<Value> {
-    let video = crate::support::shared(&format!("recordings/{recording}.mp4"))?;
-    let labels = crate::support::shared(&format!("recordings/{recording}.json"))?;
-    let robot = Robot::new(set);
-    let scores = robot.json(&[
-        "bench",
-        "perception",
-        video.to_str()?,
-        "--labels",
-        labels.to_str()?,
-        "--json",
-    ]);
-    println!("{recording} with {set}: {scores}");
-    Some(scores)
+/// Half sings over music: no fair sample of a voice.
+const SINGER: &str = "talk_liveportrait_d11";
+
+/// `bench` of something in the shared folder; `None` where that is not there.
+fn bench(robot: &Robot, what: &[&str], path: &str, more: &[&str]) -> Option<Value> {
+    let path = shared(path)?;
+    let mut args = vec!["bench"];
+    args.extend(what);
+    args.push(path.to_str()?);
+    args.extend(more);
+    args.push("--json");
+    let figures = robot.json(&args);
+    println!("{args:?}: {figures}");
+    Some(figures)
+}
+
+/// `bench perception` of a recording against its labels.
+fn perceived(robot: &Robot, recording: &str, labels: &str) -> Option<Value> {
+    let labels = shared(labels)?;
+    bench(robot, &["perception"], recording, &["--labels", labels.to_str()?])
+}
+
+fn figure(figures: &Value, path: &str) -> f64 {
+    let value = figures.pointer(path).and_then(Value::as_f64);
+    value.unwrap_or_else(|| panic!("no {path}: {figures}"))
 }
 
 /// PocketSphinx would print its options, once for every recogniser.
@@ -30,52 +42,165 @@ fn no_library_prints_beside_the_replay() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-fn everybody_is_found(set: &str, recording: &str, on_screen: u64, heard_only: u64) {
-    let Some(scores) = scores(set, recording) else { return };
-    let persons = &scores["persons"];
-    assert_eq!(persons["with_face"], on_screen, "{persons}");
-    assert_eq!(persons["voice_only"], heard_only, "{persons}");
-    assert_eq!(persons["false"], 0, "{persons}");
-    assert_eq!(persons["found"], on_screen + heard_only, "{persons}");
-    assert!(scores["face"]["purity"].as_f64() >= Some(0.95), "{scores}");
-    assert!(scores["face"]["coverage"].as_f64() >= Some(0.95), "{scores}");
+/// Everybody is found, nobody else is, and nobody twice; with `edge`, every voice is on its face. Gives the scores.
+fn understood(robot: &Robot, recording: &str, on_screen: u64, heard_only: u64) -> Option<Value> {
+    let file = |ending: &str| format!("recordings/{recording}.{ending}");
+    let scores = perceived(robot, &file("mp4"), &file("json"))?;
+    let counts = [
+        ("labelled", on_screen + heard_only),
+        ("found", on_screen + heard_only),
+        ("with_face", on_screen),
+        ("voice_only", heard_only),
+        ("false", 0),
+        ("split", 0),
+    ];
+    for (what, count) in counts {
+        assert_eq!(scores["persons"][what], count, "{what}: {scores}");
+    }
+    assert!(figure(&scores, "/face/purity") >= 0.98, "{scores}");
+    assert!(figure(&scores, "/face/coverage") >= 0.95, "{scores}");
+    if scores["set"] == "edge" {
+        voices_are_on_their_faces(&scores);
+    }
+    Some(scores)
+}
+
+fn voices_are_on_their_faces(scores: &Value) {
+    let mut linked = 0;
+    for identity in scores["identities"].as_array().unwrap() {
+        let labelled = |what: &str| figure(identity, &format!("/{what}_secs/1")) > 0.0;
+        if labelled("face") && labelled("voice") && identity["id"] != SINGER {
+            assert!(identity["face_person"].is_string(), "{identity}");
+            assert_eq!(identity["voice_person"], identity["face_person"], "{identity}");
+            linked += 1;
+        }
+    }
+    assert!(linked > 0, "{scores}");
 }
 
 #[test]
 fn one_person_is_one_person_edge() {
-    everybody_is_found("edge", "one_person_dev", 1, 0);
+    understood(&Robot::new("edge"), "one_person_dev", 1, 0);
 }
 
 #[test]
 fn one_person_is_one_person_open() {
-    everybody_is_found("open", "one_person_dev", 1, 0);
+    understood(&Robot::new("open"), "one_person_dev", 1, 0);
 }
 
 #[test]
 fn two_people_are_two_edge() {
-    everybody_is_found("edge", "two_people_dev", 2, 0);
+    understood(&Robot::new("edge"), "two_people_dev", 2, 0);
 }
 
 #[test]
 fn two_people_are_two_open() {
-    everybody_is_found("open", "two_people_dev", 2, 0);
+    understood(&Robot::new("open"), "two_people_dev", 2, 0);
 }
 
 #[test]
 fn the_living_room_has_four_seen_and_two_heard_edge() {
-    everybody_is_found("edge", "living_room_dev", 4, 2);
+    understood(&Robot::new("edge"), "living_room_dev", 4, 2);
 }
 
 #[test]
 fn the_living_room_has_four_seen_and_two_heard_open() {
-    everybody_is_found("open", "living_room_dev", 4, 2);
+    understood(&Robot::new("open"), "living_room_dev", 4, 2);
+}
+
+/// The same with mouths compared with the sound, which is off by default.
+fn understood_with_mouths(recording: &str, on_screen: u64, heard_only: u64) {
+    let robot = Robot::new("edge").set("active_speaker.on=true");
+    let Some(scores) = understood(&robot, recording, on_screen, heard_only) else { return };
+    assert!(figure(&scores, "/stages_ms/active_speaker") > 0.0, "no mouth was looked at: {scores}");
 }
 
 #[test]
-fn every_speaker_has_the_right_face() {
-    need!("recordings/two_people_dev.mp4");
-    for recording in ["one_person_dev", "two_people_dev"] {
-        let Some(scores) = scores("edge", recording) else { return };
-        assert_eq!(scores["link"]["accuracy"], 1.0, "{recording}: {scores}");
+fn two_people_are_two_with_their_mouths_watched() {
+    understood_with_mouths("two_people_dev", 2, 0);
+}
+
+#[test]
+#[ignore = "a minute; make prove runs it"]
+fn everybody_is_found_with_their_mouths_watched() {
+    understood_with_mouths("one_person_dev", 1, 0);
+    understood_with_mouths("living_room_dev", 4, 2);
+}
+
+/// How far beyond average linkage of the same embeddings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lead {
+    /// Better.
+    Ahead,
+    /// No worse: the labels themselves would group these turns so.
+    Level,
+}
+
+/// Fewer errors than with one speaker for all, and than average linkage makes, with a collar and without.
+fn who_speaks_when_is_told(recording: &str, labels: &str, lead: Lead) {
+    let Some(scores) = perceived(&Robot::new("edge"), recording, labels) else { return };
+    for collar in ["", "_no_collar"] {
+        let rate = |of: &str| figure(&scores, &format!("/voice/der{of}{collar}"));
+        let (ours, one, linkage) = (rate(""), rate("_one_speaker"), rate("_average_linkage"));
+        assert!(ours < one, "der{collar}: {ours}, one speaker for all {one}");
+        let held = if lead == Lead::Ahead { ours < linkage } else { ours <= linkage + 1e-9 };
+        assert!(held, "der{collar}: {ours}, average linkage {linkage}");
     }
+}
+
+#[test]
+fn who_speaks_when_is_told_in_a_phone_call() {
+    let file = |ending: &str| format!("recordings/audio/pyannote_sample_2spk/sample.{ending}");
+    who_speaks_when_is_told(&file("wav"), &file("rttm"), Lead::Ahead);
+}
+
+/// Of the AMI meetings.
+const MEETINGS: &str = "recordings/audio/ami_debug/debug.development.rttm";
+
+#[test]
+fn who_speaks_when_is_told_in_a_meeting() {
+    who_speaks_when_is_told("recordings/audio/ami_debug/dev00.wav", MEETINGS, Lead::Ahead);
+}
+
+#[test]
+fn who_speaks_when_is_told_in_a_meeting_with_a_brief_second_voice() {
+    who_speaks_when_is_told("recordings/audio/ami_debug/dev01.wav", MEETINGS, Lead::Level);
+}
+
+#[test]
+fn speech_is_told_from_other_sound() {
+    let folder = "recordings/audio/tenvad";
+    let Some(scores) = bench(&Robot::new("edge"), &["vad"], folder, &[]) else { return };
+    assert!(figure(&scores, "/f1") >= 0.93, "{scores}");
+}
+
+/// The error rate at which false accepts and false rejects are as frequent, and that hardly a sample is left out.
+fn told_apart(set: &str, what: &str, folder: &str, more: &[&str], most: f64) {
+    let Some(scores) = bench(&Robot::new(set), &["verify", what], folder, more) else { return };
+    let (taken, left_out) = (figure(&scores, "/samples"), figure(&scores, "/skipped"));
+    assert!(taken >= 4.0 * left_out, "{scores}");
+    assert!(figure(&scores, "/eer") <= most, "more than {most}: {scores}");
+}
+
+const FACES: &str = "recordings/faces/lfw";
+const VOICES: &str = "recordings/audio/librispeech";
+
+#[test]
+fn faces_are_told_apart_edge() {
+    told_apart("edge", "faces", FACES, &[], 0.006);
+}
+
+#[test]
+fn faces_are_told_apart_open() {
+    told_apart("open", "faces", FACES, &[], 0.012);
+}
+
+#[test]
+fn voices_are_told_apart() {
+    told_apart("edge", "voices", VOICES, &[], 0.01);
+}
+
+#[test]
+fn voices_are_told_apart_within_three_seconds() {
+    told_apart("edge", "voices", VOICES, &["--secs", "3"], 0.025);
 }

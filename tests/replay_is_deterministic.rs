@@ -37,7 +37,7 @@ fn one_hash_with_two_voices_at_once() {
     need!("recordings/living_room_dev.mp4");
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/target/models/pyannote_segmentation.onnx");
     if !std::path::Path::new(model).is_file() {
-        eprintln!("skipped: no {model}");
+        crate::support::absent(&format!("no {model} (make setup)"));
         return;
     }
     let hash = |rate: &str, settings: &[&str]| {

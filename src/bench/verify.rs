@@ -318,7 +318,7 @@ mod tests {
     /// What was compared; `None`, and a line that says so, without models.
     fn with_models(compared: Result<Compared, BenchError>) -> Option<Verification> {
         if let Err(BenchError::NoModel { .. }) = compared {
-            eprintln!("skipped: no models (make setup)");
+            eprintln!("SKIPPED: no models (make setup)");
             return None;
         }
         Some(compared.unwrap().verification)

@@ -386,7 +386,7 @@ mod tests {
     #[test]
     fn meaning_finds_what_words_do_not() {
         let Some(embedder) = embedder() else {
-            eprintln!("skipped: no sentence embedder (make setup)");
+            eprintln!("SKIPPED: no sentence embedder (make setup)");
             return;
         };
         let (_dir, memory, _) = store(Some(&embedder));

@@ -153,7 +153,7 @@ mod tests {
     fn open(file: &str, sessions: usize) -> Option<MiniLm> {
         let (model, tokenizer) = (models().join(file), models().join("minilm_tokenizer.json"));
         if !model.is_file() || !tokenizer.is_file() {
-            eprintln!("skipped: {} is not there (make setup)", model.display());
+            eprintln!("SKIPPED: {} is not there (make setup)", model.display());
             return None;
         }
         Some(MiniLm::open(&model, &tokenizer, sessions).unwrap())

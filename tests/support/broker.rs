@@ -14,6 +14,8 @@ use rumqttc::v5::mqttbytes::v5::{Packet, PublishProperties};
 use rumqttc::v5::{Client, Event, MqttOptions};
 use serde_json::Value;
 
+use super::absent;
+
 /// A port that nobody listens on.
 pub fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
@@ -60,7 +62,7 @@ impl Mosquitto {
     fn with(more: impl Fn(&Path) -> String) -> Option<Self> {
         let programs = ["/usr/sbin/mosquitto", "/usr/local/sbin/mosquitto"];
         let Some(program) = programs.into_iter().find(|path| Path::new(path).exists()) else {
-            println!("SKIPPED: mosquitto is not installed (apt-get install mosquitto)");
+            absent("mosquitto is not installed (apt-get install mosquitto)");
             return None;
         };
         let (dir, port) = (tempfile::tempdir().unwrap(), free_port());
@@ -113,7 +115,7 @@ pub fn tool(name: &str, port: u16, args: &[&str]) -> Option<Child> {
         .stderr(Stdio::piped())
         .spawn();
     if started.is_err() {
-        println!("SKIPPED: {name} is not installed (apt-get install mosquitto-clients)");
+        absent(&format!("{name} is not installed (apt-get install mosquitto-clients)"));
     }
     started.ok()
 }

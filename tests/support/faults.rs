@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::broker::free_port;
+use super::{absent, skipped};
 
 /// A network camera: another process that sends a test picture to whoever connects. Ends with the test.
 pub struct NetworkCamera {
@@ -18,9 +19,7 @@ impl NetworkCamera {
     /// `None`, with a line that says so, where GStreamer's tools are not installed.
     pub fn start() -> Option<Self> {
         if Command::new("gst-launch-1.0").arg("--version").output().is_err() {
-            println!(
-                "SKIPPED: gst-launch-1.0 is not installed (apt-get install gstreamer1.0-tools)"
-            );
+            absent("gst-launch-1.0 is not installed (apt-get install gstreamer1.0-tools)");
             return None;
         }
         let mut camera = Self { port: free_port(), host: None };
@@ -80,7 +79,7 @@ impl SmallDisk {
             .arg(folder)
             .output();
         if !mounted.is_ok_and(|done| done.status.success()) {
-            println!("SKIPPED: no disk to be filled: mounting a tmpfs takes root");
+            skipped("no disk to be filled: mounting a tmpfs takes root");
             return None;
         }
         Some(Self { folder: folder.to_owned() })
@@ -127,7 +126,7 @@ impl WallClock {
             .args([clock.library(), source])
             .output();
         if !built.is_ok_and(|done| done.status.success()) {
-            println!("SKIPPED: cc cannot build a clock (apt-get install build-essential)");
+            absent("cc cannot build a clock (apt-get install build-essential)");
             return None;
         }
         std::fs::write(clock.file(), 0i64.to_ne_bytes()).unwrap();

@@ -91,7 +91,7 @@ impl Mosquitto {
     pub(super) fn start() -> Option<Self> {
         if mosquitto_program().is_none() {
             println!(
-                "skipped: mosquitto is not installed (apt-get install mosquitto mosquitto-clients)"
+                "SKIPPED: mosquitto is not installed (apt-get install mosquitto mosquitto-clients)"
             );
             return None;
         }

@@ -12,7 +12,7 @@ use crate::mqtt::Session;
 fn openssl(dir: &Path, args: &str) -> bool {
     let made = Command::new("openssl").args(args.split(' ')).current_dir(dir).output();
     let Ok(made) = made else {
-        println!("skipped: openssl is not installed (apt-get install openssl)");
+        println!("SKIPPED: openssl is not installed (apt-get install openssl)");
         return false;
     };
     assert!(made.status.success(), "{args}: {}", String::from_utf8_lossy(&made.stderr));

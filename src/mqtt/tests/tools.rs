@@ -16,7 +16,7 @@ fn tool(name: &str, port: u16, args: &[&str]) -> Command {
 fn installed() -> bool {
     let there = Command::new("mosquitto_rr").arg("--help").output().is_ok();
     if !there {
-        println!("skipped: mosquitto-clients is not installed");
+        println!("SKIPPED: mosquitto-clients is not installed");
     }
     there
 }
