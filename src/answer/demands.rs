@@ -41,7 +41,8 @@ const RULES: &str = "must mustn't may never nobody only always without allowed f
 /// Verbs of a price.
 const COSTING: &str = "cost pay price worth charge spend owe";
 /// Words of money.
-pub(super) const MONEY: &str = "euro dollar pound cent franc krone kroner krona kronor yen rupee eur usd gbp chf";
+pub(super) const MONEY: &str =
+    "euro dollar pound cent franc krone kroner krona kronor yen rupee eur usd gbp chf";
 /// Signs of money.
 pub(super) const SIGNS: [char; 4] = ['€', '$', '£', '¥'];
 /// Words that tell how many there are, directly before what is counted.

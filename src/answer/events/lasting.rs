@@ -180,8 +180,7 @@ pub(in crate::answer) fn leaves(words: &[Word]) -> Option<Range<usize>> {
     };
     let ends = |at: &Range<usize>| at.end == words.len() || words[at.end - 1].token.stop;
     let told = LEAVING.iter().find_map(|phrase| find(words, phrase));
-    told.or_else(|| find(words, LAST_DAY).filter(own))
-        .or_else(|| find(words, LEFT_US).filter(ends))
+    told.or_else(|| find(words, LAST_DAY).filter(own)).or_else(|| find(words, LEFT_US).filter(ends))
 }
 
 /// "Is Ben still in hospital?", "Is the lift working again?", "Does the gate lock again?"

@@ -139,7 +139,7 @@ mod tests {
             open.filter_map(of).filter(|path| path.starts_with("/dev/null")).count()
         };
         let Ok(first) = PocketSphinx::open() else {
-            eprintln!("skipped: {PACKAGES} are not installed");
+            eprintln!("SKIPPED: {PACKAGES} are not installed");
             return;
         };
         drop(first);
@@ -156,7 +156,7 @@ mod tests {
         use crate::perceive::voice::measured::{shared, sound};
         let Some(folder) = shared("recordings/audio/librispeech/2414") else { return };
         let Ok(mut sphinx) = PocketSphinx::open() else {
-            eprintln!("skipped: {PACKAGES} are not installed");
+            eprintln!("SKIPPED: {PACKAGES} are not installed");
             return;
         };
         let mut files: Vec<PathBuf> =
