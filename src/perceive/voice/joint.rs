@@ -6,7 +6,7 @@
 //! windows fall into heaps, each far closer to its own middle than to the others' ([`heaps`]). Where they do, the
 //! turns are cut anew along the heaps (Viterbi smoothing, as VBx's resegmentation, Landini et al. 2022,
 //! arXiv 2012.14952, with cosines in place of PLDA scores) and marked as told apart. Short windows may then
-//! be looked at where one voice may follow another ([`fine`]), and long pauses are cut out ([`pauses`]).
+//! be looked at where one voice may follow another ([`fine`]).
 //!
 //! Near voices are left to the thresholds, which know them again.
 
@@ -48,11 +48,10 @@ pub struct JointSettings {
     /// Three heaps and more are so many people from this clearness of every two of them on, after what so little speech
     /// shows by chance was taken off: a third that is none costs more trust than one that is missed.
     pub further_clearness: f32,
-    /// So many short windows are looked at around pauses and borders, once the voices are known, per second of sound; each
-    /// takes half as long as one of `window_secs`, of which there are five. 0: none.
+    /// So many short windows are looked at around pauses and borders, once the voices are known, per second of sound from
+    /// far; each takes half as long as one of `window_secs`, of which there are five. A narrow band tells too little in so
+    /// short a time. 0: none.
     pub fine_per_sec: f64,
-    /// Longer pauses inside turns are cut out, seconds. Infinite: none.
-    pub max_pause_secs: f64,
 }
 
 impl Default for JointSettings {
@@ -70,8 +69,7 @@ impl Default for JointSettings {
             min_share: 0.25,
             most_voices: 4,
             further_clearness: 0.87,
-            fine_per_sec: 0.0,
-            max_pause_secs: f64::INFINITY,
+            fine_per_sec: 10.0,
         }
     }
 }
@@ -88,8 +86,7 @@ struct Stretch {
 /// as they are over a good channel, or where one person speaks.
 ///
 /// `finder` embeds the windows, `voice` (where it is another model) the new turns of at least
-/// `min_embed_secs` of speech. Shorter ones that a pause or a short window cut off have the voice that is known
-/// of their number.
+/// `min_embed_secs` of speech. Shorter ones that a short window cut off have the voice that is known of their number.
 ///
 /// # Errors
 /// What the embedders give.
@@ -103,6 +100,7 @@ pub fn part_jointly(
     if !is_poor(&turns, settings) {
         return Ok(turns);
     }
+    let is_fine = settings.fine_per_sec > 0.0 && !is_narrow(&turns, settings);
     let mut stretches = stretches(turns);
     let window = steps(settings.window_secs) * STEP;
     let hop = steps(settings.step_secs).max(1) * STEP;
@@ -117,7 +115,6 @@ pub fn part_jointly(
         .zip(&told.states)
         .map(|(stretch, states)| heaps::runs(states, stretch.sound.len(), window, hop))
         .collect();
-    let is_fine = settings.fine_per_sec > 0.0;
     if is_fine {
         fine::refine(&mut found, &stretches, &told, finder, settings)?;
     }
@@ -132,24 +129,18 @@ pub fn part_jointly(
             parted.extend(stretch.turns.iter().cloned());
             continue;
         }
-        let silent = pauses::pauses(stretch, settings.max_pause_secs);
         for (start, end, speaker, overlapped) in around(runs, &stretch.overlaps(), window / 2) {
-            let silent: &[(usize, usize)] = if overlapped { &[] } else { &silent };
-            let parts = stretch.parts(start, end, silent);
-            let kept: usize = parts.iter().map(|turn| turn.sound.len()).sum();
-            let is_cut = is_fine || kept < end - start;
-            for mut turn in parts {
-                turn.distinct = Some(speaker);
-                turn.overlapped = overlapped;
-                // The mixture is nobody's voice: `settle` gives it one of the same number.
-                let long = turn.span.secs() >= embedder.min_secs();
-                if !overlapped && long && turn.speech_secs >= min_embed_secs {
-                    voiced.push(parted.len());
-                } else if !overlapped && is_cut {
-                    unvoiced.push(parted.len());
-                }
-                parted.push(turn);
+            let mut turn = stretch.part(start, end);
+            turn.distinct = Some(speaker);
+            turn.overlapped = overlapped;
+            // The mixture is nobody's voice: `settle` gives it one of the same number.
+            let long = turn.span.secs() >= embedder.min_secs();
+            if !overlapped && long && turn.speech_secs >= min_embed_secs {
+                voiced.push(parted.len());
+            } else if !overlapped && is_fine {
+                unvoiced.push(parted.len());
             }
+            parted.push(turn);
         }
     }
     let sounds: Vec<&[f32]> = voiced.iter().map(|n| &*parted[*n].sound).collect();
@@ -188,7 +179,12 @@ pub fn is_poor(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
     let mean: f64 =
         turns.iter().map(|turn| turn.speech_secs * power(turn.level_dbfs)).sum::<f64>() / spoken;
     let level = 10.0 * mean.max(1e-12).log10();
-    level < f64::from(settings.far_dbfs) || band_ratio_db(turns) < f64::from(settings.narrow_db)
+    level < f64::from(settings.far_dbfs) || is_narrow(turns, settings)
+}
+
+/// Whether the speech comes over a narrow band, as a telephone's.
+fn is_narrow(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
+    band_ratio_db(turns) < f64::from(settings.narrow_db)
 }
 
 /// Power above 4.3 kHz beside that of the telephone's band, dB.
@@ -267,22 +263,6 @@ impl Stretch {
             at += turn.sound.len();
         }
         speech_secs
-    }
-
-    /// What is left of the samples `[start, end)` without pauses, as turns that have no number yet: all speech is in them.
-    fn parts(&self, start: usize, end: usize, silent: &[(usize, usize)]) -> Vec<SpeechTurn> {
-        let left = pauses::without(silent, start, end);
-        let kept: usize = left.iter().map(|(from, to)| to - from).sum();
-        let density = self.speech_secs(start, end) / kept.max(1) as f64;
-        let is_whole = kept == end - start;
-        let part = |(from, to): &(usize, usize)| {
-            let mut turn = self.part(*from, *to);
-            if !is_whole {
-                turn.speech_secs = (density * (to - from) as f64).min(turn.span.secs());
-            }
-            turn
-        };
-        left.iter().map(part).collect()
     }
 
     /// The samples `[start, end)` as a turn that has no number yet.
@@ -437,6 +417,15 @@ mod tests {
         turn
     }
 
+    /// The turn over a wide band.
+    fn hissing(mut turn: SpeechTurn, level: f32) -> SpeechTurn {
+        let hiss = turn.sound.iter().enumerate().map(|(n, v)| {
+            v + level * ((n as u32).wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32 - 0.5)
+        });
+        turn.sound = hiss.collect::<Vec<f32>>().into();
+        turn
+    }
+
     fn secs(at: Timestamp) -> f64 {
         at.secs_since(Timestamp::EPOCH)
     }
@@ -495,29 +484,12 @@ mod tests {
     }
 
     #[test]
-    fn a_long_pause_is_cut_out_of_a_turn_where_it_may_be() {
-        let whole = turn(0.0, &[(300.0, 9.0), (500.0, 5.0)], 0.01);
-        let turns = vec![silent(whole, 64_000..76_800)];
-        assert_eq!(heard(turns.clone()).len(), 2, "as a rule it stays");
-        let settings = JointSettings { max_pause_secs: 0.5, ..JointSettings::default() };
-        let found = heard_with(turns, &settings);
-        assert_eq!((found.len(), numbers(&found).len()), (3, 2));
-        assert_eq!(found[0].distinct, found[1].distinct);
-        let (before, after) = (secs(found[0].span.end), secs(found[1].span.start));
-        assert!((4.0..4.2).contains(&before) && (4.6..4.8).contains(&after), "{before} {after}");
-        let spoken: f64 = found.iter().map(|turn| turn.speech_secs).sum();
-        assert!((spoken - 13.2).abs() < 0.3, "{spoken}");
-        assert!(found.iter().all(|turn| turn.embedding.is_some()));
-    }
-
-    #[test]
     fn a_short_reply_before_a_pause_is_cut_out_by_short_windows() {
         let far = 0.01;
         let tones = [(300.0, 5.0), (500.0, 0.8), (300.0, 0.3), (300.0, 4.0)];
-        let turns =
-            vec![silent(turn(0.0, &tones, far), 92_800..97_600), turn(12.0, &[(500.0, 5.0)], far)];
-        let settings = JointSettings { fine_per_sec: 10.0, ..JointSettings::default() };
-        let found = heard_with(turns, &settings);
+        let wide = |start, tones: &[(f32, f64)]| hissing(turn(start, tones, far), 0.001);
+        let turns = vec![silent(wide(0.0, &tones), 92_800..97_600), wide(12.0, &[(500.0, 5.0)])];
+        let found = heard(turns);
         let other = found.last().unwrap().distinct;
         let is_reply = |turn: &&SpeechTurn| turn.distinct == other && secs(turn.span.start) < 6.5;
         let reply = found.iter().find(is_reply).unwrap();
@@ -531,11 +503,7 @@ mod tests {
     fn near_voices_are_left_as_they_are() {
         let turns = [turn(0.0, &[(300.0, 4.0), (500.0, 4.0)], 0.3)];
         // a pure tone has nothing above 4.3 kHz: only a hiss makes it a near voice
-        let mut near = turns[0].clone();
-        let hiss = near.sound.iter().enumerate().map(|(n, v)| {
-            v + 0.02 * ((n as u32).wrapping_mul(2_654_435_761) as f32 / u32::MAX as f32 - 0.5)
-        });
-        near.sound = hiss.collect::<Vec<f32>>().into();
+        let near = hissing(turns[0].clone(), 0.02);
         assert_eq!(heard(vec![near.clone()]), vec![near]);
     }
 
