@@ -368,11 +368,11 @@ impl Kind {
             let ways = list.split(',').map(str::trim).filter(|way| !way.is_empty());
             ways.map(move |way| Way::read(way, side))
         };
-        let mut all: Vec<Way> = ways(*asking, Side::Before).collect();
+        let mut all: Vec<Way> = ways(asking, Side::Before).collect();
         let asking = all.len();
-        all.extend(ways(*telling, Side::Before));
-        all.extend(ways(*turned, Side::Behind));
-        all.extend(ways(*bare, Side::Nowhere));
+        all.extend(ways(telling, Side::Before));
+        all.extend(ways(turned, Side::Behind));
+        all.extend(ways(bare, Side::Nowhere));
         Self { ways: all, asking }
     }
 }

@@ -187,7 +187,7 @@ pub(in crate::answer) fn leaves(words: &[Word]) -> Option<Range<usize>> {
 fn whether(asked: &Asked<'_>) -> Option<Reply> {
     let (being, doing) = (listed(BEING, asked.word(0)), listed(DOING, asked.word(0)));
     let (still, again) = (asked.find("still").is_some(), asked.find("again").is_some());
-    if !being && !(doing && again) {
+    if !(being || doing && again) {
         return None;
     }
     let words = 1..asked.words.len();

@@ -105,8 +105,8 @@ impl FrameTree {
     fn pose(&self, base: &str, changed: &str) -> Option<(Pose, bool)> {
         let (mut position, mut rotation) = ([0.0; 3], [0.0, 0.0, 0.0, 1.0]);
         let (mut at, mut moved) = (base, false);
-        // Rank and depth of the frame, its name, and what is known when it is reached.
-        let mut best: Option<((usize, usize), &str, [f64; 3], [f64; 4], bool)> = None;
+        // Rank and depth of the frame, and what is known when it is reached.
+        let mut best: Option<((usize, usize), Pose, bool)> = None;
         for _ in 0..MAX_CHAIN {
             let Some(step) = self.by_child.get(at) else { break };
             moved |= at == changed;
@@ -120,14 +120,13 @@ impl FrameTree {
             if let Some(place) = place
                 && best.as_ref().is_none_or(|(held, ..)| place < *held)
             {
-                best = Some((place, at, position, rotation, moved));
+                let ([x, y, _], yaw, frame) = (position, yaw(rotation), at.to_owned());
+                best = Some((place, Pose { stamp: Timestamp::EPOCH, x, y, yaw, frame }, moved));
             }
         }
-        let (_, frame, [x, y, _], rotation, moved) = best?;
-        let yaw = yaw(rotation);
-        let finite = x.is_finite() && y.is_finite() && yaw.is_finite();
-        let frame = frame.to_owned();
-        finite.then_some((Pose { stamp: Timestamp::EPOCH, x, y, yaw, frame }, moved))
+        let (_, pose, moved) = best?;
+        let finite = pose.x.is_finite() && pose.y.is_finite() && pose.yaw.is_finite();
+        finite.then_some((pose, moved))
     }
 }
 

@@ -21,12 +21,15 @@ const HEALTH_EVERY: Duration = Duration::from_secs(1);
 /// How long a stopping session takes in what the sources had captured before.
 const DRAIN: Duration = Duration::from_millis(300);
 
+/// Takes how the sources are, and which of them hang and for how long.
+type TellHealth<'a> = dyn Fn(&[SourceHealth], &[(SourceId, Duration)]) + 'a;
+
 /// What a live session asks of and tells the daemon while it runs.
 pub struct LiveContext<'a> {
     /// Set: seal the open window and end.
     pub stop: &'a AtomicBool,
     /// Told every second how the sources are, and which of them hang and for how long.
-    pub health: &'a dyn Fn(&[SourceHealth], &[(SourceId, Duration)]),
+    pub health: &'a TellHealth<'a>,
     /// Asked every second: whether a new session is due because the configuration has changed.
     pub changed: &'a dyn Fn() -> bool,
     /// Told of every item before it is handed on; must not wait.
