@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Composes the demo recording: portraits that pan, zoom and move their lips, and synthetic voices.
+"""Composes the demo recording: portraits that pan, zoom and move their lips, with the sound of the made evening's beginning.
 
-Reads demo_scenes.json beside it; writes demo.mp4 (H.264 640x480 25 fps, AAC 16 kHz mono) and
-demo.truth.json (format engram-truth/1: who is visible and who speaks, when and where).
+Reads demo_scenes.json and evening/evening.toml beside it, and the phrases that evening.sh had spoken; writes demo.mp4
+(H.264 640x480 25 fps, AAC 16 kHz mono) and demo.truth.json (format engram-truth/1: who is visible and who speaks, when
+and where, and every word).
 
-In a scene, `from` and `to` are [centre x, centre y, width] of the part of the portrait that is shown, in
-the portrait's pixels; `panel` [x, width] is where it is shown, the whole picture by default.
+A scene shows somebody while the next `turns` turns of the evening are spoken, whoever speaks them; between scenes the room
+is empty where nobody speaks for long. `from` and `to` are [centre x, centre y, width] of the part of the portrait that is
+shown, in the portrait's pixels; `panel` [x, width] is where it is shown, the whole picture by default.
 """
 
 import argparse
@@ -13,31 +15,22 @@ import datetime
 import json
 import struct
 import subprocess
-import wave
+import sys
 from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
-RATE = 16000
-STEP = RATE // 50  # speech is measured in steps of 20 ms
-BEFORE, BETWEEN, AFTER = 1.0, 0.8, 0.8  # silence around the sentences of a scene, seconds
-LEVEL = 0.07  # root mean square of every sentence, of full scale
+sys.path.insert(0, str(Path(__file__).with_name("evening")))
+import compose  # noqa: E402
+import speech  # noqa: E402
+from compose import LEVEL, RATE  # noqa: E402
+
+STEP = RATE // 50  # loudness is measured in steps of 20 ms
+BEFORE, AFTER = 1.0, 0.8  # somebody is in view so long before and after speaking, seconds
 
 
-# ---------------------------------------------------------------- sound
-
-
-def speak(text, voice, path):
-    """Synthesises a sentence with flite; float samples at 16 kHz, silence at both ends cut off."""
-    subprocess.run(["flite", "-voice", voice, "-t", text, "-o", str(path)], check=True)
-    with wave.open(str(path)) as sound:
-        if sound.getframerate() != RATE or sound.getnchannels() != 1:
-            raise SystemExit(f"flite's voice {voice} is not 16 kHz mono")
-        samples = np.frombuffer(sound.readframes(sound.getnframes()), np.int16) / 32768
-    loud = np.flatnonzero(np.abs(samples) > 0.01)
-    samples = samples[loud[0] : loud[-1] + 1]
-    return samples * LEVEL / np.sqrt(np.mean(samples**2))
+# ---------------------------------------------------------------- time
 
 
 def levels(samples):
@@ -46,51 +39,29 @@ def levels(samples):
     return np.sqrt(np.mean(samples[: count * STEP].reshape(count, STEP) ** 2, axis=1))
 
 
-def speech_spans(samples, start):
-    """Spans in which a sentence sounds: within 20 dB of its loud part, gaps under 0.25 s closed."""
-    level = levels(samples)
-    sounding = level > np.percentile(level, 95) * 0.1
-    spans = []
-    for index in np.flatnonzero(sounding):
-        begin, end = start + index * STEP / RATE, start + (index + 1) * STEP / RATE
-        if spans and begin - spans[-1][1] < 0.25:
-            spans[-1][1] = end
-        else:
-            spans.append([begin, end])
-    return [[round(a, 3), round(b, 3)] for a, b in spans]
+def lay_out(plan, turns, length):
+    """Gives every scene its start, end and turns, in whole frames, and puts the empty room where nobody is shown."""
+    fps, at, left, scenes = plan["fps"], 0.0, list(turns), []
 
+    def frame(t):
+        return round(t * fps) / fps
 
-def lay_out(plan, work):
-    """Gives every scene its start, end and sentences, in whole frames; returns the length and the sound."""
-    fps, at, laid = plan["fps"], 0.0, []
     for scene in plan["scenes"]:
-        scene["start"], scene["sentences"] = at, []
-        if "who" in scene:
-            voice, t = plan["people"][scene["who"]]["voice"], at + BEFORE
-            for number, text in enumerate(scene["says"]):
-                samples = speak(text, voice, work / f"{scene['name']}_{number}.wav")
-                scene["sentences"].append({"text": text, "start": t, "samples": samples})
-                laid.append((t, samples))
-                t += len(samples) / RATE + BETWEEN
-            at = t - BETWEEN + AFTER
-        else:
-            at += scene["rest"]
-        at = np.ceil(at * fps) / fps
-        scene["end"] = at
-    # A room is never quite silent.
-    mix = np.random.default_rng(1).normal(0, 0.0004, round(at * RATE))
-    for start, samples in laid:
-        first = round(start * RATE)
-        mix[first : first + len(samples)] += samples
-    return at, mix
-
-
-def write_wave(path, samples):
-    with wave.open(str(path), "wb") as sound:
-        sound.setnchannels(1)
-        sound.setsampwidth(2)
-        sound.setframerate(RATE)
-        sound.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())
+        scene["said"], left = left[: scene["turns"]], left[scene["turns"] :]
+        begin = scene["said"][0]["start"]
+        scene["start"] = frame(max(begin - BEFORE, (at + begin) / 2))
+        at = scene["said"][-1]["end"]
+        scene["end"] = frame(min(at + AFTER, (at + left[0]["start"]) / 2 if left else length))
+    if left:
+        raise SystemExit(f"demo_scenes.json shows nobody for {len(left)} turns of the demo; add scenes for them")
+    at = 0.0
+    for scene in [*plan["scenes"], {"start": frame(length), "end": None}]:
+        if scene["start"] - at > 0.5 / fps:
+            scenes.append({"name": "empty", "start": at, "end": scene["start"], "said": []})
+        at = scene["end"]
+    plan["scenes"] = sorted([*plan["scenes"], *scenes], key=lambda scene: scene["start"])
+    for number, scene in enumerate(plan["scenes"], 1):
+        scene["name"] = f"s{number:02}_{scene['name']}"
 
 
 # ---------------------------------------------------------------- pictures
@@ -155,7 +126,7 @@ def view(scene, share, panel, size, scale):
     return [scale * v for v in (cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2)]
 
 
-def frames(plan, folder):
+def frames(plan, folder, loudness):
     """Yields every picture of the recording; fills in each scene's `face_area` on the way."""
     size, fps = plan["size"], plan["fps"]
     empty = room(size)
@@ -171,7 +142,7 @@ def frames(plan, folder):
         area = []
         for number in range(count):
             x0, y0, x1, y1 = view(scene, number / count, panel, size, portrait.scale)
-            image = portrait.with_mouth(opening(scene, scene["start"] + number / fps))
+            image = portrait.with_mouth(opening(loudness[scene["who"]], scene["start"] + number / fps))
             part = image.transform((panel[1], size[1]), Image.EXTENT, (x0, y0, x1, y1), Image.BICUBIC)
             picture = empty.copy()
             picture.paste(part, (panel[0], 0))
@@ -184,16 +155,10 @@ def frames(plan, folder):
         scene["face_area"] = [round(v) for v in (*low, *(high - low))]
 
 
-def opening(scene, t):
-    """How far the mouth is open at `t`: the loudness of what is being said."""
-    for sentence in scene["sentences"]:
-        at = int((t - sentence["start"]) * 50)
-        level = levels(sentence["samples"]) if "level" not in sentence else sentence["level"]
-        sentence["level"] = level
-        if 0 <= at < len(level):
-            around = level[max(at - 1, 0) : at + 2].mean()
-            return float(min(1.0, around / (2 * LEVEL)))
-    return 0.0
+def opening(level, t):
+    """How far a mouth is open at `t`: the loudness of what that person says."""
+    at = int(t * 50)
+    return float(min(1.0, level[max(at - 1, 0) : at + 2].mean() / (2 * LEVEL)))
 
 
 # ---------------------------------------------------------------- ground truth
@@ -211,43 +176,32 @@ def gaps(spans, length, least=0.0):
     return free
 
 
-def truth(plan, length, start):
-    identities = []
-    for person, facts in plan["people"].items():
-        scenes = [scene for scene in plan["scenes"] if scene.get("who") == person]
-        visible = [{
+def truth(plan, known, length):
+    """engram-truth/1 of the sound, with what is to be seen."""
+    for person in known["identities"]:
+        scenes = [scene for scene in plan["scenes"] if scene.get("who") == person["id"]]
+        person["label"] = plan["people"].get(person["id"], person["label"])
+        person["visible"] = [{
             "start": round(s["start"], 3), "end": round(s["end"], 3), "scene": s["name"],
             "tile": "panel" if "panel" in s else "full",
             "tile_px": [s["panel"][0], 0, s["panel"][1], plan["size"][1]] if "panel" in s else [0, 0, *plan["size"]],
             "face_area_px": s["face_area"], "source": plan["portraits"][s["portrait"]]["file"],
         } for s in scenes]
-        turns = [{
-            "start": round(t["start"], 3), "end": round(t["start"] + len(t["samples"]) / RATE, 3),
-            "mode": "on_screen", "source": f"flite:{facts['voice']}", "words": t["text"],
-        } for s in scenes for t in s["sentences"]]
-        speaking = [{"start": a, "end": b, "mode": "on_screen"}
-                    for s in scenes for t in s["sentences"] for a, b in speech_spans(t["samples"], t["start"])]
-        identities.append({
-            "id": person, "label": facts["label"], "on_screen": True, "appearances": len(visible),
-            "visible_secs": round(sum(v["end"] - v["start"] for v in visible), 3),
-            "speaking_secs": round(sum(s["end"] - s["start"] for s in speaking), 3),
-            "visible": visible, "speaking": speaking, "turns": turns,
-        })
-    spoken = [(s["start"], s["end"]) for i in identities for s in i["speaking"]]
-    seen = [(v["start"], v["end"]) for i in identities for v in i["visible"]]
+        person["on_screen"], person["appearances"] = bool(scenes), len(scenes)
+        person["visible_secs"] = round(sum(v["end"] - v["start"] for v in person["visible"]), 3)
+        for span in person["speaking"]:
+            if any(v["start"] <= span["start"] and span["end"] <= v["end"] for v in person["visible"]):
+                span["mode"] = "on_screen"
+    spoken = [(s["start"], s["end"]) for i in known["identities"] for s in i["speaking"]]
+    seen = [(v["start"], v["end"]) for i in known["identities"] for v in i["visible"]]
     return {
-        "format": "engram-truth/1", "recording": "demo.mp4",
-        "start": start.strftime("%Y-%m-%dT%H:%M:%S.000Z"),
-        "start_unix_ns": int(start.timestamp()) * 10**9,
-        "duration_secs": round(length, 3),
+        **known, "recording": "demo.mp4",
         "video": {"width": plan["size"][0], "height": plan["size"][1], "fps": plan["fps"],
                   "frames": round(length * plan["fps"])},
-        "audio": {"rate": RATE, "channels": 1},
         "units": "seconds from the recording's start; boxes are x, y, width, height in pixels",
-        "identities": identities,
         "scenes": [{"name": s["name"], "start": round(s["start"], 3), "end": round(s["end"], 3),
                     "visible": [s["who"]] if "who" in s else [],
-                    "heard": [s["who"]] if s["sentences"] else []} for s in plan["scenes"]],
+                    "heard": sorted({turn["speaker"] for turn in s["said"]})} for s in plan["scenes"]],
         "cuts": [round(s["start"], 3) for s in plan["scenes"][1:]],
         "nobody_visible": gaps(seen, length),
         "nobody_speaking": gaps(spoken, length, 0.5),
@@ -294,19 +248,29 @@ def stamp(path, start):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--portraits", type=Path, required=True, help="folder of the pictures that the scenes name")
-    parser.add_argument("--work", type=Path, required=True, help="folder for what lies in between")
     parser.add_argument("--out", type=Path, required=True, help="where demo.mp4 and demo.truth.json go")
+    speech.arguments(parser)
     chosen = parser.parse_args()
     plan = json.loads(Path(__file__).with_name("demo_scenes.json").read_text())
-    start = datetime.datetime.fromisoformat(plan["start"].replace("Z", "+00:00"))
+    evening, stems = speech.opened(chosen)
+    speech.speak(evening, stems, only_demo=True)
+    start = datetime.datetime.fromisoformat(evening["start"].replace("Z", "+00:00"))
 
-    length, mix = lay_out(plan, chosen.work)
-    sound, film = chosen.work / "sound.wav", chosen.work / "demo.mp4"
-    write_wave(sound, mix)
-    encode(plan, frames(plan, chosen.portraits), sound, film)
+    turns, tracks, length = compose.lay_out(evening, [turn for turn in evening["turns"] if turn.demo], evening["demo_tail"])
+    length = np.ceil(length * plan["fps"]) / plan["fps"]
+    mix = np.random.default_rng(1).normal(0, compose.FLOOR, round(length * RATE))
+    for track in tracks.values():
+        mix[: len(track)] += track[: len(mix)]
+    lay_out(plan, turns, length)
+    loudness = {person: np.pad(levels(track), (0, 100)) for person, track in tracks.items()}
+    sound, film = chosen.out / "sound.wav", chosen.out / "demo.part.mp4"
+    compose.write_wave(sound, mix)
+    encode(plan, frames(plan, chosen.portraits, loudness), sound, film)
     stamp(film, start)
-    (chosen.out / "demo.truth.json").write_text(json.dumps(truth(plan, length, start), indent=1) + "\n")
+    known = truth(plan, compose.truth(evening, "demo", turns, float(length)), length)
+    (chosen.out / "demo.truth.json").write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n")
     film.replace(chosen.out / "demo.mp4")
+    sound.unlink()
     print(f"{chosen.out / 'demo.mp4'}: {length:.1f} s, {(chosen.out / 'demo.mp4').stat().st_size / 1e6:.1f} MB")
 
 

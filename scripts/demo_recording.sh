@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes target/demo/demo.mp4 and its ground truth out of portraits that packages carry and voices that Debian has.
+# Makes target/demo/demo.mp4 and its ground truth out of portraits that packages carry and the beginning of the made evening.
 # The portraits are in the public domain: NASA's of Eileen Collins (in pip scikit-image), the White House's of
 # Barack Obama and Joe Biden (in pip face_recognition).
 set -euo pipefail
@@ -38,6 +38,8 @@ sha256sum --quiet --check - <<'LIST' || die "a portrait is not the one that the 
 a7efcc907375274796f39646510704aa86672d59f6d5469d69af3c85590976a6  target/demo/parts/portraits/obama2.jpg
 76ac6bf97c36dc2da0ad16a537d6a5ac1b10f48d49aac29a0cca9a17cdbc3ca3  target/demo/parts/portraits/obama3.jpg
 LIST
+scripts/evening.sh demo
 say "rendering target/demo/demo.mp4"
 # Debian's own Python: NumPy and Pillow come with it.
-/usr/bin/python3 scripts/demo_recording.py --portraits "$portraits" --work "$work" --out target/demo
+/usr/bin/python3 scripts/demo_recording.py --portraits "$portraits" --out target/demo \
+    --kokoro target/evening/kokoro --stems target/evening/stems

@@ -50,11 +50,24 @@ wheels() {
         platforms+=(--platform "${tag}_$(uname -m)")
     done
     while read -r package hash; do
-        say "native libraries: downloading $package"
+        say "downloading $package"
         printf '%s --hash=sha256:%s\n' "$package" "$hash" > "$folder/requirement.txt"
         python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary=:all: --require-hashes \
             --python-version 3.11 --implementation cp --abi cp311 --abi none "${platforms[@]}" \
             --dest "$folder" -r "$folder/requirement.txt" ||
             die "$package could not be had; the line above says why (network? pip's package index?)"
     done
+}
+
+# exports_python: the Python that models/export runs on, made when it is missing; prints its path (as src/models/fetch.rs).
+exports_python() {
+    local venv=target/export-venv wanted=models/export/requirements.txt system=/usr/bin/python3
+    if ! cmp -s "$wanted" "$venv/requirements.txt" || [ ! -x "$venv/bin/python" ]; then
+        [ -x "$system" ] || system=python3
+        "$system" -m venv --clear --system-site-packages "$venv" >&2 || die "no virtual environment; run: apt-get install python3-venv"
+        "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r "$wanted" >&2 ||
+            die "the packages of $wanted could not be had; the line above says why"
+        cp "$wanted" "$venv/requirements.txt"
+    fi
+    echo "$venv/bin/python"
 }

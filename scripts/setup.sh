@@ -28,7 +28,7 @@ packages=(
     libasound2-dev                                  # microphones
     libssl-dev                                      # encryption at rest
     libpocketsphinx-dev pocketsphinx-en-us          # words
-    flite espeak-ng python3-numpy python3-pil       # the demo recording
+    espeak-ng python3-numpy python3-pil       # the demo recording
     mosquitto mosquitto-clients                     # tests with another broker
     python3-venv                                    # models/export
 )
@@ -79,7 +79,8 @@ grep -v ': present$' target/.setup/fetch.log || true
 
 # ---------------------------------------------------------------- 5. demo recording
 
-demo=(scripts/demo_recording.sh scripts/demo_recording.py scripts/demo_scenes.json)
+demo=(scripts/evening.sh scripts/evening/{evening.toml,kokoro.py,speech.py,compose.py}
+    scripts/demo_recording.sh scripts/demo_recording.py scripts/demo_scenes.json)
 if [ -s target/demo/demo.mp4 ] && done_before demo "${demo[@]}"; then
     say "5/5 demo recording: present"
 else
