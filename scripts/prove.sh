@@ -73,10 +73,11 @@ for broker in embedded mosquitto; do
     parts+=("round trip of a fast question, $broker|benches/round_trip.py --broker $broker")
     parts+=("200 questions before a stalled model, ten times, $broker|benches/round_trip.py --broker $broker --stalled")
 done
-# An evening whose every word is known: spoken once (the first part may not be enough), then kept.
+# An evening whose every word is known: spoken once, then kept.
 for number in {1..3}; do
-    parts+=("the made evening, part $number|scripts/evening.sh")
+    parts+=("the made evening spoken, part $number|scripts/evening.sh part")
 done
+parts+=("the made evening|scripts/evening.sh")
 # Two hours of recording time in one store, as many parts as a slow machine takes: those that are not needed do nothing.
 recording=${ENGRAM_SHARED:-../shared}/recordings/living_room_dev.mp4
 soak="--folder $stamps/soak"

@@ -10,6 +10,7 @@ import argparse
 import hashlib
 import json
 import re
+import time
 import tomllib
 import wave
 from dataclasses import dataclass, field
@@ -88,13 +89,17 @@ def phrases(text):
     return out
 
 
+class OutOfTime(Exception):
+    """A phrase is missing, and the time that making them may take is over."""
+
+
 class Stems:
     """Spoken phrases on disk, made on demand."""
 
     def __init__(self, folder, kokoro_files, names):
         """`kokoro_files`: network, folder of voices, vocabulary; opened when the first phrase is missing."""
         self.folder, self.files, self.names, self.kokoro = Path(folder), kokoro_files, names, None
-        self.made = 0
+        self.made, self.until = 0, None
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, text, voice, speed=1.0):
@@ -118,6 +123,8 @@ class Stems:
         return samples[round(start * RATE) : round(end * RATE)], words
 
     def _make(self, text, voice, speed, sound, facts):
+        if self.until and time.monotonic() > self.until:
+            raise OutOfTime
         from kokoro import Kokoro
 
         self.kokoro = self.kokoro or Kokoro(*self.files, self.names)
@@ -169,12 +176,17 @@ def main():
     arguments(parser)
     parser.add_argument("--only-demo", action="store_true", help="what is said before the mark `==== demo` alone")
     parser.add_argument("--babble", action="store_true", help="the sentences of the babble, too")
+    parser.add_argument("--secs", type=float, help="begin no phrase after so many seconds")
     chosen = parser.parse_args()
     plan, stems = opened(chosen)
-    speak(plan, stems, chosen.only_demo)
-    if chosen.babble:
-        for voice, text in BABBLE.items():
-            stems.get(text, voice)
+    stems.until = time.monotonic() + chosen.secs if chosen.secs else None
+    try:
+        speak(plan, stems, chosen.only_demo)
+        if chosen.babble:
+            for voice, text in BABBLE.items():
+                stems.get(text, voice)
+    except OutOfTime:
+        print("more is missing; run this again")
     print(f"{stems.made} phrases were made", flush=True)
 
 
