@@ -5,10 +5,15 @@
 #   make demo VIDEO=party.mp4      a video or bag of yours
 #   make demo CAMERA=/dev/video0   a camera (and the default microphone), live, until Ctrl-C
 #   SET=edge                       another model set
+#   PROFILE=release                with the release build
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-engramd=target/release/engramd
+case ${PROFILE:-dev} in
+dev) engramd=target/debug/engramd ;;
+release) engramd=target/release/engramd ;;
+*) die "unknown build \`$PROFILE\`: dev or release" ;;
+esac
 data=target/demo/data
 log=target/demo/replay.jsonl
 # Ports of its own, so that neither a broker nor another engram is in the way.

@@ -93,18 +93,9 @@ class Kokoro:
 
     def __init__(self, network, voices, vocabulary, names, threads=1):
         """`names`: IPA of names by how they are written; empty where espeak-ng knows better."""
-        import onnx
-        import onnxruntime
-
-        model = onnx.load(network)
-        model.graph.output.append(onnx.helper.make_tensor_value_info(DURATIONS, onnx.TensorProto.FLOAT, None))
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = threads
-        self.session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
+        self.network, self.threads, self.session = network, threads, None
         self.voices = Path(voices)
-        self.signs = json.loads(Path(vocabulary).read_text())["vocab"]
+        self.numbers = json.loads(Path(vocabulary).read_text())["vocab"]
         self.names = {name: joined(ipa) for name, ipa in names.items() if ipa}
 
     def phonemes(self, words, accent):
@@ -124,7 +115,8 @@ class Kokoro:
             flush()
             out.append(respelt(self.names[name] + {"s": "z"}.get(ending, ""), accent))
         flush()
-        return out
+        # Without any stress "I" is shortened until it cannot be heard.
+        return ["ˌ" + signs if word[0] == "I" and signs[0] == "I" else signs for word, signs in zip(words, out, strict=True)]
 
     def _run(self, words, accent):
         groups = [respelt(group, accent) for group in espeak(" ".join(words), accent)]
@@ -141,21 +133,26 @@ class Kokoro:
             out.append(group)
         return out
 
-    def __call__(self, text, voice, speed=1.0):
-        """A phrase: samples f32 of 24 kHz (silence around it included) and its words."""
-        accent = "en-gb" if voice.startswith("b") else "en-us"
+    def spell(self, text, voice):
+        """What is spoken for a text: each word with its signs and the punctuation behind it."""
         words = text.split()
+        signs = self.phonemes(words, "en-gb" if voice.startswith("b") else "en-us")
+        return [[word, sounds, word[len(word.rstrip(".,;:!?")) :]] for word, sounds in zip(words, signs, strict=True)]
+
+    def __call__(self, spelled, voice, speed=1.0):
+        """What `spell` gave, spoken: samples f32 of 24 kHz (silence around it included) and its words."""
+        self.session = self.session or self._open()
         tokens, places = [0], []
-        for word, sounds in zip(words, self.phonemes(words, accent), strict=True):
+        for word, sounds, marks in spelled:
             if places:
-                tokens.append(self.signs[" "])
-            unknown = [sign for sign in sounds if sign not in self.signs]
+                tokens.append(self.numbers[" "])
+            unknown = [sign for sign in sounds if sign not in self.numbers]
             if unknown:
                 raise SystemExit(f"Kokoro has no sign for {unknown} in `{word}` ({sounds})")
             begin = len(tokens)
-            tokens += [self.signs[sign] for sign in sounds]
+            tokens += [self.numbers[sign] for sign in sounds]
             places.append((word, begin, len(tokens)))
-            tokens += [self.signs[sign] for sign in word[len(word.rstrip(".,;:!?")) :]]
+            tokens += [self.numbers[sign] for sign in marks]
         tokens.append(0)
         style = np.fromfile(self.voices / f"{voice}.bin", np.float32).reshape(-1, 256)[len(tokens) - 2]
         audio, frames = self.session.run(
@@ -168,5 +165,17 @@ class Kokoro:
         )
         audio, ends = audio.reshape(-1), np.cumsum(frames.reshape(-1)) * FRAME / RATE
         if abs(len(audio) / RATE - ends[-1]) > 0.1:
-            raise SystemExit(f"`{text}`: {len(audio) / RATE:.3f} s of sound, but its phonemes last {ends[-1]:.3f} s")
+            raise SystemExit(f"{spelled}: {len(audio) / RATE:.3f} s of sound, but its phonemes last {ends[-1]:.3f} s")
         return audio, [Word(bare(w), float(ends[a - 1]), float(ends[b - 1])) for w, a, b in places]
+
+    def _open(self):
+        import onnx
+        import onnxruntime
+
+        model = onnx.load(self.network)
+        model.graph.output.append(onnx.helper.make_tensor_value_info(DURATIONS, onnx.TensorProto.FLOAT, None))
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = self.threads
+        return onnxruntime.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )

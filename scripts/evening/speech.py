@@ -2,7 +2,7 @@
 """Reads the evening's text and has it spoken, phrase by phrase, into a folder of clean stems.
 
 A phrase lies in `<hash>.wav` (16 bits, 24 kHz, mono, as the network made it) with `<hash>.json` beside it: its text, voice,
-speed, when sound begins and ends in it, and its words with their times. The hash is of everything that it is made from:
+speed, when sound begins and ends in it, and its words with their times. The hash is of everything that it is made from, sign for sign:
 what is there is not made again.
 """
 
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from kokoro import Kokoro
 
 RATE = 24000
 CLAUSE = 4  # words that both sides of a comma need to be spoken one by one
@@ -96,20 +97,19 @@ class OutOfTime(Exception):
 class Stems:
     """Spoken phrases on disk, made on demand."""
 
-    def __init__(self, folder, kokoro_files, names):
-        """`kokoro_files`: network, folder of voices, vocabulary; opened when the first phrase is missing."""
-        self.folder, self.files, self.names, self.kokoro = Path(folder), kokoro_files, names, None
+    def __init__(self, folder, kokoro):
+        self.folder, self.kokoro = Path(folder), kokoro
         self.made, self.until = 0, None
         self.folder.mkdir(parents=True, exist_ok=True)
 
     def get(self, text, voice, speed=1.0):
         """Samples f32 of 24 kHz between first and last sound, and the words' [text, start, end] in them."""
-        names = {name: ipa for name, ipa in self.names.items() if name in text}
-        source = json.dumps([3, text, voice, speed, names], ensure_ascii=False)
+        spelled = self.kokoro.spell(text, voice)
+        source = json.dumps([1, spelled, voice, speed], ensure_ascii=False)
         stem = self.folder / hashlib.sha256(source.encode()).hexdigest()[:16]
         sound, facts = stem.with_suffix(".wav"), stem.with_suffix(".json")
         if not (sound.exists() and facts.exists()):
-            self._make(text, voice, speed, sound, facts)
+            self._make(text, spelled, voice, speed, sound, facts)
         told = json.loads(facts.read_text())
         with wave.open(str(sound)) as file:
             samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").astype(np.float32) / 32768
@@ -122,13 +122,10 @@ class Stems:
             words.append([word, min(begin, end - start), min(at, end - start)])
         return samples[round(start * RATE) : round(end * RATE)], words
 
-    def _make(self, text, voice, speed, sound, facts):
+    def _make(self, text, spelled, voice, speed, sound, facts):
         if self.until and time.monotonic() > self.until:
             raise OutOfTime
-        from kokoro import Kokoro
-
-        self.kokoro = self.kokoro or Kokoro(*self.files, self.names)
-        samples, words = self.kokoro(text, voice, speed)
+        samples, words = self.kokoro(spelled, voice, speed)
         step = RATE // 100
         level = np.sqrt(np.mean(samples[: len(samples) // step * step].reshape(-1, step) ** 2, axis=1))
         loud = np.flatnonzero(level > 0.02 * level.max())
@@ -166,9 +163,9 @@ def arguments(parser):
 
 def opened(chosen):
     """The plan and the stems of parsed arguments."""
-    plan = read(chosen.text)
-    kokoro = chosen.kokoro
-    return plan, Stems(chosen.stems, (kokoro / "kokoro.onnx", kokoro / "voices", kokoro / "vocab.json"), plan["names"])
+    plan, files = read(chosen.text), chosen.kokoro
+    kokoro = Kokoro(files / "kokoro.onnx", files / "voices", files / "vocab.json", plan["names"])
+    return plan, Stems(chosen.stems, kokoro)
 
 
 def main():
