@@ -18,3 +18,5 @@ if cargo nextest --version > /dev/null 2>&1; then
 else
     LD_LIBRARY_PATH="$PWD/target/native/lib" cargo test --locked
 fi
+say "tests of the benchmarks' own judges"
+python3 -B -m unittest discover --quiet --start-directory benches
