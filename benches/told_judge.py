@@ -12,6 +12,7 @@ leniently; words that make an answer wrong do so wherever they stand, under eith
 """
 
 import datetime
+import functools
 import re
 from collections import Counter
 
@@ -43,8 +44,14 @@ def plain(words):
     return " ".join(words.casefold().replace("’", "'").split())
 
 
+@functools.cache
+def whole_words(alternative):
+    ways = "|".join(re.escape(plain(way)) for way in spellings(alternative))
+    return re.compile(rf"(?<!\w)(?:{ways})(?!\w)")
+
+
 def holds(text, alternative):
-    return any(re.search(rf"(?<!\w){re.escape(plain(way))}(?!\w)", text) for way in spellings(alternative))
+    return whole_words(alternative).search(text) is not None
 
 
 def first_sentence(answer):
