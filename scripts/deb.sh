@@ -67,7 +67,7 @@ done
 elements=$(awk '$3 == "needed" { print $2 }' packaging/debian/gstreamer_elements | grep '^gstreamer' | sort -u | paste -sd, | sed 's/,/, /g')
 linked=$(links "$engramd")
 control engramd "engram-runtime (= $version), systemd, $linked, $elements" \
-    "engram-models-open, pocketsphinx-en-us, libpocketsphinx3, ca-certificates" \
+    "engram-models-open, ca-certificates" \
     "memory for robots: sees, listens, remembers, and answers over MQTT" <<'TEXT'
 engramd watches a robot's cameras and microphones, remembers who was there, what
 they did and said, and where and when, and answers questions about it over MQTT.

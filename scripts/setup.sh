@@ -27,7 +27,6 @@ packages=(
     gstreamer1.0-plugins-{base,good,bad,ugly} gstreamer1.0-libav gstreamer1.0-alsa   # cameras and files
     libasound2-dev                                  # microphones
     libssl-dev                                      # encryption at rest
-    libpocketsphinx-dev pocketsphinx-en-us          # words
     espeak-ng python3-numpy python3-pil       # the demo recording
     mosquitto mosquitto-clients                     # tests with another broker
     python3-venv                                    # models/export

@@ -32,11 +32,11 @@ fn figure(figures: &Value, path: &str) -> f64 {
     value.unwrap_or_else(|| panic!("no {path}: {figures}"))
 }
 
-/// PocketSphinx would print its options, once for every recogniser.
+/// Recognisers of words are opened by each of the workers.
 #[test]
 fn no_library_prints_beside_the_replay() {
     let recording = need!("recordings/one_person_dev.mp4");
-    let robot = Robot::new("edge").set("transcriber.kind=\"pocketsphinx\"");
+    let robot = Robot::new("edge").set("transcriber.kind=\"moonshine\"");
     let output = robot.run(&["replay", recording.to_str().unwrap(), "--duration", "3"]);
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::{Renaming, TopicSound};
@@ -340,20 +341,37 @@ section! {
 }
 
 /// Who turns speech into words.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TranscriberKind {
-    /// Whisper where built in and its model is there, else PocketSphinx.
+    /// The first of the model set's recognisers that is here; Whisper where `transcriber.model` names its file.
     #[default]
     Auto,
-    /// PocketSphinx (Debian packages).
-    Pocketsphinx,
+    /// Moonshine (ONNX Runtime).
+    Moonshine,
     /// whisper.cpp (cargo feature `whisper`).
     Whisper,
     /// Any OpenAI-compatible `/v1/audio/transcriptions` server.
     Openai,
     /// No words.
     None,
+}
+
+impl<'de> Deserialize<'de> for TranscriberKind {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        const KINDS: [&str; 5] = ["auto", "moonshine", "whisper", "openai", "none"];
+        match &*String::deserialize(deserializer)? {
+            "auto" => Ok(Self::Auto),
+            "moonshine" => Ok(Self::Moonshine),
+            "whisper" => Ok(Self::Whisper),
+            "openai" => Ok(Self::Openai),
+            "none" => Ok(Self::None),
+            "pocketsphinx" => Err(D::Error::custom(
+                "`pocketsphinx` is no longer there, Moonshine makes far fewer errors; write \"auto\" or \"moonshine\" and bring its files with `engramd models fetch moonshine_base`",
+            )),
+            other => Err(D::Error::unknown_variant(other, &KINDS)),
+        }
+    }
 }
 
 section! {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ingest::PerceiverSet;
-use crate::config::{Config, EmbedderKind, Engine, Segmentation, TranscriberKind};
+use crate::config::{Config, EmbedderKind, Engine, Segmentation};
 use crate::memory::Memory;
 use crate::models::{Catalogue, Job};
 use crate::mqtt::message::{Ability, Describe};
@@ -31,7 +31,7 @@ pub fn describe(
     let abilities = JOBS
         .into_iter()
         .map(|job| match job {
-            Job::Transcriber => words(config, perceivers),
+            Job::Transcriber => words(perceivers),
             Job::TextEmbedder if config.embedder.kind == EmbedderKind::Server => Ability {
                 job: job.as_str().to_owned(),
                 model: config.embedder.model.clone(),
@@ -107,11 +107,13 @@ fn language_models(config: &Config) -> Vec<Ability> {
         .collect()
 }
 
-/// The recogniser is software or a server, not a file of the catalogue.
-fn words(config: &Config, perceivers: &PerceiverSet) -> Ability {
-    let model = match config.transcriber.kind {
-        TranscriberKind::None => None,
-        _ => perceivers.recogniser.clone(),
-    };
-    Ability { job: Job::Transcriber.as_str().to_owned(), model, sha256: None, licence: None }
+/// A model of the catalogue, or a file or server that the configuration names.
+fn words(perceivers: &PerceiverSet) -> Ability {
+    let file = perceivers.recogniser.as_ref();
+    Ability {
+        job: Job::Transcriber.as_str().to_owned(),
+        model: perceivers.recogniser_name(),
+        sha256: file.map(|file| file.hash.to_string()),
+        licence: file.map(|file| file.licence.clone()),
+    }
 }

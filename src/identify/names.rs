@@ -1,7 +1,7 @@
 //! Names that speakers give themselves: "my name is Ava", "I'm Ava", "call me Ava", "this is Ava speaking".
 //!
 //! Conservative: a wrong name is worse than none. With casing, a name starts with a capital and ends the phrase;
-//! without (PocketSphinx writes lower case only) "I am …" needs a common first name.
+//! without (some recognisers write lower case only) "I am …" needs a common first name.
 
 /// Words that follow "I am" and are no names.
 const NO_NAME: &[&str] = &[

@@ -1,6 +1,6 @@
 //! Models that the configuration names (`face.detector`, `voice.network`), in place of the order of its set.
 
-use crate::config::{Config, FaceDetectorKind, SpeakerNetwork};
+use crate::config::{Config, FaceDetectorKind, SpeakerNetwork, TranscriberKind};
 use crate::models::catalogue::{Catalogue, ModelFile};
 use crate::models::error::ModelError;
 use crate::models::manifest::{Job, Model};
@@ -28,6 +28,15 @@ const fn networks(network: SpeakerNetwork) -> &'static [&'static str] {
     }
 }
 
+/// The model of a recogniser; none: those of the set.
+const fn transcribers(kind: TranscriberKind) -> &'static [&'static str] {
+    match kind {
+        TranscriberKind::Moonshine => &["moonshine_base"],
+        TranscriberKind::Whisper => &["whisper_base_en"],
+        TranscriberKind::Auto | TranscriberKind::Openai | TranscriberKind::None => &[],
+    }
+}
+
 impl Catalogue {
     /// The model that the configuration wants for a job: the best present one of the kind that it names, else of its set.
     ///
@@ -37,6 +46,7 @@ impl Catalogue {
         let named = match job {
             Job::FaceDetector => Some(("face.detector", detectors(config.face.detector))),
             Job::SpeakerEmbedder => Some(("voice.network", networks(config.voice.network))),
+            Job::Transcriber => Some(("transcriber.kind", transcribers(config.transcriber.kind))),
             _ => None,
         };
         let Some((key, names)) = named.filter(|(_, names)| !names.is_empty()) else {

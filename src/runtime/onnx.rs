@@ -15,7 +15,7 @@ use ort::ep::{self, ExecutionProvider, ExecutionProviderDispatch};
 use ort::logging::LogLevel;
 use ort::session::SessionInputValue;
 use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
-use ort::value::TensorRef;
+use ort::value::{DynValue, TensorRef};
 
 pub use crate::config::sections::Device;
 
@@ -100,6 +100,36 @@ pub enum Tensor<'a> {
     F32(ArrayViewD<'a, f32>),
     /// `i64` values (token ids, masks, sample rates).
     I64(ArrayViewD<'a, i64>),
+    /// What a model gave before.
+    Held(&'a Held),
+}
+
+/// An output that stays where ONNX Runtime has it, to go into a model again: a decoder's caches.
+#[derive(Debug)]
+pub struct Held {
+    value: DynValue,
+    model: String,
+    output: String,
+}
+
+impl Held {
+    /// Its values.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Output`] when they are not `f32`.
+    pub fn values(&self) -> Result<ArrayViewD<'_, f32>, RuntimeError> {
+        self.value.try_extract_array::<f32>().map_err(|error| RuntimeError::Output {
+            model: self.model.clone(),
+            output: self.output.clone(),
+            reason: error.to_string(),
+        })
+    }
+}
+
+impl<'a> From<&'a Held> for Tensor<'a> {
+    fn from(held: &'a Held) -> Self {
+        Self::Held(held)
+    }
 }
 
 impl<'a, D: Dimension> From<ArrayView<'a, f32, D>> for Tensor<'a> {
@@ -243,6 +273,18 @@ impl Session {
         inputs: &[(&str, Tensor<'_>)],
         outputs: &[&str],
     ) -> Result<Vec<ArrayD<f32>>, RuntimeError> {
+        self.run_held(inputs, outputs)?.iter().map(|held| Ok(held.values()?.to_owned())).collect()
+    }
+
+    /// As [`Session::run_named`], with the outputs left where they are.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Run`] when the model refuses the inputs, [`RuntimeError::Output`] when an output is absent.
+    pub fn run_held(
+        &mut self,
+        inputs: &[(&str, Tensor<'_>)],
+        outputs: &[&str],
+    ) -> Result<Vec<Held>, RuntimeError> {
         let model = &self.model;
         let fail = |error: ort::Error| RuntimeError::Run {
             model: model.clone(),
@@ -254,22 +296,22 @@ impl Session {
             let value = match tensor {
                 Tensor::F32(view) => TensorRef::from_array_view(view.clone()).map_err(fail)?.into(),
                 Tensor::I64(view) => TensorRef::from_array_view(view.clone()).map_err(fail)?.into(),
+                Tensor::Held(held) => (&held.value).into(),
             };
             values.push((Cow::Borrowed(*name), value));
         }
-        let results = self.inner.run(values).map_err(fail)?;
+        let mut results = self.inner.run(values).map_err(fail)?;
         outputs
             .iter()
             .map(|output| {
-                let fail = |reason: String| RuntimeError::Output {
-                    model: model.clone(),
-                    output: (*output).to_owned(),
-                    reason,
-                };
-                let value =
-                    results.get(output).ok_or_else(|| fail("the model has none".to_owned()))?;
-                let array = value.try_extract_array::<f32>().map_err(|e| fail(e.to_string()))?;
-                Ok(array.to_owned())
+                let (model, output) = (model.clone(), (*output).to_owned());
+                match results.remove(&output) {
+                    Some(value) => Ok(Held { value, model, output }),
+                    None => {
+                        let reason = "the model has none".to_owned();
+                        Err(RuntimeError::Output { model, output, reason })
+                    }
+                }
             })
             .collect()
     }

@@ -85,7 +85,7 @@ pub(super) fn run(_: &DoctorArgs, context: &Context) -> anyhow::Result<u8> {
     let mut findings = vec![configuration(context)];
     findings.extend(machine::devices(&context.config));
     findings.extend(elements::gstreamer());
-    findings.extend(runtimes(context));
+    findings.extend(runtimes());
     findings.extend(models(context));
     findings.extend(store(&context.config.store_dir()));
     findings.extend(machine::rights(&context.config, &context.config.store_dir()));
@@ -172,7 +172,7 @@ fn configuration(context: &Context) -> Finding {
     Finding::ok("configuration", "robot", format!("{} ({from})", context.config.robot_id()))
 }
 
-fn runtimes(context: &Context) -> Vec<Finding> {
+fn runtimes() -> Vec<Finding> {
     // libtorch is linked: this program would not have started without it.
     let mut findings = vec![Finding::ok(
         "runtimes",
@@ -189,21 +189,6 @@ fn runtimes(context: &Context) -> Vec<Finding> {
             "make setup (in a checkout) or make install",
         ),
     });
-    let kind = context.config.transcriber.kind;
-    if matches!(kind, TranscriberKind::Auto | TranscriberKind::Pocketsphinx) {
-        let library = loaded(&["libpocketsphinx.so.3", "libpocketsphinx.so"]);
-        let model = Path::new("/usr/share/pocketsphinx/model/en-us").is_dir();
-        findings.push(match (library, model) {
-            (Some(name), true) => Finding::ok("runtimes", "PocketSphinx", name),
-            (library, _) => Finding::bad(
-                if kind == TranscriberKind::Auto { Verdict::Warning } else { Verdict::Failure },
-                "runtimes",
-                "PocketSphinx",
-                if library.is_some() { "its model en-us is missing" } else { "libpocketsphinx.so.3 is missing" },
-                "apt-get install libpocketsphinx3 pocketsphinx-en-us, or set transcriber.kind = \"none\"",
-            ),
-        });
-    }
     findings
 }
 
@@ -250,14 +235,33 @@ fn models(context: &Context) -> Vec<Finding> {
                 ModelError::NamedAbsent { cure, .. } => cure.clone(),
                 _ => bringing(settings.set),
             };
-            Finding::bad(Verdict::Failure, "models", job.to_string(), error.to_string(), cure)
+            // Without words, all else is there.
+            let left = *job == Job::Transcriber
+                && context.config.transcriber.kind == TranscriberKind::Auto;
+            let verdict = if left { Verdict::Warning } else { Verdict::Failure };
+            Finding::bad(verdict, "models", job.to_string(), error.to_string(), cure)
         }
     };
     let elsewhere = context.config.embedder.kind == EmbedderKind::Server;
     let wanted = |job: &&Job| !(elsewhere && **job == Job::TextEmbedder);
     let segmentation = context.config.diarization.segmentation != Segmentation::Off;
     let asked = segmentation.then_some(&Job::SpeakerSegmentation);
-    NEEDED.iter().filter(wanted).chain(asked).map(job).chain(objects(context)).collect()
+    let transcriber = &context.config.transcriber;
+    // A server, or a file that the configuration names, is not looked for here.
+    let words = match transcriber.kind {
+        TranscriberKind::Moonshine => true,
+        TranscriberKind::Auto | TranscriberKind::Whisper => transcriber.model.is_none(),
+        TranscriberKind::Openai | TranscriberKind::None => false,
+    };
+    let words = words.then_some(&Job::Transcriber);
+    NEEDED
+        .iter()
+        .filter(wanted)
+        .chain(asked)
+        .chain(words)
+        .map(job)
+        .chain(objects(context))
+        .collect()
 }
 
 /// The detector of things, where one is configured.

@@ -17,7 +17,7 @@ use super::steady::{FaceLook, Looks};
 use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
 use crate::config::sections::FacePerception;
-use crate::config::{Config, Segmentation, SpeakerNetwork, find_file};
+use crate::config::{Config, Segmentation, SpeakerNetwork, TranscriberKind, find_file};
 use crate::ids::{ModelHash, SourceId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
@@ -27,7 +27,7 @@ use crate::perceive::face::{
     DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, Thumbnail,
 };
 use crate::perceive::object::{self, Detection, ObjectDetector, WEAK_SHARE, Yolo};
-use crate::perceive::speech::{self, Transcriber};
+use crate::perceive::speech::{self, MoonshineFiles, Transcriber};
 use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
     Embedders, Eres2NetV2, Ge2e, Heard, JointSettings, Levelled, OnnxSpeaker, Pyannote, RawTurn,
@@ -111,8 +111,10 @@ pub struct PerceiverSet {
     segmentation: Option<ModelFile>,
     /// Whose mouth makes the sound.
     active_speaker: Option<ModelFile>,
-    /// What turns speech into words, by its name.
-    pub recogniser: Option<String>,
+    /// What turns speech into words.
+    words: Option<speech::Source>,
+    /// The model of it, where it is one of the catalogue.
+    pub recogniser: Option<ModelFile>,
     /// Finds things; `None` where none is configured, or it cannot be used.
     pub objects: Option<ObjectModel>,
     /// Abilities that are missing, and why.
@@ -182,9 +184,7 @@ impl PerceiverSet {
         };
         // GE2E is quick enough for sliding windows; the thresholds of the splitter are its own.
         let change_finder = catalogue.file("ge2e").ok();
-        let words = speech::open(&config.transcriber)?;
-        let recogniser = words.transcriber.map(|recogniser| recogniser.name().to_owned());
-        degraded.extend(words.degraded.map(|why| format!("words: {why}")));
+        let (words, recogniser) = words(config, catalogue, &mut degraded)?;
         let calibrated = Arc::new(calibrations(config, &mut degraded));
         let objects = ObjectModel::configured(config).unwrap_or_else(|why| {
             degraded.push(format!("objects: {why}"));
@@ -200,6 +200,7 @@ impl PerceiverSet {
             voice_activity,
             segmentation,
             active_speaker,
+            words,
             recogniser,
             objects,
             degraded,
@@ -207,6 +208,17 @@ impl PerceiverSet {
             heard: Arc::default(),
         };
         Ok(set)
+    }
+
+    /// What turns speech into words, by its name.
+    #[must_use]
+    pub fn recogniser_name(&self) -> Option<String> {
+        match (self.words.as_ref()?, &self.recogniser) {
+            (_, Some(file)) => Some(file.name.clone()),
+            (speech::Source::Server, None) => Some("openai".to_owned()),
+            (speech::Source::Whisper(file), None) => Some(file.display().to_string()),
+            (speech::Source::Moonshine(_), None) => None,
+        }
     }
 
     /// What perception was configured with.
@@ -315,9 +327,9 @@ impl PerceiverSet {
     /// # Errors
     /// When its model cannot be opened.
     pub fn recogniser(&self) -> Result<Option<Recogniser>, PerceiveError> {
-        let Some(transcriber) = speech::open(&self.config.transcriber)?.transcriber else {
-            return Ok(None);
-        };
+        let Some(source) = &self.words else { return Ok(None) };
+        let transcriber =
+            speech::open(source, &self.config.transcriber, self.config.models.device)?;
         Ok(Some(Recogniser { transcriber, stages: Arc::clone(&self.stages) }))
     }
 
@@ -426,6 +438,56 @@ fn embedder_file(file: &ModelFile) -> Result<EmbedderFile, ModelError> {
     };
     let min_norm = file.thresholds.as_ref().and_then(|thresholds| thresholds.min_norm);
     Ok(EmbedderFile { path: file.path.clone(), kind, hash: file.hash, min_norm })
+}
+
+/// What turns speech into words, and its model where that is one of the catalogue; an absent one is an ability impaired.
+fn words(
+    config: &Config,
+    catalogue: &Catalogue,
+    degraded: &mut Vec<String>,
+) -> Result<(Option<speech::Source>, Option<ModelFile>), PerceiveError> {
+    let settings = &config.transcriber;
+    let opens = |source: &speech::Source| speech::open(source, settings, config.models.device);
+    match (settings.kind, &settings.model) {
+        (TranscriberKind::None, _) => return Ok((None, None)),
+        (TranscriberKind::Openai, _) => {
+            opens(&speech::Source::Server)?;
+            return Ok((Some(speech::Source::Server), None));
+        }
+        (TranscriberKind::Whisper | TranscriberKind::Auto, Some(file)) => {
+            let source = speech::Source::Whisper(PathBuf::from(file));
+            match opens(&source) {
+                Ok(_) => return Ok((Some(source), None)),
+                Err(error) if settings.kind == TranscriberKind::Whisper => return Err(error.into()),
+                Err(error) => degraded.push(format!("words: {error}")),
+            }
+        }
+        _ => {}
+    }
+    let file = match catalogue.configured(config, Job::Transcriber) {
+        Ok(file) => file,
+        Err(error) if error.is_absence() => {
+            degraded.push(format!("words: {error}"));
+            return Ok((None, None));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let source = if file.name.starts_with("whisper") {
+        let source = speech::Source::Whisper(file.path.clone());
+        if let Err(error) = opens(&source) {
+            degraded.push(format!("words: {error}"));
+            return Ok((None, None));
+        }
+        source
+    } else {
+        let part = |name| file.part(name).map(Path::to_owned);
+        speech::Source::Moonshine(MoonshineFiles {
+            encoder: part("encoder")?,
+            decoder: part("decoder")?,
+            tokenizer: part("tokenizer")?,
+        })
+    };
+    Ok((Some(source), Some(file)))
 }
 
 fn open_embedder(

@@ -1,26 +1,24 @@
 //! Words: what a turn says.
 //!
 //! After `voice` has cut a turn out, a [`Transcriber`] turns its sound into a transcript with word times
-//! where the recogniser gives them. PocketSphinx (loaded when its Debian packages are there), whisper.cpp
-//! (cargo feature `whisper`) and any OpenAI-compatible server are behind the same trait. A turn's words
-//! depend on that turn alone.
+//! where the recogniser gives them. Moonshine (ONNX Runtime), whisper.cpp (cargo feature `whisper`) and any
+//! OpenAI-compatible server are behind the same trait. A turn's words depend on that turn alone.
 
 use crate::percept::Transcript;
+use crate::runtime::onnx::RuntimeError;
 use crate::time::Timestamp;
 
+mod moonshine;
 mod open;
 mod openai;
-#[cfg(any(feature = "whisper", test))]
 mod pieces;
-mod pocketsphinx;
-mod sphinx_ffi;
 mod wav;
 #[cfg(feature = "whisper")]
 mod whisper;
 
-pub use open::{Opened, open};
+pub use moonshine::{Files as MoonshineFiles, Moonshine};
+pub use open::{Source, open};
 pub use openai::OpenAiTranscriber;
-pub use pocketsphinx::PocketSphinx;
 pub use wav::{from_wav, to_wav};
 #[cfg(feature = "whisper")]
 pub use whisper::Whisper;
@@ -28,16 +26,9 @@ pub use whisper::Whisper;
 /// What goes wrong between a turn's sound and its words.
 #[derive(Debug, thiserror::Error)]
 pub enum TranscribeError {
-    /// Software is not installed.
-    #[error("opening {engine}: {reason}; install {packages}")]
-    NotInstalled {
-        /// Which recogniser.
-        engine: &'static str,
-        /// What was not found.
-        reason: String,
-        /// Debian packages that bring it.
-        packages: &'static str,
-    },
+    /// A network cannot be opened or run.
+    #[error(transparent)]
+    Model(#[from] RuntimeError),
     /// A setting or file does not do.
     #[error("opening {engine}: {reason}; {cure}")]
     Setting {

@@ -1,66 +1,51 @@
-//! Which recogniser runs: what the configuration names, or the best that is there.
+//! Which recogniser runs, out of what the configuration names and what is there.
 
-use super::{OpenAiTranscriber, PocketSphinx, TranscribeError, Transcriber};
-use crate::config::{self, TranscriberKind};
+use std::path::PathBuf;
 
-/// What was opened.
-pub struct Opened {
-    /// The recogniser; `None` where words are switched off or none is there.
-    pub transcriber: Option<Box<dyn Transcriber>>,
-    /// Why a better or any recogniser does not run, for `status.degraded` and `doctor`.
-    pub degraded: Option<String>,
+use super::{Moonshine, MoonshineFiles, OpenAiTranscriber, TranscribeError, Transcriber};
+use crate::config;
+use crate::runtime::onnx::Device;
+
+/// Where words come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Moonshine, in ONNX Runtime.
+    Moonshine(MoonshineFiles),
+    /// A file of Whisper in whisper.cpp's format.
+    Whisper(PathBuf),
+    /// The server of `[transcriber]`.
+    Server,
 }
 
-impl Opened {
-    fn with(transcriber: impl Transcriber + 'static) -> Self {
-        Self { transcriber: Some(Box::new(transcriber)), degraded: None }
-    }
-}
-
-/// Opens the recogniser of `[transcriber]`.
-///
-/// `auto` takes Whisper where it is built in and `transcriber.model` is a file, else PocketSphinx where
-/// it is installed, else none, with the reason.
+/// Opens a recogniser.
 ///
 /// # Errors
-/// When a recogniser that is named outright cannot be opened.
-pub fn open(settings: &config::Transcriber) -> Result<Opened, TranscribeError> {
-    match settings.kind {
-        TranscriberKind::None => Ok(Opened { transcriber: None, degraded: None }),
-        TranscriberKind::Pocketsphinx => Ok(Opened::with(PocketSphinx::open()?)),
-        TranscriberKind::Openai => Ok(Opened::with(OpenAiTranscriber::open(settings)?)),
-        TranscriberKind::Whisper => whisper(settings),
-        TranscriberKind::Auto => Ok(auto(settings)),
-    }
-}
-
-fn auto(settings: &config::Transcriber) -> Opened {
-    let mut reasons = Vec::new();
-    if settings.model.is_some() {
-        match whisper(settings) {
-            Ok(opened) => return opened,
-            Err(error) => reasons.push(error.to_string()),
-        }
-    }
-    match PocketSphinx::open() {
-        Ok(sphinx) => {
-            let degraded = (!reasons.is_empty()).then(|| reasons.join("; "));
-            Opened { transcriber: Some(Box::new(sphinx)), degraded }
-        }
-        Err(error) => {
-            reasons.push(error.to_string());
-            Opened { transcriber: None, degraded: Some(reasons.join("; ")) }
-        }
-    }
+/// When it cannot be opened, or this program was built without it.
+pub fn open(
+    source: &Source,
+    settings: &config::Transcriber,
+    device: Device,
+) -> Result<Box<dyn Transcriber>, TranscribeError> {
+    Ok(match source {
+        Source::Moonshine(files) => Box::new(Moonshine::open(files, device)?),
+        Source::Whisper(file) => whisper(file, settings)?,
+        Source::Server => Box::new(OpenAiTranscriber::open(settings)?),
+    })
 }
 
 #[cfg(feature = "whisper")]
-fn whisper(settings: &config::Transcriber) -> Result<Opened, TranscribeError> {
-    super::Whisper::open(settings).map(Opened::with)
+fn whisper(
+    file: &std::path::Path,
+    settings: &config::Transcriber,
+) -> Result<Box<dyn Transcriber>, TranscribeError> {
+    Ok(Box::new(super::Whisper::open(file, settings)?))
 }
 
 #[cfg(not(feature = "whisper"))]
-fn whisper(_: &config::Transcriber) -> Result<Opened, TranscribeError> {
+fn whisper(
+    _: &std::path::Path,
+    _: &config::Transcriber,
+) -> Result<Box<dyn Transcriber>, TranscribeError> {
     Err(TranscribeError::Setting {
         engine: "whisper",
         reason: "this engramd was built without it".to_owned(),

@@ -30,23 +30,23 @@ pub struct Whisper {
 }
 
 impl Whisper {
-    /// Loads the model file `transcriber.model` (`ggml-*.bin`).
+    /// Loads a model file (`ggml-*.bin`).
     ///
     /// # Errors
-    /// [`TranscribeError::Setting`] when no file is named or it is no such model.
-    pub fn open(settings: &config::Transcriber) -> Result<Self, TranscribeError> {
+    /// [`TranscribeError::Setting`] when there is no such file or it is no such model.
+    pub fn open(file: &Path, settings: &config::Transcriber) -> Result<Self, TranscribeError> {
         let fail = |reason: String| TranscribeError::Setting {
             engine: ENGINE,
             reason,
             cure: "set transcriber.model to a ggml Whisper file",
         };
-        let file = settings.model.as_deref().ok_or_else(|| fail("no model is named".to_owned()))?;
-        if !Path::new(file).is_file() {
-            return Err(fail(format!("no file {file}")));
+        let shown = file.display();
+        if !file.is_file() {
+            return Err(fail(format!("no file {shown}")));
         }
         whisper_rs::install_logging_hooks();
         let context = WhisperContext::new_with_params(file, WhisperContextParameters::default())
-            .map_err(|error| fail(format!("{file}: {error}")))?;
+            .map_err(|error| fail(format!("{shown}: {error}")))?;
         let state = context.create_state().map_err(|error| fail(error.to_string()))?;
         // whisper.cpp knows languages by their first part: `en` of `en-US`.
         let language = settings
@@ -54,7 +54,7 @@ impl Whisper {
             .as_deref()
             .map(|tag| tag.split('-').next().unwrap_or(tag).to_lowercase())
             .filter(|language| language != "auto");
-        let model = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+        let model = file.file_stem().unwrap_or_default().to_string_lossy();
         Ok(Self { state, _context: context, language, name: format!("{ENGINE}:{model}") })
     }
 }

@@ -14,7 +14,6 @@ use crate::config::sections::Precision;
 use crate::ids::SourceId;
 use crate::media::Block;
 pub(crate) use crate::perceive::face::material::{model, shared};
-use crate::perceive::speech::{PocketSphinx, Transcriber};
 use crate::time::Timestamp;
 
 /// The sound of anything GStreamer decodes, 16 kHz mono.
@@ -497,14 +496,4 @@ fn speed_of_the_networks() {
     let begin = cpu_secs();
     let frames = fbank.compute(&sound, true).frames;
     println!("fbank: {frames} frames in {:.1} ms", (cpu_secs() - begin) * 1e3);
-    if let Ok(mut sphinx) = PocketSphinx::open() {
-        let begin = cpu_secs();
-        let mut heard = 0.0;
-        for sound in speakers.values().flat_map(|s| s.iter().take(2)) {
-            let transcript = sphinx.transcribe(sound, Timestamp::EPOCH).unwrap();
-            heard += sound.len() as f64 / 16_000.0;
-            println!("   {:.60}", transcript.text);
-        }
-        println!("pocketsphinx: real-time factor {:.3}", (cpu_secs() - begin) / heard);
-    }
 }
