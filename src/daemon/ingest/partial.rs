@@ -1,7 +1,8 @@
 //! Words of a turn that is still being spoken: shown with the open window and told, never remembered. Live only.
 //!
 //! A recogniser is asked for them only while no ended turn waits, and each time for a good deal more than the last, so
-//! that it costs little. Whose turn it is will be known when it has ended: where the robot's or a television's voice is
+//! that it costs little. The last words, which may be cut off, are held back: what is told stands in the whole, nine words
+//! of ten and more. Whose turn it is will be known when it has ended: where the robot's or a television's voice is
 //! enrolled, or the robot may be saying something, nothing is told before.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,7 +20,9 @@ use crate::percept::{SpeechTurn, Transcript};
 use crate::time::{Span, Timestamp};
 
 /// The first words are asked for after so long, seconds.
-const FIRST_SECS: f64 = 1.5;
+const FIRST_SECS: f64 = 1.2;
+/// A word that ends closer to the end of what was heard may be another one, seconds.
+const HOLD_SECS: f64 = 0.3;
 /// Then each time the turn has become longer by this factor …
 const GROWTH: f64 = 1.6;
 /// … up to here: its words come soon enough when it ends.
@@ -77,7 +80,7 @@ impl Partials {
         let span = *span;
         match pending.try_recv() {
             Err(TryRecvError::Empty) => return,
-            Ok(Ok(words)) => self.tell(source, span, words.text.trim(), present),
+            Ok(Ok(words)) => self.tell(source, span, &settled(&words, span), present),
             Ok(Err(error)) => tracing::debug!(%source, %error, "No partial words."),
             Err(TryRecvError::Disconnected) => {}
         }
@@ -103,6 +106,16 @@ impl Partials {
             self.reports.send(Report::Partial(PartialWords { source, span, text })).ok();
         }
     }
+}
+
+/// The words that will stay as more is heard; all of a recogniser that tells no times.
+fn settled(words: &Transcript, span: Span) -> String {
+    if words.words.is_empty() {
+        return words.text.trim().to_owned();
+    }
+    let until = span.end.plus_secs(-HOLD_SECS);
+    let settled = words.words.iter().take_while(|word| word.span.end <= until);
+    settled.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// The open turn as if it had ended here.
@@ -138,8 +151,24 @@ mod tests {
                 times.push(tenth);
             }
         }
-        assert_eq!(times, [15, 24, 39, 63]);
+        assert_eq!(times, [12, 20, 32, 52, 84]);
         assert!(!asked.wants(Span::new(at(30.0), at(31.0))));
         assert!(asked.wants(Span::new(at(30.0), at(31.6))), "another turn");
+    }
+
+    #[test]
+    fn words_that_may_be_cut_off_are_held_back() {
+        let at = |secs: f64| Timestamp::EPOCH.plus_secs(secs);
+        let word = |text: &str, start: f64, end: f64| crate::percept::Word {
+            text: text.into(),
+            span: Span::new(at(start), at(end)),
+            confidence: None,
+        };
+        let mut words = Transcript { text: "Where is the key".to_owned(), ..Transcript::default() };
+        let span = Span::new(at(5.0), at(6.2));
+        assert_eq!(settled(&words, span), "Where is the key");
+        words.words = vec![word("Where", 5.1, 5.4), word("is", 5.4, 5.7), word("the", 5.7, 6.0)];
+        assert_eq!(settled(&words, span), "Where is");
+        assert_eq!(settled(&words, Span::new(at(5.0), at(5.5))), "");
     }
 }
