@@ -25,8 +25,11 @@ pub mod readers;
 pub mod recall;
 pub mod rehearsal;
 mod scratch;
+pub mod script;
 pub mod sound;
 pub mod vad;
 pub mod verify;
+pub mod word_error;
+pub mod words;
 
 pub use error::BenchError;

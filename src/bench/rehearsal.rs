@@ -22,7 +22,7 @@ use crate::daemon::refine::Refiner;
 use crate::identify::MatchThresholds;
 use crate::ids::TurnId;
 use crate::memory::{self, MemoryError, PerceptFilter};
-use crate::percept::Embedding;
+use crate::percept::{Embedding, Transcript};
 use crate::time::Timestamp;
 
 /// A replayed recording.
@@ -37,12 +37,34 @@ pub struct Rehearsal {
     pub stages_ms: BTreeMap<&'static str, f64>,
     /// Abilities that were missing.
     pub degraded: Vec<String>,
+    /// What was heard, by time.
+    pub spoken: Vec<Spoken>,
+    /// How long it was, seconds.
+    pub secs: f64,
     /// The turns' embeddings.
     voices: BTreeMap<TurnId, Option<Embedding>>,
     /// From which cosine on two turns are one voice.
     accept: f32,
     // Last: the store outlives whoever has it open.
     _store: TempDir,
+}
+
+/// A turn that was heard, and its words.
+pub struct Spoken {
+    /// When the recording begins.
+    pub begun: Timestamp,
+    /// The turn, seconds from then.
+    pub span: (f64, f64),
+    /// Its words, where a recogniser ran.
+    pub words: Option<Transcript>,
+}
+
+impl Spoken {
+    /// How long it is, seconds.
+    #[must_use]
+    pub fn secs(&self) -> f64 {
+        self.span.1 - self.span.0
+    }
 }
 
 /// Replays as fast as the machine can, with or without words.
@@ -61,11 +83,19 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
         session_settings(&knowledge, Pace::new(None, false), Courtesy::default(), reports)?;
     let end = remember(&settings, &recording)?;
     let mut voices = BTreeMap::new();
+    let (begun, mut over, mut spoken) = (recording.start(), recording.start(), Vec::new());
     for report in told.try_iter() {
         if let Report::Clip(clip) = report {
+            over = over.max(clip.end);
+            spoken.extend(clip.spoken.iter().map(|turn| Spoken {
+                begun,
+                span: (turn.span.start.secs_since(begun), turn.span.end.secs_since(begun)),
+                words: turn.words.clone(),
+            }));
             voices.extend(clip.spoken.into_iter().map(|turn| (turn.id, turn.embedding)));
         }
     }
+    spoken.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
     let embedder = settings.perceivers.speaker_embedder.as_ref();
     let calibrated = embedder.and_then(|file| file.thresholds.as_ref());
     Ok(Rehearsal {
@@ -73,6 +103,8 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
         end,
         stages_ms: settings.perceivers.stages.millis(),
         degraded: settings.perceivers.degraded.iter().chain(&knowledge.degraded).cloned().collect(),
+        spoken,
+        secs: over.secs_since(begun),
         voices,
         accept: calibrated.map_or(MatchThresholds::UNKNOWN, MatchThresholds::from).accept,
         knowledge,

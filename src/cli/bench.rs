@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::{
-    answers, day, devices, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify,
+    answers, day, devices, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify, words,
 };
 use crate::config::{Config, Llm};
 use crate::perceive::voice::parity;
@@ -61,6 +61,22 @@ enum Measure {
     Vad {
         /// The folder.
         dir: PathBuf,
+    },
+    /// Words against what was said: word errors, words where nobody speaks, word times, and what they cost.
+    ///
+    /// Labels lie beside each recording under its name: `.txt` (what is said; an empty one: nothing), `.stm`, `.rttm` or
+    /// engram-truth/1 `.json` with `turns`. Without punctuation and with numbers spelled out in `wer`, as they are written
+    /// in `wer_as_written`.
+    #[command(after_help = "Examples:
+  engramd --json bench words recordings/
+  engramd bench words evening.wav --labels evening.json")]
+    Words {
+        /// A recording, or a folder of them.
+        #[arg(value_name = "DIR|REC")]
+        recordings: PathBuf,
+        /// The recording's labels, or a folder of labels by the recordings' names [default: beside each recording]
+        #[arg(long, value_name = "FILE|DIR")]
+        labels: Option<PathBuf>,
     },
     /// How near our speaker embedding is to the published implementation's.
     Parity {
@@ -232,6 +248,9 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             show(&verify::voices(config, dir, *secs)?.verification, json)
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
+        Measure::Words { recordings, labels } => {
+            show(&words::measure(config, recordings, labels.as_deref())?, json)
+        }
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),
         Measure::Devices { picture } => show(&devices::measure(config, picture.as_deref())?, json),
         Measure::Memory { hours: Some(hours), corpus, .. } => {
