@@ -22,8 +22,8 @@ setup:
 build: setup
 	cargo build --locked --release
 
-# The development build serves the demo: its dependencies are optimised, it takes half as long as a release build to make,
-# and `make test` needs it, too.
+# The development build serves the demo: its dependencies are optimised, it is made sooner than a release build
+# (benches/LEDGER.md), and `make test` needs it, too.
 demo:
 	@scripts/setup.sh $(PROFILE)
 	@PROFILE="$(PROFILE)" VIDEO="$(VIDEO)" CAMERA="$(CAMERA)" SET="$(SET)" scripts/demo.sh
