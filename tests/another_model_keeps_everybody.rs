@@ -36,6 +36,35 @@ fn learned_with_open_known_with_edge() {
     assert_eq!(seen(&robot), before, "the same two, under the same ids");
 }
 
+/// Ids of people whose voices are known, with those of the voices.
+fn heard(robot: &Robot) -> Vec<String> {
+    let people = robot.json(&["people", "--json"]);
+    let people = people.as_array().cloned().unwrap_or_default();
+    let mut ids: Vec<String> = people
+        .iter()
+        .filter(|person| person["voices"].as_array().is_some_and(|voices| !voices.is_empty()))
+        .map(|person| format!("{} {}", person["id"], person["voices"]))
+        .collect();
+    ids.sort();
+    ids
+}
+
+/// GE2E told voices apart before CAM++ did.
+#[test]
+fn voices_learned_with_the_network_before_are_known_with_this_one() {
+    let video = need!("recordings/two_people_dev.mp4");
+    let video = video.to_str().unwrap_or_default();
+    let mut robot = Robot::new("open").set("voice.network=\"ge2e\"");
+    robot.json_lines(&["replay", video, "--json"]);
+    let before = heard(&robot);
+    assert_eq!(before.len(), 2, "{before:?}");
+    for setting in &mut robot.settings {
+        *setting = setting.replace("voice.network=\"ge2e\"", "voice.network=\"auto\"");
+    }
+    let told = robot.json_lines(&["replay", video, "--again", "--json"]);
+    assert_eq!(heard(&robot), before, "the same two, under the same ids: {told:?}");
+}
+
 /// The person of that id.
 fn person(robot: &Robot, id: &str) -> Value {
     let people = robot.json(&["people", "--json"]);

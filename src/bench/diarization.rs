@@ -108,18 +108,8 @@ pub fn overlap(labels: &Labels, system: &[Segment]) -> (Option<f64>, Option<f64>
 #[must_use]
 pub fn oracle(labels: &Labels, system: &[Segment]) -> Vec<Segment> {
     let truth = |segment: &Segment| {
-        let mut best = (0.0, "nobody");
-        for identity in &labels.identities {
-            let secs: f64 = identity
-                .speaking
-                .iter()
-                .map(|(s, e)| (e.min(segment.end) - s.max(segment.start)).max(0.0))
-                .sum();
-            if secs > best.0 {
-                best = (secs, &identity.id);
-            }
-        }
-        best.1.to_owned()
+        let who = labels.speaks_most(segment.start, segment.end);
+        who.map_or_else(|| "nobody".to_owned(), |who| labels.identities[who].id.clone())
     };
     system.iter().map(|s| Segment { speaker: truth(s), ..s.clone() }).collect()
 }

@@ -87,6 +87,20 @@ pub enum LabelError {
 }
 
 impl Labels {
+    /// Who speaks most between two seconds, as an index of the identities; `None` where nobody does.
+    #[must_use]
+    pub fn speaks_most(&self, start: f64, end: f64) -> Option<usize> {
+        let common = |(from, to): &(f64, f64)| (to.min(end) - from.max(start)).max(0.0);
+        let mut best: Option<(usize, f64)> = None;
+        for (who, identity) in self.identities.iter().enumerate() {
+            let secs: f64 = identity.speaking.iter().map(common).sum();
+            if secs > best.map_or(0.0, |(_, most)| most) {
+                best = Some((who, secs));
+            }
+        }
+        best.map(|(who, _)| who)
+    }
+
     /// Reads `engram-truth/1` (text that begins with `{`) or RTTM.
     ///
     /// RTTM may hold several recordings: then the lines count whose file field is the file name of `recording`

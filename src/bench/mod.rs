@@ -8,6 +8,7 @@ pub mod answers;
 pub mod assignment;
 pub mod av_sync;
 pub mod calibration;
+pub mod channels;
 pub mod checkerboard;
 pub mod day;
 pub mod devices;

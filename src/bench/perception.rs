@@ -123,6 +123,15 @@ pub struct VoiceScores {
     pub overlap_precision: Option<f64>,
     /// Of the time in which two spoke at once, what was heard so.
     pub overlap_recall: Option<f64>,
+    /// Turns in which somebody speaks by the labels.
+    #[serde(default)]
+    pub turns: usize,
+    /// Of them, those that are nobody's.
+    #[serde(default)]
+    pub turns_unassigned: usize,
+    /// Of them, the share that is the person's who has most of the speech of whoever speaks most in them.
+    #[serde(default)]
+    pub turns_right: Option<f64>,
     /// Identities who speak.
     pub speakers_labelled: usize,
     /// Of them, those whose voice was found (as in [`PersonScores::found`]).
@@ -303,6 +312,7 @@ fn voices(
     let mut of = Modality { shares: Shares::new(), all: BTreeMap::new() };
     let mut segments = Vec::new();
     let mut alone = Vec::new();
+    let mut spoken: Vec<(usize, Option<String>)> = Vec::new();
     let mut before: Option<(&str, Timestamp)> = None;
     for line in lines {
         let PerceptLine::Turn { start, end, source, voice, person, .. } = line else { continue };
@@ -317,6 +327,9 @@ fn voices(
             alone.push(segment.clone());
         }
         segments.push(segment);
+        if let Some(who) = labels.speaks_most(start, end) {
+            spoken.push((who, person.clone()));
+        }
         let Some(person) = person else { continue };
         *of.all.entry(person.clone()).or_default() += end - start;
         for (who, identity) in labels.identities.iter().enumerate() {
@@ -350,6 +363,15 @@ fn voices(
         voice.der_average_linkage = rate(&linked, 0.25);
         voice.der_average_linkage_no_collar = rate(&linked, 0.0);
     }
+    voice.turns = spoken.len();
+    voice.turns_unassigned = spoken.iter().filter(|(_, person)| person.is_none()).count();
+    let own = |(who, person): &&(usize, Option<String>)| {
+        person.as_deref().is_some_and(|person| {
+            main_person(&of.shares, *who).is_some_and(|(main, _)| main == person)
+        })
+    };
+    let right = spoken.iter().filter(own).count();
+    voice.turns_right = (!spoken.is_empty()).then(|| right as f64 / spoken.len() as f64);
     for (who, identity) in labels.identities.iter().enumerate() {
         let secs = identity.speaking_secs();
         voice.speakers_labelled += usize::from(secs > 0.0);

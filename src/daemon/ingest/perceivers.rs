@@ -31,8 +31,9 @@ use crate::perceive::speech::{self, MoonshineFiles, Transcriber};
 use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
     Embedders, Eres2NetV2, Ge2e, Heard, JointSettings, Levelled, OnnxSpeaker, Pyannote, RawTurn,
-    Remembering, SileroVad, SpeakerEmbedder, SpeakerSegmentation, SplitSettings, StreamSettings,
-    TurnFinder, TurnFinderState, VoiceActivity, part_jointly, streams,
+    Remembering, ShortSettings, SileroVad, SpeakerEmbedder, SpeakerSegmentation, SplitSettings,
+    StreamSettings, TurnFinder, TurnFinderState, VoiceActivity, decide_short, part_jointly,
+    streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 use crate::runtime::onnx::{self, Device};
@@ -104,7 +105,7 @@ pub struct PerceiverSet {
     pub face_embedder: Option<ModelFile>,
     /// The model that tells voices apart, with its thresholds.
     pub speaker_embedder: Option<ModelFile>,
-    /// The small speaker embedder that looks for changes of voice inside a turn.
+    /// The small speaker embedder that looks for changes of voice inside a turn where the main one is too slow for that.
     change_finder: Option<ModelFile>,
     voice_activity: Option<ModelFile>,
     /// Who speaks when, at once too.
@@ -182,7 +183,7 @@ impl PerceiverSet {
             }),
             None => None,
         };
-        // GE2E is quick enough for sliding windows; the thresholds of the splitter are its own.
+        // GE2E is quick enough for sliding windows.
         let change_finder = catalogue.file("ge2e").ok();
         let (words, recogniser) = words(config, catalogue, &mut degraded)?;
         let calibrated = Arc::new(calibrations(config, &mut degraded));
@@ -273,15 +274,18 @@ impl PerceiverSet {
     pub fn load(&self, calibrated: &Arc<Calibrations>) -> Result<Perceivers, PerceiveError> {
         let faces = self.face_analyser(&self.config.face)?;
         let objects = self.object_detector()?;
-        let splitter = match (&self.speaker_embedder, &self.change_finder) {
-            (Some(main), Some(finder)) if main.hash != finder.hash => {
-                Some(self.remembering(open_embedder(finder, &self.config)?))
-            }
-            _ => None,
-        };
         let voice = self.speaker_embedder()?.map(|voice| self.remembering(voice));
-        let split =
-            SplitSettings { threshold: self.config.voice.threshold, ..SplitSettings::default() };
+        let slow = voice.as_ref().is_some_and(|voice| !voice.hears_parts_at_once());
+        let main = self.speaker_embedder.as_ref();
+        let finder = self
+            .change_finder
+            .as_ref()
+            .filter(|finder| slow && main.is_some_and(|main| main.hash != finder.hash));
+        let splitter = match finder {
+            Some(finder) => Some(self.remembering(open_embedder(finder, &self.config)?)),
+            None => None,
+        };
+        let (split, joint) = changes(finder.or(main), self.config.voice.threshold);
         let min_embed_secs = self.config.voice.min_embed_secs;
         let stages = Arc::clone(&self.stages);
         let calibrated = Arc::clone(calibrated);
@@ -312,6 +316,8 @@ impl PerceiverSet {
             segmentation,
             speaker,
             split,
+            joint,
+            short: self.short(),
             min_embed_secs,
             stages,
         })
@@ -367,6 +373,13 @@ impl PerceiverSet {
     pub fn unlike(&self) -> f32 {
         let calibrated = self.speaker_embedder.as_ref().and_then(|file| file.thresholds.as_ref());
         calibrated.map_or(-1.0, |thresholds| thresholds.maybe)
+    }
+
+    /// When a reply too short for a voice of its own is that of one of its clip; `None` where nobody measured it.
+    #[must_use]
+    pub fn short(&self) -> Option<ShortSettings> {
+        let network = self.speaker_embedder.as_ref().and_then(|file| file.thresholds.as_ref());
+        network.and_then(ShortSettings::of)
     }
 
     /// The voice activity model, alone; `None` where it is missing.
@@ -508,6 +521,15 @@ fn open_embedder(
     Ok(if config.voice.normalise { Box::new(Levelled::new(embedder)) } else { embedder })
 }
 
+/// When one voice follows another, to the network that looks for it; to GE2E's measure where nobody measured it.
+fn changes(finder: Option<&ModelFile>, threshold: f32) -> (SplitSettings, JointSettings) {
+    let measured = finder.and_then(|file| file.thresholds.as_ref()).and_then(|known| known.changes);
+    match measured {
+        Some(network) => (SplitSettings::of(&network, threshold), JointSettings::of(&network)),
+        None => (SplitSettings { threshold, ..Default::default() }, JointSettings::default()),
+    }
+}
+
 /// Speaker segmentation, and what is done with it.
 struct Separation {
     network: Box<dyn SpeakerSegmentation>,
@@ -533,6 +555,9 @@ pub struct Perceivers {
     /// Compares mouths with sound.
     speaker: Option<Box<dyn ActiveSpeaker>>,
     split: SplitSettings,
+    joint: JointSettings,
+    /// When a short reply is somebody's of its clip; `None`: never.
+    short: Option<ShortSettings>,
     min_embed_secs: f64,
     stages: Arc<StageTimes>,
 }
@@ -675,16 +700,17 @@ impl Perceivers {
         Ok(self.stages.time(Stage::ActiveSpeaker, score)?)
     }
 
-    /// Parts voices that a poor channel makes alike: the turns of one microphone and clip, in time order.
+    /// Parts voices that a poor channel makes alike, and gives short replies to one of the clip's voices: the turns of one
+    /// microphone and clip, in time order.
     ///
     /// # Errors
     /// When an embedder cannot run.
     pub fn again(&mut self, turns: Vec<SpeechTurn>) -> Result<Vec<SpeechTurn>, PerceiveError> {
         let stages = Arc::clone(&self.stages);
-        let settings = JointSettings::default();
+        let settings = self.joint;
         let least = self.min_embed_secs;
         stages.time(Stage::Voice, || {
-            Ok(match (&mut self.splitter, &mut self.voice) {
+            let turns = match (&mut self.splitter, &mut self.voice) {
                 (Some(finder), Some(voice)) => {
                     part_jointly(turns, finder.as_mut(), Some(voice.as_mut()), least, &settings)?
                 }
@@ -692,6 +718,10 @@ impl Perceivers {
                     part_jointly(turns, only.as_mut(), None, least, &settings)?
                 }
                 (None, None) => turns,
+            };
+            Ok(match (&mut self.voice, &self.short) {
+                (Some(voice), Some(settings)) => decide_short(turns, voice.as_mut(), settings)?,
+                _ => turns,
             })
         })
     }
@@ -762,27 +792,22 @@ mod tests {
     #[test]
     fn a_speaker_network_that_is_passed_over_is_named() {
         let dir = tempfile::tempdir().unwrap();
-        for file in ["campplus.onnx", "ecapa.onnx"] {
+        for file in ["ecapa.onnx", "ge2e_resemblyzer.pt"] {
             std::fs::write(dir.path().join(file), file).unwrap();
         }
-        let thresholds = dir.path().join(crate::models::thresholds::FOLDER);
-        std::fs::create_dir_all(&thresholds).unwrap();
-        let measured = include_str!("../../../calibration/thresholds/ge2e.toml");
-        let measured = measured.replacen("\"ge2e\"", "\"ecapa\"", 1);
-        std::fs::write(thresholds.join("ecapa.toml"), measured).unwrap();
         let mut config = Config::default();
         config.models.set = ModelSet::Edge;
         config.transcriber.kind = TranscriberKind::None;
         let catalogue = Catalogue::open(Some(dir.path()), None).unwrap();
         let catalogue = catalogue.calibrated_in(dir.path().to_owned());
         let set = PerceiverSet::choose(&config, &catalogue).unwrap();
-        assert_eq!(set.speaker_embedder.unwrap().name, "ecapa");
-        let passed = set.degraded.iter().filter(|why| why.contains("campplus is here")).count();
+        assert_eq!(set.speaker_embedder.unwrap().name, "ge2e");
+        let passed = set.degraded.iter().filter(|why| why.contains("ecapa is here")).count();
         assert_eq!(passed, 1, "{:?}", set.degraded);
-        config.voice.network = SpeakerNetwork::Campplus;
+        config.voice.network = SpeakerNetwork::Ecapa;
         let set = PerceiverSet::choose(&config, &catalogue).unwrap();
-        assert_eq!(set.speaker_embedder.unwrap().name, "campplus");
-        let unmeasured = |why: &&String| why.contains("there are no thresholds for campplus");
+        assert_eq!(set.speaker_embedder.unwrap().name, "ecapa");
+        let unmeasured = |why: &&String| why.contains("there are no thresholds for ecapa");
         assert_eq!(set.degraded.iter().filter(unmeasured).count(), 1, "{:?}", set.degraded);
     }
 

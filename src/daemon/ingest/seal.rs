@@ -31,7 +31,9 @@ use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow}
 use crate::memory::{Draft, MemoryError};
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::CROPS_PER_SEC;
-use crate::perceive::voice::{JointSettings, heard_once, is_poor, lately, settle, take_seconds};
+use crate::perceive::voice::{
+    JointSettings, has_short, heard_once, is_poor, lately, settle, take_seconds,
+};
 use crate::percept::{
     ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
     Transcript,
@@ -457,11 +459,13 @@ impl Sealer {
         Some((turn, None))
     }
 
-    /// Turns of one microphone, in time order, parted where a poor channel makes voices alike; the second voices of
-    /// overlaps find out whose they are. A robot that is told to stop has no time to hear anything again.
+    /// Turns of one microphone, in time order, parted where a poor channel makes voices alike; short replies and the second
+    /// voices of overlaps find out whose they are. A robot that is told to stop has no time to hear anything again.
     fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
         let (turns, seconds) = take_seconds(turns);
-        let heard = if self.is_stopping() || !is_poor(&turns, &JointSettings::default()) {
+        let replies = self.settings.perceivers.short().is_some() && has_short(&turns);
+        let wanted = replies || is_poor(&turns, &JointSettings::default());
+        let heard = if self.is_stopping() || !wanted {
             turns
         } else {
             match take(&self.jobs.again(turns.clone())) {

@@ -5,6 +5,7 @@
 //! samples, so that nothing depends on whether they were still there.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
@@ -83,6 +84,18 @@ impl SpeakerEmbedder for Remembering {
         let vectors = self.inner.embed_windows(sound, window, step)?;
         self.heard.put(key, vectors.clone());
         Ok(vectors)
+    }
+
+    fn embed_parts(
+        &mut self,
+        sound: &[f32],
+        parts: &[Range<usize>],
+    ) -> Result<Vec<Embedding>, VoiceError> {
+        self.inner.embed_parts(sound, parts)
+    }
+
+    fn hears_parts_at_once(&self) -> bool {
+        self.inner.hears_parts_at_once()
     }
 
     fn min_secs(&self) -> f64 {

@@ -20,6 +20,7 @@ use super::heard::{HOP_SECS, WINDOW_SECS};
 use super::turns::STEP;
 use super::{SpeakerEmbedder, VoiceError};
 use crate::media::SAMPLE_RATE;
+use crate::models::thresholds::Changes;
 use crate::percept::{Embedding, SpeechTurn};
 use crate::time::Span;
 
@@ -49,9 +50,22 @@ pub struct JointSettings {
     /// shows by chance was taken off: a third that is none costs more trust than one that is missed.
     pub further_clearness: f32,
     /// So many short windows are looked at around pauses and borders, once the voices are known, per second of sound from
-    /// far; each takes half as long as one of `window_secs`, of which there are five. A narrow band tells too little in so
-    /// short a time. 0: none.
+    /// far; each takes half as long as one of `window_secs`, of which there are five, unless the network [hears parts at
+    /// once](SpeakerEmbedder::hears_parts_at_once). To others a narrow band tells too little in so short a time. 0: none.
     pub fine_per_sec: f64,
+}
+
+impl JointSettings {
+    /// With what the network that looks for changes needs.
+    #[must_use]
+    pub fn of(network: &Changes) -> Self {
+        Self {
+            clearness: network.clearness,
+            further_clearness: network.further_clearness,
+            switch_penalty: network.switch_penalty,
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for JointSettings {
@@ -100,7 +114,9 @@ pub fn part_jointly(
     if !is_poor(&turns, settings) {
         return Ok(turns);
     }
-    let is_fine = settings.fine_per_sec > 0.0 && !is_narrow(&turns, settings);
+    // In its place in the turn a short window tells enough over a narrow band, too.
+    let tells = finder.hears_parts_at_once() || !is_narrow(&turns, settings);
+    let is_fine = settings.fine_per_sec > 0.0 && tells;
     let mut stretches = stretches(turns);
     let window = steps(settings.window_secs) * STEP;
     let hop = steps(settings.step_secs).max(1) * STEP;

@@ -4,6 +4,7 @@
 //! mean, the floor does not: the same voice from far is another one. Raised before, it stays above the floor.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::{SpeakerEmbedder, VoiceError};
 use crate::ids::ModelHash;
@@ -54,6 +55,18 @@ impl SpeakerEmbedder for Levelled {
         step: usize,
     ) -> Result<Vec<Embedding>, VoiceError> {
         self.inner.embed_windows(&levelled(sound), window, step)
+    }
+
+    fn embed_parts(
+        &mut self,
+        sound: &[f32],
+        parts: &[Range<usize>],
+    ) -> Result<Vec<Embedding>, VoiceError> {
+        self.inner.embed_parts(&levelled(sound), parts)
+    }
+
+    fn hears_parts_at_once(&self) -> bool {
+        self.inner.hears_parts_at_once()
     }
 
     fn min_secs(&self) -> f64 {

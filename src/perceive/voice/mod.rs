@@ -5,11 +5,13 @@
 //! sound as [`RawTurn`]s. From there on any worker may go on, since nothing depends on another turn:
 //! [`split_by_speaker`] parts two people who follow each other without a pause, and [`Embedders`] gives each turn its
 //! voice ([`SpeakerEmbedder`]: [`Ge2e`], [`Eres2NetV2`] or any [`OnnxSpeaker`]). Where [`SpeakerSegmentation`] runs, two
-//! who speak at once are cut out of their turns and parted before. When the clip is sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike.
+//! who speak at once are cut out of their turns and parted before. When the clip is sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike, and
+//! [`decide_short`] gives short replies to one of its voices.
 //! What is loud and no speech, and where nothing is to be heard, is told by [`SoundFinder`] on the way.
 
 pub mod eres2netv2;
 pub mod fbank;
+mod frames;
 mod ge2e;
 mod heard;
 mod joint;
@@ -22,12 +24,14 @@ mod overlap;
 pub mod parity;
 pub mod segmentation;
 mod segmenter;
+mod short;
 mod sounds;
 mod split;
 mod turns;
 mod twice;
 mod vad;
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 pub use eres2netv2::{Eres2NetV2, Variant};
@@ -40,6 +44,7 @@ pub use overlap::{Embedders, settle, take_seconds};
 pub use parity::{Parity, parity};
 pub use segmentation::{Pyannote, SpeakerSegmentation, StreamSettings, Streams, streams};
 pub use segmenter::{Segmenter, Stretch};
+pub use short::{ShortSettings, decide_short, has_short};
 pub use sounds::SoundFinder;
 pub use split::{SplitSettings, split_by_speaker};
 pub use turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
@@ -143,6 +148,26 @@ pub trait SpeakerEmbedder: Send {
     ) -> Result<Vec<Embedding>, VoiceError> {
         let windows: Vec<&[f32]> = sound.windows(window.max(1)).step_by(step.max(1)).collect();
         self.embed_equal(&windows)
+    }
+
+    /// Embeds parts of one sound, `[start, end)` in samples. Where the network [hears them at
+    /// once](SpeakerEmbedder::hears_parts_at_once), each has its context from the whole sound.
+    ///
+    /// # Errors
+    /// As [`SpeakerEmbedder::embed`].
+    fn embed_parts(
+        &mut self,
+        sound: &[f32],
+        parts: &[Range<usize>],
+    ) -> Result<Vec<Embedding>, VoiceError> {
+        let cut = |part: &Range<usize>| sound.get(part.clone()).unwrap_or_default();
+        let sounds: Vec<&[f32]> = parts.iter().map(cut).collect();
+        self.embed_all(&sounds)
+    }
+
+    /// Whether windows and parts of a sound cost hardly more than the sound itself, so that it can look for changes of voice.
+    fn hears_parts_at_once(&self) -> bool {
+        false
     }
 
     /// Shortest sound that it can embed at all, seconds. How much it takes for a trustworthy vector is

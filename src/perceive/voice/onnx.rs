@@ -1,16 +1,22 @@
 //! Any speaker network as an ONNX file that hears Kaldi's filter bank: CAM++, ERes2Net, ECAPA-TDNN, ResNet34, …
 //!
 //! Features `[1, T, 80]` of [`super::fbank`] in, a vector `[1, D]` out, one turn at a time at its exact length: how a
-//! batch is filled up must not show in a voice. 3D-Speaker and WeSpeaker publish such files, or scripts that write them
+//! batch is filled up must not show in a voice. Where the file also gives `frames [1, C, F]` and its last layer `head
+//! [D, 2C + 1]` (`models/export/campplus.py`), the voices of all parts of a sound come of one pass ([`super::frames`]).
+//! 3D-Speaker and WeSpeaker publish such files, or scripts that write them
 //! (`speakerlab/bin/export_speaker_embedding_onnx.py`, `wespeaker/bin/export_onnx.py`); what the two expect of the
 //! features differs ([`Recipe`]).
 
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use ndarray::ArrayView3;
+use ndarray::{ArrayD, ArrayView3};
 
 use super::eres2netv2::MAX_SAMPLES;
 use super::fbank::{BANDS, Fbank, Features, Window};
+use super::frames::{Frames, Head, SHIFT};
 use super::{SpeakerEmbedder, VoiceError};
 use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
@@ -66,7 +72,26 @@ pub struct OnnxSpeaker {
     recipe: Recipe,
     fbank: Fbank,
     hash: ModelHash,
+    /// The network's last layer, where it gives its frames.
+    head: Option<Arc<Head>>,
+    /// What was heard last, the newest behind.
+    heard: VecDeque<Pass>,
 }
+
+/// So much of what was heard last is kept, samples: twice what a clip holds, 0.1 MB a second.
+const KEPT: usize = 60 * SAMPLE_RATE as usize;
+
+/// One sound, heard by a network that gives its frames.
+struct Pass {
+    sound: Vec<f32>,
+    frames: Frames,
+    /// The voice of all of it; `None` where it was heard in pieces.
+    whole: Option<Embedding>,
+}
+
+/// The names of the outputs with which parts are embedded after one pass.
+const FRAMES: &str = "frames";
+const HEAD: &str = "head";
 
 impl OnnxSpeaker {
     /// Opens the model and runs it once, so that a file of another kind is refused at once. `hash` marks its embeddings.
@@ -101,20 +126,48 @@ impl OnnxSpeaker {
         let recipe = Recipe::of(framework.as_deref(), input);
         let (input, output) = (input.clone(), output.clone());
         let fbank = Fbank::with_window(recipe.window());
-        let mut embedder = Self { session, input, output, recipe, fbank, hash };
+        let gives = |name: &str| outputs.iter().any(|(output, _)| output == name);
+        let at_once = gives(FRAMES) && gives(HEAD);
+        let mut embedder = Self {
+            session,
+            input,
+            output,
+            recipe,
+            fbank,
+            hash,
+            head: None,
+            heard: VecDeque::new(),
+        };
         let silence = Features { frames: MIN_FRAMES, values: vec![0.0; MIN_FRAMES * BANDS] };
         let width = embedder.forward(&silence)?.len();
-        tracing::debug!(model = embedder.name(), ?recipe, width, "speaker network opened");
+        if at_once {
+            let [head] = embedder.run(&silence, [HEAD])?;
+            embedder.head = Head::of(&head.view()).map(Arc::new);
+        }
+        let at_once = embedder.head.is_some();
+        tracing::debug!(model = embedder.name(), ?recipe, width, at_once, "speaker network opened");
         Ok(embedder)
+    }
+
+    fn run<const N: usize>(
+        &mut self,
+        features: &Features,
+        outputs: [&str; N],
+    ) -> Result<[ArrayD<f32>; N], VoiceError> {
+        let shape = (1, features.frames, BANDS);
+        let view = ArrayView3::from_shape(shape, &features.values)
+            .map_err(|error| self.unfit(error.to_string()))?;
+        Ok(self.session.run(&[(self.input.as_str(), view.into())], outputs)?)
     }
 
     /// The network's own vector `[D]`, not of unit length.
     fn forward(&mut self, features: &Features) -> Result<Vec<f32>, VoiceError> {
-        let shape = (1, features.frames, BANDS);
-        let view = ArrayView3::from_shape(shape, &features.values)
-            .map_err(|error| self.unfit(error.to_string()))?;
-        let [found] =
-            self.session.run(&[(self.input.as_str(), view.into())], [self.output.as_str()])?;
+        let output = self.output.clone();
+        let [found] = self.run(features, [output.as_str()])?;
+        self.vector(&found)
+    }
+
+    fn vector(&self, found: &ArrayD<f32>) -> Result<Vec<f32>, VoiceError> {
         if !matches!(found.shape(), [1, width] if *width > 0) {
             let (output, shape) = (&self.output, found.shape());
             return Err(self.unfit(format!("its output {output:?} is {shape:?}")));
@@ -125,26 +178,120 @@ impl OnnxSpeaker {
     fn unfit(&self, reason: String) -> VoiceError {
         VoiceError::Network { model: self.session.model().to_owned(), reason }
     }
+
+    /// The features of a sound as the network was trained to hear it.
+    fn features(&self, sound: &[f32]) -> Features {
+        let scale = self.recipe.scale();
+        let scaled: Vec<f32> = sound.iter().map(|sample| sample * scale).collect();
+        self.fbank.compute(&scaled, true)
+    }
+
+    /// The unit vector of the network's own.
+    fn embedding(&self, vector: Vec<f32>, samples: usize) -> Result<Embedding, VoiceError> {
+        if !vector.iter().all(|value| value.is_finite()) {
+            let (model, output) = (self.session.model().to_owned(), self.output.clone());
+            let reason = format!("must be finite numbers, after {samples} samples");
+            return Err(RuntimeError::Output { model, output, reason }.into());
+        }
+        Ok(Embedding::normalised(vector, self.hash))
+    }
+
+    fn long_enough(&self, samples: usize) -> Result<(), VoiceError> {
+        if samples >= MIN_SAMPLES {
+            return Ok(());
+        }
+        let (secs, needed) = (samples as f64 / f64::from(SAMPLE_RATE), self.min_secs());
+        Err(VoiceError::TooShort { model: "an ONNX speaker network", secs, needed })
+    }
+
+    /// Hears a sound once, in equal pieces where it is longer than [`MAX_SAMPLES`].
+    fn hear(&mut self, sound: &[f32], channels: usize) -> Result<Pass, VoiceError> {
+        let count = sound.len().div_ceil(MAX_SAMPLES).max(1);
+        let piece = sound.len().div_ceil(count).next_multiple_of(SHIFT);
+        let output = self.output.clone();
+        let (mut frames, mut whole) = (Frames::default(), None);
+        for start in (0..sound.len()).step_by(piece.max(1)) {
+            // The last filter bank frame of a piece looks beyond it.
+            let heard = &sound[start..(start + piece + 240).min(sound.len())];
+            if heard.len() < MIN_SAMPLES {
+                break;
+            }
+            let features = self.features(heard);
+            let [vector, columns] = self.run(&features, [output.as_str(), FRAMES])?;
+            if !frames.extend(&columns.view(), channels) {
+                let shape = columns.shape();
+                return Err(self.unfit(format!("its output {FRAMES:?} is {shape:?}")));
+            }
+            if count == 1 {
+                whole = Some(self.embedding(self.vector(&vector)?, sound.len())?);
+            }
+        }
+        Ok(Pass { sound: sound.to_vec(), frames, whole })
+    }
 }
 
 impl SpeakerEmbedder for OnnxSpeaker {
     fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
-        if sound.len() < MIN_SAMPLES {
-            let secs = sound.len() as f64 / f64::from(SAMPLE_RATE);
-            let needed = self.min_secs();
-            return Err(VoiceError::TooShort { model: "an ONNX speaker network", secs, needed });
+        self.long_enough(sound.len())?;
+        let heard = self.heard.iter().find(|pass| pass.sound == sound);
+        if let Some(whole) = heard.and_then(|pass| pass.whole.as_ref()) {
+            return Ok(whole.clone());
         }
         let extra = sound.len().saturating_sub(MAX_SAMPLES) / 2;
-        let scale = self.recipe.scale();
-        let sound: Vec<f32> =
-            sound[extra..sound.len() - extra].iter().map(|sample| sample * scale).collect();
-        let vector = self.forward(&self.fbank.compute(&sound, true))?;
-        if !vector.iter().all(|value| value.is_finite()) {
-            let (model, output) = (self.session.model().to_owned(), self.output.clone());
-            let reason = format!("must be finite numbers, after {} samples", sound.len());
-            return Err(RuntimeError::Output { model, output, reason }.into());
+        let middle = &sound[extra..sound.len() - extra];
+        let vector = self.forward(&self.features(middle))?;
+        self.embedding(vector, sound.len())
+    }
+
+    fn embed_windows(
+        &mut self,
+        sound: &[f32],
+        window: usize,
+        step: usize,
+    ) -> Result<Vec<Embedding>, VoiceError> {
+        let (window, step) = (window.max(1), step.max(1));
+        let last = sound.len().checked_sub(window);
+        let starts = last.into_iter().flat_map(|last| (0..=last).step_by(step));
+        let parts: Vec<Range<usize>> = starts.map(|start| start..start + window).collect();
+        self.embed_parts(sound, &parts)
+    }
+
+    fn embed_parts(
+        &mut self,
+        sound: &[f32],
+        parts: &[Range<usize>],
+    ) -> Result<Vec<Embedding>, VoiceError> {
+        let alone = |part: &Range<usize>| sound.get(part.clone()).unwrap_or_default();
+        let Some(head) = self.head.clone() else {
+            return parts.iter().map(|part| self.embed(alone(part))).collect();
+        };
+        if parts.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(Embedding::normalised(vector, self.hash))
+        self.long_enough(sound.len())?;
+        let known = self.heard.iter().position(|pass| pass.sound == sound);
+        let pass = match known.and_then(|at| self.heard.remove(at)) {
+            Some(pass) => pass,
+            None => self.hear(sound, head.channels())?,
+        };
+        let vectors: Result<Vec<Embedding>, VoiceError> = parts
+            .iter()
+            .map(|part| match pass.frames.voice(part, &head) {
+                Some(vector) => self.embedding(vector, part.len()),
+                None => self.embed(alone(part)),
+            })
+            .collect();
+        self.heard.push_back(pass);
+        let kept =
+            |heard: &VecDeque<Pass>| heard.iter().map(|pass| pass.sound.len()).sum::<usize>();
+        while self.heard.len() > 1 && kept(&self.heard) > KEPT {
+            self.heard.pop_front();
+        }
+        vectors
+    }
+
+    fn hears_parts_at_once(&self) -> bool {
+        self.head.is_some()
     }
 
     fn min_secs(&self) -> f64 {
@@ -163,8 +310,11 @@ impl SpeakerEmbedder for OnnxSpeaker {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::slice::from_ref;
+
     use super::super::Levelled;
     use super::super::eres2netv2::layout::uniform;
+    use super::super::measured::model;
     use super::*;
     use crate::runtime::tiny::mean_squares;
 
@@ -237,6 +387,56 @@ mod tests {
         }
         let apart = distance(&expected(&povey, &speech), &expected(&hamming, &loud));
         assert!(apart > 1e-3, "the recipes can be told apart: {apart}");
+    }
+
+    #[derive(serde::Deserialize)]
+    struct Golden {
+        samples: usize,
+        /// Frames of 20 ms.
+        part: [usize; 2],
+        whole: Vec<f32>,
+        part_vector: Vec<f32>,
+    }
+
+    /// What `tests/golden/campplus.py` computes in 64 bits.
+    #[test]
+    fn campplus_says_what_its_reference_says_to_the_whole_and_to_a_part() {
+        let Some(path) = model("campplus.onnx") else { return };
+        let golden = include_str!("../../../tests/golden/campplus.json");
+        let golden: Golden = serde_json::from_str(golden).unwrap();
+        let sound = crate::perceive::active_speaker::golden::sound(60);
+        assert_eq!(sound.len(), golden.samples);
+        let mut campplus = OnnxSpeaker::open(&path, HASH, Device::Cpu).unwrap();
+        assert!(campplus.hears_parts_at_once());
+        let before = campplus.embed(&sound).unwrap();
+        let [start, end] = golden.part.map(|frame| frame * SHIFT);
+        let frames = start..end;
+        let part = campplus.embed_parts(&sound, from_ref(&frames)).unwrap().remove(0);
+        for (found, wanted) in [(&before, golden.whole), (&part, golden.part_vector)] {
+            let apart = distance(found, &Embedding::normalised(wanted, HASH));
+            assert!(apart < 2e-4, "{apart}");
+        }
+        // whether its parts were asked for before does not show in the whole
+        assert_eq!(campplus.embed(&sound).unwrap(), before);
+        let windows = campplus.embed_windows(&sound, 19_200, 3_200).unwrap();
+        assert_eq!(windows.len(), (sound.len() - 19_200) / 3_200 + 1);
+        let short = campplus.embed_parts(&sound[..1_000], from_ref(&(0..1_000)));
+        assert!(matches!(short, Err(VoiceError::TooShort { .. })));
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_heard_at_once_is_heard_in_pieces() {
+        let Some(path) = model("campplus.onnx") else { return };
+        let mut campplus = OnnxSpeaker::open(&path, HASH, Device::Cpu).unwrap();
+        let speech: Vec<f32> =
+            speech().iter().copied().cycle().take(MAX_SAMPLES + 16_000).collect();
+        let count = (speech.len() - 19_200) / 16_000 + 1;
+        let vectors = campplus.embed_windows(&speech, 19_200, 16_000).unwrap();
+        assert_eq!(vectors.len(), count);
+        // the sound repeats, so every window is the same voice
+        for vector in &vectors[1..] {
+            assert!(vector.cosine(&vectors[0]).unwrap() > 0.8);
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::heard::{HOP_SECS, WINDOW_SECS};
 use super::turns::STEP;
 use super::{RawTurn, SpeakerEmbedder, VoiceError};
 use crate::media::SAMPLE_RATE;
+use crate::models::thresholds::Changes;
 use crate::percept::Embedding;
 
 /// When a turn is parted.
@@ -42,8 +43,23 @@ pub struct SplitSettings {
     pub threshold: f32,
 }
 
+impl SplitSettings {
+    /// With the cosines of the network that looks for changes.
+    #[must_use]
+    pub fn of(network: &Changes, threshold: f32) -> Self {
+        Self {
+            peak_cosine: network.peak,
+            change_cosine: network.change,
+            pause_cosine: network.pause,
+            short_penalty: network.short_penalty,
+            threshold,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for SplitSettings {
-    /// Tuned for GE2E on LibriSpeech joins and the composed recordings (`measured`).
+    /// The cosines are GE2E's.
     fn default() -> Self {
         Self {
             min_part_secs: 0.7,
@@ -77,7 +93,8 @@ struct Pair {
 
 /// Parts `raw` where the speaker changes; gives it back alone where nobody follows.
 ///
-/// `embedder` should be quick on short windows: GE2E, whichever network embeds the whole turns.
+/// `embedder` should be quick on windows: one that [hears them at once](SpeakerEmbedder::hears_parts_at_once), or GE2E,
+/// whichever network embeds the whole turns.
 ///
 /// # Errors
 /// What the embedder gives.
@@ -208,9 +225,10 @@ impl Sides<'_> {
                 }
             }
         }
-        let sounds: Vec<&[f32]> =
-            new.iter().map(|(start, end)| sound(self.raw, *start..*end)).collect();
-        let vectors = self.embedder.embed_all(&sounds)?;
+        let samples = |step: usize| (step * STEP).min(self.raw.sound.len());
+        let parts: Vec<Range<usize>> =
+            new.iter().map(|(start, end)| samples(*start)..samples(*end)).collect();
+        let vectors = self.embedder.embed_parts(&self.raw.sound, &parts)?;
         self.heard.extend(new.into_iter().zip(vectors));
         Ok(())
     }

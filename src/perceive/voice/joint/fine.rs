@@ -4,6 +4,8 @@
 //! that are known. They are looked at around pauses inside the turns, where a change costs less, and around the borders
 //! that the long windows found; how many there may be is set, since each costs half as much as a long one.
 
+use std::ops::Range;
+
 use super::heaps::{Heaps, Run, cosines, lead, runs, smooth};
 use super::pauses::pauses;
 use super::{JointSettings, Stretch, steps};
@@ -54,8 +56,9 @@ pub(super) fn refine(
     let voices = heaps.middles.len();
     let mut seen: Vec<Vec<f32>> = Vec::with_capacity(places.len());
     for place in &places {
-        let sound = &stretches[place.stretch].sound[place.start..place.end];
-        let vectors = finder.embed_windows(sound, WINDOW, HOP)?;
+        let starts = (place.start..place.end.saturating_sub(WINDOW - 1)).step_by(HOP);
+        let parts: Vec<Range<usize>> = starts.map(|start| start..start + WINDOW).collect();
+        let vectors = finder.embed_parts(&stretches[place.stretch].sound, &parts)?;
         let windows: Vec<&[f32]> = vectors.iter().map(|vector| vector.values.as_slice()).collect();
         seen.push(cosines(&windows, &heaps.middles));
     }
