@@ -26,7 +26,7 @@ pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
 pub use live::{
     CameraAddress, LiveSources, SourceHealth, SourceState, camera_address, needs_sound_card,
-    without_pipeline,
+    playback, without_pipeline,
 };
 pub use options::{Pattern, ReplayOptions};
 pub use playback::Playback;

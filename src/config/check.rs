@@ -4,7 +4,10 @@ use std::net::SocketAddr;
 
 use toml::Value;
 
-use super::{BrokerAddress, Config, EmbedderKind, Engine, TranscriberKind, resolve};
+use super::{
+    BrokerAddress, Config, EchoCancelling, EmbedderKind, Engine, MicrophoneBackend,
+    TranscriberKind, resolve,
+};
 
 /// What a number may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -227,6 +230,21 @@ fn sources(config: &Config, found: &mut Found) {
                 microphone.id, microphone.offset_secs
             );
             wrong(found, format!("microphone.{at}.offset_secs"), message);
+        }
+        let cancels = microphone.echo != EchoCancelling::None;
+        if cancels && microphone.backend == MicrophoneBackend::Cpal {
+            let message = format!(
+                "`echo` of the microphone {:?} is taken out by GStreamer, but its backend is \"cpal\"; set backend = \"gstreamer\"",
+                microphone.id
+            );
+            wrong(found, format!("microphone.{at}.echo"), message);
+        }
+        if !cancels && microphone.playback.is_some() {
+            let message = format!(
+                "`playback` of the microphone {:?} is what echo cancelling works with, which is off; add echo = \"webrtc\", or leave it out",
+                microphone.id
+            );
+            wrong(found, format!("microphone.{at}.playback"), message);
         }
     }
     for (at, camera) in config.camera.iter().enumerate() {

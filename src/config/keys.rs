@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-use super::{Camera, Config, Microphone, MicrophoneBackend};
+use super::{Camera, Config, Microphone};
 
 /// The tree of every key there is: tables and arrays of tables as in the file, leaves hold defaults
 /// (`null` where a key has none).
@@ -18,12 +18,7 @@ pub(super) fn tree() -> &'static Value {
                 uri: None,
                 calibration_file: None,
             }],
-            microphone: vec![Microphone {
-                id: String::new(),
-                backend: MicrophoneBackend::default(),
-                device: None,
-                offset_secs: 0.0,
-            }],
+            microphone: vec![Microphone::default()],
             ..Config::default()
         };
         serde_json::to_value(every_kind_of_entry).unwrap_or_default()

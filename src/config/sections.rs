@@ -103,8 +103,19 @@ pub enum MicrophoneBackend {
     Cpal,
 }
 
+/// How the robot's own voice is taken out of a microphone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EchoCancelling {
+    /// Not at all.
+    #[default]
+    None,
+    /// By WebRTC's echo canceller (GStreamer's `webrtcdsp`), from what the loudspeaker plays.
+    Webrtc,
+}
+
 /// `[[microphone]]`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Microphone {
     /// Name of the source.
@@ -118,6 +129,12 @@ pub struct Microphone {
     /// By how much its sound comes later than the pictures of the same moment, seconds, -5–5.
     #[serde(default)]
     pub offset_secs: f64,
+    /// How the robot's own voice is taken out of it.
+    #[serde(default)]
+    pub echo: EchoCancelling,
+    /// Where what the loudspeaker plays is tapped, as `device`; default: the monitor of the default loudspeaker.
+    #[serde(default)]
+    pub playback: Option<String>,
 }
 
 /// What robots call their own frame in TF, best first (REP 105, REP 120, and others).

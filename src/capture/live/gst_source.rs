@@ -8,6 +8,7 @@ use gstreamer_app::{AppSink, AppSinkCallbacks};
 
 use super::channel::Lane;
 use super::clock::CaptureClock;
+use super::echo::without_echo;
 use super::sound_tap::SoundTap;
 use super::supervise::{Device, Source};
 use crate::capture::error::CaptureError;
@@ -40,11 +41,16 @@ pub(super) struct Launch {
     pub(super) name: String,
     /// Fills its `{uri}`.
     pub(super) uri: String,
+    /// What the loudspeaker plays, to be taken out of its sound.
+    pub(super) playback: Option<String>,
 }
 
 impl Launch {
     fn paragraphs(&self) -> Result<Vec<String>, CaptureError> {
-        Ok(launch::paragraphs(&launch::find(&self.name)?, &self.uri))
+        let paragraphs = launch::paragraphs(&launch::find(&self.name)?, &self.uri);
+        let Some(playback) = &self.playback else { return Ok(paragraphs) };
+        let without = |paragraph| without_echo(&self.name, paragraph, playback);
+        paragraphs.into_iter().map(without).collect()
     }
 
     /// Its pipelines, not started; `id` is for messages.

@@ -6,6 +6,7 @@
 
 mod channel;
 mod clock;
+mod echo;
 mod gst_source;
 mod microphone;
 mod sound_tap;
@@ -24,7 +25,7 @@ use self::microphone::CpalSource;
 pub(in crate::capture) use self::supervise::Pace;
 use self::supervise::{STOPS_WITHIN, Source, Supervised};
 use super::error::CaptureError;
-use crate::config::{Camera, Microphone, MicrophoneBackend, Window};
+use crate::config::{Camera, EchoCancelling, Microphone, MicrophoneBackend, Window};
 use crate::ids::SourceId;
 use crate::media::Item;
 use crate::time::Timestamp;
@@ -356,7 +357,7 @@ pub enum CameraAddress {
 /// Where a camera's pictures come from, as far as its configuration tells.
 #[must_use]
 pub fn camera_address(camera: &Camera) -> CameraAddress {
-    let Launch { name, uri } = camera_launch(camera);
+    let Launch { name, uri, .. } = camera_launch(camera);
     match name.as_str() {
         _ if uri.starts_with("file://") => match glib::filename_from_uri(&uri) {
             Ok((path, _)) => CameraAddress::File(path),
@@ -384,7 +385,7 @@ fn camera_launch(camera: &Camera) -> Launch {
         "uri" | "file" if !given.is_empty() && !given.contains("://") => file_address(given),
         _ => given.to_owned(),
     };
-    Launch { name: name.to_owned(), uri }
+    Launch { name: name.to_owned(), uri, playback: None }
 }
 
 /// The `file://` address of a path; what cannot be one stays as it is.
@@ -408,6 +409,13 @@ fn microphone_source(microphone: &Microphone) -> Box<dyn Source> {
     }
 }
 
+/// Where what the loudspeaker plays is tapped, so that it can be taken out of a microphone; by default the monitor of
+/// PulseAudio's default loudspeaker.
+#[must_use]
+pub fn playback(microphone: &Microphone) -> &str {
+    microphone.playback.as_deref().unwrap_or("pulse")
+}
+
 /// Of those that come by GStreamer: `pulse` or `pulse:NAME` goes through PulseAudio, a launch description (with `!`) is
 /// taken as it is, anything else is an ALSA device.
 fn microphone_launch(microphone: &Microphone) -> Option<Launch> {
@@ -422,7 +430,11 @@ fn microphone_launch(microphone: &Microphone) -> Option<Launch> {
             None => ("alsa", device),
         },
     };
-    Some(Launch { name: name.to_owned(), uri: uri.to_owned() })
+    let playback = match microphone.echo {
+        EchoCancelling::None => None,
+        EchoCancelling::Webrtc => Some(playback(microphone).to_owned()),
+    };
+    Some(Launch { name: name.to_owned(), uri: uri.to_owned(), playback })
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn camera(id: &str, pipeline: &str) -> Camera {
 
 fn microphone(id: &str, device: &str) -> Microphone {
     let (id, device) = (id.to_owned(), Some(device.to_owned()));
-    Microphone { id, backend: MicrophoneBackend::Gstreamer, device, offset_secs: 0.0 }
+    Microphone { id, backend: MicrophoneBackend::Gstreamer, device, ..Microphone::default() }
 }
 
 /// Everything that comes within `secs`.
@@ -110,7 +110,7 @@ fn a_source_that_dies_comes_back_and_one_that_stalls_does_not_hold_up_the_others
 fn the_address_of_a_camera_tells_its_pipeline() {
     let launch = |uri: &str| {
         let given = Camera { uri: Some(uri.to_owned()), pipeline: None, ..camera("c", "") };
-        let Launch { name, uri } = camera_launch(&given);
+        let Launch { name, uri, .. } = camera_launch(&given);
         (name, uri, camera_address(&given))
     };
     let (network, device) = (CameraAddress::Network, CameraAddress::Device);
@@ -418,8 +418,7 @@ fn a_cpal_microphone_gives_blocks_or_says_what_is_missing() {
     let microphone = Microphone {
         id: "m".to_owned(),
         backend: MicrophoneBackend::Cpal,
-        device: None,
-        offset_secs: 0.0,
+        ..Microphone::default()
     };
     let mut live = LiveSources::start_at(&[], &[microphone], &Window::default(), quick()).unwrap();
     let items = listen(&mut live, 2.0);

@@ -10,8 +10,8 @@ use gstreamer::prelude::*;
 
 use super::machine::{BUILT, node, nodes, unbuilt, unused};
 use super::{Finding, Verdict};
-use crate::capture::{needs_sound_card, without_pipeline};
-use crate::config::{Config, Microphone, MicrophoneBackend};
+use crate::capture::{needs_sound_card, playback, without_pipeline};
+use crate::config::{Config, EchoCancelling, Microphone, MicrophoneBackend};
 
 /// Why a device cannot be opened.
 #[derive(Debug)]
@@ -30,7 +30,33 @@ pub(super) fn microphones(config: &Config) -> Vec<Finding> {
     if config.microphone.is_empty() {
         return vec![unused("microphones", cards.len(), "[[microphone]]")];
     }
-    config.microphone.iter().map(|one| microphone(one, &cards)).collect()
+    let playbacks = config.microphone.iter().filter_map(tapped);
+    let microphones = config.microphone.iter().map(|one| microphone(one, &cards));
+    microphones.chain(playbacks).collect()
+}
+
+/// Where the loudspeaker's sound is tapped for a microphone's echo canceller, of ALSA; others are not tried.
+fn tapped(microphone: &Microphone) -> Option<Finding> {
+    if microphone.echo == EchoCancelling::None {
+        return None;
+    }
+    let what = format!("playback of microphone {}", microphone.id);
+    let device = playback(microphone);
+    if device.contains('!') || device == "pulse" || device.starts_with("pulse:") {
+        return Some(Finding::ok("devices", what, format!("{device}, not tried")));
+    }
+    Some(match open_alsa(device) {
+        Ok(()) => Finding::ok("devices", what, format!("{device} can be opened")),
+        Err(Refusal::Busy) => {
+            Finding::ok("devices", what, format!("{device} is there, and in use"))
+        }
+        Err(Refusal::Failed(reason)) => {
+            let cure = "name in playback of [[microphone]] what the loudspeaker's sound can be recorded from: a monitor of \
+                        PulseAudio or PipeWire (\"pulse:NAME.monitor\", `pactl list short sources`), or a loopback device \
+                        (`modprobe snd-aloop`, \"hw:Loopback,1\")";
+            Finding::bad(Verdict::Failure, "devices", what, format!("{device}: {reason}"), cure)
+        }
+    })
 }
 
 /// `cards`: device files that sound can be taken from.
@@ -152,7 +178,21 @@ mod tests {
 
     fn look(backend: MicrophoneBackend, device: &str, cards: &[PathBuf]) -> Finding {
         let (id, device) = ("ears".into(), Some(device.into()));
-        microphone(&Microphone { id, backend, device, offset_secs: 0.0 }, cards)
+        microphone(&Microphone { id, backend, device, ..Microphone::default() }, cards)
+    }
+
+    #[test]
+    fn a_playback_that_cannot_be_recorded_has_its_cure() {
+        let of = |playback: &str| Microphone {
+            echo: EchoCancelling::Webrtc,
+            playback: Some(playback.to_owned()),
+            ..Microphone::default()
+        };
+        assert_eq!(tapped(&of("pulse:speaker.monitor")).unwrap().verdict, Verdict::Ok);
+        assert!(tapped(&Microphone::default()).is_none(), "nothing is tapped");
+        let finding = tapped(&of("hw:CARD=nobodys,DEV=0")).unwrap();
+        assert_eq!(finding.verdict, Verdict::Failure);
+        assert!(finding.cure.unwrap().contains("monitor"));
     }
 
     #[test]
