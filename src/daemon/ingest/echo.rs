@@ -113,6 +113,35 @@ fn put<T>(kept: &mut VecDeque<T>, one: T) {
     kept.push_back(one);
 }
 
+/// Whether words are those of a text, in their order and all but a few (a recogniser mishears some).
+pub(super) fn repeats(heard: &str, said: &str) -> bool {
+    let (heard, said) = (words(heard), words(said));
+    let (agreeing, _) = in_order(&heard, &said);
+    agreeing >= LEAST.min(heard.len()).max(1) && agreeing as f64 >= AGREEING * heard.len() as f64
+}
+
+/// What was heard without the words of a text that was spoken at the same time. Words count as the text's where two or more
+/// follow each other as they do there: single ones are in many sentences.
+pub(super) fn without(heard: &str, said: &str) -> String {
+    let found = tokens(heard);
+    let said: Vec<String> = tokens(said).into_iter().map(|token| token.word).collect();
+    let mut is_said = vec![false; found.len()];
+    for start in 0..found.len() {
+        let follows = |from: usize| {
+            let pairs = found[start..].iter().zip(&said[from..]);
+            pairs.take_while(|(token, word)| token.word == **word).count()
+        };
+        let longest = (0..said.len()).map(follows).max().unwrap_or(0);
+        if longest >= LEAST {
+            is_said[start..start + longest].fill(true);
+        }
+    }
+    let end = |n: usize| found.get(n + 1).map_or(heard.len(), |next| next.range.start);
+    let left = (0..found.len()).filter(|n| !is_said[*n]);
+    let left: String = left.filter_map(|n| heard.get(found[n].range.start..end(n))).collect();
+    left.trim().to_owned()
+}
+
 fn is_mostly_in(span: Span, other: Span) -> bool {
     span.overlap_secs(other) > 0.5 * span.secs()
 }
@@ -168,6 +197,17 @@ mod tests {
         assert!(echoes.take(span(5.0, 8.0), "she put the green parcel on the self in the kitchen"));
         assert!(!echoes.take(span(9.0, 12.0), "she put the green parcel on the shelf"), "somebody");
         assert!(expecting(TEXT).take(span(1.0, 9.0), TEXT));
+    }
+
+    #[test]
+    fn who_speaks_at_the_same_time_keeps_their_words() {
+        let heard = "She put the green parcel on, I really like that! In the kitchen.";
+        assert_eq!(without(heard, TEXT), "I really like that!");
+        assert_eq!(without("The other one is in it.", TEXT), "The other one is in it.");
+        assert_eq!(without("She put the green parcel on the shelf.", TEXT), "");
+        assert_eq!(without("", TEXT), "");
+        assert!(repeats("she put the green barrel on the shelf", TEXT));
+        assert!(!repeats("stop, I have to go now", TEXT) && !repeats("", TEXT));
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! What is told from outside while a session runs: where the robot is, when it speaks itself, what it is made to say.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::echo::Echoes;
+use super::echo::{self, Echoes};
+use crate::ids::SourceId;
 use crate::media::Pose;
+use crate::percept::SpeechTurn;
 use crate::time::{Span, Timestamp};
 
 /// Poses kept until a clip takes them; half an hour at 50 per second.
@@ -27,12 +29,23 @@ pub struct OwnSpeech {
     pub text: Option<String>,
 }
 
+impl OwnSpeech {
+    /// When it is heard, as far as a stretch tells.
+    fn heard(&self, during: Span) -> Span {
+        // A room and a sound card take their time.
+        let end = self.end.unwrap_or(Timestamp::MAX).min(during.end.plus_secs(1.0));
+        Span::new(self.start, end.max(self.start).plus_secs(ECHO_SECS))
+    }
+}
+
 #[derive(Debug, Default)]
 struct Kept {
     poses: VecDeque<Pose>,
     speech: VecDeque<OwnSpeech>,
     /// What it was made to say: asked only as long as it does not tell when it speaks.
     echoes: Echoes,
+    /// Microphones out of which the robot's voice is taken before anybody listens.
+    cancelled: BTreeSet<SourceId>,
     /// Microphones are not listened to.
     muted: bool,
     /// Who writes the poses down, too.
@@ -54,6 +67,11 @@ impl Inbox {
         let (told, poses) = unbounded();
         self.lock().listener = Some(told);
         poses
+    }
+
+    /// Of these microphones the robot's own voice is taken out as they are heard.
+    pub(super) fn without_echo(&self, cancelled: BTreeSet<SourceId>) {
+        self.lock().cancelled = cancelled;
     }
 
     /// From now on microphones are not listened to, or are again.
@@ -118,17 +136,61 @@ impl Inbox {
         self.lock().speech.iter().cloned().collect()
     }
 
-    /// Whether most of a stretch lies in the robot's own speech; what goes on has no end yet.
+    /// When the robot itself was heard by a microphone during a stretch; what goes on has no end yet. Nothing where its
+    /// voice is taken out of the sound.
     #[must_use]
-    pub fn is_own(&self, span: Span) -> bool {
+    pub fn own_during(&self, source: &SourceId, span: Span) -> Vec<Span> {
         let kept = self.lock();
-        let within = |speech: &OwnSpeech| {
-            // a room and a sound card take their time
-            let end = speech.end.unwrap_or(Timestamp::MAX).min(span.end.plus_secs(1.0));
-            let heard = Span::new(speech.start, end.max(speech.start).plus_secs(ECHO_SECS));
-            heard.intersection(span).map_or(0.0, Span::secs)
-        };
-        kept.speech.iter().map(within).sum::<f64>() > 0.5 * span.secs()
+        if kept.cancelled.contains(source) {
+            return Vec::new();
+        }
+        kept.speech.iter().filter_map(|speech| speech.heard(span).intersection(span)).collect()
+    }
+
+    /// Whether most of a stretch lies in the robot's own speech, as a microphone hears it.
+    #[must_use]
+    pub fn is_own(&self, source: &SourceId, span: Span) -> bool {
+        let within = self.own_during(source, span);
+        within.into_iter().map(Span::secs).sum::<f64>() > 0.5 * span.secs()
+    }
+
+    /// Whether words that were heard while the robot spoke are what it said, where that was told.
+    #[must_use]
+    pub(super) fn is_said(&self, span: Span, words: &str) -> bool {
+        self.said_during(span).is_some_and(|said| echo::repeats(words, &said))
+    }
+
+    /// What the robot said during a stretch, as far as it was told.
+    fn said_during(&self, span: Span) -> Option<String> {
+        let kept = self.lock();
+        let during =
+            kept.speech.iter().filter(|speech| speech.heard(span).overlap_secs(span) > 0.0);
+        let texts: Vec<&str> = during.filter_map(|speech| speech.text.as_deref()).collect();
+        (!texts.is_empty()).then(|| texts.join(" "))
+    }
+
+    /// Whether a turn is, by its words, the robot's. Of who speaks over it, its words are taken out, since no recogniser tells
+    /// whose a word of two at once is; where hardly any are left, the second voice that was heard was the robot's, too.
+    pub(super) fn hears_itself(&self, turn: &mut SpeechTurn) -> bool {
+        let Some(words) = &mut turn.words else { return false };
+        if self.is_echo(turn.span, &words.text) {
+            return true;
+        }
+        let Some(said) = self.said_during(turn.span) else { return false };
+        let is_over = turn.overlapped && self.is_own(&turn.source, turn.span);
+        if is_over || self.lock().cancelled.contains(&turn.source) {
+            if echo::repeats(&words.text, &said) {
+                return true;
+            }
+        }
+        if is_over {
+            let left = echo::without(&words.text, &said);
+            if left != words.text {
+                words.text = left;
+                words.words.clear();
+            }
+        }
+        false
     }
 
     /// Takes the poses before `border`, in time order.
@@ -165,16 +227,55 @@ mod tests {
         assert_eq!(stamps(inbox.poses_before(at(9))), [at(7)]);
     }
 
+    fn ears() -> SourceId {
+        SourceId::new("ears")
+    }
+
+    #[test]
+    fn a_microphone_without_echo_hears_others_unless_they_say_what_the_robot_says() {
+        let inbox = Inbox::default();
+        let text = Some("The parcel is on the shelf.".to_owned());
+        inbox.speaking(OwnSpeech { start: at(10), end: Some(at(14)), text });
+        let span = Span::new(at(11), at(13));
+        assert!(inbox.is_own(&ears(), span));
+        inbox.without_echo([ears()].into());
+        assert!(!inbox.is_own(&ears(), span) && inbox.own_during(&ears(), span).is_empty());
+        assert!(inbox.is_own(&SourceId::new("other"), span), "it has its echo");
+        assert!(inbox.is_said(span, "The parcel's on the shelf"));
+        assert!(!inbox.is_said(span, "Wait, which shelf do you mean?"));
+        assert!(!inbox.is_said(Span::new(at(20), at(22)), "The parcel is on the shelf"));
+    }
+
+    #[test]
+    fn a_second_voice_that_says_the_robots_words_is_the_robots() {
+        let inbox = Inbox::default();
+        let text = Some("The parcel is on the shelf in the kitchen.".to_owned());
+        inbox.speaking(OwnSpeech { start: at(10), end: Some(at(14)), text });
+        let mut turn = crate::daemon::ingest::told::alone(crate::media::ToldWords {
+            source: ears(),
+            span: Span::new(at(11), at(13)),
+            text: "on the shelf in the kitchen".to_owned(),
+        });
+        turn.overlapped = true;
+        assert!(inbox.hears_itself(&mut turn));
+        let mut words = |text: &str| {
+            turn.words.as_mut().unwrap().text = text.to_owned();
+            (inbox.hears_itself(&mut turn), turn.words.clone().unwrap().text)
+        };
+        let (own, left) = words("The parcel is on, wait, that is mine, I bought it");
+        assert_eq!((own, left.as_str()), (false, "wait, that is mine, I bought it"));
+    }
+
     #[test]
     fn what_is_mostly_the_robots_own_speech_is_its_own() {
         let inbox = Inbox::default();
         inbox.speaking(OwnSpeech { start: at(10), end: Some(at(14)), text: None });
-        assert!(inbox.is_own(Span::new(at(10), at(14))));
-        assert!(inbox.is_own(Span::new(at(12), at(15))));
-        assert!(!inbox.is_own(Span::new(at(13), at(20))));
-        assert!(!inbox.is_own(Span::new(at(2), at(5))));
+        assert!(inbox.is_own(&ears(), Span::new(at(10), at(14))));
+        assert!(inbox.is_own(&ears(), Span::new(at(12), at(15))));
+        assert!(!inbox.is_own(&ears(), Span::new(at(13), at(20))));
+        assert!(!inbox.is_own(&ears(), Span::new(at(2), at(5))));
         inbox.speaking(OwnSpeech { start: at(30), end: None, text: None });
-        assert!(inbox.is_own(Span::new(at(40), at(43))), "it still speaks");
+        assert!(inbox.is_own(&ears(), Span::new(at(40), at(43))), "it still speaks");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::perceivers::Calibrations;
 use super::report::{Report, SessionEnd};
 use super::session::{IngestError, Session, SessionSettings};
 use crate::capture::{LiveSources, SourceHealth};
+use crate::config::{EchoCancelling, Microphone};
 use crate::ids::{SessionId, SourceId};
 use crate::media::Item;
 use crate::supervise::contained;
@@ -54,6 +55,9 @@ fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionE
     let config = Arc::clone(&settings.config);
     let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
     let (cameras, microphones) = (sources.cameras(), sources.microphones());
+    let cancels = |one: &&Microphone| one.echo != EchoCancelling::None;
+    let cancelled = config.microphone.iter().filter(cancels).map(|one| SourceId::new(&one.id));
+    settings.inbox.without_echo(cancelled.collect());
     // A session before this one may have learned what was not kept.
     settings.unlearn(&mut settings.resolver.lock().unwrap_or_else(PoisonError::into_inner));
     let session = Session {

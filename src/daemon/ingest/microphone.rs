@@ -206,7 +206,8 @@ impl MicrophoneStage {
         if let Some(mouths) = &self.mouths {
             mouths.heard(self.index, &raw);
         }
-        Underway { result: self.jobs.voice(raw.clone()), raw, shown: false }
+        let own = self.settings.inbox.own_during(&self.source, raw.span);
+        Underway { result: self.jobs.voice(raw.clone(), own), raw, shown: false }
     }
 
     /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.

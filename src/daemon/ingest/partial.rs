@@ -88,7 +88,11 @@ impl Partials {
     }
 
     fn tell(&self, source: &SourceId, span: Span, text: &str, present: &PresentBoard) {
-        if text.is_empty() || self.inbox.is_own(span) || self.inbox.may_be_echo(span) {
+        if text.is_empty()
+            || self.inbox.is_own(source, span)
+            || self.inbox.may_be_echo(span)
+            || self.inbox.is_said(span, text)
+        {
             return;
         }
         present.words(source, span.start, text);

@@ -18,7 +18,7 @@ use crate::camera::CameraInfo;
 use crate::capture::picture::to_rgb;
 use crate::config::sections::FacePerception;
 use crate::config::{Config, Segmentation, SpeakerNetwork, TranscriberKind, find_file};
-use crate::ids::{ModelHash, SourceId};
+use crate::ids::{ModelHash, SourceId, TurnId};
 use crate::media::{Frame, Picture};
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
@@ -30,18 +30,21 @@ use crate::perceive::object::{self, Detection, ObjectDetector, WEAK_SHARE, Yolo}
 use crate::perceive::speech::{self, MoonshineFiles, Transcriber};
 use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
-    Embedders, Eres2NetV2, Ge2e, Heard, JointSettings, Levelled, OnnxSpeaker, Pyannote, RawTurn,
-    Remembering, ShortSettings, SileroVad, SpeakerEmbedder, SpeakerSegmentation, SplitSettings,
-    StreamSettings, TurnFinder, TurnFinderState, VoiceActivity, decide_short, part_jointly,
-    streams,
+    Embedders, Eres2NetV2, Ge2e, Heard, JointSettings, Levelled, Listener, OnnxSpeaker, Pyannote,
+    RawTurn, Remembering, ShortSettings, SileroVad, SpeakerEmbedder, SpeakerSegmentation,
+    SplitSettings, StreamSettings, TurnFinder, TurnFinderState, VoiceActivity, decide_short,
+    part_jointly, streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 use crate::runtime::onnx::{self, Device};
+use crate::time::Span;
 
 /// Threads inside one model call: a constant, because it decides the last bits of the result.
 const INTRA_OP_THREADS: usize = 1;
 /// JPEG quality of the frames that the window keeps.
 const FRAME_QUALITY: u8 = 80;
+/// Who is heard so soon before or after speaking over the robot is who does, seconds.
+const NEAR_SECS: f64 = 0.5;
 
 /// Cameras whose calibration is known.
 pub type Calibrations = BTreeMap<SourceId, CameraInfo>;
@@ -110,6 +113,8 @@ pub struct PerceiverSet {
     voice_activity: Option<ModelFile>,
     /// Who speaks when, at once too.
     segmentation: Option<ModelFile>,
+    /// The same network, for what is heard beside the robot's own voice: wherever its file is.
+    beside: Option<ModelFile>,
     /// Whose mouth makes the sound.
     active_speaker: Option<ModelFile>,
     /// What turns speech into words.
@@ -149,6 +154,7 @@ impl PerceiverSet {
             Segmentation::Off => None,
             _ => choose(Job::SpeakerSegmentation, "telling two voices at once")?,
         };
+        let beside = catalogue.configured(config, Job::SpeakerSegmentation).ok();
         // The open set has none by design, and lacks nothing.
         let scored = config.active_speaker.on
             && !catalogue.manifest().order(config.models.set, Job::ActiveSpeaker).is_empty();
@@ -200,6 +206,7 @@ impl PerceiverSet {
             speaker_embedder,
             voice_activity,
             segmentation,
+            beside,
             active_speaker,
             words,
             recogniser,
@@ -295,6 +302,8 @@ impl PerceiverSet {
             speaker.transpose()?.map(|speaker| Box::new(speaker) as Box<dyn ActiveSpeaker>);
         let open = |file: &ModelFile| Pyannote::open(&file.path, self.config.models.device);
         let network = self.segmentation.as_ref().map(open).transpose()?;
+        let beside = self.beside.as_ref().filter(|_| network.is_none()).map(open).transpose()?;
+        let beside = beside.map(|network| Box::new(network) as Box<dyn SpeakerSegmentation>);
         let diarization = &self.config.diarization;
         let segmentation = network.map(|network| Separation {
             network: Box::new(network),
@@ -314,6 +323,8 @@ impl PerceiverSet {
             voice,
             splitter,
             segmentation,
+            beside,
+            unlike: self.unlike(),
             speaker,
             split,
             joint,
@@ -552,6 +563,10 @@ pub struct Perceivers {
     splitter: Option<Box<dyn SpeakerEmbedder>>,
     /// Tells two voices at once; `None` where that is off.
     segmentation: Option<Separation>,
+    /// Hears others beside the robot where `segmentation` is off.
+    beside: Option<Box<dyn SpeakerSegmentation>>,
+    /// Below which cosine two voices are surely two.
+    unlike: f32,
     /// Compares mouths with sound.
     speaker: Option<Box<dyn ActiveSpeaker>>,
     split: SplitSettings,
@@ -657,11 +672,54 @@ impl Perceivers {
         scaled
     }
 
-    /// Splits a raw turn where the speaker changes or two speak at once, and embeds each part.
+    /// Parts a raw turn: the robot's share (`own`: when it spoke), that of who speaks over it, and what others say, which is
+    /// split where the speaker changes or two speak at once. Each part is embedded, but for the robot's.
     ///
     /// # Errors
     /// When a network cannot run.
-    pub fn voice(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
+    pub fn voice(&mut self, raw: &RawTurn, own: &[Span]) -> Result<Vec<SpeechTurn>, PerceiveError> {
+        if own.is_empty() {
+            return self.voices(raw);
+        }
+        let network = match (&mut self.segmentation, &mut self.beside) {
+            (Some(separation), _) => Some(separation.network.as_mut()),
+            (None, Some(network)) => Some(network.as_mut()),
+            (None, None) => None,
+        };
+        let mut listener = Listener {
+            network: network.map(|network| network as &mut dyn SpeakerSegmentation),
+            voice: self.voice.as_mut().map(|voice| voice.as_mut() as &mut dyn SpeakerEmbedder),
+            unlike: self.unlike,
+            min_embed_secs: self.min_embed_secs,
+            split: &self.split,
+        };
+        let stages = Arc::clone(&self.stages);
+        let shares = stages.time(Stage::SpeakerSegmentation, || listener.shares(raw, own))?;
+        let mut turns = Vec::new();
+        for part in &shares.alone {
+            turns.extend(self.voices(part)?);
+        }
+        let over = shares.over.into_iter().map(|part| {
+            // Who goes on when the robot has ended, or began before it did, is who spoke over it.
+            let near = |turn: &&SpeechTurn| {
+                let gap = turn.span.start.secs_since(part.span.end);
+                gap.max(part.span.start.secs_since(turn.span.end)) <= NEAR_SECS
+            };
+            let voice =
+                turns.iter().find(near).and_then(|turn: &SpeechTurn| turn.embedding.clone());
+            SpeechTurn { overlapped: true, ..part.into_turn(TurnId::default(), voice) }
+        });
+        let mut over: Vec<SpeechTurn> = over.collect();
+        let own = shares.own.into_iter();
+        over.extend(
+            own.map(|part| SpeechTurn { own: true, ..part.into_turn(TurnId::default(), None) }),
+        );
+        turns.append(&mut over);
+        turns.sort_by_key(|turn| turn.span.start);
+        Ok(turns)
+    }
+
+    fn voices(&mut self, raw: &RawTurn) -> Result<Vec<SpeechTurn>, PerceiveError> {
         let stages = Arc::clone(&self.stages);
         let found = match &mut self.segmentation {
             Some(Separation { network, settings, separate }) => {

@@ -21,6 +21,7 @@ use crate::perceive::active_speaker::Excerpt;
 use crate::perceive::voice::RawTurn;
 use crate::percept::{SpeechTurn, Transcript};
 use crate::supervise::GaveUp;
+use crate::time::Span;
 
 /// Workers for faces, things, voices and mouths.
 const PERCEIVE: &str = "perceive";
@@ -39,7 +40,7 @@ pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 
 enum Job {
     Frame(Frame, Looks, Sender<Result<Analysed, PerceiveError>>),
-    Voice(RawTurn, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
+    Voice(RawTurn, Vec<Span>, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
     Mouth(RawTurn, Excerpt, Sender<Result<Scores, PerceiveError>>),
     Again(Vec<SpeechTurn>, Sender<Result<Vec<SpeechTurn>, PerceiveError>>),
 }
@@ -228,8 +229,8 @@ impl JobQueue {
 
     /// Splits a raw turn by speaker and embeds the parts.
     #[must_use]
-    pub fn voice(&self, turn: RawTurn) -> Pending<Vec<SpeechTurn>> {
-        self.put(|reply| Job::Voice(turn, reply))
+    pub fn voice(&self, turn: RawTurn, own: Vec<Span>) -> Pending<Vec<SpeechTurn>> {
+        self.put(|reply| Job::Voice(turn, own, reply))
     }
 
     /// Scores a face against a turn: log odds by time.
@@ -312,7 +313,7 @@ fn work(perceivers: Perceivers, queue: &Receiver<Job>, courtesy: &Courtesy, care
         // A receiver that is gone means that nobody waits any more.
         match job {
             Job::Frame(frame, looks, reply) => reply.send(worker.frame(&frame, &looks)).ok(),
-            Job::Voice(turn, reply) => reply.send(worker.voice(&turn)).ok(),
+            Job::Voice(turn, own, reply) => reply.send(worker.voice(&turn, &own)).ok(),
             Job::Mouth(turn, excerpt, reply) => reply.send(worker.mouth(&turn, &excerpt)).ok(),
             Job::Again(turns, reply) => reply.send(worker.again(turns)).ok(),
         };

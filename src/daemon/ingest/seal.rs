@@ -197,9 +197,7 @@ impl Sealer {
     /// Commits the late words that are there by now.
     fn commit_late(&mut self) -> Result<(), IngestError> {
         while let Some((clip, mut turn)) = self.late.next_ready() {
-            let words = turn.words.as_ref();
-            let inbox = &self.settings.inbox;
-            turn.own = words.is_some_and(|words| inbox.is_echo(turn.span, &words.text));
+            turn.own = self.settings.inbox.hears_itself(&mut turn);
             let shared = Arc::clone(&self.settings.resolver);
             let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
             let into = (&self.settings.memory, &self.settings.memorizer);
@@ -396,10 +394,7 @@ impl Sealer {
         if self.microphones.len() > 1 {
             self.ids.lately = lately(&ended, border.end);
         }
-        for turn in ended.iter_mut().filter(|turn| self.settings.inbox.is_own(turn.span)) {
-            turn.own = true;
-            turn.embedding = None;
-        }
+        self.take_own(&mut ended);
         give_words(&mut ended, told);
         let wait = self.stopping.is_none();
         let heard: Vec<Heard> =
@@ -410,14 +405,35 @@ impl Sealer {
         heard.map(|heard| self.without_echoes(heard))
     }
 
+    /// What lies mostly in the robot's own speech is its own, but for who was heard beside it: of two voices at once the
+    /// second is somebody's.
+    fn take_own(&self, turns: &mut [SpeechTurn]) {
+        for n in 0..turns.len() {
+            let pairs = |other: Option<&SpeechTurn>| {
+                other.is_some_and(|one| one.overlapped && one.span == turns[n].span)
+            };
+            let (is_first, is_second) = (pairs(turns.get(n + 1)), n > 0 && pairs(turns.get(n - 1)));
+            let turn = &mut turns[n];
+            if turn.own || !self.settings.inbox.is_own(&turn.source, turn.span) {
+                continue;
+            }
+            if turn.overlapped && is_second {
+                // What is understood of both is no longer the first one's.
+                turn.words = None;
+            } else if !turn.overlapped || is_first {
+                turn.own = true;
+                turn.embedding = None;
+            }
+        }
+    }
+
     /// A turn that tells by its words that the robot heard what it was made to say is its own. One that may be, and whose
     /// words are still to come, is nobody's: a stranger could not be taken back.
     fn without_echoes(&self, mut heard: Vec<Heard>) -> Vec<Heard> {
         let inbox = &self.settings.inbox;
         heard.sort_by_key(|(turn, _)| turn.span.start);
         for (turn, to_come) in heard.iter_mut().filter(|(turn, _)| !turn.own) {
-            let words = turn.words.as_ref();
-            turn.own = words.is_some_and(|words| inbox.is_echo(turn.span, &words.text));
+            turn.own = inbox.hears_itself(turn);
             if turn.own || to_come.is_some() && inbox.may_be_echo(turn.span) {
                 turn.embedding = None;
             }
@@ -428,8 +444,9 @@ impl Sealer {
     /// What was loud and what was quiet, but for what the robot itself let out.
     fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophonePart>>) -> Vec<Sound> {
         let all = parts.values().flat_map(|part| &part.sounds);
-        let own =
-            |sound: &Sound| sound.kind == SoundKind::Loud && self.settings.inbox.is_own(sound.span);
+        let own = |sound: &Sound| {
+            sound.kind == SoundKind::Loud && self.settings.inbox.is_own(&sound.source, sound.span)
+        };
         let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
         sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
         sounds
@@ -462,6 +479,8 @@ impl Sealer {
     /// Turns of one microphone, in time order, parted where a poor channel makes voices alike; short replies and the second
     /// voices of overlaps find out whose they are. A robot that is told to stop has no time to hear anything again.
     fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
+        // The robot is no voice of the clip's.
+        let (own, turns): (Vec<_>, Vec<_>) = turns.into_iter().partition(|turn| turn.own);
         let (turns, seconds) = take_seconds(turns);
         let replies = self.settings.perceivers.short().is_some() && has_short(&turns);
         let wanted = replies || is_poor(&turns, &JointSettings::default());
@@ -478,7 +497,10 @@ impl Sealer {
                 }
             }
         };
-        settle(heard, seconds, self.settings.perceivers.unlike())
+        let mut heard = settle(heard, seconds, self.settings.perceivers.unlike());
+        heard.extend(own);
+        heard.sort_by_key(|turn| turn.span.start);
+        heard
     }
 
     fn is_stopping(&self) -> bool {

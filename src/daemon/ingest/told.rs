@@ -64,7 +64,7 @@ fn transcript(text: String, words: &ToldWords) -> Transcript {
     Transcript { text, words: Vec::new(), language: None, engine: words.source.to_string() }
 }
 
-fn alone(words: ToldWords) -> SpeechTurn {
+pub(super) fn alone(words: ToldWords) -> SpeechTurn {
     SpeechTurn {
         id: TurnId::default(),
         source: words.source.clone(),

@@ -255,7 +255,7 @@ fn sound_alone(raw: &RawTurn, streams: &Streams, stream: usize, threshold: f32) 
 }
 
 /// Runs of true.
-fn runs(values: impl Iterator<Item = bool>) -> Vec<Range<usize>> {
+pub(super) fn runs(values: impl Iterator<Item = bool>) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (step, value) in values.enumerate() {
         match found.last_mut() {
