@@ -64,7 +64,7 @@ fn split_at_sink(paragraph: &str) -> Option<(&str, &str)> {
         let mut words = link.split_whitespace();
         words.next() == Some("appsink") && words.any(|word| word == "name=audio")
     };
-    let sink = links.iter().position(|link| is_sink(&link))?;
+    let sink = links.iter().position(is_sink)?;
     let before: usize = links[..sink].iter().map(|link| link.len() + 1).sum();
     let microphone = paragraph.get(..before.checked_sub(1)?)?.trim_end();
     Some((microphone, paragraph.get(before..)?.trim()))

@@ -178,10 +178,9 @@ impl Inbox {
         }
         let Some(said) = self.said_during(turn.span) else { return false };
         let is_over = turn.overlapped && self.is_own(&turn.source, turn.span);
-        if is_over || self.lock().cancelled.contains(&turn.source) {
-            if echo::repeats(&words.text, &said) {
-                return true;
-            }
+        let may_repeat = is_over || self.lock().cancelled.contains(&turn.source);
+        if may_repeat && echo::repeats(&words.text, &said) {
+            return true;
         }
         if is_over {
             let left = echo::without(&words.text, &said);
@@ -259,8 +258,9 @@ mod tests {
         turn.overlapped = true;
         assert!(inbox.hears_itself(&mut turn));
         let mut words = |text: &str| {
-            turn.words.as_mut().unwrap().text = text.to_owned();
-            (inbox.hears_itself(&mut turn), turn.words.clone().unwrap().text)
+            turn.words.iter_mut().for_each(|words| words.text = text.to_owned());
+            let own = inbox.hears_itself(&mut turn);
+            (own, turn.words.clone().unwrap_or_default().text)
         };
         let (own, left) = words("The parcel is on, wait, that is mine, I bought it");
         assert_eq!((own, left.as_str()), (false, "wait, that is mine, I bought it"));
