@@ -206,7 +206,8 @@ mod tests {
         let state = tempfile::tempdir().unwrap();
         let folder = state.path().join(FOLDER);
         std::fs::create_dir_all(&folder).unwrap();
-        let turns = text.split("\n[changes]\n").next().unwrap().replace("margin = ", "margin = 0.5 # ");
+        let turns =
+            text.split("\n[changes]\n").next().unwrap().replace("margin = ", "margin = 0.5 # ");
         std::fs::write(folder.join(format!("{name}.toml")), turns).unwrap();
         let read = Thresholds::of(name, Some(state.path())).unwrap().unwrap();
         assert_eq!((read.margin, read.changes), (0.5, whole.changes));
