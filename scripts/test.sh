@@ -12,11 +12,11 @@ cargo metadata --locked --manifest-path fuzz/Cargo.toml --format-version 1 --fil
     die "fuzz/Cargo.lock is older than Cargo.toml: (cd fuzz && cargo metadata --format-version 1 > /dev/null)"
 say "tests"
 if cargo nextest --version > /dev/null 2>&1; then
-    cargo nextest run --locked
+    cargo nextest run --locked --no-fail-fast
     # A documentation test is built elsewhere: the binary's own search path does not reach that far.
     LD_LIBRARY_PATH="$PWD/target/native/lib" cargo test --locked --doc
 else
-    LD_LIBRARY_PATH="$PWD/target/native/lib" cargo test --locked
+    LD_LIBRARY_PATH="$PWD/target/native/lib" cargo test --locked --no-fail-fast
 fi
 say "tests of the benchmarks' own judges"
 python3 -B -m unittest discover --quiet --start-directory benches

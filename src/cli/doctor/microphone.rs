@@ -108,6 +108,8 @@ fn microphone(microphone: &Microphone, cards: &[PathBuf]) -> Finding {
 
 /// Opens a device of ALSA as `alsasrc` in `pipelines/alsa.launch` does, and closes it.
 fn open_alsa(device: &str) -> Result<(), Refusal> {
+    // Done once; whoever looks at a device has no need to know.
+    gst::init().map_err(|error| Refusal::Failed(error.to_string()))?;
     let source = gst::ElementFactory::make("alsasrc")
         .property("device", device)
         .build()

@@ -27,7 +27,7 @@ use crate::perceive::face::{
     DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, Thumbnail,
 };
 use crate::perceive::object::{self, Detection, ObjectDetector, WEAK_SHARE, Yolo};
-use crate::perceive::speech::{self, MoonshineFiles, Transcriber};
+use crate::perceive::speech::{self, MoonshineFiles, OpenAiTranscriber, Transcriber};
 use crate::perceive::track::CosineGates;
 use crate::perceive::voice::{
     Embedders, Eres2NetV2, Ge2e, Heard, JointSettings, Levelled, Listener, OnnxSpeaker, Pyannote,
@@ -223,7 +223,9 @@ impl PerceiverSet {
     pub fn recogniser_name(&self) -> Option<String> {
         match (self.words.as_ref()?, &self.recogniser) {
             (_, Some(file)) => Some(file.name.clone()),
-            (speech::Source::Server, None) => Some("openai".to_owned()),
+            (speech::Source::Server, None) => {
+                Some(OpenAiTranscriber::name_for(&self.config.transcriber))
+            }
             (speech::Source::Whisper(file), None) => Some(file.display().to_string()),
             (speech::Source::Moonshine(_), None) => None,
         }

@@ -68,7 +68,17 @@ struct ReplyWord {
     probability: Option<f32>,
 }
 
+fn model(settings: &config::Transcriber) -> &str {
+    settings.model.as_deref().unwrap_or(DEFAULT_MODEL)
+}
+
 impl OpenAiTranscriber {
+    /// What one of these settings is called in what was heard by it: the engine and the model that it asks for.
+    #[must_use]
+    pub fn name_for(settings: &config::Transcriber) -> String {
+        format!("{ENGINE}:{}", model(settings))
+    }
+
     /// From `[transcriber]`: `base_url` (`http://host:port/v1`), `model`, `language`, `api_key_file`.
     ///
     /// # Errors
@@ -108,14 +118,13 @@ impl OpenAiTranscriber {
             .timeout_connect(Some(timeouts.connect))
             .build()
             .new_agent();
-        let model = settings.model.clone().unwrap_or_else(|| DEFAULT_MODEL.to_owned());
         let url = format!("{base}/audio/transcriptions");
         Ok(Self {
             agent,
             shown: without_secrets(&url),
             url,
-            name: format!("{ENGINE}:{model}"),
-            model,
+            name: Self::name_for(settings),
+            model: model(settings).to_owned(),
             language: settings.language.clone(),
             authorization,
             timeouts,
