@@ -12,6 +12,8 @@
 //!
 //! What is no sign leaves the word alone: "He will be back", "Hope so", "Mark my words".
 
+mod heard;
+pub mod phonetic;
 mod titles;
 
 use std::ops::Range;
@@ -20,6 +22,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ids::EntityId;
 
+pub use heard::{Heard, SoundIndex};
 pub use titles::{is_title, may_be_one, parted, title};
 
 /// Names that are also plain words, and met as such in every conversation.
@@ -136,6 +139,17 @@ pub fn folded(name: &str) -> String {
 #[must_use]
 pub fn are_same(a: &str, b: &str) -> bool {
     folded(a) == folded(b)
+}
+
+/// Whether two spellings may be of one name: the same, or so near in sound that whoever writes down what is said cannot tell
+/// them apart. Word by word; names of different length are not one.
+#[must_use]
+pub fn sound_alike(a: &str, b: &str) -> bool {
+    let (a, b) = (folded(a), folded(b));
+    let words = |name: &str| name.split(' ').count();
+    a == b
+        || words(&a) == words(&b)
+            && a.split(' ').zip(b.split(' ')).all(|(a, b)| a == b || phonetic::alike(a, b))
 }
 
 /// Whether a word is one of a list.

@@ -180,6 +180,7 @@ impl Announcer {
                 text: words.filter(|text| !text.is_empty()),
                 source: turn.source.to_string(),
                 partial: false,
+                wake: false,
             });
         }
     }
@@ -232,8 +233,8 @@ impl Announcer {
         }
     }
 
-    /// What is being said just now.
-    pub fn partial(&self, words: &PartialWords) {
+    /// What is being said just now; `wake`: somebody calls the robot with it.
+    pub fn partial(&self, words: &PartialWords, wake: bool) {
         let Some(publisher) = self.publisher() else { return };
         publisher.event_speech(&SpeechEvent {
             turn: TurnId(0).to_string(),
@@ -244,6 +245,7 @@ impl Announcer {
             text: Some(words.text.clone()),
             source: words.source.to_string(),
             partial: true,
+            wake,
         });
     }
 

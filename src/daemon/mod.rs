@@ -26,5 +26,6 @@ mod supervise;
 mod text;
 pub mod ticking;
 pub mod vectorize;
+mod wake;
 
 pub use stop::Stop;

@@ -12,6 +12,7 @@ use crossbeam_channel::{Sender, bounded};
 use serde_json::Value;
 
 use super::service::MemoryService;
+use super::wake::WakePhrase;
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, TurnId};
 use crate::mqtt::message::{Ask, Request, Say};
@@ -23,7 +24,7 @@ const QUEUE: usize = 8;
 
 /// Hears questions; they are answered in a thread of its own.
 pub(super) struct Room {
-    phrase: Vec<String>,
+    phrase: WakePhrase,
     questions: Sender<(ClipId, TurnId, String)>,
 }
 
@@ -42,6 +43,8 @@ impl Room {
             for (clip, turn, question) in asked {
                 // A turn's number is unique in its session: each question is asked once.
                 let id = format!("room-{}-{turn}", clip.session);
+                // Names are asked for in the spelling in which they are known.
+                let question = service.respelled(&question);
                 let ask = Ask { id: Some(id.clone()), ..Ask::plain(&question) };
                 match service.handle(Request::Ask(ask), &Call::local()) {
                     Ok(Reply::Document(document)) => tell(&service, &publisher, &id, &document),
@@ -53,14 +56,19 @@ impl Room {
             }
         };
         thread::Builder::new().name("room".to_owned()).spawn(answer)?;
-        Ok(Self { phrase: words(phrase).map(|(_, word)| word).collect(), questions })
+        Ok(Self { phrase: WakePhrase::new(phrase), questions })
+    }
+
+    /// Whether somebody is calling in the first words of a turn that goes on.
+    pub(super) fn is_called(&self, partial: &str) -> bool {
+        self.phrase.is_in(partial)
     }
 
     /// Asks what was asked in those turns.
     pub(super) fn heard(&self, clip: ClipId, spoken: &[SpeechTurn], identified: &IdentifiedClip) {
         for turn in spoken.iter().filter(|turn| !turn.own && !identified.is_aside(turn.id)) {
             let Some(said) = &turn.words else { continue };
-            let Some(question) = question(&said.text, &self.phrase) else { continue };
+            let Some(question) = self.phrase.question(&said.text) else { continue };
             if self.questions.try_send((clip, turn.id, question.to_owned())).is_err() {
                 tracing::warn!(turn = %turn.id, "A question from the room was not asked: others wait.");
             }
@@ -74,45 +82,4 @@ fn tell(service: &MemoryService, publisher: &Publisher, id: &str, document: &Val
     let Some(said) = text("answer") else { return };
     service.said(&said);
     publisher.say(&Say { text: said, answer: text("answer_id") });
-}
-
-/// What follows the phrase in what was said; `None` without the phrase, or with nothing behind it.
-fn question<'a>(said: &'a str, phrase: &[String]) -> Option<&'a str> {
-    let said_words: Vec<(usize, String)> = words(said).collect();
-    let at = said_words
-        .windows(phrase.len().max(1))
-        .position(|run| run.iter().map(|(_, word)| word).eq(phrase))?;
-    let (start, _) = said_words.get(at + phrase.len())?;
-    said.get(*start..)
-}
-
-/// Lower-case words and where they begin.
-fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
-    let mut at = 0;
-    text.split_inclusive(|c: char| !c.is_alphanumeric() && c != '\'').filter_map(move |piece| {
-        let start = at;
-        at += piece.len();
-        let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
-        (!word.is_empty()).then(|| (start, word.to_lowercase()))
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn asked<'a>(said: &'a str, phrase: &str) -> Option<&'a str> {
-        let phrase: Vec<String> = words(phrase).map(|(_, word)| word).collect();
-        question(said, &phrase)
-    }
-
-    #[test]
-    fn the_question_stands_behind_the_phrase() {
-        assert_eq!(asked("Robot, where is my mug?", "robot"), Some("where is my mug?"));
-        assert_eq!(asked("well hey robot who was here", "Hey Robot!"), Some("who was here"));
-        assert_eq!(asked("the robots are coming", "robot"), None);
-        assert_eq!(asked("Robot!", "robot"), None);
-        assert_eq!(asked("", "robot"), None);
-        assert_eq!(asked("ça va, Köchin, wo ist es?", "köchin"), Some("wo ist es?"));
-    }
 }

@@ -525,7 +525,10 @@ impl Reporter {
                         room.heard(words.clip, turn, &words.identified);
                     }
                 }
-                Report::Partial(words) => self.announcer.partial(words),
+                Report::Partial(words) => {
+                    let wake = self.room.as_ref().is_some_and(|room| room.is_called(&words.text));
+                    self.announcer.partial(words, wake);
+                }
                 Report::Ended => self.announcer.session_ended(&memory.view()),
             }
             if let Some(told) = &self.told {

@@ -14,7 +14,7 @@ use super::merge::TOGETHER_SECS;
 use super::{MatchThresholds, Persons, Resolver};
 use crate::ids::EntityId;
 use crate::memory::model::NameSource;
-use crate::names::folded;
+use crate::names::{folded, sound_alike};
 
 /// What a name weighs of the seconds that link a voice to a face: more than the half that one of two faces must be ahead of
 /// the other, less than all.
@@ -97,9 +97,10 @@ impl Words {
         (!words.is_empty()).then_some(Self(words))
     }
 
-    /// Whether both may name one person: `Ava` and `Ava Stone` may.
+    /// Whether both may name one person: `Ava` and `Ava Stone` may, and so may `Aileen` and `Eileen`: what was heard was
+    /// spelt by whoever wrote it down.
     fn agrees(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(a, b)| a == b)
+        self.0.iter().zip(&other.0).all(|(a, b)| a == b || sound_alike(a, b))
     }
 }
 
@@ -208,7 +209,8 @@ mod tests {
         assert_eq!(agree("Ava", "ava Stone"), Some(true));
         assert_eq!(agree("Ava Stone", "Ava"), Some(true));
         assert_eq!(agree("Ava Stone", "Ava Reed"), Some(false));
-        assert_eq!(agree("Ava", "Avan"), Some(false));
+        assert_eq!(agree("Ava", "Ivan"), Some(false));
+        assert_eq!(agree("Aileen", "Eileen"), Some(true));
         assert_eq!(agree(" ", "Ava"), None);
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::hear::Asked;
 use super::objects::OpenObject;
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;
@@ -83,6 +84,8 @@ pub struct Undecided {
     pub(super) objects: Vec<OpenObject>,
     /// A mouth was seen to speak in this session: sound and pictures are in step, so silent mouths tell something.
     pub(super) in_step: bool,
+    /// Somebody was asked for a name, and has not replied.
+    pub(super) asked: Option<Asked>,
 }
 
 /// A camera's analysed frame: which tracks were visible.

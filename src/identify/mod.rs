@@ -8,7 +8,7 @@
 //! Per clip: tracks and turns are grouped jointly with the galleries (`cluster`); what is between two
 //! thresholds waits; galleries learn; signed face–voice evidence is counted (`evidence`); galleries that turn
 //! out to be one (`likeness`) are merged; voices are linked to faces (`link`); what is left alone becomes a person alone. Names that
-//! speakers gave themselves weigh in both (`introductions`).
+//! speakers gave themselves (`hear`) weigh in both (`introductions`).
 //! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
 //! other half (`unmatchable`).
 
@@ -17,6 +17,7 @@ mod enrol;
 pub mod evidence;
 mod faces;
 pub mod gallery;
+mod hear;
 mod introductions;
 pub mod ledger;
 mod likeness;
@@ -53,7 +54,6 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, NameSource, TrackRow, TurnRow,
 };
-use crate::names::are_same;
 use crate::percept::{ClipPercepts, Embedding, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
 use evidence::{Evidence, Moment, Mouth};
@@ -407,37 +407,8 @@ impl Resolver {
                 aside,
             });
         }
-        for turn in &turns {
-            let voice = voice_of.get(&turn.id).filter(|_| !out.is_aside(turn.id)).copied();
-            if let (Some(words), Some(voice)) = (&turn.words, voice) {
-                let at = (turn.span.end, clip.clip, turn.id);
-                out.names.extend(self.hear_name(&words.text, voice, at, ledger));
-            }
-        }
+        self.hear_names((clip, turns.as_slice()), &voice_of, &mut out, ledger);
         out
-    }
-
-    /// The name that a voice gives itself in the words of a turn, unless its person is known by it already.
-    pub fn hear_name(
-        &mut self,
-        text: &str,
-        voice: EntityId,
-        (at, clip, turn): (Timestamp, ClipId, TurnId),
-        ledger: &mut dyn Ledger,
-    ) -> Option<NameRow> {
-        let name = names::said_name(text)?;
-        let person = self.persons.person_of(voice)?;
-        let known = self.persons.name(person);
-        if known.is_some_and(|(known, _)| are_same(known, &name)) {
-            return None;
-        }
-        let turn = Some((clip.session, turn));
-        let row = NameRow { entity: person, name, since: at, source: NameSource::Said, turn };
-        if !self.persons.introduce(voice, row.clone(), ledger) {
-            return None;
-        }
-        self.meet(person, &row.name, false, ledger);
-        Some(row)
     }
 
     /// A model concluded that a face and a voice are one person: evidence that weighs as much as `secs` seconds of

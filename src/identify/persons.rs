@@ -6,7 +6,7 @@ use super::introductions::Introductions;
 use super::ledger::{IdentityRows, Ledger};
 use crate::ids::{EntityId, EntityKind, SessionId, TurnId};
 use crate::memory::model::{Membership, Merge, NameRow, NameSource};
-use crate::names::{are_same, folded};
+use crate::names::{are_same, folded, sound_alike};
 
 /// The book of persons, rebuilt from rows.
 #[derive(Clone, Debug, Default)]
@@ -111,10 +111,17 @@ impl Persons {
         found
     }
 
-    /// The one person of that name of whom there is no face and no voice: told of, and not met yet.
+    /// The one person of that name of whom there is no face and no voice: told of, and not met yet. Where nobody at all has
+    /// the name, one whose name sounds like it.
     #[must_use]
     pub fn unmet(&self, name: &str) -> Option<EntityId> {
         let mut called = self.called(name);
+        if called.is_empty() {
+            let alike = |row: &&NameRow| sound_alike(&row.name, name);
+            let rows = self.name_rows().filter(alike);
+            let found: BTreeSet<EntityId> = rows.map(|row| self.resolve(row.entity)).collect();
+            called = found.into_iter().filter(|id| id.kind == EntityKind::Person).collect();
+        }
         called.retain(|id| self.all_parts(*id).is_empty());
         match called.as_slice() {
             [one] => Some(*one),

@@ -468,6 +468,30 @@ mod tests {
     }
 
     #[test]
+    fn who_is_spoken_of_in_another_spelling_is_linked_and_the_words_stay() {
+        let dir = tempfile::tempdir().unwrap();
+        let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+        let mut draft = memory.begin(Timestamp::from_nanos(0));
+        let (entity, since) = (draft.new_entity(EntityKind::Person), Timestamp::from_nanos(0));
+        let name = "Siobh\u{e1}n".to_owned();
+        draft.name(NameRow { entity, name, since, source: NameSource::Told, turn: None });
+        draft.commit().unwrap();
+        let percepts = heard(1, "Shivon likes tea. Peter likes coffee.");
+        let (before, resolver) = (memory.view(), knowing_the_robot());
+        let identified = IdentifiedClip::default();
+        let (persons, before) = (resolver.persons(), &before);
+        let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
+        let mut draft = memory.begin(percepts.span.end);
+        let written = Memorizer::new(None).memorize(&scene, &mut draft);
+        let utterance = written.iter().find(|row| row.kind == MemoryKind::Utterance).unwrap();
+        assert_eq!(utterance.text, "Somebody said: \"Shivon likes tea. Peter likes coffee.\"");
+        assert_eq!(utterance.entities, [entity]);
+        let facts: Vec<_> = written.iter().filter_map(|row| row.fact.as_ref()).collect();
+        let likes = |subject: &str| facts.iter().any(|fact| fact.subject == subject);
+        assert!(likes(&entity.to_string()), "{facts:?}");
+    }
+
+    #[test]
     fn a_graph_of_m3_agent_states_facts_and_names() {
         let graph = concat!(
             r#"{"m3_graph":1,"nodes":5,"edges":3,"equivalences":0}"#,

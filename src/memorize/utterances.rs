@@ -29,6 +29,8 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
         let text = wording(speaker, words);
         let grounds = vec![Ground::Turn(clip, turn.id)];
         let mut sentence = Sentence::new(MemoryKind::Utterance, text, turn.span, grounds);
+        // Who is spoken of by a name that was written otherwise: the words stay as they are.
+        sentence.about.extend(scene.before.heard_in(words).into_iter().map(|heard| heard.entity));
         // Longer speech carries more.
         sentence.importance = (0.2 + 0.02 * words.split_whitespace().count() as f32).min(0.6);
         found.push(sentence);
@@ -68,7 +70,9 @@ pub(super) fn late(scene: &Scene<'_>) -> Vec<MemoryRow> {
             let mut row = (*row).clone();
             let speaker = scene.persons.person_of(*voice).unwrap_or(*voice);
             row.text = wording(Some(speaker), quoted.trim_end_matches('"'));
-            row.entities = vec![speaker];
+            row.entities.push(speaker);
+            row.entities.sort_unstable();
+            row.entities.dedup();
             rows.push(row);
         }
     }

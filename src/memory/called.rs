@@ -1,9 +1,10 @@
 //! Names, ready for the texts that are looked through for them: every word of a question may be one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
 
 use crate::ids::{EntityId, EntityKind};
-use crate::names::{Name, Text, folded, may_be_one, parted};
+use crate::names::{Heard, Name, SoundIndex, Text, folded, may_be_one, parted};
 
 use super::temporal::Moment;
 
@@ -16,11 +17,36 @@ pub(crate) struct Called {
     titled: BTreeMap<String, BTreeSet<(&'static str, EntityId)>>,
     /// Names that count wherever they stand in a text.
     in_texts: Vec<(Name, EntityId)>,
+    /// People's and places' names, which may be heard.
+    spoken: Vec<(String, EntityId)>,
+    /// The same by their sound, made when it is asked for.
+    sounds: OnceLock<Arc<SoundIndex>>,
 }
 
 impl Called {
     pub(super) fn at(at: Moment) -> Self {
-        Self { at, by_name: BTreeMap::new(), titled: BTreeMap::new(), in_texts: Vec::new() }
+        let (by_name, titled, in_texts, spoken) = Default::default();
+        Self { at, by_name, titled, in_texts, spoken, sounds: OnceLock::new() }
+    }
+
+    /// Takes over what an earlier moment has made, where nobody was named since.
+    pub(super) fn after(&mut self, earlier: &Self) {
+        self.spoken.sort();
+        if self.spoken == earlier.spoken
+            && let Some(sounds) = earlier.sounds.get()
+        {
+            self.sounds.set(Arc::clone(sounds)).ok();
+        }
+    }
+
+    /// The names that are heard in a text: what sounds like somebody's or some place's, and is written otherwise.
+    pub(super) fn heard_in(&self, text: &Text<'_>) -> Vec<Heard> {
+        let make = || {
+            let mut spoken = self.spoken.clone();
+            spoken.sort();
+            Arc::new(SoundIndex::new(spoken.iter().map(|(name, who)| (name.as_str(), *who))))
+        };
+        self.sounds.get_or_init(make).heard_in(text)
     }
 
     /// Takes in the name of `entity`, which is `who` now.
@@ -30,6 +56,9 @@ impl Called {
             self.titled.entry(bare.to_owned()).or_default().insert((title, who));
         }
         self.by_name.entry(as_compared).or_default().insert(who);
+        if entity.kind != EntityKind::Object {
+            self.spoken.push((name.to_owned(), who));
+        }
         // "The kitchen" in a sentence is a word first, whether a place is called so or not.
         if entity.kind != EntityKind::Place {
             self.in_texts.push((Name::new(name), who));

@@ -1,10 +1,11 @@
 //! Who is who in a view: memberships, merges, names, profiles.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{EntityId, EntityKind};
-use crate::names::Text;
+use crate::names::{Heard, Text};
 use crate::time::{Span, Timestamp};
 
 use super::called::Called;
@@ -146,15 +147,41 @@ impl View {
         found.into_iter().collect()
     }
 
+    /// The names of people and places that are heard in a text: what sounds like a known name and is written as none. It is
+    /// read off words and names whenever it is asked for, so it is gone with either. Costs as much as the text has capitals,
+    /// however many are known; once after somebody was named, as much as there are names.
+    #[must_use]
+    pub fn heard_in(&self, text: &str) -> Vec<Heard> {
+        self.called().heard_in(&Text::new(text))
+    }
+
+    /// A text with the names that are heard in it in their known spelling.
+    #[must_use]
+    pub fn respelled<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let heard = self.heard_in(text);
+        if heard.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut respelled = text.to_owned();
+        for one in heard.into_iter().rev() {
+            respelled.replace_range(one.range, &one.name);
+        }
+        Cow::Owned(respelled)
+    }
+
     /// The names of this view, made ready once.
     fn called(&self) -> Arc<Called> {
         let at = self.horizon.moment();
         let known = self.tables.called.load_full().filter(|known| known.at == at);
         known.unwrap_or_else(|| {
             let mut called = Called::at(at);
+            let earlier = self.tables.called.load_full();
             for version in self.tables.names.all(&self.horizon) {
                 let NameRow { entity, name, .. } = &*version.row;
                 called.put(name, *entity, self.resolve(*entity));
+            }
+            if let Some(earlier) = earlier {
+                called.after(&earlier);
             }
             let called = Arc::new(called);
             self.tables.called.store(Some(Arc::clone(&called)));

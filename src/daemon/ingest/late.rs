@@ -115,6 +115,8 @@ pub(super) fn commit(
     if let Some(voice) = voice.filter(|_| person.is_some()) {
         let heard = (turn.span.end, clip, turn.id);
         identified.names.extend(resolver.hear_name(&words.text, voice, heard, &mut draft));
+    } else {
+        resolver.hear_question(&words.text, voice, turn.span.end);
     }
     identified.turns.push(IdentifiedTurn {
         turn: turn.id,

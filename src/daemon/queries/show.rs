@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::find::{find, name_of};
 use super::refusal;
 use crate::ids::{AnswerId, ClipId, EntityId, EntityKind, MemoryId, SessionId};
-use crate::memory::model::{Exemplar, MemoryRow};
+use crate::memory::model::{Exemplar, MemoryKind, MemoryRow};
 use crate::memory::{Filter, Memory, Order, PerceptFilter, View};
 use crate::mqtt::Refusal;
 
@@ -96,13 +96,30 @@ fn show_graph(view: &View, args: &ShowArgs) -> Value {
 
 fn show_memory(view: &View, id: MemoryId) -> Result<Value, Refusal> {
     let row = view.memory(id).ok_or_else(|| Refusal::not_found(format!("there is no {id}")))?;
-    Ok(json!({
+    let mut shown = json!({
         "kind": "memory",
         "text": crate::mention::render(&row.text, |id| view.display_name(id)),
         "memory": *row,
         "recorded": view.recorded(id),
         "retirement": view.retirement(id).map(|row| json!(*row)),
-    }))
+    });
+    let linked = |id: EntityId| row.entities.iter().any(|other| view.resolve(*other) == id);
+    let heard = view.heard_in(&row.text).into_iter().filter(|heard| linked(heard.entity));
+    let heard: Vec<Value> = heard
+        .filter(|_| row.kind == MemoryKind::Utterance)
+        .map(|heard| {
+            json!({
+                "written": heard.written,
+                "sounds_like": heard.name,
+                "entity": heard.entity,
+                "likeness": heard.likeness,
+            })
+        })
+        .collect();
+    if !heard.is_empty() {
+        shown["heard"] = json!(heard);
+    }
+    Ok(shown)
 }
 
 fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {

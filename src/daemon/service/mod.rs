@@ -297,6 +297,11 @@ impl MemoryService {
         }
     }
 
+    /// What somebody said, with the names that are heard in it as they are known.
+    pub(super) fn respelled(&self, said: &str) -> String {
+        self.knowledge.memory.view().respelled(said).into_owned()
+    }
+
     /// Writes a memory that was told, in a transaction of its own, and says so.
     fn note(&self, row: MemoryRow) -> Result<MemoryRow, Refusal> {
         let at = self.record_time();

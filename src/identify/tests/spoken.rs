@@ -150,3 +150,46 @@ fn names_move_what_two_voices_need_to_be_one_and_no_farther() {
     let reason = merged(above, ["Ava", "Ava"], 0.0).unwrap().reason;
     assert!(reason.ends_with("; they gave the same name"), "{reason}");
 }
+
+/// Two voices, one after the other, in a clip: what each says.
+fn talk(first: &str, second: &str) -> ClipPercepts {
+    let mut clip = clip(0, &[], &[(0, 1.0, 9.0), (1, 11.0, 20.0)]);
+    for (turn, text) in clip.turns.iter_mut().zip([first, second]) {
+        turn.words = Some(Transcript { text: text.into(), ..Transcript::default() });
+    }
+    clip
+}
+
+fn names_after(clips: &[ClipPercepts]) -> Vec<String> {
+    let (ledger, _) = run(clips, false);
+    ledger.names.iter().map(|row| row.name.clone()).collect()
+}
+
+#[test]
+fn whoever_is_asked_for_a_name_gives_it_in_reply() {
+    assert_eq!(names_after(&[talk("What's your name?", "Caoimhe.")]), ["Caoimhe"]);
+    assert_eq!(names_after(&[talk("Where is the milk?", "Caoimhe.")]), [""; 0]);
+    assert_eq!(names_after(&[talk("What's your name?", "Why do you ask?")]), [""; 0]);
+}
+
+#[test]
+fn who_stands_beside_the_speaker_is_introduced() {
+    let (ledger, now) = run(&[talk("Hello, this is my brother Tadhg.", "How do you do.")], false);
+    let row = ledger.names.first().unwrap();
+    assert_eq!((row.name.as_str(), ledger.names.len()), ("Tadhg", 1));
+    let heard = now.persons().introductions();
+    assert!(ledger.names.iter().all(|row| now.persons().name(row.entity).is_some()));
+    let speaker = now.persons().speaker(row).unwrap();
+    assert_ne!(now.persons().person_of(speaker), Some(row.entity));
+    assert!(!heard.speaks(speaker), "it is no word of the speaker about himself");
+}
+
+#[test]
+fn who_was_told_of_is_met_in_another_spelling() {
+    let (mut ledger, mut now) = run(&[], false);
+    let told = now.tell_of("Siobh\u{e1}n", at(0.0), &mut ledger);
+    now.resolve(&saying("Hello, I'm Shivon.", clip(0, &[], &[(0, 1.0, 9.0)])), &mut ledger);
+    let name = now.persons().name(now.persons().resolve(told)).map(|(name, _)| name.to_owned());
+    assert_eq!(name.as_deref(), Some("Siobh\u{e1}n"), "as it was told");
+    assert!(!now.persons().all_parts(now.persons().resolve(told)).is_empty(), "and met");
+}

@@ -16,7 +16,7 @@ use crate::memory::tables::Tables;
 use crate::memory::temporal::Temporal as _;
 use crate::memory::told::is_about;
 use crate::mention;
-use crate::names::Name;
+use crate::names::{Name, SoundIndex, Text};
 use crate::percept::Transcript;
 use crate::time::{Span, Timestamp};
 
@@ -78,6 +78,7 @@ impl Reach {
             };
             names.insert(row.name.to_lowercase());
         }
+        wanted.people.extend(reach.heard_as(tables));
         reach.struck = Struck::new(&wanted);
         let wanted = reach.span;
         let in_span = |span: Span| wanted.is_some_and(|wanted| overlaps(wanted, span));
@@ -142,6 +143,25 @@ impl Reach {
             let gone = left::ghosts(tables, reach);
             reach.ids.extend(gone);
         }
+    }
+
+    /// As what the target's names were written where they were heard, lower case.
+    fn heard_as(&self, tables: &Tables) -> BTreeSet<String> {
+        let log = tables.names.log();
+        let own =
+            log.iter().map(|version| version.row).filter(|row| self.ids.contains(&row.entity));
+        let own: BTreeSet<(String, EntityId)> =
+            own.map(|row| (row.name.clone(), row.entity)).collect();
+        if own.is_empty() {
+            return BTreeSet::new();
+        }
+        let index = SoundIndex::new(own.iter().map(|(name, id)| (name.as_str(), *id)));
+        let log = tables.memories.log();
+        let linked = log.iter().map(|version| version.row).filter(|row| {
+            row.kind == MemoryKind::Utterance && row.entities.iter().any(|id| self.ids.contains(id))
+        });
+        let heard = linked.flat_map(|row| index.heard_in(&Text::new(&row.text)));
+        heard.map(|heard| heard.written.to_lowercase()).collect()
     }
 
     /// The nouns of things that stay and hold one that is struck.
@@ -340,7 +360,7 @@ impl Reach {
 
     /// Whether a name was heard in a turn that is erased, and is known by nothing else.
     pub(super) fn unhears(&self, row: &NameRow) -> bool {
-        row.source == NameSource::Said && row.turn.is_some_and(|turn| self.turns.contains(&turn))
+        row.source != NameSource::Told && row.turn.is_some_and(|turn| self.turns.contains(&turn))
     }
 
     /// A name of somebody else that holds one which is struck; `known`: which name of whom first became that.

@@ -223,3 +223,32 @@ fn an_erased_span_leaves_no_seconds_no_reasons_and_no_ghosts() {
     drop(memory);
     assert_eq!(open(dir.path()).hash(), hash);
 }
+
+#[test]
+fn what_a_name_was_heard_as_goes_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let mut draft = memory.begin(at(40));
+    let siobhan = draft.new_entity(EntityKind::Person);
+    draft.name(named(siobhan, "Siobh\u{e1}n", 40, NameSource::Told));
+    draft.commit().unwrap();
+    let said = "I met Shivon yesterday.";
+    let heard = memory.view().heard_in(said);
+    let found: Vec<_> = heard.iter().map(|one| (one.written.as_str(), one.entity)).collect();
+    assert_eq!(found, [("Shivon", siobhan)]);
+    assert_eq!(memory.view().respelled(said), "I met Siobh\u{e1}n yesterday.");
+    let mut draft = memory.begin(at(50));
+    let id = draft.new_memory_id();
+    let text = format!("<person_2> said: \"{said}\"");
+    let row = memory_row(id.0, &text, &[person(2), siobhan], 41);
+    draft.memory(MemoryRow { kind: MemoryKind::Utterance, ..row }, None);
+    draft.commit().unwrap();
+    assert!(holds(dir.path(), b"Shivon"));
+    memory.forget(&Forget::Entity(siobhan), at(60)).unwrap();
+    assert!(!holds(dir.path(), b"Shivon") && !holds(dir.path(), "Siobh\u{e1}n".as_bytes()));
+    let left = memory.view().memory(id).unwrap();
+    assert_eq!(left.text, "<person_2> said: \"I met <erased> yesterday.\"");
+    assert_eq!(left.entities, [person(2)]);
+    assert_eq!(memory.view().heard_in(said), []);
+}

@@ -105,6 +105,9 @@ pub struct SpeechEvent {
     /// The turn still goes on: these are its first words, and whose they are is not known yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
+    /// The wake phrase stands in these first words: the robot is called, and a question follows.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wake: bool,
 }
 
 /// `event/memory`.

@@ -243,6 +243,7 @@ fn what_happens_is_published_and_what_is_true_is_retained() {
                 text: Some("hello".into()),
                 source: "head".into(),
                 partial: false,
+                wake: false,
             });
             publisher.event_memory(&MemoryEvent {
                 memory: MemoryId(1),
