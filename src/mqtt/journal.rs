@@ -373,8 +373,25 @@ fn write(mut db: Connection, steps: &Receiver<Step>) {
                 behind.clear();
             }
         }
-        behind.drain(..behind.len().saturating_sub(QUEUE));
+        drop_oldest(&mut behind);
         then.into_iter().for_each(|act| act());
+    }
+}
+
+/// Keeps no more steps than [`QUEUE`]; but what is to be erased is erased, however long the disk is full.
+fn drop_oldest(behind: &mut VecDeque<Step>) {
+    let excess = behind.len().saturating_sub(QUEUE);
+    let mut kept: Option<Step> = None;
+    for step in behind.drain(..excess) {
+        // Whatever one of them does, the later one does, too; only that something was not erased after all does less.
+        match (&kept, &step) {
+            (_, Step::Erase) | (None, Step::Erasing(true)) => kept = Some(step),
+            (Some(Step::Erasing(true)), Step::Erasing(false)) => kept = None,
+            _ => {}
+        }
+    }
+    if let Some(step) = kept {
+        behind.push_front(step);
     }
 }
 
@@ -502,4 +519,33 @@ fn finish_erasing(db: &mut Connection) -> Result<(), JournalError> {
     }
     transaction.commit()?;
     Ok(overwrite(db)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_that_is_full_for_long_makes_nobody_forget_to_erase() {
+        let settled = |number| Step::Settle(number);
+        let erases = |behind: &VecDeque<Step>| {
+            behind.iter().filter(|step| matches!(step, Step::Erase)).count()
+        };
+        let mut behind: VecDeque<Step> = (0..10).map(settled).collect();
+        behind.push_back(Step::Erase);
+        behind.push_back(Step::Erase);
+        behind.extend((0..QUEUE as u64 + 5).map(settled));
+        drop_oldest(&mut behind);
+        assert_eq!((behind.len(), erases(&behind)), (QUEUE + 1, 1));
+        behind.extend((0..3).map(settled));
+        drop_oldest(&mut behind);
+        assert_eq!((behind.len(), erases(&behind)), (QUEUE + 1, 1));
+        // What was not erased after all is not.
+        let mut behind: VecDeque<Step> = [true, false].map(Step::Erasing).into();
+        behind.extend((0..QUEUE as u64).map(settled));
+        drop_oldest(&mut behind);
+        assert!(
+            behind.len() == QUEUE && !behind.iter().any(|step| matches!(step, Step::Erasing(_)))
+        );
+    }
 }

@@ -62,6 +62,8 @@ pub(super) struct Outgoing {
 pub(super) struct Waiting {
     seq: u64,
     until: Instant,
+    /// Of how many erasures it knows.
+    erasures: u64,
     pub(super) message: Outgoing,
 }
 
@@ -97,6 +99,8 @@ struct Queue {
     waiting: VecDeque<Waiting>,
     bytes: usize,
     next: u64,
+    /// How often [`Outbox::erase`] was called.
+    erasures: u64,
     /// The newest message of each retained topic: published again at every connect.
     retained: BTreeMap<String, Outgoing>,
 }
@@ -117,7 +121,7 @@ impl Queue {
         self.bytes += message.payload.len();
         let now = Instant::now();
         let until = now.checked_add(lasts).unwrap_or(now);
-        self.waiting.push_back(Waiting { seq, until, message });
+        self.waiting.push_back(Waiting { seq, until, erasures: self.erasures, message });
         seq
     }
 }
@@ -131,7 +135,7 @@ impl Outbox {
             queue.bytes += message.payload.len();
             queue.next = seq + 1;
             let until = now.checked_add(still).unwrap_or(now);
-            queue.waiting.push_back(Waiting { seq, until, message });
+            queue.waiting.push_back(Waiting { seq, until, erasures: 0, message });
         }
         let ticket = left.taken.iter().map(|taken| taken.ticket + 1).max().unwrap_or_default();
         Self {
@@ -204,10 +208,21 @@ impl Outbox {
         }
     }
 
-    /// Puts messages that were taken but not acknowledged back to the front, in their order.
+    /// Puts messages that were taken but not acknowledged back to the front, in their order. Of what was taken before
+    /// something was erased the same is left as of what waited then.
     pub(super) fn give_back(&self, messages: impl DoubleEndedIterator<Item = Waiting>) {
         let mut queue = self.lock();
-        for waiting in messages.rev() {
+        for mut waiting in messages.rev() {
+            if waiting.erasures != queue.erasures {
+                let Some(left) = erased(waiting.message) else { continue };
+                (waiting.message, waiting.erasures) = (left, queue.erasures);
+                // The journal lost it with the rest.
+                if let Some(journal) =
+                    self.journal.as_ref().filter(|_| Self::is_kept(&waiting.message))
+                {
+                    journal.put(waiting.seq, waiting.message.clone());
+                }
+            }
             queue.bytes += waiting.message.payload.len();
             queue.waiting.push_front(waiting);
         }
@@ -222,7 +237,8 @@ impl Outbox {
         for message in born.into_iter().rev() {
             let (seq, until) = (queue.next, Instant::now());
             queue.next += 1;
-            queue.waiting.push_front(Waiting { seq, until, message });
+            let erasures = queue.erasures;
+            queue.waiting.push_front(Waiting { seq, until, erasures, message });
         }
         queue.bytes = queue.waiting.iter().map(|one| one.message.payload.len()).sum();
     }
@@ -261,6 +277,7 @@ impl Outbox {
     pub(super) fn erase(&self) {
         let mut queue = self.lock();
         self.erasures.fetch_add(1, Ordering::SeqCst);
+        queue.erasures += 1;
         if let Some(journal) = &self.journal {
             journal.erase();
         }
@@ -268,11 +285,7 @@ impl Outbox {
         queue.bytes = 0;
         for one in waiting {
             let Waiting { message, until, .. } = one;
-            let message = match message.class {
-                _ if message.retain => message,
-                Class::Reply => withdrawn(message),
-                Class::Event | Class::Fleeting | Class::Tick => continue,
-            };
+            let Some(message) = erased(message) else { continue };
             let lasts = until.saturating_duration_since(Instant::now());
             let copy = Self::is_kept(&message).then(|| message.clone());
             let seq = queue.append(message, lasts);
@@ -320,6 +333,15 @@ impl Outbox {
     /// Messages that were dropped because their time was over.
     pub(super) fn expired(&self) -> u64 {
         self.expired.load(Ordering::Relaxed)
+    }
+}
+
+/// What is left of a message that may speak of something erased: of an event nothing.
+fn erased(message: Outgoing) -> Option<Outgoing> {
+    match message.class {
+        _ if message.retain => Some(message),
+        Class::Reply => Some(withdrawn(message)),
+        Class::Event | Class::Fleeting | Class::Tick => None,
     }
 }
 
@@ -505,6 +527,35 @@ mod tests {
         let reply: serde_json::Value = serde_json::from_slice(&reply.payload).unwrap();
         assert_eq!((&reply["id"], &reply["error"]["code"]), (&"q".into(), &"unavailable".into()));
         assert!(outbox.take().is_none());
+    }
+
+    #[test]
+    fn what_was_on_its_way_during_an_erasure_does_not_come_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let (outbox, _) = open(dir.path());
+        let said = |topic: &str, class| Outgoing {
+            payload: br#"{"id":"q","answer":"Wilhelmina was here."}"#.to_vec(),
+            ..message(topic, class, false)
+        };
+        outbox.push(said("event", Class::Event));
+        outbox.push(said("answer", Class::Reply));
+        let taken: Vec<_> = std::iter::from_fn(|| outbox.take()).collect();
+        assert_eq!(taken.len(), 2);
+        outbox.erase();
+        // The connection breaks.
+        outbox.give_back(taken.into_iter());
+        outbox.sync();
+        std::mem::forget(outbox);
+        let (outbox, _) = open(dir.path());
+        let left: Vec<_> = std::iter::from_fn(|| outbox.take()).collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        let reply: serde_json::Value = serde_json::from_slice(&left[0].message.payload).unwrap();
+        assert_eq!((&reply["id"], &reply["error"]["code"]), (&"q".into(), &"unavailable".into()));
+        // What comes later comes back as it was.
+        outbox.push(said("later", Class::Event));
+        let taken = outbox.take();
+        outbox.give_back(taken.into_iter());
+        assert_eq!(outbox.take().unwrap().message, said("later", Class::Event));
     }
 
     #[test]
