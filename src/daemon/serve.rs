@@ -46,6 +46,8 @@ const TRIM_EVERY: Duration = Duration::from_secs(30);
 const HOME_EVERY: Duration = Duration::from_secs(30);
 /// How often strangers that have gone are looked for, where they are not to be kept.
 const STRANGERS_EVERY: Duration = Duration::from_secs(60);
+/// How often it is tried again to overwrite what was erased while somebody read the store.
+const ERASING_EVERY: Duration = Duration::from_secs(5);
 /// How often what has become too old is looked for.
 const AGED_EVERY: Duration = Duration::from_secs(6 * 3600);
 /// How often the daemon looks after itself.
@@ -557,9 +559,14 @@ struct Sweeper {
 
 impl Sweeper {
     fn run(&self, quit: &Receiver<()>) {
-        let mut aged: Option<Instant> = None;
-        while self.live && quit.recv_timeout(STRANGERS_EVERY).is_err_and(|error| error.is_timeout())
-        {
+        let (mut aged, mut swept): (Option<Instant>, Instant) = (None, Instant::now());
+        while self.live && quit.recv_timeout(ERASING_EVERY).is_err_and(|error| error.is_timeout()) {
+            if swept.elapsed() < STRANGERS_EVERY {
+                // Whoever read the store while something was erased may be done.
+                self.service.finish_erasing();
+                continue;
+            }
+            swept = Instant::now();
             let due = aged.is_none_or(|last| last.elapsed() >= AGED_EVERY);
             if due {
                 aged = Some(Instant::now());
@@ -616,7 +623,9 @@ impl Ticker {
         let (mut sealed, mut turns) = (None, None);
         while quit.recv_timeout(TICK).is_err_and(|error| error.is_timeout()) {
             let readings = self.settings.gauges.read();
-            if readings.borders == readings.sealed || readings.disk_full {
+            // While something is erased nothing is sealed, and that is no reason to be ended.
+            let erasing = self.settings.memory.is_forgetting();
+            if readings.borders == readings.sealed || readings.disk_full || erasing {
                 self.sealing.rest();
                 sealed = None;
             } else if sealed.replace(readings.sealed) != Some(readings.sealed) {

@@ -128,6 +128,24 @@ impl Codes {
         self.len += 1;
     }
 
+    /// Overwrites the steps of a vector that was erased, where they may lie on a disk; of its signs, which lie in RAM, the same
+    /// is left as of a vector that was retired.
+    pub(crate) fn erase(&mut self, at: u32) {
+        let (bits, place) = (self.rotation.bits, at as usize % CHUNK);
+        let chunks = Arc::make_mut(&mut self.chunks);
+        let Some(chunk) = chunks.get_mut(at as usize / CHUNK) else { return };
+        match &chunk.fine {
+            Bulk::Shelf(values) => values.zero(place * bits, bits),
+            // A full chunk that lies in RAM stays there.
+            Bulk::Ram(_) if chunk.steps.len() == CHUNK => {}
+            Bulk::Ram(_) => {
+                let fine = Arc::make_mut(chunk).fine.in_ram();
+                let own = fine.and_then(|fine| fine.get_mut(place * bits..(place + 1) * bits));
+                own.into_iter().for_each(|own| own.fill(0));
+            }
+        }
+    }
+
     pub(crate) fn query(&self, values: &[f32]) -> CodedQuery {
         let turned = self.rotation.turn(values);
         let step = step_of(&turned, FINE_QUERY);

@@ -12,7 +12,7 @@ use super::filter::Filter;
 use super::log::{CHUNK, Log};
 use super::model::{MemoryKind, MemoryRow};
 use super::shelf::{Plain, Shelf};
-use super::temporal::Version;
+use super::temporal::{Touched, Version};
 
 /// How far apart two remarks may begin and still belong together, seconds.
 const TOGETHER_SECS: f64 = 60.0;
@@ -20,7 +20,7 @@ const TOGETHER_SECS: f64 = 60.0;
 const LOOKED_OVER: u32 = 8;
 
 /// One version of a memory, by its position in the table's log.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Facet {
     /// Start and end, nanoseconds.
@@ -147,6 +147,19 @@ impl Facets {
         pass(&mut versions.inspect(|version| columns.push(&version.row)));
         columns.ids.settle(&self.shelf);
         columns.facets.settle(&self.shelf);
+        self.columns.store(Arc::new(columns));
+    }
+
+    /// Takes in what erasing made of memories.
+    pub(crate) fn strike(&self, touched: &[Touched<MemoryRow>]) {
+        let mut columns = Columns::clone(&self.columns.load());
+        for one in touched {
+            let Some(row) = &one.new else { continue };
+            if columns.facets.get(one.at as usize).is_some_and(|facet| *facet != Facet::of(row)) {
+                columns.facets.set(one.at as usize, Facet::of(row));
+            }
+        }
+        columns.facets.settle_again(&self.shelf);
         self.columns.store(Arc::new(columns));
     }
 

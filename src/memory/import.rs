@@ -153,13 +153,11 @@ impl Memory {
     /// The memory as it lies in the file.
     pub(crate) fn reload(&self) -> Result<Tables, MemoryError> {
         let mut db = self.0.db.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(store::load(
-            &mut db,
-            None,
-            &store::database_path(self.dir()),
-            self.options().key.is_some(),
-        )?
-        .0)
+        let encrypted = self.options().key.is_some();
+        let path = store::database_path(self.dir());
+        let (tables, loaded) = store::load(&mut db, None, &path, encrypted)?;
+        self.set_malformed(loaded.malformed);
+        Ok(tables)
     }
 }
 

@@ -24,7 +24,7 @@ use super::log::Log;
 use super::model::MemoryVector;
 use super::shelf::Shelf;
 use super::simd::dot;
-use super::temporal::{Horizon, Table, Version};
+use super::temporal::{Horizon, Table, Touched, Version};
 use super::versions::Versions;
 
 /// Vectors up to which every one is compared exactly.
@@ -130,6 +130,18 @@ impl VectorIndex {
         }
         for space in spaces.values_mut() {
             Arc::make_mut(space).rows.settle(&self.shelf);
+        }
+        self.spaces.store(Arc::new(spaces));
+    }
+
+    /// Overwrites the codes of vectors that were erased.
+    pub(crate) fn strike(&self, touched: &[Touched<MemoryVector>]) {
+        let mut spaces = BTreeMap::clone(&self.spaces.load());
+        for one in touched.iter().filter(|one| one.new.is_none()) {
+            let Some(space) = spaces.get_mut(&one.old.model) else { continue };
+            if let Some(at) = space.position(one.at) {
+                Arc::make_mut(space).codes.erase(at);
+            }
         }
         self.spaces.store(Arc::new(spaces));
     }

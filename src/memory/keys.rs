@@ -142,6 +142,37 @@ impl<K: Eq + Hash> Keys<K> {
         self.chains.store(Arc::new(chains));
     }
 
+    /// Whoever has the key does not find that position any more. (Found by number, it is looked at and is nothing.)
+    pub(super) fn remove(&self, key: &K, at: u32) {
+        if self.by != Numbered::No {
+            return;
+        }
+        self.hashed.remove_if_mut(key, |_, positions| match positions {
+            Positions::One([own]) => *own == at,
+            Positions::Several(all) => {
+                all.retain(|own| *own != at);
+                all.is_empty()
+            }
+        });
+    }
+
+    /// Whoever has the key finds that position, too: a version's, whose key became another.
+    pub(super) fn insert(&self, key: K, at: u32) {
+        if self.by != Numbered::No {
+            return;
+        }
+        match self.hashed.entry(key) {
+            Entry::Vacant(entry) => drop(entry.insert(Positions::One([at]))),
+            Entry::Occupied(mut entry) => {
+                let mut all = entry.get().all().to_vec();
+                all.push(at);
+                all.sort_unstable();
+                all.dedup();
+                *entry.get_mut() = Positions::Several(all);
+            }
+        }
+    }
+
     /// Looks at the positions of the key's versions (of all keys of its number), newest first.
     pub(super) fn seek<T>(
         &self,

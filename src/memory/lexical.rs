@@ -4,7 +4,7 @@
 //! A remark is also worth what the remarks around it say: an answer seldom repeats the words of the
 //! question that was put just before.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -20,13 +20,16 @@ use super::bm25::{Scores, Scratch, Term};
 use super::log::Log;
 use super::model::MemoryRow;
 use super::shelf::{Plain, Shelf};
-use super::temporal::Version;
+use super::temporal::{Touched, Version};
 
 /// Term saturation and weight of the text's length: chosen on all of LoCoMo's first five conversations.
 pub(super) const K1: f32 = 0.9;
 pub(super) const B: f32 = 0.3;
 /// Words whose stems are kept at hand.
 const WORDS_KEPT: usize = 50_000;
+
+/// A list is written anew for each so many versions in it that nobody sees any more.
+const MOST_FOR_EACH: usize = 64;
 
 /// English function words: everywhere, and telling nothing.
 const FUNCTION_WORDS: &str = " a an the of to in on at by for with from and or but if then than so as is are was \
@@ -117,6 +120,19 @@ impl Terms {
         terms
     }
 
+    /// Nobody has those any more.
+    fn lose(&mut self, lost: &HashSet<u32>) {
+        if lost.is_empty() {
+            return;
+        }
+        for number in lost {
+            let name = std::mem::replace(&mut self.names[*number as usize], Arc::from(""));
+            self.numbers.remove(&name);
+        }
+        self.entities.retain(|_, number| !lost.contains(number));
+        self.words.retain(|_, number| number.is_none_or(|number| !lost.contains(&number)));
+    }
+
     fn of_entity(&mut self, entity: EntityId) -> u32 {
         if let Some(known) = self.entities.get(&entity) {
             return *known;
@@ -125,6 +141,15 @@ impl Terms {
         self.entities.insert(entity, number);
         number
     }
+}
+
+/// What erasing changes in a term's list.
+#[derive(Default)]
+struct Change {
+    removed: BTreeSet<u32>,
+    added: Vec<Posting>,
+    /// Somebody would see it otherwise.
+    must: bool,
 }
 
 fn bare(word: &str) -> String {
@@ -201,6 +226,61 @@ impl Lexical {
         }
         lengths.settle(&self.shelf);
         self.lengths.store(Arc::new(lengths));
+    }
+
+    /// Takes out what erased and rewritten memories say no more. Lists of words that only they held are gone; of longer
+    /// ones nothing is rewritten for versions that nobody sees any more.
+    pub(crate) fn strike(&self, touched: &[Touched<MemoryRow>]) {
+        let stemmer = Stemmer::create(Algorithm::English);
+        let mut terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes: BTreeMap<u32, Change> = BTreeMap::new();
+        for one in touched {
+            let counted = |row: &MemoryRow, terms: &mut Terms| {
+                let mut own = terms.of(row, &stemmer);
+                let length = own.len().min(usize::from(u16::MAX)) as u16;
+                own.sort_unstable();
+                let runs = own.chunk_by(|a, b| a == b);
+                let count = |run: &[u32]| run.len().min(usize::from(u16::MAX)) as u16;
+                let of: BTreeMap<u32, u16> = runs.map(|run| (run[0], count(run))).collect();
+                (of, length)
+            };
+            let (old, _) = counted(&one.old, &mut terms);
+            let (new, length) = match &one.new {
+                Some(row) => counted(row, &mut terms),
+                None => Default::default(),
+            };
+            for term in old.keys().filter(|term| !new.contains_key(term)) {
+                let change = changes.entry(*term).or_default();
+                change.removed.insert(one.at);
+                change.must |= one.new.is_some();
+            }
+            for (term, count) in new.iter().filter(|(term, _)| !old.contains_key(term)) {
+                let change = changes.entry(*term).or_default();
+                change.added.push(Posting { doc: one.at, count: *count, length });
+                change.must = true;
+            }
+        }
+        let mut lost = HashSet::new();
+        for (number, change) in changes {
+            let name = Arc::clone(&terms.names[number as usize]);
+            let list = self.postings.get(&name).map(|list| list.clone()).unwrap_or_default();
+            if !change.must && list.len() > MOST_FOR_EACH * change.removed.len() {
+                continue;
+            }
+            let kept = list.iter().filter(|posting| !change.removed.contains(&posting.doc));
+            let mut kept: Vec<Posting> = kept.copied().chain(change.added).collect();
+            if kept.is_empty() {
+                self.postings.remove(&name);
+                lost.insert(number);
+                continue;
+            }
+            kept.sort_by_key(|posting| posting.doc);
+            let mut list = Log::default();
+            kept.into_iter().for_each(|posting| list.push(posting));
+            list.settle(&self.shelf);
+            self.postings.insert(name, list);
+        }
+        terms.lose(&lost);
     }
 
     /// How many versions are in.

@@ -68,7 +68,26 @@ impl<T: Clone> Log<T> {
     }
 }
 
+impl<T: Clone> Log<T> {
+    /// Puts another item in place of one; clones keep theirs.
+    pub(crate) fn set(&mut self, index: usize, item: T) {
+        let chunks = Arc::make_mut(&mut self.chunks);
+        let Some(chunk) = chunks.get_mut(index / CHUNK) else { return };
+        let mut items = chunk.items().to_vec();
+        if let Some(place) = items.get_mut(index % CHUNK) {
+            *place = item;
+            *chunk = Chunk::Ram(Arc::new(items));
+        }
+    }
+}
+
 impl<T: Plain> Log<T> {
+    /// Puts chunks on the shelf in which [`Self::set`] put something.
+    pub(crate) fn settle_again(&mut self, shelf: &Arc<Shelf>) {
+        self.settled = 0;
+        self.settle(shelf);
+    }
+
     /// Puts full chunks on the shelf.
     pub(crate) fn settle(&mut self, shelf: &Arc<Shelf>) {
         let full = self.len / CHUNK;

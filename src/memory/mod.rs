@@ -43,6 +43,7 @@ mod repair;
 mod rows;
 mod runs;
 mod salvage;
+mod scrub;
 mod seal;
 mod search;
 mod shelf;
@@ -88,6 +89,8 @@ pub use error::{AsOf, MemoryError};
 pub use export::PerceptLine;
 pub(crate) use filter::during;
 pub use filter::{Filter, Order, PerceptFilter};
+#[cfg(test)]
+pub(crate) use forget::steps::ending::{ENDS_AT, STEPS};
 pub use forget::{ERASED, Erased, Forget};
 pub use grid::Point;
 pub(crate) use idset::IdSet;
@@ -201,6 +204,8 @@ struct Inner {
     counters: Mutex<Counters>,
     /// Counts up with every erasure, once nobody reads any more what is erased.
     erasures: AtomicU64,
+    /// How many erasures are on their way.
+    forgetting: AtomicU64,
     turnstile: Arc<Turnstile>,
     folder: MediaFolder,
     present: Present,
@@ -212,6 +217,8 @@ struct Inner {
     /// Size of all media files, about.
     media_bytes: AtomicU64,
     loaded: Loaded,
+    /// Rows of the file that are not in RAM, since nobody can read them.
+    malformed: AtomicU64,
     options: StoreOptions,
     /// Held for writing; `None` when opened for reading.
     lock: Option<std::fs::File>,
@@ -285,6 +292,7 @@ impl Memory {
             tables: ArcSwap::from_pointee(tables),
             counters: Mutex::new(counters),
             erasures: AtomicU64::new(0),
+            forgetting: AtomicU64::new(0),
             turnstile: Arc::default(),
             folder: MediaFolder::new(dir, FileCipher::new(options.key.as_ref(), media::PURPOSE)),
             present: Present::default(),
@@ -293,6 +301,7 @@ impl Memory {
             history: Mutex::new(history),
             media_bytes: AtomicU64::new(0),
             loaded,
+            malformed: AtomicU64::new(loaded.malformed),
             options: options.clone(),
             lock,
         })))
@@ -329,6 +338,13 @@ impl Memory {
     #[must_use]
     pub fn erasures(&self) -> u64 {
         self.0.erasures.load(Ordering::SeqCst)
+    }
+
+    /// Whether something is being erased at this moment: nothing is committed meanwhile, and whoever waits for that is not
+    /// stuck.
+    #[must_use]
+    pub fn is_forgetting(&self) -> bool {
+        self.0.forgetting.load(Ordering::SeqCst) > 0
     }
 
     /// What was known at a record time or after a commit.
@@ -558,6 +574,15 @@ impl Memory {
         {
             warn!(%error, "cannot bring media under their cap");
         }
+    }
+
+    /// How many rows of the file nobody can read: they are not in RAM.
+    pub(crate) fn malformed(&self) -> u64 {
+        self.0.malformed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_malformed(&self, rows: u64) {
+        self.0.malformed.store(rows, Ordering::Relaxed);
     }
 
     pub(crate) fn folder(&self) -> &MediaFolder {

@@ -4,7 +4,7 @@
 //! or since the border is touched.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -13,6 +13,7 @@ use crate::time::Timestamp;
 
 use super::error::MemoryError;
 use super::model::{Decision, MemoryKind, MemoryRow, Retirement};
+use super::scrub::scrubbing;
 use super::spare::ACCESS;
 use super::tables::{Tables, each_table};
 use super::temporal::Temporal;
@@ -110,24 +111,28 @@ impl Memory {
     /// When the store is read-only or fails; then nothing is changed.
     pub fn compact(&self, before: Timestamp) -> Result<Compacted, MemoryError> {
         let _permit = self.0.turnstile.enter();
-        let Some((seq, recorded)) = border(&self.tables(), before) else {
+        let tables = self.tables();
+        let Some((seq, recorded)) = border(&tables, before) else {
             return Ok(Compacted::default());
         };
-        let deleted = self.transaction("letting go of the past", |db| {
-            let mut rows = 0;
-            macro_rules! delete_tables {
-                ($($field:ident: $row:ty,)*) => { $(rows += delete_retired::<$row>(db, seq)?;)* };
-            }
-            each_table!(delete_tables);
-            let spared = self.is_spared(ACCESS);
-            rows += delete_traces(db, if spared { &TRACES[1..] } else { &TRACES })?;
+        let (deleted, left) = self.transaction("letting go of the past", |db| {
+            // Nobody can erase later what is no row any more.
+            let (rows, touched) = scrubbing(db, |db| {
+                let mut rows = 0;
+                macro_rules! delete_tables {
+                    ($($field:ident: $row:ty,)*) => { $(rows += delete_retired::<$row>(db, seq)?;)* };
+                }
+                each_table!(delete_tables);
+                let spared = self.is_spared(ACCESS);
+                rows += delete_traces(db, if spared { &TRACES[1..] } else { &TRACES })?;
+                Ok(rows)
+            })?;
             write_history(db, seq, recorded)?;
-            Ok(rows)
+            Ok((rows, self.read_left(db, &tables, &touched)?))
         })?;
         self.set_history(Some((seq, recorded)));
         if deleted > 0 {
-            let fresh = self.reload()?;
-            self.0.tables.store(Arc::new(fresh));
+            self.show_left(&tables, left, &[]);
         }
         Ok(Compacted { rows: deleted })
     }
@@ -152,14 +157,15 @@ impl View {
     /// How many versions of memories the store holds, retired ones too.
     #[must_use]
     pub fn count_versions(&self) -> u64 {
-        self.tables.memories.log().len() as u64
+        self.tables.memories.log().count() as u64
     }
 
     /// How many memories were written, or written anew, after a commit.
     #[must_use]
     pub fn written_since(&self, seq: Seq) -> u64 {
         let log = self.tables.memories.log();
-        (log.len() - log.partition_point(|at| at <= seq)) as u64
+        let from = log.partition_point(|at| at <= seq);
+        (from..log.len()).filter(|at| log.seq(*at).is_some()).count() as u64
     }
 
     /// Sum of the importance of what was written after a commit, upkeep's own writing aside.

@@ -24,6 +24,7 @@ use super::model::{
     Decision, Ground, MediaDigest, MemoryRow, MemoryVector, ObjectTrackRow, Retirement,
 };
 use super::rows::RowError;
+use super::scrub::scrubbing;
 use super::store::make_dir;
 use super::tables::each_table;
 use super::temporal::Temporal;
@@ -126,10 +127,13 @@ impl Memory {
         let known = self.counters().0;
         let lines = self.transaction("mending rows", |db| {
             let mut lines = Vec::new();
-            for Unreadable { table, version, .. } in &unreadable {
-                db.execute(&format!("DELETE FROM \"{table}\" WHERE version = ?"), [version])?;
-                lines.push(format!("{table} version {version}: moved to {ASIDE}/rows.jsonl"));
-            }
+            let ((), _) = scrubbing(db, |db| {
+                for Unreadable { table, version, .. } in &unreadable {
+                    db.execute(&format!("DELETE FROM \"{table}\" WHERE version = ?"), [version])?;
+                    lines.push(format!("{table} version {version}: moved to {ASIDE}/rows.jsonl"));
+                }
+                Ok(())
+            })?;
             for table in HANGING {
                 let deleted = db.execute(&format!("DELETE {}", orphans(table)), [])?;
                 if deleted > 0 {

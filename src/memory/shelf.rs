@@ -2,9 +2,9 @@
 //!
 //! A shelf is a file without a name in the store's folder, made anew at every start and gone with the process;
 //! the truth stays in SQLite. It holds what is large and is read here and there: rows of memories with their
-//! vectors, codes of vectors, lists of words, columns of filters. What is put on it never changes. Erasing makes
-//! a new shelf, so nothing of what was erased is left on one. Where no file can be made, or the disk is full,
-//! things stay in RAM.
+//! vectors, codes of vectors, lists of words, columns of filters. What is put on it never changes, but for what is
+//! erased: that is overwritten with zeros once nobody can read it any more ([`Shelf::without`]). Where no file can be
+//! made, or the disk is full, things stay in RAM.
 //!
 //! Rows lie on one shelf, what searches read through on another, whose pages are mapped before somebody waits for them.
 //! The one-bit codes lie on a shelf in RAM, in pages as large as the system gives: with those of 4 kB, looking
@@ -16,11 +16,11 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
-use tracing::debug;
+use tracing::{debug, warn};
 
 /// Address space that is set aside, bytes; it costs nothing until it is used.
 const RESERVED: u64 = 64 << 30;
@@ -31,9 +31,15 @@ const ALIGNED: usize = 8;
 /// Of what every search reads, so many bytes are mapped at once, when they are there.
 const MAPPED_AT_ONCE: u64 = 1 << 20;
 
-/// Where large things are put.
+/// Where large things are put: a file, or a part of the address space, as of one generation of readers.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf(Option<Open>);
+pub(crate) struct Shelf {
+    open: Option<Arc<Open>>,
+    /// What the next generation does not read any more.
+    gone: Mutex<Vec<(u64, usize)>>,
+    /// The next generation: what it erases is read by this one, too.
+    next: OnceLock<Arc<Shelf>>,
+}
 
 #[derive(Debug)]
 struct Open {
@@ -91,31 +97,52 @@ impl Shelf {
 
     fn of(open: std::io::Result<Open>, dir: &Path) -> Self {
         match open {
-            Ok(open) => Self(Some(open)),
+            Ok(open) => Self::over(Some(Arc::new(open))),
             Err(error) => {
                 // Read beside a daemon of another user, for instance.
                 debug!(%error, dir = %dir.display(), "vectors stay in RAM");
-                Self(None)
+                Self::over(None)
             }
+        }
+    }
+
+    fn over(open: Option<Arc<Open>>) -> Self {
+        let (gone, next) = Default::default();
+        Self { open, gone, next }
+    }
+
+    /// The same shelf for those who do not read what lies at `gone` (where it begins, and how many bytes): overwritten with
+    /// zeros when the last handle on this generation and on all before it is dropped.
+    pub(crate) fn without(self: &Arc<Self>, gone: Vec<(u64, usize)>) -> Arc<Self> {
+        let next = Arc::new(Self::over(self.open.clone()));
+        *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = gone;
+        // (There is one writer, and one next generation.)
+        Arc::clone(self.next.get_or_init(|| next))
+    }
+
+    /// Overwrites with zeros what may still be read: whoever does reads numbers either way.
+    pub(crate) fn zero(&self, at: u64, len: usize) {
+        if let Some(open) = &self.open {
+            open.zero(at, len);
         }
     }
 
     /// A shelf in RAM.
     pub(crate) fn in_ram() -> Self {
-        Self(
-            Open::in_ram().inspect_err(|error| debug!(%error, "no large pages are set aside")).ok(),
-        )
+        let open = Open::in_ram();
+        let open = open.inspect_err(|error| debug!(%error, "no large pages are set aside")).ok();
+        Self::over(open.map(Arc::new))
     }
 
     /// Puts bytes down; where they begin. `None` when there is no room: they stay where they are.
     pub(crate) fn put(&self, bytes: &[u8]) -> Option<u64> {
-        let put = self.0.as_ref()?.put(bytes);
+        let put = self.open.as_ref()?.put(bytes);
         put.inspect_err(|error| debug!(%error, "rows stay in RAM")).ok()
     }
 
     /// The bytes put down at `at`, and more.
     pub(crate) fn bytes(&self, at: u64, len: usize) -> &[u8] {
-        self.0.as_ref().and_then(|open| open.bytes(at as usize, len)).unwrap_or_default()
+        self.open.as_ref().and_then(|open| open.bytes(at as usize, len)).unwrap_or_default()
     }
 
     /// Puts a row of values down.
@@ -136,7 +163,27 @@ impl Shelf {
     }
 }
 
+impl Drop for Shelf {
+    fn drop(&mut self) {
+        let gone = std::mem::take(self.gone.get_mut().unwrap_or_else(PoisonError::into_inner));
+        for (at, len) in gone {
+            self.zero(at, len);
+        }
+    }
+}
+
 impl Open {
+    /// Only files are: what lies in RAM is on no disk.
+    fn zero(&self, at: u64, len: usize) {
+        let Some(file) = &self.file else { return };
+        if at.checked_add(len as u64).is_none_or(|end| end > self.end.load(Ordering::Acquire)) {
+            return;
+        }
+        if let Err(error) = file.write_all_at(&vec![0; len], at) {
+            warn!(%error, "What was erased could not be overwritten on a file without a name; it goes with this process.");
+        }
+    }
+
     fn new(dir: &Path) -> std::io::Result<Self> {
         let file = tempfile::tempfile_in(dir)?;
         let map = MmapOptions::new().len(space(RESERVED)).map_raw_read_only(&file)?;
@@ -158,8 +205,9 @@ impl Open {
         if at.checked_add(len)? as u64 > self.end.load(Ordering::Acquire) {
             return None;
         }
-        // SAFETY: it lies inside the map. Whoever asks was told the place by `put`, which wrote it before, and it is never
-        // written again. The file has no name and no other process has it; it is never cut.
+        // SAFETY: it lies inside the map. Whoever asks was told the place by `put`, which wrote it before, and it is not
+        // written again but with zeros: a row when nobody has its place any more (`Shelf::without`), codes of vectors, any
+        // bytes of which are numbers, at any time. The file has no name and no other process has it; it is never cut.
         Some(unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(at), len) })
     }
 
@@ -202,6 +250,15 @@ impl Open {
 /// As much address space as there can be.
 fn space(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX / 8)
+}
+
+impl<T: Plain> Slice<T> {
+    /// Overwrites some of the values with zeros, see [`Shelf::zero`].
+    pub(crate) fn zero(&self, from: usize, len: usize) {
+        if from + len <= self.len as usize {
+            self.shelf.zero(self.at + (from * size_of::<T>()) as u64, len * size_of::<T>());
+        }
+    }
 }
 
 impl<T> Clone for Slice<T> {
@@ -349,6 +406,23 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn what_is_erased_is_zeroed_once_nobody_reads_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Arc::new(Shelf::new(dir.path()));
+        let put = |text: &[u8]| first.put(text).unwrap();
+        let (one, other, stays) = (put(b"one secret"), put(b"another secret"), put(b"no secret"));
+        let second = first.without(vec![(one, 10)]);
+        let third = second.without(vec![(other, 14)]);
+        drop(second);
+        assert_eq!(first.bytes(one, 10), b"one secret", "somebody reads it");
+        assert_eq!(first.bytes(other, 14), b"another secret", "the same reader");
+        drop(first);
+        assert_eq!(third.bytes(one, 10), [0; 10]);
+        assert_eq!(third.bytes(other, 14), [0; 14]);
+        assert_eq!(third.bytes(stays, 9), b"no secret");
     }
 
     #[test]

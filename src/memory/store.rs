@@ -17,8 +17,9 @@ use crate::time::Timestamp;
 
 use super::error::MemoryError;
 use super::model::MemoryVector;
+use super::scrub::TouchedRows;
 use super::shelf::Shelf;
-use super::tables::{Tables, each_table};
+use super::tables::{StruckRows, Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
 use super::versions::Shelves;
 
@@ -33,6 +34,10 @@ pub(crate) const MIGRATIONS: [&str; 5] = [
 /// Schema version this build writes.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
 
+/// How long others are waited for.
+pub(crate) const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
+/// Notes in a store that is new that none of its pages was written before [`super::scrub`].
+const SCRUBBED: &str = "INSERT OR REPLACE INTO upkeep (job, at, seq) VALUES ('scrub', 0, 0)";
 /// Rows that are taken in at once.
 const BATCH: usize = 1024;
 /// Bytes of the file that are mapped while it is read whole: as many as SQLite maps.
@@ -106,7 +111,7 @@ pub(crate) fn open(dir: &Path, key: Option<&StoreKey>) -> Result<Connection, Mem
     let fail = || MemoryError::sqlite(doing, &path);
     let mut db = Connection::open(&path).map_err(fail())?;
     unlock(&db, &path, key)?;
-    db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
+    db.busy_timeout(PATIENCE).map_err(fail())?;
     // FULL: a commit is on the disk before it is answered from, power cut or not. secure_delete: what is
     // erased is overwritten.
     db.execute_batch(
@@ -122,6 +127,9 @@ pub(crate) fn open(dir: &Path, key: Option<&StoreKey>) -> Result<Connection, Mem
         let transaction = db.transaction().map_err(fail())?;
         for step in &MIGRATIONS[found as usize..] {
             transaction.execute_batch(step).map_err(fail())?;
+        }
+        if found == 0 {
+            transaction.execute_batch(SCRUBBED).map_err(fail())?;
         }
         transaction.commit().map_err(fail())?;
         if found > 0 {
@@ -189,7 +197,7 @@ fn connect_after(
     let db = Connection::open_with_flags(path, flags).map_err(fail())?;
     db.execute_batch(first).map_err(fail())?;
     unlock(&db, path, key)?;
-    db.busy_timeout(std::time::Duration::from_secs(10)).map_err(fail())?;
+    db.busy_timeout(PATIENCE).map_err(fail())?;
     Ok(db)
 }
 
@@ -226,32 +234,37 @@ pub(crate) fn load(
         map(db, MAPPED).map_err(fail())?;
     }
     let snapshot = db.transaction().map_err(fail())?;
+    let read = read_all(&snapshot, second.as_mut(), path, encrypted).map_err(fail())?;
+    drop(snapshot);
+    map(db, 0).map_err(fail())?;
+    Ok(read)
+}
+
+/// The same of what a transaction sees, its own changes too.
+pub(crate) fn read_all(
+    db: &Connection,
+    mut second: Option<&mut Connection>,
+    path: &Path,
+    encrypted: bool,
+) -> rusqlite::Result<(Tables, Loaded)> {
     let mut loaded = Loaded::default();
     let mut tables = Tables::default();
     for order in ORDERS {
         let folder = path.parent().filter(|_| !encrypted);
         let shelf = |new: fn(&Path) -> Shelf| Arc::new(folder.map(new).unwrap_or_default());
         tables = Tables::on(&Shelves { rows: shelf(Shelf::new), lists: shelf(Shelf::of_lists) });
-        let in_order = load_tables(&snapshot, second.as_mut(), &tables, order).map_err(fail())?;
+        let in_order = load_tables(db, second.as_deref_mut(), &tables, order)?;
         if let Some(rows) = in_order {
             loaded = rows;
             break;
         }
     }
-    {
-        let mut statement =
-            snapshot.prepare("SELECT seq, recorded FROM commits ORDER BY seq").map_err(fail())?;
-        let commits = statement
-            .query_map([], |row| {
-                let seq = Seq(row.get::<_, i64>(0)? as u64);
-                Ok((seq, Timestamp::from_nanos(row.get(1)?)))
-            })
-            .map_err(fail())?;
-        let commits: Result<Vec<_>, _> = commits.collect();
-        tables.publish(commits.map_err(fail())?);
-    }
-    drop(snapshot);
-    map(db, 0).map_err(fail())?;
+    let mut statement = db.prepare("SELECT seq, recorded FROM commits ORDER BY seq")?;
+    let commits = statement.query_map([], |row| {
+        let seq = Seq(row.get::<_, i64>(0)? as u64);
+        Ok((seq, Timestamp::from_nanos(row.get(1)?)))
+    })?;
+    tables.publish(commits.collect::<Result<Vec<_>, _>>()?);
     Ok((tables, loaded))
 }
 
@@ -260,6 +273,41 @@ pub(crate) fn load(
 fn map(db: &Connection, bytes: i64) -> rusqlite::Result<()> {
     db.query_row(&format!("PRAGMA mmap_size = {bytes}"), [], |_| Ok(())).optional()?;
     Ok(())
+}
+
+/// What became of the rows that a change touched, as the transaction sees them; `None` where some cannot be read.
+pub(crate) fn read_struck(
+    db: &Connection,
+    touched: &TouchedRows,
+) -> rusqlite::Result<Option<StruckRows>> {
+    fn of_table<R: Temporal>(
+        db: &Connection,
+        touched: &TouchedRows,
+    ) -> rusqlite::Result<Option<Vec<(i64, Option<R>)>>> {
+        let rows = touched.get(R::TABLE).map_or(&[][..], Vec::as_slice);
+        let columns = quoted(R::COLUMNS);
+        let mut read = Vec::with_capacity(rows.len());
+        for version in rows {
+            let query = format!("SELECT {columns} FROM \"{}\" WHERE version = ?", R::TABLE);
+            let mut statement = db.prepare_cached(&query)?;
+            let mut found = statement.query([version])?;
+            let row = found.next()?.map(R::read).transpose();
+            let Ok(row) = row else { return Ok(None) };
+            read.push((*version, row));
+        }
+        Ok(Some(read))
+    }
+    let mut struck = StruckRows::default();
+    macro_rules! read_tables {
+        ($($field:ident: $row:ty,)*) => {
+            $(match of_table::<$row>(db, touched)? {
+                Some(rows) => struck.$field = rows,
+                None => return Ok(None),
+            })*
+        };
+    }
+    each_table!(read_tables);
+    Ok(Some(struck))
 }
 
 /// `None` when the rows of some table do not come in the order of commits.

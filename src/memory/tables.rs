@@ -15,7 +15,8 @@ use super::index::VectorIndex;
 use super::lexical::Lexical;
 use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
-use super::temporal::{CommitRow, Horizon, Table};
+use super::shelf::Shelf;
+use super::temporal::{CommitRow, Horizon, Table, Touched};
 use super::versions::Shelves;
 
 /// Memories that indexes take in at once.
@@ -54,10 +55,11 @@ macro_rules! declare_tables {
         pub(crate) struct Tables {
             $(pub(crate) $field: Table<$row>,)*
             pub(crate) commits: ArcSwap<Log<CommitRow>>,
-            pub(crate) lexical: Lexical,
-            pub(crate) facets: Facets,
-            pub(crate) index: VectorIndex,
-            pub(crate) grid: PoseGrid,
+            pub(crate) lexical: Arc<Lexical>,
+            pub(crate) facets: Arc<Facets>,
+            pub(crate) index: Arc<VectorIndex>,
+            pub(crate) grid: Arc<PoseGrid>,
+            rows: Arc<Shelf>,
             published: AtomicU64,
             /// Everyone as of a commit: many questions ask the same.
             pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,
@@ -72,11 +74,64 @@ macro_rules! declare_tables {
                 Self {
                     $($field: Table::on(shelves),)*
                     commits: ArcSwap::default(),
-                    lexical: Lexical::on(Arc::clone(lists)),
-                    facets: Facets::on(Arc::clone(lists)),
-                    index: VectorIndex::on(Arc::clone(lists)),
-                    grid: PoseGrid::default(),
+                    lexical: Arc::new(Lexical::on(Arc::clone(lists))),
+                    facets: Arc::new(Facets::on(Arc::clone(lists))),
+                    index: Arc::new(VectorIndex::on(Arc::clone(lists))),
+                    grid: Arc::default(),
+                    rows: Arc::clone(&shelves.rows),
                     published: AtomicU64::new(0),
+                    people: ArcSwapOption::default(),
+                    called: ArcSwapOption::default(),
+                }
+            }
+        }
+
+        /// Rows that a change of the file touched, as they are there now, by row id; `None`: they are there no more.
+        #[derive(Default)]
+        pub(crate) struct StruckRows {
+            $(pub(crate) $field: Vec<(i64, Option<$row>)>,)*
+        }
+
+        impl StruckRows {
+            /// Whether all of them can be found by their row ids.
+            pub(crate) fn are_found(&self, tables: &Tables) -> bool {
+                true $(&& {
+                    let log = tables.$field.log();
+                    self.$field.iter().all(|(rowid, _)| log.position_of(*rowid).is_some())
+                })*
+            }
+        }
+
+        /// Tables on their way to the next generation, and what was touched in them.
+        struct Fresh {
+            $($field: (Table<$row>, Vec<Touched<$row>>),)*
+        }
+
+        impl Tables {
+            /// How many versions there are.
+            pub(crate) fn count(&self) -> usize {
+                0 $(+ self.$field.log().count())*
+            }
+
+            /// The memory without what was erased: nothing is copied but what is touched. Views of this one keep its rows
+            /// until they are dropped; what finds rows is common to both, and finds nothing of it any more.
+            pub(crate) fn without(&self, struck: StruckRows) -> Self {
+                let mut gone = Vec::new();
+                let fresh = Fresh { $($field: self.$field.without(struck.$field, &mut gone),)* };
+                self.lexical.strike(&fresh.memories.1);
+                self.facets.strike(&fresh.memories.1);
+                self.index.strike(&fresh.vectors.1);
+                let rows = self.rows.without(gone);
+                $(fresh.$field.0.read_from(&rows);)*
+                Self {
+                    $($field: fresh.$field.0,)*
+                    commits: ArcSwap::new(self.commits.load_full()),
+                    lexical: Arc::clone(&self.lexical),
+                    facets: Arc::clone(&self.facets),
+                    index: Arc::clone(&self.index),
+                    grid: Arc::clone(&self.grid),
+                    rows,
+                    published: AtomicU64::new(self.published().0),
                     people: ArcSwapOption::default(),
                     called: ArcSwapOption::default(),
                 }
@@ -166,7 +221,8 @@ impl Tables {
     /// Whether any version of a memory is here, ended or not.
     pub(crate) fn holds_memory(&self, id: MemoryId) -> bool {
         let mut held = false;
-        self.memories.numbered(id.0, |_| held = true);
+        let log = self.memories.log();
+        self.memories.numbered(id.0, |at| held |= log.seq(at as usize).is_some());
         held
     }
 

@@ -3,6 +3,7 @@
 //! The writer appends versions and stamps retired ones; a reader decides by sequence numbers alone which
 //! versions it sees, so it never waits and never sees half a commit.
 
+use std::collections::BTreeSet;
 use std::hash::Hash;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -151,6 +152,15 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     }
 }
 
+/// A version that erasing touched.
+pub(crate) struct Touched<R> {
+    /// Its position in the log.
+    pub(crate) at: u32,
+    pub(crate) old: Arc<R>,
+    /// What it is now; `None`: it is gone.
+    pub(crate) new: Option<Arc<R>>,
+}
+
 /// How the keys of a table are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Numbered {
@@ -179,9 +189,9 @@ fn widen(bounds: &mut Vec<Span>, at: usize, span: Option<Span>) {
 /// All versions of one row type.
 pub(crate) struct Table<R: Temporal> {
     versions: ArcSwap<Versions<R>>,
-    keys: Keys<R::Key>,
-    links: DashMap<EntityId, Log<u32>>,
-    clips: DashMap<ClipId, Runs>,
+    keys: Arc<Keys<R::Key>>,
+    links: Arc<DashMap<EntityId, Log<u32>>>,
+    clips: Arc<DashMap<ClipId, Runs>>,
     /// Earliest start and latest end in each chunk of the log: a search by time skips most of it.
     bounds: ArcSwap<Vec<Span>>,
     lists: Arc<Shelf>,
@@ -192,12 +202,85 @@ impl<R: Temporal> Table<R> {
     pub(crate) fn on(shelves: &Shelves) -> Self {
         Self {
             versions: ArcSwap::from_pointee(Versions::new(shelves.clone())),
-            keys: Keys::new(R::NUMBERED, Arc::clone(&shelves.lists)),
-            links: DashMap::new(),
-            clips: DashMap::new(),
+            keys: Arc::new(Keys::new(R::NUMBERED, Arc::clone(&shelves.lists))),
+            links: Arc::default(),
+            clips: Arc::default(),
             bounds: ArcSwap::default(),
             lists: Arc::clone(&shelves.lists),
         }
+    }
+
+    /// The table without what erasing takes, and with the rows that it rewrites: what `struck` tells of each version, by row
+    /// id. What is found by key, by entity and by clip is common to both: readers of the old one find nothing of it there
+    /// any more. `gone`: what lies on the shelf and is not read any more.
+    pub(super) fn without(
+        &self,
+        struck: Vec<(i64, Option<R>)>,
+        gone: &mut Vec<(u64, usize)>,
+    ) -> (Self, Vec<Touched<R>>) {
+        let mut versions = Versions::clone(&self.versions.load());
+        let mut touched = Vec::with_capacity(struck.len());
+        let mut bytes = Vec::new();
+        for (rowid, row) in struck {
+            let Some(at) = versions.position_of(rowid) else { continue };
+            let Some(old) = versions.get(at) else { continue };
+            let new = row.map(Arc::new);
+            versions.strike(at, new.clone(), &mut bytes, gone);
+            touched.push(Touched { at: at as u32, old: old.row, new });
+        }
+        self.relink(&versions, &touched);
+        let fresh = Self {
+            versions: ArcSwap::from_pointee(versions),
+            keys: Arc::clone(&self.keys),
+            links: Arc::clone(&self.links),
+            clips: Arc::clone(&self.clips),
+            bounds: ArcSwap::new(self.bounds.load_full()),
+            lists: Arc::clone(&self.lists),
+        };
+        (fresh, touched)
+    }
+
+    /// Takes positions out of the lists of entities that rows do not hang on any more, and finds rows by their new keys.
+    fn relink(&self, versions: &Versions<R>, touched: &[Touched<R>]) {
+        let mut unlinked: BTreeSet<EntityId> = BTreeSet::new();
+        for one in touched {
+            // (Whatever is gone is not shown, wherever it is found.)
+            if let Some(links) = one.new.as_ref().map(|row| row.links()) {
+                unlinked.extend(one.old.links().into_iter().filter(|id| !links.contains(id)));
+            }
+            let (old, new) = (one.old.key(), one.new.as_ref().map(|row| row.key()));
+            match new {
+                None => self.keys.remove(&old, one.at),
+                Some(new) if new != old => {
+                    self.keys.remove(&old, one.at);
+                    self.keys.insert(new, one.at);
+                }
+                Some(_) => {}
+            }
+        }
+        for entity in unlinked {
+            let mut kept: Log<u32> = Log::default();
+            let linked = |at: u32| {
+                let version = versions.get(at as usize);
+                version.is_some_and(|version| version.row.links().contains(&entity))
+            };
+            for at in self.positions_of(entity).iter().filter(|at| linked(**at)) {
+                kept.push(*at);
+            }
+            kept.settle(&self.lists);
+            if kept.len() == 0 {
+                self.links.remove(&entity);
+            } else {
+                self.links.insert(entity, kept);
+            }
+        }
+    }
+
+    /// Reads rows of the next generation of the shelf from here on.
+    pub(super) fn read_from(&self, rows: &Arc<Shelf>) {
+        let mut versions = Versions::clone(&self.versions.load());
+        versions.read_from(Arc::clone(rows));
+        self.versions.store(Arc::new(versions));
     }
 
     /// Every version ever, in commit order.

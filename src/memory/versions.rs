@@ -1,7 +1,10 @@
 //! Versions as a table keeps them: two numbers each, and a row that is an object in RAM or bytes on the shelf.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
 
 use crate::ids::Seq;
 use crate::time::Timestamp;
@@ -12,6 +15,8 @@ use super::simd;
 use super::temporal::{Temporal, Version};
 
 const NOT_RETIRED: u64 = u64::MAX;
+/// Versions that one thread reads at once.
+const PART: usize = 8_192;
 /// Before a row on the shelf: its length, row id and record time.
 const HEAD: usize = 24;
 
@@ -35,7 +40,7 @@ struct Slot {
 unsafe impl Plain for Slot {}
 
 /// Where a row is: where it begins on the shelf, which is an even number, or twice its place among those in RAM, plus 1.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 struct Place(u64);
 
@@ -64,7 +69,40 @@ impl Place {
 struct Whole<R> {
     rowid: i64,
     recorded: Timestamp,
-    row: Arc<R>,
+    /// `None`: it was erased.
+    row: Option<Arc<R>>,
+}
+
+/// What became of versions that erasing touched, by position; clones keep what they know. Few are touched: a page is there
+/// only where one of its versions is.
+#[derive(Clone, Debug, Default)]
+struct Struck {
+    pages: Arc<Vec<Option<Arc<StruckPage>>>>,
+    gone: usize,
+}
+
+/// By place in the chunk: where the row is now; `None`: nowhere.
+type StruckPage = BTreeMap<u8, Option<Place>>;
+
+impl Struck {
+    /// `None`: it was not touched.
+    fn get(&self, at: usize) -> Option<Option<Place>> {
+        let page = self.pages.get(at / CHUNK)?.as_ref()?;
+        page.get(&((at % CHUNK) as u8)).copied()
+    }
+
+    fn set(&mut self, at: usize, place: Option<Place>) {
+        let pages = Arc::make_mut(&mut self.pages);
+        let number = at / CHUNK;
+        if pages.len() <= number {
+            pages.resize(number + 1, None);
+        }
+        let page = Arc::make_mut(pages[number].get_or_insert_default());
+        let before = page.insert((at % CHUNK) as u8, place);
+        if place.is_none() && before != Some(None) {
+            self.gone += 1;
+        }
+    }
 }
 
 /// Which commit ended a version, by position. Few are ended: a page is there only where one of its versions is.
@@ -96,6 +134,19 @@ impl Ends {
         }
     }
 
+    /// Nothing ended it as far as is known: it is not there any more. Clones keep what they know.
+    fn clear(&mut self, at: usize) {
+        if self.get(at).is_none() {
+            return;
+        }
+        if let Some(Some(page)) = Arc::make_mut(&mut self.0).get_mut(at / CHUNK) {
+            let own: Page =
+                std::array::from_fn(|place| AtomicU64::new(page[place].load(Ordering::Acquire)));
+            own[at % CHUNK].store(NOT_RETIRED, Ordering::Release);
+            *page = Arc::new(own);
+        }
+    }
+
     fn count(&self, by: Seq) -> usize {
         // What ended never is beyond all commits.
         let ended = |seq: &&AtomicU64| seq.load(Ordering::Acquire) <= by.0.min(NOT_RETIRED - 1);
@@ -109,16 +160,18 @@ pub(crate) struct Versions<R> {
     ends: Ends,
     /// Rows that lie on no shelf.
     in_ram: Log<Arc<Whole<R>>>,
+    struck: Struck,
     shelves: Shelves,
 }
 
 impl<R> Clone for Versions<R> {
     fn clone(&self) -> Self {
-        let Self { slots, ends, in_ram, shelves } = self;
+        let Self { slots, ends, in_ram, struck, shelves } = self;
         Self {
             slots: slots.clone(),
             ends: ends.clone(),
             in_ram: in_ram.clone(),
+            struck: struck.clone(),
             shelves: shelves.clone(),
         }
     }
@@ -126,8 +179,87 @@ impl<R> Clone for Versions<R> {
 
 impl<R: Temporal> Versions<R> {
     pub(super) fn new(shelves: Shelves) -> Self {
-        let (slots, ends, in_ram) = Default::default();
-        Self { slots, ends, in_ram, shelves }
+        let (slots, ends, in_ram, struck) = Default::default();
+        Self { slots, ends, in_ram, struck, shelves }
+    }
+
+    /// How many there are: some of [`Self::len`] may have been erased.
+    pub(crate) fn count(&self) -> usize {
+        self.len() - self.struck.gone
+    }
+
+    /// Where the version of a row id stands, as long as rows came in the order of their ids.
+    pub(super) fn position_of(&self, rowid: i64) -> Option<usize> {
+        let (mut from, mut to) = (0, self.len());
+        while from < to {
+            let middle = from.midpoint(to);
+            match self.rowid(middle)?.cmp(&rowid) {
+                std::cmp::Ordering::Equal => return Some(middle),
+                std::cmp::Ordering::Less => from = middle + 1,
+                std::cmp::Ordering::Greater => to = middle,
+            }
+        }
+        None
+    }
+
+    /// The row id of a version, erased or not.
+    fn rowid(&self, at: usize) -> Option<i64> {
+        match self.slots.get(at)?.place.held() {
+            Held::Ram(place) => self.in_ram.get(place).map(|whole| whole.rowid),
+            Held::Shelf(start) => {
+                head(self.shelves.rows.bytes(start, HEAD)).map(|[_, rowid, _]| rowid)
+            }
+        }
+    }
+
+    /// Puts another row in place of that of the version at a position, or none; clones keep theirs. What lies on the shelf
+    /// and is not read here any more is added to `gone`.
+    pub(super) fn strike(
+        &mut self,
+        at: usize,
+        row: Option<Arc<R>>,
+        bytes: &mut Vec<u8>,
+        gone: &mut Vec<(u64, usize)>,
+    ) {
+        let Some(slot) = self.slots.get(at).copied() else { return };
+        let Some(place) = self.struck.get(at).unwrap_or(Some(slot.place)) else { return };
+        let (rowid, recorded) = match place.held() {
+            Held::Ram(place) => {
+                let Some(whole) = self.in_ram.get(place) else { return };
+                let (rowid, recorded) = (whole.rowid, whole.recorded);
+                self.in_ram.set(place, Arc::new(Whole { rowid, recorded, row: None }));
+                (rowid, recorded)
+            }
+            Held::Shelf(start) => {
+                let Some([len, rowid, recorded]) = head(self.shelves.rows.bytes(start, HEAD))
+                else {
+                    return;
+                };
+                // (What stays of it is its number and when it came.)
+                gone.push((start + HEAD as u64, len as usize));
+                (rowid, Timestamp::from_nanos(recorded))
+            }
+        };
+        let Some(row) = row else {
+            self.ends.clear(at);
+            return self.struck.set(at, None);
+        };
+        bytes.clear();
+        let version = Version::new(rowid, Seq(slot.seq), None, recorded, row);
+        let start = shelve(&version, bytes);
+        let held = match start.and_then(|_| self.shelves.rows.put(bytes)) {
+            Some(start) => Held::Shelf(start),
+            None => {
+                self.in_ram.push(Arc::new(Whole { rowid, recorded, row: Some(version.row) }));
+                Held::Ram(self.in_ram.len() - 1)
+            }
+        };
+        self.struck.set(at, Some(Place::of(held)));
+    }
+
+    /// Reads rows of the next generation of the shelf from here on.
+    pub(super) fn read_from(&mut self, rows: Arc<Shelf>) {
+        self.shelves.rows = rows;
     }
 
     /// Takes in versions; rows that can lie on the shelf do, where there is room. `bytes` is used on the way.
@@ -140,7 +272,7 @@ impl<R: Temporal> Versions<R> {
                 Some((base, start)) => Held::Shelf(base + start),
                 None => {
                     let Version { rowid, recorded, .. } = *version;
-                    let row = Arc::clone(&version.row);
+                    let row = Some(Arc::clone(&version.row));
                     self.in_ram.push(Arc::new(Whole { rowid, recorded, row }));
                     Held::Ram(self.in_ram.len() - 1)
                 }
@@ -168,8 +300,11 @@ impl<R: Temporal> Versions<R> {
         self.slots.len()
     }
 
-    /// The commit that brought the version at a position.
+    /// The commit that brought the version at a position; `None` where there is none any more.
     pub(super) fn seq(&self, at: usize) -> Option<Seq> {
+        if self.struck.get(at) == Some(None) {
+            return None;
+        }
         self.slots.get(at).map(|slot| Seq(slot.seq))
     }
 
@@ -191,10 +326,11 @@ impl<R: Temporal> Versions<R> {
     }
 
     fn read(&self, at: usize, slot: &Slot) -> Option<Version<R>> {
-        let (rowid, recorded, row) = match slot.place.held() {
+        let place = self.struck.get(at).unwrap_or(Some(slot.place))?;
+        let (rowid, recorded, row) = match place.held() {
             Held::Ram(place) => {
                 let whole = self.in_ram.get(place)?;
-                (whole.rowid, whole.recorded, Arc::clone(&whole.row))
+                (whole.rowid, whole.recorded, Arc::clone(whole.row.as_ref()?))
             }
             Held::Shelf(start) => {
                 let shelf = &self.shelves.rows;
@@ -214,6 +350,16 @@ impl<R: Temporal> Versions<R> {
     pub(crate) fn iter_from(&self, from: usize) -> impl Iterator<Item = Version<R>> {
         let slots = (from..).zip(self.slots.iter_from(from));
         slots.filter_map(|(at, slot)| self.read(at, slot))
+    }
+
+    /// What `pick` makes of the versions, in their order; several threads read them.
+    pub(crate) fn pick<T: Send>(&self, pick: impl Fn(&Version<R>) -> Option<T> + Sync) -> Vec<T> {
+        let parts = (0..self.len().div_ceil(PART)).into_par_iter();
+        let picked = parts.map(|part| {
+            let here = part * PART..((part + 1) * PART).min(self.len());
+            here.filter_map(|at| self.get(at)).filter_map(|version| pick(&version)).collect()
+        });
+        picked.collect::<Vec<Vec<T>>>().into_iter().flatten().collect()
     }
 
     /// Number of leading versions whose commit passes `before`; it must hold for a prefix.

@@ -26,7 +26,7 @@ use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memory::model::{
     Clip, Exemplar, Ground, Media, MediaKind, Membership, NameRow, NameSource, TrackRow, TurnRow,
 };
-use crate::memory::{Draft, Filter, Forget, Memory};
+use crate::memory::{Draft, ENDS_AT, Filter, Forget, Memory, STEPS};
 use crate::percept::{Embedding, Sighting, Transcript};
 use crate::text::{TextEmbedder, TextError};
 
@@ -387,9 +387,15 @@ struct Life {
 
 impl Life {
     fn begin(dir: &Path) -> Self {
+        Self::until(dir, "")
+    }
+
+    /// One that ends at a step of erasing.
+    fn until(dir: &Path, step: &str) -> Self {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", CHILD, "--nocapture"])
             .env(STORE, dir)
+            .env(ENDS_AT, step)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -541,4 +547,35 @@ fn kill_9_loses_nothing_and_brings_nothing_back() {
         assert_eq!(memory.hash(), hash, "after {done} kills from seed {from}");
     }
     println!("{kills} kills, by what had been said last: {inside:?}");
+}
+
+#[test]
+fn an_end_at_any_step_of_erasing_leaves_it_done_or_not_begun() {
+    let (hash, _) = whole();
+    let dir = tempfile::tempdir().unwrap();
+    let erased = || erased_so_far(&Memory::open_read_only(dir.path(), None).unwrap());
+    // Twice: the erasures are of different kinds.
+    for step in STEPS.iter().chain(&STEPS) {
+        let before = if dir.path().join("engram.db").exists() { erased() } else { 0 };
+        let mut life = Life::until(dir.path(), step);
+        while life.next().is_some() {}
+        assert!(!life.child.wait().unwrap().success(), "nothing ended at {step:?}");
+        let memory = Memory::open_read_only(dir.path(), None).unwrap();
+        let done = erased_so_far(&memory);
+        let place = STEPS.iter().position(|known| known == step).unwrap();
+        // The commit is the step at which it is done.
+        let committed = STEPS.iter().position(|known| *known == "committed").unwrap();
+        assert_eq!(done, before + usize::from(place >= committed), "{step}");
+        assert_eq!(memory.check().unwrap().faults, Vec::<String>::new(), "after {step}");
+        // What the log of a process that is gone still holds goes with the next start.
+        drop(memory);
+        let service = service(dir.path());
+        assert_eq!(erased_so_far(&service.knowledge.memory), done, "{step}");
+        assert_gone(dir.path(), &service.knowledge.memory, done);
+    }
+    Life::begin(dir.path()).end();
+    let memory = Memory::open_read_only(dir.path(), None).unwrap();
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+    assert_gone(dir.path(), &memory, erasures().count());
+    assert_eq!(memory.hash(), hash);
 }

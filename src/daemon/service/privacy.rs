@@ -68,6 +68,9 @@ impl MemoryService {
     /// erased: what failed may have failed after the rows were gone.
     pub fn sweep(&self, now: Timestamp, aged: bool) -> bool {
         let before = self.knowledge.memory.erasures();
+        if let Err(error) = self.knowledge.memory.scrub_idle() {
+            tracing::warn!(%error, "Free space in the memory's pages could not be overwritten; tried again in a minute.");
+        }
         self.finish_erasing();
         if let Err(error) = self.forget_strangers(now) {
             tracing::warn!(%error, "Strangers could not be erased; tried again in a minute.");
@@ -100,7 +103,7 @@ impl MemoryService {
     /// Tries again what could not be overwritten when it was erased; little where there is nothing.
     pub fn finish_erasing(&self) {
         if let Err(error) = self.knowledge.memory.finish_erasing() {
-            tracing::warn!(%error, "What was erased is not overwritten on the disk yet; it is tried again in a minute.");
+            tracing::warn!(%error, "What was erased is not overwritten on the disk yet; it is tried again.");
         }
     }
 

@@ -1,6 +1,6 @@
 //! Erasing: the exception to versions. What is forgotten is gone at every time.
 //!
-//! Rows, exemplars, vectors, media files, words and free pages; in other people's sentences and names, and in what names
+//! Rows, exemplars, vectors, media files, words, and what pages and log still hold of them; in other people's sentences and names, and in what names
 //! a recording or a camera, mention and name become `<erased>`. Sessions and clips stay, so that a replay does not bring it
 //! back: a recording is known by its bytes. An audit row says that something was erased, not what.
 //!
@@ -11,13 +11,14 @@ mod columns;
 mod left;
 mod overwrite;
 mod reach;
+pub(crate) mod steps;
 mod strike;
 mod sweep;
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use crate::ids::{EntityId, MemoryId, Seq};
 use crate::names::Name;
@@ -25,11 +26,14 @@ use crate::time::{Span, Timestamp};
 
 use super::error::MemoryError;
 use super::model::{MemoryKind, MemoryRow};
-use super::tables::Tables;
-use super::{Memory, summary, told};
+use super::scrub::{TouchedRows, scrubbing};
+use super::store::Loaded;
+use super::tables::{StruckRows, Tables};
+use super::{Memory, store, summary, told};
 
 pub(super) use columns::sealed;
 use reach::Reach;
+pub(super) use sweep::named_media;
 
 /// What stands in place of a name or mention that was erased.
 pub const ERASED: &str = "<erased>";
@@ -54,6 +58,33 @@ pub enum Forget {
     Aged(MemoryKind, Timestamp),
 }
 
+/// What a change of the file leaves for RAM.
+pub(super) enum Remaining {
+    /// Rows that it touched; the rest is as it was.
+    Touched(Box<StruckRows>),
+    /// Everything.
+    All(Box<Tables>, Loaded),
+}
+
+/// Everything is read anew when more than one in so many versions was touched.
+const FEW: usize = if cfg!(test) { 1 } else { 8 };
+
+/// While it is there, [`Memory::is_forgetting`] says so.
+struct Forgetting<'m>(&'m AtomicU64);
+
+impl<'m> Forgetting<'m> {
+    fn tell(count: &'m AtomicU64) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Forgetting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
 /// What erasing did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Erased {
@@ -63,15 +94,19 @@ pub struct Erased {
     pub files: u64,
     /// Memories whose sentence was rewritten: they need a new vector.
     pub rewritten: Vec<MemoryId>,
+    /// Why bytes of it are still on the disk, where nobody who asks finds them; tried again until they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits: Option<String>,
 }
 
 impl Memory {
-    /// Erases for good; `at` is the record time of the commit that shows it. Views taken before keep what
-    /// they see until they are dropped.
+    /// Erases for good; `at` is the record time of the commit that shows it. Views taken before keep the rows that they
+    /// see until they are dropped, but find nothing of it by word, name or nearness any more.
     ///
     /// # Errors
-    /// When there is no such entity or memory, the memory is open for reading only, or the disk fails
-    /// (then nothing is changed, or the bytes are overwritten by [`Self::finish_erasing`]).
+    /// When there is no such entity or memory, the memory is open for reading only, or the disk fails; then nothing is
+    /// changed. A disk that fails once the rows are gone is no error: [`Erased::waits`] says so, and
+    /// [`Self::finish_erasing`] does what is left.
     pub fn forget(&self, what: &Forget, at: Timestamp) -> Result<Erased, MemoryError> {
         self.forget_all(std::slice::from_ref(what), at)
     }
@@ -81,19 +116,47 @@ impl Memory {
     /// # Errors
     /// As there; then none of them is erased.
     pub fn forget_all(&self, what: &[Forget], at: Timestamp) -> Result<Erased, MemoryError> {
+        self.forget_after(what, at, || {})
+    }
+
+    /// As [`Self::forget_all`]; `first` is done once it is known that nothing stands in the way, before anything is
+    /// erased: for what else must not bring it back.
+    ///
+    /// # Errors
+    /// As there; `first` may have been done when the disk fails.
+    pub fn forget_after(
+        &self,
+        what: &[Forget],
+        at: Timestamp,
+        first: impl FnOnce(),
+    ) -> Result<Erased, MemoryError> {
+        const DOING: &str = "erasing";
         let _permit = self.0.turnstile.enter();
+        let _told = Forgetting::tell(&self.0.forgetting);
+        if self.0.lock.is_none() {
+            return Err(MemoryError::ReadOnly { doing: DOING });
+        }
         let tables = self.tables();
         let reach = self.reach(what, &tables)?;
+        first();
+        steps::reached("begun");
+        let unreadable = self.malformed() > 0;
         let next = Seq(tables.published().0 + 1);
         let done = Timestamp::wall_clock();
-        let mut erased = self.transaction("erasing", |db| {
-            let mut erased = sweep::sweep_all(db, &tables, &reach)?;
-            columns::strike(db, &reach)?;
-            sweep::strike_answers(db, &reach)?;
-            for session in reach.sessions() {
-                // The streaming state may hold vectors of what was erased.
-                db.execute("DELETE FROM checkpoint WHERE session = ?", [session.0])?;
-            }
+        let (mut erased, media, left) = self.transaction(DOING, |db| {
+            let ((mut erased, media), touched) = scrubbing(db, |db| {
+                let swept = sweep::sweep_all(db, &tables, &reach, unreadable)?;
+                steps::reached("rows deleted");
+                columns::strike(db, &reach)?;
+                sweep::strike_answers(db, &reach)?;
+                for session in reach.sessions() {
+                    // The streaming state may hold vectors of what was erased.
+                    db.execute("DELETE FROM checkpoint WHERE session = ?", [session.0])?;
+                }
+                // Newer states took the place of older ones.
+                db.execute("UPDATE checkpoint SET clip = clip", [])?;
+                Ok(swept)
+            })?;
             db.execute(
                 "INSERT INTO commits (seq, recorded, ingested) VALUES (?, ?, ?)",
                 params![next.0 as i64, at.as_nanos(), done.as_nanos()],
@@ -108,14 +171,67 @@ impl Memory {
                 "INSERT INTO audit (at, action, rows, files) VALUES (?, ?, ?, 0)",
                 params![done.as_nanos(), actions.join(" "), erased.rows as i64],
             )?;
-            Ok(erased)
+            steps::reached("pages scrubbed");
+            // What cannot be read again is not erased: the rows in the file and in RAM are the same ones at any time.
+            let left = self.read_left(db, &tables, &touched)?;
+            steps::reached("about to commit");
+            Ok((erased, media, left))
         })?;
+        steps::reached("committed");
         // Nobody reads the old rows from here on, whatever becomes of the bytes.
-        self.0.tables.store(Arc::new(self.reload()?));
+        self.show_left(&tables, left, &[(next, at)]);
         self.0.present.set(super::PresentState::default());
         self.0.erasures.fetch_add(1, Ordering::SeqCst);
-        erased.files = self.overwrite()?;
+        steps::reached("shown");
+        // Rows that nobody could read may have named any file.
+        match self.overwrite((!unreadable).then_some(media.as_slice())) {
+            Ok(files) => erased.files = files,
+            Err(error) => {
+                tracing::warn!(%error, "What was erased is not overwritten on the disk yet; it is tried again.");
+                erased.waits = Some(error.to_string());
+            }
+        }
+        if erased.waits.is_none() && self.is_erasing().unwrap_or(true) {
+            erased.waits = Some("another process reads the store".to_owned());
+        }
         Ok(erased)
+    }
+
+    /// What a change of the file leaves, as its transaction sees it: what it touched, or, where that is much of all there is,
+    /// everything anew.
+    pub(super) fn read_left(
+        &self,
+        db: &Connection,
+        tables: &Tables,
+        touched: &TouchedRows,
+    ) -> rusqlite::Result<Remaining> {
+        let count: usize = touched.values().map(Vec::len).sum();
+        let few = count * FEW <= tables.count() && self.malformed() == 0;
+        if few
+            && let Some(struck) = store::read_struck(db, touched)?
+            && struck.are_found(tables)
+        {
+            return Ok(Remaining::Touched(Box::new(struck)));
+        }
+        let path = store::database_path(self.dir());
+        let (tables, loaded) = store::read_all(db, None, &path, self.options().key.is_some())?;
+        Ok(Remaining::All(Box::new(tables), loaded))
+    }
+
+    /// Shows it, with the commits that belong to it; nobody reads anything else from here on. The writer's permit is held.
+    pub(super) fn show_left(&self, tables: &Tables, left: Remaining, commits: &[(Seq, Timestamp)]) {
+        let fresh = match left {
+            Remaining::All(tables, loaded) => {
+                self.set_malformed(loaded.malformed);
+                *tables
+            }
+            Remaining::Touched(struck) => {
+                let fresh = tables.without(*struck);
+                fresh.publish(commits.iter().copied());
+                fresh
+            }
+        };
+        self.0.tables.store(Arc::new(fresh));
     }
 
     /// Whether there is anything that [`Forget::Aged`] would take.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::strike::{Struck, Wanted, without};
 use super::{ERASED, left, summary};
@@ -104,26 +105,27 @@ impl Reach {
                 reach.turns.insert(row.key());
             }
         }
-        for version in tables.memories.log().iter() {
+        let log = tables.memories.log();
+        let own = log.pick(|version| {
             let row = &version.row;
-            if in_span(row.span) || reach.owns(row) {
-                reach.memories.insert(row.id);
-                reach.take_words(row);
-            }
+            (in_span(row.span) || reach.owns(row)).then(|| Arc::clone(row))
+        });
+        for row in own {
+            reach.memories.insert(row.id);
+            reach.take_words(&row);
         }
-        // What was concluded from erased memories alone goes with them.
+        // What was concluded from erased memories alone goes with them. Of all memories those count that rest on others, or
+        // on nothing that is left.
+        let resting = log.pick(|version| {
+            let may_go = |ground: &Ground| {
+                matches!(ground, Ground::Memory(_)) || reach.gone(&version.row, ground)
+            };
+            reach.rests(&version.row, may_go).then(|| Arc::clone(&version.row))
+        });
         loop {
             let before = reach.memories.len();
-            for version in tables.memories.log().iter() {
-                let row = &version.row;
-                // That somebody was heard does not rest on the words.
-                let by_words = row.kind != MemoryKind::Episodic;
-                let gone = |ground: &Ground| {
-                    reach.has(ground) || (by_words && reach.takes_words_of(ground))
-                };
-                // A note rests on nothing but itself: its grounds repeat it.
-                let rests = row.kind != MemoryKind::Note && !row.grounds.is_empty();
-                if rests && row.grounds.iter().all(gone) {
+            for row in &resting {
+                if reach.rests(row, |ground| reach.gone(row, ground)) {
                     reach.memories.insert(row.id);
                 }
             }
@@ -131,11 +133,9 @@ impl Reach {
                 break;
             }
         }
-        for version in tables.memories.log().iter() {
-            if reach.memories.contains(&version.row.id) {
-                reach.sentences.insert(summary::sentence(&version.row.text));
-            }
-        }
+        let texts: Vec<String> =
+            reach.erased(tables).map(|row| summary::sentence(&row.text)).collect();
+        reach.sentences.extend(texts);
         if !reach.aged {
             reach.reopen(tables);
         }
@@ -162,6 +162,28 @@ impl Reach {
         });
         let heard = linked.flat_map(|row| index.heard_in(&Text::new(&row.text)));
         heard.map(|heard| heard.written.to_lowercase()).collect()
+    }
+
+    /// Whether a memory rests on grounds, all of which `gone` takes. A note rests on nothing but itself: its grounds repeat it.
+    fn rests(&self, row: &MemoryRow, gone: impl Fn(&Ground) -> bool) -> bool {
+        row.kind != MemoryKind::Note && !row.grounds.is_empty() && row.grounds.iter().all(gone)
+    }
+
+    /// Whether a ground of a memory is erased. That somebody was heard does not rest on the words.
+    fn gone(&self, row: &MemoryRow, ground: &Ground) -> bool {
+        self.has(ground) || row.kind != MemoryKind::Episodic && self.takes_words_of(ground)
+    }
+
+    /// Every version of the memories that are erased.
+    fn erased(&self, tables: &Tables) -> impl Iterator<Item = Arc<MemoryRow>> {
+        let log = tables.memories.log();
+        let mut positions: Vec<u32> = Vec::new();
+        for id in &self.memories {
+            tables.memories.numbered(id.0, |at| positions.push(at));
+        }
+        positions.sort_unstable();
+        let versions = positions.into_iter().filter_map(move |at| log.get(at as usize));
+        versions.map(|version| version.row)
     }
 
     /// The nouns of things that stay and hold one that is struck.
@@ -193,10 +215,10 @@ impl Reach {
         // By subject: erased facts as known at any time, by when they began; those that are left as they are known now.
         let mut erased: HashMap<String, BTreeMap<Timestamp, Vec<Fact>>> = HashMap::new();
         let mut left: HashMap<String, Vec<(Timestamp, MemoryId, Fact)>> = HashMap::new();
-        for version in log.iter().filter(|version| self.memories.contains(&version.row.id)) {
-            let Some(fact) = version.row.fact.clone() else { continue };
+        for row in self.erased(tables) {
+            let Some(fact) = row.fact.clone() else { continue };
             let begun = erased.entry(fact.subject.clone()).or_default();
-            begun.entry(version.row.valid_from).or_default().push(fact);
+            begun.entry(row.valid_from).or_default().push(fact);
         }
         if erased.is_empty() {
             return;
@@ -417,9 +439,31 @@ impl Reach {
         Fate::Rewrite(TurnRow { words: Some(words), ..row.clone() })
     }
 
+    /// Whether a memory that stays may have to be rewritten.
+    fn touches(&self, row: &MemoryRow) -> bool {
+        let is_own = |id: &EntityId| self.ids.contains(id);
+        let tells = |text: &str| {
+            mention::mentions(text).iter().any(|one| is_own(&one.entity))
+                || !self.struck.places(text).is_empty()
+        };
+        let states = |fact: &Fact| {
+            let fields = [&fact.subject, &fact.attribute, &fact.value];
+            fields.iter().any(|field| field.parse().is_ok_and(|id| is_own(&id)) || tells(field))
+        };
+        row.kind == MemoryKind::Summary
+            || self.reopened.contains_key(&row.id)
+            || row.entities.iter().any(is_own)
+            || row.grounds.iter().any(|ground| self.has(ground))
+            || tells(&row.text)
+            || row.fact.as_ref().is_some_and(states)
+    }
+
     pub(super) fn memory(&self, row: &MemoryRow) -> Fate<MemoryRow> {
         if self.memories.contains(&row.id) {
             return Fate::Delete;
+        }
+        if !self.touches(row) {
+            return Fate::Keep;
         }
         let mut new = row.clone();
         new.text = match row.kind {

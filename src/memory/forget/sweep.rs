@@ -15,12 +15,14 @@ use crate::memory::tables::{Tables, each_table};
 use crate::memory::temporal::{Table, Temporal, Version};
 use crate::time::Timestamp;
 
-/// Deletes and rewrites what `reach` says; gives back how much, and what needs a new vector.
+/// Deletes and rewrites what `reach` says; gives back how much, what needs a new vector, and the media that nobody names
+/// any more. `unreadable`: there are rows that are not in RAM.
 pub(super) fn sweep_all(
     db: &Connection,
     tables: &Tables,
     reach: &Reach,
-) -> rusqlite::Result<Erased> {
+    unreadable: bool,
+) -> rusqlite::Result<(Erased, Vec<MediaDigest>)> {
     let mut erased = Erased::default();
     let own = |id: &EntityId| reach.ids.contains(id);
     let in_span = |at: Timestamp| reach.span.is_some_and(|span| span.contains(at));
@@ -55,29 +57,49 @@ pub(super) fn sweep_all(
     let mut known = HashMap::new();
     sweep(db, &tables.names, rows, |row| reach.name(row, &mut known))?;
     let mut rewritten = Vec::new();
-    sweep(db, &tables.memories, rows, |row| {
-        let fate = reach.memory(row);
+    let log = tables.memories.log();
+    let touched = log.pick(|version| match reach.memory(&version.row) {
+        Fate::Keep => None,
+        fate => Some((version.clone(), fate)),
+    });
+    for (version, fate) in touched {
         if let Fate::Rewrite(new) = &fate
-            && new.text != row.text
+            && new.text != version.row.text
         {
-            rewritten.push(row.id);
+            rewritten.push(version.row.id);
         }
-        fate
-    })?;
-    let stale: HashSet<MemoryId> = rewritten.iter().copied().collect();
-    let gone = |id: &MemoryId| reach.memories.contains(id);
-    sweep(db, &tables.vectors, rows, |row| when(gone(&row.memory) || stale.contains(&row.memory)))?;
+        meet(db, &version, fate, rows)?;
+    }
+    let stale: HashSet<MemoryId> = rewritten.iter().chain(&reach.memories).copied().collect();
+    let vectors = tables.vectors.log();
+    let mut positions = Vec::new();
+    for id in stale {
+        tables.vectors.numbered(id.0, |at| positions.push(at));
+    }
+    positions.sort_unstable();
+    for version in positions.into_iter().filter_map(|at| vectors.get(at as usize)) {
+        meet(db, &version, Fate::Delete, rows)?;
+    }
     sweep(db, &tables.retirements, rows, |row| reach.retirement(row))?;
     sweep(db, &tables.decisions, rows, |row| when(reach.decision(row)))?;
     let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();
     for id in ids {
         db.execute("DELETE FROM access WHERE memory = ?", [id.0 as i64])?;
     }
-    sweep_malformed(db, tables)?;
+    if unreadable {
+        sweep_malformed(db, tables)?;
+    }
     let named = named_media(db)?;
-    sweep(db, &tables.media, rows, |row| when(!named.contains(&row.digest)))?;
+    let mut media = Vec::new();
+    sweep(db, &tables.media, rows, |row| {
+        let gone = !named.contains(&row.digest);
+        if gone {
+            media.push(row.digest.clone());
+        }
+        when(gone)
+    })?;
     erased.rewritten = rewritten;
-    Ok(erased)
+    Ok((erased, media))
 }
 
 fn sweep<R: Temporal>(
@@ -96,30 +118,36 @@ fn sweep_versions<R: Temporal>(
     mut fate: impl FnMut(&Version<R>) -> Fate<R>,
 ) -> rusqlite::Result<()> {
     for version in table.log().iter() {
-        match fate(&version) {
-            Fate::Keep => {}
-            Fate::Delete => {
-                db.prepare_cached(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE))?
-                    .execute([version.rowid])?;
-                *deleted += 1;
-            }
-            Fate::Rewrite(row) => {
-                let columns = R::COLUMNS
-                    .iter()
-                    .map(|column| format!("\"{column}\" = ?"))
-                    .collect::<Vec<_>>()
-                    .join(", ");
-                let mut values = row.bind();
-                values.push(rusqlite::types::Value::Integer(version.rowid));
-                db.prepare_cached(&format!(
-                    "UPDATE \"{}\" SET {columns} WHERE version = ?",
-                    R::TABLE
-                ))?
-                .execute(params_from_iter(values))?;
-            }
-        }
+        let fate = fate(&version);
+        meet(db, &version, fate, deleted)?;
     }
     Ok(())
+}
+
+/// Does to a version in the file what becomes of it.
+fn meet<R: Temporal>(
+    db: &Connection,
+    version: &Version<R>,
+    fate: Fate<R>,
+    deleted: &mut u64,
+) -> rusqlite::Result<()> {
+    match fate {
+        Fate::Keep => Ok(()),
+        Fate::Delete => {
+            db.prepare_cached(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE))?
+                .execute([version.rowid])?;
+            *deleted += 1;
+            Ok(())
+        }
+        Fate::Rewrite(row) => {
+            let columns = R::COLUMNS.iter().map(|column| format!("\"{column}\" = ?"));
+            let columns = columns.collect::<Vec<_>>().join(", ");
+            let mut values = row.bind();
+            values.push(rusqlite::types::Value::Integer(version.rowid));
+            let update = format!("UPDATE \"{}\" SET {columns} WHERE version = ?", R::TABLE);
+            db.prepare_cached(&update)?.execute(params_from_iter(values)).map(drop)
+        }
+    }
 }
 
 /// Rows that nobody can read may hold anything: erasing takes them too.
@@ -143,7 +171,7 @@ fn sweep_malformed(db: &Connection, tables: &Tables) -> rusqlite::Result<()> {
 }
 
 /// Media that rows still name.
-fn named_media(db: &Connection) -> rusqlite::Result<HashSet<MediaDigest>> {
+pub(in crate::memory) fn named_media(db: &Connection) -> rusqlite::Result<HashSet<MediaDigest>> {
     let mut named = HashSet::new();
     for query in [
         "SELECT sound FROM turn WHERE sound IS NOT NULL",

@@ -485,3 +485,216 @@ fn a_summary_loses_what_is_erased_and_keeps_the_rest() {
         assert!(!holds(dir.path(), trace.as_bytes()), "{trace}");
     }
 }
+
+fn wal_bytes(dir: &Path) -> u64 {
+    std::fs::metadata(dir.join("engram.db-wal")).map_or(0, |file| file.len())
+}
+
+/// Many memories of 1,000 letters each: several megabytes.
+fn many(memory: &Memory, count: u64) {
+    let mut draft = memory.begin(at(100));
+    for number in 0..count {
+        let text = format!("<person_2> told of tale{number:05}. {}", "and so on ".repeat(100));
+        draft.memory(memory_row(1_000 + number, &text, &[person(2)], 100), None);
+    }
+    draft.commit().unwrap();
+}
+
+#[test]
+fn what_erasing_writes_does_not_grow_with_the_store_nor_while_somebody_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    many(&memory, 4_000);
+    memory
+        .with_db("test", |db| db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())))
+        .unwrap();
+    let store = std::fs::metadata(dir.path().join("engram.db")).unwrap().len();
+    assert!(store > 4_000_000);
+    let reader = store::open_read_only(dir.path(), None).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM memory;").unwrap();
+    let erased = memory.forget(&Forget::Entity(person(1)), at(200)).unwrap();
+    assert!(erased.waits.is_some_and(|why| why.contains("reads")));
+    let log = wal_bytes(dir.path());
+    assert!(log < store / 8, "{log} of {store}");
+    for _ in 0..3 {
+        assert!(memory.finish_erasing().unwrap(), "still due");
+        assert!(wal_bytes(dir.path()) <= log, "waiting writes nothing");
+    }
+    reader.execute_batch("COMMIT").unwrap();
+    assert!(memory.finish_erasing().unwrap() && !memory.finish_erasing().unwrap());
+    assert!(wal_bytes(dir.path()) < 64 * 1024, "all that is left is that it is done");
+    assert!(!holds(dir.path(), b"likes tea") && holds(dir.path(), b"tale00077"));
+}
+
+/// Everything that readers ask, of one memory.
+fn told_by(memory: &Memory) -> String {
+    let view = memory.view();
+    let ids = |found: Vec<(MemoryId, f32)>| -> Vec<MemoryId> {
+        let mut ids: Vec<_> = found.into_iter().map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        ids
+    };
+    let found = |words: &str| ids(view.lexical(words, 9, &Filter::default()));
+    let near = view.nearest(&embedding(&[0.1, 0.2, 1.0, 0.1]), 5, &Filter::default());
+    format!(
+        "{} {:?} {:?} {:?} {:?} {:?} {} {}",
+        export(&view),
+        ["ava", "tea", "coffee", "erased", "tale00077", "friend"].map(found),
+        ids(near),
+        [1, 2].map(|number| view.memories_of(person(number)).len()),
+        view.entities(),
+        view.persons(),
+        view.count_versions(),
+        view.count_memories(),
+    )
+}
+
+#[test]
+fn what_is_left_in_ram_is_what_is_read_anew() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut memory = open(dir.path());
+    household(&memory);
+    many(&memory, 700);
+    let mut draft = memory.begin(at(150));
+    draft.name(named(person(2), "Friend of Ava", 150, NameSource::Told));
+    draft.retire_memory(MemoryId(1_003), Some(at(140)), "over").unwrap();
+    draft.commit().unwrap();
+    let targets = [
+        Forget::Memory(MemoryId(1_077)),
+        Forget::Entity(person(1)),
+        Forget::Memory(MemoryId(1_003)),
+        Forget::Span(Span::new(at(0), at(7))),
+    ];
+    for (number, target) in targets.iter().enumerate() {
+        let before = memory.view();
+        let rows = before.memories(&Filter::default());
+        memory.forget(target, at(200 + 10 * number as i64)).unwrap();
+        // Whoever read before reads on.
+        assert_eq!(before.memories(&Filter::default()), rows);
+        drop((before, rows));
+        let mut draft = memory.begin(at(205 + 10 * number as i64));
+        let id = 3_000 + number as u64;
+        draft.memory(memory_row(id, "<person_2> waved.", &[person(2)], 150), None);
+        draft.commit().unwrap();
+        let (told, hash) = (told_by(&memory), memory.hash());
+        assert_eq!(memory.compactable(at(0)), 0);
+        let mut faults = memory.check().unwrap().faults;
+        // The test gives its ids itself.
+        faults.retain(|fault| !fault.contains("the counter of memory"));
+        assert_eq!(faults, Vec::<String>::new());
+        drop(memory);
+        memory = open(dir.path());
+        assert_eq!(memory.hash(), hash, "{target:?}");
+        assert_eq!(told_by(&memory), told, "{target:?}");
+    }
+    memory.compact(at(1_000)).unwrap();
+    let (told, hash) = (told_by(&memory), memory.hash());
+    drop(memory);
+    let memory = open(dir.path());
+    assert_eq!((memory.hash(), told_by(&memory)), (hash, told), "what was let go of");
+}
+
+#[test]
+fn damage_elsewhere_leaves_an_erasure_done_or_not_begun() {
+    use std::os::unix::fs::FileExt as _;
+
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    for second in 0..400 {
+        memory.begin(at(100 + second)).commit().unwrap();
+    }
+    // A page that erasing does not touch.
+    let from_disk = || {
+        memory
+            .with_db("test", |db| {
+                db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+                db.execute_batch("PRAGMA shrink_memory")
+            })
+            .unwrap();
+    };
+    let root: u64 = memory
+        .with_db("test", |db| {
+            let query = "SELECT rootpage FROM sqlite_schema WHERE name = 'commits'";
+            db.query_row(query, [], |row| row.get(0))
+        })
+        .unwrap();
+    from_disk();
+    let file =
+        std::fs::File::options().read(true).write(true).open(dir.path().join("engram.db")).unwrap();
+    let mut pointer = [0; 4];
+    let page_at = |number: u64| (number - 1) * 4096;
+    let mut cell = [0; 2];
+    file.read_exact_at(&mut cell, page_at(root) + 12).unwrap();
+    file.read_exact_at(&mut pointer, page_at(root) + u64::from(u16::from_be_bytes(cell))).unwrap();
+    let leaf = page_at(u64::from(u32::from_be_bytes(pointer)));
+    let mut sound = [0; 4096];
+    file.read_exact_at(&mut sound, leaf).unwrap();
+    file.write_all_at(&[0xff; 4096], leaf).unwrap();
+    let is_known = |memory: &Memory| memory.view().find_by_name("Ava") == [person(1)];
+    let done = memory.forget(&Forget::Entity(person(1)), at(600));
+    assert_eq!(is_known(&memory), done.is_err());
+    // Life goes on.
+    memory.begin(at(601)).commit().unwrap();
+    file.write_all_at(&sound, leaf).unwrap();
+    from_disk();
+    let hash = memory.hash();
+    drop(memory);
+    let memory = open(dir.path());
+    assert_eq!((memory.hash(), is_known(&memory)), (hash, done.is_err()));
+    if done.is_err() {
+        memory.forget(&Forget::Entity(person(1)), at(602)).unwrap();
+    }
+    assert!(!holds(dir.path(), b"likes tea"));
+}
+
+#[test]
+fn a_disk_that_fails_once_the_rows_are_gone_delays_only_the_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    // A file lies where a folder is to be deleted.
+    let aside = dir.path().join("aside");
+    std::fs::write(&aside, "").unwrap();
+    let before = memory.erasures();
+    let erased = memory.forget(&Forget::Entity(person(1)), at(60)).unwrap();
+    assert!(erased.rows > 10 && erased.waits.is_some_and(|why| why.contains("aside")));
+    assert_eq!(memory.view().find_by_name("Ava"), []);
+    assert_eq!(memory.erasures(), before + 1);
+    assert!(memory.finish_erasing().is_err());
+    std::fs::remove_file(&aside).unwrap();
+    assert!(memory.finish_erasing().unwrap() && !memory.finish_erasing().unwrap());
+}
+
+#[test]
+fn a_store_from_before_is_scrubbed_with_the_first_erasure() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let page = |memory: &Memory| -> (u32, Vec<u8>) {
+        let query = "SELECT pgno, data FROM sqlite_dbpage WHERE pgno = \
+                     (SELECT rootpage FROM sqlite_schema WHERE name = 'memory')";
+        memory
+            .with_db("test", |db| db.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?))))
+            .unwrap()
+    };
+    // As an older engram left it: a copy of a row that is long gone, and no note of scrubbing.
+    let (number, mut bytes) = page(&memory);
+    let pointers = 8 + 2 * usize::from(u16::from_be_bytes([bytes[3], bytes[4]]));
+    bytes[pointers..pointers + 6].copy_from_slice(b"ghost!");
+    memory
+        .with_db("test", |db| {
+            db.execute("DELETE FROM upkeep WHERE job = 'scrub'", [])?;
+            db.execute("UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?", params![bytes, number])
+        })
+        .unwrap();
+    let hash = memory.hash();
+    drop(memory);
+    let memory = open(dir.path());
+    assert_eq!(memory.hash(), hash);
+    assert!(holds(dir.path(), b"ghost!"));
+    memory.forget(&Forget::Memory(MemoryId(4)), at(60)).unwrap();
+    assert!(!holds(dir.path(), b"ghost!") && holds(dir.path(), b"likes tea"));
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+}
