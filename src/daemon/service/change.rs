@@ -52,11 +52,7 @@ impl MemoryService {
         let what = targets(&view, forget)?;
         drop(view);
         let erased = self.erase(&what, self.record_time())?;
-        Ok(Reply::Document(json!({
-            "rows": erased.rows,
-            "files": erased.files,
-            "rewritten": erased.rewritten,
-        })))
+        Ok(Reply::Document(json!(erased)))
     }
 
     /// Erases for good, in the store and wherever else it stands; what waits for the broker is for the caller.
@@ -84,8 +80,9 @@ impl MemoryService {
         // An answer that waits to be written may speak of what is to be erased.
         self.flush();
         let memory = &self.knowledge.memory;
-        what.iter().for_each(|what| self.forget_spooled(what));
-        let erased = memory.forget_all(what, at).map_err(|error| self.failed(&error))?;
+        // What is refused takes nothing away.
+        let spooled = || what.iter().for_each(|what| self.forget_spooled(what));
+        let erased = memory.forget_after(what, at, spooled).map_err(|error| self.failed(&error))?;
         let rows_alone = |what: &memory::Forget| match what {
             memory::Forget::Entity(_) | memory::Forget::Span(_) => false,
             memory::Forget::Thing(_)
@@ -108,7 +105,9 @@ impl MemoryService {
         // a kill leaves is due to the next start. Until then those sentences are found by their words.
         drop(who);
         let memorizer = self.session.load().memorizer.clone();
-        memorizer.embed_rewritten(memory).map_err(|error| self.failed(&error))?;
+        if let Err(error) = memorizer.embed_rewritten(memory) {
+            tracing::warn!(%error, "Sentences that were rewritten have no vector yet; they are found by their words.");
+        }
         Ok(erased)
     }
 
@@ -603,6 +602,38 @@ mod tests {
         assert!(cake.is_some_and(has_vector) && cat.is_some());
         assert!(!has_vector(letter), "it was erased meanwhile");
         assert!(memory.rewritten().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_refused_takes_no_waiting_clip_away() {
+        use crate::daemon::service::{Clock, privacy};
+        use crate::ids::{ClipId, SessionId, TurnId};
+        use crate::memorize::model::{SpooledClip, SpooledTurn};
+
+        let dir = tempfile::tempdir().unwrap();
+        drop(small_memory(dir.path()));
+        let service = privacy::tests::service(dir.path(), Clock::Store, Default::default());
+        let span = Span::new(Timestamp::from_nanos(T0), Timestamp::from_nanos(T0).plus_secs(30.0));
+        let folder = spool_dir(dir.path());
+        let spool = Spool::open(&folder, u64::MAX, None).unwrap();
+        for (index, words) in [(7, "I am a robot"), (8, "hello Ava")] {
+            let (turn, words) = (TurnId(u64::from(index)), words.to_owned());
+            let person = Some(EntityId::ROBOT);
+            let turn = SpooledTurn { turn, voice: None, person, span, words };
+            let clip = ClipId { session: SessionId(1), index };
+            let (pictures, faces) = (Vec::new(), Vec::new());
+            let (turns, sound, place) = (vec![turn], None, None);
+            spool.put(&SpooledClip { clip, span, pictures, faces, turns, sound, place }).unwrap();
+        }
+        let waiting = || std::fs::read_dir(&folder).unwrap().count();
+        assert_eq!(waiting(), 2);
+        let forget = |word: &str| {
+            service.forget(&serde_json::from_value(json!({ "entity": word })).unwrap())
+        };
+        assert!(forget(&EntityId::ROBOT.to_string()).is_err());
+        assert_eq!(waiting(), 2);
+        forget("Ava").unwrap();
+        assert_eq!(waiting(), 1);
     }
 
     #[test]
