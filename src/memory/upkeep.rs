@@ -10,6 +10,7 @@ use crate::ids::{EntityId, EntityKind};
 use super::Memory;
 use super::error::MemoryError;
 use super::filter::{Filter, PerceptFilter};
+use super::forget::named_media;
 use super::media::Listing;
 use super::model::MediaDigest;
 use super::pages;
@@ -39,7 +40,25 @@ impl Memory {
             self.tables().media.log().iter().map(|version| version.row.digest.clone()).collect();
         let Listing { found: files, strange: unfinished } = self.folder().list()?;
         let mut removed = 0;
-        for (digest, _) in files.iter().filter(|(digest, _)| !named.contains(digest)) {
+        let mut unnamed: Vec<&MediaDigest> = files
+            .iter()
+            .map(|(digest, _)| digest)
+            .filter(|digest| !named.contains(digest))
+            .collect();
+        if !unnamed.is_empty() {
+            // A row of the table may be damaged, and the rows that show its file are not.
+            let shown = self.with_db("reading which media rows name", named_media)?;
+            unnamed.retain(|digest| !shown.contains(*digest));
+        }
+        if !unnamed.is_empty() && self.malformed() > 0 {
+            warn!(
+                files = unnamed.len(),
+                "Media files that no row names are kept: there are rows that cannot be read, which may name them; see \
+                 `engramd check`."
+            );
+            unnamed.clear();
+        }
+        for digest in unnamed {
             removed += u64::from(self.folder().remove(digest)?);
         }
         for path in

@@ -245,6 +245,24 @@ fn media_keep_to_their_cap() {
 }
 
 #[test]
+fn a_damaged_row_takes_no_media_file_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    drop(memory);
+    let digest = |of: &[u8]| MediaDigest::of(of);
+    let (chip, sound) = (digest(b"chip of ava"), digest(b"sound of ava"));
+    let db = Connection::open(dir.path().join("engram.db")).unwrap();
+    let damage = "UPDATE media SET kind = 'x' WHERE digest IN (?, ?)";
+    db.execute(damage, [&*chip.0, &*sound.0]).unwrap();
+    drop(db);
+    let memory = open(dir.path());
+    for digest in [chip, sound] {
+        assert!(memory.media(&digest).unwrap().is_some(), "rows name it");
+    }
+}
+
+#[test]
 fn an_older_store_is_brought_to_the_newest_schema() {
     let dir = tempfile::tempdir().unwrap();
     let path = store::database_path(dir.path());
