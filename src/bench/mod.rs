@@ -13,6 +13,7 @@ pub mod checkerboard;
 pub mod day;
 pub mod devices;
 pub mod diarization;
+pub mod erase;
 mod error;
 pub mod forget;
 pub mod judge;

@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::{
-    answers, day, devices, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify, words,
+    answers, day, devices, erase, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify,
+    words,
 };
 use crate::config::{Config, Llm};
 use crate::perceive::voice::parity;
@@ -137,6 +138,12 @@ enum Measure {
         /// Memories kept, at most.
         #[arg(long, value_name = "N", default_value_t = 2_500)]
         cap: usize,
+    },
+    /// Erasing one person of a thousand from a large memory: how long, how much RAM and log it takes, what is left.
+    Erase {
+        /// Memories.
+        #[arg(long, value_name = "N", default_value_t = 100_000)]
+        memories: usize,
     },
     /// Whether recall finds the evidence of LoCoMo's questions.
     Locomo {
@@ -282,6 +289,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             let figures = forget::measure(&plan)?;
             show(&figures, json)
         }
+        Measure::Erase { memories } => show(&erase::measure(*memories)?, json),
         Measure::Locomo { file, answer, judge } => {
             let judge = judge.judge(config)?;
             anyhow::ensure!(*answer || judge.is_none(), "--judge-model needs --answer");
