@@ -77,7 +77,9 @@ pub fn measure(count: usize) -> Result<EraseFigures, BenchError> {
     let log = store.path().join("engram.db-wal");
     let mut asking =
         Asking { memory: &memory, random: SplitMix64::new(SEED + 1), words: &crowd.words };
-    (0..WARM_UP).for_each(|_| drop(asking.ask()));
+    for _ in 0..WARM_UP {
+        asking.ask();
+    }
     let at = beginning().plus_secs(count as f64 * APART_SECS + 60.0);
     let done = AtomicBool::new(false);
     let before = rss_anon_mb();
