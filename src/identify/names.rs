@@ -317,7 +317,7 @@ impl Turn<'_> {
             at += 1;
         }
         let first = self.tokens.get(at)?;
-        if !self.cased && !(among(FIRST_NAMES, &first.lower) || (self.is_known)(first.word)) {
+        if !(self.cased || among(FIRST_NAMES, &first.lower) || (self.is_known)(first.word)) {
             return None;
         }
         let (name, end) =

@@ -4,7 +4,7 @@
 //! A remark is also worth what the remarks around it say: an answer seldom repeats the words of the
 //! question that was put just before.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
@@ -121,7 +121,7 @@ impl Terms {
     }
 
     /// Nobody has those any more.
-    fn lose(&mut self, lost: &HashSet<u32>) {
+    fn lose(&mut self, lost: &BTreeSet<u32>) {
         if lost.is_empty() {
             return;
         }
@@ -260,7 +260,7 @@ impl Lexical {
                 change.must = true;
             }
         }
-        let mut lost = HashSet::new();
+        let mut lost = BTreeSet::new();
         for (number, change) in changes {
             let name = Arc::clone(&terms.names[number as usize]);
             let list = self.postings.get(&name).map(|list| list.clone()).unwrap_or_default();

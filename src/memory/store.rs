@@ -280,10 +280,12 @@ pub(crate) fn read_struck(
     db: &Connection,
     touched: &TouchedRows,
 ) -> rusqlite::Result<Option<StruckRows>> {
+    /// By version; `None` where it is gone.
+    type Versions<R> = Vec<(i64, Option<R>)>;
     fn of_table<R: Temporal>(
         db: &Connection,
         touched: &TouchedRows,
-    ) -> rusqlite::Result<Option<Vec<(i64, Option<R>)>>> {
+    ) -> rusqlite::Result<Option<Versions<R>>> {
         let rows = touched.get(R::TABLE).map_or(&[][..], Vec::as_slice);
         let columns = quoted(R::COLUMNS);
         let mut read = Vec::with_capacity(rows.len());

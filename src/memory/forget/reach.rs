@@ -178,7 +178,8 @@ impl Reach {
     fn erased(&self, tables: &Tables) -> impl Iterator<Item = Arc<MemoryRow>> {
         let log = tables.memories.log();
         let mut positions: Vec<u32> = Vec::new();
-        for id in &self.memories {
+        let memories: BTreeSet<&MemoryId> = self.memories.iter().collect();
+        for id in memories {
             tables.memories.numbered(id.0, |at| positions.push(at));
         }
         positions.sort_unstable();

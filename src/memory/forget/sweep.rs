@@ -70,7 +70,7 @@ pub(super) fn sweep_all(
         }
         meet(db, &version, fate, rows)?;
     }
-    let stale: HashSet<MemoryId> = rewritten.iter().chain(&reach.memories).copied().collect();
+    let stale: BTreeSet<MemoryId> = rewritten.iter().chain(&reach.memories).copied().collect();
     let vectors = tables.vectors.log();
     let mut positions = Vec::new();
     for id in stale {
