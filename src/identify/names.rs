@@ -343,6 +343,10 @@ impl Turn<'_> {
         if relation.iter().any(|token| token.capital() || token.ends_sentence()) {
             return None;
         }
+        // "… my brother's house in Paris", "… my first time with Ben": the noun is not what is called so.
+        if relation.last().is_none_or(|token| among(NO_NAME, &token.lower)) {
+            return None;
+        }
         let (name, end) = self.capitals(begin)?;
         (self.is_over(end) && !self.is_reported(end)).then_some(name)
     }

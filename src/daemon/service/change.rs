@@ -624,6 +624,7 @@ mod tests {
             let (pictures, faces) = (Vec::new(), Vec::new());
             let (turns, sound, place) = (vec![turn], None, None);
             spool.put(&SpooledClip { clip, span, pictures, faces, turns, sound, place }).unwrap();
+            spool.release(clip);
         }
         let waiting = || std::fs::read_dir(&folder).unwrap().count();
         assert_eq!(waiting(), 2);
