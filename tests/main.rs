@@ -25,5 +25,6 @@ mod replay_is_deterministic;
 mod support;
 mod ten_robots_share_a_broker;
 mod the_brokers_rights_agree;
+mod the_demo_is_answered;
 mod the_service_talks_to_systemd;
 mod things_are_remembered;
