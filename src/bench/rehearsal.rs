@@ -98,11 +98,16 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
     spoken.sort_by(|a, b| a.span.0.total_cmp(&b.span.0));
     let embedder = settings.perceivers.speaker_embedder.as_ref();
     let calibrated = embedder.and_then(|file| file.thresholds.as_ref());
+    let missing = settings.perceivers.degraded.iter().chain(&knowledge.degraded);
+    let degraded: Vec<String> = missing.cloned().collect();
+    for missing in &degraded {
+        tracing::warn!(missing, "What is measured lacks an ability.");
+    }
     Ok(Rehearsal {
         start: recording.start(),
         end,
         stages_ms: settings.perceivers.stages.millis(),
-        degraded: settings.perceivers.degraded.iter().chain(&knowledge.degraded).cloned().collect(),
+        degraded,
         spoken,
         secs: over.secs_since(begun),
         voices,
