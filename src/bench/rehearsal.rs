@@ -31,6 +31,8 @@ pub struct Rehearsal {
     pub knowledge: Knowledge,
     /// When the recording begins.
     pub start: Timestamp,
+    /// It does not say when: labels that do are of the same second 0.
+    start_is_guess: bool,
     /// How the replay went.
     pub end: SessionEnd,
     /// Milliseconds by stage, summed over threads.
@@ -105,6 +107,7 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
     }
     Ok(Rehearsal {
         start: recording.start(),
+        start_is_guess: recording.start_is_guess(),
         end,
         stages_ms: settings.perceivers.stages.millis(),
         degraded,
@@ -178,6 +181,8 @@ impl Rehearsal {
             })
             .collect();
         let linkage = Some((of_turns.as_slice(), self.accept));
+        let undated = Labels { start: None, ..labels.clone() };
+        let labels = if self.start_is_guess { &undated } else { labels };
         Ok(perception::score(&self.lines()?, labels, Some(self.start), linkage))
     }
 }
