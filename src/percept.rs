@@ -2,6 +2,7 @@
 //!
 //! Produced by `perceive`, gathered per clip by `window`, given an identity by `identify`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use compact_str::CompactString;
@@ -219,6 +220,26 @@ pub struct Transcript {
     pub language: Option<String>,
     /// Name of the recogniser.
     pub engine: String,
+}
+
+/// A word that is less likely than not may be another.
+const DOUBTED: f32 = 0.5;
+
+impl Transcript {
+    /// Bytes of the text whose words the recogniser doubts itself; none where it does not tell.
+    #[must_use]
+    pub fn doubted(&self) -> Vec<Range<usize>> {
+        let (mut found, mut from) = (Vec::new(), 0);
+        for word in &self.words {
+            let rest = self.text.get(from..).unwrap_or_default();
+            let Some(start) = rest.find(&*word.text).map(|at| from + at) else { continue };
+            from = start + word.text.len();
+            if word.confidence.is_some_and(|confidence| confidence < DOUBTED) {
+                found.push(start..from);
+            }
+        }
+        found
+    }
 }
 
 /// One voice, its words.

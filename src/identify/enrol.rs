@@ -170,7 +170,7 @@ impl Resolver {
         ledger: &mut dyn Ledger,
     ) -> EntityId {
         let person = self.persons.resolve(person);
-        let unmet = self.persons.unmet(name).filter(|unmet| *unmet != person);
+        let unmet = self.persons.unmet(name, person);
         match unmet.filter(|unmet| self.persons.may_merge(person, *unmet)) {
             Some(unmet) => {
                 let (into, from) = (person.min(unmet), person.max(unmet));

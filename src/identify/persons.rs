@@ -111,16 +111,18 @@ impl Persons {
         found
     }
 
-    /// The one person of that name of whom there is no face and no voice: told of, and not met yet. Where nobody at all has
-    /// the name, one whose name sounds like it.
+    /// The one person of that name but `person` of whom there is no face and no voice: told of, and not met yet. Where nobody
+    /// else has the name, one whose name sounds like it.
     #[must_use]
-    pub fn unmet(&self, name: &str) -> Option<EntityId> {
+    pub fn unmet(&self, name: &str, person: EntityId) -> Option<EntityId> {
         let mut called = self.called(name);
+        called.retain(|id| *id != person);
         if called.is_empty() {
             let alike = |row: &&NameRow| sound_alike(&row.name, name);
             let rows = self.name_rows().filter(alike);
             let found: BTreeSet<EntityId> = rows.map(|row| self.resolve(row.entity)).collect();
             called = found.into_iter().filter(|id| id.kind == EntityKind::Person).collect();
+            called.retain(|id| *id != person);
         }
         called.retain(|id| self.all_parts(*id).is_empty());
         match called.as_slice() {

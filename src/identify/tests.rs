@@ -413,7 +413,7 @@ fn who_is_told_of_joins_whoever_is_called_so_when_they_are_met() {
     let told = |ledger: &mut TestLedger, resolver: &mut Resolver| {
         let ava = resolver.tell_of("Ava", at(0.0), ledger);
         assert_eq!(resolver.tell_of("ava", at(1.0), ledger), ava, "once");
-        assert_eq!(resolver.persons().unmet("AVA"), Some(ava));
+        assert_eq!(resolver.persons().unmet("AVA", EntityId::ROBOT), Some(ava));
         ava
     };
     // shown
@@ -422,7 +422,7 @@ fn who_is_told_of_joins_whoever_is_called_so_when_they_are_met() {
     let mut resolver = super::tests::resolver(&ledger.rows(), Undecided::default());
     let shown = enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
     assert_eq!((shown.person, shown.fresh), (Some(ava), false));
-    assert_eq!(resolver.persons().unmet("Ava"), None);
+    assert_eq!(resolver.persons().unmet("Ava", EntityId::ROBOT), None);
     // named, or heard to say so
     for named in [true, false] {
         let (mut ledger, mut resolver) = run(&[], false);

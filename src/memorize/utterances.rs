@@ -19,8 +19,8 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     let clip = scene.percepts.clip;
     let mut found = Vec::new();
     for turn in &scene.percepts.turns {
-        let Some(words) = &turn.words else { continue };
-        let words = words.text.trim();
+        let Some(transcript) = &turn.words else { continue };
+        let words = transcript.text.trim();
         // What the robot says itself, and what comes out of a television, tells of nobody.
         if words.is_empty() || scene.identified.is_aside(turn.id) {
             continue;
@@ -30,7 +30,8 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
         let grounds = vec![Ground::Turn(clip, turn.id)];
         let mut sentence = Sentence::new(MemoryKind::Utterance, text, turn.span, grounds);
         // Who is spoken of by a name that was written otherwise: the words stay as they are.
-        sentence.about.extend(scene.before.heard_in(words).into_iter().map(|heard| heard.entity));
+        let heard = scene.before.heard_in(&transcript.text, &transcript.doubted());
+        sentence.about.extend(heard.into_iter().map(|heard| heard.entity));
         // Longer speech carries more.
         sentence.importance = (0.2 + 0.02 * words.split_whitespace().count() as f32).min(0.6);
         found.push(sentence);

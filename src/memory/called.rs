@@ -1,6 +1,7 @@
 //! Names, ready for the texts that are looked through for them: every word of a question may be one.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::ids::{EntityId, EntityKind};
@@ -40,13 +41,13 @@ impl Called {
     }
 
     /// The names that are heard in a text: what sounds like somebody's or some place's, and is written otherwise.
-    pub(super) fn heard_in(&self, text: &Text<'_>) -> Vec<Heard> {
+    pub(super) fn heard_in(&self, text: &Text<'_>, doubted: &[Range<usize>]) -> Vec<Heard> {
         let make = || {
             let mut spoken = self.spoken.clone();
             spoken.sort();
             Arc::new(SoundIndex::new(spoken.iter().map(|(name, who)| (name.as_str(), *who))))
         };
-        self.sounds.get_or_init(make).heard_in(text)
+        self.sounds.get_or_init(make).heard_in(text, doubted)
     }
 
     /// Takes in the name of `entity`, which is `who` now.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ids::{EntityId, EntityKind};
@@ -9,7 +10,7 @@ use crate::names::{Heard, Text};
 use crate::time::{Span, Timestamp};
 
 use super::called::Called;
-use super::model::{Membership, Merge, NameRow, PersonProfile};
+use super::model::{Ground, Membership, MemoryKind, MemoryRow, Merge, NameRow, PersonProfile};
 use super::temporal::Horizon;
 use super::view::{View, rows};
 
@@ -149,16 +150,47 @@ impl View {
 
     /// The names of people and places that are heard in a text: what sounds like a known name and is written as none. It is
     /// read off words and names whenever it is asked for, so it is gone with either. Costs as much as the text has capitals,
-    /// however many are known; once after somebody was named, as much as there are names.
+    /// however many are known; once after somebody was named, as much as there are names. `doubted`: bytes of the text of
+    /// which its recogniser is not sure ([`Transcript::doubted`](crate::percept::Transcript::doubted)).
     #[must_use]
-    pub fn heard_in(&self, text: &str) -> Vec<Heard> {
-        self.called().heard_in(&Text::new(text))
+    pub fn heard_in(&self, text: &str, doubted: &[Range<usize>]) -> Vec<Heard> {
+        self.called().heard_in(&Text::new(text), doubted)
+    }
+
+    /// The names that are heard in an utterance, of those that it was linked with.
+    #[must_use]
+    pub fn heard_in_utterance(&self, row: &MemoryRow) -> Vec<Heard> {
+        if row.kind != MemoryKind::Utterance {
+            return Vec::new();
+        }
+        let turns = row.grounds.iter().filter_map(|ground| match ground {
+            Ground::Turn(clip, turn) => self.turn(clip.session, *turn),
+            _ => None,
+        });
+        let doubted = turns.filter_map(|turn| {
+            let words = turn.words.as_ref()?;
+            let said = words.text.trim();
+            let at = row.text.find(said)?;
+            let trimmed = words.text.find(said)?;
+            let moved = move |doubt: Range<usize>| {
+                Some(
+                    (doubt.start + at).checked_sub(trimmed)?
+                        ..(doubt.end + at).checked_sub(trimmed)?,
+                )
+            };
+            Some(words.doubted().into_iter().filter_map(moved).collect::<Vec<_>>())
+        });
+        let doubted: Vec<Range<usize>> = doubted.flatten().collect();
+        let linked = |id: EntityId| row.entities.iter().any(|other| self.resolve(*other) == id);
+        let mut heard = self.heard_in(&row.text, &doubted);
+        heard.retain(|heard| linked(heard.entity));
+        heard
     }
 
     /// A text with the names that are heard in it in their known spelling.
     #[must_use]
-    pub fn respelled<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let heard = self.heard_in(text);
+    pub fn respelled<'t>(&self, text: &'t str, doubted: &[Range<usize>]) -> Cow<'t, str> {
+        let heard = self.heard_in(text, doubted);
         if heard.is_empty() {
             return Cow::Borrowed(text);
         }

@@ -3,16 +3,21 @@
 //! A recogniser writes a name that it does not know as it sounds to it: with a capital, in the spelling of another name or
 //! of none ("Shivon"). So what stands with a capital where somebody may be meant is compared with the names that are known,
 //! by sound ([`super::phonetic`]). What is written as somebody's name is that name, and nothing else.
+//!
+//! Where the recogniser itself doubts what it wrote, it may have written any word for a name that it does not know
+//! ("baroque"), at the head of a sentence or without a capital: such words are compared wherever a name may stand.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use super::phonetic::{Key, Pronunciation, SAME_NAME, border};
-use super::{MONTHS, Text, among, folded};
+use super::{ARTICLES, MONTHS, Text, among, folded};
 use crate::ids::EntityId;
 
 /// By how much the nearest name must be nearer than that of anybody else: else nobody can tell which was said.
 const AHEAD: f32 = 0.02;
+/// How much less of its weight a name has to be heard where the recogniser doubts its word.
+const DOUBT: f32 = 0.06;
 /// Days are names of nobody.
 const DAYS: &str = "monday tuesday wednesday thursday friday saturday sunday";
 
@@ -71,15 +76,16 @@ impl SoundIndex {
         found
     }
 
-    /// The names heard in a text, in order.
+    /// The names heard in a text, in order. `doubted`: bytes of it of which the recogniser is not sure.
     #[must_use]
-    pub fn heard_in(&self, text: &Text<'_>) -> Vec<Heard> {
+    pub fn heard_in(&self, text: &Text<'_>, doubted: &[Range<usize>]) -> Vec<Heard> {
         let mut found = Vec::new();
         let mut at = 0;
         while at < text.words.len() {
-            let runs = (1..=self.longest).map_while(|len| text.may_be_name(at, len).then_some(len));
+            let may_be = |len: &usize| text.may_be_name(at, *len, doubted);
+            let runs = (1..=self.longest).take_while(|len| text.goes_on(at, *len)).filter(may_be);
             let best = runs
-                .filter_map(|len| Some((len, self.nearest(text, at, len)?)))
+                .filter_map(|len| Some((len, self.nearest(text, at, len, doubted)?)))
                 .max_by(|a, b| a.1.likeness.total_cmp(&b.1.likeness));
             match best {
                 Some((len, heard)) => {
@@ -93,7 +99,14 @@ impl SoundIndex {
     }
 
     /// The name that a run of words sounds like.
-    fn nearest(&self, text: &Text<'_>, at: usize, len: usize) -> Option<Heard> {
+    fn nearest(
+        &self,
+        text: &Text<'_>,
+        at: usize,
+        len: usize,
+        doubted: &[Range<usize>],
+    ) -> Option<Heard> {
+        let slack = if text.is_doubted(at, len, doubted) { DOUBT } else { 0.0 };
         let run = &text.words[at..at + len];
         if run.iter().any(|word| self.spellings.contains(&word.lower)) {
             return None;
@@ -109,8 +122,8 @@ impl SoundIndex {
             // A name may have been parted in two, which must be all the nearer.
             let border = border(sound.mass().min(known.sound.mass()));
             let border = match len {
-                _ if len == known.words => border,
-                _ if len == known.words + 1 => border.max(SAME_NAME),
+                _ if len == known.words => border - slack,
+                _ if len == known.words + 1 => border.max(SAME_NAME) - slack,
                 _ => continue,
             };
             let likeness = sound.likeness(&known.sound);
@@ -131,23 +144,42 @@ impl SoundIndex {
 }
 
 impl Text<'_> {
-    /// Whether word `at + len - 1` goes on what may be a name from word `at` on: it has a capital, and somebody may be
-    /// meant by the first.
-    fn may_be_name(&self, at: usize, len: usize) -> bool {
+    /// Whether word `at + len - 1` may go on a name that begins with word `at`.
+    fn goes_on(&self, at: usize, len: usize) -> bool {
         let Some(word) = self.words.get(at + len - 1) else { return false };
-        let plain = !word.lower.chars().all(|c| c.is_alphabetic() || c == '-');
+        let letters = word.lower.chars().all(|c| c.is_alphabetic() || c == '-');
         let dates = among(MONTHS, &word.lower) || among(DAYS, &word.lower);
         let begun = len == 1 || !self.words[at + len - 2].possessive && !self.is_head(at + len - 1);
-        word.capital
-            && word.lower.len() > 2
-            && !plain
-            && !dates
-            && begun
+        letters && !dates && begun
+    }
+
+    /// Whether the words may be a name: all have a capital, and somebody may be meant by the first; or they are doubted, and
+    /// stand behind no article.
+    fn may_be_name(&self, at: usize, len: usize, doubted: &[Range<usize>]) -> bool {
+        let run = &self.words[at..at + len];
+        if run.iter().all(|word| word.capital && word.lower.len() > 2)
             && (len > 1 || self.is_meant(at))
+        {
+            return true;
+        }
+        let before = at.checked_sub(1).filter(|_| !self.is_head(at)).map(|at| &self.words[at]);
+        self.is_doubted(at, len, doubted)
+            && run.iter().any(|word| word.lower.len() > 2)
+            && !before.is_some_and(|before| among(ARTICLES, &before.lower))
+    }
+
+    /// Whether the recogniser is not sure of any of the words.
+    fn is_doubted(&self, at: usize, len: usize, doubted: &[Range<usize>]) -> bool {
+        self.words[at..at + len].iter().all(|word| {
+            let touches =
+                |doubt: &Range<usize>| word.range.start < doubt.end && doubt.start < word.range.end;
+            doubted.iter().any(touches)
+        })
     }
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::ids::EntityKind;
@@ -160,7 +192,7 @@ mod tests {
     /// The text with every name that is heard in it as it is known, in brackets.
     fn marked(text: &str, names: &[&str]) -> String {
         let mut out = text.to_owned();
-        for heard in index(names).heard_in(&Text::new(text)).into_iter().rev() {
+        for heard in index(names).heard_in(&Text::new(text), &[]).into_iter().rev() {
             out.replace_range(heard.range, &format!("[{}]", heard.name));
         }
         out
@@ -180,6 +212,24 @@ mod tests {
         ] {
             assert_eq!(marked(text, &names), wanted);
         }
+    }
+
+    #[test]
+    fn what_the_recogniser_doubts_may_be_a_name_without_its_signs() {
+        let text = "Kneeve, then the cake that baroque brought, and the baroque music.";
+        let index = index(&["Niamh", "Barack"]);
+        let at = |word: &str, from: usize| {
+            let start = from + text[from..].find(word).unwrap();
+            start..start + word.len()
+        };
+        let (kneeve, first) = (at("Kneeve", 0), at("baroque", 0));
+        let second = at("baroque", first.end);
+        let heard = |doubted: &[Range<usize>]| -> Vec<String> {
+            let heard = index.heard_in(&Text::new(text), doubted).into_iter();
+            heard.map(|one| one.name).collect()
+        };
+        assert_eq!(heard(&[kneeve, first, second]), ["Niamh", "Barack"], "no name has an article");
+        assert_eq!(heard(&[]), [""; 0], "not near enough, and no capital");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::find::{find, name_of};
 use super::refusal;
 use crate::ids::{AnswerId, ClipId, EntityId, EntityKind, MemoryId, SessionId};
-use crate::memory::model::{Exemplar, MemoryKind, MemoryRow};
+use crate::memory::model::{Exemplar, MemoryRow};
 use crate::memory::{Filter, Memory, Order, PerceptFilter, View};
 use crate::mqtt::Refusal;
 
@@ -103,10 +103,9 @@ fn show_memory(view: &View, id: MemoryId) -> Result<Value, Refusal> {
         "recorded": view.recorded(id),
         "retirement": view.retirement(id).map(|row| json!(*row)),
     });
-    let linked = |id: EntityId| row.entities.iter().any(|other| view.resolve(*other) == id);
-    let heard = view.heard_in(&row.text).into_iter().filter(|heard| linked(heard.entity));
-    let heard: Vec<Value> = heard
-        .filter(|_| row.kind == MemoryKind::Utterance)
+    let heard: Vec<Value> = view
+        .heard_in_utterance(&row)
+        .into_iter()
         .map(|heard| {
             json!({
                 "written": heard.written,

@@ -299,7 +299,7 @@ impl MemoryService {
 
     /// What somebody said, with the names that are heard in it as they are known.
     pub(super) fn respelled(&self, said: &str) -> String {
-        self.knowledge.memory.view().respelled(said).into_owned()
+        self.knowledge.memory.view().respelled(said, &[]).into_owned()
     }
 
     /// Writes a memory that was told, in a transaction of its own, and says so.

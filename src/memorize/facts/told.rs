@@ -107,7 +107,7 @@ pub(in crate::memorize) fn of_utterances(scene: &Scene<'_>) -> Vec<Sentence> {
         }
         let speaker = scene.identified.person_of_turn(turn.id);
         let context = Context { view: scene.before, speaker };
-        let words = scene.before.respelled(&words.text);
+        let words = scene.before.respelled(&words.text, &words.doubted());
         for one in unnamed(stated(&words, &context)) {
             let grounds = vec![Ground::Turn(scene.percepts.clip, turn.id)];
             let mut sentence = one.sentence(turn.span, grounds);

@@ -145,7 +145,8 @@ impl Reach {
         }
     }
 
-    /// As what the target's names were written where they were heard, lower case.
+    /// As what the target's names were written where they were heard, lower case. (A plain word that was doubted and taken for
+    /// one stays: it is struck nowhere else, and without the name nobody is meant by it.)
     fn heard_as(&self, tables: &Tables) -> BTreeSet<String> {
         let log = tables.names.log();
         let own =
@@ -160,7 +161,7 @@ impl Reach {
         let linked = log.iter().map(|version| version.row).filter(|row| {
             row.kind == MemoryKind::Utterance && row.entities.iter().any(|id| self.ids.contains(id))
         });
-        let heard = linked.flat_map(|row| index.heard_in(&Text::new(&row.text)));
+        let heard = linked.flat_map(|row| index.heard_in(&Text::new(&row.text), &[]));
         heard.map(|heard| heard.written.to_lowercase()).collect()
     }
 

@@ -234,10 +234,10 @@ fn what_a_name_was_heard_as_goes_with_it() {
     draft.name(named(siobhan, "Siobh\u{e1}n", 40, NameSource::Told));
     draft.commit().unwrap();
     let said = "I met Shivon yesterday.";
-    let heard = memory.view().heard_in(said);
+    let heard = memory.view().heard_in(said, &[]);
     let found: Vec<_> = heard.iter().map(|one| (one.written.as_str(), one.entity)).collect();
     assert_eq!(found, [("Shivon", siobhan)]);
-    assert_eq!(memory.view().respelled(said), "I met Siobh\u{e1}n yesterday.");
+    assert_eq!(memory.view().respelled(said, &[]), "I met Siobh\u{e1}n yesterday.");
     let mut draft = memory.begin(at(50));
     let id = draft.new_memory_id();
     let text = format!("<person_2> said: \"{said}\"");
@@ -250,5 +250,5 @@ fn what_a_name_was_heard_as_goes_with_it() {
     let left = memory.view().memory(id).unwrap();
     assert_eq!(left.text, "<person_2> said: \"I met <erased> yesterday.\"");
     assert_eq!(left.entities, [person(2)]);
-    assert_eq!(memory.view().heard_in(said), []);
+    assert_eq!(memory.view().heard_in(said, &[]), []);
 }

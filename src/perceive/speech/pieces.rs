@@ -13,7 +13,7 @@ pub(super) struct Pieces(Vec<Draft>);
 struct Draft {
     bytes: Vec<u8>,
     span: Span,
-    /// Of its pieces' probabilities the least.
+    /// Of its pieces' probabilities the least, marks aside.
     probability: f32,
 }
 
@@ -24,7 +24,10 @@ impl Pieces {
             Some(word) if !bytes.starts_with(b" ") => {
                 word.bytes.extend_from_slice(bytes);
                 word.span = Span::new(word.span.start, span.end);
-                word.probability = word.probability.min(probability);
+                // A comma where a full stop might stand is no doubt of the word.
+                if bytes.iter().any(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()) {
+                    word.probability = word.probability.min(probability);
+                }
             }
             _ => self.0.push(Draft { bytes: bytes.to_vec(), span, probability }),
         }
@@ -70,7 +73,8 @@ mod tests {
 
     #[test]
     fn a_space_begins_a_word_that_has_the_times_and_the_least_probability_of_its_pieces() {
-        let read = words(&[(b" Good", 0.9), (b" morn", 0.8), (b"ing", 0.4), (b" ", 0.1)]);
+        let read =
+            words(&[(b" Good", 0.9), (b" morn", 0.8), (b"ing", 0.4), (b".", 0.2), (b" ", 0.1)]);
         let told: Vec<_> = read
             .iter()
             .map(|word| {
@@ -79,7 +83,7 @@ mod tests {
                 (&*word.text, since(start), since(end), word.confidence)
             })
             .collect();
-        assert_eq!(told, [("Good", 0.0, 1.0, Some(0.9)), ("morning", 1.0, 3.0, Some(0.4))]);
+        assert_eq!(told, [("Good", 0.0, 1.0, Some(0.9)), ("morning.", 1.0, 4.0, Some(0.4))]);
         assert!(words(&[(b"\xff", 0.5)])[0].text.contains('\u{fffd}'), "no text at all is told");
     }
 }
