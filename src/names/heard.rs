@@ -17,7 +17,7 @@ use crate::ids::EntityId;
 /// By how much the nearest name must be nearer than that of anybody else: else nobody can tell which was said.
 const AHEAD: f32 = 0.02;
 /// How much less of its weight a name has to be heard where the recogniser doubts its word.
-const DOUBT: f32 = 0.06;
+const DOUBT: f32 = 0.04;
 /// Days are names of nobody.
 const DAYS: &str = "monday tuesday wednesday thursday friday saturday sunday";
 
@@ -216,19 +216,20 @@ mod tests {
 
     #[test]
     fn what_the_recogniser_doubts_may_be_a_name_without_its_signs() {
-        let text = "Kneeve, then the cake that baroque brought, and the baroque music.";
-        let index = index(&["Niamh", "Barack"]);
+        let text = "Chivain will see the cake that baroque brought, and the baroque music.";
+        let index = index(&["Siobh\u{e1}n", "Barack"]);
         let at = |word: &str, from: usize| {
             let start = from + text[from..].find(word).unwrap();
             start..start + word.len()
         };
-        let (kneeve, first) = (at("Kneeve", 0), at("baroque", 0));
+        let (name, first) = (at("Chivain", 0), at("baroque", 0));
         let second = at("baroque", first.end);
         let heard = |doubted: &[Range<usize>]| -> Vec<String> {
             let heard = index.heard_in(&Text::new(text), doubted).into_iter();
             heard.map(|one| one.name).collect()
         };
-        assert_eq!(heard(&[kneeve, first, second]), ["Niamh", "Barack"], "no name has an article");
+        let found = heard(&[name, first, second]);
+        assert_eq!(found, ["Siobh\u{e1}n", "Barack"], "no name has an article");
         assert_eq!(heard(&[]), [""; 0], "not near enough, and no capital");
     }
 
