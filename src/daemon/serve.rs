@@ -108,12 +108,17 @@ impl Daemon {
         told: Option<Sender<Report>>,
     ) -> Result<Self, ServeError> {
         let stop = Stop::default();
-        let pace = match &clock {
-            Clock::Replay(pace) => pace.clone(),
-            Clock::Wall | Clock::Store => Pace::new(None, false),
+        let played = match &clock {
+            Clock::Replay(pace) => Some(pace.clone()),
+            Clock::Wall | Clock::Store => None,
         };
-        let steered = pace.clone();
-        stop.on_signals(move || steered.command(ingest::Command::Stop))?;
+        let pace = played.clone().unwrap_or_else(|| Pace::new(None, false));
+        // (A live session hands on what was captured before the stop.)
+        stop.on_signals(move || {
+            if let Some(pace) = &played {
+                pace.command(ingest::Command::Stop);
+            }
+        })?;
 
         let loading = notify::loading();
         let knowledge = Knowledge::open(config)?;

@@ -159,8 +159,10 @@ fn feed(
         }
         if let Some(item) = sources.next(LOOK).filter(|item| dispatcher.may_take(item)) {
             (context.tap)(&item);
-            if !matches!(dispatcher.item(item), Ok(true)) {
-                return Why::Fault;
+            match dispatcher.item(item) {
+                Ok(true) => {}
+                Ok(false) => return Why::Stopped,
+                Err(StagesGone) => return Why::Fault,
             }
         }
         // Borders come with the watermark, so a silent camera seals its clips, too.
