@@ -158,7 +158,7 @@ fn who_speaks_when_is_told_in_a_meeting() {
 
 #[test]
 fn who_speaks_when_is_told_in_a_meeting_with_a_brief_second_voice() {
-    who_speaks_when_is_told("recordings/audio/ami_debug/dev01.wav", MEETINGS, 0.19);
+    who_speaks_when_is_told("recordings/audio/ami_debug/dev01.wav", MEETINGS, 0.08);
 }
 
 #[test]

@@ -50,8 +50,9 @@ pub struct JointSettings {
     /// shows by chance was taken off: a third that is none costs more trust than one that is missed.
     pub further_clearness: f32,
     /// So many short windows are looked at around pauses and borders, once the voices are known, per second of sound from
-    /// far; each takes half as long as one of `window_secs`, of which there are five, unless the network [hears parts at
-    /// once](SpeakerEmbedder::hears_parts_at_once). To others a narrow band tells too little in so short a time. 0: none.
+    /// far; each takes half as long as one of `window_secs`, of which there are five. To a network that [hears parts at
+    /// once](SpeakerEmbedder::hears_parts_at_once) they cost nothing: it looks everywhere. To others a narrow band tells too
+    /// little in so short a time. 0: none.
     pub fine_per_sec: f64,
 }
 

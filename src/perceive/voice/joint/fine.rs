@@ -2,7 +2,9 @@
 //!
 //! The windows that find the voices are longer than many a reply. Shorter ones tell less, but enough to choose among voices
 //! that are known. They are looked at around pauses inside the turns, where a change costs less, and around the borders
-//! that the long windows found; how many there may be is set, since each costs half as much as a long one.
+//! that the long windows found; how many there may be is set, since each costs half as much as a long one. A network that
+//! [hears parts at once](SpeakerEmbedder::hears_parts_at_once) has them for nothing and looks everywhere: a reply may come
+//! without a pause.
 
 use std::ops::Range;
 
@@ -52,7 +54,12 @@ pub(super) fn refine(
         stretches.iter().map(|stretch| pauses(stretch, LEAST_PAUSE_SECS)).collect();
     let samples: usize = found.iter().filter_map(|runs| runs.last()).map(|run| run.1).sum();
     let secs = samples as f64 / f64::from(SAMPLE_RATE);
-    let places = chosen(places(found, &silent), (secs * settings.fine_per_sec) as usize);
+    let everywhere = finder.hears_parts_at_once();
+    let places = if everywhere {
+        whole(found)
+    } else {
+        chosen(places(found, &silent), (secs * settings.fine_per_sec) as usize)
+    };
     let voices = heaps.middles.len();
     let mut seen: Vec<Vec<f32>> = Vec::with_capacity(places.len());
     for place in &places {
@@ -69,6 +76,8 @@ pub(super) fn refine(
     for (place, near) in places.iter().zip(&seen) {
         let runs_of = &mut found[place.stretch];
         let edges = [voice_at(runs_of, place.start), voice_at(runs_of, place.end - 1)];
+        // Nothing is known of what is before and behind a whole stretch.
+        let edges = (!everywhere).then_some(edges);
         let penalty = |n: usize| {
             let border = place.start + n * HOP + (WINDOW - HOP) / 2;
             let near = |pause: &(usize, usize)| {
@@ -76,11 +85,20 @@ pub(super) fn refine(
             };
             if silent[place.stretch].iter().any(near) { SWITCH_AT_PAUSE } else { SWITCH }
         };
-        let states = smooth(near, voices, scale, penalty, Some(edges));
+        let states = smooth(near, voices, scale, penalty, edges);
         let parts = runs(&states, place.end - place.start, WINDOW, HOP);
         *runs_of = replaced(runs_of, *place, &without_bits(parts));
     }
     Ok(())
+}
+
+/// The whole of every stretch that has room for a window.
+fn whole(found: &[Vec<Run>]) -> Vec<Place> {
+    let place = |(stretch, runs): (usize, &Vec<Run>)| {
+        let place = Place { stretch, start: 0, end: runs.last()?.1, pause: 0 };
+        (windows_in(&place) > 0).then_some(place)
+    };
+    found.iter().enumerate().filter_map(place).collect()
 }
 
 /// Around pauses and borders, as far as there is sound.
@@ -187,6 +205,13 @@ mod tests {
         // those that overlap are one
         assert_eq!(chosen(all, 100), [place(0, 300, 15), border]);
         assert!(chosen(vec![place(0, 59, 20)], 100).is_empty(), "no window has room");
+    }
+
+    #[test]
+    fn the_whole_of_every_stretch_with_room_for_a_window_can_be_looked_at() {
+        let long = vec![(0, 50 * STEP, 0), (50 * STEP, 90 * STEP, 1)];
+        let found = [Vec::new(), long, vec![(0, 59 * STEP, 0)]];
+        assert_eq!(whole(&found), [Place { stretch: 1, start: 0, end: 90 * STEP, pause: 0 }]);
     }
 
     #[test]
