@@ -38,8 +38,12 @@ pub fn archive(
             if let Some([python, abi, platform]) = wheel {
                 let digits = python.find(|c: char| c.is_ascii_digit()).unwrap_or(python.len());
                 let (implementation, version) = python.split_at(digits);
-                pip.args(["--implementation", implementation, "--python-version", version]);
-                pip.args(["--abi", abi, "--platform", platform]);
+                // What runs on any Python 3 is found by whichever runs pip: "3" would mean 3.0.
+                if implementation != "py" {
+                    pip.args(["--implementation", implementation, "--python-version", version]);
+                    pip.args(["--abi", abi]);
+                }
+                pip.args(["--platform", platform]);
             }
             (pip, "apt-get install python3-pip")
         }
