@@ -21,6 +21,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::ids::EntityId;
+use crate::text::composed;
 
 pub use heard::{Heard, SoundIndex};
 pub use titles::{is_title, may_be_one, parted, title};
@@ -62,6 +63,12 @@ const PREDICATES: &str = "is was isn't wasn't has hasn't had hadn't does doesn't
     wohnt kommt kam geht ging";
 /// The past of these is what stands after a modal verb, too.
 const UNCHANGING: &str = "put read cut let set hit";
+/// Whom they mean is told by who says them, and to whom.
+const PRONOUNS: &str = "i me myself mine you yourself yours he him himself his she her herself hers it itself we us \
+    ourselves ours they them themselves theirs who whom whose nobody somebody anybody everybody someone anyone \
+    everyone";
+/// Typographic ones, and the one between letters of some languages.
+const APOSTROPHES: [char; 2] = ['\u{2019}', '\u{2bc}'];
 /// Words of their own that look like a short name with an ending.
 const OWN_WORDS: &str = "this does was has his its hers ours yours als das uns";
 
@@ -128,11 +135,69 @@ impl Name {
     }
 }
 
-/// A name as names are compared: letter case and blanks aside.
+/// A name as names are compared: letter case, blanks and the forms of apostrophes and of letters aside.
 #[must_use]
 pub fn folded(name: &str) -> String {
-    let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
-    words.join(" ")
+    let name = composed(name).to_lowercase().replace(APOSTROPHES, "'");
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Why nobody can be called so; `None`: somebody can. An id is somebody else's, and who was called "me" could not be asked
+/// for.
+#[must_use]
+pub fn why_no_name(name: &str) -> Option<&'static str> {
+    let folded = folded(name);
+    if folded.parse::<EntityId>().is_ok() {
+        return Some("it is an id");
+    }
+    among(PRONOUNS, &folded).then_some("it is a pronoun")
+}
+
+/// Where names stand in a text that are more than up to three plain words (Anne-Marie, J. R. Smith, Bob (next door)): bytes
+/// of the text, and which of the names; longer ones first, none inside of another, in the order of the text.
+#[must_use]
+pub fn unusual_places(text: &str, names: &[String]) -> Vec<(Range<usize>, usize)> {
+    let letters: Vec<(usize, char)> = text
+        .char_indices()
+        .flat_map(|(at, c)| c.to_lowercase().map(move |lower| (at, lower)))
+        .map(|(at, c)| (at, if APOSTROPHES.contains(&c) { '\'' } else { c }))
+        .map(|(at, c)| (at, if c.is_whitespace() { ' ' } else { c }))
+        .collect();
+    let end_of = |index: usize| letters.get(index).map_or(text.len(), |(at, _)| *at);
+    let is_word = |index: Option<usize>| {
+        index
+            .and_then(|index| letters.get(index))
+            .is_some_and(|(_, c)| c.is_alphanumeric() || *c == '_')
+    };
+    let mut places: Vec<(Range<usize>, usize)> = Vec::new();
+    let mut order: Vec<(usize, Vec<char>)> =
+        names.iter().map(|name| name.chars().collect()).enumerate().collect();
+    order.sort_by_key(|(_, name)| std::cmp::Reverse(name.len()));
+    for (number, name) in order {
+        let (Some(first), Some(last)) = (name.first(), name.last()) else { continue };
+        for at in 0..letters.len() {
+            let found = letters.get(at..at + name.len());
+            let is_it = found.is_some_and(|found| found.iter().map(|(_, c)| c).eq(&name))
+                && !(first.is_alphanumeric() && is_word(at.checked_sub(1)))
+                && !(last.is_alphanumeric() && is_word(Some(at + name.len())));
+            let range = end_of(at)..end_of(at + name.len());
+            let is_free = |(other, _): &(Range<usize>, usize)| {
+                range.end <= other.start || other.end <= range.start
+            };
+            if is_it && places.iter().all(is_free) {
+                places.push((range, number));
+            }
+        }
+    }
+    places.sort_by_key(|(range, _)| range.start);
+    places
+}
+
+/// Whether a name, as [`folded`], is more than up to three plain words.
+#[must_use]
+pub fn is_unusual(folded: &str) -> bool {
+    let is_plain = |c: char| c.is_alphanumeric() || c == ' ' || c == '\'';
+    folded.split(' ').count() > 3 || !folded.chars().all(is_plain)
 }
 
 /// Whether two names are one, letter case and blanks aside.
@@ -198,7 +263,7 @@ impl Word {
             && (bare.chars().nth(1).is_none() || letters.any(char::is_lowercase));
         Self {
             range: start..start + bare.len(),
-            lower: bare.to_lowercase().replace('\u{2019}', "'"),
+            lower: composed(bare).to_lowercase().replace(APOSTROPHES, "'"),
             capital,
             possessive: bare.len() < raw.len(),
         }
@@ -458,5 +523,36 @@ mod tests {
         let ids: Vec<String> =
             Text::new("<person_4> and Face_2's").ids().map(|id| id.to_string()).collect();
         assert_eq!(ids, ["person_4", "face_2"]);
+    }
+
+    #[test]
+    fn unusual_names_stand_where_they_are_written_whole() {
+        let names: Vec<String> = ["Anne-Marie", "Anne-Marie Lind", "j. r. hart"]
+            .iter()
+            .map(|name| folded(name))
+            .collect();
+        let found = |text: &'static str| -> Vec<(&str, usize)> {
+            let places = unusual_places(text, &names);
+            places.into_iter().map(|(range, which)| (&text[range], which)).collect()
+        };
+        assert_eq!(found("Is ANNE-MARIE here?"), [("ANNE-MARIE", 0)]);
+        assert_eq!(
+            found("Anne-Marie Lind and Anne-Marie's son"),
+            [("Anne-Marie Lind", 1), ("Anne-Marie", 0)]
+        );
+        assert_eq!(found("J. R. Hart, Susanne-Marie and Anne-Marieke"), [("J. R. Hart", 2)]);
+        assert!(is_unusual("anne-marie") && is_unusual("a b c d") && !is_unusual("ava o'neil"));
+    }
+
+    #[test]
+    fn ids_and_pronouns_are_no_names_and_forms_of_letters_are_one() {
+        for name in ["person_99", " Person_4", "me", "Nobody"] {
+            assert!(why_no_name(name).is_some(), "{name}");
+        }
+        for name in ["Mei", "Will", "An", "Nobody Jones", "\u{1f98a}"] {
+            assert_eq!(why_no_name(name), None, "{name}");
+        }
+        assert!(are_same("Jose\u{301}", "JOS\u{c9}") && are_same("O\u{2019}Neil", "O'Neil"));
+        assert!(Text::new("I met Jose\u{301}.").holds(&Name::new("Jos\u{e9}")));
     }
 }

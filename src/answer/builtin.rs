@@ -243,7 +243,9 @@ impl Answerer {
         vectors: &mut Vectors<'_>,
     ) -> Reply {
         let names = Names { view };
-        let parsed = question::parse(text, reading.now(), &self.zone, &|name| names.find(name));
+        let parsed = question::parse(&view.with_ids(text), reading.now(), &self.zone, &|name| {
+            names.find(name)
+        });
         let not_understood = parsed.unread.as_deref().map(asked::not_understood);
         match not_understood.map_or_else(|| asked::spans(&reading, &names, &parsed.times), Err) {
             Ok(spans) => reading.spans = spans,

@@ -89,7 +89,7 @@ pub(super) fn long(reading: &Reading, act: Act, who: Option<EntityId>) -> Reply 
     let about: Vec<EntityId> = who.into_iter().collect();
     if act == Act::Spoke {
         let turns = reading.spoken(who, spans);
-        let secs: f64 = turns.iter().map(|turn| spoken_secs(turn, spans)).sum();
+        let secs = spoken_secs(&turns, spans);
         if turns.is_empty() {
             return Reply::none(format!("I did not hear {name} speak{then}: 0 seconds."))
                 .about(&about);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TurnId};
 use crate::memory::model::{Ground, MemoryKind, MemoryRow, TrackRow, TurnRow};
-use crate::memory::{Filter, PerceptFilter, PresentState, View};
+use crate::memory::{Filter, PerceptFilter, PresentState, View, spoken_once_secs};
 use crate::time::{Span, Timestamp};
 
 use super::wording::Wording;
@@ -315,11 +315,16 @@ impl Reading {
 
     /// Persons heard in those times, in order, with the seconds of speech inside those times.
     pub(super) fn heard(&self, spans: Option<&[Span]>) -> Vec<(EntityId, f64)> {
-        in_order(
-            self.spoken(None, spans)
-                .into_iter()
-                .filter_map(|s| Some((s.who?, spoken_secs(&s, spans)))),
-        )
+        let turns = self.spoken(None, spans);
+        let who: Vec<EntityId> = turns.iter().filter_map(|turn| turn.who).collect();
+        let of = |who: EntityId| turns.iter().filter(move |turn| turn.who == Some(who));
+        let mut found: Vec<(EntityId, f64)> = Vec::new();
+        for who in who {
+            if found.iter().all(|(known, _)| *known != who) {
+                found.push((who, spoken_secs(of(who), spans)));
+            }
+        }
+        found
     }
 
     /// Whether anything was recorded in those times.
@@ -412,8 +417,20 @@ pub(super) fn seen_secs(glimpses: &[Glimpse], spans: Option<&[Span]>) -> f64 {
     total
 }
 
+/// Seconds of speech inside those times; what was heard of one person twice at one time counts once.
+pub(super) fn spoken_secs<'s>(
+    turns: impl IntoIterator<Item = &'s Spoken>,
+    spans: Option<&[Span]>,
+) -> f64 {
+    let mut by_person: BTreeMap<Option<EntityId>, Vec<(Span, f64)>> = BTreeMap::new();
+    for turn in turns {
+        by_person.entry(turn.who).or_default().push((turn.span, share_secs(turn, spans)));
+    }
+    by_person.values_mut().map(|turns| spoken_once_secs(turns)).sum()
+}
+
 /// Seconds of speech inside those times: the turn's share of them.
-pub(super) fn spoken_secs(spoken: &Spoken, spans: Option<&[Span]>) -> f64 {
+fn share_secs(spoken: &Spoken, spans: Option<&[Span]>) -> f64 {
     let Some(spans) = spans else { return spoken.speech_secs };
     let whole = spoken.span.secs();
     let inside: f64 = spans.iter().map(|span| span.overlap_secs(spoken.span)).sum();

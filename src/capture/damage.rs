@@ -27,6 +27,8 @@ pub enum Cause {
     Undecodable,
     /// A message that came too late to be put in order.
     Late,
+    /// The recorder's clock was set in between; nothing is left out.
+    ClockSet,
     /// A file that is not read, with messages that no other has.
     LeftOut,
     /// The decoder gave up before the end.
@@ -47,6 +49,7 @@ impl fmt::Display for Cause {
             Self::UnknownSchema => "unknown schema",
             Self::Undecodable => "undecodable",
             Self::Late => "out of order",
+            Self::ClockSet => "clock set",
             Self::LeftOut => "left out",
             Self::DecoderStopped => "decoder stopped",
             Self::Fault => "lost by a fault of engram itself",

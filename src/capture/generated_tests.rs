@@ -13,7 +13,7 @@ use crate::media::{Frame, Item};
 use crate::time::Timestamp;
 
 /// Runs a pipeline to its end.
-fn make(description: &str) {
+pub(super) fn make(description: &str) {
     gst::init().unwrap();
     let pipeline = gst::parse::launch(description).unwrap();
     pipeline.set_state(gst::State::Playing).unwrap();
@@ -34,7 +34,7 @@ fn audio(buffers: u32) -> String {
     )
 }
 
-fn items(path: &Path) -> (Vec<Item>, Damage) {
+pub(super) fn items(path: &Path) -> (Vec<Item>, Damage) {
     let mut playback = Recording::open(path, &ReplayOptions::default()).unwrap().play().unwrap();
     let mut items = Vec::new();
     while let Some(item) = playback.next().unwrap() {
@@ -43,11 +43,11 @@ fn items(path: &Path) -> (Vec<Item>, Damage) {
     (items, playback.damage().clone())
 }
 
-fn frames(items: &[Item]) -> Vec<&Frame> {
+pub(super) fn frames(items: &[Item]) -> Vec<&Frame> {
     items.iter().filter_map(|i| if let Item::Frame(f) = i { Some(f) } else { None }).collect()
 }
 
-fn sound_secs(items: &[Item]) -> f64 {
+pub(super) fn sound_secs(items: &[Item]) -> f64 {
     let blocks = items.iter().filter_map(|i| if let Item::Block(b) = i { Some(b) } else { None });
     blocks.map(|block| block.samples.len() as f64 / 16e3).sum()
 }

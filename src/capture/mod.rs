@@ -8,9 +8,11 @@
 pub mod bag;
 mod blocks;
 mod damage;
+mod downmix;
 mod drift;
 mod error;
 mod gst;
+mod jpeg;
 mod live;
 mod options;
 mod part;
@@ -38,3 +40,6 @@ mod generated_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod recorded_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod reported_tests;

@@ -1,9 +1,11 @@
 //! Pixels as they came → RGB, for the few frames that are analysed, and for photographs.
 
 use image::imageops::FilterType;
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, RgbImage};
 
 use super::error::CaptureError;
+use super::jpeg::with_huffman_tables;
 use super::pixels::{MAX_PX, check_size, yuv_to_rgb};
 use super::raw_image::RawImage;
 use crate::media::{Frame, Picture};
@@ -37,15 +39,28 @@ pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
     }
 }
 
-/// Size of a JPEG, PNG or WebP, from its header alone; else what is wrong with it.
+/// Size of a JPEG, PNG or WebP as it is shown, from its header alone; else what is wrong with it.
 pub(super) fn encoded_size(bytes: &[u8]) -> Result<(u32, u32), String> {
-    Ok(decoder(bytes)?.dimensions())
+    let mut decoder = decoder(bytes)?;
+    let (width, height) = decoder.dimensions();
+    Ok(match orientation(&mut decoder) {
+        Orientation::Rotate90
+        | Orientation::Rotate270
+        | Orientation::Rotate90FlipH
+        | Orientation::Rotate270FlipH => (height, width),
+        _ => (width, height),
+    })
+}
+
+/// How the camera was held, as the picture's EXIF says; one that cannot be read says nothing.
+fn orientation(decoder: &mut impl ImageDecoder) -> Orientation {
+    decoder.orientation().unwrap_or(Orientation::NoTransforms)
 }
 
 /// The decoder of a JPEG, PNG or WebP, before any pixel is decoded; pictures of too many pixels or bytes are refused.
 fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder + '_, String> {
     let said = |error: &dyn std::error::Error| error.to_string();
-    let reader = ImageReader::new(std::io::Cursor::new(bytes));
+    let reader = ImageReader::new(std::io::Cursor::new(with_huffman_tables(bytes)));
     let reader = reader.with_guessed_format().map_err(|error| said(&error))?;
     match reader.format() {
         Some(ImageFormat::Jpeg | ImageFormat::Png) => {}
@@ -113,10 +128,14 @@ fn check_webp(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// A JPEG, PNG or WebP file's bytes as RGB; else what the decoder says.
+/// A JPEG, PNG or WebP file's bytes as RGB, turned upright as its EXIF says; else what the decoder says.
 pub(crate) fn decode(bytes: &[u8]) -> Result<RgbImage, String> {
-    let picture = DynamicImage::from_decoder(decoder(bytes)?);
-    Ok(picture.map_err(|error| error.to_string())?.into_rgb8())
+    let mut decoder = decoder(bytes)?;
+    let orientation = orientation(&mut decoder);
+    let picture = DynamicImage::from_decoder(decoder);
+    let mut picture = picture.map_err(|error| error.to_string())?;
+    picture.apply_orientation(orientation);
+    Ok(picture.into_rgb8())
 }
 
 /// A photograph, JPEG, PNG or WebP, as its camera was held (telephones write down which way was up), made smaller where its
@@ -125,7 +144,7 @@ pub(crate) fn photograph(bytes: &[u8], longest: u32) -> Result<RgbImage, String>
     let said = |error: image::ImageError| error.to_string();
     let mut decoder = decoder(bytes)?;
     let (width, height) = decoder.dimensions();
-    let orientation = decoder.orientation().map_err(said)?;
+    let orientation = orientation(&mut decoder);
     let mut photo = DynamicImage::from_decoder(decoder).map_err(said)?;
     let (side, roughly) = (width.max(height), longest.saturating_mul(2));
     // Small first: a filter, a turn and another kind of pixel each want a copy, the filter one of floats.
@@ -205,7 +224,12 @@ pub(crate) mod tests {
         let jpeg = on_its_side(&RgbImage::from_fn(64, 96, |x, y| {
             image::Rgb(if x < 32 && y < 32 { [250, 20, 20] } else { [20, 20, 250] })
         }));
-        assert_eq!(decode(&jpeg).unwrap().dimensions(), (96, 64), "as it lies");
+        // A camera's picture in a bag is turned the same way, and its size is told so.
+        let size = encoded_size(&jpeg).unwrap();
+        assert_eq!(size, (64, 96));
+        let shown = to_rgb(&frame(size.0, size.1, Picture::Encoded(jpeg.clone().into()))).unwrap();
+        assert_eq!(shown.dimensions(), (64, 96));
+        assert!(shown[(8, 8)][0] > 200 && shown[(8, 80)][2] > 200 && shown[(56, 8)][2] > 200);
         let photo = photograph(&jpeg, 1_000).unwrap();
         assert_eq!(photo.dimensions(), (64, 96));
         assert!(photo[(8, 8)][0] > 200 && photo[(8, 80)][2] > 200 && photo[(56, 8)][2] > 200);

@@ -75,6 +75,8 @@ pub(super) struct Outlet {
     closed: Arc<AtomicBool>,
     /// Something was asked of it since it was last looked at.
     busy: Arc<AtomicBool>,
+    /// How far its stream has come by the container's own times, nanoseconds.
+    told: Arc<AtomicI64>,
     faults: Faults,
 }
 
@@ -92,6 +94,13 @@ impl Outlet {
     /// Where errors beside the stream go.
     pub(super) fn faults(&self) -> Faults {
         self.faults.clone()
+    }
+
+    /// The stream has come so far by the container's own times, nanoseconds.
+    pub(super) fn told(&self, nanos: Option<i64>) {
+        if let Some(nanos) = nanos {
+            self.told.fetch_max(nanos, Ordering::Relaxed);
+        }
     }
 
     /// Whether an item of that time is wanted; what is not need not be copied or sent.
@@ -114,6 +123,13 @@ struct Feed {
     faults: Faults,
 }
 
+/// What a container says of its length.
+#[derive(Clone, Copy, Debug)]
+struct Expected {
+    end: Timestamp,
+    secs: f64,
+}
+
 /// A recording being played, merged over its sources in event time order (ties: by source name).
 pub struct Playback {
     path: PathBuf,
@@ -121,7 +137,9 @@ pub struct Playback {
     producers: Vec<Box<dyn Producer>>,
     wanted: Arc<AtomicI64>,
     end: Timestamp,
-    expected_end: Option<Timestamp>,
+    expected_end: Option<Expected>,
+    /// How far a file's streams have come by the container's own times, nanoseconds.
+    told: Arc<AtomicI64>,
     reached: Option<Timestamp>,
     damage: Damage,
 }
@@ -146,6 +164,7 @@ impl Playback {
             wanted: Arc::new(AtomicI64::new(first.as_nanos())),
             end,
             expected_end: None,
+            told: Arc::new(AtomicI64::new(i64::MIN)),
             reached: None,
             damage: Damage::default(),
         }
@@ -164,7 +183,8 @@ impl Playback {
             busy: Arc::clone(&busy),
             faults: faults.clone(),
         });
-        Outlet { sender, wanted: Arc::clone(&self.wanted), closed, busy, faults }
+        let (wanted, told) = (Arc::clone(&self.wanted), Arc::clone(&self.told));
+        Outlet { sender, wanted, closed, busy, told, faults }
     }
 
     /// Keeps a producer alive as long as this playback.
@@ -172,9 +192,10 @@ impl Playback {
         self.producers.push(producer);
     }
 
-    /// The container says that its streams go on until then; ending much earlier is damage.
-    pub(super) fn expect_end(&mut self, end: Option<Timestamp>) {
-        self.expected_end = end.filter(|end| *end <= self.end);
+    /// The container that begins at `start` says that its streams last so long; ending much earlier is damage.
+    pub(super) fn expect(&mut self, start: Timestamp, secs: Option<f64>) {
+        let expected = secs.map(|secs| Expected { end: start.plus_secs(secs), secs });
+        self.expected_end = expected.filter(|expected| expected.end <= self.end);
     }
 
     /// The next item in event time order; `None` at the end.
@@ -214,16 +235,19 @@ impl Playback {
             let reason = format!("nothing in it could be decoded ({})", tally.first);
             return Err(CaptureError::Unreadable { path: self.path.clone(), reason });
         }
-        if let (Some(reached), Some(expected)) = (self.reached, expected)
-            && expected.secs_since(reached) > END_TOLERANCE_SECS
+        // Where the streams begin elsewhere than at 0, some containers tell their end, and no length.
+        let told_secs = self.told.load(Ordering::Relaxed) as f64 * 1e-9;
+        if let (Some(reached), Some(Expected { end, secs })) = (self.reached, expected)
+            && end.secs_since(reached) > END_TOLERANCE_SECS
+            && secs - told_secs > END_TOLERANCE_SECS
         {
-            let place = format!("the streams end at {reached}, the file says {expected}");
+            let place = format!("the streams end at {reached}, the file says {end}");
             self.damaged(Cause::Truncated, place);
         }
         Ok(())
     }
 
-    fn damaged(&mut self, cause: Cause, place: String) {
+    pub(super) fn damaged(&mut self, cause: Cause, place: String) {
         let (path, before) = (self.path.display(), self.damage.count(cause));
         if before < MOST_LOGGED {
             tracing::warn!(%path, %cause, place, "damaged recording");

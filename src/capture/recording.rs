@@ -120,6 +120,13 @@ impl Recording {
             };
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }
+        for (part, path) in parts.iter().zip(paths) {
+            if let Container::Bag(bag) = &part.container
+                && let Some(topics) = bag.not_played()
+            {
+                tracing::warn!(path = %path.display(), topics, "topics of types that are not played");
+            }
+        }
         let of_kind = |kind| {
             let of_it = played.iter().filter(|one| one.kind == kind);
             let mut ids: Vec<SourceId> = of_it.map(|one| one.source.clone()).collect();

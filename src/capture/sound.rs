@@ -4,6 +4,7 @@
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Fft, FixedSync, Resampler as _};
 
+use super::downmix::Downmix;
 use crate::media::SAMPLE_RATE;
 
 /// How bytes of sound are to be read.
@@ -81,22 +82,23 @@ impl Sample {
     }
 }
 
-/// Interleaved samples → their mean over the channels; a last incomplete one is left out.
-fn mono(bytes: &[u8], format: &SoundFormat) -> Vec<f32> {
-    let channels = usize::from(format.channels.max(1));
-    let size = format.sample.bytes();
-    bytes
-        .chunks_exact(size * channels)
-        .map(|samples| {
-            let sum: f32 = samples.chunks_exact(size).map(|s| format.sample.value(s)).sum();
-            if channels == 1 { sum } else { sum / channels as f32 }
-        })
-        .collect()
+/// Interleaved samples → one channel; a last incomplete one is left out.
+fn mono(bytes: &[u8], format: &SoundFormat, mix: &mut Downmix) -> Vec<f32> {
+    let (channels, size) = (mix.channels(), format.sample.bytes());
+    let mut one = vec![0.0; channels];
+    let of_all = |samples: &[u8]| {
+        for (value, bytes) in one.iter_mut().zip(samples.chunks_exact(size)) {
+            *value = format.sample.value(bytes);
+        }
+        mix.mix(&one)
+    };
+    bytes.chunks_exact(size * channels).map(of_all).collect()
 }
 
 /// Bytes of sound → 16 kHz mono, by FFT where the rate differs.
 pub(super) struct Resampled {
     format: SoundFormat,
+    mix: Downmix,
     rate_change: Option<RateChange>,
 }
 
@@ -122,7 +124,8 @@ impl Resampled {
                 Ok::<_, String>(RateChange { fft, pending: Vec::new(), taken: 0, given: 0, delay })
             })
             .transpose()?;
-        Ok(Self { format, rate_change })
+        let mix = Downmix::new(usize::from(format.channels));
+        Ok(Self { format, mix, rate_change })
     }
 
     /// How long so many bytes last.
@@ -132,7 +135,7 @@ impl Resampled {
 
     /// The samples that are ready, and how many seconds before the first of `bytes` they begin.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<(Vec<f32>, f64), String> {
-        let samples = mono(bytes, &self.format);
+        let samples = mono(bytes, &self.format, &mut self.mix);
         let Some(change) = &mut self.rate_change else { return Ok((samples, 0.0)) };
         let begun_secs = change.given as f64 / f64::from(SAMPLE_RATE);
         let earlier_secs = change.taken as f64 / f64::from(self.format.rate) - begun_secs;

@@ -1,11 +1,14 @@
 //! Names, ready for the texts that are looked through for them: every word of a question may be one.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use crate::ids::{EntityId, EntityKind};
-use crate::names::{Heard, Name, SoundIndex, Text, folded, may_be_one, parted};
+use crate::names::{
+    Heard, Name, SoundIndex, Text, folded, is_unusual, may_be_one, parted, unusual_places,
+};
 
 use super::temporal::Moment;
 
@@ -22,12 +25,14 @@ pub(crate) struct Called {
     spoken: Vec<(String, EntityId)>,
     /// The same by their sound, made when it is asked for.
     sounds: OnceLock<Arc<SoundIndex>>,
+    /// Those that are more than a few plain words, as names are compared.
+    unusual: Vec<String>,
 }
 
 impl Called {
     pub(super) fn at(at: Moment) -> Self {
-        let (by_name, titled, in_texts, spoken) = Default::default();
-        Self { at, by_name, titled, in_texts, spoken, sounds: OnceLock::new() }
+        let (by_name, titled, in_texts, spoken, unusual) = Default::default();
+        Self { at, by_name, titled, in_texts, spoken, sounds: OnceLock::new(), unusual }
     }
 
     /// Takes over what an earlier moment has made, where nobody was named since.
@@ -55,6 +60,12 @@ impl Called {
         let as_compared = folded(name);
         if let Some((title, bare)) = parted(&as_compared) {
             self.titled.entry(bare.to_owned()).or_default().insert((title, who));
+        }
+        if entity.kind != EntityKind::Place
+            && is_unusual(&as_compared)
+            && !self.unusual.contains(&as_compared)
+        {
+            self.unusual.push(as_compared.clone());
         }
         self.by_name.entry(as_compared).or_default().insert(who);
         if entity.kind != EntityKind::Object {
@@ -85,6 +96,27 @@ impl Called {
             None => self.titled.get(&name).into_iter().flatten().map(|(_, who)| *who).collect(),
         };
         found.first().copied().filter(|_| found.len() == 1)
+    }
+
+    /// The text with ids where names stand that are more than a few plain words: whoever takes it apart into words would take
+    /// them apart, too. Of several of one name, persons come first, then the lowest id.
+    pub(super) fn with_ids<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let places = unusual_places(text, &self.unusual);
+        if places.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let (mut out, mut from) = (String::with_capacity(text.len()), 0);
+        for (range, number) in places {
+            let whose = self.unusual.get(number).and_then(|name| self.by_name.get(name));
+            let person = |id: &&EntityId| id.kind == EntityKind::Person;
+            let id = whose.and_then(|ids| ids.iter().find(person).or_else(|| ids.first()));
+            let Some(id) = id else { continue };
+            out.push_str(text.get(from..range.start).unwrap_or_default());
+            out.push_str(&id.to_string());
+            from = range.end;
+        }
+        out.push_str(text.get(from..).unwrap_or_default());
+        Cow::Owned(out)
     }
 
     /// Whose name stands in the text.

@@ -104,6 +104,7 @@ pub(crate) use lexical::telling_stems;
 pub use m3_graph::M3Graph;
 pub use objects::{placed_by, who_placed};
 pub use past::{Compacted, Mark};
+pub use people::spoken_once_secs;
 pub(crate) use places::joined;
 pub use places::{POSITION, Place, ThingNear, WHEREABOUTS, position_value};
 pub use present::{Present, PresentFrame, PresentState, PresentTrack, PresentTurn};

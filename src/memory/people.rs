@@ -135,6 +135,12 @@ impl View {
         self.called().but_for_title(name)
     }
 
+    /// The text with ids in place of names that are more than a few plain words (Anne-Marie, Maria de la Cruz Ruiz).
+    #[must_use]
+    pub fn with_ids<'t>(&self, text: &'t str) -> std::borrow::Cow<'t, str> {
+        self.called().with_ids(text)
+    }
+
     /// Everyone and everything that a text names, by name or id, resolved, ascending.
     #[must_use]
     pub fn named_in(&self, text: &str) -> Vec<EntityId> {
@@ -234,7 +240,6 @@ impl View {
                 self.tables.tracks.linked(*face, &self.horizon).iter().map(|track| track.row.span),
             );
         }
-        let mut spoken_secs = 0.0;
         let mut heard: Vec<(Span, f64)> = Vec::new();
         for voice in &voices {
             heard.extend(
@@ -245,11 +250,7 @@ impl View {
                     .map(|turn| (turn.row.span, turn.row.speech_secs)),
             );
         }
-        // Summed in time order, so that the last bit does not hang on the order of commits.
-        heard.sort_by_key(|(span, _)| *span);
-        for (_, secs) in &heard {
-            spoken_secs += secs;
-        }
+        let spoken_secs = spoken_once_secs(&mut heard);
         let spans = || seen.iter().chain(heard.iter().map(|(span, _)| span));
         let first_seen = spans().map(|span| span.start).min();
         let last_seen = spans().map(|span| span.end).max();
@@ -316,6 +317,28 @@ impl View {
     pub fn last_seen(&self) -> BTreeMap<EntityId, Timestamp> {
         self.persons().into_iter().filter_map(|row| Some((row.id, row.last_seen?))).collect()
     }
+}
+
+/// Seconds of speech of one person's turns, each with how much of it is speech. What was heard twice at one time (by two
+/// microphones, or out of the same recording in another container) counts once. Summed in time order, so that the last bit
+/// does not hang on the order of commits.
+#[must_use]
+pub fn spoken_once_secs(turns: &mut [(Span, f64)]) -> f64 {
+    turns.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let mut covered: Option<Timestamp> = None;
+    let mut total = 0.0;
+    for (span, secs) in turns {
+        let from =
+            covered.map_or(span.start, |end| end.clamp(span.start, span.end.max(span.start)));
+        let length = span.secs();
+        total += if from > span.start && length > 0.0 {
+            *secs * (span.end.secs_since(from).max(0.0) / length)
+        } else {
+            *secs
+        };
+        covered = Some(covered.map_or(span.end, |end| end.max(span.end)));
+    }
+    total
 }
 
 /// Seconds that at least one of the spans covers.

@@ -1,4 +1,4 @@
-//! The embedded broker: rumqttd's router and servers in threads of ours. Both ports speak MQTT 3.1.1 and 5.
+//! The embedded broker: rumqttd's router and servers in threads of ours. Both ports speak MQTT 3.1, 3.1.1 and 5.
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -14,6 +14,10 @@ use super::{MAX_PACKET_BYTES, MqttError, nodelay};
 use crate::config::Mqtt;
 use crate::supervise::Attempts;
 
+/// Clients at a time; those that come then are refused.
+const MOST_CLIENTS: usize = 10_000;
+/// Files that the process should be able to have open: as many, and those of the memory.
+const FILES: u64 = 16_384;
 /// How long the broker may take to listen.
 const START_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause before one that ended listens again; each further one is twice as long …
@@ -40,6 +44,7 @@ impl Broker {
         credentials: Option<&Credentials>,
         trouble: &Trouble,
     ) -> Result<Self, MqttError> {
+        allow_files();
         let (v4, v4_held) = reserve("mqtt.listen", &settings.listen)?;
         let (v5, v5_held) = reserve("mqtt.listen_v5", &settings.listen_v5)?;
         drop((v4_held, v5_held));
@@ -48,7 +53,7 @@ impl Broker {
         let router = rumqttd::Router::new(
             0,
             RouterConfig {
-                max_connections: 1000,
+                max_connections: MOST_CLIENTS,
                 max_outgoing_packet_count: 200,
                 // Per subscription filter: what a slow subscriber may be behind, 4 × 256 KiB (more than 100 answers with
                 // their evidence). It stays full: what was published last is held, whether anybody is behind or not.
@@ -99,6 +104,19 @@ impl Broker {
         wait_for(v5)?;
         tracing::info!("embedded broker: MQTT 3.1.1 and 5 on {v4} and {v5}");
         Ok(Self { v4, v5 })
+    }
+}
+
+/// Each connection is an open file, of which most systems allow a process 1,024 unless it asks for more.
+fn allow_files() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let wanted = maximum.map_or(FILES, |maximum| maximum.min(FILES));
+    if current.is_some_and(|current| current < wanted) {
+        let limit = Rlimit { current: Some(wanted), maximum };
+        if let Err(error) = setrlimit(Resource::Nofile, limit) {
+            tracing::debug!(%error, "no more files may be opened than usual");
+        }
     }
 }
 

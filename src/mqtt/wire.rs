@@ -1,9 +1,12 @@
-//! One wire format for the embedded broker that speaks MQTT 3.1.1 and 5, whichever a client begins with.
+//! One wire format for the embedded broker that speaks MQTT 3.1, 3.1.1 and 5, whichever a client begins with.
 //!
 //! It wraps the broker crate's two codecs and mends what goes wrong between them (rumqttd 0.20): a message
 //! that a v5 client published with properties kills the connection of every v3.1.1 subscriber; topic aliases
 //! are given per filter instead of per topic, so that wildcard subscribers would see wrong topics; and nobody who has
-//! subscribed can see that a message was published to be retained: a user property tells.
+//! subscribed can see that a message was published to be retained: a user property tells. Where the crate throws a client
+//! out for what the standard allows, it never comes to see that: a subscription to `$SYS/#` (MQTT Explorer has one by
+//! itself) is one to a topic on which nobody publishes, no keep alive is the longest there is, and MQTT 3.1 differs from
+//! 3.1.1 in its name alone.
 
 use bytes::BytesMut;
 use rumqttd::protocol::{Error, Packet, Protocol, v4::V4, v5::V5};
@@ -23,6 +26,13 @@ pub(super) enum AnyVersion {
     V5,
 }
 
+/// Stands in for what begins with `$`: the broker tells nothing of itself.
+const NOBODYS: &str = "-/nobody/publishes/here";
+
+/// How MQTT 3.1 begins behind its lengths (protocol name and level), and how 3.1.1 does.
+const VERSION_3_1: &[u8] = b"\0\x06MQIsdp\x03";
+const VERSION_3_1_1: &[u8] = b"\0\x04MQTT\x04";
+
 /// First byte of a CONNECT packet.
 const CONNECT: u8 = 0x10;
 
@@ -37,7 +47,14 @@ impl AnyVersion {
         if length > 4 {
             return Err(Error::MalformedRemainingLength);
         }
-        let level = 1 + length + 6;
+        // (The longer name of 3.1 is waited for: then it is that of 3.1.1.)
+        let begin = 1 + length;
+        if stream.get(begin..begin + 2) == Some(&VERSION_3_1[..2])
+            && stream.len() < begin + VERSION_3_1.len()
+        {
+            return Err(Error::InsufficientBytes(begin + VERSION_3_1.len() - stream.len()));
+        }
+        let level = begin + 6;
         match stream.get(level) {
             Some(4) => Ok(Self::V4),
             Some(5) => Ok(Self::V5),
@@ -47,15 +64,82 @@ impl AnyVersion {
     }
 }
 
+/// A CONNECT packet of MQTT 3.1 becomes one of 3.1.1; anything else stays as it is.
+fn renewed(stream: &mut BytesMut, max_size: usize) -> Result<(), Error> {
+    if stream.first() != Some(&CONNECT) {
+        return Ok(());
+    }
+    let digits = stream.iter().skip(1).take_while(|byte| **byte >= 128).count() + 1;
+    let lengths = stream.get(1..=digits).unwrap_or_default();
+    if digits > 4 || lengths.len() < digits {
+        return Ok(());
+    }
+    let place = |(at, byte): (usize, &u8)| usize::from(*byte & 0x7f) << (7 * at);
+    let length: usize = lengths.iter().enumerate().map(place).sum();
+    let begin = 1 + digits;
+    let version = stream.get(begin..begin + VERSION_3_1.len());
+    if version != Some(VERSION_3_1) || length < VERSION_3_1.len() || length > max_size {
+        return Ok(());
+    }
+    let whole = begin + length;
+    if stream.len() < whole {
+        return Err(Error::InsufficientBytes(whole - stream.len()));
+    }
+    let mut shorter = length - VERSION_3_1.len() + VERSION_3_1_1.len();
+    let behind = stream.split_off(begin + VERSION_3_1.len());
+    stream.clear();
+    stream.extend_from_slice(&[CONNECT]);
+    loop {
+        let digit = (shorter % 128) as u8;
+        shorter /= 128;
+        stream.extend_from_slice(&[if shorter > 0 { digit | 128 } else { digit }]);
+        if shorter == 0 {
+            break;
+        }
+    }
+    stream.extend_from_slice(VERSION_3_1_1);
+    stream.unsplit(behind);
+    Ok(())
+}
+
+/// The filter as the broker takes it.
+fn allowed(filter: &mut String) {
+    if filter.starts_with('$') && !filter.starts_with("$share/") {
+        NOBODYS.clone_into(filter);
+    }
+}
+
+/// The packet as the broker takes it.
+fn admitted(packet: Packet) -> Packet {
+    match packet {
+        Packet::Connect(mut connect, properties, will, will_properties, login) => {
+            if connect.keep_alive == 0 {
+                connect.keep_alive = u16::MAX;
+            }
+            Packet::Connect(connect, properties, will, will_properties, login)
+        }
+        Packet::Subscribe(mut subscribe, properties) => {
+            subscribe.filters.iter_mut().for_each(|filter| allowed(&mut filter.path));
+            Packet::Subscribe(subscribe, properties)
+        }
+        Packet::Unsubscribe(mut unsubscribe, properties) => {
+            unsubscribe.filters.iter_mut().for_each(allowed);
+            Packet::Unsubscribe(unsubscribe, properties)
+        }
+        packet => packet,
+    }
+}
+
 impl Protocol for AnyVersion {
     fn read_mut(&mut self, stream: &mut BytesMut, max_size: usize) -> Result<Packet, Error> {
         if matches!(self, Self::Unknown) {
+            renewed(stream, max_size)?;
             *self = Self::of(stream)?;
         }
-        let packet = match self {
+        let packet = admitted(match self {
             Self::V4 => V4.read_mut(stream, max_size)?,
             Self::V5 | Self::Unknown => V5.read_mut(stream, max_size)?,
-        };
+        });
         Ok(match packet {
             Packet::Connect(connect, Some(mut properties), will, will_properties, login) => {
                 properties.topic_alias_max = None;
@@ -96,6 +180,46 @@ fn without_properties(packet: Packet) -> Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_client_of_version_3_1_is_one_of_3_1_1_to_the_broker() {
+        // No flags but a clean session, 200 s, and a name so long that the length has two digits.
+        let name = "n".repeat(130);
+        let rest = [&[2, 0, 200, 0, 130][..], name.as_bytes()].concat();
+        let length = VERSION_3_1.len() + rest.len();
+        let lengths = [(length % 128) as u8 | 128, (length / 128) as u8];
+        let old = [&[CONNECT][..], &lengths, VERSION_3_1, &rest, b"behind"].concat();
+        let mut cut = BytesMut::from(&old[..20]);
+        for length in [4, 8, 10, 20] {
+            cut.truncate(0);
+            cut.extend_from_slice(&old[..length]);
+            let missing = AnyVersion::default().read_mut(&mut cut, 10_000);
+            assert!(matches!(missing, Err(Error::InsufficientBytes(_))), "{missing:?}");
+        }
+        let mut stream = BytesMut::from(&old[..]);
+        let mut protocol = AnyVersion::default();
+        let packet = protocol.read_mut(&mut stream, 10_000);
+        let Ok(Packet::Connect(connect, ..)) = packet else { panic!("{packet:?}") };
+        assert_eq!((connect.client_id, connect.keep_alive), (name, 200));
+        assert!(matches!(protocol, AnyVersion::V4));
+        assert_eq!(&stream[..], b"behind");
+    }
+
+    #[test]
+    fn what_the_broker_would_throw_out_for_it_never_sees() {
+        let mut protocol = AnyVersion::V4;
+        // $SYS/# and engram/#, packet 7; no keep alive.
+        let filters = [&b"\0\x06$SYS/#\0"[..], b"\0\x08engram/#\0"].concat();
+        let packet = [&[0x82, filters.len() as u8 + 2, 0, 7][..], &filters].concat();
+        let read = protocol.read_mut(&mut BytesMut::from(&packet[..]), 10_000);
+        let Ok(Packet::Subscribe(subscribe, _)) = read else { panic!("{read:?}") };
+        let paths: Vec<&str> = subscribe.filters.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!(paths, [NOBODYS, "engram/#"]);
+        let connect = [&[CONNECT, 13][..], VERSION_3_1_1, &[2, 0, 0, 0, 1, b'x']].concat();
+        let read = AnyVersion::default().read_mut(&mut BytesMut::from(&connect[..]), 10_000);
+        let Ok(Packet::Connect(connect, ..)) = read else { panic!("{read:?}") };
+        assert_eq!(connect.keep_alive, u16::MAX);
+    }
 
     #[test]
     fn the_version_is_read_from_the_first_packet() {

@@ -3,6 +3,7 @@
 //! [`MiniLm`] runs here; [`ServerEmbedder`] asks a server. [`Embedders`] is the one that is configured together
 //! with the one whose vectors answer until every memory has the configured one's.
 
+mod composed;
 mod embedders;
 mod error;
 mod minilm;
@@ -14,6 +15,7 @@ mod wording;
 use crate::ids::ModelHash;
 use crate::percept::Embedding;
 
+pub use composed::{composed, composed_payload};
 pub use embedders::{Answering, Embedders};
 pub use error::TextError;
 pub use minilm::MiniLm;

@@ -3,6 +3,8 @@
 use super::ask;
 use super::household::{Household, local};
 use super::told::{check, told};
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::model::{NameRow, NameSource};
 
 #[test]
 fn what_notes_tell_of_whom_nobody_met_answers_before_that_nobody_met_them() {
@@ -127,4 +129,41 @@ fn a_description_is_what_somebody_is_and_not_how() {
     );
     let door = ask(&house, "Does the back door close again?");
     assert!(!door.answer.contains("The back is"), "{door:?}");
+}
+
+#[test]
+fn whoever_has_a_name_is_asked_for_by_it_exactly_as_it_was_given() {
+    for name in [
+        "Anne-Marie",
+        "Maria de la Cruz Ruiz",
+        "J. R. Hart",
+        "Bob (next door)",
+        "Siobha\u{301}n O\u{2019}Neil",
+        "O\u{2019}Neil",
+        "Zoe \u{1f98a}",
+        "\u{1f98a}",
+        "Jean-Luc d'Arcy-Moreau",
+    ] {
+        let house = Household::new();
+        let who = EntityId::new(EntityKind::Person, 4);
+        let (at, source) = (local("2026-03-02T18:00:00"), NameSource::Told);
+        let mut draft = house.memory.begin(at);
+        let name = crate::text::composed(name).into_owned();
+        draft.name(NameRow { entity: who, name: name.clone(), since: at, source, turn: None });
+        draft.commit().unwrap();
+        for text in [
+            format!("When did you last see {name}?"),
+            format!("Have you seen {} today?", name.to_lowercase()),
+            format!("Was {name} here?"),
+        ] {
+            let answer = ask(&house, &text);
+            assert!(!answer.abstained, "{text}: {}", answer.answer);
+            assert!(
+                answer.entities.contains(&who),
+                "{text}: {} {:?}",
+                answer.answer,
+                answer.entities
+            );
+        }
+    }
 }

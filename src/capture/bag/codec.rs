@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::message::{SoundCoding, VideoCodec};
+use crate::capture::downmix::Downmix;
 use crate::capture::gst::sample::{floats, i420};
 use crate::capture::gst::stream::{StreamDecoder, StreamKind, nanos};
 use crate::capture::sound::Resampled;
@@ -226,7 +227,12 @@ impl SoundStream {
             compressed => {
                 let decoder = StreamDecoder::start(sound_kind(compressed));
                 let decoder = decoder.map_err(|error| error.to_string())?;
-                Self::Compressed(Box::new(CompressedSound { decoder, base: None, last: 0 }))
+                Self::Compressed(Box::new(CompressedSound {
+                    decoder,
+                    base: None,
+                    last: 0,
+                    mix: None,
+                }))
             }
         })
     }
@@ -296,6 +302,7 @@ pub(super) struct CompressedSound {
     base: Option<Timestamp>,
     /// Time of the last packet on the decoder's clock: it must not go back.
     last: u64,
+    mix: Option<Downmix>,
 }
 
 impl CompressedSound {
@@ -321,13 +328,14 @@ impl CompressedSound {
         }
     }
 
-    fn heard(&self, samples: &[gstreamer::Sample]) -> Vec<Heard> {
+    fn heard(&mut self, samples: &[gstreamer::Sample]) -> Vec<Heard> {
         let base = self.base.unwrap_or(Timestamp::EPOCH).as_nanos();
+        let mix = &mut self.mix;
         samples
             .iter()
             .filter_map(|sample| {
                 let nanos = i64::try_from(nanos(sample)?).ok()?;
-                Some((Timestamp::from_nanos(base.saturating_add(nanos)), floats(sample).ok()?))
+                Some((Timestamp::from_nanos(base.saturating_add(nanos)), floats(sample, mix).ok()?))
             })
             .collect()
     }

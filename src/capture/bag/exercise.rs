@@ -30,7 +30,7 @@ pub const ROSBAG1: &[u8] = rosbag1::MAGIC;
 pub const SQLITE: &[u8] = sqlite::MAGIC;
 
 /// Every type that is played, in every encoding that it comes in.
-pub const TYPES: [(&str, &str); 40] = [
+pub const TYPES: [(&str, &str); 42] = [
     ("sensor_msgs/msg/CompressedImage", "cdr"),
     ("sensor_msgs/CompressedImage", "ros1"),
     ("sensor_msgs/msg/Image", "cdr"),
@@ -39,6 +39,8 @@ pub const TYPES: [(&str, &str); 40] = [
     ("audio_common_msgs/AudioData", "ros1"),
     ("audio_common_msgs/msg/AudioDataStamped", "cdr"),
     ("audio_common_msgs/AudioDataStamped", "ros1"),
+    ("audio_common_msgs/msg/AudioStamped", "cdr"),
+    ("ffmpeg_image_transport_msgs/msg/FFMPEGPacket", "cdr"),
     ("audio_common_msgs/msg/AudioInfo", "cdr"),
     ("audio_common_msgs/AudioInfo", "ros1"),
     ("nav_msgs/msg/Odometry", "cdr"),

@@ -11,6 +11,7 @@ use super::sorter::REORDER_SECS;
 use super::sound::SoundFormats;
 use super::{Bag, BagReader as _, Connection, Found, Kind};
 use crate::capture::error::CaptureError;
+use crate::time::Timestamp;
 
 /// Messages of a topic that are looked at.
 const PER_TOPIC: usize = 64;
@@ -26,6 +27,8 @@ const MOST_PIECE_SECS: f64 = 30.0;
 #[derive(Clone, Debug, Default)]
 pub(super) struct FirstLook {
     pub(super) clocks: Clocks,
+    /// Log time of the first message that is of the recording's time.
+    pub(super) first: Option<Timestamp>,
     /// How long the longest piece of sound lasts.
     longest_secs: f64,
     /// Topics that hold measurements, and what their first message calls them.
@@ -64,6 +67,7 @@ impl FirstLook {
         for _ in 0..LOOKED_THROUGH {
             let Some(found) = reader.next() else { break };
             let Found::Message(message) = found else { continue };
+            look.first.get_or_insert(message.log_time);
             bytes += message.data.len();
             let connection = &message.connection;
             if let (Some(topic), Some(role)) = (seen.get_mut(&connection.topic), connection.role)
@@ -88,7 +92,11 @@ impl FirstLook {
                 if !stamps.is_empty() {
                     look.longest_secs = look.longest_secs.max(secs.min(MOST_PIECE_SECS));
                 }
-                let behind = stamps.iter().map(|stamp| behind(*stamp, message.log_time, secs));
+                let moved = |stamp: &Timestamp| {
+                    Timestamp::from_nanos(stamp.as_nanos().saturating_add(message.moved_nanos))
+                };
+                let behind =
+                    stamps.iter().map(|stamp| behind(moved(stamp), message.log_time, secs));
                 topic.behind.extend(behind);
             }
             if bytes > MOST_BYTES || seen.values().all(|topic| topic.messages >= PER_TOPIC) {

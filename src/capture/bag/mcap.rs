@@ -16,7 +16,7 @@ use mcap::MAGIC;
 use mcap::records::{Record, op};
 
 use super::segments::{
-    MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
+    MAX_CHUNK_BYTES, Piece, Reader, Seams, Segment, Segmented, note, open, read_at, span,
 };
 use super::walk::{Walked, next_place};
 use super::{BagReader, Connection, Container, is_read};
@@ -78,6 +78,7 @@ pub struct Index {
     damage: Vec<(Cause, String)>,
     /// Chunks whose damage is counted there.
     told: BTreeSet<u64>,
+    seams: Seams,
 }
 
 impl Index {
@@ -91,8 +92,16 @@ impl Index {
         let channels = walk.connections();
         let Walked { mut segments, first, last, damage, told, .. } = walk.found;
         segments.sort();
-        let span = span(first, last);
-        Ok(Self { path: path.to_owned(), segments, channels, span, damage, told })
+        let (path, seams) = (path.to_owned(), Seams::default());
+        let span_of = |first| span(first, last);
+        let span = span_of(first);
+        let mut index = Self { path, segments, channels, span, damage, told, seams };
+        Seams::find(&mut index, |index, seams, segments, told| {
+            index.span = span_of(segments.first().map_or(first, |segment| segment.first));
+            (index.seams, index.segments) = (seams, segments);
+            index.damage.extend(told);
+        })?;
+        Ok(index)
     }
 }
 
@@ -132,6 +141,10 @@ impl Segmented for Index {
 
     fn damage(&self) -> &[(Cause, String)] {
         &self.damage
+    }
+
+    fn seams(&self) -> &Seams {
+        &self.seams
     }
 
     fn unpack(&self, segment: Segment, bytes: &[u8], each: &mut dyn FnMut(Piece<'_>)) {

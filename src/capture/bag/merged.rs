@@ -28,14 +28,15 @@ impl Input {
 }
 
 impl Merged {
-    /// `flaws` are told first. Of `left_out` nothing is handed out; the first message of such a reader that none of
+    /// `flaws` are told first. A message that several of `readers` have is handed out once. Of `left_out` nothing is handed out; the first message of such a reader that none of
     /// `readers` has is damage, with the words beside it.
     pub(super) fn of(
         flaws: VecDeque<(Cause, String)>,
         readers: Vec<Box<dyn BagReader>>,
         left_out: Vec<(String, Box<dyn BagReader>)>,
     ) -> Self {
-        let latest = Latest { is_kept: !left_out.is_empty(), ..Latest::default() };
+        let is_kept = !left_out.is_empty() || readers.len() > 1;
+        let latest = Latest { is_kept, ..Latest::default() };
         let read = readers.into_iter().map(|reader| Input::of(reader, None));
         let not_read = left_out.into_iter().map(|(why, reader)| Input::of(reader, Some(why)));
         // Behind the others: of one instant, theirs are read first.
@@ -76,6 +77,8 @@ impl BagReader for Merged {
             let input = self.inputs.get_mut(index)?;
             let message = input.head.take()?;
             match &input.left_out {
+                // What several files hold is one message.
+                None if self.latest.has(&message) => {}
                 None => {
                     self.latest.take(&message);
                     return Some(Found::Message(message));

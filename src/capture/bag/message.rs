@@ -111,10 +111,14 @@ pub enum Role {
     Image,
     /// A piece of a video stream.
     CompressedVideo,
+    /// A piece of a video stream as FFmpeg gives it (`ffmpeg_image_transport`).
+    FfmpegPacket,
     /// Sound without a header.
     Audio,
     /// Sound in an envelope with a header.
     StampedAudio,
+    /// Samples as numbers, with their format (`audio_common` of ROS 2).
+    SampledAudio,
     /// Samples that tell their format.
     RawAudio,
     /// Compressed sound that tells its format.
@@ -148,7 +152,11 @@ impl Role {
             }
             "sensor_msgs/Image" | "foxglove_msgs/RawImage" => Self::Image,
             "foxglove_msgs/CompressedVideo" => Self::CompressedVideo,
+            "ffmpeg_image_transport_msgs/FFMPEGPacket" | "ffmpeg_image_transport/FFMPEGPacket" => {
+                Self::FfmpegPacket
+            }
             "audio_common_msgs/AudioData" => Self::Audio,
+            "audio_common_msgs/AudioStamped" => Self::SampledAudio,
             "audio_common_msgs/AudioDataStamped" => Self::StampedAudio,
             "foxglove_msgs/RawAudio" => Self::RawAudio,
             "foxglove_msgs/CompressedAudio" => Self::CompressedAudio,
@@ -165,14 +173,24 @@ impl Role {
         })
     }
 
+    /// Whether its messages may build upon those before them: none can be left out then.
+    #[must_use]
+    pub(super) fn may_stream(self) -> bool {
+        matches!(self, Self::CompressedImage | Self::CompressedVideo | Self::FfmpegPacket)
+    }
+
     /// What a topic of it is played as; `None` for what only tells about others.
     #[must_use]
     pub fn kind(self) -> Option<Kind> {
         Some(match self {
-            Self::CompressedImage | Self::Image | Self::CompressedVideo => Kind::Camera,
-            Self::Audio | Self::StampedAudio | Self::RawAudio | Self::CompressedAudio => {
-                Kind::Microphone
+            Self::CompressedImage | Self::Image | Self::CompressedVideo | Self::FfmpegPacket => {
+                Kind::Camera
             }
+            Self::Audio
+            | Self::StampedAudio
+            | Self::SampledAudio
+            | Self::RawAudio
+            | Self::CompressedAudio => Kind::Microphone,
             Self::UncertainPose | Self::Pose | Self::Transforms | Self::Transform => Kind::Pose,
             Self::Text => Kind::Transcript,
             Self::AudioInfo | Self::CameraInfo => return None,
@@ -206,6 +224,10 @@ pub fn decode(role: Role, mut message: Value<'_>) -> Result<Decoded<'_>, Refused
             let stamp = stamp(&message);
             let format = text(&message, "format")?.to_owned();
             let data = bytes(&mut message, "data")?;
+            // Some cameras' drivers put packets of a stream where pictures belong.
+            if let Some(codec) = VideoCodec::of(&format) {
+                return Ok(Decoded::Video { stamp, codec, bytes: data });
+            }
             let (width, height) = encoded_size(&data).map_err(|reason| {
                 Refused::Undecodable(format!("a picture of format {format:?}: {reason}"))
             })?;
@@ -214,15 +236,20 @@ pub fn decode(role: Role, mut message: Value<'_>) -> Result<Decoded<'_>, Refused
         }
         Role::Image => image(message),
         Role::CompressedVideo => {
-            let codec = match text(&message, "format")?.to_ascii_lowercase().as_str() {
-                "h264" => VideoCodec::H264,
-                "h265" | "hevc" => VideoCodec::H265,
-                "vp9" => VideoCodec::Vp9,
-                "av1" => VideoCodec::Av1,
-                other => return Err(Refused::Undecodable(format!("video of format {other:?}"))),
-            };
+            let format = text(&message, "format")?;
+            let codec = VideoCodec::of(format).ok_or_else(|| unknown_video(format))?;
             let stamp = stamp(&message);
             Ok(Decoded::Video { stamp, codec, bytes: bytes(&mut message, "data")? })
+        }
+        Role::FfmpegPacket => {
+            let (stamp, encoding) = (stamp(&message), text(&message, "encoding")?.to_owned());
+            let data = bytes(&mut message, "data")?;
+            if let Some(codec) = VideoCodec::of(&encoding) {
+                return Ok(Decoded::Video { stamp, codec, bytes: data });
+            }
+            // MJPEG and PNG are pictures one by one.
+            let (width, height) = encoded_size(&data).map_err(|_| unknown_video(&encoding))?;
+            Ok(Decoded::Picture { stamp, width, height, picture: Picture::Encoded(data.into()) })
         }
         Role::Audio => {
             let bytes = bytes(&mut message, "data")?;
@@ -233,6 +260,7 @@ pub fn decode(role: Role, mut message: Value<'_>) -> Result<Decoded<'_>, Refused
             let mut audio = message.take("audio").unwrap_or(message);
             Ok(Decoded::Sound { stamp, coding: None, bytes: bytes(&mut audio, "data")? })
         }
+        Role::SampledAudio => sampled(message),
         Role::RawAudio | Role::CompressedAudio => {
             let stamp = stamp(&message);
             let (coding, law) = told_coding(&message)?;
@@ -251,6 +279,79 @@ pub fn decode(role: Role, mut message: Value<'_>) -> Result<Decoded<'_>, Refused
         Role::CameraInfo => told_camera(&message).map(|told| Decoded::Camera(Box::new(told))),
         Role::Text => told_words(&message).map(Decoded::Words),
     }
+}
+
+impl VideoCodec {
+    /// By a format or encoder of that name, as ROS, Foxglove and FFmpeg write them: `h264`, `hevc_nvenc`, `libx264`,
+    /// `h264;yuv420p;bgr8;bgr8`. `None`: none of those that are read.
+    fn of(format: &str) -> Option<Self> {
+        let name = format.split([';', ' ', ',']).next().unwrap_or_default().to_ascii_lowercase();
+        let is = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+        if is(&["h264", "x264", "h.264", "avc1"]) {
+            Some(Self::H264)
+        } else if is(&["h265", "x265", "h.265", "hevc"]) {
+            Some(Self::H265)
+        } else if is(&["vp9"]) {
+            Some(Self::Vp9)
+        } else {
+            is(&["av1"]).then_some(Self::Av1)
+        }
+    }
+}
+
+fn unknown_video(format: &str) -> Refused {
+    Refused::Undecodable(format!("video of format {format:?}"))
+}
+
+/// `audio_common_msgs/AudioStamped` of ROS 2: of its arrays of samples one is filled.
+fn sampled(mut message: Value<'_>) -> Result<Decoded<'_>, Refused> {
+    let stamp = stamp(&message);
+    let mut audio = message.take("audio").ok_or_else(|| missing("audio"))?;
+    let info = audio.get("info").ok_or_else(|| missing("audio.info"))?;
+    let (rate, channels) = (count(info, "rate")?, count(info, "channels")?);
+    let mut data = audio.take("audio_data").ok_or_else(|| missing("audio.audio_data"))?;
+    let mut filled = None;
+    for (name, sample) in [
+        ("float32_data", Sample::F32Le),
+        ("int32_data", Sample::S32Le),
+        ("int16_data", Sample::S16Le),
+        ("int8_data", Sample::U8),
+        ("uint8_data", Sample::U8),
+    ] {
+        let bytes = match data.take(name) {
+            // What is signed has its zero in the middle of what is not.
+            Some(Value::Bytes(bytes)) if name == "int8_data" => {
+                bytes.iter().map(|byte| byte ^ 0x80).collect::<Vec<u8>>()
+            }
+            Some(Value::Bytes(bytes)) => bytes.into_owned(),
+            Some(Value::List(list)) => sample_bytes(&list, name),
+            _ => continue,
+        };
+        if !bytes.is_empty() {
+            filled = Some((bytes, sample));
+            break;
+        }
+    }
+    // A message without a sample is none of another format.
+    let (bytes, sample) = filled.unwrap_or((Vec::new(), Sample::S16Le));
+    let channels = u16::try_from(channels).unwrap_or(u16::MAX);
+    let coding = Some(pcm(rate, channels, sample)?);
+    Ok(Decoded::Sound { stamp, coding, bytes: Cow::Owned(bytes) })
+}
+
+/// The samples of the array of that name as little-endian bytes.
+fn sample_bytes(samples: &[Value<'_>], array: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(samples.len() * 4);
+    for number in samples.iter().map(|sample| sample.float().unwrap_or(0.0)) {
+        match array {
+            "float32_data" => bytes.extend((number as f32).to_le_bytes()),
+            "int32_data" => bytes.extend((number as i32).to_le_bytes()),
+            "int16_data" => bytes.extend((number as i16).to_le_bytes()),
+            "int8_data" => bytes.push((number as i8).cast_unsigned() ^ 0x80),
+            _ => bytes.push(number as u8),
+        }
+    }
+    bytes
 }
 
 pub(super) fn missing(field: &str) -> Refused {

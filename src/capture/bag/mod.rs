@@ -28,6 +28,7 @@ mod plausible;
 mod play;
 mod rosbag1;
 mod rosbag2;
+mod seams;
 mod segments;
 mod sorter;
 mod sound;
@@ -46,6 +47,9 @@ mod golden_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) mod mutations;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod reported_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod seeds;
@@ -182,6 +186,8 @@ pub struct Message {
     pub connection: Arc<Connection>,
     /// When the recorder received it.
     pub log_time: Timestamp,
+    /// How far `log_time` was moved against what the file says, nanoseconds; its own stamps are to be moved as far.
+    pub moved_nanos: i64,
     /// Its bytes.
     pub data: Vec<u8>,
 }
@@ -265,16 +271,24 @@ impl Bag {
         Ok(Some(bag))
     }
 
+    /// From the first to the last message; what is of another time before that does not count.
+    fn span(&self) -> Option<Span> {
+        let span = self.container.span()?;
+        let is_wild = |first: &Timestamp| first.secs_since(span.start) > plausible::MAX_GAP_SECS;
+        let start = self.first_look.first.filter(is_wild).unwrap_or(span.start);
+        Some(Span::new(start, span.end.max(start)))
+    }
+
     /// Log time of the first message.
     #[must_use]
     pub fn start(&self) -> Option<Timestamp> {
-        self.container.span().map(|span| span.start)
+        self.span().map(|span| span.start)
     }
 
     /// From the first to the last message.
     #[must_use]
     pub fn duration_secs(&self) -> Option<f64> {
-        self.container.span().map(Span::secs)
+        self.span().map(Span::secs)
     }
 
     /// Topics that can be played, in name order.
@@ -316,6 +330,18 @@ impl Bag {
     #[must_use]
     pub fn cameras(&self) -> &CameraInfos {
         &self.cameras
+    }
+
+    /// Topics of types that nobody plays, each with its type, in name order; `None` when there are none.
+    #[must_use]
+    pub fn not_played(&self) -> Option<String> {
+        let connections = self.container.connections();
+        let unread = connections.iter().filter(|connection| connection.role.is_none());
+        let mut names: Vec<String> =
+            unread.map(|one| format!("{} ({})", one.topic, one.schema)).collect();
+        names.sort();
+        names.dedup();
+        (!names.is_empty()).then(|| names.join(", "))
     }
 
     /// For people: what is in the bag instead of something that can be played.

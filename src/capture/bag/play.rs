@@ -215,10 +215,11 @@ impl Player {
             .entry(Arc::clone(&connection.topic))
             .or_insert_with(|| TopicState::new(self.options.source(&connection.topic)));
         let number = topic.frames;
+        let mut left_out = false;
         if connection.role.and_then(super::Role::kind) == Some(Kind::Camera) {
             topic.frames += 1;
-            let streamed = connection.role == Some(super::Role::CompressedVideo);
-            if !streamed && !self.outlet.wants(log_time.plus_secs(REORDER_SECS)) {
+            left_out = !self.outlet.wants(log_time.plus_secs(REORDER_SECS));
+            if left_out && !connection.role.is_some_and(super::Role::may_stream) {
                 return Ok(());
             }
         }
@@ -234,7 +235,8 @@ impl Player {
                 return Ok(());
             }
         };
-        let (clocks, shift) = (&self.clocks, self.shift_nanos);
+        let shift = self.shift_nanos.saturating_add(message.moved_nanos);
+        let clocks = &self.clocks;
         let earliest = self.sorter.watermark();
         let shifted = |at: Timestamp| Timestamp::from_nanos(at.as_nanos().saturating_add(shift));
         let begun = |stamp: Option<Timestamp>, secs: f64| {
@@ -246,6 +248,7 @@ impl Player {
             Item::Pose(topic.source.clone(), pose)
         };
         match decoded {
+            Decoded::Picture { .. } if left_out => Ok(()),
             Decoded::Picture { stamp, width, height, picture } => {
                 let (source, at) = (topic.source.clone(), captured(stamp));
                 self.sorter.push(Item::Frame(Frame { source, at, number, width, height, picture }))

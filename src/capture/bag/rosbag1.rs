@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::segments::{
-    MAX_CHUNK_BYTES, Piece, Reader, Segment, Segmented, note, open, read_at, span,
+    MAX_CHUNK_BYTES, Piece, Reader, Seams, Segment, Segmented, note, open, read_at, span,
 };
 use super::walk::{AHEAD, Walked, next_place};
 use super::{BagReader, Connection, Container};
@@ -193,6 +193,7 @@ pub(super) struct Index {
     damage: Vec<(Cause, String)>,
     /// Chunks whose damage is counted there.
     told: BTreeSet<u64>,
+    seams: Seams,
 }
 
 impl Index {
@@ -211,14 +212,21 @@ impl Index {
         walk.date_chunks(&mut file).map_err(io)?;
         let Walked { mut segments, first, last, damage, told, .. } = walk.found;
         segments.sort();
-        Ok(Self {
+        let mut index = Self {
             path: path.to_owned(),
             segments,
             connections: walk.connections,
             span: span(first, last),
             damage,
             told,
-        })
+            seams: Seams::default(),
+        };
+        Seams::find(&mut index, |index, seams, segments, told| {
+            index.span = span(segments.first().map_or(first, |segment| segment.first), last);
+            (index.seams, index.segments) = (seams, segments);
+            index.damage.extend(told);
+        })?;
+        Ok(index)
     }
 }
 
@@ -258,6 +266,10 @@ impl Segmented for Index {
 
     fn damage(&self) -> &[(Cause, String)] {
         &self.damage
+    }
+
+    fn seams(&self) -> &Seams {
+        &self.seams
     }
 
     fn unpack(&self, segment: Segment, bytes: &[u8], each: &mut dyn FnMut(Piece<'_>)) {

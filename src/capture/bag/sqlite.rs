@@ -15,6 +15,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection as Database, OpenFlags};
 
 use super::copies;
+use super::seams::{Written, moved, seams};
 use super::segments::{MAX_CHUNK_BYTES, note, open};
 use super::{BagReader, Connection, Container, Found, Message};
 use crate::capture::damage::Cause;
@@ -58,6 +59,8 @@ struct Entry {
     timestamp: i64,
     row: i64,
     topic: i64,
+    /// How far it was moved back, nanoseconds.
+    moved: i64,
 }
 
 /// A database, looked into.
@@ -309,7 +312,7 @@ fn order(
                 let (topic, timestamp) = (integer(row.get_ref(1)?), integer(row.get_ref(2)?));
                 match (topic, timestamp) {
                     (Some(topic), Some(timestamp)) if connections.contains_key(&topic) => {
-                        entries.push(Entry { timestamp, row: row_id, topic });
+                        entries.push(Entry { timestamp, row: row_id, topic, moved: 0 });
                     }
                     (Some(topic), Some(_)) => {
                         let place = format!("row {row_id} of undeclared topic {topic}");
@@ -331,9 +334,29 @@ fn order(
         }
         after = next;
     }
+    put_right(&mut entries, damage);
     entries.sort_unstable();
     entries.dedup();
     entries
+}
+
+/// Moves what was recorded before a clock was set back; the entries are in the order of the file.
+fn put_right(entries: &mut [Entry], damage: &mut Vec<(Cause, String)>) {
+    let at = |entry: &Entry| u64::try_from(entry.timestamp).unwrap_or(0);
+    let topic = |entry: &Entry| u32::try_from(entry.topic).unwrap_or(u32::MAX);
+    let written: Vec<Written> =
+        entries.iter().map(|one| Written { topic: topic(one), at: at(one), print: 0 }).collect();
+    let seams = seams(&written);
+    for seam in &seams {
+        let at = written.get(seam.place).map_or(0, |one| one.at);
+        note(damage, Cause::ClockSet, seam.told(at));
+    }
+    if !seams.is_empty() {
+        for (place, entry) in entries.iter_mut().enumerate() {
+            entry.moved = i64::try_from(moved(&seams, place)).unwrap_or(0);
+            entry.timestamp = entry.timestamp.saturating_sub(entry.moved);
+        }
+    }
 }
 
 /// Messages in time order.
@@ -374,6 +397,7 @@ impl BagReader for Reader {
                 Ok(data) => Found::Message(Message {
                     connection,
                     log_time: Timestamp::from_nanos(entry.timestamp),
+                    moved_nanos: -entry.moved,
                     data,
                 }),
                 Err(why) => {

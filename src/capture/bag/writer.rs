@@ -19,12 +19,16 @@ use mcap::{McapError, WriteOptions};
 use super::cdr::Cdr;
 use super::definition::built_in;
 use super::metadata::{self, Contents};
+use super::plausible::MAX_GAP_SECS;
 use crate::camera::{CameraInfo, Distortion};
 use crate::capture::picture::to_rgb;
 use crate::ids::SourceId;
 use crate::media::{Block, Frame, Item, Picture, Pose, SAMPLE_RATE, ToldWords};
 use crate::time::{Span, Timestamp};
 
+/// Sources are not that far apart: a clock that goes back by more was set, and a new file is begun. (So it is behind a gap
+/// that readers take for another time.)
+const MOST_BACK_SECS: f64 = 60.0;
 /// How often what was written reaches the disk.
 const FLUSH_EVERY: Duration = Duration::from_millis(500);
 /// JPEG quality of recorded pictures.
@@ -391,7 +395,11 @@ impl BagWriter {
     fn is_full(&self, at: Timestamp) -> bool {
         let Some(open) = &self.open else { return false };
         let Some(span) = open.contents.span else { return false };
-        self.limits.secs.is_some_and(|secs| at.secs_since(span.start) >= secs)
+        // What one clock stamped and what another did would lie over each other, or years apart.
+        let is_set =
+            at.secs_since(span.end) > MAX_GAP_SECS || span.end.secs_since(at) > MOST_BACK_SECS;
+        is_set
+            || self.limits.secs.is_some_and(|secs| at.secs_since(span.start) >= secs)
             || self.limits.bytes.is_some_and(|bytes| open.size() >= bytes)
     }
 
@@ -400,9 +408,15 @@ impl BagWriter {
         let path = if self.limits.splits() {
             let name = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             self.path.join(format!("{name}_{number}.mcap"))
+        } else if number > 0 {
+            let name = self.path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            self.path.with_file_name(format!("{name}_{number}.mcap"))
         } else {
             self.path.clone()
         };
+        if number > 0 {
+            tracing::debug!(path = %path.display(), "the recording goes on in another file");
+        }
         self.open = Some(OpenFile::create(&path)?);
         self.recorded.files.push(path);
         self.contents.push(Contents::default());

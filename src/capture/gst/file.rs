@@ -6,12 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use gstreamer as gst;
 use gstreamer::prelude::*;
 use gstreamer_app::{AppSink, AppSinkCallbacks};
-use gstreamer_pbutils::{Discoverer, DiscovererInfo, DiscovererResult};
+use gstreamer_pbutils::prelude::*;
+use gstreamer_pbutils::{
+    DiscovererContainerInfo, DiscovererInfo, DiscovererResult, DiscovererVideoInfo,
+};
 
-use super::{launch, packages, sample};
+use super::created::{self, Created};
+use super::discover::discover;
+use super::{header, launch, packages, sample, tracks};
 use crate::capture::bag::{Kind, Topic};
 use crate::capture::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 use crate::capture::damage::Cause;
+use crate::capture::downmix::Downmix;
 use crate::capture::error::CaptureError;
 use crate::capture::options::ReplayOptions;
 use crate::capture::playback::{Event, Outlet, Playback, Producer};
@@ -28,7 +34,11 @@ const CHANNEL_FRAMES: usize = 8;
 /// Blocks of sound that wait for the consumer.
 const CHANNEL_BLOCKS: usize = 64;
 /// How long GStreamer may take to look into a file.
-const PROBE_SECS: u64 = 30;
+pub(super) const PROBE_SECS: u64 = 30;
+/// Pictures a second where nothing tells their times.
+const UNTIMED_FPS: f64 = 30.0;
+/// A file whose header tells of so many bytes more than there are was cut.
+const FEW_BYTES: u64 = 2;
 
 /// A file that GStreamer decodes, looked into.
 #[derive(Debug)]
@@ -41,6 +51,12 @@ pub struct MediaFile {
     pub duration_secs: Option<f64>,
     video: bool,
     audio: bool,
+    /// Pictures a second of a stream that tells no times.
+    untimed_fps: Option<f64>,
+    /// Which of its sound tracks is heard, from 0.
+    track: usize,
+    /// Bytes that its header promises and that there are, if those are fewer.
+    cut: Option<(u64, u64)>,
 }
 
 /// Looks into a file: its streams, its length, when it was made.
@@ -52,36 +68,75 @@ pub(in crate::capture) fn probe(path: &Path) -> Result<MediaFile, CaptureError> 
     let uri = gst::glib::filename_to_uri(&absolute, None)
         .map_err(|error| unreadable(error.to_string()))?
         .to_string();
-    let found = Discoverer::new(gst::ClockTime::from_seconds(PROBE_SECS))
-        .and_then(|discoverer| discoverer.discover_uri(&uri))
+    let found = discover(&uri, PROBE_SECS)
         .map_err(|error| unreadable(format!("GStreamer says: {error}")))?;
+    let details = found.missing_elements_installer_details();
     match found.result() {
-        DiscovererResult::Ok => {}
-        DiscovererResult::MissingPlugins => {
-            let details = found.missing_elements_installer_details();
-            let detail = details.first().map_or("", |detail| detail.as_str());
-            return Err(CaptureError::MissingPlugin {
-                doing: format!("opening {}", path.display()),
-                what: packages::name_of_detail(detail).to_owned(),
-                package: packages::of_detail(detail).map(str::to_owned),
-            });
-        }
+        DiscovererResult::Ok | DiscovererResult::MissingPlugins => {}
         DiscovererResult::Timeout => {
             return Err(unreadable(format!("GStreamer found nothing in it within {PROBE_SECS} s")));
         }
         other => return Err(unreadable(format!("GStreamer cannot look into it ({other:?})"))),
     }
-    let videos = found.video_streams().iter().filter(|stream| !stream.is_image()).count();
-    if videos > 1 {
-        tracing::warn!(path = %path.display(), videos, "only the first video stream is played");
+    let is_decoded = |caps: Option<gst::Caps>| {
+        let name = caps.and_then(|caps| Some(caps.structure(0)?.name().to_string()));
+        !name.is_some_and(|name| details.iter().any(|detail| packages::is_of(detail, &name)))
+    };
+    let videos = found.video_streams();
+    let is_shown = |stream: &&DiscovererVideoInfo| {
+        (!stream.is_image() || header::is_motion_jpeg(path)) && is_decoded(stream.caps())
+    };
+    let shown: Vec<_> = videos.iter().filter(is_shown).collect();
+    let audible = found.audio_streams().iter().filter(|one| is_decoded(one.caps())).count();
+    if let (Some(detail), true, 0) = (details.first(), shown.is_empty(), audible) {
+        return Err(CaptureError::MissingPlugin {
+            doing: format!("opening {}", path.display()),
+            what: packages::name_of_detail(detail).to_owned(),
+            package: packages::not_installed(detail),
+        });
     }
+    for detail in &details {
+        let what = packages::name_of_detail(detail);
+        let cure = packages::not_installed(detail)
+            .map_or("no package with one is known".to_owned(), |package| {
+                format!("`sudo apt-get install {package}` may bring one")
+            });
+        tracing::warn!(path = %path.display(), what, cure, "a track of the file is left out: there is no decoder for it");
+    }
+    if shown.len() > 1 {
+        tracing::warn!(path = %path.display(), videos = shown.len(), "only the first video stream is played");
+    }
+    // A stream without a container tells no times of its pictures, at most how many there are a second.
+    let is_contained = found.stream_info().is_some_and(|root| root.is::<DiscovererContainerInfo>());
+    let untimed_fps = shown.first().filter(|_| !is_contained).map(|stream| {
+        let told = stream.framerate();
+        let fps = f64::from(told.numer()) / f64::from(told.denom().max(1));
+        if (1.0..=1_000.0).contains(&fps) {
+            return fps;
+        }
+        tracing::warn!(path = %path.display(), fps = UNTIMED_FPS, "nothing tells when its pictures were taken: so many a second are assumed");
+        UNTIMED_FPS
+    });
+    let track = if audible > 1 { tracks::with_sound(path, &uri, audible) } else { 0 };
+    let promised = header::of_file(path);
+    let bytes = std::fs::metadata(path).map_err(io)?.len();
+    let cut = promised.bytes.filter(|whole| *whole > bytes + FEW_BYTES).map(|whole| (whole, bytes));
+    let told_secs = found.duration().map(|secs| secs.nseconds() as f64 * 1e-9);
     Ok(MediaFile {
         path: path.to_owned(),
         uri,
-        created: file_tags(&found).and_then(|tags| created(&tags)),
-        duration_secs: found.duration().map(|secs| secs.nseconds() as f64 * 1e-9),
-        video: videos > 0,
-        audio: !found.audio_streams().is_empty(),
+        created: file_tags(&found).and_then(|tags| created(path, &tags)),
+        // What GStreamer guesses of such a stream by its bytes is none.
+        duration_secs: told_secs
+            .into_iter()
+            .chain(promised.secs)
+            .reduce(f64::max)
+            .filter(|_| untimed_fps.is_none()),
+        video: !shown.is_empty(),
+        audio: audible > 0,
+        untimed_fps,
+        track,
+        cut,
     })
 }
 
@@ -92,10 +147,21 @@ fn file_tags(found: &DiscovererInfo) -> Option<gst::TagList> {
     found.tags()
 }
 
-/// The `creation_time` of the container.
-fn created(tags: &gst::TagListRef) -> Option<Timestamp> {
+/// The `creation_time` of the container, as far as it can be true.
+fn created(path: &Path, tags: &gst::TagListRef) -> Option<Timestamp> {
     let text = tags.get::<gst::tags::DateTime>()?.get().to_iso8601_string().ok()?;
-    Timestamp::parse(&text).ok()
+    let said = Timestamp::parse(&text).ok()?;
+    match created::judge(said) {
+        Created::Said(at) => Some(at),
+        Created::Meant(at, why) => {
+            tracing::warn!(path = %path.display(), %said, taken = %at, why, "the file says that it was made when it cannot have been");
+            Some(at)
+        }
+        Created::Unknown(why) => {
+            tracing::warn!(path = %path.display(), %said, why, "the file says that it was made when it cannot have been; it is taken to say nothing");
+            None
+        }
+    }
 }
 
 impl MediaFile {
@@ -120,21 +186,29 @@ impl MediaFile {
         let (video, audio) =
             (self.video && options.selects(CAMERA), self.audio && options.selects(MICROPHONE));
         if video == self.video && audio == self.audio {
-            playback.expect_end(self.duration_secs.map(|secs| start.plus_secs(secs)));
+            playback.expect(start, self.duration_secs);
+        }
+        if let Some((whole, there)) = self.cut {
+            let place = format!("its header tells of {whole} bytes, there are {there}");
+            playback.damaged(Cause::Truncated, place);
         }
         let name = self.path.display().to_string();
         let mut started = Vec::new();
-        for paragraph in launch::paragraphs(&launch::find("file")?, &self.uri) {
+        for mut paragraph in launch::paragraphs(&launch::find("file")?, &self.uri) {
             let wanted = (video && launch::has_sink(&paragraph, "video"))
                 || (audio && launch::has_sink(&paragraph, "audio"));
             if !wanted {
                 continue;
             }
+            if launch::has_sink(&paragraph, "audio") {
+                paragraph = tracks::behind(&paragraph, self.track);
+            }
             let pipeline = launch::build(&name, &paragraph)?;
             if let Some(sink) = launch::sink(&pipeline, "video").filter(|_| video) {
                 let outlet = playback.outlet(CHANNEL_FRAMES);
                 watch(&pipeline, &outlet);
-                VideoTap::connect(&sink, outlet, options.source(CAMERA), start);
+                let times = Times { start, untimed_fps: self.untimed_fps };
+                VideoTap::connect(&sink, outlet, options.source(CAMERA), times);
             }
             if let Some(sink) = launch::sink(&pipeline, "audio").filter(|_| audio) {
                 let outlet = playback.outlet(CHANNEL_BLOCKS);
@@ -175,7 +249,11 @@ fn watch(pipeline: &gst::Pipeline, outlet: &Outlet) {
     bus.set_sync_handler(move |_, message| {
         match message.view() {
             gst::MessageView::Error(error) => faults.stopped(error.error().to_string()),
-            gst::MessageView::Warning(warning) if warning.error().is::<gst::StreamError>() => {
+            // (A track that nothing decodes was named when the file was looked into.)
+            gst::MessageView::Warning(warning)
+                if warning.error().is::<gst::StreamError>()
+                    && !warning.error().matches(gst::StreamError::CodecNotFound) =>
+            {
                 faults.undecodable(warning.error().to_string());
             }
             _ => {}
@@ -207,17 +285,38 @@ fn attach(sink: &AppSink, tap: impl Tap) {
     );
 }
 
+/// When the pictures of a file were taken.
+#[derive(Clone, Copy)]
+struct Times {
+    /// The file's beginning.
+    start: Timestamp,
+    /// So many follow each other a second, where they carry no times.
+    untimed_fps: Option<f64>,
+}
+
 struct VideoTap {
     outlet: Outlet,
     source: SourceId,
-    start: Timestamp,
+    times: Times,
     next_number: u64,
     last: Option<Timestamp>,
 }
 
 impl VideoTap {
-    fn connect(sink: &AppSink, outlet: Outlet, source: SourceId, start: Timestamp) {
-        attach(sink, Self { outlet, source, start, next_number: 0, last: None });
+    fn connect(sink: &AppSink, outlet: Outlet, source: SourceId, times: Times) {
+        attach(sink, Self { outlet, source, times, next_number: 0, last: None });
+    }
+
+    /// When picture `number` was taken; `None`: that cannot be told.
+    fn at(&self, sample: &gst::Sample, number: u64) -> Option<Timestamp> {
+        let nanos = match self.times.untimed_fps {
+            Some(fps) => (number as f64 / fps * 1e9).round() as i64,
+            None => match sample::stream_time(sample)? {
+                (nanos, 0) => nanos,
+                _ => return None,
+            },
+        };
+        Some(Timestamp::from_nanos(self.times.start.as_nanos().saturating_add(nanos)))
     }
 
     fn damaged(&self, cause: Cause, number: u64, why: &str) -> bool {
@@ -229,10 +328,13 @@ impl Tap for VideoTap {
     fn sample(&mut self, sample: &gst::Sample) -> bool {
         let number = self.next_number;
         self.next_number += 1;
-        let Some((nanos, 0)) = sample::stream_time(sample) else {
+        let Some(at) = self.at(sample, number) else {
             return self.damaged(Cause::Undecodable, number, "a picture outside the stream's time");
         };
-        let at = Timestamp::from_nanos(self.start.as_nanos().saturating_add(nanos));
+        self.outlet.told(sample::end_nanos(sample));
+        if sample::is_corrupt(sample) {
+            return self.damaged(Cause::Undecodable, number, "what it builds upon is missing");
+        }
         if self.last.is_some_and(|last| at <= last) {
             return self.damaged(Cause::Late, number, "a picture not later than the one before");
         }
@@ -261,12 +363,14 @@ impl Tap for VideoTap {
 struct AudioTap {
     outlet: Outlet,
     start: Timestamp,
+    mix: Option<Downmix>,
     blocks: Blocks,
 }
 
 impl AudioTap {
     fn connect(sink: &AppSink, outlet: Outlet, source: SourceId, start: Timestamp) {
-        attach(sink, Self { outlet, start, blocks: Blocks::new(source, Stamps::Exact) });
+        let blocks = Blocks::new(source, Stamps::Exact);
+        attach(sink, Self { outlet, start, mix: None, blocks });
     }
 
     fn send(&self, blocks: Vec<crate::media::Block>) -> bool {
@@ -287,7 +391,8 @@ impl Tap for AudioTap {
             }
         };
         let at = Timestamp::from_nanos(self.start.as_nanos().saturating_add(nanos));
-        let samples = match sample::floats(sample) {
+        self.outlet.told(sample::end_nanos(sample));
+        let samples = match sample::floats(sample, &mut self.mix) {
             Ok(samples) => samples,
             Err(why) => return self.outlet.send(Event::Damaged(Cause::Undecodable, why)),
         };

@@ -3,11 +3,15 @@
 //! The pipelines themselves are text in `pipelines/*.launch`; this module only starts them, takes samples
 //! out of the appsinks and says what is missing.
 
+mod created;
+mod discover;
 mod file;
+mod header;
 pub(super) mod launch;
 mod packages;
 pub(super) mod sample;
 pub(super) mod stream;
+mod tracks;
 
 pub use file::MediaFile;
 pub(super) use file::probe;

@@ -1,5 +1,7 @@
 //! Which Debian package brings a missing GStreamer element or decoder.
 
+use gstreamer as gst;
+
 /// Elements with their packages, one a line; `engramd doctor` and `scripts/deb.sh` read the same table.
 const TABLE: &str = include_str!("../../../packaging/debian/gstreamer_elements");
 
@@ -47,6 +49,31 @@ pub(super) fn of_detail(detail: &str) -> Option<&'static str> {
         }
         _ => "gstreamer1.0-libav gstreamer1.0-plugins-bad",
     })
+}
+
+/// The package that may bring what a detail says is missing; `None` where none is known, or all of it is installed.
+pub(super) fn not_installed(detail: &str) -> Option<String> {
+    /// An element that shows that its package is there.
+    const SIGNS: [(&str, &str); 4] = [
+        ("gstreamer1.0-libav", "avdec_h264"),
+        ("gstreamer1.0-plugins-bad", "h264parse"),
+        ("gstreamer1.0-plugins-good", "matroskademux"),
+        ("gstreamer1.0-plugins-base", "audioconvert"),
+    ];
+    let is_there = |package: &str| {
+        let sign = SIGNS.iter().find(|(name, _)| *name == package);
+        sign.is_some_and(|(_, element)| gst::ElementFactory::find(element).is_some())
+    };
+    let packages: Vec<&str> =
+        of_detail(detail)?.split(' ').filter(|package| !is_there(package)).collect();
+    (!packages.is_empty()).then(|| packages.join(" "))
+}
+
+/// Whether what a detail says is missing is the decoder of streams with caps of that name.
+pub(super) fn is_of(detail: &str, caps: &str) -> bool {
+    let kind = detail.rsplit('|').next().unwrap_or_default();
+    let kind = kind.strip_prefix("decoder-").unwrap_or_default();
+    kind.split([',', ' ']).next() == Some(caps)
 }
 
 /// The readable part of an installer detail.

@@ -46,7 +46,7 @@ impl StreamDecoder {
             "videoconvert ! video/x-raw,format=I420"
         } else {
             "audioconvert dithering=none ! audioresample ! \
-             audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved"
+             audio/x-raw,format=F32LE,rate=16000,layout=interleaved"
         };
         let text = format!(
             "identity name=in ! {} ! {end} ! \

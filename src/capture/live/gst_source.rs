@@ -104,6 +104,8 @@ impl Source for PipelineSource {
         let mut device = Pipelines { pipelines, sounds, failure: Arc::clone(&failure) };
         let (frames_wanted, sound_wanted) = self.yields;
         for pipeline in self.launch.build(self.id.as_str())? {
+            // Never by a sound card's clock: it drifts, and what is seen and what is heard would part.
+            pipeline.use_clock(Some(&gst::SystemClock::obtain()));
             watch(&pipeline, &failure);
             if let Some(sink) = launch::sink(&pipeline, "video").filter(|_| frames_wanted) {
                 tap_video(&sink, &pipeline, frames.clone(), Arc::clone(&self.video), &failure);
@@ -225,11 +227,12 @@ fn tap_audio(
         let mut clock = lock(&clock);
         *clock = clock.restarted();
     }
+    let mut mix = None;
     let callbacks = AppSinkCallbacks::builder().new_sample(move |sink| {
         let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
         let (running, now) = times(&sample, &pipeline);
         let at = lock(&clock).capture_time(running, now);
-        let samples = sample::floats(&sample).map_err(|why| {
+        let samples = sample::floats(&sample, &mut mix).map_err(|why| {
             lock(&failure).get_or_insert(why);
             gst::FlowError::Error
         })?;

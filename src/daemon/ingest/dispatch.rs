@@ -39,6 +39,8 @@ pub(super) struct Dispatcher {
     pub(super) between: BTreeMap<SourceId, Vec<Frame>>,
 }
 
+/// Of a long time without anything so many clips are sealed; recorders pause for months, and clocks are set.
+const MOST_EMPTY: usize = 10;
 /// Frames closer together than this are not needed to see lips move, seconds.
 const LEAST_STEP_SECS: f64 = 0.0245;
 /// Frames that wait for the next analysed one at most: less than a second's.
@@ -169,19 +171,21 @@ impl Dispatcher {
         }
     }
 
-    /// Announces every border up to `at`.
+    /// Announces every border up to `at`. Of a long time without anything only the first clips are sealed: they end what
+    /// was open, and then nobody is waited for.
     pub(super) fn borders_until(&mut self, at: Timestamp) -> Result<(), StagesGone> {
-        while let Some(progress) = &self.progress {
+        let mut announced = 0;
+        while let Some(progress) = &mut self.progress {
+            if announced >= MOST_EMPTY {
+                progress.index = progress.index.max(progress.clock.index(at));
+            }
+            announced += 1;
             let span = progress.clock.span(progress.index);
             if at < span.end {
                 break;
             }
-            self.border(Border {
-                index: progress.index,
-                start: span.start,
-                end: span.end,
-                last: false,
-            })?;
+            let (index, start, end) = (progress.index, span.start, span.end);
+            self.border(Border { index, start, end, last: false })?;
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ mod checkpoint;
 mod disk;
 mod dispatch;
 mod echo;
+#[cfg(test)]
+mod gap_tests;
 mod gauges;
 mod inbox;
 mod late;

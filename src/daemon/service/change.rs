@@ -175,6 +175,13 @@ impl MemoryService {
     }
 
     pub(super) fn name(&self, name: &Name) -> Result<Reply, Refusal> {
+        if let Some(called) = &name.name
+            && let Some(why) = names::why_no_name(called)
+        {
+            return Err(Refusal::bad_request(format!(
+                "nobody can be called {called:?}: {why}; give another name"
+            )));
+        }
         if name.photo.is_some() || name.voice.is_some() {
             return self.enrol(name);
         }

@@ -10,6 +10,7 @@ use crate::ids::Seq;
 use crate::media;
 use crate::mqtt::topics::{Command, is_request_id};
 use crate::mqtt::{MAX_SAMPLES_BYTES, MAX_TEXT_BYTES};
+use crate::text::composed_payload;
 use crate::time::Timestamp;
 
 /// A point of the memory's history.
@@ -460,7 +461,8 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
             error.valid_up_to()
         ))
     })?;
-    let text = text.trim_start_matches('\u{feff}').trim();
+    let text = composed_payload(text.trim_start_matches('\u{feff}').trim());
+    let text = text.as_ref();
     match command {
         Command::Ask => ask(text, json_claimed).map(Request::Ask),
         Command::Remember => remember(text).map(Request::Remember),
@@ -512,7 +514,11 @@ fn object<T: DeserializeOwned>(text: &str, example: &str) -> Result<T, Refusal> 
 }
 
 fn ask(text: &str, json_claimed: bool) -> Result<Ask, Refusal> {
-    let ask = if text.starts_with('{') || json_claimed {
+    // Flow editors and templates send a text as JSON writes it, with its quotation marks.
+    let quoted = text.starts_with('"').then(|| serde_json::from_str::<String>(text).ok()).flatten();
+    let ask = if let Some(question) = &quoted {
+        Ask::plain(question.trim())
+    } else if text.starts_with('{') || json_claimed {
         object(text, r#"{"question":"Who was here?","id":"q1"}"#)?
     } else {
         Ask::plain(text)
@@ -750,6 +756,11 @@ mod tests {
     #[test]
     fn a_question_is_json_or_plain_text() {
         assert_eq!(ok(Command::Ask, " Who was here?\n"), Request::Ask(Ask::plain("Who was here?")));
+        let quoted = r#""Who was \"here\"? ""#;
+        assert_eq!(ok(Command::Ask, quoted), Request::Ask(Ask::plain("Who was \"here\"?")));
+        // A question that begins with a quotation is none that JSON wrote.
+        let quoting = r#""Hello" was said by whom?"#;
+        assert_eq!(ok(Command::Ask, quoting), Request::Ask(Ask::plain(quoting)));
         let full = r#"{"question":"Who?","id":"q1","as_of":"seq:41","now":1772472600000000000,"effort":"deep","deadline_ms":500}"#;
         let Request::Ask(ask) = ok(Command::Ask, full) else { panic!() };
         assert_eq!(ask.as_of, Some(AsOf::Seq(Seq(41))));

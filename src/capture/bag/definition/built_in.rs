@@ -47,6 +47,20 @@ pub(in crate::capture::bag) fn ros(name: &str, wire: Wire) -> Option<&'static st
         "audio_common_msgs/AudioDataStamped" => {
             "std_msgs/Header header\naudio_common_msgs/AudioData audio"
         }
+        "audio_common_msgs/AudioStamped" => "std_msgs/Header header\naudio_common_msgs/Audio audio",
+        // (The package of ROS 2 calls them AudioData and AudioInfo, as the older one calls others.)
+        "audio_common_msgs/Audio" => {
+            "audio_common_msgs/AudioSamples audio_data\naudio_common_msgs/AudioFormat info"
+        }
+        "audio_common_msgs/AudioSamples" => {
+            "float32[] float32_data\nint32[] int32_data\nint16[] int16_data\nint8[] int8_data\n\
+             uint8[] uint8_data"
+        }
+        "audio_common_msgs/AudioFormat" => "int32 format\nint32 channels\nint32 rate\nint32 chunk",
+        "ffmpeg_image_transport_msgs/FFMPEGPacket" => {
+            "std_msgs/Header header\nint32 width\nint32 height\nstring encoding\nuint64 pts\n\
+             uint8 flags\nbool is_bigendian\nuint8[] data"
+        }
         "audio_common_msgs/AudioInfo" => {
             "uint8 channels\nuint32 sample_rate\nstring sample_format\nuint32 bitrate\n\
              string coding_format"

@@ -30,6 +30,13 @@ fn local(moment: Timestamp, frame: &Frame<'_>) -> jiff::Zoned {
     moment.to_jiff().to_zoned(frame.zone.clone())
 }
 
+/// How many seconds later the clock shows the same time once more; 0 where it does not.
+fn again_after_secs(moment: Timestamp, frame: &Frame<'_>) -> f64 {
+    let both = frame.zone.to_ambiguous_zoned(local(moment, frame).datetime());
+    let later = both.later().ok().map(|zoned| Timestamp::from_jiff(zoned.timestamp()));
+    later.map_or(0.0, |later| later.secs_since(moment).max(0.0))
+}
+
 /// Where a day begins or ends: "midnight" of a day that is told may be both.
 fn is_midnight(moment: Timestamp, frame: &Frame<'_>) -> bool {
     local(moment, frame).time() == Time::MIN
@@ -191,7 +198,11 @@ pub(super) fn point(
                 moment = days_later(moment, 1, frame);
             }
             let around = bound == Bound::Around || point.around;
-            let (span, precision) = clock_span(clock, moment, around);
+            let (mut span, precision) = clock_span(clock, moment, around);
+            // Where the clocks are put back, an hour comes twice: either may be meant.
+            if matches!(bound, Bound::At | Bound::Around) {
+                span.end = span.end.plus_secs(again_after_secs(moment, frame));
+            }
             (span, precision, Some((moment, moment)))
         }
         (None, None) => {
