@@ -217,8 +217,8 @@ pub fn sound_alike(a: &str, b: &str) -> bool {
             && a.split(' ').zip(b.split(' ')).all(|(a, b)| a == b || phonetic::alike(a, b))
 }
 
-/// Whether a word is one of a list.
-fn among(list: &str, word: &str) -> bool {
+/// Whether a word is one of a list, parted by single spaces.
+pub(crate) fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|one| one == word)
 }
 

@@ -6,6 +6,8 @@
 //! a condition, a question, a denial, a quotation mark) makes it somebody else's words, or no statement. And what stands in
 //! the name's place: a capital where capitals tell something, and an end behind it.
 
+use crate::names::among;
+
 /// What follows "I am" and is no name, where capitals tell nothing: adjectives and adverbs of state, nations, days, function
 /// words.
 const NO_NAME: &str = "a able about afraid again all almost alone already also always american an and angry as at australian \
@@ -59,10 +61,6 @@ const REPORTING: &str = "say says said saying tell tells told telling ask asks a
     remember dream dreamt dreamed if whether unless until when whenever while once that because like as";
 /// Behind a name: the speaker of what was quoted.
 const PRONOUNS: &str = "he she they i we it";
-
-fn among(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|one| one == word)
-}
 
 /// What a name was given to.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -505,16 +505,18 @@ mod tests {
         }
     }
 
+    /// Speaks of somebody who is to be erased.
+    fn of_wilhelmina(topic: &str, class: Class) -> Outgoing {
+        let payload = br#"{"id":"q","answer":"Wilhelmina was here."}"#.to_vec();
+        Outgoing { payload, ..message(topic, class, false) }
+    }
+
     #[test]
     fn erasing_leaves_no_word_of_what_waited() {
         let dir = tempfile::tempdir().unwrap();
         let (outbox, _) = open(dir.path());
-        let said = |topic: &str, class| Outgoing {
-            payload: br#"{"id":"q","answer":"Wilhelmina was here."}"#.to_vec(),
-            ..message(topic, class, false)
-        };
-        outbox.push(said("event", Class::Event));
-        outbox.push(said("answer", Class::Reply));
+        outbox.push(of_wilhelmina("event", Class::Event));
+        outbox.push(of_wilhelmina("answer", Class::Reply));
         outbox.acted("n", 1, b"{\"name\":\"Wilhelmina\"}");
         outbox.sync();
         outbox.erase();
@@ -533,12 +535,8 @@ mod tests {
     fn what_was_on_its_way_during_an_erasure_does_not_come_back() {
         let dir = tempfile::tempdir().unwrap();
         let (outbox, _) = open(dir.path());
-        let said = |topic: &str, class| Outgoing {
-            payload: br#"{"id":"q","answer":"Wilhelmina was here."}"#.to_vec(),
-            ..message(topic, class, false)
-        };
-        outbox.push(said("event", Class::Event));
-        outbox.push(said("answer", Class::Reply));
+        outbox.push(of_wilhelmina("event", Class::Event));
+        outbox.push(of_wilhelmina("answer", Class::Reply));
         let taken: Vec<_> = std::iter::from_fn(|| outbox.take()).collect();
         assert_eq!(taken.len(), 2);
         outbox.erase();
@@ -552,10 +550,10 @@ mod tests {
         let reply: serde_json::Value = serde_json::from_slice(&left[0].message.payload).unwrap();
         assert_eq!((&reply["id"], &reply["error"]["code"]), (&"q".into(), &"unavailable".into()));
         // What comes later comes back as it was.
-        outbox.push(said("later", Class::Event));
+        outbox.push(of_wilhelmina("later", Class::Event));
         let taken = outbox.take();
         outbox.give_back(taken.into_iter());
-        assert_eq!(outbox.take().unwrap().message, said("later", Class::Event));
+        assert_eq!(outbox.take().unwrap().message, of_wilhelmina("later", Class::Event));
     }
 
     #[test]
