@@ -206,13 +206,13 @@ impl MediaFile {
             let pipeline = launch::build(&name, &paragraph)?;
             if let Some(sink) = launch::sink(&pipeline, "video").filter(|_| video) {
                 let outlet = playback.outlet(CHANNEL_FRAMES);
-                watch(&pipeline, &outlet);
+                watch(&pipeline, &outlet, "video");
                 let times = Times { start, untimed_fps: self.untimed_fps };
                 VideoTap::connect(&sink, outlet, options.source(CAMERA), times);
             }
             if let Some(sink) = launch::sink(&pipeline, "audio").filter(|_| audio) {
                 let outlet = playback.outlet(CHANNEL_BLOCKS);
-                watch(&pipeline, &outlet);
+                watch(&pipeline, &outlet, "audio");
                 AudioTap::connect(&sink, outlet, options.source(MICROPHONE), start);
             }
             started.push(pipeline.clone());
@@ -242,13 +242,28 @@ impl Drop for Running {
     }
 }
 
-/// Notes the pipeline's errors and stream warnings; they are told when the stream has ended.
-fn watch(pipeline: &gst::Pipeline, outlet: &Outlet) {
+/// The decoders of that kind of stream which a decode bin missed, by its debug text (`gstdecodebin2.c`: "Missing decoder:
+/// VP9 (video/x-vp9, …)"); it tells of every stream of the file.
+fn missing_decoders(debug: &str, kind: &str) -> Vec<String> {
+    let own = format!(" ({kind}/");
+    let lines = debug.lines().filter_map(|line| line.strip_prefix("Missing decoder: "));
+    lines.filter_map(|line| line.split_once(&own)).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// Notes the pipeline's errors and stream warnings; they are told when the stream has ended. `kind`: of its stream, "video"
+/// or "audio".
+fn watch(pipeline: &gst::Pipeline, outlet: &Outlet, kind: &'static str) {
     let Some(bus) = pipeline.bus() else { return };
     let faults = outlet.faults();
     bus.set_sync_handler(move |_, message| {
         match message.view() {
-            gst::MessageView::Error(error) => faults.stopped(error.error().to_string()),
+            gst::MessageView::Error(error) => {
+                let missing = missing_decoders(&error.debug().unwrap_or_default(), kind);
+                faults.stopped(match missing.as_slice() {
+                    [] => error.error().to_string(),
+                    names => format!("its decoder is not installed: {}", names.join(", ")),
+                });
+            }
             // (A track that nothing decodes was named when the file was looked into.)
             gst::MessageView::Warning(warning)
                 if warning.error().is::<gst::StreamError>()
@@ -415,5 +430,20 @@ impl Tap for AudioTap {
         if self.send(blocks) {
             self.outlet.send(Event::End);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missing_decoders;
+
+    #[test]
+    fn what_a_decode_bin_missed_is_named_for_the_stream_that_stopped() {
+        let debug = "gsturidecodebin.c(1049): no_more_pads_full ():\nno suitable plugins found:\n\
+                     Missing decoder: VP9 (video/x-vp9, codec-alpha=(boolean)true)\n\
+                     Missing decoder: Opus (audio/x-opus, rate=(int)16000)\n";
+        assert_eq!(missing_decoders(debug, "video"), ["VP9"]);
+        assert_eq!(missing_decoders(debug, "audio"), ["Opus"]);
+        assert!(missing_decoders("Internal data stream error.", "video").is_empty());
     }
 }
