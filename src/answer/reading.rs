@@ -316,15 +316,8 @@ impl Reading {
     /// Persons heard in those times, in order, with the seconds of speech inside those times.
     pub(super) fn heard(&self, spans: Option<&[Span]>) -> Vec<(EntityId, f64)> {
         let turns = self.spoken(None, spans);
-        let who: Vec<EntityId> = turns.iter().filter_map(|turn| turn.who).collect();
-        let of = |who: EntityId| turns.iter().filter(move |turn| turn.who == Some(who));
-        let mut found: Vec<(EntityId, f64)> = Vec::new();
-        for who in who {
-            if found.iter().all(|(known, _)| *known != who) {
-                found.push((who, spoken_secs(of(who), spans)));
-            }
-        }
-        found
+        let persons = spoken_by_person(&turns, spans).into_iter();
+        persons.filter_map(|(who, secs)| Some((who?, secs))).collect()
     }
 
     /// Whether anything was recorded in those times.
@@ -422,11 +415,23 @@ pub(super) fn spoken_secs<'s>(
     turns: impl IntoIterator<Item = &'s Spoken>,
     spans: Option<&[Span]>,
 ) -> f64 {
-    let mut by_person: BTreeMap<Option<EntityId>, Vec<(Span, f64)>> = BTreeMap::new();
+    spoken_by_person(turns, spans).into_iter().map(|(_, secs)| secs).sum()
+}
+
+/// The same of each, in order.
+fn spoken_by_person<'s>(
+    turns: impl IntoIterator<Item = &'s Spoken>,
+    spans: Option<&[Span]>,
+) -> Vec<(Option<EntityId>, f64)> {
+    let mut parts: BTreeMap<Option<EntityId>, (usize, Vec<(Span, f64)>)> = BTreeMap::new();
     for turn in turns {
-        by_person.entry(turn.who).or_default().push((turn.span, share_secs(turn, spans)));
+        let place = parts.len();
+        let (_, own) = parts.entry(turn.who).or_insert((place, Vec::new()));
+        own.push((turn.span, share_secs(turn, spans)));
     }
-    by_person.values_mut().map(|turns| spoken_once_secs(turns)).sum()
+    let mut parts: Vec<_> = parts.into_iter().collect();
+    parts.sort_by_key(|(_, (place, _))| *place);
+    parts.into_iter().map(|(who, (_, mut own))| (who, spoken_once_secs(&mut own))).collect()
 }
 
 /// Seconds of speech inside those times: the turn's share of them.
