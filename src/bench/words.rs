@@ -137,7 +137,9 @@ pub fn measure(
 }
 
 fn recordings(path: &Path) -> Result<Vec<PathBuf>, BenchError> {
-    if !path.is_dir() {
+    let about = std::fs::metadata(path)
+        .map_err(|source| BenchError::Io { path: path.to_owned(), source })?;
+    if !about.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let mut found = Vec::new();
@@ -375,6 +377,12 @@ mod tests {
     use super::*;
     use crate::percept::{Transcript, Word};
     use crate::time::{Span, Timestamp};
+
+    #[test]
+    fn a_path_that_is_not_there_is_named() {
+        let missing = recordings(Path::new("/not/there"));
+        assert!(matches!(missing, Err(BenchError::Io { .. })), "{missing:?}");
+    }
 
     /// A turn whose words are half a second long each.
     fn turn(start: f64, text: &str) -> Spoken {
