@@ -423,10 +423,12 @@ fn spoken_by_person<'s>(
     turns: impl IntoIterator<Item = &'s Spoken>,
     spans: Option<&[Span]>,
 ) -> Vec<(Option<EntityId>, f64)> {
-    let mut parts: BTreeMap<Option<EntityId>, (usize, Vec<(Span, f64)>)> = BTreeMap::new();
+    /// Turns, each with how much of it is speech.
+    type Shares = Vec<(Span, f64)>;
+    let mut parts: BTreeMap<Option<EntityId>, (usize, Shares)> = BTreeMap::new();
     for turn in turns {
         let place = parts.len();
-        let (_, own) = parts.entry(turn.who).or_insert((place, Vec::new()));
+        let (_, own) = parts.entry(turn.who).or_insert((place, Shares::new()));
         own.push((turn.span, share_secs(turn, spans)));
     }
     let mut parts: Vec<_> = parts.into_iter().collect();
