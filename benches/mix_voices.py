@@ -27,7 +27,7 @@ STEP = 320
 def read(path):
     """16 kHz mono of anything that GStreamer decodes."""
     with tempfile.NamedTemporaryFile() as raw:
-        decode = f"filesrc location={path} ! decodebin ! audioconvert ! audioresample ! " \
+        decode = f"filesrc location={path} ! decodebin caps=audio/x-raw expose-all-streams=false ! audioconvert ! audioresample ! " \
                  f"audio/x-raw,format=S16LE,rate={RATE},channels=1 ! filesink location={raw.name}"
         subprocess.run(["gst-launch-1.0", "-q", *decode.split()], check=True)
         return np.fromfile(raw.name, np.int16).astype(np.float32) / 32768

@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Sounds whose words and times are known, for `engramd bench words`: what is no speech, and speech of single words.
 
-Usage: words.py FOLDER [--seed N]; then
+Usage: words.py FOLDER [--seed N] [--silences RECORDINGS]; then
   engramd --set models.set=edge --json bench words FOLDER/nonspeech
   engramd --set models.set=edge --json bench words FOLDER/times
+  engramd --set models.set=edge --json bench words FOLDER/silences
 
 `nonspeech`: 10 minutes of noise, hum, fans, music, coughs, knocks and glides like voices, at levels from -45 to -3 dBFS,
 each with an empty text beside it (nobody speaks). `times`: sentences of flite's voices, word by word with pauses of 20 to
 300 ms between, and when each word is said (engram-truth/1). Needs numpy and flite. Another seed, other sounds.
+`silences`: where the labels (.rttm, .scv) beside the recordings of a folder say that for a second or more nobody speaks,
+each pause a file with an empty text. Needs GStreamer.
 """
 
 import argparse
@@ -18,6 +21,8 @@ import wave
 from pathlib import Path
 
 import numpy as np
+
+from mix_voices import read
 
 RATE = 16000
 SENTENCES = [
@@ -157,13 +162,51 @@ def times(folder, rng):
             (folder / f"{voice}_{number}.json").write_text(json.dumps({"format": "engram-truth/1", "turns": [turn]}))
 
 
+def spoken_in(labels):
+    """Where somebody speaks by a NIST RTTM or a TEN VAD label file: recording to (start, end), seconds."""
+    found = {}
+    for line in labels.read_text().splitlines():
+        if labels.suffix == ".rttm" and line.startswith("SPEAKER"):
+            _, name, _, start, length = line.split()[:5]
+            found.setdefault(name, []).append((float(start), float(start) + float(length)))
+        elif labels.suffix == ".scv":
+            name, *cells = line.strip().split(",")
+            stretches = zip(cells[::3], cells[1::3], cells[2::3])
+            found[name] = [(float(start), float(end)) for start, end, speech in stretches if speech == "1"]
+    return found
+
+
+def silences(folder, recordings):
+    """Pauses of a second or more between labelled turns, a tenth of a second away from them, faded in and out."""
+    folder.mkdir(parents=True, exist_ok=True)
+    fade = np.linspace(0, 1, RATE // 50)
+    for labels in sorted(path for path in recordings.rglob("*") if path.suffix in (".rttm", ".scv")):
+        for name, turns in spoken_in(labels).items():
+            files = [labels.with_name(name + end) for end in (".wav", ".mp4")]
+            recording = next((file for file in files if file.exists()), None)
+            if recording is None:
+                continue
+            sound, at = read(recording), 0.0
+            for start, end in [*sorted(turns), (len(sound) / RATE, 0)]:
+                if start - at > 1.2:
+                    pause = sound[int((at + 0.1) * RATE) : int((start - 0.1) * RATE)].copy()
+                    pause[: len(fade)] *= fade
+                    pause[-len(fade) :] *= fade[::-1]
+                    save(folder / f"{name}-{at:.0f}.wav", pause)
+                    (folder / f"{name}-{at:.0f}.txt").write_text("")
+                at = max(at, end)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--silences", type=Path, metavar="RECORDINGS")
     chosen = parser.parse_args()
     nonspeech(chosen.folder / "nonspeech", np.random.default_rng(chosen.seed))
     times(chosen.folder / "times", np.random.default_rng(chosen.seed + 1))
+    if chosen.silences:
+        silences(chosen.folder / "silences", chosen.silences)
 
 
 if __name__ == "__main__":

@@ -50,6 +50,8 @@ ls /proc/driver/nvidia/gpus/* > /dev/null 2>&1 || warn "no NVIDIA driver answers
 picture=${1:-${ENGRAM_SHARED:-../shared}/recordings/faces/multiface_6.jpg}
 options=(--json --set models.set=edge bench devices)
 [ -f "$picture" ] && options+=(--picture "$picture")
+speech=${ENGRAM_SHARED:-../shared}/recordings/audio/jfk.flac
+[ -f "$speech" ] && options+=(--speech "$speech")
 target/release/engramd "${options[@]}" > target/gpu.json
 python3 - target/gpu.json <<'TABLE'
 import json, sys

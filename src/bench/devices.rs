@@ -9,10 +9,12 @@ use std::time::Instant;
 
 use image::RgbImage;
 use serde::Serialize;
+use sha2::{Digest as _, Sha256};
 
 use super::BenchError;
 use super::memory::quantile;
 use super::random::SplitMix64;
+use super::sound;
 use crate::config::Config;
 use crate::config::sections::{Device, Precision};
 use crate::daemon::assemble::catalogue;
@@ -25,7 +27,7 @@ use crate::perceive::active_speaker::{ActiveSpeaker as _, CROPS_PER_SEC, Crop, L
 use crate::perceive::face;
 use crate::perceive::voice::eres2netv2::layout::generated;
 use crate::perceive::voice::{Eres2NetV2, SpeakerEmbedder as _, Variant};
-use crate::percept::Embedding;
+use crate::percept::{Embedding, Word};
 use crate::runtime::{onnx, torch};
 use crate::time::Timestamp;
 
@@ -43,6 +45,8 @@ const TOGETHER: usize = 16;
 const MOUTH_SECS: usize = 2;
 /// The picture that is made up where none is given: noise, in which no face is.
 const MADE_UP_PX: [u32; 2] = [640, 480];
+/// Words are hashed to so many features.
+const WORD_FEATURES: usize = 4096;
 const SEED: u64 = 20_261_122;
 
 /// `bench devices`.
@@ -92,11 +96,16 @@ const GPU: Way = Way { id: "gpu", device: Device::Cuda, precision: Precision::Fu
 const GPU_HALF: Way = Way { id: "gpu_half", device: Device::Cuda, precision: Precision::Half };
 
 /// Runs the networks of the configured set, and ERes2NetV2 with generated weights, which computes what the published
-/// ones compute. `picture`: what is looked at, best with faces in it; noise without one.
+/// ones compute. `picture`: what is looked at, best with faces in it; noise without one. `speech`: a recording whose words
+/// are recognised; without one they are not measured, since of noise nothing is written.
 ///
 /// # Errors
-/// When the picture is none, or a model is missing or fails.
-pub fn measure(config: &Config, picture: Option<&Path>) -> Result<DeviceFigures, BenchError> {
+/// When the picture or the recording is none, or a model is missing or fails.
+pub fn measure(
+    config: &Config,
+    picture: Option<&Path>,
+    speech: Option<&Path>,
+) -> Result<DeviceFigures, BenchError> {
     let has_gpu = torch::device(Device::Auto) != tch::Device::Cpu;
     let mut random = SplitMix64::new(SEED);
     let picture = match picture {
@@ -134,6 +143,9 @@ pub fn measure(config: &Config, picture: Option<&Path>) -> Result<DeviceFigures,
         })?);
     }
     networks.extend(mouths(config, plain, one[0], &mut random)?);
+    if let Some(speech) = speech {
+        networks.push(words(config, plain, &sound::read(speech)?)?);
+    }
     Ok(DeviceFigures { gpu: has_gpu.then(gpu_name), networks })
 }
 
@@ -246,6 +258,30 @@ fn mouths(
     Ok(vec![figures])
 }
 
+/// The recogniser of the set. Its vectors hold the words that it writes, each as sure as it is of it.
+fn words(config: &Config, ways: &[Way], speech: &[f32]) -> Result<NetworkFigures, BenchError> {
+    let of = format!("recording of {:.1} s", speech.len() as f64 / f64::from(SAMPLE_RATE));
+    compare("words", &of, ways, |way| {
+        let set = configured(config, way)?;
+        let mut recogniser = set.recogniser()?.ok_or_else(|| missing("words", &set.degraded))?;
+        Ok(Box::new(move || {
+            let written = recogniser.transcribe(speech, Timestamp::EPOCH)?;
+            Ok(vec![bag_of_words(&written.words)])
+        }))
+    })
+}
+
+/// Words as a vector, by feature hashing (Weinberger et al. 2009).
+fn bag_of_words(words: &[Word]) -> Embedding {
+    let mut bag = vec![0.0; WORD_FEATURES];
+    for word in words {
+        let digest = Sha256::digest(word.text.as_bytes());
+        let feature = usize::from(u16::from_le_bytes([digest[0], digest[1]])) % WORD_FEATURES;
+        bag[feature] += word.confidence.unwrap_or(1.0);
+    }
+    Embedding::normalised(bag, ModelHash([0; 32]))
+}
+
 /// The configured models, on that device.
 fn configured(config: &Config, way: Way) -> Result<PerceiverSet, BenchError> {
     let mut config = config.clone();
@@ -312,5 +348,17 @@ mod tests {
         assert!((cpu.times_cpu - 1.0).abs() < 1e-9 && cpu.per_second > 0.0, "{figures:?}");
         assert!(cpu.least_cosine.unwrap() > 0.999_999, "{figures:?}");
         assert!((half.least_cosine.unwrap() - 0.5_f32.sqrt()).abs() < 1e-6, "{figures:?}");
+    }
+
+    #[test]
+    fn other_words_are_another_vector() {
+        let bag = |texts: &[&str]| {
+            let span = crate::time::Span::new(Timestamp::EPOCH, Timestamp::EPOCH.plus_secs(1.0));
+            let word = |text: &&str| Word { text: (*text).into(), span, confidence: Some(0.5) };
+            bag_of_words(&texts.iter().map(word).collect::<Vec<_>>())
+        };
+        let said = bag(&["where", "is", "it"]);
+        assert!(said.cosine(&bag(&["where", "is", "it"])).unwrap() > 0.999_999);
+        assert!(said.cosine(&bag(&["where", "was", "it"])).unwrap() < 0.7);
     }
 }

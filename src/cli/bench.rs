@@ -99,6 +99,9 @@ enum Measure {
         /// A picture to look for faces in [default: noise].
         #[arg(long, value_name = "FILE")]
         picture: Option<PathBuf>,
+        /// A recording of speech to recognise words of [default: words are not measured].
+        #[arg(long, value_name = "FILE")]
+        speech: Option<PathBuf>,
     },
     /// Recall, inserts and start of a large memory; or, with --hours, how much RAM a long run takes.
     Memory {
@@ -269,7 +272,9 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             show(&words::measure(config, recordings, labels.as_deref())?, json)
         }
         Measure::Parity { dir, ckpt } => show(&parity(dir, ckpt.as_deref())?, json),
-        Measure::Devices { picture } => show(&devices::measure(config, picture.as_deref())?, json),
+        Measure::Devices { picture, speech } => {
+            show(&devices::measure(config, picture.as_deref(), speech.as_deref())?, json)
+        }
         Measure::Memory { hours: Some(hours), corpus, .. } => {
             show(&day::measure(config, *hours, corpus)?, json)
         }

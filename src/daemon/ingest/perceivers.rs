@@ -37,7 +37,7 @@ use crate::perceive::voice::{
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 use crate::runtime::onnx::{self, Device};
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 /// Threads inside one model call: a constant, because it decides the last bits of the result.
 const INTRA_OP_THREADS: usize = 1;
@@ -805,8 +805,20 @@ impl Recogniser {
     /// # Errors
     /// When the recogniser fails.
     pub fn words(&mut self, turn: &SpeechTurn) -> Result<Transcript, PerceiveError> {
+        self.transcribe(&turn.sound, turn.span.start)
+    }
+
+    /// Recognises the words of 16 kHz mono sound in [-1, 1] that began at `start`.
+    ///
+    /// # Errors
+    /// When the recogniser fails.
+    pub fn transcribe(
+        &mut self,
+        sound: &[f32],
+        start: Timestamp,
+    ) -> Result<Transcript, PerceiveError> {
         let Self { transcriber, stages } = self;
-        Ok(stages.time(Stage::Words, || transcriber.transcribe(&turn.sound, turn.span.start))?)
+        Ok(stages.time(Stage::Words, || transcriber.transcribe(sound, start))?)
     }
 }
 
