@@ -2,7 +2,8 @@
 //!
 //! Memories, faces and names are made up and the same at every run. While one person is erased, another thread asks as
 //! it would any day, and a third watches the process's memory and the store's log. Then every file is looked
-//! through for what was erased, those without a name too, which nobody but this process can open.
+//! through for what was erased, those without a name too, which nobody but this process can open. A reader may hold on
+//! meanwhile, as a backup does: overwriting is then tried again as often as the daemon tries.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rusqlite::{Connection, OpenFlags};
 use serde::Serialize;
 
 use super::BenchError;
@@ -46,6 +48,8 @@ const WARM_UP: usize = 30;
 /// Between two questions, and between two looks at memory and log.
 const ASKED_EVERY: Duration = Duration::from_millis(5);
 const LOOKED_EVERY: Duration = Duration::from_millis(2);
+/// How often overwriting is tried again while somebody reads, as in [`crate::daemon::serve`].
+const TRIED_EVERY: Duration = Duration::from_secs(5);
 const SEED: u64 = 29;
 
 /// `bench erase`.
@@ -61,15 +65,18 @@ pub struct EraseFigures {
     pub log_mb: f64,
     /// Questions asked meanwhile, milliseconds, 99th percentile.
     pub asked_p99_ms: f64,
+    /// From the end of a reader that held on until nothing was left to overwrite, seconds; null without one.
+    pub released_secs: Option<f64>,
     /// Whether no file holds the name, the words or the vectors of whoever was erased.
     pub scan_clean: bool,
 }
 
-/// Fills a temporary store with `count` memories of a thousand persons and erases one of them.
+/// Fills a temporary store with `count` memories of a thousand persons and erases one of them. `reader`: how long, from before
+/// the erasure on, somebody else reads the store.
 ///
 /// # Errors
 /// When the store fails.
-pub fn measure(count: usize) -> Result<EraseFigures, BenchError> {
+pub fn measure(count: usize, reader: Option<Duration>) -> Result<EraseFigures, BenchError> {
     let store = scratch::folder()?;
     let memory = Memory::open(store.path(), &StoreOptions::default())?;
     let mut crowd = Crowd::new();
@@ -83,7 +90,8 @@ pub fn measure(count: usize) -> Result<EraseFigures, BenchError> {
     let at = beginning().plus_secs(count as f64 * APART_SECS + 60.0);
     let done = AtomicBool::new(false);
     let before = rss_anon_mb();
-    let (forget_secs, mut asked, (anon, log_bytes)) = thread::scope(|scope| {
+    let backup = reader.map(|_| Backup::begin(store.path())).transpose()?;
+    let (forget_secs, released_secs, mut asked, (anon, log_bytes)) = thread::scope(|scope| {
         let watching = scope.spawn(|| watch(&log, &done));
         let asked = scope.spawn(|| {
             let mut times = Vec::new();
@@ -96,10 +104,15 @@ pub fn measure(count: usize) -> Result<EraseFigures, BenchError> {
         let begun = Instant::now();
         let erased = memory.forget(&Forget::Entity(who), at);
         let secs = begun.elapsed().as_secs_f64();
+        let released = match (&erased, backup, reader) {
+            (Ok(_), Some(backup), Some(reads)) => release(&memory, backup, begun + reads).map(Some),
+            _ => Ok(None),
+        };
         done.store(true, Ordering::Release);
         let asked = asked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let watched = watching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        erased.map(|_| (secs, asked, watched))
+        erased?;
+        Ok::<_, BenchError>((secs, released?, asked, watched))
     })?;
     Ok(EraseFigures {
         memories: count,
@@ -107,8 +120,47 @@ pub fn measure(count: usize) -> Result<EraseFigures, BenchError> {
         anon_mb_more: anon.zip(before).map(|(most, before)| (most - before).max(0.0)),
         log_mb: log_bytes as f64 * 1e-6,
         asked_p99_ms: quantile(&mut asked, 0.99),
+        released_secs,
         scan_clean: !holds_any(store.path(), &crowd.traces)?,
     })
+}
+
+/// Somebody else who is in the middle of reading the store.
+struct Backup(Connection);
+
+impl Backup {
+    fn begin(dir: &Path) -> Result<Self, BenchError> {
+        let file = dir.join("engram.db");
+        let reads = || {
+            let db = Connection::open_with_flags(&file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+            db.execute_batch("BEGIN; SELECT count(*) FROM memory;")?;
+            Ok(db)
+        };
+        reads().map(Self).map_err(|error: rusqlite::Error| BenchError::Form {
+            path: file.clone(),
+            reason: format!("it cannot be read beside the memory: {error}"),
+        })
+    }
+}
+
+/// Tries to overwrite until the reader has ended and nothing is left to do; seconds from his end.
+fn release(memory: &Memory, backup: Backup, until: Instant) -> Result<f64, BenchError> {
+    let mut reads = Some(backup);
+    let mut ended = Instant::now();
+    loop {
+        let next = Instant::now() + TRIED_EVERY;
+        if reads.is_some() && until <= next {
+            thread::sleep(until.saturating_duration_since(Instant::now()));
+            reads = None;
+            ended = Instant::now();
+        }
+        thread::sleep(next.saturating_duration_since(Instant::now()));
+        memory.finish_erasing()?;
+        let secs = ended.elapsed().as_secs_f64();
+        if reads.is_none() && !memory.finish_erasing()? {
+            return Ok(secs);
+        }
+    }
 }
 
 /// The most of anonymous memory, MB, and of the log, bytes, until it is over.
@@ -324,10 +376,16 @@ mod tests {
 
     #[test]
     fn one_of_many_is_erased_and_nothing_of_them_is_left() {
-        let figures = measure(3_000).unwrap();
-        assert!(figures.scan_clean, "{figures:?}");
+        let figures = measure(3_000, None).unwrap();
+        assert!(figures.scan_clean && figures.released_secs.is_none(), "{figures:?}");
         assert_eq!(figures.memories, 3_000);
         assert!(figures.forget_secs > 0.0 && figures.asked_p99_ms > 0.0, "{figures:?}");
+    }
+
+    #[test]
+    fn who_reads_on_makes_it_wait_and_nothing_is_left_then() {
+        let figures = measure(3_000, Some(Duration::from_secs(1))).unwrap();
+        assert!(figures.scan_clean && figures.released_secs.is_some(), "{figures:?}");
     }
 
     #[test]

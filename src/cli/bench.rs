@@ -147,6 +147,9 @@ enum Measure {
         /// Memories.
         #[arg(long, value_name = "N", default_value_t = 100_000)]
         memories: usize,
+        /// For so long, from before the erasure on, somebody else reads the store, as a backup does.
+        #[arg(long, value_name = "SECS")]
+        reader_secs: Option<u64>,
     },
     /// Whether recall finds the evidence of LoCoMo's questions.
     Locomo {
@@ -294,7 +297,10 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             let figures = forget::measure(&plan)?;
             show(&figures, json)
         }
-        Measure::Erase { memories } => show(&erase::measure(*memories)?, json),
+        Measure::Erase { memories, reader_secs } => {
+            let reader = reader_secs.map(std::time::Duration::from_secs);
+            show(&erase::measure(*memories, reader)?, json)
+        }
         Measure::Locomo { file, answer, judge } => {
             let judge = judge.judge(config)?;
             anyhow::ensure!(*answer || judge.is_none(), "--judge-model needs --answer");
