@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The gate of the parser: predicate, subject, object and place of 200 sentences and questions against what is written by hand.
 
-Usage: parse_gate.py PARSED.conllu [--json] [--verdicts FILE] [--as-labelled]
+Usage: parse_gate.py PARSED.conllu [--gold FILE] [--json] [--verdicts FILE] [--as-labelled]
 
 PARSED.conllu holds the trees of `benches/parse/gold.tsv` (`# sent_id`), in Universal Dependencies or in ClearNLP's labels
 as spaCy's models have them. The same plain rules read both: no list of verbs, only which label ties what. A sentence is
@@ -391,12 +391,13 @@ def main():
     parser.add_argument("parsed")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--verdicts")
+    parser.add_argument("--gold", default=GOLD)
     parser.add_argument("--as-labelled", action="store_true")
     args = parser.parse_args()
     REPAIR = not args.as_labelled
     trees = dict(read_named(args.parsed))
     sentences = defaultdict(list)
-    for choices in read_gold(GOLD):
+    for choices in read_gold(args.gold):
         sentences[choices[0].id].append(choices)
     counts = defaultdict(lambda: defaultdict(int))
     misses, lines = [], []
