@@ -4,7 +4,7 @@
 Usage: with_spacy.py MODEL parse GOLD [--names FILE] > OUT.conllu
        with_spacy.py MODEL score TREEBANK.conllu [--bare]     UAS and LAS without punctuation, given words
 
-MODEL is the name of an installed package or a folder. Runs under spaCy 2.2 and 3. `parse` tells the time a sentence on
+MODEL is the name of an installed package or a folder. Runs under spaCy 2.2 and 3. `parse` tells the CPU time a sentence on
 standard error (one thread, after ten sentences to warm up). `--names` puts one common name in the place of every known
 one before parsing, and the words as they were back into the tree. `--bare` scores without case and punctuation.
 """
@@ -59,10 +59,10 @@ def parse(nlp, gold, names):
         nlp(text)
     took = 0
     for id, text in found:
-        start = time.perf_counter()
+        start = time.process_time()
         shown, hidden = masked(text, names)
         doc = nlp(shown)
-        took += time.perf_counter() - start
+        took += time.process_time() - start
         print(f"# sent_id = {id}\n# text = {text}")
         for row in rows(doc):
             if hidden and row[1] == STOCK:
