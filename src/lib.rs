@@ -17,6 +17,7 @@ pub mod encryption;
 pub mod geometry;
 pub mod identify;
 pub mod ids;
+pub mod language;
 pub mod llm;
 pub mod media;
 pub mod memorize;

@@ -33,11 +33,13 @@ pub enum Job {
     Transcriber,
     /// Picture → boxes and classes of things.
     ObjectDetector,
+    /// Sentence → words, their tags, and which hangs on which.
+    Parser,
 }
 
 impl Job {
     /// Every job, in the order of the data.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::FaceDetector,
         Self::FaceEmbedder,
         Self::VoiceActivity,
@@ -47,6 +49,7 @@ impl Job {
         Self::ActiveSpeaker,
         Self::Transcriber,
         Self::ObjectDetector,
+        Self::Parser,
     ];
 
     /// Whether its outputs are compared, and so are of use only with [`Thresholds`](super::Thresholds).
@@ -68,6 +71,7 @@ impl Job {
             Self::ActiveSpeaker => "active_speaker",
             Self::Transcriber => "transcriber",
             Self::ObjectDetector => "object_detector",
+            Self::Parser => "parser",
         }
     }
 }

@@ -1,0 +1,3 @@
+//! English: sentences to trees of words.
+
+pub mod parse;
