@@ -7,8 +7,8 @@ PARSED.conllu holds the trees of `benches/parse/gold.tsv` (`# sent_id`), in Univ
 as spaCy's models have them. The same plain rules read both: no list of verbs, only which label ties what. A sentence is
 right where every clause of it is right in every part; `--verdicts` writes one line a sentence. Three things that no tree
 may say are put right first, unless `--as-labelled`: two subjects of one verb, something that hangs on an auxiliary, and a
-preposition at the end that nothing hangs on while the question word does elsewhere ("What is Marek allergic to?"). Run by nobody's model: the
-trees come from `benches/parse/with_*.py`.
+preposition at the end that nothing hangs on while the question word does elsewhere ("What is Marek allergic to?"). The
+trees come from `benches/parse/with_spacy.py`.
 """
 
 import argparse
