@@ -28,6 +28,7 @@ const fn range(key: &'static str, min: f64, max: f64, unit: &'static str) -> Ran
 
 /// Every number of the configuration and what it may be.
 pub const RANGES: &[Range] = &[
+    range("models.crash_rest_secs", 1.0, 86_400.0, "seconds"),
     range("window.clip_secs", 5.0, 300.0, "seconds"),
     range("window.analyse_fps", 0.5, 30.0, "frames per second"),
     range("window.idle_timeout_secs", 0.1, 60.0, "seconds"),

@@ -72,6 +72,8 @@ section! {
         dir: Option<PathBuf> = None,
         /// A folder whose files with the right hash are used where they lie.
         mirror: Option<PathBuf> = None,
+        /// How long a network that crashed twice within an hour is left out at first, seconds.
+        crash_rest_secs: f64 = 3600.0,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use super::ingest::{
     Breakdowns, Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings,
@@ -18,6 +19,7 @@ use crate::memorize::model::{ModelMemorizer, Spool, spool_dir};
 use crate::memory::{Memory, MemoryError, StoreOptions, View};
 use crate::models::{Catalogue, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
+use crate::runtime::crash_journal;
 use crate::text::{Embedders, TextEmbedder, TextError};
 
 /// What keeps the daemon from being put together.
@@ -79,7 +81,13 @@ impl Knowledge {
     /// # Errors
     /// When the store is in use or damaged, or a model file is damaged.
     pub fn open(config: &Config) -> Result<Self, AssembleError> {
-        Self::over(config, open_store(config)?)
+        let memory = open_store(config)?;
+        // Before any model is opened: opening it may be what crashes.
+        let rest = Duration::from_secs_f64(config.models.crash_rest_secs);
+        if let Err(error) = crash_journal::begin(&config.store_dir(), rest) {
+            tracing::warn!(%error, "Networks that crash are not written down, nor left out; check the rights of the state directory.");
+        }
+        Self::over(config, memory)
     }
 
     /// Opens the store for reading, beside a running daemon.

@@ -13,6 +13,7 @@ use crate::models::error::{ModelError, set_name};
 use crate::models::lock::{Lock, hash_file};
 use crate::models::manifest::{Job, Manifest, Model, Origin, Source};
 use crate::models::thresholds::Thresholds;
+use crate::runtime::crash_journal;
 
 /// The models folders of an installed engram, most important first.
 const INSTALLED: [&str; 2] = ["/var/lib/engram/models", "/usr/share/engram/models"];
@@ -270,6 +271,8 @@ impl Catalogue {
                     }
                     first.get_or_insert(file);
                 }
+                // Another model in its place would have everybody to learn anew, and back again.
+                Err(error @ ModelError::LeftOut { .. }) => return Err(error),
                 Err(error) if error.is_absence() => {}
                 Err(error) => return Err(error),
             }
@@ -298,6 +301,12 @@ impl Catalogue {
             };
             hashes.push((part.as_str(), self.check(file, &found)?));
             parts.insert(part.clone(), found.path);
+        }
+        for (file, path) in model.parts.values().zip(parts.values()) {
+            if let Some(rest) = crash_journal::left_out(path) {
+                let (name, file) = (name.to_owned(), file.clone());
+                return Err(ModelError::LeftOut { name, file, rest });
+            }
         }
         let hash = combined(&hashes);
         let path =

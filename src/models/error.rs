@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::config::ModelSet;
 use crate::models::Job;
+use crate::runtime::crash_history::Rest;
 
 /// Why a model could not be had.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,16 @@ pub enum ModelError {
         wanted: String,
         /// What brings one.
         cure: String,
+    },
+    /// It crashed the process again and again.
+    #[error("{name} ({file}): {rest}; `engramd models verify` tells whether it is the published file", rest = .rest)]
+    LeftOut {
+        /// The model.
+        name: String,
+        /// The file that ran.
+        file: String,
+        /// For how long.
+        rest: Rest,
     },
     /// No model has this name.
     #[error("there is no model `{name}`{suggestion}; `engramd models list` shows all")]
@@ -154,7 +165,7 @@ impl ModelError {
         move |source| Self::Io { doing, path, source }
     }
 
-    /// Whether the model is simply not here, as against damaged or unreadable.
+    /// Whether the model is simply not here, or left out for a while, as against damaged or unreadable.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         matches!(
@@ -163,6 +174,7 @@ impl ModelError {
                 | Self::NonePresent { .. }
                 | Self::NamedAbsent { .. }
                 | Self::Missing { .. }
+                | Self::LeftOut { .. }
         )
     }
 }

@@ -18,6 +18,8 @@ use ort::session::builder::{GraphOptimizationLevel, SessionBuilder};
 use ort::value::{DynValue, TensorRef};
 
 pub use crate::config::sections::Device;
+use crate::runtime::crash_history::Rest;
+use crate::runtime::crash_journal::{self, Network};
 
 /// File name of the library. `ort` 2.0.0-rc.15 with `api-31` refuses anything older than 1.31.
 pub const LIBRARY: &str = "libonnxruntime.so.1.31.1";
@@ -58,6 +60,16 @@ pub enum RuntimeError {
     Missing {
         /// The file.
         path: PathBuf,
+    },
+    /// It crashed the process again and again.
+    #[error(
+        "opening the model {path}: {rest}; `engramd models verify` tells whether the file is what it should be; see crashes.json in the state directory", path = .path.display()
+    )]
+    LeftOut {
+        /// The file.
+        path: PathBuf,
+        /// For how long.
+        rest: Rest,
     },
     /// The file is no model that ONNX Runtime can run.
     #[error(
@@ -150,6 +162,7 @@ pub struct Session {
     inner: ort::session::Session,
     model: String,
     device: Device,
+    network: Network,
 }
 
 /// Opens a model on `device` with `threads` intra-op threads.
@@ -192,6 +205,11 @@ fn open_with(
     if !path.is_file() {
         return Err(RuntimeError::Missing { path: path.to_owned() });
     }
+    if let Some(rest) = crash_journal::left_out(path) {
+        return Err(RuntimeError::LeftOut { path: path.to_owned(), rest });
+    }
+    let network = Network::of_file(path);
+    let _runs = network.opens();
     let fail = |reason: String| RuntimeError::Open { path: path.to_owned(), reason };
     for (name, candidate, provider) in providers(device) {
         let opened = options().and_then(|mut builder| {
@@ -217,7 +235,7 @@ impl Session {
             .file_name()
             .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
         tracing::debug!(model, ?device, "model opened");
-        Self { inner, model, device }
+        Self { inner, model, device, network: Network::of_file(path) }
     }
 
     /// File name of the model.
@@ -300,7 +318,9 @@ impl Session {
             };
             values.push((Cow::Borrowed(*name), value));
         }
+        let running = self.network.runs();
         let mut results = self.inner.run(values).map_err(fail)?;
+        drop(running);
         outputs
             .iter()
             .map(|output| {
@@ -373,6 +393,12 @@ pub const fn for_changing_shapes(device: Device) -> Device {
         Device::TensorRt => Device::Cuda,
         device => device,
     }
+}
+
+/// Whether networks may run on a GPU, for which they are compiled at their first run.
+#[must_use]
+pub fn has_gpu(device: Device) -> bool {
+    environment().is_ok() && !providers(device).is_empty()
 }
 
 /// The GPU providers to try, best first: those that this ONNX Runtime was built with.

@@ -8,6 +8,7 @@ use super::mfcc::Mfcc;
 use super::network::{AUDIO_PER_CROP, Network, SIDE};
 use super::{ActiveSpeaker, ActiveSpeakerError, Crop};
 use crate::runtime::checkpoint::{self, CheckpointError};
+use crate::runtime::crash_journal;
 use crate::runtime::onnx::Device;
 use crate::runtime::torch;
 
@@ -15,6 +16,7 @@ use crate::runtime::torch;
 pub struct LrAsd {
     mfcc: Mfcc,
     network: Network,
+    native: crash_journal::Network,
 }
 
 impl LrAsd {
@@ -29,7 +31,7 @@ impl LrAsd {
             reason,
         })?;
         let network = Network::new(&weights, torch::device(device)).map_err(refused)?;
-        Ok(Self { mfcc: Mfcc::new(), network })
+        Ok(Self { mfcc: Mfcc::new(), network, native: crash_journal::Network::of_file(path) })
     }
 }
 
@@ -41,7 +43,9 @@ impl ActiveSpeaker for LrAsd {
         for crop in crops {
             pixels.extend_from_slice(&crop.pixels);
         }
-        self.network.forward(&self.mfcc.compute(&heard), &pixels).map_err(refused)
+        let heard = self.mfcc.compute(&heard);
+        let _runs = self.native.runs();
+        self.network.forward(&heard, &pixels).map_err(refused)
     }
 
     fn name(&self) -> &str {

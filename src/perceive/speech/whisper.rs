@@ -11,6 +11,7 @@ use super::{TranscribeError, Transcriber};
 use crate::config;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Transcript;
+use crate::runtime::crash_journal;
 use crate::time::{Span, Timestamp};
 
 const ENGINE: &str = "whisper";
@@ -27,6 +28,7 @@ pub struct Whisper {
     /// What is spoken, as whisper.cpp calls it; `None`: found anew in every turn.
     language: Option<String>,
     name: String,
+    native: crash_journal::Network,
 }
 
 impl Whisper {
@@ -44,6 +46,11 @@ impl Whisper {
         if !file.is_file() {
             return Err(fail(format!("no file {shown}")));
         }
+        if let Some(rest) = crash_journal::left_out(file) {
+            return Err(fail(format!("{shown}: {rest}")));
+        }
+        let native = crash_journal::Network::of_file(file);
+        let _opens = native.opens();
         whisper_rs::install_logging_hooks();
         let context = WhisperContext::new_with_params(file, WhisperContextParameters::default())
             .map_err(|error| fail(format!("{shown}: {error}")))?;
@@ -55,7 +62,7 @@ impl Whisper {
             .map(|tag| tag.split('-').next().unwrap_or(tag).to_lowercase())
             .filter(|language| language != "auto");
         let model = file.file_stem().unwrap_or_default().to_string_lossy();
-        Ok(Self { state, _context: context, language, name: format!("{ENGINE}:{model}") })
+        Ok(Self { state, _context: context, language, name: format!("{ENGINE}:{model}"), native })
     }
 }
 
@@ -81,7 +88,9 @@ impl Transcriber for Whisper {
         params.set_print_timestamps(false);
         let mut padded = sound.to_vec();
         padded.resize(padded.len().max(MIN_SAMPLES), 0.0);
+        let running = self.native.runs();
         self.state.full(params, &padded).map_err(|error| fail(error.to_string()))?;
+        drop(running);
         let secs = sound.len() as f64 / f64::from(SAMPLE_RATE);
         let at = |centisecs: i64| start.plus_secs((centisecs as f64 / 100.0).clamp(0.0, secs));
         let (mut text, mut pieces) = (Vec::new(), Pieces::default());

@@ -16,6 +16,7 @@ use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Embedding;
 use crate::runtime::checkpoint::{self, CheckpointError, Weights};
+use crate::runtime::crash_journal;
 use crate::runtime::layers::{self, Recurrent};
 use crate::runtime::onnx::Device;
 use crate::runtime::torch;
@@ -46,6 +47,7 @@ pub struct Ge2e {
     /// What the LSTM computes in; the linear layer has 32 bits always.
     kind: Kind,
     hash: ModelHash,
+    native: crash_journal::Network,
 }
 
 impl Ge2e {
@@ -91,11 +93,13 @@ impl Ge2e {
             tensor(path, &weights, "linear.bias", &[HIDDEN], device)?,
         );
         let hash = checkpoint::file_hash(path)?;
-        Ok(Self { mel: MelSpectrogram::new(), lstm, linear, device, kind, hash })
+        let native = crash_journal::Network::of_file(path);
+        Ok(Self { mel: MelSpectrogram::new(), lstm, linear, device, kind, hash, native })
     }
 
     /// Unit vectors `[n][256]` of n parts, each `frames` × 40 mel energies.
     fn forward(&self, parts: &[&[f32]], frames: usize) -> Result<Vec<Vec<f32>>, TchError> {
+        let _runs = self.native.runs();
         let mut vectors = Vec::with_capacity(parts.len());
         for batch in parts.chunks(BATCH) {
             let rows = batch.len().next_multiple_of(ROWS) as i64;

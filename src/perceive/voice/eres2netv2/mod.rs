@@ -22,6 +22,7 @@ use crate::ids::ModelHash;
 use crate::media::SAMPLE_RATE;
 use crate::percept::Embedding;
 use crate::runtime::checkpoint::{self, CheckpointError, Weights};
+use crate::runtime::crash_journal;
 use crate::runtime::onnx::Device;
 use crate::runtime::torch;
 
@@ -39,6 +40,7 @@ pub struct Eres2NetV2 {
     fbank: Fbank,
     network: Network,
     hash: ModelHash,
+    native: crash_journal::Network,
 }
 
 impl Eres2NetV2 {
@@ -51,14 +53,16 @@ impl Eres2NetV2 {
         let weights = checkpoint::read(path, None)?;
         let variant = Variant::of(&weights);
         let hash = crate::runtime::checkpoint::file_hash(path)?;
-        Self::with_weights(variant, &weights, hash, device, precision).map_err(
-            |error| match error {
-                VoiceError::Checkpoint(CheckpointError { reason, .. }) => {
-                    CheckpointError { path: path.to_owned(), reason }.into()
+        let opened =
+            Self::with_weights(variant, &weights, hash, device, precision).map_err(|error| {
+                match error {
+                    VoiceError::Checkpoint(CheckpointError { reason, .. }) => {
+                        CheckpointError { path: path.to_owned(), reason }.into()
+                    }
+                    other => other,
                 }
-                other => other,
-            },
-        )
+            })?;
+        Ok(Self { native: crash_journal::Network::of_file(path), ..opened })
     }
 
     /// Builds the network around given weights.
@@ -80,7 +84,8 @@ impl Eres2NetV2 {
             (Precision::Auto | Precision::Half, _) => Kind::Half,
         };
         let network = Network::new(variant, weights, device, kind).map_err(refused)?;
-        Ok(Self { fbank: Fbank::new(), network, hash })
+        let native = crash_journal::Network::default();
+        Ok(Self { fbank: Fbank::new(), network, hash, native })
     }
 
     /// The network's own vectors `[192]`, one for each `[T, 80]` of equal T, not of unit length.
@@ -90,7 +95,10 @@ impl Eres2NetV2 {
     pub fn forward(&self, batch: &[&Features]) -> Result<Vec<Vec<f32>>, VoiceError> {
         match batch.iter().find(|features| features.frames < 9) {
             Some(short) => Err(too_short(short.frames * 160 + 240)),
-            None => self.network.forward(batch).map_err(refused),
+            None => {
+                let _runs = self.native.runs();
+                self.network.forward(batch).map_err(refused)
+            }
         }
     }
 }
