@@ -8,6 +8,7 @@ mod a_killed_daemon_owes_no_answer;
 mod a_language_model_may_fail;
 mod a_live_robot_remembers;
 mod a_memory_can_be_encrypted;
+mod a_network_crashes_or_hangs;
 mod a_question_over_mqtt;
 mod a_recorder_can_be_killed;
 mod a_recording_gives_the_same_memory;

@@ -152,6 +152,11 @@ pub fn extend_timeout(by: Duration) {
     send(&[NotifyState::ExtendTimeoutUsec(micros)]);
 }
 
+/// This process cannot help itself any more: systemd is to end it as if the watchdog had not been fed.
+pub fn give_up() {
+    send(&[NotifyState::WatchdogTrigger]);
+}
+
 /// The daemon ends.
 pub fn stopping() {
     send(&[NotifyState::Stopping]);

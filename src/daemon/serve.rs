@@ -35,7 +35,7 @@ use crate::memory::Memory;
 use crate::models::{Catalogue, ModelError};
 use crate::mqtt::message::Home;
 use crate::mqtt::{self, MqttError, Publisher};
-use crate::runtime::allocator;
+use crate::runtime::{allocator, crash_journal};
 use crate::time::Timestamp;
 
 /// How often `stats` is published.
@@ -308,7 +308,10 @@ impl Daemon {
         let mut pause = FIRST_PAUSE;
         while !self.stop.asked() {
             let current = settings.borrow().clone();
-            let changed = || self.stop.take_reload() && self.reload(load, &settings);
+            let changed = || {
+                self.stop.take_reload() && self.reload(load, &settings)
+                    || crash_journal::is_any_due() && self.try_anew(&settings)
+            };
             if current.config.camera.is_empty() && current.config.microphone.is_empty() {
                 // What is configured no more ails no more.
                 current.gauges.health(&[]);
@@ -363,6 +366,42 @@ impl Daemon {
         due
     }
 
+    /// A network that was left out may be tried anew: the models are chosen again, for a new session; false where that fails.
+    fn try_anew(&self, settings: &RefCell<SessionSettings>) -> bool {
+        let settings = &mut *settings.borrow_mut();
+        let config = Arc::clone(&settings.config);
+        tracing::info!("a network that was left out is tried anew: a new session begins");
+        match self.choose_models(settings, &config) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::error!("the network that was left out cannot be tried anew: {error}");
+                false
+            }
+        }
+    }
+
+    /// Chooses the models of that configuration for the sessions to come.
+    fn choose_models(
+        &self,
+        settings: &mut SessionSettings,
+        config: &Arc<Config>,
+    ) -> Result<(), AssembleError> {
+        let models = catalogue(config)?;
+        let mut perceivers = PerceiverSet::choose(config, &models)?;
+        // What the stages have counted goes on.
+        perceivers.stages = Arc::clone(&settings.perceivers.stages);
+        let mut missing = self.knowledge_degraded.clone();
+        missing.extend(perceivers.degraded.iter().cloned());
+        self.announcer.degraded("models", missing);
+        settings.perceivers = Arc::new(perceivers);
+        let stay_secs = config.upkeep.place_told_secs;
+        settings.memorizer = settings.memorizer.clone().staying(stay_secs);
+        settings.config = Arc::clone(config);
+        self.service.reconfigure(settings.clone());
+        self.describer.renew(models, settings.clone());
+        Ok(())
+    }
+
     fn take_over(
         &self,
         load: &dyn Fn() -> Result<Config, ConfigError>,
@@ -394,24 +433,8 @@ impl Daemon {
             tracing::info!("the changed configuration is taken");
             return false;
         }
-        let models = catalogue(&taken).map_err(AssembleError::from);
-        let chosen = models.and_then(|models| {
-            let perceivers = PerceiverSet::choose(&taken, &models)?;
-            Ok((models, perceivers))
-        });
-        match chosen {
-            Ok((models, mut perceivers)) => {
-                // What the stages have counted goes on.
-                perceivers.stages = Arc::clone(&settings.perceivers.stages);
-                let mut missing = self.knowledge_degraded.clone();
-                missing.extend(perceivers.degraded.iter().cloned());
-                self.announcer.degraded("models", missing);
-                settings.perceivers = Arc::new(perceivers);
-                let stay_secs = taken.upkeep.place_told_secs;
-                settings.memorizer = settings.memorizer.clone().staying(stay_secs);
-                settings.config = Arc::new(*taken);
-                self.service.reconfigure(settings.clone());
-                self.describer.renew(models, settings.clone());
+        match self.choose_models(settings, &Arc::new(*taken)) {
+            Ok(()) => {
                 tracing::info!("the changed configuration is taken: a new session begins");
                 true
             }
@@ -443,6 +466,7 @@ impl Daemon {
         runtime.block_on(session.stop());
         service.flush();
         runtime.shutdown_timeout(Duration::from_millis(500));
+        crash_journal::end();
     }
 }
 
@@ -636,7 +660,7 @@ impl Ticker {
             } else if sealed.replace(readings.sealed) != Some(readings.sealed) {
                 self.sealing.beat();
             }
-            self.lanes.look(&readings, Instant::now(), &self.announcer);
+            self.lanes.look(&readings, &self.announcer);
             let turned = self.publisher.turns();
             if turns.replace(turned) != Some(turned) {
                 self.control.beat();
@@ -654,6 +678,7 @@ impl Ticker {
             if trimmed.elapsed() >= TRIM_EVERY {
                 trimmed = Instant::now();
                 allocator::trim();
+                crash_journal::ran_well();
             }
             if let Some(home) = &mut self.home {
                 home.look(&self.publisher);

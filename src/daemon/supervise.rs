@@ -3,8 +3,6 @@
 
 use std::fmt::Display;
 
-use crossbeam_channel::Receiver;
-
 use super::announce::Announcer;
 use crate::supervise::{Attempts, GaveUp};
 
@@ -23,21 +21,21 @@ pub(super) fn keep_up(stage: &str, announcer: &Announcer, mut run: impl FnMut())
     }
 }
 
-/// Carries out jobs with a worker until their senders are gone. A job that ends in a panic is lost, and the worker, which it
+/// Carries out jobs with a worker until there is no next one. A job that ends in a panic is lost, and the worker, which it
 /// may have left in any state, is made anew; `restarted` is told.
 ///
 /// # Errors
 /// When that happened too often, or the worker could not be made again.
 pub(super) fn serve<Job, Worker, Fault: Display>(
     stage: &str,
-    jobs: &Receiver<Job>,
+    mut next: impl FnMut() -> Option<Job>,
     mut worker: Worker,
     make: impl Fn() -> Result<Worker, Fault>,
     restarted: impl Fn(),
     mut carry_out: impl FnMut(&mut Worker, Job),
 ) -> Result<(), GaveUp> {
     let mut attempts = Attempts::new(stage);
-    while let Ok(job) = jobs.recv() {
+    while let Some(job) = next() {
         if attempts.attempt(|| carry_out(&mut worker, job))?.is_none() {
             restarted();
             worker = make().map_err(|fault| GaveUp(fault.to_string()))?;
@@ -72,7 +70,7 @@ mod tests {
         let mut done = Vec::new();
         let ended = serve(
             "dividing",
-            &queue,
+            || queue.recv().ok(),
             0,
             make,
             || restarts.set(restarts.get() + 1),

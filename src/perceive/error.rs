@@ -41,6 +41,19 @@ pub enum PerceiveError {
     /// The system gave no thread.
     #[error("starting a perception thread: {0}; raise the service's TasksMax or free memory")]
     Thread(#[source] std::io::Error),
+    /// A job did not come back.
+    #[error(
+        "the job `{job}` did not come back{} within {secs:.0} s and was given up",
+        network.as_ref().map(|network| format!(" from {network}")).unwrap_or_default()
+    )]
+    Hung {
+        /// Its kind.
+        job: &'static str,
+        /// The network that ran.
+        network: Option<String>,
+        /// Its deadline.
+        secs: f64,
+    },
     /// A worker died over this job.
     #[error("a perception worker ended in a panic over this frame or turn; please report it")]
     WorkerLost,

@@ -1,6 +1,7 @@
 //! The daemon as a process of its own.
 
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -30,6 +31,11 @@ impl Daemon {
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+    }
+
+    /// The signal by which it ended, when it has.
+    pub fn crashed(&mut self) -> Option<i32> {
+        self.child.try_wait().unwrap().and_then(|status| status.signal())
     }
 
     /// Its exit code, when it has ended by itself.

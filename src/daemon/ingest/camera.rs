@@ -1,20 +1,25 @@
-//! One camera's stage: takes analysed frames in order, follows faces and things, hands over a part at each border.
+//! One camera's stage: has frames analysed and takes them in order, follows faces and things, hands over a part at each
+//! border.
+//!
+//! Some frames are in work at a time. A frame whose analysis hangs is given up at its deadline, and only this camera's frames
+//! wait for that.
 
+use std::collections::VecDeque;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use crossbeam_channel::{Receiver, Sender};
+use crossbeam_channel::{Receiver, Sender, select};
 use serde::{Deserialize, Serialize};
 
 use super::mouths::Mouths;
 use super::perceivers::Analysed;
-use super::pool::{Pending, take};
+use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
 use super::report::Losses;
 use super::seldom::Seldom;
 use super::session::SessionSettings;
 use super::stages::Stage;
-use super::steady::{Said, Steadiness};
+use super::steady::{Cadence, Said};
 use super::{Border, Part};
 use crate::capture::Cause;
 use crate::ids::SourceId;
@@ -25,14 +30,13 @@ use crate::perceive::face::{Backdrop, CutDetector, FaceTracker, Thumbnail};
 use crate::perceive::object::ObjectTracker;
 use crate::perceive::track::TrackerSettings;
 use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
-use crate::supervise::Attempts;
+use crate::supervise::{Attempts, GaveUp};
 use crate::time::Timestamp;
 
 /// What reaches a camera's stage, in event time order.
 pub(super) enum Step {
-    /// A frame that a worker is analysing; and, where mouths are scored, all frames since the one before it, itself
-    /// included.
-    Frame(Pending<Analysed>, Vec<Frame>),
+    /// A frame that is to be analysed; and, where mouths are scored, all frames since the one before it, itself included.
+    Frame(Box<Frame>, Vec<Frame>),
     /// Every frame before the border has been handed in.
     Border(Border),
 }
@@ -95,7 +99,11 @@ pub(super) struct CameraStage {
     pub(super) state: CameraState,
     /// As it was at the last border.
     pub(super) sealed: CameraState,
-    pub(super) steadiness: Steadiness,
+    /// In which frames faces and things are looked for.
+    pub(super) cadence: Cadence,
+    pub(super) jobs: JobQueue,
+    /// So many frames may be in work at a time.
+    pub(super) ahead: usize,
     pub(super) key_frames: usize,
     pub(super) present: PresentBoard,
     pub(super) losses: Losses,
@@ -118,56 +126,118 @@ impl CameraStage {
     }
 
     fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
-        // Also when it ends in a panic: the dispatcher waits for no one who is gone.
-        let _closing = Closing(self.steadiness.clone());
-        let mut part = Gathered::default();
-        let (mut attempts, mut left_out) = (Attempts::new("camera"), Seldom::default());
-        while let Ok(step) = steps.recv() {
-            match step {
-                Step::Frame(pending, frames) => {
-                    let analysed = match take(&pending) {
-                        Ok(analysed) => analysed,
-                        Err(error) => {
-                            if let Some(count) = left_out.happened(Instant::now()) {
-                                tracing::warn!(source = %self.source, %error, count, "A frame was left out; more are told once a minute.");
-                            }
-                            let place = format!("{}: {error}", self.source);
-                            self.losses.add(Cause::Undecodable, &place);
-                            self.say(Word::default());
-                            continue;
-                        }
-                    };
-                    // Said once for every frame, whatever becomes of it: the dispatcher counts.
-                    match attempts.attempt(|| self.frame(analysed, &frames, &mut part)) {
-                        Ok(Some(word)) => self.say(word),
-                        Ok(None) => {
-                            self.begin_anew();
-                            self.say(Word::default());
-                        }
-                        Err(_) => return,
-                    }
-                }
-                Step::Border(border) => {
-                    let gathered = std::mem::take(&mut part);
-                    let camera = match attempts.attempt(|| self.seal(border, gathered)) {
-                        Ok(Some(camera)) => camera,
-                        Ok(None) => {
-                            self.begin_anew();
-                            CameraPart::nothing(self.state.clone())
-                        }
-                        Err(_) => return,
-                    };
-                    self.sealed = camera.state.clone();
-                    // What the frames before the border showed is cut; the next one belongs to the next clip.
-                    if let Some(mouths) = &self.mouths {
-                        mouths.seen(self.index, border.end, Vec::new());
-                    }
-                    if parts.send(Part::Camera(self.index, border, Box::new(camera))).is_err() {
-                        return;
-                    }
-                }
+        let mut work = Work::default();
+        // Nobody asks how it ended: a stage that stays down was told of.
+        while let Some(step) = self.next(steps, &mut work) {
+            let done = match step {
+                Step::Frame(frame, frames) => self.submit(*frame, frames, &mut work),
+                Step::Border(border) => self.border(border, parts, &mut work),
+            };
+            if done.is_err() {
+                return;
             }
         }
+    }
+
+    /// The next step; frames that come back from the workers meanwhile are taken in. `None`: there is none any more, or the
+    /// stage stays down.
+    fn next(&mut self, steps: &Receiver<Step>, work: &mut Work) -> Option<Step> {
+        loop {
+            let Some(first) = work.underway.front() else { return steps.recv().ok() };
+            if work.underway.len() < self.ahead {
+                select! {
+                    recv(steps) -> step => return step.ok(),
+                    recv(first.pending) -> analysed => {
+                        let analysed = analysed.unwrap_or(Err(PerceiveError::WorkerLost));
+                        let Underway { frames, .. } = work.underway.pop_front()?;
+                        self.take_in(analysed, &frames, work).ok()?;
+                    }
+                }
+            } else {
+                self.take_first(work).ok()?;
+            }
+        }
+    }
+
+    /// Has a frame analysed, once all is known that it hangs on what is looked for in it.
+    fn submit(
+        &mut self,
+        frame: Frame,
+        frames: Vec<Frame>,
+        work: &mut Work,
+    ) -> Result<(), StaysDown> {
+        while !self.cadence.is_ready(&self.state.said) && !work.underway.is_empty() {
+            self.take_first(work)?;
+        }
+        let looks = self.cadence.looks(&self.state.said);
+        let pending = self.jobs.frame(frame, looks);
+        work.underway.push_back(Underway { pending, frames });
+        Ok(())
+    }
+
+    /// Waits for the oldest frame in work.
+    fn take_first(&mut self, work: &mut Work) -> Result<(), StaysDown> {
+        let Some(Underway { pending, frames }) = work.underway.pop_front() else { return Ok(()) };
+        self.take_in(take(&pending), &frames, work)
+    }
+
+    fn take_in(
+        &mut self,
+        analysed: Result<Analysed, PerceiveError>,
+        frames: &[Frame],
+        work: &mut Work,
+    ) -> Result<(), StaysDown> {
+        let analysed = match analysed {
+            Ok(analysed) => analysed,
+            Err(error) => {
+                if let Some(count) = work.left_out.happened(Instant::now()) {
+                    tracing::warn!(source = %self.source, %error, count, "A frame was left out; more are told once a minute.");
+                }
+                let cause = match error {
+                    PerceiveError::Hung { .. } | PerceiveError::WorkerLost => Cause::Fault,
+                    _ => Cause::Undecodable,
+                };
+                self.losses.add(cause, &format!("{}: {error}", self.source));
+                self.say(Word::default());
+                return Ok(());
+            }
+        };
+        // Said once for every frame, whatever becomes of it: the cadence counts.
+        let Work { attempts, part, .. } = work;
+        match attempts.attempt(|| self.frame(analysed, frames, part))? {
+            Some(word) => self.say(word),
+            None => {
+                self.begin_anew();
+                self.say(Word::default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything before the border is taken in, and the clip's part handed over.
+    fn border(
+        &mut self,
+        border: Border,
+        parts: &Sender<Part>,
+        work: &mut Work,
+    ) -> Result<(), StaysDown> {
+        while !work.underway.is_empty() {
+            self.take_first(work)?;
+        }
+        let gathered = std::mem::take(&mut work.part);
+        let camera = match work.attempts.attempt(|| self.seal(border, gathered))? {
+            Some(camera) => camera,
+            None => {
+                self.begin_anew();
+                CameraPart::nothing(self.state.clone())
+            }
+        };
+        self.sealed = camera.state.clone();
+        // What the frames before the border showed is cut; the next one belongs to the next clip.
+        if let Some(mouths) = &self.mouths {
+            mouths.seen(self.index, border.end, Vec::new());
+        }
+        parts.send(Part::Camera(self.index, border, Box::new(camera))).map_err(|_| StaysDown)
     }
 
     /// After a panic, which may have left any state: what was followed since the last border is lost.
@@ -233,11 +303,10 @@ impl CameraStage {
         Word { steady, empty }
     }
 
-    /// Tells the dispatcher what it has to know of this frame.
+    /// Notes what frames after this one hang on.
     fn say(&mut self, Word { steady, empty }: Word) {
         let empty = empty.then_some(&self.state.backdrop);
         self.state.said.note(steady, empty);
-        self.steadiness.say(&self.state.said);
     }
 }
 
@@ -250,12 +319,39 @@ struct Word {
     empty: bool,
 }
 
-/// Says that the stage has ended, however it did.
-struct Closing(Steadiness);
+/// A frame in work.
+struct Underway {
+    pending: Pending<Analysed>,
+    frames: Vec<Frame>,
+}
 
-impl Drop for Closing {
-    fn drop(&mut self) {
-        self.0.close();
+/// What a stage is at.
+struct Work {
+    /// In the order of the frames.
+    underway: VecDeque<Underway>,
+    part: Gathered,
+    attempts: Attempts,
+    /// Frames that could not be analysed.
+    left_out: Seldom,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            underway: VecDeque::new(),
+            part: Gathered::default(),
+            attempts: Attempts::new("camera"),
+            left_out: Seldom::default(),
+        }
+    }
+}
+
+/// The stage has ended in too many panics, or nobody takes its parts.
+struct StaysDown;
+
+impl From<GaveUp> for StaysDown {
+    fn from(_: GaveUp) -> Self {
+        Self
     }
 }
 

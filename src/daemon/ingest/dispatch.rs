@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
 use super::mouths::Mouths;
 use super::pool::JobQueue;
-use super::steady::{Cadence, FaceLook, Looks};
 use super::{Border, DispatchPart, Gauges, Inbox, Pace, Part, camera, microphone};
 use crate::ids::SourceId;
 use crate::media::{Frame, Item};
@@ -17,12 +16,34 @@ use crate::window::{ClipClock, FrameSelector};
 #[derive(Debug)]
 pub(super) struct StagesGone;
 
+/// The way to a source's stage.
+pub(super) struct Way<S> {
+    steps: Sender<S>,
+    /// Live: when so many wait, its frames or blocks are dropped, and nothing else waits for that stage. A replay waits.
+    most: Option<usize>,
+}
+
+impl<S> Way<S> {
+    /// One on which so many frames or blocks may wait, and its end.
+    pub(super) fn new(most: usize, live: bool) -> (Self, Receiver<S>) {
+        let most = most.max(1);
+        let (steps, taken) = if live { unbounded() } else { bounded(most) };
+        (Self { steps, most: live.then_some(most) }, taken)
+    }
+
+    fn is_full(&self) -> bool {
+        self.most.is_some_and(|most| self.steps.len() >= most)
+    }
+
+    fn send(&self, step: S) -> Result<(), StagesGone> {
+        self.steps.send(step).map_err(|_| StagesGone)
+    }
+}
+
 /// Touched by the dispatching thread alone.
 pub(super) struct Dispatcher {
-    pub(super) cameras: BTreeMap<SourceId, Sender<camera::Step>>,
-    /// Per camera: in which frames faces are looked for.
-    pub(super) cadences: BTreeMap<SourceId, Cadence>,
-    pub(super) microphones: BTreeMap<SourceId, Sender<microphone::Step>>,
+    pub(super) cameras: BTreeMap<SourceId, Way<camera::Step>>,
+    pub(super) microphones: BTreeMap<SourceId, Way<microphone::Step>>,
     pub(super) jobs: JobQueue,
     pub(super) parts: Sender<Part>,
     pub(super) pace: Pace,
@@ -124,29 +145,38 @@ impl Dispatcher {
                 if self.mouths.is_some() {
                     gather(&mut frames, &frame);
                 }
-                if let Some(steps) = self.cameras.get(&frame.source)
+                if let Some(way) = self.cameras.get(&frame.source)
                     && progress.selector.select(&frame.source, at)
                 {
+                    if way.is_full() {
+                        progress.part.dropped += 1;
+                        self.gauges.dropped(&frame.source, 1);
+                        if self.mouths.is_some() {
+                            self.between.insert(frame.source, frames);
+                        }
+                        return Ok(true);
+                    }
                     progress.part.analysed += 1;
-                    self.gauges.item(&frame.source, at, steps.len(), self.jobs.waiting());
-                    let looks = self.cadences.get_mut(&frame.source).map(Cadence::looks);
-                    let looks = looks.unwrap_or(Looks { faces: FaceLook::Always, objects: true });
-                    let pending = self.jobs.frame(frame.clone(), looks);
+                    self.gauges.item(&frame.source, at, way.steps.len(), self.jobs.waiting());
                     // The analysed frame itself is always among them.
                     if self.mouths.is_some() && frames.last().is_none_or(|last| last.at != at) {
-                        frames.push(frame);
+                        frames.push(frame.clone());
                     }
-                    let step = camera::Step::Frame(pending, frames);
-                    steps.send(step).map_err(|_| StagesGone)?;
+                    way.send(camera::Step::Frame(Box::new(frame), frames))?;
                 } else if self.mouths.is_some() {
                     self.between.insert(frame.source, frames);
                 }
             }
             Item::Block(block) => {
                 progress.latest = progress.latest.max(block.end());
-                if let Some(steps) = self.microphones.get(&block.source) {
-                    self.gauges.item(&block.source, block.end(), steps.len(), self.jobs.waiting());
-                    steps.send(microphone::Step::Block(block)).map_err(|_| StagesGone)?;
+                if let Some(way) = self.microphones.get(&block.source) {
+                    if way.is_full() {
+                        self.gauges.dropped(&block.source, 1);
+                        return Ok(true);
+                    }
+                    let waiting = way.steps.len();
+                    self.gauges.item(&block.source, block.end(), waiting, self.jobs.waiting());
+                    way.send(microphone::Step::Block(block))?;
                 }
             }
             Item::Pose(_, pose) => {
@@ -213,11 +243,11 @@ impl Dispatcher {
         part.selector = Some(progress.selector.clone());
         part.t0 = progress.clock.t0();
         part.clock = Some(progress.clock);
-        for steps in self.cameras.values() {
-            steps.send(camera::Step::Border(border)).map_err(|_| StagesGone)?;
+        for way in self.cameras.values() {
+            way.send(camera::Step::Border(border))?;
         }
-        for steps in self.microphones.values() {
-            steps.send(microphone::Step::Border(border)).map_err(|_| StagesGone)?;
+        for way in self.microphones.values() {
+            way.send(microphone::Step::Border(border))?;
         }
         self.parts.send(Part::Dispatch(border, Box::new(part))).map_err(|_| StagesGone)
     }

@@ -1,8 +1,8 @@
 //! What runs through a session, in figures: written by its stages and workers, read by `stats` and the watchdog.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::capture::{SourceHealth, SourceState};
 use crate::daemon::histogram::Histogram;
@@ -53,33 +53,26 @@ pub struct Readings {
     pub faces_shown: Histogram,
     /// Live: from the end of a turn until it is in the open window.
     pub turns_shown: Histogram,
-    /// Jobs that workers are at, by number: in which lane, and until when a worker is at it that does not hang.
-    in_hand: BTreeMap<u64, (&'static str, Instant)>,
-    /// The number of the newest.
-    taken: u64,
+    /// By kind of job: how many were given up because they hung.
+    pub given_up: BTreeMap<&'static str, u64>,
+    /// Threads that hang in a job that was given up, by number.
+    pub stuck: BTreeMap<u64, Stuck>,
 }
 
-impl Readings {
-    /// Lanes with a worker that hangs in a job.
-    #[must_use]
-    pub fn hanging(&self, now: Instant) -> BTreeSet<&'static str> {
-        let overdue = self.in_hand.values().filter(|(_, until)| *until <= now);
-        overdue.map(|(lane, _)| *lane).collect()
-    }
-}
+/// So many threads may hang; then the process is to be restarted. Each holds the models of a worker.
+pub const MOST_STUCK: usize = 4;
 
-/// A worker is at a job until this goes.
-#[derive(Debug)]
-#[must_use]
-pub(in crate::daemon) struct InHand {
-    gauges: Gauges,
-    job: u64,
-}
-
-impl Drop for InHand {
-    fn drop(&mut self) {
-        self.gauges.lock().in_hand.remove(&self.job);
-    }
+/// A thread that hangs in a job, and was replaced.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Stuck {
+    /// Whose worker it was.
+    pub lane: &'static str,
+    /// What the job was for.
+    pub job: &'static str,
+    /// Whose frame or turn it was about.
+    pub source: SourceId,
+    /// The network that runs in it, as far as that is known.
+    pub network: Option<String>,
 }
 
 /// Shared between a session and whoever looks on. Cheap to clone.
@@ -170,13 +163,17 @@ impl Gauges {
         *self.lock().restarts.entry(stage).or_default() += 1;
     }
 
-    /// A worker of that lane takes a job, at which it is so long at most unless it hangs.
-    pub(in crate::daemon) fn take_in_hand(&self, lane: &'static str, most: Duration) -> InHand {
+    /// A worker hangs in a job, which is given up; true when too many do.
+    pub(super) fn hangs(&self, worker: u64, stuck: Stuck) -> bool {
         let mut readings = self.lock();
-        readings.taken += 1;
-        let job = readings.taken;
-        readings.in_hand.insert(job, (lane, Instant::now() + most));
-        InHand { gauges: self.clone(), job }
+        *readings.given_up.entry(stuck.job).or_default() += 1;
+        readings.stuck.insert(worker, stuck);
+        readings.stuck.len() >= MOST_STUCK
+    }
+
+    /// A worker that was given up has come back.
+    pub(super) fn is_back(&self, worker: u64) {
+        self.lock().stuck.remove(&worker);
     }
 
     /// Whether sealing waits for space on the disk.
@@ -205,8 +202,6 @@ impl Gauges {
         readings.jobs = 0;
         readings.disk_full = false;
         readings.sealed = readings.borders;
-        // A recogniser that was left behind in a job is nobody's any more.
-        readings.in_hand.clear();
         for gauge in readings.sources.values_mut() {
             (gauge.waiting, gauge.wanted_per_sec) = (0, None);
             gauge.state = gauge.state.map(|_| SourceState::Stopped);
@@ -262,26 +257,5 @@ mod tests {
         let state = |id| sources[&SourceId::new(id)].state;
         assert_eq!((state("front"), state("back")), (None, Some(SourceState::Running)));
         assert!(!lags("front") && !lags("front.audio") && lags("front.else"));
-    }
-
-    #[test]
-    fn a_worker_hangs_that_is_at_a_job_for_too_long_and_no_other() {
-        let (gauges, hour) = (Gauges::default(), Duration::from_secs(3600));
-        let hanging = || gauges.read().hanging(Instant::now()).into_iter().collect::<Vec<_>>();
-        let busy = gauges.take_in_hand("perceive", hour);
-        let hangs = gauges.take_in_hand("words", Duration::ZERO);
-        let hangs_too = gauges.take_in_hand("words", Duration::ZERO);
-        assert_eq!(hanging(), ["words"]);
-        drop(hangs);
-        assert_eq!(hanging(), ["words"]);
-        drop(hangs_too);
-        assert!(hanging().is_empty());
-        assert_eq!(gauges.read().hanging(Instant::now() + 2 * hour), BTreeSet::from(["perceive"]));
-        // The next session has workers of its own.
-        gauges.rest();
-        let next = gauges.take_in_hand("perceive", Duration::ZERO);
-        drop(busy);
-        assert_eq!(hanging(), ["perceive"]);
-        drop(next);
     }
 }

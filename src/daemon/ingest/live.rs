@@ -208,6 +208,8 @@ mod tests {
 
     use crossbeam_channel::unbounded;
 
+    use super::super::camera::Step;
+    use super::super::dispatch::Way;
     use super::super::pool::JobQueue;
     use super::super::{Gauges, Inbox, Pace};
     use super::*;
@@ -218,12 +220,12 @@ mod tests {
     use crate::memory::{Memory, StoreOptions};
     use crate::mqtt::{Publisher, Topics};
 
-    /// Places in the queue to the worker, and frames that the session is to analyse per second.
+    /// Places on the way to the camera's stage, and frames that the session is to analyse per second.
     const PLACES: usize = 2;
     const WANTED: f64 = 5.0;
 
-    /// Hands what a camera delivers to those workers until it is told to stop.
-    fn watch(jobs: JobQueue, gauges: Gauges, stop: &AtomicBool) {
+    /// Hands what a camera delivers on until it is told to stop.
+    fn watch(steps: Way<Step>, gauges: Gauges, stop: &AtomicBool) {
         let pipeline = "videotestsrc is-live=true ! video/x-raw,format=I420,width=64,height=48,framerate=30/1 \
                         ! appsink name=video sync=false";
         let camera = Camera {
@@ -234,13 +236,11 @@ mod tests {
         };
         let window = Window { frame_queue: 2, analyse_fps: WANTED, ..Window::default() };
         let mut sources = LiveSources::start(&[camera], &[], &window).unwrap();
-        let (steps, _seen) = unbounded();
         let (parts, _gathered) = unbounded();
         let mut dispatcher = Dispatcher {
             cameras: BTreeMap::from([(SourceId::new("front"), steps)]),
-            cadences: BTreeMap::new(),
             microphones: BTreeMap::new(),
-            jobs,
+            jobs: JobQueue::idle(),
             parts,
             pace: Pace::new(None, false),
             gauges,
@@ -265,7 +265,7 @@ mod tests {
         let (front, publisher) =
             (SourceId::new("front"), Publisher::new(Topics::new("engram", "rob"), "boot"));
         gauges.wanted(&front, WANTED);
-        let (jobs, take_one) = JobQueue::held(PLACES);
+        let (steps, stage) = Way::new(PLACES, true);
         let mut stats = StatsWriter::new(
             memory,
             gauges.clone(),
@@ -275,28 +275,28 @@ mod tests {
         );
         let gauge = || gauges.read().sources[&front].clone();
         let (full, standing, slow) = thread::scope(|scope| {
-            scope.spawn(|| watch(jobs, gauges.clone(), &stop));
-            // The worker stands still: as many frames as have a place wait for it, and one before the queue.
+            scope.spawn(|| watch(steps, gauges.clone(), &stop));
+            // The stage stands still: as many frames as have a place wait for it, and what comes then is dropped.
             let patience = Instant::now() + Duration::from_secs(30);
-            while gauge().captured <= PLACES as u64 && Instant::now() < patience {
+            while gauge().dropped == 0 && Instant::now() < patience {
                 thread::sleep(Duration::from_millis(20));
             }
             let full = gauge().captured;
             stats.next(&publisher);
             let standing = stats.next(&publisher).sources.remove("front");
             // It takes fewer than are wanted, so the rate is at most its own, however slow this machine is.
-            while (gauge().dropped == 0 || gauge().captured == full) && Instant::now() < patience {
+            while gauge().captured == full && Instant::now() < patience {
                 thread::sleep(Duration::from_millis(500));
-                take_one();
+                stage.try_recv().ok();
             }
             let slow = stats.next(&publisher).sources.remove("front");
             stop.store(true, Ordering::Relaxed);
-            drop(take_one);
             (full, standing, slow)
         });
         let (standing, slow) = (standing.unwrap(), slow.unwrap());
-        assert_eq!(full, PLACES as u64 + 1);
+        assert_eq!(full, PLACES as u64);
         assert_eq!((standing.per_sec, standing.wanted_per_sec), (0.0, Some(WANTED)));
+        assert!(standing.dropped > 0, "{standing:?}");
         assert!(slow.dropped > 0 && slow.captured > full, "{slow:?}");
         assert!(slow.wanted_per_sec.is_some_and(|wanted| slow.per_sec < wanted), "{slow:?}");
     }

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::pool::{JobQueue, Pending};
+use super::pool::{JobQueue, MouthJob, Pending};
 use crate::config::ActiveSpeakerPerception;
 use crate::ids::TrackId;
 use crate::perceive::active_speaker::{Crop, CutTrack, Excerpt, excerpt};
@@ -42,13 +42,15 @@ pub(super) struct Asked {
 
 /// Shared by the stages and the sealer of a session. Cheap to clone.
 #[derive(Clone)]
-pub(super) struct Mouths(Arc<Mutex<Board>>);
+pub(super) struct Mouths {
+    board: Arc<Mutex<Board>>,
+    jobs: JobQueue,
+}
 
 struct Board {
     settings: ActiveSpeakerPerception,
     /// Crops older than that are stale, seconds.
     keep_secs: f64,
-    jobs: JobQueue,
     /// Known with the first item.
     clock: Option<ClipClock>,
     cameras: Vec<CameraCrops>,
@@ -83,19 +85,27 @@ impl Mouths {
         let camera = |_| CameraCrops { until: NEVER, tracks: BTreeMap::new() };
         let microphone =
             |_| MicrophoneTurns { known: NEVER, waiting: VecDeque::new(), spent: (0, 0.0) };
-        Self(Arc::new(Mutex::new(Board {
+        let board = Arc::new(Mutex::new(Board {
             settings: settings.clone(),
             keep_secs: max_turn_secs + STALE_SECS,
-            jobs,
             clock: None,
             cameras: (0..cameras).map(camera).collect(),
             microphones: (0..microphones).map(microphone).collect(),
             asked: Vec::new(),
-        })))
+        }));
+        Self { board, jobs }
     }
 
     fn lock(&self) -> MutexGuard<'_, Board> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.board.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes up what is due. Jobs are handed over when the board is free again: whoever waits for a place in the queue keeps
+    /// no other stage from it.
+    fn go_on(&self, mut board: MutexGuard<'_, Board>) {
+        let jobs = board.go_on();
+        drop(board);
+        jobs.into_iter().for_each(|job| self.jobs.mouth(job));
     }
 
     /// The session has begun: where its clips end.
@@ -112,7 +122,7 @@ impl Mouths {
                 of.tracks.entry(cut.track).or_default().push(cut.crop);
             }
         }
-        board.go_on();
+        self.go_on(board);
     }
 
     /// A turn that a microphone has heard to its end, after all earlier ones.
@@ -121,7 +131,7 @@ impl Mouths {
         if let Some(of) = board.microphones.get_mut(microphone) {
             of.waiting.push_back(turn.clone());
         }
-        board.go_on();
+        self.go_on(board);
     }
 
     /// No turn of that microphone will come that begins before `known`.
@@ -153,8 +163,9 @@ impl Mouths {
 }
 
 impl Board {
-    /// Takes up every turn that all cameras are past.
-    fn go_on(&mut self) {
+    /// Takes up every turn that all cameras are past; gives the jobs that are to be handed over.
+    fn go_on(&mut self) -> Vec<MouthJob> {
+        let mut jobs = Vec::new();
         let reached = self.cameras.iter().map(|of| of.until).min().unwrap_or(NEVER);
         for microphone in 0..self.microphones.len() {
             loop {
@@ -162,13 +173,14 @@ impl Board {
                 let Some(turn) = waiting.pop_front_if(|turn| turn.span.end <= reached) else {
                     break;
                 };
-                self.take_up(microphone, &turn);
+                self.take_up(microphone, &turn, &mut jobs);
             }
         }
         self.forget();
+        jobs
     }
 
-    fn take_up(&mut self, microphone: usize, turn: &RawTurn) {
+    fn take_up(&mut self, microphone: usize, turn: &RawTurn, jobs: &mut Vec<MouthJob>) {
         let Some(clock) = self.clock else { return };
         let clip = clock.index(turn.span.start);
         if turn.span.end > clock.span(clip).end {
@@ -193,7 +205,8 @@ impl Board {
         }
         spent.1 += cost;
         for (camera, track, found) in faces {
-            let scores = self.jobs.mouth(turn.clone(), found);
+            let (job, scores) = MouthJob::new(turn.clone(), found);
+            jobs.push(job);
             self.asked.push(Asked { clip, microphone, camera, track, scores });
         }
     }

@@ -1,6 +1,6 @@
 //! Words of a turn that is still being spoken: shown with the open window and told, never remembered. Live only.
 //!
-//! A recogniser is asked for them only while no ended turn waits, and each time for a good deal more than the last, so
+//! They come before the words of turns that have ended, and are asked for each time for a good deal more than the last, so
 //! that it costs little. The last words, which may be cut off, are held back: what is told stands in the whole, nine words
 //! of ten and more. Whose turn it is will be known when it has ended: where the robot's or a television's voice is
 //! enrolled, or the robot may be saying something, nothing is told before.

@@ -794,12 +794,6 @@ pub struct Recogniser {
 }
 
 impl Recogniser {
-    /// One that a test wrote.
-    #[cfg(test)]
-    pub(super) fn of(transcriber: Box<dyn Transcriber>) -> Self {
-        Self { transcriber, stages: Arc::default() }
-    }
-
     /// Recognises a turn's words.
     ///
     /// # Errors

@@ -7,23 +7,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use crossbeam_channel::{Sender, bounded, unbounded};
+use crossbeam_channel::{Sender, unbounded};
 
 use super::breakdowns::Breakdowns;
 use super::camera::{CameraStage, CameraState};
 use super::checkpoint::{Checkpoint, CheckpointError, PerceptIds};
+use super::courtesy::Courtesy;
 use super::disk::Patience;
-use super::dispatch::{Dispatcher, Progress, StagesGone};
+use super::dispatch::{Dispatcher, Progress, StagesGone, Way};
 use super::late::LateQueue;
 use super::microphone::{MicrophoneStage, MicrophoneState};
 use super::mouths::Mouths;
 use super::partial::{Asked, Partials};
 use super::perceivers::Calibrations;
-use super::pool::{Courtesy, Pool};
+use super::pool::Pool;
 use super::present::PresentBoard;
 use super::report::{Losses, Report, SessionEnd};
 use super::seal::{Sealed, Sealer};
-use super::steady::{Cadence, Steadiness};
+use super::steady::Cadence;
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
 use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::{Config, Window};
@@ -59,7 +60,7 @@ pub enum IngestError {
     Panic(&'static str),
 }
 
-/// Analysed frames that may wait for a camera's stage on top of those in work.
+/// Frames in work for a camera at least, and that may wait for its stage on top of those.
 const LAG_FRAMES: usize = 4;
 
 /// What every session of a daemon shares.
@@ -285,11 +286,12 @@ impl Session {
         let pool = Pool::start(
             &settings.perceivers,
             calibrations,
-            workers,
+            (workers, recording.is_none()),
             &settings.courtesy,
             &settings.gauges,
         )?;
-        let lateness = recording.is_none().then(|| settings.gauges.clone());
+        let live = recording.is_none();
+        let lateness = live.then(|| settings.gauges.clone());
         let present =
             PresentBoard::new(settings.memory.clone(), Arc::clone(&settings.resolver), lateness);
         let (parts, gathered) = unbounded();
@@ -303,29 +305,31 @@ impl Session {
         if let (Some(mouths), Some(progress)) = (&mouths, &state.progress) {
             mouths.begin(progress.clock);
         }
-        // Steps carry frames then: fewer may wait.
-        let waiting = match &mouths {
-            Some(_) => config.window.frame_queue.min(2 * workers + LAG_FRAMES),
-            None => config.window.frame_queue,
+        // Steps carry frames.
+        let waiting = match (&mouths, live) {
+            // A second's frames: what is older when its turn comes is of no use to a robot.
+            (_, true) => {
+                config.window.frame_queue.min(config.window.analyse_fps.ceil() as usize + 1)
+            }
+            (Some(_), false) => config.window.frame_queue.min(2 * workers + LAG_FRAMES),
+            (None, false) => config.window.frame_queue,
         };
         let losses = Losses::default();
         let mut stages = Vec::new();
         let mut camera_steps = BTreeMap::new();
-        let mut cadences = BTreeMap::new();
         for (index, source) in cameras.iter().enumerate() {
-            let (steps, taken) = bounded(waiting.max(1));
+            let (steps, taken) = Way::new(waiting, live);
             let state = state.cameras.remove(0);
-            let steadiness = Steadiness::resume(state.said());
-            let cadence =
-                Cadence::new(&config.face, &config.objects, state.said(), steadiness.clone());
-            cadences.insert(source.clone(), cadence);
+            let cadence = Cadence::new(&config.face, &config.objects, state.said());
             settings.gauges.wanted(source, config.window.analyse_fps);
             let stage = CameraStage {
                 index,
                 source: source.clone(),
                 sealed: state.clone(),
                 state,
-                steadiness,
+                cadence,
+                jobs: pool.queue(),
+                ahead: (2 * workers).max(LAG_FRAMES),
                 key_frames: config.window.key_frames,
                 present: present.clone(),
                 losses: losses.clone(),
@@ -347,7 +351,7 @@ impl Session {
             };
             // Without a voice activity model nobody listens.
             let Some(finder) = settings.perceivers.turn_finder(source, finder)? else { continue };
-            let (steps, taken) = bounded(config.window.sound_queue.max(1));
+            let (steps, taken) = Way::new(config.window.sound_queue, live);
             consumed.insert(source.clone(), done);
             let stage = MicrophoneStage {
                 index: heard.len(),
@@ -407,7 +411,6 @@ impl Session {
             .map_err(PerceiveError::Thread)?;
         let dispatcher = Dispatcher {
             cameras: camera_steps,
-            cadences,
             microphones: microphone_steps,
             jobs: pool.queue(),
             parts,

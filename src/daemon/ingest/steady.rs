@@ -2,11 +2,10 @@
 //! `objects.every`.
 //!
 //! What is looked for in frame n hangs on what its stage knew [`LAG`] frames before or some more, never on how fast the
-//! workers are: the dispatcher waits for that. So the same recording gives the same memory, and the workers still run
-//! ahead.
+//! workers are: the camera's own stage waits for that, and nobody else. So the same recording gives the same memory, and the
+//! workers still run ahead.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -44,65 +43,6 @@ impl Said {
     }
 }
 
-#[derive(Debug, Default)]
-struct Board {
-    said: Said,
-    /// The stage is gone: nothing more will be said.
-    closed: bool,
-}
-
-/// Written by a camera's stage, waited for by the dispatcher. Cheap to clone.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Steadiness(Arc<(Mutex<Board>, Condvar)>);
-
-impl Steadiness {
-    /// As it was at the checkpoint.
-    pub(super) fn resume(said: &Said) -> Self {
-        let board = Board { said: said.clone(), closed: false };
-        Self(Arc::new((Mutex::new(board), Condvar::new())))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Board> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The stage's word after its next frame.
-    pub(super) fn say(&self, said: &Said) {
-        self.lock().said = said.clone();
-        self.0.1.notify_all();
-    }
-
-    /// The stage has ended.
-    pub(super) fn close(&self) {
-        self.lock().closed = true;
-        self.0.1.notify_all();
-    }
-
-    /// Waits until that frame was spoken of; nothing of a stage that is gone.
-    fn after<T>(&self, number: u64, word: impl Fn(&Said) -> Option<T>) -> Option<T> {
-        let mut board = self.lock();
-        loop {
-            if board.said.next > number {
-                return word(&board.said);
-            }
-            if board.closed {
-                return None;
-            }
-            board = self.0.1.wait(board).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    /// What the camera saw in that frame, if every track was steady after it.
-    fn steady(&self, number: u64) -> Option<Thumbnail> {
-        self.after(number, |said| said.steady.get(&number).cloned()).flatten()
-    }
-
-    /// What the camera saw after that frame, one of [`CERTAIN`]; `None` where somebody was followed.
-    fn empty(&self, number: u64) -> Option<Backdrop> {
-        self.after(number, |said| said.empty.get(&number).cloned()).flatten()
-    }
-}
-
 /// Whether faces are looked for in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaceLook {
@@ -123,7 +63,7 @@ pub struct Looks {
     pub objects: bool,
 }
 
-/// The dispatcher's count of one camera's analysed frames.
+/// A camera's stage's count of its analysed frames.
 #[derive(Clone, Debug)]
 pub(super) struct Cadence {
     /// In one frame of so many faces are looked for, however steady those are that are followed.
@@ -132,45 +72,49 @@ pub(super) struct Cadence {
     /// Things are looked for in one frame of so many.
     objects_every: u64,
     next: u64,
-    steadiness: Steadiness,
 }
 
 impl Cadence {
-    pub(super) fn new(
-        faces: &FacePerception,
-        objects: &Objects,
-        said: &Said,
-        steadiness: Steadiness,
-    ) -> Self {
+    pub(super) fn new(faces: &FacePerception, objects: &Objects, said: &Said) -> Self {
         Self {
             every: faces.detect_every.max(1) as u64,
             only_changed: faces.only_changed,
             objects_every: objects.every.max(1) as u64,
             next: said.next,
-            steadiness,
         }
     }
 
-    /// What is to be looked for in the next frame.
-    pub(super) fn looks(&mut self) -> Looks {
-        let number = self.next;
-        self.next += 1;
-        Looks { faces: self.faces(number), objects: number.is_multiple_of(self.objects_every) }
+    /// Whether everything has been said that the next frame hangs on; what is in work goes on meanwhile.
+    pub(super) fn is_ready(&self, said: &Said) -> bool {
+        let Some(known) = self.next.checked_sub(LAG) else { return true };
+        if !self.next.is_multiple_of(self.every) {
+            return said.next > known;
+        }
+        let scene = self.only_changed && !self.next.is_multiple_of(CERTAIN);
+        !scene || said.next > known / CERTAIN * CERTAIN
     }
 
-    fn faces(&self, number: u64) -> FaceLook {
+    /// What is to be looked for in the next frame.
+    pub(super) fn looks(&mut self, said: &Said) -> Looks {
+        let number = self.next;
+        self.next += 1;
+        let objects = number.is_multiple_of(self.objects_every);
+        Looks { faces: self.faces(number, said), objects }
+    }
+
+    fn faces(&self, number: u64, said: &Said) -> FaceLook {
         let Some(known) = number.checked_sub(LAG) else { return FaceLook::Always };
         if !number.is_multiple_of(self.every)
-            && let Some(picture) = self.steadiness.steady(known)
+            && let Some(Some(picture)) = said.steady.get(&known)
         {
-            return FaceLook::AfterCut(picture);
+            return FaceLook::AfterCut(picture.clone());
         }
         if !self.only_changed || number.is_multiple_of(CERTAIN) {
             return FaceLook::Always;
         }
-        match self.steadiness.empty(known / CERTAIN * CERTAIN) {
-            Some(scene) => FaceLook::WhereChanged(scene),
-            None => FaceLook::Always,
+        match said.empty.get(&(known / CERTAIN * CERTAIN)) {
+            Some(Some(scene)) => FaceLook::WhereChanged(scene.clone()),
+            _ => FaceLook::Always,
         }
     }
 }
@@ -182,10 +126,10 @@ mod tests {
     use super::*;
     use crate::perceive::face::Thumbnail;
 
-    fn cadence(every: usize, only_changed: bool, said: &Said, board: &Steadiness) -> Cadence {
+    fn cadence(every: usize, only_changed: bool, said: &Said) -> Cadence {
         let faces = FacePerception { detect_every: every, only_changed, ..Default::default() };
         let objects = Objects { every: 4, ..Default::default() };
-        Cadence::new(&faces, &objects, said, board.clone())
+        Cadence::new(&faces, &objects, said)
     }
 
     /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
@@ -195,17 +139,14 @@ mod tests {
         resume_at: usize,
     ) -> Vec<FaceLook> {
         let mut said = Said::default();
-        let mut board = Steadiness::default();
-        let mut frames = cadence(every, only_changed, &said, &board);
+        let mut frames = cadence(every, only_changed, &said);
         let mut looked = Vec::new();
         for (at, (steady, empty)) in words.iter().enumerate() {
             if at == resume_at {
-                board = Steadiness::resume(&said);
-                frames = cadence(every, only_changed, &said, &board);
+                frames = cadence(every, only_changed, &said);
             }
-            looked.push(frames.looks().faces);
+            looked.push(frames.looks(&said).faces);
             said.note(steady.cloned(), *empty);
-            board.say(&said);
         }
         looked
     }
@@ -264,37 +205,41 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_stage_that_is_gone_is_not_waited_for() {
-        let board = Steadiness::default();
-        let mut frames = cadence(5, true, &Said::default(), &board);
-        for _ in 0..7 {
-            board.close();
-            assert_eq!(frames.looks().faces, FaceLook::Always);
+    /// As `looked`, by a stage that runs as far ahead of what is said as it may.
+    fn looked_ahead(
+        (every, only_changed): (usize, bool),
+        words: &[(Option<&Thumbnail>, Option<&Backdrop>)],
+    ) -> (Vec<FaceLook>, usize) {
+        let mut said = Said::default();
+        let mut frames = cadence(every, only_changed, &said);
+        let (mut looked, mut spoken, mut most) = (Vec::new(), 0, 0);
+        while looked.len() < words.len() {
+            while !frames.is_ready(&said) {
+                let (steady, empty) = words[spoken];
+                said.note(steady.cloned(), empty);
+                spoken += 1;
+            }
+            looked.push(frames.looks(&said).faces);
+            most = most.max(looked.len() - spoken);
         }
+        (looked, most)
     }
 
     #[test]
-    fn what_was_said_is_waited_for() {
-        let board = Steadiness::default();
-        let mut frames = cadence(5, true, &Said::default(), &board);
-        let objects: Vec<bool> = (0..4)
-            .map(|_| frames.looks())
-            .map(|looks| {
-                assert_eq!(looks.faces, FaceLook::Always);
-                looks.objects
-            })
-            .collect();
+    fn a_stage_runs_ahead_and_looks_for_the_same() {
+        let (pictures, day): (Vec<Thumbnail>, _) = ((0..40).map(picture).collect(), scene(200));
+        let word = |picture| (Some(picture), Some(&day));
+        let mut words: Vec<_> = pictures.iter().map(word).collect();
+        words[12..20].fill((None, None));
+        for how in [(3, false), (3, true), (1, true)] {
+            let (looks, most) = looked_ahead(how, &words);
+            assert_eq!(looks, looked(how, &words, usize::MAX), "{how:?}");
+            assert!(most >= LAG as usize, "{how:?}: {most}");
+        }
+        // Nothing hangs on what is said: nothing is waited for.
+        assert_eq!(looked_ahead((1, false), &words).1, words.len());
+        let (said, mut frames) = (Said::default(), cadence(1, true, &Said::default()));
+        let objects: Vec<bool> = (0..4).map(|_| frames.looks(&said).objects).collect();
         assert_eq!(objects, [true, false, false, false]);
-        let later = std::thread::spawn(move || {
-            std::thread::sleep(std::time::Duration::from_millis(20));
-            let mut said = Said::default();
-            said.note(Some(picture(9)), None);
-            board.say(&said);
-        });
-        let look = frames.looks().faces;
-        let expected = FaceLook::AfterCut(picture(9));
-        assert_eq!(look, expected, "frame 4 hangs on what is said after frame 0");
-        assert!(later.join().is_ok());
     }
 }

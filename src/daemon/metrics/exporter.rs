@@ -5,13 +5,14 @@ use std::time::Instant;
 use super::Exposition;
 use crate::capture::SourceState;
 use crate::daemon::announce::Announcer;
-use crate::daemon::ingest::{Gauges, Stage, StageTimes};
+use crate::daemon::ingest::{Gauges, JobKind, Stage, StageTimes};
 use crate::daemon::meters::Meters;
 use crate::daemon::service::Clock;
 use crate::daemon::stats::{Models, persons, spool_lag_secs};
 use crate::llm::Tally;
 use crate::memory::Memory;
 use crate::mqtt::Publisher;
+use crate::runtime::crash_journal;
 use crate::time::Timestamp;
 
 /// A label and its value.
@@ -133,6 +134,14 @@ impl Exporter {
             let restarts = readings.restarts.get(stage).copied().unwrap_or_default();
             page.labelled("engram_stage_restarts_total", &[("stage", stage)], restarts as f64);
         }
+        for job in JobKind::ALL.map(JobKind::word) {
+            let given_up = readings.given_up.get(job).copied().unwrap_or_default();
+            page.labelled("engram_jobs_given_up_total", &[("job", job)], given_up as f64);
+        }
+        page.value("engram_workers_hanging", readings.stuck.len() as f64);
+        let (crashes, left_out) = crash_journal::counts();
+        page.value("engram_network_crashes", crashes as f64);
+        page.value("engram_networks_left_out", left_out as f64);
         for (kind, histogram) in [("face", &readings.faces_shown), ("turn", &readings.turns_shown)]
         {
             page.histogram("engram_capture_to_percept_seconds", &[("kind", kind)], histogram);

@@ -133,6 +133,30 @@ pub const METRICS: &[Metric] = &[
         "Stages (`camera`, `microphone`, `seal`) and workers (`perceive`, `words`) that were begun anew after a panic.",
     ),
     metric(
+        "engram_jobs_given_up_total",
+        Kind::Counter,
+        &["job"],
+        "Jobs that hung and were given up: `guess`, `frame`, `voice`, `words`, `mouth`, `again`.",
+    ),
+    metric(
+        "engram_workers_hanging",
+        Kind::Gauge,
+        &[],
+        "Threads that hang in a job that was given up; at 4 systemd is asked for a new process.",
+    ),
+    metric(
+        "engram_network_crashes",
+        Kind::Gauge,
+        &[],
+        "Ends of the process in the midst of a network that count still: an hour long, or until it ran well again.",
+    ),
+    metric(
+        "engram_networks_left_out",
+        Kind::Gauge,
+        &[],
+        "Networks that are left out because they crashed; `status.degraded` names them.",
+    ),
+    metric(
         "engram_requests_total",
         Kind::Counter,
         &["kind"],
