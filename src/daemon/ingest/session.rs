@@ -63,6 +63,9 @@ pub enum IngestError {
 /// Frames in work for a camera at least, and that may wait for its stage on top of those.
 const LAG_FRAMES: usize = 4;
 
+/// Frames of so long wait for a camera's stage at most while live, seconds.
+const LAG_SECS: f64 = 3.0;
+
 /// What every session of a daemon shares.
 #[derive(Clone)]
 pub struct SessionSettings {
@@ -306,13 +309,14 @@ impl Session {
             mouths.begin(progress.clock);
         }
         // Steps carry frames.
-        let waiting = match (&mouths, live) {
-            // A second's frames: what is older when its turn comes is of no use to a robot.
-            (_, true) => {
-                config.window.frame_queue.min(config.window.analyse_fps.ceil() as usize + 1)
-            }
-            (Some(_), false) => config.window.frame_queue.min(2 * workers + LAG_FRAMES),
-            (None, false) => config.window.frame_queue,
+        let waiting = match &mouths {
+            Some(_) => config.window.frame_queue.min(2 * workers + LAG_FRAMES),
+            None => config.window.frame_queue,
+        };
+        // Live: what has waited for longer is of no use to a robot.
+        let waiting = match live {
+            true => waiting.min((LAG_SECS * config.window.analyse_fps).ceil() as usize),
+            false => waiting,
         };
         let losses = Losses::default();
         let mut stages = Vec::new();
