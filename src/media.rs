@@ -15,8 +15,8 @@ pub const SAMPLE_RATE: u32 = 16_000;
 pub enum Picture {
     /// Packed RGB, 8 bits, `[height, width, 3]`, no row padding.
     Rgb8(Arc<[u8]>),
-    /// Planar 4:2:0, 8 bits, BT.601 limited range: Y `[h, w]`, then U and V `[(h+1)/2, (w+1)/2]`, no row padding.
-    I420(Arc<[u8]>),
+    /// YUV as it was decoded, with its range and matrix.
+    Yuv(YuvPixels),
     /// A JPEG or PNG file's bytes.
     Encoded(Arc<[u8]>),
     /// As the camera's driver laid them out.
@@ -28,10 +28,102 @@ impl Picture {
     #[must_use]
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Rgb8(bytes) | Self::I420(bytes) | Self::Encoded(bytes) => bytes.len(),
+            Self::Rgb8(bytes) | Self::Encoded(bytes) => bytes.len(),
+            Self::Yuv(yuv) => yuv.data.len(),
             Self::Raw(raw) => raw.data.len(),
         }
     }
+}
+
+/// YUV of 8 bits; the frame tells width and height.
+#[derive(Clone, Debug)]
+pub struct YuvPixels {
+    /// Where the values lie.
+    pub layout: YuvLayout,
+    /// What they mean.
+    pub coding: YuvCoding,
+    /// The values.
+    pub data: Arc<[u8]>,
+}
+
+/// Where the values of Y, U and V lie among the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct YuvLayout {
+    /// Of Y, U, V.
+    pub places: [Place; 3],
+    /// Pixels side by side that share a U and a V, as a power of two.
+    pub across: u8,
+    /// The same of pixels one above the other.
+    pub down: u8,
+}
+
+/// Where the values of one kind lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The first one.
+    pub offset: usize,
+    /// Bytes from row to row.
+    pub stride: usize,
+    /// Bytes from value to value.
+    pub step: usize,
+}
+
+impl YuvLayout {
+    /// Whether a picture of that size lies within so many bytes; none is of no size.
+    #[must_use]
+    pub fn fits(&self, width: usize, height: usize, bytes: usize) -> bool {
+        if width == 0 || height == 0 || self.across > 7 || self.down > 7 {
+            return false;
+        }
+        let [y, u, v] = self.places;
+        let (columns, rows) = (width.div_ceil(1 << self.across), height.div_ceil(1 << self.down));
+        let is_within = |place: Place, columns: usize, rows: usize| {
+            let last =
+                (rows - 1).checked_mul(place.stride).zip((columns - 1).checked_mul(place.step));
+            let last =
+                last.and_then(|(row, column)| place.offset.checked_add(row)?.checked_add(column));
+            last.is_some_and(|last| last < bytes)
+        };
+        is_within(y, width, height) && is_within(u, columns, rows) && is_within(v, columns, rows)
+    }
+}
+
+/// What the values of Y, U and V mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct YuvCoding {
+    /// All of 0–255, as in JPEG; else 16–235 for Y and 16–240 for U and V.
+    pub full_range: bool,
+    /// How they are made of red, green and blue.
+    pub matrix: YuvMatrix,
+}
+
+impl YuvCoding {
+    /// What is meant where nobody says anything else.
+    pub const LIMITED_BT601: Self = Self { full_range: false, matrix: YuvMatrix::Bt601 };
+
+    /// Brightness 0–255 of a value of Y.
+    #[must_use]
+    pub fn brightness(self, y: u8) -> f32 {
+        if self.full_range {
+            return f32::from(y);
+        }
+        ((f32::from(y) - 16.0) * (255.0 / 219.0)).clamp(0.0, 255.0)
+    }
+}
+
+/// The matrices of ITU-T H.273, table 4, that are in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum YuvMatrix {
+    /// Standard definition, JPEG.
+    Bt601,
+    /// High definition.
+    Bt709,
+    /// Ultra-high definition, not of constant luminance.
+    Bt2020,
+    /// United States, before 1987.
+    Fcc,
+    /// High definition, before BT.709.
+    Smpte240m,
 }
 
 /// Pixels as `sensor_msgs/Image` carries them; the frame tells width and height.

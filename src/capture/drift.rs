@@ -11,7 +11,7 @@ const LEAST_NANOS: i64 = 20_000_000;
 /// More than this waits for no quiet moment: 35 ms, before it counts as a gap.
 const MOST_NANOS: i64 = 35_000_000;
 /// Moved by no more at once, so that blocks stay in order: less than half of a block.
-const STEP_NANOS: i64 = 45_000_000;
+pub(super) const STEP_NANOS: i64 = 45_000_000;
 /// Blocks over which the usual loudness is taken.
 const LOUDNESS_BLOCKS: f64 = 20.0;
 

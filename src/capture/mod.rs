@@ -22,18 +22,22 @@ mod playback;
 pub mod raw_image;
 mod recording;
 mod sound;
+mod yuv;
 
 pub use blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
 pub use live::{
-    CameraAddress, LiveSources, SourceHealth, SourceState, camera_address, needs_sound_card,
-    playback, without_pipeline,
+    CameraAddress, FramesWanted, LiveSources, SourceHealth, SourceState, camera_address,
+    needs_sound_card, playback, without_pipeline,
 };
 pub use options::{Pattern, ReplayOptions};
 pub use playback::Playback;
 pub use recording::Recording;
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod colour_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod generated_tests;

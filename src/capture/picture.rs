@@ -6,8 +6,9 @@ use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, RgbImage};
 
 use super::error::CaptureError;
 use super::jpeg::with_huffman_tables;
-use super::pixels::{MAX_PX, check_size, yuv_to_rgb};
+use super::pixels::{MAX_PX, check_size};
 use super::raw_image::RawImage;
+use super::yuv::{self, Yuv};
 use crate::media::{Frame, Picture};
 
 /// Longer sides of photographs are made smaller: nobody looks at more.
@@ -25,8 +26,12 @@ pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
     match &frame.picture {
         Picture::Rgb8(bytes) => RgbImage::from_raw(width, height, bytes.to_vec())
             .ok_or_else(|| fail(format!("{} bytes are no {width}x{height} RGB", bytes.len()))),
-        Picture::I420(bytes) => i420_to_rgb(width, height, bytes)
-            .ok_or_else(|| fail(format!("{} bytes are no {width}x{height} I420", bytes.len()))),
+        Picture::Yuv(pixels) => {
+            let (layout, coding, data) = (&pixels.layout, pixels.coding, &*pixels.data);
+            let rgb = yuv::rgb(&Yuv { layout, coding, data }, width, height).map_err(fail)?;
+            RgbImage::from_raw(width, height, rgb)
+                .ok_or_else(|| fail(format!("no {width}x{height} RGB")))
+        }
         Picture::Encoded(bytes) => decode(bytes).map_err(fail),
         Picture::Raw(raw) => {
             let (step, encoding, data) = (raw.step, &*raw.encoding, &*raw.data);
@@ -158,33 +163,6 @@ pub(crate) fn photograph(bytes: &[u8], longest: u32) -> Result<RgbImage, String>
     Ok(photo.into_rgb8())
 }
 
-/// `None` when there are too few bytes.
-fn i420_to_rgb(width: u32, height: u32, bytes: &[u8]) -> Option<RgbImage> {
-    let (w, h) = (width as usize, height as usize);
-    let (cw, ch) = (w.div_ceil(2), h.div_ceil(2));
-    let luma = w.checked_mul(h)?;
-    let chroma = cw.checked_mul(ch)?;
-    if w == 0 || h == 0 || bytes.len() < luma.checked_add(chroma.checked_mul(2)?)? {
-        return None;
-    }
-    let (ys, rest) = bytes.split_at(luma);
-    let (us, vs) = rest.split_at(chroma);
-    let mut rgb = vec![0_u8; luma * 3];
-    for (row, line) in rgb.chunks_exact_mut(w * 3).enumerate() {
-        let ys = &ys[row * w..][..w];
-        let us = &us[row / 2 * cw..][..cw];
-        let vs = &vs[row / 2 * cw..][..cw];
-        for ((pair, ys), (u, v)) in
-            line.chunks_mut(6).zip(ys.chunks(2)).zip(us.iter().zip(vs.iter()))
-        {
-            for (pixel, y) in pair.chunks_exact_mut(3).zip(ys) {
-                pixel.copy_from_slice(&yuv_to_rgb(*y, *u, *v));
-            }
-        }
-    }
-    RgbImage::from_raw(width, height, rgb)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 pub(crate) mod tests {
@@ -209,14 +187,6 @@ pub(crate) mod tests {
         encoder.set_exif_metadata(exif).unwrap();
         encoder.encode_image(&image::imageops::rotate270(upright)).unwrap();
         jpeg
-    }
-
-    #[test]
-    fn odd_sizes_have_their_chroma_rounded_up() {
-        let mut bytes = vec![235_u8; 15];
-        bytes.extend([128; 12]);
-        let rgb = to_rgb(&frame(5, 3, Picture::I420(bytes.into()))).unwrap();
-        assert!(rgb.pixels().all(|pixel| pixel.0 == [255; 3]));
     }
 
     #[test]
@@ -366,11 +336,9 @@ pub(crate) mod tests {
 
     #[test]
     fn what_is_too_short_or_no_picture_is_an_error() {
-        for picture in [
-            Picture::I420(vec![0; 10].into()),
-            Picture::Rgb8(vec![0; 10].into()),
-            Picture::Encoded(b"no jpeg".as_slice().into()),
-        ] {
+        for picture in
+            [Picture::Rgb8(vec![0; 10].into()), Picture::Encoded(b"no jpeg".as_slice().into())]
+        {
             assert!(to_rgb(&frame(640, 480, picture)).is_err());
         }
     }

@@ -1,4 +1,4 @@
-//! What all pictures have in common, however they are coded: the sizes that are taken, and how YUV becomes RGB.
+//! What all pictures have in common, however they are coded: the sizes that are taken.
 
 /// Longer sides are refused: a header can claim anything.
 const MAX_SIDE_PX: u32 = 16_384;
@@ -22,26 +22,9 @@ pub(super) fn check_size(width: u32, height: u32, most: u64) -> Result<(), Strin
     Ok(())
 }
 
-/// One pixel, BT.601 limited range, 8 fractional bits: the same bytes on every machine.
-#[inline]
-pub(super) fn yuv_to_rgb(y: u8, u: u8, v: u8) -> [u8; 3] {
-    let c = 298 * (i32::from(y) - 16) + 128;
-    let (d, e) = (i32::from(u) - 128, i32::from(v) - 128);
-    let byte = |value: i32| (value >> 8).clamp(0, 255) as u8;
-    [byte(c + 409 * e), byte(c - 100 * d - 208 * e), byte(c + 516 * d)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn black_white_and_red_of_bt601() {
-        assert_eq!(yuv_to_rgb(16, 128, 128), [0, 0, 0]);
-        assert_eq!(yuv_to_rgb(235, 128, 128), [255, 255, 255]);
-        let [r, g, b] = yuv_to_rgb(81, 90, 240);
-        assert!(r >= 254 && g <= 1 && b <= 1, "{r} {g} {b}");
-    }
 
     #[test]
     fn a_size_that_would_take_too_much_memory_is_refused_and_says_why() {

@@ -1,12 +1,16 @@
 //! `sensor_msgs/Image` and `foxglove.RawImage` → packed RGB: every 8- and 16-bit encoding of
 //! `sensor_msgs/image_encodings.hpp` that shows a scene (no depth, no vectors).
 //!
+//! Such a message tells neither range nor matrix of YUV; what publishes and what shows it (`cv_bridge`, by OpenCV) takes it
+//! for BT.601, limited range, and so it is here.
+//!
 //! A picture is checked when it comes and converted when it is looked at: most never are.
 
 use std::sync::Arc;
 
-use super::pixels::{MAX_PX, check_size, yuv_to_rgb};
-use crate::media::{Picture, RawPixels};
+use super::pixels::{MAX_PX, check_size};
+use super::yuv::{self, Yuv};
+use crate::media::{Picture, Place, RawPixels, YuvCoding, YuvLayout};
 
 /// Pictures with more bytes per pixel than this are converted when they come, so that none waits that takes more.
 const MOST_WAITING_BYTES: usize = 4;
@@ -35,8 +39,8 @@ type Mosaic = [u8; 4];
 enum Layout {
     /// Channels per pixel and the places of red, green and blue; 1 or 2 bytes per channel.
     Packed { channels: usize, rgb: [usize; 3], bytes: usize },
-    /// Two pixels in four bytes: places of Y0, U, Y1, V.
-    Pairs([usize; 4]),
+    /// Two pixels in four bytes: places of Y0, U, V (Y1 lies two behind Y0).
+    Pairs([usize; 3]),
     /// A plane of Y and one of U and V in turn, each for 2x2 pixels (`nv24`: for each pixel).
     SemiPlanar { v_first: bool, full_chroma: bool },
     /// One channel per pixel.
@@ -58,9 +62,9 @@ impl Layout {
             "rgba16" => packed(4, [0, 1, 2], 2),
             "bgra16" | "16uc4" => packed(4, [2, 1, 0], 2),
             "mono16" => packed(1, [0; 3], 2),
-            "yuv422" | "uyvy" => Self::Pairs([1, 0, 3, 2]),
-            "yuv422_yuy2" | "yuyv" | "yuy2" => Self::Pairs([0, 1, 2, 3]),
-            "yvyu" => Self::Pairs([0, 3, 2, 1]),
+            "yuv422" | "uyvy" => Self::Pairs([1, 0, 2]),
+            "yuv422_yuy2" | "yuyv" | "yuy2" => Self::Pairs([0, 1, 3]),
+            "yvyu" => Self::Pairs([0, 3, 1]),
             "nv12" => Self::SemiPlanar { v_first: false, full_chroma: false },
             "nv21" => Self::SemiPlanar { v_first: true, full_chroma: false },
             "nv24" => Self::SemiPlanar { v_first: false, full_chroma: true },
@@ -83,6 +87,25 @@ impl Layout {
             Self::Pairs(_) => width.next_multiple_of(2) * 2,
             Self::SemiPlanar { .. } => width.next_multiple_of(2),
             Self::Bayer { bytes, .. } => width * bytes,
+        }
+    }
+
+    /// Where its values lie in rows of `row` bytes, if it is YUV.
+    fn yuv(&self, height: usize, row: usize) -> Option<YuvLayout> {
+        let place = |offset, stride, step| Place { offset, stride, step };
+        match *self {
+            Self::Pairs([y, u, v]) => {
+                let places = [place(y, row, 2), place(u, row, 4), place(v, row, 4)];
+                Some(YuvLayout { places, across: 1, down: 0 })
+            }
+            Self::SemiPlanar { v_first, full_chroma } => {
+                // For each pixel: its rows are twice as long as those of brightness.
+                let (stride, shared) = if full_chroma { (2 * row, 0) } else { (row, 1) };
+                let chroma = |second: bool| place(height * row + usize::from(second), stride, 2);
+                let places = [place(0, row, 1), chroma(v_first), chroma(!v_first)];
+                Some(YuvLayout { places, across: shared, down: shared })
+            }
+            Self::Packed { .. } | Self::Bayer { .. } => None,
         }
     }
 
@@ -146,46 +169,25 @@ impl RawImage<'_> {
     /// # Errors
     /// When the encoding is not known, or the bytes are fewer than the size asks for.
     pub fn to_rgb(&self) -> Result<Vec<u8>, String> {
-        let (layout, _) = self.checked()?;
+        let (layout, needed) = self.checked()?;
         let (width, height) = (self.width as usize, self.height as usize);
         let (step, row_bytes) = (self.step as usize, layout.row_bytes(width));
         let row = |n: usize| &self.data[n * step..][..row_bytes];
         let high = |bytes: usize| if bytes == 2 && !self.big_endian { 1 } else { 0 };
+        if let Some(layout) = layout.yuv(height, step) {
+            let (layout, coding) = (&layout, YuvCoding::LIMITED_BT601);
+            let data = &self.data[..needed];
+            return yuv::rgb(&Yuv { layout, coding, data }, self.width, self.height);
+        }
         let mut rgb = vec![0; width * height * 3];
         let lines = rgb.chunks_exact_mut(width * 3);
         match layout {
+            Layout::Pairs(_) | Layout::SemiPlanar { .. } => {}
             Layout::Packed { channels, rgb: places, bytes } => {
                 for (n, line) in lines.enumerate() {
                     let pixels = row(n).chunks_exact(channels * bytes);
                     for (pixel, out) in pixels.zip(line.as_chunks_mut::<3>().0) {
                         *out = places.map(|place| pixel[place * bytes + high(bytes)]);
-                    }
-                }
-            }
-            Layout::Pairs(places) => {
-                for (n, line) in lines.enumerate() {
-                    for (pair, out) in row(n).as_chunks::<4>().0.iter().zip(line.chunks_mut(6)) {
-                        let [y0, u, y1, v] = places.map(|place| pair[place]);
-                        for (pixel, y) in out.as_chunks_mut::<3>().0.iter_mut().zip([y0, y1]) {
-                            *pixel = yuv_to_rgb(y, u, v);
-                        }
-                    }
-                }
-            }
-            Layout::SemiPlanar { v_first, full_chroma } => {
-                for (n, line) in lines.enumerate() {
-                    for (x, pixel) in line.as_chunks_mut::<3>().0.iter_mut().enumerate() {
-                        let colours = if full_chroma {
-                            // Two bytes per pixel: its rows are twice as long as those of brightness.
-                            self.data.get(height * step + n * 2 * step + 2 * x..)
-                        } else {
-                            self.data.get((height + n / 2) * step + x / 2 * 2..)
-                        };
-                        let [a, b] = colours
-                            .and_then(|rest| rest.first_chunk::<2>().copied())
-                            .ok_or("too few bytes of colour")?;
-                        let (u, v) = if v_first { (b, a) } else { (a, b) };
-                        *pixel = yuv_to_rgb(row(n)[x], u, v);
                     }
                 }
             }
@@ -264,16 +266,26 @@ mod tests {
     #[test]
     fn every_yuv_encoding_shows_the_same_red_and_white() {
         // BT.601: white is (235, 128, 128), red (81, 90, 240).
-        let white_red = [yuv_to_rgb(235, 90, 240), yuv_to_rgb(81, 90, 240)].concat();
-        assert_eq!(rgb(2, 1, "yuv422_yuy2", 4, &[235, 90, 81, 240]), white_red);
-        assert_eq!(rgb(2, 1, "yuyv", 4, &[235, 90, 81, 240]), white_red);
-        assert_eq!(rgb(2, 1, "yuv422", 4, &[90, 235, 240, 81]), white_red);
-        assert_eq!(rgb(2, 1, "uyvy", 4, &[90, 235, 240, 81]), white_red);
-        assert_eq!(rgb(2, 1, "yvyu", 4, &[235, 240, 81, 90]), white_red);
-        assert_eq!(rgb(2, 1, "nv12", 2, &[235, 81, 90, 240]), white_red);
-        assert_eq!(rgb(2, 1, "nv21", 2, &[235, 81, 240, 90]), white_red);
-        assert_eq!(rgb(2, 1, "nv24", 2, &[235, 81, 90, 240, 90, 240]), white_red);
-        assert_eq!(rgb(1, 1, "nv12", 4, &[235, 0, 0, 0, 128, 128])[..], [255, 255, 255]);
+        let is_seen = |width, encoding: &str, step, data: &[u8], colours: &[[u8; 3]]| {
+            let seen = rgb(width, 1, encoding, step, data);
+            let off = seen.iter().zip(colours.as_flattened()).map(|(a, b)| a.abs_diff(*b)).max();
+            assert!(seen.len() == 3 * colours.len() && off <= Some(2), "{encoding}: {seen:?}");
+        };
+        let (white, red) = ([255; 3], [255, 0, 0]);
+        for (encoding, data) in [
+            ("yuv422_yuy2", [81, 90, 81, 240]),
+            ("yuyv", [81, 90, 81, 240]),
+            ("yuv422", [90, 81, 240, 81]),
+            ("uyvy", [90, 81, 240, 81]),
+            ("yvyu", [81, 240, 81, 90]),
+        ] {
+            is_seen(2, encoding, 4, &data, &[red, red]);
+        }
+        is_seen(2, "nv12", 2, &[81, 81, 90, 240], &[red, red]);
+        is_seen(2, "nv21", 2, &[81, 81, 240, 90], &[red, red]);
+        is_seen(2, "nv24", 2, &[235, 81, 128, 128, 90, 240], &[white, red]);
+        is_seen(1, "nv12", 4, &[235, 0, 0, 0, 128, 128], &[white]);
+        is_seen(1, "yuyv", 4, &[235, 128, 0, 128], &[white]);
     }
 
     #[test]

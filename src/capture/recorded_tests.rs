@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::*;
 use crate::ids::SourceId;
-use crate::media::{Item, Picture, RawPixels};
+use crate::media::{Item, Picture, RawPixels, YuvPixels};
 use crate::time::Timestamp;
 
 /// Real recordings lie beside the checkout; what needs them is skipped, and says so, where they do not.
@@ -62,7 +62,7 @@ fn drain(mut playback: Playback) -> Played {
                 played.first_frame.get_or_insert(frame.at);
                 played.last_frame = Some(frame.at);
                 hasher.update(frame.number.to_le_bytes());
-                let (Picture::I420(bytes)
+                let (Picture::Yuv(YuvPixels { data: bytes, .. })
                 | Picture::Rgb8(bytes)
                 | Picture::Encoded(bytes)
                 | Picture::Raw(RawPixels { data: bytes, .. })) = &frame.picture;

@@ -10,8 +10,8 @@ use clap::Args;
 use crossbeam_channel::unbounded;
 
 use super::Context;
-use crate::capture::LiveSources;
 use crate::capture::bag::{BagWriter, SplitLimits};
+use crate::capture::{FramesWanted, LiveSources};
 use crate::config::Config;
 use crate::daemon::ingest::calibrations;
 use crate::daemon::record::{BesideMedia, RecordEnd, Recorder, default_name};
@@ -107,7 +107,7 @@ fn remembered(
         });
     }
     let load = || Ok(Config::load(&context.source)?.config.resolved());
-    daemon.live_with(&load, &|item| inlet.item(item));
+    daemon.live_with(&load, Some(&|item| inlet.item(item)));
     drop(inlet);
     // The reports end with the daemon: the recorder waits for them.
     daemon.finish();
@@ -123,7 +123,8 @@ fn media_only(
     let config = &context.config;
     let stop = crate::daemon::stop::Stop::default();
     stop.on_signals(|| {}).context("listening for Ctrl-C")?;
-    let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
+    let mut sources =
+        LiveSources::start(&config.camera, &config.microphone, &config.window, FramesWanted::All)?;
     let (inlet, recorder) = Recorder::start(writer, None).context("starting to record")?;
     let mut switch = Switch { dir: config.store_dir(), off: false };
     let began = std::time::Instant::now();

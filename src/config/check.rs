@@ -105,6 +105,7 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     sources(config, &mut found);
     separate_views(config, &mut found);
     frames(config, &mut found);
+    queues(config, &mut found);
     engines(config, &mut found);
     mqtt(config, &mut found);
     if let Some(listen) = &config.metrics.listen {
@@ -169,6 +170,29 @@ fn endless(path: &str, value: &Value, found: &mut Found) {
             wrong(found, path, format!("`{path}` is {float}, but must be a finite number"));
         }
         _ => {}
+    }
+}
+
+/// While a silent source is waited for, what the others deliver must find room.
+fn queues(config: &Config, found: &mut Found) {
+    /// Blocks of sound a second.
+    const BLOCKS: f64 = 10.0;
+    let window = &config.window;
+    let idle = window.idle_timeout_secs;
+    for (key, holds, per_sec) in [
+        ("frame_queue", window.frame_queue, window.analyse_fps),
+        ("sound_queue", window.sound_queue, BLOCKS),
+    ] {
+        let least = (idle * per_sec).floor() + 1.0;
+        if (holds as f64) < least && least.is_finite() {
+            let message = format!(
+                "`window.{key}` is {holds}: what comes in {:.1} s, but a silent source is waited for for {idle} s \
+                 (`window.idle_timeout_secs`), and meanwhile the others would lose what they deliver; let it be at \
+                 least {least}",
+                holds as f64 / per_sec
+            );
+            wrong(found, format!("window.{key}"), message);
+        }
     }
 }
 

@@ -145,6 +145,9 @@ mod tests {
             dropped_frames: 0,
             dropped_blocks: 0,
             last_error: None,
+            refused_stamps: 0,
+            anchored: 0,
+            stamps_off_secs: 0.0,
         };
         let sources =
             [source("front", SourceState::Starting), source("rear", SourceState::Running)];

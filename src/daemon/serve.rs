@@ -299,11 +299,15 @@ impl Daemon {
     /// counts at once, the rest is named in the status and waits for the next start; a wrong one is reported, and the
     /// old one stays.
     pub fn live(&self, load: &dyn Fn() -> Result<Config, ConfigError>) {
-        self.live_with(load, &|_| {});
+        self.live_with(load, None);
     }
 
     /// As [`live`](Self::live); `tap` is told of every item and must not wait.
-    pub fn live_with(&self, load: &dyn Fn() -> Result<Config, ConfigError>, tap: &dyn Fn(&Item)) {
+    pub fn live_with(
+        &self,
+        load: &dyn Fn() -> Result<Config, ConfigError>,
+        tap: Option<&dyn Fn(&Item)>,
+    ) {
         let settings = RefCell::new(self.settings.clone());
         let mut pause = FIRST_PAUSE;
         while !self.stop.asked() {

@@ -14,5 +14,5 @@ mod watermark;
 pub use clock::ClipClock;
 pub use counters::{SourceCounts, WindowCounters};
 pub use rolling::{OpenWindow, RollingWindow, Seen};
-pub use select::FrameSelector;
+pub use select::{FrameSelector, LEAST_STEP_SECS};
 pub use watermark::Watermark;

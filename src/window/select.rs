@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::ids::SourceId;
 use crate::time::Timestamp;
 
+/// Frames closer together than this are not needed to see lips move, seconds.
+pub const LEAST_STEP_SECS: f64 = 0.0245;
+
 /// Picks, per source, the first frame at or after each tick of a grid of `1 / analyse_fps` from `t0`.
 ///
 /// A frame that comes after several ticks satisfies all of them, so no source is ever analysed faster

@@ -1,13 +1,14 @@
 //! Compressed streams in bags → pictures and sound with their capture times.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::message::{SoundCoding, VideoCodec};
 use crate::capture::downmix::Downmix;
-use crate::capture::gst::sample::{floats, i420};
+use crate::capture::gst::colour::Pictures;
+use crate::capture::gst::sample::floats;
 use crate::capture::gst::stream::{StreamDecoder, StreamKind, nanos};
 use crate::capture::sound::Resampled;
+use crate::media::Picture;
 use crate::time::Timestamp;
 
 /// A picture may come out this many packets after its own; then it is lost.
@@ -21,8 +22,7 @@ pub(super) struct Shown {
     pub(super) number: u64,
     pub(super) width: u32,
     pub(super) height: u32,
-    /// I420.
-    pub(super) pixels: Arc<[u8]>,
+    pub(super) picture: Picture,
 }
 
 /// A picture on its way through the decoder.
@@ -44,6 +44,7 @@ pub(super) struct VideoStream {
     /// Packets left out since the last key frame that could be used.
     without_key: u64,
     broken: Option<String>,
+    pictures: Pictures,
 }
 
 impl VideoStream {
@@ -55,6 +56,7 @@ impl VideoStream {
             pending: BTreeMap::new(),
             without_key: 0,
             broken: None,
+            pictures: Pictures::default(),
         }
     }
 
@@ -149,9 +151,9 @@ impl VideoStream {
                 continue;
             };
             let Inside { at, number, kept: true } = inside else { continue };
-            match i420(&sample) {
-                Ok((width, height, pixels)) => {
-                    out.push(Shown { at, number, width, height, pixels });
+            match self.pictures.take(&sample) {
+                Ok((width, height, picture)) => {
+                    out.push(Shown { at, number, width, height, picture });
                 }
                 Err(why) => {
                     lost.get_or_insert(why);

@@ -24,7 +24,7 @@ use crate::capture::error::CaptureError;
 use crate::capture::options::ReplayOptions;
 use crate::capture::playback::{Event, Outlet, Playback, Producer};
 use crate::ids::SourceId;
-use crate::media::{Block, Frame, Item, Picture, Pose, ToldWords};
+use crate::media::{Block, Frame, Item, Pose, ToldWords};
 use crate::time::{Span, Timestamp};
 
 /// A picture that is still inside its decoder after this long is called out: its stream pauses.
@@ -145,8 +145,8 @@ impl TopicState {
     }
 
     fn frame(&self, shown: Shown) -> Item {
-        let Shown { at, number, width, height, pixels } = shown;
-        let (source, picture) = (self.source.clone(), Picture::I420(pixels));
+        let Shown { at, number, width, height, picture } = shown;
+        let source = self.source.clone();
         Item::Frame(Frame { source, at, number, width, height, picture })
     }
 }

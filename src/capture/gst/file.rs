@@ -11,6 +11,7 @@ use gstreamer_pbutils::{
     DiscovererContainerInfo, DiscovererInfo, DiscovererResult, DiscovererVideoInfo,
 };
 
+use super::colour::Pictures;
 use super::created::{self, Created};
 use super::discover::discover;
 use super::{header, launch, packages, sample, tracks};
@@ -313,13 +314,15 @@ struct VideoTap {
     outlet: Outlet,
     source: SourceId,
     times: Times,
+    pictures: Pictures,
     next_number: u64,
     last: Option<Timestamp>,
 }
 
 impl VideoTap {
     fn connect(sink: &AppSink, outlet: Outlet, source: SourceId, times: Times) {
-        attach(sink, Self { outlet, source, times, next_number: 0, last: None });
+        let pictures = Pictures::default();
+        attach(sink, Self { outlet, source, times, pictures, next_number: 0, last: None });
     }
 
     /// When picture `number` was taken; `None`: that cannot be told.
@@ -357,14 +360,14 @@ impl Tap for VideoTap {
         if !self.outlet.wants(at) {
             return !self.outlet.is_closed();
         }
-        match sample::i420(sample) {
-            Ok((width, height, pixels)) => self.outlet.send(Event::Item(Item::Frame(Frame {
+        match self.pictures.take(sample) {
+            Ok((width, height, picture)) => self.outlet.send(Event::Item(Item::Frame(Frame {
                 source: self.source.clone(),
                 at,
                 number,
                 width,
                 height,
-                picture: crate::media::Picture::I420(pixels),
+                picture,
             }))),
             Err(why) => self.damaged(Cause::Undecodable, number, &why),
         }

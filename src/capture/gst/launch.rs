@@ -105,6 +105,31 @@ pub(in crate::capture) fn build(
     Ok(pipeline)
 }
 
+/// Has a live pipeline run by the machine's monotonic clock, whatever clocks its elements offer: a sound card's drifts, and
+/// what is seen and what is heard would part. Sources of sound then stamp what they read by that clock; how fast the card
+/// is is seen by these stamps, and none of its samples is left out or repeated to hide it.
+pub(in crate::capture) fn run_by_system_clock(pipeline: &gst::Pipeline) {
+    pipeline.use_clock(Some(&gst::SystemClock::obtain()));
+    pipeline.iterate_recurse().into_iter().flatten().for_each(|element| restamp(&element));
+    pipeline.connect_deep_element_added(|_, _, element| restamp(element));
+}
+
+/// Sets `slave-method` of a source of sound ([`GstAudioBaseSrc`]) that still has its default, which skips and repeats.
+///
+/// [`GstAudioBaseSrc`]: https://gstreamer.freedesktop.org/documentation/audio/gstaudiobasesrc.html
+fn restamp(element: &gst::Element) {
+    let base = gst::glib::Type::from_name("GstAudioBaseSrc");
+    if !base.is_some_and(|base| element.type_().is_a(base)) {
+        return;
+    }
+    let method = element.property_value("slave-method");
+    let is_default =
+        gst::glib::EnumValue::from_value(&method).is_some_and(|(_, value)| value.nick() == "skew");
+    if is_default {
+        element.set_property_from_str("slave-method", "re-timestamp");
+    }
+}
+
 /// The appsink of that name, if there is one.
 pub(in crate::capture) fn sink(pipeline: &gst::Pipeline, name: &str) -> Option<AppSink> {
     pipeline.by_name(name)?.downcast().ok()
@@ -141,6 +166,42 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_live_pipeline_runs_by_the_system_clock_whatever_sound_card_is_in_it() {
+        // ALSA's own null device offers a clock as any card does.
+        let card = "alsasrc device=null ! fakesink sync=false";
+        let Ok(pipeline) = build("card", card) else {
+            return eprintln!("SKIPPED: GStreamer's plugin for ALSA is not installed");
+        };
+        let runs_by = |pipeline: &gst::Pipeline| {
+            pipeline.set_state(gst::State::Playing).unwrap();
+            let clock = pipeline.bus().unwrap().timed_pop_filtered(
+                gst::ClockTime::from_seconds(10),
+                &[gst::MessageType::NewClock, gst::MessageType::Error],
+            );
+            let clock = clock.and_then(|message| match message.view() {
+                gst::MessageView::NewClock(new) => new.clock(),
+                _ => None,
+            });
+            pipeline.set_state(gst::State::Null).unwrap();
+            clock.unwrap()
+        };
+        assert!(!runs_by(&pipeline).is::<gst::SystemClock>() || pipeline.clock().is_some());
+        let pipeline = build("card", card).unwrap();
+        run_by_system_clock(&pipeline);
+        let clock = runs_by(&pipeline).downcast::<gst::SystemClock>().unwrap();
+        assert_eq!(clock.property::<gst::ClockType>("clock-type"), gst::ClockType::Monotonic);
+        let method = |text: &str| {
+            let pipeline = build("card", text).unwrap();
+            run_by_system_clock(&pipeline);
+            let value = pipeline.by_name("mic").unwrap().property_value("slave-method");
+            let (_, value) = gst::glib::EnumValue::from_value(&value).unwrap();
+            value.nick().to_owned()
+        };
+        assert_eq!(method("alsasrc name=mic ! fakesink"), "re-timestamp");
+        assert_eq!(method("alsasrc name=mic slave-method=none ! fakesink"), "none");
     }
 
     #[test]

@@ -1,10 +1,6 @@
-//! What comes out of an appsink: tightly packed I420 pictures and 32-bit float sound, with stream time.
-
-use std::sync::Arc;
+//! What comes out of an appsink: stream time, and 32-bit float sound. (Its pictures: [`colour`](super::colour).)
 
 use gstreamer as gst;
-use gstreamer_video::prelude::*;
-use gstreamer_video::{VideoFormat, VideoFrameRef, VideoInfo};
 
 use crate::capture::downmix::Downmix;
 
@@ -42,40 +38,6 @@ pub(in crate::capture) fn running_time(sample: &gst::Sample) -> Option<i64> {
     let pts = sample.buffer()?.pts()?;
     let segment = sample.segment()?.downcast_ref::<gst::ClockTime>()?;
     i64::try_from(segment.to_running_time(pts)?.nseconds()).ok()
-}
-
-/// A picture's width, height and I420 planes without row padding; one copy.
-pub(in crate::capture) fn i420(sample: &gst::Sample) -> Result<(u32, u32, Arc<[u8]>), String> {
-    let buffer = sample.buffer().ok_or("a sample without a buffer")?;
-    let caps = sample.caps().ok_or("a picture without caps")?;
-    let info = VideoInfo::from_caps(caps).map_err(|error| error.to_string())?;
-    if info.format() != VideoFormat::I420 {
-        return Err(format!(
-            "appsink \"video\" gets {:?}; end the pipeline in video/x-raw,format=I420",
-            info.format()
-        ));
-    }
-    let frame = VideoFrameRef::from_buffer_ref_readable(buffer, &info)
-        .map_err(|_| "a picture that cannot be mapped".to_owned())?;
-    let (width, height) = (frame.width() as usize, frame.height() as usize);
-    let (half_width, half_height) = (width.div_ceil(2), height.div_ceil(2));
-    let planes = [(0, width, height), (1, half_width, half_height), (2, half_width, half_height)];
-    let size = planes.iter().map(|(_, width, height)| width * height).sum();
-    let mut packed: Arc<[u8]> = std::iter::repeat_n(0, size).collect();
-    let mut rest = Arc::get_mut(&mut packed).ok_or("a shared picture")?;
-    for (plane, width, height) in planes {
-        let stride = usize::try_from(
-            *frame.plane_stride().get(plane as usize).ok_or("a picture without planes")?,
-        )
-        .map_err(|_| "a picture with rows upside down")?;
-        let bytes = frame.plane_data(plane).map_err(|error| error.to_string())?;
-        let (rows, after) = rest.split_at_mut(width * height);
-        for (row, from) in rows.chunks_exact_mut(width.max(1)).zip(bytes.chunks(stride.max(1))) {
-            row.copy_from_slice(from.get(..width).ok_or("a picture whose rows are too short")?);
-        }
-        rest = after;
-    }
-    Ok((frame.width(), frame.height(), packed))
 }
 
 /// A run of sound, 16 kHz, 32-bit float, any number of interleaved channels → one. `mix` is made anew where the number

@@ -43,7 +43,7 @@ impl StreamDecoder {
     /// When an element is not installed; the error names the package.
     pub(in crate::capture) fn start(kind: StreamKind) -> Result<Self, CaptureError> {
         let end = if kind.video {
-            "videoconvert ! video/x-raw,format=I420"
+            "video/x-raw"
         } else {
             "audioconvert dithering=none ! audioresample ! \
              audio/x-raw,format=F32LE,rate=16000,layout=interleaved"

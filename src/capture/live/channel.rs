@@ -1,10 +1,11 @@
 //! A bounded channel that never makes a source wait: full, it drops its oldest item and counts it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
 
+use super::clock::StampHealth;
 use crate::ids::SourceId;
 use crate::media::Item;
 
@@ -17,14 +18,23 @@ pub(super) struct Lane {
     oldest: Receiver<Item>,
     sent: Arc<AtomicU64>,
     dropped: Arc<AtomicU64>,
+    stamps: Arc<StampGauges>,
+}
+
+/// How the stamps of what is put in fit their arrival.
+#[derive(Debug, Default)]
+struct StampGauges {
+    refused: AtomicU64,
+    anchored: AtomicU64,
+    off_nanos: AtomicI64,
 }
 
 impl Lane {
     /// A lane of at least one item, and its receiver.
     pub(super) fn new(source: SourceId, capacity: usize) -> (Self, Receiver<Item>) {
         let (sender, receiver) = bounded(capacity.max(1));
-        let (sent, dropped) = (Arc::default(), Arc::default());
-        (Self { source, sender, oldest: receiver.clone(), sent, dropped }, receiver)
+        let (sent, dropped, stamps) = Default::default();
+        (Self { source, sender, oldest: receiver.clone(), sent, dropped, stamps }, receiver)
     }
 
     /// Puts an item in; never waits.
@@ -42,6 +52,22 @@ impl Lane {
     /// So many more that were captured for it came to nothing elsewhere: they count as dropped.
     pub(super) fn lose(&self, items: usize) {
         self.dropped.fetch_add(items as u64, Ordering::Relaxed);
+    }
+
+    /// Tells how the stamps of what is put in fit their arrival.
+    pub(super) fn stamped(&self, health: StampHealth) {
+        self.stamps.refused.store(health.refused, Ordering::Relaxed);
+        self.stamps.anchored.store(health.anchored, Ordering::Relaxed);
+        self.stamps.off_nanos.store(health.off, Ordering::Relaxed);
+    }
+
+    /// What was last told of that.
+    pub(super) fn stamps(&self) -> StampHealth {
+        StampHealth {
+            refused: self.stamps.refused.load(Ordering::Relaxed),
+            anchored: self.stamps.anchored.load(Ordering::Relaxed),
+            off: self.stamps.off_nanos.load(Ordering::Relaxed),
+        }
     }
 
     /// How many items were ever put in.

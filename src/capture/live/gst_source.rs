@@ -9,13 +9,15 @@ use gstreamer_app::{AppSink, AppSinkCallbacks};
 use super::channel::Lane;
 use super::clock::CaptureClock;
 use super::echo::without_echo;
+use super::frame_tap::{CameraState, FrameTap, FramesWanted};
 use super::sound_tap::SoundTap;
 use super::supervise::{Device, Source};
 use crate::capture::error::CaptureError;
+use crate::capture::gst::colour::Pictures;
 use crate::capture::gst::{launch, sample};
 use crate::config::without_secrets;
 use crate::ids::SourceId;
-use crate::media::{Frame, Item, Picture};
+use crate::time::Timestamp;
 
 /// A launch description that is looked up and started any number of times.
 pub(super) struct PipelineSource {
@@ -23,15 +25,8 @@ pub(super) struct PipelineSource {
     launch: Launch,
     /// Frames, sound: what it was asked for at first.
     yields: (bool, bool),
-    video: Arc<Mutex<VideoState>>,
+    video: Arc<Mutex<CameraState>>,
     audio_clock: Arc<Mutex<CaptureClock>>,
-}
-
-/// What a camera keeps over restarts.
-#[derive(Debug, Default)]
-struct VideoState {
-    clock: CaptureClock,
-    next_number: u64,
 }
 
 /// Which launch description, and of what.
@@ -79,12 +74,18 @@ type Failure = Arc<Mutex<Option<String>>>;
 impl PipelineSource {
     /// `launch`: pipelines with appsinks `video` and/or `audio`. While it is not there, the source is taken to yield
     /// `otherwise` (frames, sound), and fails when it is opened.
-    pub(super) fn new(id: &str, launch: Launch, otherwise: (bool, bool)) -> Self {
+    pub(super) fn new(
+        id: &str,
+        launch: Launch,
+        otherwise: (bool, bool),
+        wanted: FramesWanted,
+    ) -> Self {
         let yields = launch.paragraphs().map_or(otherwise, |paragraphs| {
             let any = |sink| paragraphs.iter().any(|text| launch::has_sink(text, sink));
             (any("video"), any("audio"))
         });
-        let (video, audio_clock) = Default::default();
+        let (video, audio_clock) = (Mutex::new(CameraState::new(wanted)), Arc::default());
+        let video = Arc::new(video);
         Self { id: SourceId::new(id), launch, yields, video, audio_clock }
     }
 }
@@ -104,11 +105,11 @@ impl Source for PipelineSource {
         let mut device = Pipelines { pipelines, sounds, failure: Arc::clone(&failure) };
         let (frames_wanted, sound_wanted) = self.yields;
         for pipeline in self.launch.build(self.id.as_str())? {
-            // Never by a sound card's clock: it drifts, and what is seen and what is heard would part.
-            pipeline.use_clock(Some(&gst::SystemClock::obtain()));
+            launch::run_by_system_clock(&pipeline);
             watch(&pipeline, &failure);
             if let Some(sink) = launch::sink(&pipeline, "video").filter(|_| frames_wanted) {
-                tap_video(&sink, &pipeline, frames.clone(), Arc::clone(&self.video), &failure);
+                let tap = FrameTap::new(frames.clone(), Arc::clone(&self.video));
+                tap_video(&sink, &pipeline, tap, &failure);
             }
             if let Some(sink) = launch::sink(&pipeline, "audio").filter(|_| sound_wanted) {
                 let clock = Arc::clone(&self.audio_clock);
@@ -183,33 +184,21 @@ fn times(sample: &gst::Sample, pipeline: &gst::glib::WeakRef<gst::Pipeline>) -> 
     (sample::running_time(sample).unwrap_or(now), now)
 }
 
-fn tap_video(
-    sink: &AppSink,
-    pipeline: &gst::Pipeline,
-    lane: Lane,
-    state: Arc<Mutex<VideoState>>,
-    failure: &Failure,
-) {
+fn tap_video(sink: &AppSink, pipeline: &gst::Pipeline, tap: FrameTap, failure: &Failure) {
     let (pipeline, failure) = (pipeline.downgrade(), Arc::clone(failure));
-    {
-        let mut state = lock(&state);
-        state.clock = state.clock.restarted();
-    }
+    let mut pictures = Pictures::default();
     let callbacks = AppSinkCallbacks::builder().new_sample(move |sink| {
         let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
         let (running, now) = times(&sample, &pipeline);
-        let (at, number) = {
-            let mut state = lock(&state);
-            state.next_number += 1;
-            (state.clock.capture_time(running, now), state.next_number - 1)
+        let Some(taken) = tap.take(running, now, Timestamp::wall_clock()) else {
+            return Ok(gst::FlowSuccess::Ok);
         };
-        let (width, height, pixels) = sample::i420(&sample).map_err(|why| {
-            lane.lose(1);
+        let (width, height, picture) = pictures.take(&sample).map_err(|why| {
+            tap.lose(taken);
             lock(&failure).get_or_insert(why);
             gst::FlowError::Error
         })?;
-        let (source, picture) = (lane.source.clone(), Picture::I420(pixels));
-        lane.push(Item::Frame(Frame { source, at, number, width, height, picture }));
+        tap.push(taken, (width, height), picture);
         Ok(gst::FlowSuccess::Ok)
     });
     sink.set_callbacks(callbacks.build());
@@ -231,12 +220,17 @@ fn tap_audio(
     let callbacks = AppSinkCallbacks::builder().new_sample(move |sink| {
         let sample = sink.pull_sample().map_err(|_| gst::FlowError::Eos)?;
         let (running, now) = times(&sample, &pipeline);
-        let at = lock(&clock).capture_time(running, now);
+        let (at, stamps) = {
+            let mut clock = lock(&clock);
+            (clock.capture_time(running, now, Timestamp::wall_clock()), clock.health())
+        };
         let samples = sample::floats(&sample, &mut mix).map_err(|why| {
             lock(&failure).get_or_insert(why);
             gst::FlowError::Error
         })?;
-        lock(&sound).push(at, &samples);
+        let mut sound = lock(&sound);
+        sound.stamped(stamps);
+        sound.push(at, &samples);
         Ok(gst::FlowSuccess::Ok)
     });
     sink.set_callbacks(callbacks.build());

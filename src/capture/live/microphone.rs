@@ -12,6 +12,7 @@ use super::supervise::{Device, Source};
 use crate::capture::error::CaptureError;
 use crate::capture::sound::{Resampled, Sample, SoundFormat};
 use crate::ids::SourceId;
+use crate::time::Timestamp;
 
 /// A cpal input device, by its id or name.
 pub(super) struct CpalSource {
@@ -143,11 +144,11 @@ impl Tap {
         let nanos = |instant: StreamInstant| {
             i64::try_from(instant.saturating_duration_since(first).as_nanos()).unwrap_or(0)
         };
-        let at = self
-            .clock
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .capture_time(nanos(times.capture), nanos(times.callback));
+        let (capture, callback) = (nanos(times.capture), nanos(times.callback));
+        let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = clock.capture_time(capture, callback, Timestamp::wall_clock());
+        self.sound.stamped(clock.health());
+        drop(clock);
         // Of an FFT of constant size nothing but a bug can fail; then the stall is noticed.
         let Ok((samples, earlier_secs)) = self.resampled.take(bytes) else { return };
         self.sound.push(at.plus_secs(-earlier_secs), &samples);

@@ -7,10 +7,12 @@
 mod channel;
 mod clock;
 mod echo;
+mod frame_tap;
 mod gst_source;
 mod microphone;
 mod sound_tap;
 mod supervise;
+mod time;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -20,10 +22,13 @@ use gstreamer::glib;
 use serde::Serialize;
 
 use self::channel::Lane;
+pub use self::frame_tap::FramesWanted;
 use self::gst_source::{Launch, PipelineSource};
 use self::microphone::CpalSource;
 pub(in crate::capture) use self::supervise::Pace;
 use self::supervise::{STOPS_WITHIN, Source, Supervised};
+use self::time::Clocks;
+use super::drift;
 use super::error::CaptureError;
 use crate::config::{Camera, EchoCancelling, Microphone, MicrophoneBackend, Window};
 use crate::ids::SourceId;
@@ -48,7 +53,7 @@ pub enum SourceState {
 }
 
 /// State and counters of a live source.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SourceHealth {
     /// Which.
     pub id: SourceId,
@@ -62,6 +67,12 @@ pub struct SourceHealth {
     pub dropped_blocks: u64,
     /// Why it was last started again.
     pub last_error: Option<String>,
+    /// Frames and runs of sound whose stamps could not be: the time of their arrival was taken.
+    pub refused_stamps: u64,
+    /// How often its stamps were put together with their arrival again, or the wall clock was set, by more than 0.1 s.
+    pub anchored: u64,
+    /// By how much its stamps and their arrival had parted when that was last looked at, seconds; positive: they fell behind.
+    pub stamps_off_secs: f64,
 }
 
 /// One channel out of a source, with the item that is next in it.
@@ -87,6 +98,7 @@ pub struct LiveSources {
     idle_timeout: Duration,
     released: Option<Timestamp>,
     started: (Instant, Timestamp),
+    clocks: Clocks,
     /// Nothing more is captured.
     stopped: bool,
 }
@@ -98,7 +110,8 @@ impl std::fmt::Debug for LiveSources {
 }
 
 impl LiveSources {
-    /// Starts every source. One that does not come up is tried again; it holds back none of the others.
+    /// Starts every source; cameras hand on the frames that are `wanted`. One that does not come up is tried again; it
+    /// holds back none of the others.
     ///
     /// # Errors
     /// When two sources have one name.
@@ -106,14 +119,16 @@ impl LiveSources {
         cameras: &[Camera],
         microphones: &[Microphone],
         window: &Window,
+        wanted: FramesWanted,
     ) -> Result<Self, CaptureError> {
-        Self::start_at(cameras, microphones, window, Pace::default())
+        Self::start_at(cameras, microphones, window, wanted, Pace::default())
     }
 
     pub(in crate::capture) fn start_at(
         cameras: &[Camera],
         microphones: &[Microphone],
         window: &Window,
+        wanted: FramesWanted,
         pace: Pace,
     ) -> Result<Self, CaptureError> {
         let mut names: Vec<_> =
@@ -126,12 +141,14 @@ impl LiveSources {
         let mut sources: Vec<Box<dyn Source>> = Vec::new();
         for camera in cameras {
             let launch = camera_launch(camera);
-            sources.push(Box::new(PipelineSource::new(&camera.id, launch, (true, false))));
+            let source = PipelineSource::new(&camera.id, launch, (true, false), wanted);
+            sources.push(Box::new(source));
         }
         for microphone in microphones {
             sources.push(microphone_source(microphone));
         }
-        Ok(Self::over(sources, microphones, window, pace))
+        let window = Window { frame_queue: wanted.queue(window), ..window.clone() };
+        Ok(Self::over(sources, microphones, &window, pace, Clocks::default()))
     }
 
     /// Starts these sources; `microphones` tells whose sound comes late.
@@ -140,8 +157,9 @@ impl LiveSources {
         microphones: &[Microphone],
         window: &Window,
         pace: Pace,
+        clocks: Clocks,
     ) -> Self {
-        let now = Instant::now();
+        let now = clocks.instant();
         let (mut supervised, mut feeds) = (Vec::new(), Vec::new());
         for source in sources {
             let id = source.id();
@@ -176,7 +194,8 @@ impl LiveSources {
             feeds,
             idle_timeout: Duration::try_from_secs_f64(window.idle_timeout_secs).unwrap_or_default(),
             released: None,
-            started: (now, Timestamp::wall_clock()),
+            started: (now, clocks.wall()),
+            clocks,
             stopped: false,
         }
     }
@@ -203,7 +222,7 @@ impl LiveSources {
     /// An item is due when every other source has come as far, or has been silent for
     /// `window.idle_timeout_secs`. What comes later than that is dropped and counted.
     pub fn next(&mut self, timeout: Duration) -> Option<Item> {
-        let deadline = Instant::now() + timeout;
+        let deadline = self.clocks.instant() + timeout;
         loop {
             self.fill();
             if let Some(index) = self.due() {
@@ -211,7 +230,7 @@ impl LiveSources {
                 self.released = self.released.max(Some(item.at()));
                 return Some(item);
             }
-            let now = Instant::now();
+            let now = self.clocks.instant();
             if now >= deadline {
                 return None;
             }
@@ -223,14 +242,14 @@ impl LiveSources {
     /// No item before this will be handed out any more; goes on with the wall clock when all are silent.
     #[must_use]
     pub fn watermark(&self) -> Timestamp {
-        let now = Instant::now();
+        let now = self.clocks.instant();
         let heads = self.feeds.iter().filter_map(|feed| feed.head.as_ref().map(Item::at));
         let awaited = self
             .feeds
             .iter()
             .filter(|feed| feed.head.is_none() && now - feed.heard <= self.idle_timeout)
             .map(|feed| feed.reached.unwrap_or(self.started.1));
-        let silent = Timestamp::wall_clock() - self.idle_timeout;
+        let silent = self.clocks.wall() - self.idle_timeout;
         heads.chain(awaited).min().unwrap_or(silent).max(self.released.unwrap_or(self.started.1))
     }
 
@@ -270,14 +289,14 @@ impl LiveSources {
     /// Seconds by which the wall clock has jumped since the start; `None` while it runs true.
     #[must_use]
     pub fn clock_jump_secs(&self) -> Option<f64> {
-        let expected = self.started.1 + self.started.0.elapsed();
-        let off = Timestamp::wall_clock().secs_since(expected);
+        let passed = self.clocks.instant().saturating_duration_since(self.started.0);
+        let off = self.clocks.wall().secs_since(self.started.1 + passed);
         (off.abs() > CLOCK_JUMP_SECS).then_some(off)
     }
 
     /// Takes a head for every feed that has one waiting.
     fn fill(&mut self) {
-        let now = Instant::now();
+        let now = self.clocks.instant();
         for feed in &mut self.feeds {
             while feed.head.is_none()
                 && let Ok(mut item) = feed.receiver.try_recv()
@@ -288,7 +307,13 @@ impl LiveSources {
                 {
                     block.at = block.at.plus_secs(-feed.behind_secs);
                 }
-                let end = if let Item::Block(block) = &item { block.end() } else { item.at() };
+                let end = match &item {
+                    // Where its clock drifts, the next block begins by so much earlier.
+                    Item::Block(block) => Timestamp::from_nanos(
+                        block.end().as_nanos().saturating_sub(drift::STEP_NANOS),
+                    ),
+                    Item::Frame(_) | Item::Pose(..) | Item::Words(_) => item.at(),
+                };
                 feed.reached = feed.reached.max(Some(end));
                 if self.released.is_some_and(|released| item.at() < released) {
                     feed.lane.lose(1);
@@ -301,7 +326,7 @@ impl LiveSources {
 
     /// The feed whose head is due.
     fn due(&self) -> Option<usize> {
-        let now = Instant::now();
+        let now = self.clocks.instant();
         let (at, _, index) = (0..self.feeds.len())
             .filter_map(|index| {
                 let item = self.feeds[index].head.as_ref()?;
@@ -404,7 +429,10 @@ pub fn needs_sound_card(microphone: &Microphone) -> bool {
 /// The source of a `[[microphone]]`.
 fn microphone_source(microphone: &Microphone) -> Box<dyn Source> {
     match microphone_launch(microphone) {
-        Some(launch) => Box::new(PipelineSource::new(&microphone.id, launch, (false, true))),
+        Some(launch) => {
+            let yields = (false, true);
+            Box::new(PipelineSource::new(&microphone.id, launch, yields, FramesWanted::All))
+        }
         None => Box::new(CpalSource::new(&microphone.id, microphone.device.as_deref())),
     }
 }
@@ -439,4 +467,7 @@ fn microphone_launch(microphone: &Microphone) -> Option<Launch> {
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
-mod tests;
+mod long_tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(in crate::capture) mod tests;

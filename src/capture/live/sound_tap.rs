@@ -1,6 +1,7 @@
 //! A device's sound on its way into its lane.
 
 use super::channel::Lane;
+use super::clock::StampHealth;
 use crate::capture::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 use crate::media::{Block, Item};
 use crate::time::Timestamp;
@@ -19,6 +20,11 @@ impl SoundTap {
     pub(super) fn new(lane: Lane) -> Self {
         let blocks = Blocks::new(lane.source.clone(), Stamps::AtCapture);
         Self { lane, blocks, left_out: 0 }
+    }
+
+    /// Tells how the stamps of what is taken fit their arrival.
+    pub(super) fn stamped(&self, health: StampHealth) {
+        self.lane.stamped(health);
     }
 
     /// Takes 16 kHz mono samples of which the first was captured at `at`.

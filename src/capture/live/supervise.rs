@@ -127,6 +127,8 @@ impl Supervised {
     /// State and counters.
     pub(super) fn health(&self) -> SourceHealth {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (frames, sound) = (self.frames.stamps(), self.sound.stamps());
+        let off = if frames.off.abs() > sound.off.abs() { frames.off } else { sound.off };
         SourceHealth {
             id: self.id.clone(),
             state: state.state,
@@ -134,6 +136,9 @@ impl Supervised {
             dropped_frames: self.frames.dropped(),
             dropped_blocks: self.sound.dropped(),
             last_error: state.last_error.clone(),
+            refused_stamps: frames.refused + sound.refused,
+            anchored: frames.anchored + sound.anchored,
+            stamps_off_secs: off as f64 * 1e-9,
         }
     }
 

@@ -10,12 +10,12 @@ use crate::media::{Frame, Picture};
 
 const SOUND: &str = "audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved";
 
-fn quick() -> Pace {
+pub(in crate::capture) fn quick() -> Pace {
     let ms = Duration::from_millis;
     Pace { stall: ms(600), first_pause: ms(100), longest_pause: ms(400) }
 }
 
-fn camera(id: &str, pipeline: &str) -> Camera {
+pub(in crate::capture) fn camera(id: &str, pipeline: &str) -> Camera {
     Camera {
         id: id.to_owned(),
         pipeline: Some(pipeline.to_owned()),
@@ -60,6 +60,7 @@ fn cameras_and_microphones_come_in_event_time_order_with_the_wall_clock() {
         &[camera("door", "test"), camera("desk", &video(10, ""))],
         &[microphone("ears", &tone)],
         &Window::default(),
+        FramesWanted::All,
     )
     .unwrap();
     let items = listen(&mut live, 3.0);
@@ -89,6 +90,7 @@ fn a_source_that_dies_comes_back_and_one_that_stalls_does_not_hold_up_the_others
         ],
         &[],
         &window,
+        FramesWanted::All,
         quick(),
     )
     .unwrap();
@@ -155,7 +157,8 @@ fn a_film_is_played_at_its_own_pace_and_begins_anew() {
     let uri = Some(film.display().to_string());
     let camera = Camera { uri, pipeline: None, ..camera("film", "") };
     let pace = Pace { stall: Duration::from_secs(3), ..quick() };
-    let mut live = LiveSources::start_at(&[camera], &[], &Window::default(), pace).unwrap();
+    let mut live =
+        LiveSources::start_at(&[camera], &[], &Window::default(), FramesWanted::All, pace).unwrap();
     let items = listen(&mut live, 4.0);
     let times: Vec<f64> = items.iter().map(|item| item.at().secs_since(items[0].at())).collect();
     assert!(times.len() > 25, "it is played again: {times:?}");
@@ -195,7 +198,8 @@ fn a_network_camera_over_http_is_seen() {
     let uri = Some(format!("http://{address}/video.mjpg"));
     let camera = Camera { uri, pipeline: None, ..camera("c", "") };
     let pace = Pace { stall: Duration::from_secs(5), ..quick() };
-    let mut live = LiveSources::start_at(&[camera], &[], &Window::default(), pace).unwrap();
+    let mut live =
+        LiveSources::start_at(&[camera], &[], &Window::default(), FramesWanted::All, pace).unwrap();
     let items = listen(&mut live, 4.0);
     assert!(items.len() > 20, "{} pictures, {:?}", items.len(), live.health());
 }
@@ -226,9 +230,13 @@ fn a_slow_consumer_loses_the_oldest_frames_and_no_sound() {
     let tone = format!(
         "audiotestsrc is-live=true samplesperbuffer=1600 ! {SOUND} ! appsink name=audio sync=false"
     );
-    let mut live =
-        LiveSources::start(&[camera("c", &video(30, ""))], &[microphone("m", &tone)], &window)
-            .unwrap();
+    let mut live = LiveSources::start(
+        &[camera("c", &video(30, ""))],
+        &[microphone("m", &tone)],
+        &window,
+        FramesWanted::All,
+    )
+    .unwrap();
     std::thread::sleep(Duration::from_secs(2));
     let health = live.health();
     assert!(health[0].dropped_frames > 20, "{health:?}");
@@ -275,7 +283,13 @@ fn scripted() -> (LiveSources, [Lane; 2]) {
     let source = |id| -> Box<dyn Source> { Box::new(Scripted { id, opened: opened.clone() }) };
     let window = Window { idle_timeout_secs: 3_600.0, frame_queue: 3, ..Window::default() };
     let pace = Pace { stall: Duration::from_secs(3_600), ..quick() };
-    let live = LiveSources::over(vec![source("desk"), source("door")], &[], &window, pace);
+    let live = LiveSources::over(
+        vec![source("desk"), source("door")],
+        &[],
+        &window,
+        pace,
+        Clocks::default(),
+    );
     let mut lanes = [(); 2].map(|()| lanes.recv_timeout(Duration::from_secs(30)).unwrap());
     lanes.sort_by(|a, b| a.source.cmp(&b.source));
     (live, lanes)
@@ -342,7 +356,9 @@ fn a_microphone_that_dies_loses_none_of_its_sound() {
     let hour = Duration::from_secs(3_600);
     let pace = Pace { stall: hour, first_pause: hour, longest_pause: hour };
     let microphones = [microphone("ears", &tone)];
-    let mut live = LiveSources::start_at(&[], &microphones, &Window::default(), pace).unwrap();
+    let mut live =
+        LiveSources::start_at(&[], &microphones, &Window::default(), FramesWanted::All, pace)
+            .unwrap();
     let patience = Instant::now() + Duration::from_secs(30);
     let mut samples = 0;
     while samples < 5 * 700 && Instant::now() < patience {
@@ -384,7 +400,7 @@ fn a_source_that_hangs_is_told_of_and_left_behind_and_one_that_panics_is_started
         Box::new(Stubborn { id: "hangs", held: Some(held) }),
         Box::new(Stubborn { id: "panics", held: None }),
     ];
-    let live = LiveSources::over(sources, &[], &Window::default(), quick());
+    let live = LiveSources::over(sources, &[], &Window::default(), quick(), Clocks::default());
     let patience = Instant::now() + Duration::from_secs(30);
     let shown = || !live.hanging().is_empty() && live.health()[1].restarts >= 2;
     while !shown() && Instant::now() < patience {
@@ -408,7 +424,7 @@ fn a_source_that_hangs_is_told_of_and_left_behind_and_one_that_panics_is_started
 fn two_sources_of_one_name_are_refused() {
     let window = Window::default();
     let twice = [camera("a", "test"), camera("a", "test")];
-    assert!(LiveSources::start(&twice, &[], &window).is_err());
+    assert!(LiveSources::start(&twice, &[], &window, FramesWanted::All).is_err());
 }
 
 /// Where no card is, ALSA's own plugins stand in for one:
@@ -420,7 +436,9 @@ fn a_cpal_microphone_gives_blocks_or_says_what_is_missing() {
         backend: MicrophoneBackend::Cpal,
         ..Microphone::default()
     };
-    let mut live = LiveSources::start_at(&[], &[microphone], &Window::default(), quick()).unwrap();
+    let mut live =
+        LiveSources::start_at(&[], &[microphone], &Window::default(), FramesWanted::All, quick())
+            .unwrap();
     let items = listen(&mut live, 2.0);
     let health = live.health();
     match &health[0].last_error {

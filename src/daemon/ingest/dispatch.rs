@@ -10,7 +10,7 @@ use super::{Border, DispatchPart, Gauges, Inbox, Pace, Part, camera, microphone}
 use crate::ids::SourceId;
 use crate::media::{Frame, Item};
 use crate::time::Timestamp;
-use crate::window::{ClipClock, FrameSelector};
+use crate::window::{ClipClock, FrameSelector, LEAST_STEP_SECS};
 
 /// The stages have ended before the feed: the sealer met a fault, or a worker broke down.
 #[derive(Debug)]
@@ -51,6 +51,8 @@ pub(super) struct Dispatcher {
     pub(super) inbox: Inbox,
     pub(super) clip_secs: f64,
     pub(super) analyse_fps: f64,
+    /// Where the grid of the frames that are analysed begins; `None`: with the first item.
+    pub(super) grid: Option<Timestamp>,
     pub(super) progress: Option<Progress>,
     /// Per microphone: sound before this is done with (resumed replays).
     pub(super) consumed: BTreeMap<SourceId, Timestamp>,
@@ -62,8 +64,6 @@ pub(super) struct Dispatcher {
 
 /// Of a long time without anything so many clips are sealed; recorders pause for months, and clocks are set.
 const MOST_EMPTY: usize = 10;
-/// Frames closer together than this are not needed to see lips move, seconds.
-const LEAST_STEP_SECS: f64 = 0.0245;
 /// Frames that wait for the next analysed one at most: less than a second's.
 const MOST_BETWEEN: usize = 24;
 
@@ -81,10 +81,10 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    fn begin(t0: Timestamp, clip_secs: f64, analyse_fps: f64) -> Self {
+    fn begin(t0: Timestamp, grid: Timestamp, clip_secs: f64, analyse_fps: f64) -> Self {
         Self {
             clock: ClipClock::new(t0, clip_secs),
-            selector: FrameSelector::new(t0, analyse_fps),
+            selector: FrameSelector::new(grid, analyse_fps),
             index: 0,
             done_before: Timestamp::from_nanos(i64::MIN),
             part: DispatchPart::default(),
@@ -106,9 +106,9 @@ impl Dispatcher {
         }
         let at = item.at();
         let (clip_secs, analyse_fps) = (self.clip_secs, self.analyse_fps);
-        let fresh = self.progress.is_none();
+        let (grid, fresh) = (self.grid.unwrap_or(at), self.progress.is_none());
         let progress =
-            self.progress.get_or_insert_with(|| Progress::begin(at, clip_secs, analyse_fps));
+            self.progress.get_or_insert_with(|| Progress::begin(at, grid, clip_secs, analyse_fps));
         if let Some(mouths) = self.mouths.as_ref().filter(|_| fresh) {
             mouths.begin(progress.clock);
         }

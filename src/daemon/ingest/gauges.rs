@@ -30,6 +30,21 @@ pub struct SourceGauge {
     pub restarts: u64,
     /// Of these, in the running session.
     session_restarts: u64,
+    /// Live: stamps that could not be.
+    pub refused_stamps: u64,
+    /// Live: how often its stamps were put together with their arrival again.
+    pub anchored: u64,
+    /// Live: by how much they had parted when that was last looked at, seconds.
+    pub stamps_off_secs: Option<f64>,
+    /// The two counts of the running session.
+    session_stamps: (u64, u64),
+}
+
+/// What a count that begins at zero with each session adds to one that does not.
+fn more(now: u64, before: &mut u64) -> u64 {
+    let more = now.checked_sub(*before).unwrap_or(now);
+    *before = now;
+    more
 }
 
 /// Everything at one moment.
@@ -136,10 +151,10 @@ impl Gauges {
         for source in sources {
             let gauge = readings.sources.entry(source.id.clone()).or_default();
             gauge.state = Some(source.state);
-            // Each session counts from zero.
-            let more = source.restarts.checked_sub(gauge.session_restarts);
-            gauge.restarts += more.unwrap_or(source.restarts);
-            gauge.session_restarts = source.restarts;
+            gauge.restarts += more(source.restarts, &mut gauge.session_restarts);
+            gauge.refused_stamps += more(source.refused_stamps, &mut gauge.session_stamps.0);
+            gauge.anchored += more(source.anchored, &mut gauge.session_stamps.1);
+            gauge.stamps_off_secs = Some(source.stamps_off_secs);
         }
     }
 
@@ -206,6 +221,8 @@ impl Gauges {
             (gauge.waiting, gauge.wanted_per_sec) = (0, None);
             gauge.state = gauge.state.map(|_| SourceState::Stopped);
             gauge.session_restarts = 0;
+            gauge.session_stamps = (0, 0);
+            gauge.stamps_off_secs = None;
         }
     }
 }
@@ -230,6 +247,9 @@ mod tests {
                 dropped_frames: 0,
                 dropped_blocks: 0,
                 last_error: None,
+                refused_stamps: restarts,
+                anchored: 0,
+                stamps_off_secs: 0.0,
             };
             gauges.health(&[source]);
         };

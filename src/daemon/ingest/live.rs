@@ -9,7 +9,7 @@ use super::dispatch::{Dispatcher, StagesGone};
 use super::perceivers::Calibrations;
 use super::report::{Report, SessionEnd};
 use super::session::{IngestError, Session, SessionSettings};
-use crate::capture::{LiveSources, SourceHealth};
+use crate::capture::{FramesWanted, LiveSources, SourceHealth};
 use crate::config::{EchoCancelling, Microphone};
 use crate::ids::{SessionId, SourceId};
 use crate::media::Item;
@@ -33,8 +33,17 @@ pub struct LiveContext<'a> {
     pub health: &'a TellHealth<'a>,
     /// Asked every second: whether a new session is due because the configuration has changed.
     pub changed: &'a dyn Fn() -> bool,
-    /// Told of every item before it is handed on; must not wait.
-    pub tap: &'a dyn Fn(&Item),
+    /// Told of every item before it is handed on; must not wait. Where it is there, cameras hand on every frame, else those
+    /// that are looked at.
+    pub tap: Option<&'a dyn Fn(&Item)>,
+}
+
+impl LiveContext<'_> {
+    fn tell(&self, item: &Item) {
+        if let Some(tap) = self.tap {
+            tap(item);
+        }
+    }
 }
 
 /// Remembers what the configured cameras and microphones deliver, until it is stopped, or the wall clock
@@ -53,7 +62,14 @@ pub fn live(
 fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionEnd, IngestError> {
     let began = Instant::now();
     let config = Arc::clone(&settings.config);
-    let mut sources = LiveSources::start(&config.camera, &config.microphone, &config.window)?;
+    let per_sec = config.window.analyse_fps;
+    let wanted = match context.tap {
+        Some(_) => FramesWanted::All,
+        None if settings.perceivers.scores_mouths() => FramesWanted::WithMouths(per_sec),
+        None => FramesWanted::Analysed(per_sec),
+    };
+    let mut sources =
+        LiveSources::start(&config.camera, &config.microphone, &config.window, wanted)?;
     let (cameras, microphones) = (sources.cameras(), sources.microphones());
     let cancels = |one: &&Microphone| one.echo != EchoCancelling::None;
     let cancelled = config.microphone.iter().filter(cancels).map(|one| SourceId::new(&one.id));
@@ -158,7 +174,7 @@ fn feed(
             return Why::Stopped;
         }
         if let Some(item) = sources.next(LOOK).filter(|item| dispatcher.may_take(item)) {
-            (context.tap)(&item);
+            context.tell(&item);
             match dispatcher.item(item) {
                 Ok(true) => {}
                 Ok(false) => return Why::Stopped,
@@ -194,7 +210,7 @@ fn drain(dispatcher: &mut Dispatcher, sources: &mut LiveSources, context: &LiveC
         if !dispatcher.may_take(&item) {
             continue;
         }
-        (context.tap)(&item);
+        context.tell(&item);
         if !matches!(dispatcher.item(item), Ok(true)) {
             return;
         }
@@ -235,7 +251,7 @@ mod tests {
             calibration_file: None,
         };
         let window = Window { frame_queue: 2, analyse_fps: WANTED, ..Window::default() };
-        let mut sources = LiveSources::start(&[camera], &[], &window).unwrap();
+        let mut sources = LiveSources::start(&[camera], &[], &window, FramesWanted::All).unwrap();
         let (parts, _gathered) = unbounded();
         let mut dispatcher = Dispatcher {
             cameras: BTreeMap::from([(SourceId::new("front"), steps)]),
@@ -247,12 +263,13 @@ mod tests {
             inbox: Inbox::default(),
             clip_secs: window.clip_secs,
             analyse_fps: window.analyse_fps,
+            grid: None,
             progress: None,
             consumed: BTreeMap::new(),
             mouths: None,
             between: BTreeMap::new(),
         };
-        let context = LiveContext { stop, health: &|_, _| {}, changed: &|| false, tap: &|_| {} };
+        let context = LiveContext { stop, health: &|_, _| {}, changed: &|| false, tap: None };
         let why = feed(&mut dispatcher, &mut sources, &context, &mut Drops::default());
         assert_eq!(why, Why::Stopped);
     }

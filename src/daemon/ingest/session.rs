@@ -423,6 +423,8 @@ impl Session {
             inbox: settings.inbox.clone(),
             clip_secs: config.window.clip_secs,
             analyse_fps: config.window.analyse_fps,
+            // Live, cameras choose by the same grid what they hand on.
+            grid: live.then_some(Timestamp::EPOCH),
             progress: state.progress,
             consumed,
             mouths,

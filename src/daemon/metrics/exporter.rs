@@ -115,6 +115,12 @@ impl Exporter {
                 let up = f64::from(u8::from(state == SourceState::Running));
                 page.labelled("engram_source_up", &labels, up);
                 page.labelled("engram_source_restarts_total", &labels, gauge.restarts as f64);
+                let refused = gauge.refused_stamps as f64;
+                page.labelled("engram_source_stamps_refused_total", &labels, refused);
+                page.labelled("engram_source_anchored_total", &labels, gauge.anchored as f64);
+                if let Some(secs) = gauge.stamps_off_secs {
+                    page.labelled("engram_source_stamps_off_seconds", &labels, secs);
+                }
             }
             page.labelled("engram_source_items_total", &labels, gauge.captured as f64);
             if let Some((fps, rate)) = gauge.wanted_per_sec.zip(self.clock.rate()) {
@@ -204,6 +210,9 @@ mod tests {
             dropped_frames: 0,
             dropped_blocks: 0,
             last_error: None,
+            refused_stamps: 0,
+            anchored: 0,
+            stamps_off_secs: 0.0,
         };
         gauges.health(&[
             health("front", SourceState::Running, 0),

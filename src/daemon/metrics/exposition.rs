@@ -74,6 +74,24 @@ pub const METRICS: &[Metric] = &[
         "Live: how often it was started again.",
     ),
     metric(
+        "engram_source_stamps_refused_total",
+        Kind::Counter,
+        &["source"],
+        "Live: frames and runs of sound whose stamps could not be; the time of their arrival was taken.",
+    ),
+    metric(
+        "engram_source_anchored_total",
+        Kind::Counter,
+        &["source"],
+        "Live: how often its stamps had parted from their arrival, or the wall clock was set, by more than 0.1 s, and they were put together again.",
+    ),
+    metric(
+        "engram_source_stamps_off_seconds",
+        Kind::Gauge,
+        &["source"],
+        "Live: by how much its stamps and their arrival had parted in the last ten seconds, before that was made good; positive: the stamps fell behind.",
+    ),
+    metric(
         "engram_source_items_total",
         Kind::Counter,
         &["source"],

@@ -10,7 +10,7 @@ use image::RgbImage;
 use super::Crop;
 use super::network::SIDE;
 use crate::geometry::Rect;
-use crate::media::Picture;
+use crate::media::{Picture, YuvPixels};
 use crate::time::Timestamp;
 
 /// Brightness of what lies outside the picture.
@@ -27,13 +27,13 @@ pub fn mouth_region(face: Rect) -> Rect {
 
 /// Where grey pixels come from.
 pub enum Gray<'a> {
-    /// Luma of limited range, 16–235, as video has it: `[height, width]`.
-    Limited {
-        /// The plane.
-        luma: &'a [u8],
-        /// Its width, px.
+    /// The Y of YUV, as it was decoded.
+    Luma {
+        /// The values.
+        pixels: &'a YuvPixels,
+        /// Width, px.
         width: usize,
-        /// Its height, px.
+        /// Height, px.
         height: usize,
     },
     /// Packed RGB: `[height, width, 3]`.
@@ -61,8 +61,9 @@ impl<'a> Gray<'a> {
         let (width, height) = (width as usize, height as usize);
         let count = width.checked_mul(height).filter(|count| *count > 0)?;
         match picture {
-            Picture::I420(bytes) => {
-                Some(Self::Limited { luma: bytes.get(..count)?, width, height })
+            Picture::Yuv(pixels) => {
+                let fits = pixels.layout.fits(width, height, pixels.data.len());
+                fits.then_some(Self::Luma { pixels, width, height })
             }
             Picture::Rgb8(bytes) => {
                 Some(Self::Rgb { pixels: bytes.get(..count.checked_mul(3)?)?, width, height })
@@ -73,9 +74,7 @@ impl<'a> Gray<'a> {
 
     fn size(&self) -> (usize, usize) {
         match self {
-            Self::Limited { width, height, .. } | Self::Rgb { width, height, .. } => {
-                (*width, *height)
-            }
+            Self::Luma { width, height, .. } | Self::Rgb { width, height, .. } => (*width, *height),
         }
     }
 
@@ -87,8 +86,10 @@ impl<'a> Gray<'a> {
             return OUTSIDE;
         }
         match self {
-            Self::Limited { luma, .. } => {
-                ((f32::from(luma[y * width + x]) - 16.0) * (255.0 / 219.0)).clamp(0.0, 255.0)
+            Self::Luma { pixels, .. } => {
+                let [luma, ..] = pixels.layout.places;
+                let value = pixels.data[luma.offset + y * luma.stride + x * luma.step];
+                pixels.coding.brightness(value)
             }
             Self::Rgb { pixels, .. } => {
                 let p = &pixels[3 * (y * width + x)..][..3];
@@ -137,12 +138,14 @@ pub fn crop(picture: &Gray<'_>, face: Rect, at: Timestamp) -> Crop {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::media::{Place, YuvCoding, YuvLayout};
 
     /// A ramp of luma: 16 + x.
     fn ramp(width: usize, height: usize) -> Picture {
-        let mut bytes: Vec<u8> = (0..width * height).map(|n| 16 + (n % width) as u8).collect();
-        bytes.resize(width * height + 2 * width.div_ceil(2) * height.div_ceil(2), 128);
-        Picture::I420(bytes.into())
+        let data: Vec<u8> = (0..width * height).map(|n| 16 + (n % width) as u8).collect();
+        let places = [Place { offset: 0, stride: width, step: 1 }; 3];
+        let layout = YuvLayout { places, across: 0, down: 0 };
+        Picture::Yuv(YuvPixels { layout, coding: YuvCoding::LIMITED_BT601, data: data.into() })
     }
 
     #[test]

@@ -2,8 +2,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::capture::LiveSources;
 use crate::capture::error::CaptureError;
+use crate::capture::{FramesWanted, LiveSources};
 use crate::config::{EchoCancelling, Microphone, Window};
 use crate::identify::wav;
 use crate::media::Item;
@@ -128,7 +128,8 @@ fn the_robots_voice_goes_and_who_speaks_over_it_stays() {
         playback: Some(play(&far)),
         ..Microphone::default()
     };
-    let mut live = LiveSources::start(&[], &[microphone], &Window::default()).unwrap();
+    let mut live =
+        LiveSources::start(&[], &[microphone], &Window::default(), FramesWanted::All).unwrap();
     let (mut clean, began) = (Vec::new(), Instant::now());
     while clean.len() < until * RATE && began.elapsed() < Duration::from_secs(60) {
         if let Some(Item::Block(block)) = live.next(Duration::from_millis(50)) {
