@@ -4,17 +4,22 @@
 //! number of faces), and against each known face that is not, as long as a camera looked. Counting
 //! co-occurrence alone would link a voice-over to the silent face it is laid over.
 //!
+//! Absence is reckoned, not written: each voice has a counter of the seconds it was heard while a camera looked, each pair
+//! keeps where that stood when it began to tell about the face and for how many of its seconds the face was in view
+//! ([`Presence`]). What is neither was absence. So a turn costs the faces in view, however many were ever met.
+//!
 //! Where a mouth was compared with the sound ([`Mouth`]), that decides what its visible second counts: a mouth that speaks
 //! has the second for itself, a mouth that is shut has part of it against it, and where one speaks, nothing follows for
 //! the unclear ones beside it.
 //!
 //! One occasion is one witness: a turn in which no mouth tells more counts no more for any face than a given number of
 //! seconds. What is above that shrinks the whole turn, absence from it included, so that what an alias was seen in can still
-//! be taken back. Where nobody is in view, and where a mouth speaks, every second counts.
+//! be taken back. Where nobody is in view, and where a mouth speaks, every second counts. Whoever speaks may well be beside
+//! the camera, and somebody else in view: so a pair also keeps how much of its support a mouth was seen to make, and in
+//! which clips there was an occasion at all ([`Witnesses`]).
 //!
-//! Four kinds of pairs share one row type: (face, voice) as above; (voice, the same voice): seconds it was
-//! heard while a camera looked, so that a face that comes late starts with all the absence before it;
-//! (face, face): seconds both were seen at once in one camera, or in two that see different places (`separate_views` of the
+//! More kinds of pairs share the row type: (face, voice) as above; (voice, the same voice): the counter; (face, face):
+//! seconds both were seen at once in one camera, or in two that see different places (`separate_views` of the
 //! configuration), evidence of being two people; likewise
 //! (voice, another voice): seconds of speech that hearing a whole clip told apart, or in which both spoke at once on one
 //! microphone.
@@ -25,8 +30,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ledger::Ledger;
-use crate::ids::{EntityId, EntityKind};
-use crate::memory::model::PairEvidence;
+use crate::ids::{ClipId, EntityId, EntityKind};
+use crate::memory::model::{PairEvidence, Presence};
 
 /// Seconds for and against.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -45,6 +50,31 @@ impl Signed {
     }
 }
 
+/// What the support of a pair rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Witnesses {
+    /// Seconds under a mouth that was seen to speak.
+    pub clear_secs: f64,
+    /// First and last clip in which an unclear mouth had seconds of the voice for itself.
+    pub occasions: Option<(ClipId, ClipId)>,
+}
+
+impl Witnesses {
+    /// Whether there were occasions in different clips.
+    #[must_use]
+    pub fn has_two_occasions(self) -> bool {
+        self.occasions.is_some_and(|(first, last)| first != last)
+    }
+
+    fn include(&mut self, presence: &Presence) {
+        self.clear_secs += presence.clear_secs;
+        if let Some((first, last)) = presence.occasions {
+            let (a, b) = self.occasions.unwrap_or((first, last));
+            self.occasions = Some((a.min(first), b.max(last)));
+        }
+    }
+}
+
 /// What a face's mouth does while a voice is heard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mouth {
@@ -55,6 +85,8 @@ pub enum Mouth {
     Speaks,
     /// It does not.
     Silent,
+    /// It looks silent, and nothing proves that it would look otherwise if it spoke: it speaks neither for nor against.
+    Doubtful,
 }
 
 /// Mean log odds from which a mouth speaks, and up to which it is silent. LR-ASD was trained on AVA's films; these are set on
@@ -117,28 +149,62 @@ fn witness_share(turn: &[Moment], witness_secs: f64) -> f64 {
     if most > witness_secs { witness_secs / most } else { 1.0 }
 }
 
+/// A turn in which an unclear mouth has less for itself is no occasion, seconds.
+const OCCASION_SECS: f64 = 0.5;
+
+/// A face and a voice.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pair {
+    support_secs: f64,
+    /// Under a silent mouth.
+    silent_secs: f64,
+    presence: Presence,
+}
+
 /// All evidence.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    pairs: BTreeMap<(EntityId, EntityId), Signed>,
+    /// By voice, then by face.
+    of_voices: BTreeMap<EntityId, BTreeMap<EntityId, Pair>>,
+    /// By voice, seconds heard while a camera looked, and of those the ones before the face model changed.
+    counters: BTreeMap<EntityId, Signed>,
+    /// Two faces, or two voices: seconds at once.
+    together: BTreeMap<(EntityId, EntityId), Signed>,
     /// Faces and voices that were known before their model changed: whether they are unmatchable.
     standing: BTreeMap<EntityId, bool>,
     changed: BTreeSet<(EntityId, EntityId)>,
 }
 
 impl Evidence {
+    /// From the rows. What older stores wrote with the absence in it is taken over: it is written anew with the next clip.
     pub(super) fn from_rows(rows: &[PairEvidence]) -> Self {
-        let signed = |row: &PairEvidence| Signed {
-            support_secs: row.support_secs,
-            against_secs: row.against_secs,
-        };
-        let (standing, pairs): (Vec<&PairEvidence>, Vec<&PairEvidence>) =
-            rows.iter().partition(|row| row.as_standing().is_some());
-        Self {
-            pairs: pairs.into_iter().map(|row| ((row.face, row.voice), signed(row))).collect(),
-            standing: standing.into_iter().filter_map(PairEvidence::as_standing).collect(),
-            changed: BTreeSet::new(),
+        let mut evidence = Self::default();
+        let mut older = Vec::new();
+        for row in rows {
+            let signed = Signed { support_secs: row.support_secs, against_secs: row.against_secs };
+            if let Some((part, lost)) = row.as_standing() {
+                evidence.standing.insert(part, lost);
+            } else if row.face == row.voice {
+                evidence.counters.insert(row.voice, signed);
+            } else if !row.is_face_and_voice() {
+                evidence.together.insert((row.face, row.voice), signed);
+            } else if let Some(presence) = row.presence {
+                let (support_secs, silent_secs) = (row.support_secs, row.against_secs);
+                let pair = Pair { support_secs, silent_secs, presence };
+                evidence.of_voices.entry(row.voice).or_default().insert(row.face, pair);
+            } else {
+                older.push((row.face, row.voice, signed));
+            }
         }
+        for (face, voice, signed) in older {
+            let visible_secs = signed.support_secs;
+            let since_secs = evidence.counter(face, voice) - signed.against_secs - visible_secs;
+            let presence = Presence { visible_secs, since_secs, ..Presence::default() };
+            let pair = Pair { support_secs: visible_secs, silent_secs: 0.0, presence };
+            evidence.of_voices.entry(voice).or_default().insert(face, pair);
+            evidence.changed.insert((face, voice));
+        }
+        evidence
     }
 
     /// Whether the present model cannot match this face or voice.
@@ -147,90 +213,109 @@ impl Evidence {
         self.standing.get(&part) == Some(&true)
     }
 
-    /// The gallery of this face or voice learned from the present model.
+    /// The gallery of this face or voice learned from the present model: from now on absence counts again. Costs the voices
+    /// that the face is paired with, once.
     pub(super) fn learned(&mut self, part: EntityId) {
-        if let Some(lost) = self.standing.get_mut(&part).filter(|lost| **lost) {
-            *lost = false;
-            self.changed.insert((part, EntityId::ROBOT));
+        let Some(lost) = self.standing.get_mut(&part).filter(|lost| **lost) else { return };
+        *lost = false;
+        self.changed.insert((part, EntityId::ROBOT));
+        for (voice, pairs) in &mut self.of_voices {
+            let Some(pair) = pairs.get_mut(&part) else { continue };
+            let counter = self.counters.get(voice).copied().unwrap_or_default();
+            pair.presence.since_secs += counter.net();
+            self.changed.insert((part, *voice));
         }
     }
 
-    /// A face that was never seen with this voice: the seconds of the voice in which it could have been seen.
-    fn absent(&self, face: EntityId, voice: EntityId) -> Signed {
-        let Some(heard) = self.pairs.get(&(voice, voice)) else { return Signed::default() };
-        // `against_secs` of a voice with itself: what was heard before the face model changed.
-        let against_secs = match self.standing.get(&face) {
-            Some(true) => heard.against_secs,
-            Some(false) => heard.support_secs,
-            None => heard.support_secs - heard.against_secs,
-        };
-        Signed { support_secs: 0.0, against_secs }
+    /// The voice's counter as far as it tells about that face: where nobody can see the face, up to when that began.
+    fn counter(&self, face: EntityId, voice: EntityId) -> f64 {
+        let heard = self.counters.get(&voice).copied().unwrap_or_default();
+        if self.unmatchable(face) { heard.against_secs } else { heard.support_secs }
+    }
+
+    /// The pair before the face was ever seen with the voice: away as long as it could have been seen.
+    fn unseen(&self, face: EntityId, voice: EntityId) -> Pair {
+        let is_new = !self.standing.contains_key(&face);
+        let heard = self.counters.get(&voice).copied().unwrap_or_default();
+        let since_secs = if is_new { heard.against_secs } else { 0.0 };
+        Pair { presence: Presence { since_secs, ..Presence::default() }, ..Pair::default() }
+    }
+
+    fn pair(&self, face: EntityId, voice: EntityId) -> Option<&Pair> {
+        self.of_voices.get(&voice)?.get(&face)
+    }
+
+    /// The pair, to be changed.
+    fn pair_mut(&mut self, face: EntityId, voice: EntityId) -> &mut Pair {
+        let unseen = self.unseen(face, voice);
+        self.changed.insert((face, voice));
+        self.of_voices.entry(voice).or_default().entry(face).or_insert(unseen)
     }
 
     /// Seconds both faces were seen at once, or both voices told apart.
     #[must_use]
     pub fn together_secs(&self, a: EntityId, b: EntityId) -> f64 {
-        self.pairs.get(&(a.min(b), a.max(b))).map_or(0.0, |signed| signed.against_secs)
+        self.together.get(&(a.min(b), a.max(b))).map_or(0.0, |signed| signed.against_secs)
     }
 
-    /// The voice was heard in a turn, during which that was visible. It counts `witness_secs` at most for a face whose mouth
-    /// is unclear.
-    pub(super) fn heard(&mut self, voice: EntityId, turn: &[Moment], witness_secs: f64) {
+    /// The voice was heard in a turn of that clip, during which that was visible. It counts `witness_secs` at most for a face
+    /// whose mouth is unclear. Costs the faces in view.
+    pub(super) fn heard(
+        &mut self,
+        voice: EntityId,
+        clip: ClipId,
+        turn: &[Moment],
+        witness_secs: f64,
+    ) {
         let share = witness_share(turn, witness_secs);
+        let mut unclear: BTreeMap<EntityId, f64> = BTreeMap::new();
         for moment in turn {
-            self.heard_while(voice, moment, share);
+            let Moment { secs, visible, .. } = moment;
+            let speaking = moment.speaking();
+            for (face, mouth) in visible {
+                let pair = self.pair_mut(*face, voice);
+                pair.presence.visible_secs += share * secs;
+                match mouth {
+                    Mouth::Speaks => {
+                        pair.support_secs += secs / speaking as f64;
+                        pair.presence.clear_secs += secs / speaking as f64;
+                    }
+                    Mouth::Silent => pair.silent_secs += SILENT_SHARE * secs,
+                    Mouth::Unclear => {
+                        pair.support_secs += share * moment.unclear_secs();
+                        *unclear.entry(*face).or_default() += share * moment.unclear_secs();
+                    }
+                    Mouth::Doubtful => {}
+                }
+            }
+            self.counters.entry(voice).or_default().support_secs += share * secs;
+            self.changed.insert((voice, voice));
+        }
+        for (face, _) in unclear.into_iter().filter(|(_, secs)| *secs >= OCCASION_SECS) {
+            self.pair_mut(face, voice).presence.met_in(clip);
         }
     }
 
-    fn heard_while(&mut self, voice: EntityId, moment: &Moment, share: f64) {
-        let Moment { secs, visible, .. } = moment;
-        let speaking = moment.speaking();
-        for (face, mouth) in visible {
-            let absent = self.absent(*face, voice);
-            let pair = self.pairs.entry((*face, voice)).or_insert(absent);
-            match mouth {
-                Mouth::Speaks => pair.support_secs += secs / speaking as f64,
-                Mouth::Silent => pair.against_secs += SILENT_SHARE * secs,
-                Mouth::Unclear => pair.support_secs += share * moment.unclear_secs(),
-            }
-            self.changed.insert((*face, voice));
-        }
-        for (key, pair) in &mut self.pairs {
-            let face = key.1 == voice && key.0.kind == EntityKind::Face;
-            let missed = face && !visible.contains_key(&key.0);
-            if missed && self.standing.get(&key.0) != Some(&true) {
-                pair.against_secs += share * secs;
-                self.changed.insert(*key);
-            }
-        }
-        self.pairs.entry((voice, voice)).or_default().support_secs += share * secs;
-        self.changed.insert((voice, voice));
-    }
-
-    /// A model believes that both are one person, which weighs as much as that many seconds.
+    /// A model believes that both are one person, which weighs as much as that many seconds; it is no occasion by itself.
     pub(super) fn believed(&mut self, face: EntityId, voice: EntityId, secs: f64) {
-        let absent = self.absent(face, voice);
-        self.pairs.entry((face, voice)).or_insert(absent).support_secs += secs;
-        self.changed.insert((face, voice));
+        self.pair_mut(face, voice).support_secs += secs;
     }
 
     /// Both faces were seen at once for that long, or both voices told apart.
     pub(super) fn together(&mut self, a: EntityId, b: EntityId, secs: f64) {
         let key = (a.min(b), a.max(b));
-        self.pairs.entry(key).or_default().against_secs += secs;
+        self.together.entry(key).or_default().against_secs += secs;
         self.changed.insert(key);
     }
 
-    /// The faces and voices between which there is anything for being one person.
+    /// The faces and voices between which there is anything for being one person, by voice.
     pub(super) fn supported(&self) -> impl Iterator<Item = (EntityId, EntityId)> {
-        let between = |key: &(EntityId, EntityId)| {
-            key.0.kind == EntityKind::Face && key.1.kind == EntityKind::Voice
+        let of_voice = |(voice, pairs): (&EntityId, &BTreeMap<EntityId, Pair>)| {
+            let voice = *voice;
+            let faces = pairs.iter().filter(|(_, pair)| pair.support_secs > 0.0);
+            faces.map(|(face, _)| (*face, voice)).collect::<Vec<_>>()
         };
-        let all = self
-            .pairs
-            .iter()
-            .filter(move |(key, signed)| between(key) && signed.support_secs > 0.0);
-        all.map(|(key, _)| *key)
+        self.of_voices.iter().flat_map(of_voice)
     }
 
     /// The evidence between a face and a voice, each with all that was merged into it (itself first).
@@ -239,29 +324,57 @@ impl Evidence {
     #[must_use]
     pub fn between(&self, faces: &[EntityId], voices: &[EntityId]) -> Signed {
         let mut sum = Signed::default();
+        let Some((head, aliases)) = faces.split_first() else { return sum };
         for voice in voices {
-            let pair = |face: &EntityId| self.pairs.get(&(*face, *voice)).copied();
-            let Some((head, aliases)) = faces.split_first() else { break };
-            let own = pair(head).unwrap_or_else(|| self.absent(*head, *voice));
-            let others: f64 = aliases.iter().filter_map(pair).map(|s| s.support_secs).sum();
-            sum.support_secs += own.support_secs + others;
-            sum.against_secs += (own.against_secs - others).max(0.0);
+            let own = self.pair(*head, *voice).copied();
+            let own = own.unwrap_or_else(|| self.unseen(*head, *voice));
+            let Presence { visible_secs, since_secs, .. } = own.presence;
+            let mut away = self.counter(*head, *voice) - since_secs - visible_secs;
+            sum.support_secs += own.support_secs;
+            sum.against_secs += own.silent_secs;
+            for alias in aliases.iter().filter_map(|alias| self.pair(*alias, *voice)) {
+                sum.support_secs += alias.support_secs;
+                sum.against_secs += alias.silent_secs;
+                away -= alias.presence.visible_secs;
+            }
+            sum.against_secs += away.max(0.0);
         }
         sum
     }
 
+    /// What the support between a face and a voice rests on, each with all that was merged into it.
+    #[must_use]
+    pub fn witnesses(&self, faces: &[EntityId], voices: &[EntityId]) -> Witnesses {
+        let mut found = Witnesses::default();
+        let pairs = voices.iter().flat_map(|voice| faces.iter().map(move |face| (*face, *voice)));
+        for pair in pairs.filter_map(|(face, voice)| self.pair(face, voice)) {
+            found.include(&pair.presence);
+        }
+        found
+    }
+
     /// Writes every pair that changed since the last time.
     pub(super) fn write(&mut self, ledger: &mut dyn Ledger) {
-        for key in std::mem::take(&mut self.changed) {
-            if key.1 == EntityId::ROBOT {
-                ledger.pair(PairEvidence::standing(key.0, self.unmatchable(key.0)));
-            } else if let Some(signed) = self.pairs.get(&key) {
-                ledger.pair(PairEvidence {
-                    face: key.0,
-                    voice: key.1,
-                    support_secs: signed.support_secs,
-                    against_secs: signed.against_secs,
-                });
+        for (face, voice) in std::mem::take(&mut self.changed) {
+            let row = |of: &Signed| PairEvidence {
+                face,
+                voice,
+                support_secs: of.support_secs,
+                against_secs: of.against_secs,
+                presence: None,
+            };
+            if voice == EntityId::ROBOT {
+                ledger.pair(PairEvidence::standing(face, self.unmatchable(face)));
+            } else if face == voice {
+                self.counters.get(&voice).into_iter().for_each(|of| ledger.pair(row(of)));
+            } else if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice {
+                if let Some(pair) = self.pair(face, voice) {
+                    let (support_secs, against_secs) = (pair.support_secs, pair.silent_secs);
+                    let presence = Some(pair.presence);
+                    ledger.pair(PairEvidence { face, voice, support_secs, against_secs, presence });
+                }
+            } else {
+                self.together.get(&(face, voice)).into_iter().for_each(|of| ledger.pair(row(of)));
             }
         }
     }
@@ -270,6 +383,7 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identify::testing::TestLedger;
 
     const VOICE: EntityId = EntityId::new(EntityKind::Voice, 1);
     const ANNA: EntityId = EntityId::new(EntityKind::Face, 1);
@@ -279,21 +393,26 @@ mod tests {
         evidence.between(&[face], &[VOICE]).net()
     }
 
+    /// A clip of that index.
+    fn clip(index: u32) -> ClipId {
+        ClipId { index, ..ClipId::default() }
+    }
+
     fn moment(secs: f64, seen: &[(EntityId, Mouth)]) -> Moment {
         Moment { secs, visible: seen.iter().copied().collect(), unknown: 0 }
     }
 
     fn heard(seen: &[(EntityId, Mouth)]) -> Evidence {
         let mut evidence = Evidence::default();
-        evidence.heard(VOICE, &[moment(4.0, seen)], f64::INFINITY);
+        evidence.heard(VOICE, clip(0), &[moment(4.0, seen)], f64::INFINITY);
         evidence
     }
 
     /// What these turns, of 2 s at most each, count for her, who is known already.
     fn told(mouth: Mouth, turns: &[&[Moment]]) -> Signed {
         let mut evidence = Evidence::default();
-        evidence.heard(VOICE, &[moment(0.0, &[(ANNA, mouth)])], 2.0);
-        turns.iter().for_each(|turn| evidence.heard(VOICE, turn, 2.0));
+        evidence.heard(VOICE, clip(0), &[moment(0.0, &[(ANNA, mouth)])], 2.0);
+        turns.iter().for_each(|turn| evidence.heard(VOICE, clip(0), turn, 2.0));
         evidence.between(&[ANNA], &[VOICE])
     }
 
@@ -317,7 +436,7 @@ mod tests {
             moment(2.0, &[]),
         ];
         let mut evidence = Evidence::default();
-        evidence.heard(VOICE, &turn, 2.0);
+        evidence.heard(VOICE, clip(0), &turn, 2.0);
         let both = evidence.between(&[ANNA, BEN], &[VOICE]);
         assert_eq!(both, Signed { support_secs: 2.5, against_secs: 0.5 });
         assert_eq!(evidence.between(&[BEN, ANNA], &[VOICE]), both);
@@ -350,6 +469,7 @@ mod tests {
             voice: VOICE,
             support_secs,
             against_secs,
+            presence: None,
         };
         let rows = [
             pair(VOICE, 10.0, 10.0),
@@ -360,15 +480,92 @@ mod tests {
         let mut evidence = Evidence::from_rows(&rows);
         assert!(evidence.unmatchable(lost) && !evidence.unmatchable(BEN));
         let seen = [moment(4.0, &[(ANNA, Mouth::Unclear), (BEN, Mouth::Unclear)])];
-        evidence.heard(VOICE, &seen, f64::INFINITY);
+        evidence.heard(VOICE, clip(0), &seen, f64::INFINITY);
         assert_eq!(net(&evidence, ANNA), 2.0, "she is new");
         assert_eq!(net(&evidence, BEN), -8.0, "he could have been seen all the time");
         assert_eq!(net(&evidence, lost), 7.0, "nobody could see that face");
         evidence.learned(lost);
-        evidence.heard(VOICE, &seen, f64::INFINITY);
+        evidence.heard(VOICE, clip(0), &seen, f64::INFINITY);
         assert_eq!(net(&evidence, lost), 3.0, "it can be seen again");
         let stranger = EntityId::new(EntityKind::Face, 4);
         assert_eq!(net(&evidence, stranger), -8.0, "heard since then");
+    }
+
+    #[test]
+    fn a_turn_costs_who_is_in_view_and_nobody_who_was_ever_met() {
+        let met = |n| EntityId::new(EntityKind::Face, n);
+        let mut evidence = Evidence::default();
+        for n in 10..10_010 {
+            evidence.heard(VOICE, clip(0), &[moment(1.0, &[(met(n), Mouth::Unclear)])], 2.0);
+        }
+        let mut ledger = TestLedger::default();
+        evidence.write(&mut ledger);
+        ledger.pairs.clear();
+        let turn: Vec<Moment> = (0..20).map(|_| moment(0.1, &[(ANNA, Mouth::Unclear)])).collect();
+        evidence.heard(VOICE, clip(1), &turn, 2.0);
+        evidence.write(&mut ledger);
+        let written: Vec<_> = ledger.pairs.keys().copied().collect();
+        assert_eq!(written, [(ANNA, VOICE), (VOICE, VOICE)]);
+        let away = evidence.between(&[met(10)], &[VOICE]).against_secs;
+        assert!((away - 10_001.0).abs() < 1e-6, "{away}: it was away all the same");
+    }
+
+    #[test]
+    fn what_an_older_store_wrote_is_taken_over_with_the_same_seconds() {
+        let row = |face, voice, support_secs, against_secs| PairEvidence {
+            face,
+            voice,
+            support_secs,
+            against_secs,
+            presence: None,
+        };
+        let rows =
+            [row(VOICE, VOICE, 30.0, 0.0), row(ANNA, VOICE, 8.0, 6.5), row(BEN, VOICE, 0.0, 30.0)];
+        let mut evidence = Evidence::from_rows(&rows);
+        let told = |of: &Evidence| [ANNA, BEN].map(|face| of.between(&[face], &[VOICE]));
+        let signed = |support_secs, against_secs| Signed { support_secs, against_secs };
+        assert_eq!(told(&evidence), [signed(8.0, 6.5), signed(0.0, 30.0)]);
+        assert!(!evidence.witnesses(&[ANNA], &[VOICE]).has_two_occasions(), "nobody knows");
+        // It is written in the new form with the next clip; both forms are read alike.
+        let mut ledger = TestLedger {
+            pairs: rows.map(|row| ((row.face, row.voice), row)).into(),
+            ..TestLedger::default()
+        };
+        evidence.heard(VOICE, clip(4), &[moment(2.0, &[(ANNA, Mouth::Unclear)])], 2.0);
+        evidence.write(&mut ledger);
+        assert_eq!(ledger.pairs[&(BEN, VOICE)].against_secs, 0.0);
+        let again = Evidence::from_rows(&ledger.rows().pairs);
+        assert_eq!(told(&again), [signed(10.0, 6.5), signed(0.0, 32.0)]);
+        let summed = PairEvidence::summed(ledger.rows().pairs);
+        let against: Vec<f64> = summed.iter().take(2).map(|row| row.against_secs).collect();
+        assert_eq!(against, [6.5, 32.0]);
+    }
+
+    #[test]
+    fn an_occasion_is_a_clip_in_which_an_unclear_mouth_has_the_voice_for_itself() {
+        let mut evidence = Evidence::default();
+        let mut after = |index, secs, mouth| {
+            evidence.heard(VOICE, clip(index), &[moment(secs, &[(ANNA, mouth)])], 2.0);
+            evidence.witnesses(&[ANNA], &[VOICE])
+        };
+        let first = Some((clip(0), clip(0)));
+        assert_eq!(after(0, 4.0, Mouth::Unclear).occasions, first);
+        assert_eq!(after(0, 4.0, Mouth::Unclear).occasions, first, "the same clip");
+        assert_eq!(after(1, 0.4, Mouth::Unclear).occasions, first, "too short");
+        assert_eq!(after(1, 4.0, Mouth::Silent).occasions, first);
+        assert_eq!(after(1, 4.0, Mouth::Doubtful).occasions, first);
+        let clear = after(1, 3.0, Mouth::Speaks);
+        assert_eq!((clear.occasions, clear.clear_secs), (first, 3.0));
+        assert!(after(2, 4.0, Mouth::Unclear).has_two_occasions());
+    }
+
+    #[test]
+    fn a_doubtful_mouth_speaks_neither_for_nor_against() {
+        let told = heard(&[(ANNA, Mouth::Doubtful)]);
+        let signed = told.between(&[ANNA], &[VOICE]);
+        assert_eq!(signed, Signed::default());
+        let half = heard(&[(ANNA, Mouth::Doubtful), (BEN, Mouth::Unclear)]);
+        assert_eq!((net(&half, ANNA), net(&half, BEN)), (0.0, 2.0));
     }
 
     #[test]

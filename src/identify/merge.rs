@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::Signed;
 use super::introductions::Naming;
 use super::ledger::Ledger;
 use super::link;
@@ -188,7 +187,7 @@ impl Resolver {
         };
         let faces = with_new(EntityKind::Face, self.matchable(EntityKind::Face));
         let voices = with_new(EntityKind::Voice, self.matchable(EntityKind::Voice));
-        let mut candidates: Vec<(EntityId, EntityId, Signed)> = Vec::new();
+        let mut candidates: Vec<link::Candidate> = Vec::new();
         let mut current: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
         let names = self.persons.introductions();
         let mut named: BTreeMap<(EntityId, EntityId), &str> = BTreeMap::new();
@@ -214,12 +213,18 @@ impl Resolver {
                 };
                 named.insert((*face, *voice), naming.reason());
                 let seen = self.evidence.between(face_members, voice_members);
-                let signed = naming.added_to(seen, self.settings.link_secs);
+                let evidence = naming.added_to(seen, self.settings.link_secs);
                 if linked {
                     current.entry(*voice).or_default().insert(*face);
                 }
-                if linked || allowed && signed.support_secs > 0.0 {
-                    candidates.push((*face, *voice, signed));
+                if linked || allowed && evidence.support_secs > 0.0 {
+                    candidates.push(link::Candidate {
+                        face: *face,
+                        voice: *voice,
+                        evidence,
+                        witnesses: self.evidence.witnesses(face_members, voice_members),
+                        same_name: naming == Naming::Same,
+                    });
                 }
             }
         }
@@ -247,7 +252,8 @@ impl Resolver {
                 continue;
             }
             let against = held.first().and_then(|face| {
-                candidates.iter().find(|(f, v, _)| f == face && v == voice).map(|c| (face, c.2))
+                let of = candidates.iter().find(|of| of.face == *face && of.voice == *voice);
+                of.map(|of| (face, of.evidence))
             });
             let Some((face, signed)) = against else { continue };
             // A voice in fragments has several; another's is one too many for a face.
@@ -273,8 +279,12 @@ impl Resolver {
             if held || self.persons.decreed(voice) && self.persons.decreed(link.face) {
                 continue;
             }
+            let clear = match link.witnesses.clear_secs {
+                secs if secs > 0.0 => format!(" ({secs:.1} s with its mouth)"),
+                _ => String::new(),
+            };
             let reason = format!(
-                "{voice} goes with {}: {:.1} s for, {:.1} s against, {:.1} s ahead of the next{}",
+                "{voice} goes with {}: {:.1} s for{clear}, {:.1} s against, {:.1} s ahead of the next{}",
                 link.face,
                 link.evidence.support_secs,
                 link.evidence.against_secs,

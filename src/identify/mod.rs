@@ -368,8 +368,9 @@ impl Resolver {
         self.undecided.turns = voices.open;
         self.undecided.in_step |=
             clip.mouths.iter().any(|score| Mouth::of(score.log_odds) == Mouth::Speaks);
+        let silent = self.silent_in_clip(clip.clip, &heard);
         for (id, seen, mouths) in heard {
-            self.count_heard(clip.clip, id, (&seen, &mouths), 1.0);
+            self.count_heard(clip.clip, id, (&seen, &mouths), (1.0, &silent));
         }
 
         // persons
@@ -678,13 +679,36 @@ impl Resolver {
         heard
     }
 
-    /// Counts what was seen, and the mouths, while a turn was heard that is this voice's; `weight` is how sure that is, 0–1.
+    /// Voices and faces of a clip of which a mouth looked silent in some turn and spoke in none: the turns that were not
+    /// compared, for want of time, are likely the same.
+    fn silent_in_clip(
+        &self,
+        clip: ClipId,
+        heard: &[(EntityId, Seen, Mouths)],
+    ) -> BTreeSet<(EntityId, EntityId)> {
+        let (mut silent, mut speaking) = (BTreeSet::new(), BTreeSet::new());
+        for (voice, _, mouths) in heard {
+            for (track, log_odds) in mouths {
+                let Some(face) = self.face_of_track(clip, *track) else { continue };
+                match Mouth::of(*log_odds) {
+                    Mouth::Silent => silent.insert((*voice, face)),
+                    Mouth::Speaks => speaking.insert((*voice, face)),
+                    Mouth::Unclear | Mouth::Doubtful => false,
+                };
+            }
+        }
+        silent.retain(|pair| !speaking.contains(pair));
+        silent
+    }
+
+    /// Counts what was seen, and the mouths, while a turn was heard that is this voice's; `weight` is how sure that is, 0–1;
+    /// `silent` as [`Self::silent_in_clip`].
     fn count_heard(
         &mut self,
         clip: ClipId,
         voice: EntityId,
         (seen, mouths): (&Seen, &Mouths),
-        weight: f64,
+        (weight, silent): (f64, &BTreeSet<(EntityId, EntityId)>),
     ) {
         let mut turn: Vec<Moment> = Vec::new();
         for (secs, tracks) in seen {
@@ -701,18 +725,23 @@ impl Resolver {
                     None => unknown += 1,
                 }
             }
+            for (face, mouth) in &mut visible {
+                if *mouth == Mouth::Unclear && silent.contains(&(voice, *face)) {
+                    *mouth = Mouth::Doubtful;
+                }
+            }
             turn.push(Moment { secs: weight * secs, visible, unknown });
         }
         let witness_secs = weight * (LINKS_PER_TURN * self.settings.link_secs).max(1.0);
-        self.evidence.heard(voice, &turn, witness_secs);
+        self.evidence.heard(voice, clip, &turn, witness_secs);
     }
 
     /// What a track's mouth did. As long as none was seen to speak, sound and pictures may be out of step, or the mouth of
-    /// everybody hidden: then a silent one tells nothing.
+    /// everybody hidden: then a silent one speaks neither for nor against.
     fn mouth(&self, mouths: &[(TrackId, f32)], track: TrackId) -> Mouth {
         let log_odds = mouths.iter().find(|(of, _)| *of == track).map(|(_, log_odds)| *log_odds);
         match log_odds.map(Mouth::of) {
-            Some(Mouth::Silent) if !self.undecided.in_step => Mouth::Unclear,
+            Some(Mouth::Silent) if !self.undecided.in_step => Mouth::Doubtful,
             Some(mouth) => mouth,
             None => Mouth::Unclear,
         }
@@ -759,7 +788,8 @@ impl Resolver {
                 out.late_turns.push((turn.clip, turn.turn, voice));
                 if !turn.overlapped && !self.persons.is_aside(voice) {
                     let weight = f64::from(confidence);
-                    self.count_heard(turn.clip, voice, (&turn.seen, &turn.mouths), weight);
+                    let certain = (weight, &BTreeSet::new());
+                    self.count_heard(turn.clip, voice, (&turn.seen, &turn.mouths), certain);
                 }
             }
         }

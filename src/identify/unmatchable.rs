@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::model::PairEvidence;
+use crate::memory::model::{PairEvidence, Presence};
 
 /// The rows of evidence that change when of `parts` (all faces, or all voices) just the `unmatchable` ones are so.
 ///
@@ -37,7 +37,20 @@ pub fn restated(
         // A voice with itself: heard at all, and of that before now.
         let heard = pairs.iter().filter(|pair| pair.face == pair.voice);
         let heard = heard.filter(|pair| pair.against_secs != pair.support_secs);
+        let moved: BTreeMap<EntityId, f64> =
+            heard.clone().map(|pair| (pair.voice, pair.support_secs - pair.against_secs)).collect();
         rows.extend(heard.map(|pair| PairEvidence { against_secs: pair.support_secs, ..*pair }));
+        // Who was lost before and is so still was not away meanwhile either.
+        let lost_before = |pair: &&PairEvidence| {
+            before.get(&pair.face) == Some(&true) && unmatchable.contains(&pair.face)
+        };
+        for pair in pairs.iter().filter(lost_before) {
+            if let (Some(presence), Some(secs)) = (pair.presence, moved.get(&pair.voice)) {
+                let since_secs = presence.since_secs + secs;
+                let presence = Some(Presence { since_secs, ..presence });
+                rows.push(PairEvidence { presence, ..*pair });
+            }
+        }
     }
     rows
 }
@@ -64,6 +77,7 @@ mod tests {
             voice,
             support_secs,
             against_secs,
+            presence: None,
         };
         let (kind, nobody) = (EntityKind::Face, BTreeSet::new());
         let parts = BTreeSet::from([face(1), face(2)]);
@@ -88,14 +102,22 @@ mod tests {
 
         // and a second change counts from there
         let lost = BTreeSet::from([face(1), face(3)]);
+        let seen = |since_secs| PairEvidence {
+            face: face(1),
+            presence: Some(Presence { visible_secs: 8.0, since_secs, ..Presence::default() }),
+            ..heard(8.0, 0.0)
+        };
+        pairs.push(seen(1.0));
         let again = restated(kind, &parts, &lost, &pairs);
-        assert_eq!(again, [PairEvidence::standing(face(3), true), heard(17.0, 17.0)]);
+        let moved = [PairEvidence::standing(face(3), true), heard(17.0, 17.0), seen(6.0)];
+        assert_eq!(again, moved, "whoever is still lost was not away meanwhile");
     }
 
     #[test]
     fn a_voice_that_is_lost_leaves_what_was_heard() {
         let voice = EntityId::new(EntityKind::Voice, 1);
-        let heard = PairEvidence { face: voice, voice, support_secs: 12.0, against_secs: 0.0 };
+        let (support_secs, against_secs, presence) = (12.0, 0.0, None);
+        let heard = PairEvidence { face: voice, voice, support_secs, against_secs, presence };
         let lost = BTreeSet::from([voice]);
         let rows = restated(EntityKind::Voice, &lost, &lost, &[heard]);
         assert_eq!(rows, [PairEvidence::standing(voice, true)]);

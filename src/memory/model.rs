@@ -3,12 +3,14 @@
 //! Every temporal row is an immutable version: it holds from commit `seq` until `retired_seq`; event
 //! times say when something was so in the world, record time when the daemon came to know it.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{
-    AnswerId, ClipId, EntityId, MemoryId, ModelHash, SessionId, SourceId, TrackId, TurnId,
+    AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, SessionId, SourceId, TrackId,
+    TurnId,
 };
 use crate::media::Pose;
 use crate::percept::{Embedding, Sound, Transcript};
@@ -179,6 +181,8 @@ pub struct Exemplar {
 
 /// Signed evidence that a face and a voice are, or are not, one person.
 ///
+/// Absence is not written: it is what the voice's own counter has grown by while the face was not in view ([`Presence`]).
+///
 /// More pairs are kept in this form: a voice with itself (`support_secs`: heard while a camera looked; `against_secs`:
 /// those of them before the face model changed); two faces, the smaller id as `face` (`against_secs`: seen at once in one
 /// camera, or in two that see different places); and, once a model changed and something was lost by it, a face or voice
@@ -191,8 +195,35 @@ pub struct PairEvidence {
     pub voice: EntityId,
     /// Seconds the voice was heard while the face was visible, weighted by how telling that is.
     pub support_secs: f64,
-    /// Seconds the voice was heard while the face was not visible though a camera looked.
+    /// Seconds that speak against the pair: of a face and a voice with [`Self::presence`] those under a silent mouth alone,
+    /// without it (as older stores have it) those in which the face was not visible, too.
     pub against_secs: f64,
+    /// How often and when a face was in view of a voice; `None` for all other pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub presence: Option<Presence>,
+}
+
+/// When a face was in view while a voice was heard: all that absence is reckoned from, so that nothing is written about who
+/// is not there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Presence {
+    /// Of the voice's counter (seconds heard while a camera looked), those in which the face was visible.
+    pub visible_secs: f64,
+    /// What the counter had when it began to tell about this face.
+    pub since_secs: f64,
+    /// Of the support, seconds under a mouth that was seen to speak.
+    pub clear_secs: f64,
+    /// First and last clip in which an unclear mouth had seconds of the voice for itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub occasions: Option<(ClipId, ClipId)>,
+}
+
+impl Presence {
+    /// Takes note that there was an occasion in that clip.
+    pub fn met_in(&mut self, clip: ClipId) {
+        let (first, last) = self.occasions.unwrap_or((clip, clip));
+        self.occasions = Some((first.min(clip), last.max(clip)));
+    }
 }
 
 impl PairEvidence {
@@ -201,13 +232,44 @@ impl PairEvidence {
     #[must_use]
     pub fn standing(part: EntityId, unmatchable: bool) -> Self {
         let support_secs = if unmatchable { 1.0 } else { 0.0 };
-        Self { face: part, voice: EntityId::ROBOT, support_secs, against_secs: 0.0 }
+        let (against_secs, presence) = (0.0, None);
+        Self { face: part, voice: EntityId::ROBOT, support_secs, against_secs, presence }
     }
 
     /// The face or voice of such a row and whether it is unmatchable; `None` of any other pair.
     #[must_use]
     pub fn as_standing(&self) -> Option<(EntityId, bool)> {
         (self.voice == EntityId::ROBOT).then_some((self.face, self.support_secs > 0.0))
+    }
+
+    /// Whether it is about a face and a voice.
+    #[must_use]
+    pub fn is_face_and_voice(&self) -> bool {
+        self.face.kind == EntityKind::Face && self.voice.kind == EntityKind::Voice
+    }
+
+    /// All rows with all that speaks against each pair as `against_secs`, seconds in which the face was not visible
+    /// included, and without [`Self::presence`]. Costs one pass over them.
+    #[must_use]
+    pub fn summed(rows: Vec<Self>) -> Vec<Self> {
+        let lost: BTreeSet<EntityId> = rows
+            .iter()
+            .filter_map(Self::as_standing)
+            .filter_map(|(part, lost)| lost.then_some(part))
+            .collect();
+        let counters: BTreeMap<EntityId, Self> =
+            rows.iter().filter(|row| row.face == row.voice).map(|row| (row.voice, *row)).collect();
+        let sum = |row: Self| {
+            let Some(presence) = row.presence else { return row };
+            let counter =
+                counters.get(&row.voice).map_or(0.0, |heard| match lost.contains(&row.face) {
+                    true => heard.against_secs,
+                    false => heard.support_secs,
+                });
+            let absent = (counter - presence.since_secs - presence.visible_secs).max(0.0);
+            Self { against_secs: row.against_secs + absent, presence: None, ..row }
+        };
+        rows.into_iter().map(sum).collect()
     }
 }
 

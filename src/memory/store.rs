@@ -24,12 +24,13 @@ use super::temporal::{Table, Temporal, Version};
 use super::versions::Shelves;
 
 /// What brings an empty file to version 1, that to version 2, and so on.
-pub(crate) const MIGRATIONS: [&str; 5] = [
+pub(crate) const MIGRATIONS: [&str; 6] = [
     include_str!("schema_1.sql"),
     include_str!("schema_2.sql"),
     include_str!("schema_3.sql"),
     include_str!("schema_4.sql"),
     include_str!("schema_5.sql"),
+    include_str!("schema_6.sql"),
 ];
 /// Schema version this build writes.
 pub(crate) const SCHEMA_VERSION: u32 = MIGRATIONS.len() as u32;
@@ -367,6 +368,22 @@ fn quoted(columns: &[&str]) -> String {
     columns.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ")
 }
 
+/// The columns of a table; NULL for those that it does not have yet.
+pub(super) fn quoted_or_null(
+    db: &Connection,
+    table: &str,
+    columns: &[&str],
+) -> rusqlite::Result<String> {
+    let mut statement = db.prepare("SELECT name FROM pragma_table_info(?)")?;
+    let names = statement.query_map([table], |row| row.get(0))?;
+    let there: Vec<String> = names.collect::<Result<_, _>>()?;
+    let of = |column: &&str| match there.iter().any(|name| name == column) {
+        true => format!("\"{column}\""),
+        false => "NULL".to_owned(),
+    };
+    Ok(columns.iter().map(of).collect::<Vec<_>>().join(", "))
+}
+
 /// `None` when the rows do not come in the order of commits.
 fn load_table<R: Temporal>(
     db: &Connection,
@@ -374,7 +391,7 @@ fn load_table<R: Temporal>(
     order: &str,
     batch: &dyn Fn(),
 ) -> rusqlite::Result<Option<Loaded>> {
-    // Read beside a writer, or before the first writer of this version: a younger table may not be there.
+    // Read beside a writer, or before the first writer of this version: a younger table or column may not be there.
     let there: bool = db.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?)",
         [R::TABLE],
@@ -385,7 +402,7 @@ fn load_table<R: Temporal>(
     }
     let mut statement = db.prepare(&format!(
         "SELECT {}, version, seq, retired_seq, recorded FROM \"{}\" ORDER BY {order}",
-        quoted(R::COLUMNS),
+        quoted_or_null(db, R::TABLE, R::COLUMNS)?,
         R::TABLE
     ))?;
     let mut reading = Reading::<R> {

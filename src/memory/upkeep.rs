@@ -15,6 +15,7 @@ use super::media::Listing;
 use super::model::MediaDigest;
 use super::pages;
 use super::rows::RowError;
+use super::store::quoted_or_null;
 use super::tables::each_table;
 use super::temporal::Temporal;
 
@@ -237,8 +238,7 @@ fn unreadable<R: Temporal>(
     db: &rusqlite::Connection,
     faults: &mut Vec<String>,
 ) -> rusqlite::Result<u64> {
-    let columns =
-        R::COLUMNS.iter().map(|column| format!("\"{column}\"")).collect::<Vec<_>>().join(", ");
+    let columns = quoted_or_null(db, R::TABLE, R::COLUMNS)?;
     let mut statement =
         db.prepare(&format!("SELECT {columns}, version FROM \"{}\" ORDER BY version", R::TABLE))?;
     let mut rows = statement.query([])?;

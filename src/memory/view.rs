@@ -260,13 +260,19 @@ impl View {
         found
     }
 
-    /// All face–voice evidence, by face and voice.
+    /// All face–voice evidence as it is written, by face and voice.
     #[must_use]
     pub fn evidence(&self) -> Vec<PairEvidence> {
         let mut found: Vec<_> =
             self.tables.evidence.all(&self.horizon).iter().map(|version| *version.row).collect();
         found.sort_by_key(|pair| (pair.face, pair.voice));
         found
+    }
+
+    /// The same with all that speaks against each pair as `against_secs`: [`PairEvidence::summed`].
+    #[must_use]
+    pub fn summed_evidence(&self) -> Vec<PairEvidence> {
+        PairEvidence::summed(self.evidence())
     }
 
     /// What is known of a media file.

@@ -152,7 +152,8 @@ fn join_to_ava(memory: &Memory, reason: &str) {
     let met = format!("{part} is first met in s1/0");
     draft.membership(Membership { part, person: from, reason: met, decreed: false });
     draft.merge(Merge { from, into, reason: reason.to_owned(), decreed: false }).unwrap();
-    draft.evidence(PairEvidence { face, voice: part, support_secs: 3.0, against_secs: 0.5 });
+    let (support_secs, against_secs, presence) = (3.0, 0.5, None);
+    draft.evidence(PairEvidence { face, voice: part, support_secs, against_secs, presence });
     draft.commit().unwrap();
 }
 

@@ -39,7 +39,7 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
     let introductions = book.introductions();
     let mut links = Vec::new();
     let mut different = Vec::new();
-    for pair in view.evidence() {
+    for pair in view.summed_evidence() {
         let (a, b) = (pair.face, pair.voice);
         let told = pair.as_standing().is_some() || a == b;
         if told || !parts.contains(&a) && !parts.contains(&b) {

@@ -31,14 +31,15 @@ fn replies_that_are_only_likely_somebodys_tell_of_a_face_by_how_likely() {
         let mut known = clip(0, &[], &[(0, 1.0, 9.0)]);
         known.turns[0].embedding = Some(like_first(1.0, 1));
         known.looked.clear();
-        let from = |number: usize| 31.0 + 5.0 * number as f64;
-        let heard: Vec<Heard> =
-            (0..replies).map(|number| (0, from(number), from(number) + 4.0)).collect();
-        let mut seen = clip(1, &[(0, 30.0, 50.0, 100.0)], &heard);
-        for (number, turn) in seen.turns.iter_mut().enumerate() {
-            turn.embedding = Some(like_first(0.7, 1 + number));
+        let mut clips = vec![known];
+        for number in 1..=replies {
+            let from = 30.0 * number as f64;
+            let heard = [(0, from + 1.0, from + 5.0)];
+            let mut seen = clip(number as u32, &[(0, from, from + 20.0, 100.0)], &heard);
+            seen.turns[0].embedding = Some(like_first(0.7, number));
+            clips.push(seen);
         }
-        let (ledger, now) = run(&[known, seen], restart);
+        let (ledger, now) = run(&clips, restart);
         assert_eq!(ledger.turns[&(SessionId(1), TurnId(100))].voice, Some(id("voice_1")));
         person_of_voice(&ledger, &now, 0) == person_of_face(&ledger, &now, 1, 100)
     };

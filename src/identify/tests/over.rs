@@ -30,33 +30,48 @@ fn right(clips: &[ClipPercepts], owners: u64, others: u64) {
 }
 
 #[test]
-fn of_one_clip_a_long_voice_over_does_not_get_the_face() {
-    let scene = |heard: Vec<Heard>| [clip(0, &in_view(0.0), &heard)];
-    right(&scene([over(0.0), owner(14.0)].concat()), 1, 0);
-    right(&scene([owner(0.0), over(12.0)].concat()), 0, 2);
+fn of_one_clip_nobody_gets_the_face_and_of_two_its_owner_does() {
+    for heard in [[over(0.0), owner(14.0)].concat(), [owner(0.0), over(12.0)].concat()] {
+        let first = clip(0, &in_view(0.0), &heard);
+        let (ledger, now) = run(std::slice::from_ref(&first), false);
+        assert_eq!(persons(&ledger, &now).len(), 3, "one occasion tells too little");
+        let is_over = |at: usize| heard[at].0 == 5;
+        let [owners, others] = if is_over(0) { [1, 0] } else { [0, 2] };
+        right(&[first, clip(1, &in_view(30.0), &owner(30.0))], owners, others);
+    }
+}
+
+/// Whose voice is heard over the face in each clip.
+fn scenes(heard: &[fn(f64) -> Vec<Heard>]) -> Vec<ClipPercepts> {
+    let scene = |(index, heard): (u32, &fn(f64) -> Vec<Heard>)| {
+        let start = 30.0 * f64::from(index);
+        clip(index, &in_view(start), &heard(start))
+    };
+    (0..).zip(heard).map(scene).collect()
 }
 
 #[test]
 fn a_voice_over_leaves_the_face_when_its_owner_is_heard() {
-    let scenes = |first: &[Heard], second: &[Heard]| {
-        [clip(0, &in_view(0.0), first), clip(1, &in_view(30.0), second)]
-    };
-    let over_first = scenes(&over(0.0), &owner(30.0));
+    let over_first = scenes(&[over, over, owner, owner]);
     let (ledger, now) = run(&over_first[..1], false);
-    let face = person_of_face(&ledger, &now, 0, 0);
-    assert_eq!(person_of_voice(&ledger, &now, 0), face, "nothing speaks against it yet");
-    right(&over_first, 100, 0);
-    right(&scenes(&owner(0.0), &over(30.0)), 0, 100);
+    let alone = |ledger: &TestLedger, now: &Resolver, turn| {
+        person_of_voice(ledger, now, turn) != person_of_face(ledger, now, 0, 0)
+    };
+    assert!(alone(&ledger, &now, 0), "once is too little");
+    let (ledger, now) = run(&over_first[..2], false);
+    assert!(!alone(&ledger, &now, 0), "nothing speaks against it");
+    right(&over_first, 200, 0);
+    right(&scenes(&[owner, owner, over]), 0, 200);
 }
 
 #[test]
 fn one_voice_in_fragments_stays_with_its_face() {
-    let mut clips = [
-        clip(0, &in_view(0.0), &[(0, 1.0, 13.0)]),
-        clip(1, &in_view(30.0), &[(0, 31.0, 39.0), (0, 41.0, 49.0)]),
-    ];
+    let long = |start: f64| vec![(0, start + 1.0, start + 13.0)];
+    let two = |start: f64| vec![(0, start + 1.0, start + 9.0), (0, start + 11.0, start + 19.0)];
+    let mut clips = scenes(&[long, long, two, two]);
     let t = calibrated("ge2e");
-    for (clip, cosine) in clips.iter_mut().zip([1.0, 0.5 * (t.maybe + t.accept)]) {
+    let other = 0.5 * (t.maybe + t.accept);
+    for (clip, cosine) in clips.iter_mut().zip([1.0, 1.0, other, other]) {
         clip.turns.iter_mut().for_each(|turn| turn.embedding = Some(like_first(cosine, 1)));
     }
     let mut ledger = TestLedger::default();
@@ -65,8 +80,8 @@ fn one_voice_in_fragments_stays_with_its_face() {
         now.resolve(clip, &mut ledger);
     }
     let voice = |turn: u64| ledger.turns[&(SessionId(1), TurnId(turn))].voice.unwrap();
-    assert_ne!(voice(0), voice(100), "nobody knows yet that they are one");
+    assert_ne!(voice(0), voice(200), "nobody knows yet that they are one");
     let person = person_of_face(&ledger, &now, 0, 0);
     assert_eq!(person_of_voice(&ledger, &now, 0), person);
-    assert_eq!(person_of_voice(&ledger, &now, 100), person);
+    assert_eq!(person_of_voice(&ledger, &now, 200), person);
 }

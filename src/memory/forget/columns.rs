@@ -47,7 +47,7 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 23] = [
     ),
     ("pose", &[("frame", Label)]),
     ("exemplar", &[("entity", Code), ("media", Code), ("model", Code), ("vector", Code)]),
-    ("evidence", &[("face", Code), ("voice", Code)]),
+    ("evidence", &[("face", Code), ("voice", Code), ("first_clip", Code), ("last_clip", Code)]),
     ("membership", &[("part", Code), ("person", Code), ("reason", Words)]),
     ("merge", &[("from_id", Code), ("into_id", Code), ("reason", Words)]),
     ("name", &[("entity", Code), ("name", Row), ("source", Code)]),

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::reach::{Fate, Reach};
-use crate::ids::{EntityId, Seq};
+use crate::ids::{ClipId, EntityId, Seq};
 use crate::memory::filter::overlaps;
-use crate::memory::model::{Membership, Merge, PairEvidence};
+use crate::memory::model::{Membership, Merge, PairEvidence, Presence};
 use crate::memory::tables::Tables;
 use crate::memory::temporal::{Temporal as _, Version};
 use crate::mention;
@@ -27,13 +27,53 @@ pub(super) struct Left {
     evidence: HashMap<i64, Option<PairEvidence>>,
 }
 
-/// A pair's seconds as they grow from version to version.
+/// A pair's seconds as they grow from version to version: support, against, and those of its [`Presence`].
+type Secs = [f64; 5];
+
+/// A pair from version to version.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     /// As written.
-    whole: (f64, f64),
+    whole: Secs,
     /// Without what is erased.
-    left: (f64, f64),
+    left: Secs,
+    /// The newest occasion as written, and those that are left.
+    newest: Option<ClipId>,
+    occasions: Option<(ClipId, ClipId)>,
+    /// Whether absence is written, as older stores have it.
+    is_older: bool,
+}
+
+impl Sum {
+    /// Goes on to the next version; `counter`: what the voice was heard for, as written and without what is erased.
+    fn go_on(&mut self, row: &PairEvidence, is_gone: bool, counter: [f64; 2]) {
+        let presence = row.presence.unwrap_or_default();
+        let Presence { visible_secs, since_secs, clear_secs, .. } = presence;
+        let whole = [row.support_secs, row.against_secs, visible_secs, since_secs, clear_secs];
+        if self.is_older && row.presence.is_some() {
+            self.take_over(counter);
+        }
+        if !is_gone {
+            for (left, (new, old)) in self.left.iter_mut().zip(whole.iter().zip(self.whole)) {
+                *left += new - old;
+            }
+        }
+        self.whole = whole;
+        self.is_older = row.presence.is_none();
+        let newest = presence.occasions.map(|(_, last)| last);
+        if let Some(clip) = newest.filter(|clip| !is_gone && self.newest != Some(*clip)) {
+            self.occasions = Some(self.occasions.map_or((clip, clip), |(first, _)| (first, clip)));
+        }
+        self.newest = newest;
+    }
+
+    /// The same with the absence reckoned from the counter.
+    fn take_over(&mut self, [whole, left]: [f64; 2]) {
+        for (secs, counter) in [(&mut self.whole, whole), (&mut self.left, left)] {
+            let [support, against, ..] = *secs;
+            *secs = [support, 0.0, support, counter - against - support, 0.0];
+        }
+    }
 }
 
 impl Left {
@@ -122,28 +162,36 @@ fn weigh(
     let most = |id: &EntityId| secs.get(id).copied().unwrap_or_default();
     let mut sums: HashMap<(EntityId, EntityId), Sum> = HashMap::new();
     let mut changed = HashMap::new();
-    for version in tables.evidence.log().iter() {
+    // Of one commit the voices' counters first: pairs are reckoned from them.
+    let mut versions: Vec<Version<PairEvidence>> = tables.evidence.log().iter().collect();
+    versions.sort_by_key(|version| (version.seq, version.row.face != version.row.voice));
+    for version in &versions {
         let row = &version.row;
         let told = touched.contains(&row.face) || touched.contains(&row.voice);
         if !told || row.as_standing().is_some() {
             continue;
         }
+        let counter = sums.get(&(row.voice, row.voice));
+        let counter = counter.map_or([0.0; 2], |sum| [sum.whole[0], sum.left[0]]);
         let sum = sums.entry(row.key()).or_default();
-        let whole = (row.support_secs, row.against_secs);
-        if !gone.contains(&version.seq) {
-            sum.left.0 += whole.0 - sum.whole.0;
-            sum.left.1 += whole.1 - sum.whole.1;
-        }
-        sum.whole = whole;
+        sum.go_on(row, gone.contains(&version.seq), counter);
         // A face that was away while a voice spoke: the voice alone says for how long.
         let limit = match row.face.kind == row.voice.kind {
             true => most(&row.face).min(most(&row.voice)),
             false => most(&row.voice),
         };
         let kept = |secs: f64| if secs > NO_SECS { secs.min(limit) } else { 0.0 };
-        let (support_secs, against_secs) = (kept(sum.left.0), kept(sum.left.1));
-        let left = PairEvidence { support_secs, against_secs, ..**row };
-        if support_secs + against_secs <= NO_SECS {
+        let [support, against, visible, since_secs, clear] = sum.left;
+        let (support_secs, against_secs) = (kept(support), kept(against));
+        let presence = row.presence.map(|_| Presence {
+            visible_secs: kept(visible),
+            since_secs,
+            clear_secs: kept(clear),
+            occasions: sum.occasions,
+        });
+        let left = PairEvidence { support_secs, against_secs, presence, ..**row };
+        let visible_secs = presence.map_or(0.0, |presence| presence.visible_secs);
+        if support_secs + against_secs + visible_secs <= NO_SECS {
             changed.insert(version.rowid, None);
         } else if left != **row {
             changed.insert(version.rowid, Some(left));
@@ -201,4 +249,49 @@ pub(super) fn ghosts(tables: &Tables, reach: &Reach) -> Vec<EntityId> {
     let entities = tables.entities.log();
     let gone = entities.iter().map(|version| version.row.id).filter(|id| !known.contains(id));
     gone.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::EntityKind;
+
+    fn row(support_secs: f64, against_secs: f64, presence: Option<Presence>) -> PairEvidence {
+        let [face, voice] =
+            [EntityKind::Face, EntityKind::Voice].map(|kind| EntityId::new(kind, 1));
+        PairEvidence { face, voice, support_secs, against_secs, presence }
+    }
+
+    fn seen(visible_secs: f64, since_secs: f64, newest: u32) -> Option<Presence> {
+        let clip = |index| ClipId { index, ..ClipId::default() };
+        let occasions = Some((clip(0), clip(newest)));
+        Some(Presence { visible_secs, since_secs, clear_secs: 0.5 * visible_secs, occasions })
+    }
+
+    #[test]
+    fn what_an_erased_clip_added_goes_from_all_that_absence_is_reckoned_from() {
+        let mut sum = Sum::default();
+        sum.go_on(&row(4.0, 0.0, seen(4.0, 1.0, 0)), false, [5.0, 5.0]);
+        sum.go_on(&row(10.0, 2.0, seen(12.0, 1.0, 1)), true, [13.0, 5.0]);
+        sum.go_on(&row(12.0, 2.0, seen(14.0, 1.0, 2)), false, [15.0, 7.0]);
+        assert_eq!(sum.left, [6.0, 0.0, 6.0, 1.0, 3.0]);
+        let clip = |index| ClipId { index, ..ClipId::default() };
+        assert_eq!(sum.occasions, Some((clip(0), clip(2))), "the erased one is none");
+    }
+
+    #[test]
+    fn what_is_left_of_an_older_row_is_the_same_after_it_was_taken_over() {
+        for is_last_gone in [false, true] {
+            let mut sum = Sum::default();
+            sum.go_on(&row(8.0, 6.5, None), false, [20.0, 20.0]);
+            sum.go_on(&row(9.0, 8.0, None), true, [22.5, 20.0]);
+            // 22.5 s were heard when it was taken over; two more with the face in view.
+            let counter = if is_last_gone { 20.0 } else { 22.0 };
+            sum.go_on(&row(11.0, 0.0, seen(11.0, 5.5, 3)), is_last_gone, [24.5, counter]);
+            let [support, against, visible, since, _] = sum.left;
+            let more = if is_last_gone { 0.0 } else { 2.0 };
+            assert_eq!((support, against), (8.0 + more, 0.0));
+            assert_eq!(counter - since - visible, 6.5, "the absence that is left");
+        }
+    }
 }

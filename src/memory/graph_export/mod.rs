@@ -132,7 +132,7 @@ impl View {
             }
             places.insert(part, at);
         }
-        for pair in self.evidence().iter().filter(|pair| pair.as_standing().is_none()) {
+        for pair in self.summed_evidence().iter().filter(|pair| pair.as_standing().is_none()) {
             if let (Some(face), Some(voice)) = (places.get(&pair.face), places.get(&pair.voice)) {
                 let weight = pair.support_secs - pair.against_secs;
                 graph.edges.push(Edge {

@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 
 use crate::ids::{EntityId, SessionId, TurnId};
 use crate::memory::model::{
-    EntityRow, Exemplar, Membership, Merge, NameRow, NameSource, PairEvidence,
+    EntityRow, Exemplar, Membership, Merge, NameRow, NameSource, PairEvidence, Presence,
 };
 use crate::memory::temporal::Temporal;
 
@@ -72,14 +72,36 @@ impl Temporal for Exemplar {
 impl Temporal for PairEvidence {
     type Key = (EntityId, EntityId);
     const TABLE: &'static str = "evidence";
-    const COLUMNS: &'static [&'static str] = &["face", "voice", "support_secs", "against_secs"];
+    const COLUMNS: &'static [&'static str] = &[
+        "face",
+        "voice",
+        "support_secs",
+        "against_secs",
+        "visible_secs",
+        "since_secs",
+        "clear_secs",
+        "first_clip",
+        "last_clip",
+    ];
 
     fn key(&self) -> Self::Key {
         (self.face, self.voice)
     }
 
     fn bind(&self) -> Vec<Value> {
-        vec![text(self.face), text(self.voice), real(self.support_secs), real(self.against_secs)]
+        let presence = self.presence;
+        let occasions = presence.and_then(|presence| presence.occasions);
+        vec![
+            text(self.face),
+            text(self.voice),
+            real(self.support_secs),
+            real(self.against_secs),
+            or_null(presence, |presence| real(presence.visible_secs)),
+            or_null(presence, |presence| real(presence.since_secs)),
+            or_null(presence, |presence| real(presence.clear_secs)),
+            or_null(occasions, |(first, _)| text(first)),
+            or_null(occasions, |(_, last)| text(last)),
+        ]
     }
 
     fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
@@ -89,6 +111,15 @@ impl Temporal for PairEvidence {
             voice: columns.parsed()?,
             support_secs: columns.real()?,
             against_secs: columns.real()?,
+            presence: {
+                let presence = Presence {
+                    visible_secs: columns.real()?,
+                    since_secs: columns.real()?,
+                    clear_secs: columns.real()?,
+                    occasions: columns.parsed_or_null()?.zip(columns.parsed_or_null()?),
+                };
+                (!presence.visible_secs.is_nan()).then_some(presence)
+            },
         })
     }
 

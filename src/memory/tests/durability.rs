@@ -209,6 +209,7 @@ fn readers_never_see_half_a_commit() {
                 voice: voice(1),
                 support_secs: number as f64,
                 against_secs: 0.0,
+                presence: None,
             });
             draft.commit().unwrap();
         }
@@ -271,13 +272,25 @@ fn an_older_store_is_brought_to_the_newest_schema() {
     db.execute_batch(
         "INSERT INTO commits VALUES (1, 7, 7); \
          INSERT INTO entity (id, seq, recorded) VALUES ('person_1', 1, 7); \
+         INSERT INTO entity (id, seq, recorded) VALUES ('face_1', 1, 7), ('voice_1', 1, 7); \
+         INSERT INTO evidence (face, voice, support_secs, against_secs, seq, recorded) \
+             VALUES ('face_1', 'voice_1', 8.0, 6.5, 1, 7), ('voice_1', 'voice_1', 30.0, 0.0, 1, 7); \
          INSERT INTO counter VALUES ('person', 2);",
     )
     .unwrap();
     drop(db);
-    assert!(Memory::open_read_only(dir.path(), None).unwrap().view().knows(person(1)));
+    // Absence was written into the pair; both ways of opening show it as it is.
+    let (presence, support_secs, against_secs) = (None, 8.0, 6.5);
+    let pair =
+        PairEvidence { face: face(1), voice: voice(1), support_secs, against_secs, presence };
+    let unmigrated = Memory::open_read_only(dir.path(), None).unwrap();
+    assert!(unmigrated.view().knows(person(1)));
+    assert_eq!(unmigrated.view().evidence().first(), Some(&pair));
+    assert_eq!(unmigrated.check().unwrap().faults, Vec::<String>::new());
+    drop(unmigrated);
     let memory = open(dir.path());
     assert!(memory.view().knows(person(1)));
+    assert_eq!(memory.view().summed_evidence().first(), Some(&pair));
     assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
     let version: u32 = memory
         .with_db("reading the schema", |db| {

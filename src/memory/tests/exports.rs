@@ -120,7 +120,14 @@ fn numbers_come_in_to_the_last_bit() {
         let support_secs = f64::from(number) / 13.0 + 0.1;
         let against_secs = f64::from(number) * 0.1 + 0.2;
         let pair = (face(1 + number), voice(1));
-        draft.evidence(PairEvidence { face: pair.0, voice: pair.1, support_secs, against_secs });
+        let (face, voice) = pair;
+        let presence = (number % 2 == 0).then(|| Presence {
+            visible_secs: support_secs / 7.0,
+            since_secs: -against_secs / 3.0,
+            clear_secs: 0.1 * support_secs,
+            occasions: (number % 4 == 0).then(|| (clip(0), clip(number))),
+        });
+        draft.evidence(PairEvidence { face, voice, support_secs, against_secs, presence });
     }
     draft.commit().unwrap();
     let exported = whole(&memory);

@@ -76,6 +76,7 @@ fn apply(draft: &mut Draft, step: &Step, now: i64) {
             voice: voice(*b),
             support_secs: f64::from(*secs),
             against_secs: 0.5,
+            presence: Some(Presence { visible_secs: f64::from(*secs), ..Presence::default() }),
         }),
         Step::Member(a, b) => draft.membership(member(part(*a), person(*b))),
         Step::Unmember(a) => draft.retire_membership(part(*a)),

@@ -198,6 +198,7 @@ fn household(memory: &Memory) {
         voice: voice_1,
         support_secs: 2.5,
         against_secs: 0.25,
+        presence: None,
     });
     draft.name(named(ava, "Ava", 2, NameSource::Said));
     draft.name(named(ben, "Ben", 6, NameSource::Said));

@@ -14,6 +14,7 @@ fn the_graph_is_drawn_whole_and_always_the_same() {
         voice: voice(1),
         support_secs: 0.5,
         against_secs: 4.0,
+        presence: None,
     });
     draft.commit().unwrap();
     let graph = memory.view().graph(4);

@@ -181,6 +181,7 @@ fn an_erased_span_leaves_no_seconds_no_reasons_and_no_ghosts() {
         voice: voice(1),
         support_secs: 5.5,
         against_secs: 0.25,
+        presence: None,
     });
     let why =
         |reason: &str, part, person| Membership { reason: reason.into(), ..member(part, person) };
