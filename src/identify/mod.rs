@@ -27,6 +27,7 @@ pub mod names;
 mod objects;
 mod persons;
 mod rows;
+mod short;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Speech turns → voices.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::{self, Item, Outcome};
 use super::faces::Given;
 use super::gallery::{Gallery, Probe};
 use super::ledger::{Look, OpenTurn};
+use super::short::{Grouped, SHORT_SECS, Whose};
 use super::{Founding, Resolver};
 use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::media::SAMPLE_RATE;
@@ -21,6 +22,8 @@ const FLEETING_SECS: f64 = 3.0;
 const PINNED_SECS: f64 = 3.0;
 /// A face missed by the detector for less than twice this is still visible, seconds.
 const GAP_SECS: f64 = 0.6;
+/// What the confidence of a turn that is not surely that voice's is multiplied by.
+const DOUBT: f32 = 0.6;
 /// How far looks reach back, seconds: longer than any turn.
 const LOOK_BACK_SECS: f64 = 30.0;
 /// Step at which a turn is compared with what the cameras showed, seconds.
@@ -111,10 +114,23 @@ impl Resolver {
             f32::INFINITY,
             self.settings.min_new_voice_secs,
         );
-        let mut outcomes = vec![Outcome::Undecided; open.len()];
-        for (unit, outcome) in units.iter().zip(of_units) {
+        let of_clip = |unit: &Vec<usize>| unit.iter().any(|index| *index >= before);
+        let lately = |turn: &OpenTurn| clip.span.start.secs_since(turn.span.end) < LOOK_BACK_SECS;
+        let is_short = |unit: &Vec<usize>| {
+            let speech: f64 = unit.iter().map(|index| open[*index].speech_secs).sum();
+            let clean = |index: &usize| !open[*index].overlapped && lately(&open[*index]);
+            speech < SHORT_SECS && unit.iter().all(clean)
+        };
+        let short: Vec<usize> = (0..units.len()).filter(|at| is_short(&units[*at])).collect();
+        let clear = |at: &usize| of_clip(&units[*at]) && items[*at].may_found;
+        let clear: BTreeSet<usize> = (0..units.len()).filter(clear).collect();
+        let (outcomes, thresholds) = (of_units.as_slice(), &self.voices);
+        let grouped = Grouped { items: &items, outcomes, known: &known, thresholds, apart: &apart };
+        let by_clip = grouped.decide_short(&short, &clear);
+        let mut outcomes = vec![(Outcome::Undecided, None); open.len()];
+        for (at, unit) in units.iter().enumerate() {
             for index in unit {
-                outcomes[*index] = outcome;
+                outcomes[*index] = (of_units[at], by_clip.get(&at).copied());
             }
         }
 
@@ -128,13 +144,28 @@ impl Resolver {
         };
         let mut founded: BTreeMap<usize, usize> = BTreeMap::new();
         for (index, turn) in open.into_iter().enumerate() {
+            let mut found = |group: usize, turn: &OpenTurn| {
+                let at = *founded.entry(group).or_insert_with(|| {
+                    voices.foundings.push(Founding::new(EntityKind::Voice, &turn.source));
+                    voices.foundings.len() - 1
+                });
+                voices.foundings[at].include(turn.span.start, &turn.source);
+                Given::New(at)
+            };
             let (given, confidence, sure, teaches) = match outcomes[index] {
-                Outcome::Undecided => {
+                (Outcome::Undecided, Some((whose, score))) => {
+                    let given = match whose {
+                        Whose::Known(gallery) => Given::Known(names[gallery]),
+                        Whose::New(group) => found(group, &turn),
+                    };
+                    (given, DOUBT * self.voices.confidence(score), false, false)
+                }
+                (Outcome::Undecided, None) => {
                     voices.open.push(turn);
                     continue;
                 }
-                Outcome::Known { gallery, score, sure } => {
-                    let doubt = if sure { 1.0 } else { 0.6 };
+                (Outcome::Known { gallery, score, sure }, _) => {
+                    let doubt = if sure { 1.0 } else { DOUBT };
                     let confidence = doubt * self.voices.confidence(score);
                     let own = Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]);
                     let likest = known[gallery].iter().map(|g| g.score(&own));
@@ -142,13 +173,8 @@ impl Resolver {
                     let sure = sure && !turn.overlapped;
                     (Given::Known(names[gallery]), confidence, sure, sure && teaches)
                 }
-                Outcome::New { group } => {
-                    let at = *founded.entry(group).or_insert_with(|| {
-                        voices.foundings.push(Founding::new(EntityKind::Voice, &turn.source));
-                        voices.foundings.len() - 1
-                    });
-                    voices.foundings[at].include(turn.span.start, &turn.source);
-                    (Given::New(at), 0.8, !turn.overlapped, !turn.overlapped)
+                (Outcome::New { group }, _) => {
+                    (found(group, &turn), 0.8, !turn.overlapped, !turn.overlapped)
                 }
             };
             if teaches && turn.speech_secs >= FOUNDING_SECS {

@@ -73,3 +73,37 @@ fn a_short_turn_of_nobody_in_view_founds_nobody_who_may_be_known() {
     assert_eq!(voice_of(&[(1, 30.0, 40.0, 100.0)], true, false), new, "somebody is there");
     assert_eq!(voice_of(&[], false, false), new, "nobody looked");
 }
+
+/// Two who are heard well, and between them a turn of that many seconds and that vector; whose it is at the clip's end.
+fn short_between(secs: f64, embedding: Embedding, told_apart: bool) -> (Option<EntityId>, usize) {
+    let mut scene = clip(0, &[], &[(0, 1.0, 6.0), (0, 7.0, 7.0 + secs), (3, 11.0, 16.0)]);
+    scene.turns[0].embedding = Some(like_first(1.0, 1));
+    scene.turns[1].embedding = Some(embedding);
+    if told_apart {
+        scene.turns.iter_mut().zip([0, 1, 2]).for_each(|(turn, n)| turn.distinct = Some(n));
+    }
+    let mut ledger = TestLedger::default();
+    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    now.resolve(&scene, &mut ledger);
+    let row = &ledger.turns[&(SessionId(1), TurnId(1))];
+    assert_ne!(row.voice, Some(id("voice_2")), "that is the other one");
+    (row.voice, ledger.exemplars.len())
+}
+
+#[test]
+fn a_short_turn_is_decided_by_its_clips_end_where_one_of_its_voices_clearly_leads() {
+    let t = calibrated("ge2e");
+    let cosine = t.maybe - 0.5 * (t.accept - t.maybe);
+    let alone = like_first(cosine, 9);
+    assert_eq!(short_between(1.0, alone.clone(), false), (Some(id("voice_1")), 2), "and learned");
+    assert_eq!(short_between(1.0, alone.clone(), true).0, None, "it was told apart from both");
+    assert_eq!(short_between(3.0, like_first(0.7, 9), false).0, None, "that is no short one");
+    let unlike = like_first(t.nobody_below(1.0) - 0.05, 9);
+    assert_eq!(short_between(1.0, unlike, false).0, None, "surely nobody's");
+    // as like the one as the other
+    let mut values = vec![0.0_f32; 32];
+    (values[0], values[3], values[9]) =
+        (cosine, cosine, (1.0 - 2.0 * cosine * cosine).max(0.0).sqrt());
+    let torn = Embedding::normalised(values, VOICE_MODEL);
+    assert_eq!(short_between(1.0, torn, false).0, None);
+}
