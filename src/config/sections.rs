@@ -331,7 +331,7 @@ section! {
     /// `[active_speaker]`
     ActiveSpeakerPerception {
         /// Mouths are compared with the sound, where the set has a model for it.
-        on: bool = false,
+        on: bool = true,
         /// Of each turn and face, so much is scored at most, seconds.
         window_secs: f64 = 2.0,
         /// Of each clip and microphone, so much is scored at most, seconds of face.
