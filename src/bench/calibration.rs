@@ -75,6 +75,12 @@ pub fn operating_points(scores: &[(f32, bool)]) -> Option<OperatingPoints> {
     Some(OperatingPoints { accept, maybe, margin: 0.12 * apart, merge })
 }
 
+/// Where the median and the 99 % quantile stand among [`SHARES`](super::verify::SHARES), and how many standard deviations of a
+/// normal distribution lie between them.
+const MEDIAN: usize = 4;
+const MOST: usize = 7;
+const MOST_DEVIATIONS: f32 = 2.326;
+
 /// The text of a thresholds file.
 #[must_use]
 pub fn thresholds_toml(compared: &Compared, points: OperatingPoints, how: &str) -> String {
@@ -100,7 +106,14 @@ merge = {merge:.3}    # two galleries this alike are one
 eer_threshold = {threshold:.3}
 pairs = {pairs}
 how = \"{how}: {identities} identities, {samples} samples, {same} pairs of one identity{interval}\"
+
+# Pairs of two identities: what a chance match among many is reckoned from.
+[others]
+mean = {median:.3}
+deviation = {deviation:.3}
 ",
+        median = figures.other[MEDIAN],
+        deviation = (figures.other[MOST] - figures.other[MEDIAN]) / MOST_DEVIATIONS,
         model = figures.model,
         hash = compared.hash,
         eer = figures.eer,

@@ -54,7 +54,14 @@ pub struct Verification {
     pub skipped: usize,
     /// Name of the embedder.
     pub model: String,
+    /// Cosines of pairs of one identity, at [`SHARES`] of them from below.
+    pub same: [f32; SHARES.len()],
+    /// The same of pairs of two identities.
+    pub other: [f32; SHARES.len()],
 }
+
+/// The quantiles in which [`Verification`] tells how cosines are spread.
+pub const SHARES: [f64; 9] = [0.0, 0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0];
 
 /// Every pair of samples of a folder, with the figures that come of them.
 #[derive(Clone, Debug)]
@@ -285,6 +292,13 @@ impl<T> Gathered<T> {
         model: &ModelFile,
     ) -> Result<Verification, BenchError> {
         let (all, ci) = self.rated(dir, pairs)?;
+        // `rated` sorts them by falling cosine.
+        let spread = |same: bool| {
+            let of = pairs.iter().rev().filter(|pair| (pair.a == pair.b) == same);
+            let of: Vec<f32> = of.map(|pair| pair.cosine).collect();
+            let last = of.len().saturating_sub(1) as f64;
+            SHARES.map(|share| of.get((share * last).round() as usize).copied().unwrap_or_default())
+        };
         Ok(Verification {
             eer: all.eer,
             eer_ci95: ci,
@@ -296,6 +310,8 @@ impl<T> Gathered<T> {
             samples: self.samples.len(),
             skipped: self.skipped,
             model: model.name.clone(),
+            same: spread(true),
+            other: spread(false),
         })
     }
 }

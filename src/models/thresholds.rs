@@ -62,8 +62,20 @@ pub struct Thresholds {
     pub pairs: Option<u64>,
     /// How it was measured.
     pub how: String,
+    /// How alike others are. `None`: nobody measured it, and the thresholds are the same however many are known.
+    pub others: Option<Others>,
     /// Of a speaker network: when one voice follows another. `None`: nobody measured it.
     pub changes: Option<Changes>,
+}
+
+/// Scores of samples of two people: what a chance match is reckoned from.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Others {
+    /// Their mean (or median).
+    pub mean: f32,
+    /// Their standard deviation, of the side above the mean.
+    pub deviation: f32,
 }
 
 /// How alike what one voice says is to itself inside a turn and a clip, for a network that looks for changes of voice.
@@ -120,6 +132,10 @@ impl Thresholds {
             // `engramd calibrate` measures whole turns.
             read.changes = Self::built_in(model)?.and_then(|built_in| built_in.changes);
         }
+        if read.others.is_none() {
+            // A file from before they were asked for.
+            read.others = Self::built_in(model)?.and_then(|built_in| built_in.others);
+        }
         Ok(Some(read))
     }
 
@@ -152,6 +168,12 @@ impl Thresholds {
         }
         if read.min_norm.is_some_and(|norm| !(norm.is_finite() && norm > 0.0)) {
             return Err(wrong("min_norm is a length above 0".to_owned()));
+        }
+        let spread = |others: Others| {
+            (-1.0..=1.0).contains(&others.mean) && (0.0..=1.0).contains(&others.deviation)
+        };
+        if read.others.is_some_and(|others| !spread(others)) {
+            return Err(wrong("in [others] mean is a cosine, deviation 0 to 1".to_owned()));
         }
         if read.changes.is_some_and(|changes| !changes.makes_sense()) {
             let what =
