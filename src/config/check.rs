@@ -59,6 +59,7 @@ pub const RANGES: &[Range] = &[
     range("identity.min_new_face_secs", 0.0, 3600.0, "seconds"),
     range("identity.min_new_voice_secs", 0.0, 3600.0, "seconds"),
     range("identity.link_secs", 0.0, 3600.0, "seconds"),
+    range("identity.cold_after_days", 0.0, 36_500.0, "days"),
     range("upkeep.reflect_importance", 1.0, 1_000_000.0, "importance"),
     range("upkeep.place_stay_secs", 1.0, 86_400.0, "seconds"),
     range("upkeep.place_radius_m", 0.1, 1000.0, "metres"),

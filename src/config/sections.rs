@@ -354,6 +354,9 @@ section! {
         min_new_voice_secs: f64 = 1.5,
         /// Net seconds of evidence that link a voice to a face.
         link_secs: f64 = 1.5,
+        /// After so many days those who were met once, and have neither a name nor another half, are looked for only where
+        /// nobody else matches; 0: never.
+        cold_after_days: f64 = 30.0,
         /// Lists of cameras of which no two see the same place: faces that two of them see at once are two people.
         separate_views: Vec<Vec<String>> = Vec::new(),
     }

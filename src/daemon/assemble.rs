@@ -1,7 +1,7 @@
 //! What a daemon, a replay or a reading command is made of, built from the configuration.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::ingest::{
@@ -11,7 +11,7 @@ use super::relearn::{Relearned, relearn};
 use super::text;
 use crate::answer::{Answerer, Rounds};
 use crate::config::{Config, ConfigError, Engine};
-use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+use crate::identify::{MatchThresholds, Resolver, SharedResolver, Undecided, identity_rows};
 use crate::ids::EntityId;
 use crate::llm::{LlmError, OpenAiChat, PromptError, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
@@ -199,7 +199,7 @@ pub fn session_settings(
         config,
         memory: knowledge.memory.clone(),
         perceivers,
-        resolver: Arc::new(Mutex::new(resolver)),
+        resolver: Arc::new(SharedResolver::new(resolver)),
         memorizer,
         courtesy,
         pace,

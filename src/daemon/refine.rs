@@ -190,7 +190,7 @@ impl Shared {
     /// A clip that ends in a panic must not take the others with it.
     fn refine_contained(&self, waiting: &Waiting, clip: &SpooledClip) -> Outcome {
         contained(|| self.refine(waiting, clip)).unwrap_or_else(|why| {
-            let mut who = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut who = self.settings.resolver.lock();
             self.settings.unlearn(&mut who);
             Outcome::Failed(format!("a panic ({why}); please report it"))
         })
@@ -256,7 +256,7 @@ impl Shared {
         cost: ClipCost,
     ) -> Result<(), MemoryError> {
         let SessionSettings { memory, memorizer, .. } = &self.settings;
-        let mut who = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut who = self.settings.resolver.lock();
         let newest = memory.view().newest_time().filter(|_| !self.unwatched);
         let mut draft = memory.begin(newest.map_or(clip.span.end, |at| at.max(clip.span.end)));
         if !self.spool.holds(waiting) {
@@ -339,7 +339,7 @@ impl Shared {
     ) -> Result<(), MemoryError> {
         let SessionSettings { memory, memorizer, .. } = &self.settings;
         // Whoever writes takes the resolver first, then the right to write.
-        let who = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+        let who = self.settings.resolver.lock();
         let now = memory.view().newest_time().unwrap_or_default();
         let mut draft = memory.begin(now);
         let before = draft.before();

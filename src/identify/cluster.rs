@@ -4,6 +4,8 @@
 //! between two different groups is set aside instead of bridging them, and percepts that cannot be one
 //! (two faces at once in one camera) are kept apart. Used for faces and for voices.
 
+use std::collections::BTreeSet;
+
 use super::gallery::{Gallery, Probe};
 use super::thresholds::MatchThresholds;
 
@@ -23,6 +25,8 @@ pub struct Item {
     pub prior: Option<usize>,
     /// Galleries (indices) it cannot be: they were seen beside it.
     pub barred: Vec<usize>,
+    /// Galleries (indices) that it may be, ascending; it is compared with no others.
+    pub near: Vec<usize>,
 }
 
 /// What became of a percept.
@@ -58,13 +62,17 @@ struct Group {
     secs: f64,
     gallery: Option<usize>,
     aside: bool,
+    /// Galleries that its members may be.
+    near: BTreeSet<usize>,
 }
 
 /// Groups items and galleries; one outcome per item. `apart(a, b)` tells that two items cannot be one.
 ///
 /// What cannot be one and is alike by `twins_below` or more is not yet believed to be two.
 ///
-/// `known` are groups of galleries of one entity each (an entity and those merged into it).
+/// `known` are groups of galleries of one entity each (an entity and those merged into it): those that come into question for
+/// any of the items ([`Item::near`]). Costs items × galleries for each that is joined; galleries are not compared with each
+/// other but where an item is torn between them.
 pub fn group(
     items: &[Item],
     known: &[Vec<&Gallery>],
@@ -83,13 +91,15 @@ pub fn group(
             secs: known[index].iter().map(|g| g.weight()).sum(),
             gallery: Some(index),
             aside: false,
+            near: BTreeSet::new(),
         })
         .collect();
     let mut rest = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let stays = item.prior.filter(|&prior| {
             let mine = score(&item.probe, prior);
-            let best = (0..known.len()).map(|g| score(&item.probe, g)).fold(-1.0_f32, f32::max);
+            let others = item.near.iter().map(|&gallery| score(&item.probe, gallery));
+            let best = others.fold(mine, f32::max);
             let contradicted = best >= thresholds.accept && best > mine + thresholds.margin;
             item.probe.vectors.is_empty() || (mine >= thresholds.maybe - 0.1 && !contradicted)
         });
@@ -105,14 +115,19 @@ pub fn group(
             secs: items[index].secs,
             gallery: None,
             aside: items[index].probe.vectors.is_empty(),
+            near: items[index].near.iter().copied().collect(),
         });
     }
 
+    let with_gallery = |gallery: usize, group: &Group| match &group.probe {
+        Some(probe) if group.near.contains(&gallery) => score(probe, gallery),
+        _ => -1.0,
+    };
     let alike = |a: &Group, b: &Group| -> f32 {
         let with_gallery = match (a.gallery, b.gallery) {
             (Some(_), Some(_)) => return -1.0,
-            (Some(gallery), None) => b.probe.as_ref().map_or(-1.0, |probe| score(probe, gallery)),
-            (None, Some(gallery)) => a.probe.as_ref().map_or(-1.0, |probe| score(probe, gallery)),
+            (Some(gallery), None) => with_gallery(gallery, b),
+            (None, Some(gallery)) => with_gallery(gallery, a),
             (None, None) => -1.0,
         };
         let with_members = match (&a.probe, &b.probe) {
@@ -141,22 +156,28 @@ pub fn group(
         likeness < thresholds.maybe || blocked(a, b)
     };
 
-    let count = groups.len();
-    let mut likeness = vec![vec![-1.0_f32; count]; count];
+    // By group of items (the groups behind the galleries) and any group; two galleries have no likeness here.
+    let (first, count) = (known.len(), groups.len());
+    let mut likeness = vec![vec![-1.0_f32; count]; count - first];
     let mut alive = vec![true; count];
-    for a in 0..count {
-        for b in a + 1..count {
+    for b in first..count {
+        for a in 0..b {
             let value = alike(&groups[a], &groups[b]);
-            likeness[a][b] = value;
-            likeness[b][a] = value;
+            likeness[b - first][a] = value;
+            if a >= first {
+                likeness[a - first][b] = value;
+            }
         }
     }
     loop {
         let mut best: Option<(f32, usize, usize)> = None;
         for a in 0..count {
-            for b in a + 1..count {
-                let open = alive[a] && alive[b] && !groups[a].aside && !groups[b].aside;
-                let value = likeness[a][b];
+            if !alive[a] || groups[a].aside {
+                continue;
+            }
+            for b in first.max(a + 1)..count {
+                let open = alive[b] && !groups[b].aside;
+                let value = likeness[b - first][a];
                 if open
                     && value >= thresholds.same_from(groups[a].secs.min(groups[b].secs))
                     && best.is_none_or(|(top, ..)| value > top)
@@ -174,8 +195,8 @@ pub fn group(
                         && z != y
                         && alive[z]
                         && !groups[z].aside
-                        && likeness[x][z] > value - thresholds.margin
-                        && likeness[x][z] >= thresholds.maybe
+                        && likeness[x - first][z] > value - thresholds.margin
+                        && likeness[x - first][z] >= thresholds.maybe
                         && different(&groups[y], &groups[z])
                         && !blocked(&groups[x], &groups[z])
                 })
@@ -197,11 +218,18 @@ pub fn group(
             join(&mut groups[into], index, &items[index]);
         }
         alive[from] = false;
+        let near = std::mem::take(&mut groups[from].near);
+        groups[into].near.extend(near);
         for other in 0..count {
-            if other != into && alive[other] {
-                let value = alike(&groups[into], &groups[other]);
-                likeness[into][other] = value;
-                likeness[other][into] = value;
+            if other == into || !alive[other] {
+                continue;
+            }
+            let value = alike(&groups[into], &groups[other]);
+            if into >= first {
+                likeness[into - first][other] = value;
+            }
+            if other >= first {
+                likeness[other - first][into] = value;
             }
         }
     }
@@ -235,7 +263,7 @@ pub fn group(
             let Some(probe) = candidate.probe.as_ref().filter(|_| !candidate.aside) else {
                 return true;
             };
-            let best = best_two(known.len(), |gallery| score(probe, gallery)).filter(
+            let best = best_two(&candidate.near, |gallery| score(probe, gallery)).filter(
                 |&(gallery, top, second)| {
                     candidate.members.len() >= AGREEING_VIEWS
                         && top >= thresholds.maybe
@@ -286,7 +314,7 @@ pub fn group(
             if items[member].probe.vectors.is_empty() {
                 continue;
             }
-            let best = best_two(known.len(), |g| score(&items[member].probe, g));
+            let best = best_two(&items[member].near, |g| score(&items[member].probe, g));
             if let Some((gallery, score, _)) = best
                 && score >= thresholds.accept
             {
@@ -298,9 +326,12 @@ pub fn group(
 }
 
 /// The best gallery, its score, and the second best score (-1 where there is none).
-pub fn best_two(count: usize, score: impl Fn(usize) -> f32) -> Option<(usize, f32, f32)> {
+pub fn best_two<'a>(
+    of: impl IntoIterator<Item = &'a usize>,
+    score: impl Fn(usize) -> f32,
+) -> Option<(usize, f32, f32)> {
     let mut best: Option<(usize, f32, f32)> = None;
-    for index in 0..count {
+    for &index in of {
         let value = score(index);
         best = Some(match best {
             None => (index, value, -1.0),
@@ -322,6 +353,9 @@ fn join(group: &mut Group, index: usize, item: &Item) {
 }
 
 #[cfg(test)]
+mod reference;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::identify::testing::calibrated;
@@ -334,7 +368,8 @@ mod tests {
         let embedding = Embedding::normalised(values.to_vec(), ModelHash([1; 32]));
         let probe = Probe::new(vec![(embedding, secs as f32)]);
         let may_found = secs >= 1.2;
-        Item { probe, secs, may_found, fleeting: false, prior: None, barred: vec![] }
+        let (barred, near) = (vec![], vec![]);
+        Item { probe, secs, may_found, fleeting: false, prior: None, barred, near }
     }
 
     #[test]
@@ -374,6 +409,7 @@ mod tests {
         };
         let (known, other) = (gallery(1, &[1.0, 0.0, 0.0]), gallery(2, &[0.0, 0.0, 1.0]));
         let galleries = [vec![&known], vec![&other]];
+        let item = |values: &[f32], secs| Item { near: vec![0, 1], ..item(values, secs) };
         let view = item(&[0.38, 0.92, 0.0], 3.0);
         let score = known.score(&view.probe);
         assert!(t.maybe < score && score < t.accept, "{score}");

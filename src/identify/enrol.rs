@@ -219,7 +219,8 @@ impl Resolver {
 
     /// A face or voice with all that was merged into it.
     fn group_of(&self, head: EntityId) -> Vec<EntityId> {
-        self.persons.groups(head.kind).remove(&head).unwrap_or_else(|| vec![head])
+        let group = self.persons.group_of(head);
+        if group.is_empty() { vec![head] } else { group }
     }
 
     /// The known face or voice that all the samples together clearly are.

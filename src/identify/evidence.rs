@@ -308,16 +308,6 @@ impl Evidence {
         self.changed.insert(key);
     }
 
-    /// The faces and voices between which there is anything for being one person, by voice.
-    pub(super) fn supported(&self) -> impl Iterator<Item = (EntityId, EntityId)> {
-        let of_voice = |(voice, pairs): (&EntityId, &BTreeMap<EntityId, Pair>)| {
-            let voice = *voice;
-            let faces = pairs.iter().filter(|(_, pair)| pair.support_secs > 0.0);
-            faces.map(|(face, _)| (*face, voice)).collect::<Vec<_>>()
-        };
-        self.of_voices.iter().flat_map(of_voice)
-    }
-
     /// The evidence between a face and a voice, each with all that was merged into it (itself first).
     ///
     /// Seconds that counted against the head face while one of its aliases was visible are taken back.
@@ -351,6 +341,11 @@ impl Evidence {
             found.include(&pair.presence);
         }
         found
+    }
+
+    /// The pairs that changed since they were written: faces with voices, two of a kind, or one with itself.
+    pub(super) fn changed_pairs(&self) -> impl Iterator<Item = (EntityId, EntityId)> {
+        self.changed.iter().copied().filter(|(_, b)| *b != EntityId::ROBOT)
     }
 
     /// Writes every pair that changed since the last time.

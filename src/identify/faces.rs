@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::{self, Item, Outcome};
-use super::gallery::{Gallery, Probe};
+use super::gallery::Probe;
 use super::ledger::OpenTrack;
 use super::voices::visible_at;
 use super::{Founding, Resolver};
@@ -56,10 +56,7 @@ impl Resolver {
             };
             if let Some(at) = open.iter().position(same) {
                 let before = &mut open[at];
-                before.clips.push(clip.clip);
-                before.span.end = track.span.end;
-                before.life = track.life;
-                before.samples.extend(track.samples.iter().cloned());
+                before.go_on(clip.clip, track);
                 fresh[at] = Some(index);
             } else {
                 open.push(OpenTrack {
@@ -76,39 +73,45 @@ impl Resolver {
             }
         }
 
-        let heads = self.persons.groups(EntityKind::Face);
-        let known: Vec<Vec<&Gallery>> = heads.values().map(|ids| self.galleries_of(ids)).collect();
-        let position: BTreeMap<EntityId, usize> =
-            heads.keys().enumerate().map(|(index, id)| (*id, index)).collect();
+        let probes: Vec<Probe> = open.iter().map(probe).collect();
+        let priors: Vec<Option<EntityId>> =
+            open.iter().map(|o| self.face_of_track(clip.clip, o.track)).collect();
+        let besides: Vec<EntityId> =
+            open.iter().flat_map(|o| &o.barred).chain(priors.iter().flatten()).copied().collect();
+        let candidates =
+            self.candidates(EntityKind::Face, &probes.iter().collect::<Vec<_>>(), &besides);
         let beside = |a: usize, b: usize| match (fresh[a], fresh[b]) {
             (Some(x), Some(y)) => self.seen_beside(tracks[x], tracks[y]) >= SEPARATE_FRAMES,
             _ => open[a].beside.contains(&open[b].track),
         };
         let items: Vec<Item> = open
             .iter()
-            .map(|o| {
+            .zip(probes)
+            .zip(priors.iter().zip(&candidates.near))
+            .map(|((o, probe), (prior, near))| {
                 let good = o.samples.iter().filter(|s| s.quality >= TEACHING_QUALITY).count();
-                let prior = self.face_of_track(clip.clip, o.track);
                 Item {
-                    probe: probe(o),
+                    probe,
                     secs: o.span.secs(),
                     may_found: good > 0 && o.life != Life::Unproven,
                     fleeting: false,
-                    prior: prior.and_then(|face| position.get(&face).copied()),
-                    barred: o.barred.iter().filter_map(|f| position.get(f).copied()).collect(),
+                    prior: prior.and_then(|face| candidates.position(face)),
+                    barred: o.barred.iter().filter_map(|f| candidates.position(*f)).collect(),
+                    near: near.clone(),
                 }
             })
             .collect();
+        let thresholds = self.thresholds(EntityKind::Face);
         let outcomes = cluster::group(
             &items,
-            &known,
+            &candidates.known,
             &beside,
-            &self.faces,
-            self.faces.accept,
+            &thresholds,
+            thresholds.accept,
             self.settings.min_new_face_secs,
         );
 
-        let names: Vec<EntityId> = heads.keys().copied().collect();
+        let names = candidates.heads;
         let mut faces = Faces {
             given: BTreeMap::new(),
             late: vec![],
@@ -124,9 +127,9 @@ impl Resolver {
                 Outcome::Known { gallery, score, sure } => {
                     let stays = items[index].prior == Some(gallery);
                     let teaches =
-                        sure && (score >= self.faces.accept || stays && score >= self.faces.maybe);
+                        sure && (score >= thresholds.accept || stays && score >= thresholds.maybe);
                     let certainty = if sure { 1.0 } else { 0.6 };
-                    let confidence = certainty * self.faces.confidence(score);
+                    let confidence = certainty * thresholds.confidence(score);
                     (Given::Known(names[gallery]), confidence, teaches)
                 }
                 Outcome::New { group } => {

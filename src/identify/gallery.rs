@@ -1,18 +1,19 @@
 //! What is remembered of a face or voice: a few good, diverse exemplars and their centroid.
 //!
-//! Galleries are scanned exactly: a handful of exemplars per entity makes an approximate search needless,
-//! and nothing that decides identity may depend on one.
+//! Exemplars are shared with the memory's tables: a gallery holds no vector of its own but its centroid.
+
+use std::sync::Arc;
 
 use crate::ids::{EntityId, ModelHash};
 use crate::memory::model::Exemplar;
+use crate::memory::simd::dot;
 use crate::percept::Embedding;
+use crate::time::Timestamp;
 
 /// Best exemplars that are averaged into a score.
 const TOP: usize = 3;
-/// How far [`nearly`] may be beside the cosine, and a sum of a few such; far more than single precision loses.
+/// How far a dot product in single precision may be beside the cosine, and a sum of a few such; far more than it loses.
 const ROUNDING: f32 = 1e-3;
-/// Products that [`nearly`] sums side by side.
-const LANES: usize = 8;
 
 /// A weighted bundle of embeddings of one model: a face track's samples, the turns of a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,6 +32,12 @@ impl Probe {
         }
         let centroid = centroid(vectors.iter().map(|(embedding, weight)| (embedding, *weight)));
         Self { vectors, centroid }
+    }
+
+    /// The weighted mean direction; `None` of an empty bundle.
+    #[must_use]
+    pub fn centroid(&self) -> Option<&Embedding> {
+        self.centroid.as_ref()
     }
 
     /// The two bundles as one.
@@ -66,42 +73,27 @@ fn centroid<'a>(vectors: impl Iterator<Item = (&'a Embedding, f32)>) -> Option<E
     model.map(|model| Embedding::normalised(values, model))
 }
 
-/// The cosine, faster and not to the last bit.
-fn nearly(a: &Embedding, b: &Embedding) -> f32 {
-    let (a, b) = (a.values.chunks_exact(LANES), b.values.chunks_exact(LANES));
-    let rest: f32 = a.remainder().iter().zip(b.remainder()).map(|(x, y)| x * y).sum();
-    let mut sums = [0.0_f32; LANES];
-    for (x, y) in a.zip(b) {
-        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
-            *sum += x * y;
-        }
-    }
-    rest + sums.iter().sum::<f32>()
-}
-
 /// The exemplars of one face or voice, all of one model.
 #[derive(Clone, Debug)]
 pub struct Gallery {
     /// `face_N` or `voice_N`.
     pub entity: EntityId,
     /// By slot; some may be missing between them: exemplars are erased.
-    slots: Vec<Exemplar>,
+    slots: Vec<Arc<Exemplar>>,
     /// What a probe is compared with: better exemplars weigh more.
     centroid: Option<Embedding>,
-    /// The gallery's own centre as a probe.
-    as_probe: Option<Embedding>,
 }
 
 impl Gallery {
     /// An empty gallery.
     #[must_use]
     pub fn new(entity: EntityId) -> Self {
-        Self { entity, slots: Vec::new(), centroid: None, as_probe: None }
+        Self { entity, slots: Vec::new(), centroid: None }
     }
 
     /// From stored rows, in any order.
     #[must_use]
-    pub fn from_exemplars(entity: EntityId, mut slots: Vec<Exemplar>) -> Self {
+    pub fn from_exemplars(entity: EntityId, mut slots: Vec<Arc<Exemplar>>) -> Self {
         slots.sort_by_key(|exemplar| exemplar.slot);
         let mut gallery = Self { slots, ..Self::new(entity) };
         gallery.recentre();
@@ -110,13 +102,33 @@ impl Gallery {
 
     /// The exemplars by slot.
     #[must_use]
-    pub fn exemplars(&self) -> &[Exemplar] {
+    pub fn exemplars(&self) -> &[Arc<Exemplar>] {
         &self.slots
+    }
+
+    /// What a probe is compared with first: the exemplars' weighted mean direction; `None` of an empty gallery.
+    #[must_use]
+    pub fn centroid(&self) -> Option<&Embedding> {
+        self.centroid.as_ref()
+    }
+
+    /// The gallery as a probe for others: no better exemplar weighs more.
+    #[must_use]
+    pub fn as_probe(&self) -> Option<Embedding> {
+        centroid(self.slots.iter().map(|e| (&e.embedding, e.weight)))
+    }
+
+    /// When the newest exemplar was seen or heard, and for how long after the oldest; `None` of an empty gallery.
+    #[must_use]
+    pub fn newest_and_reach_secs(&self) -> Option<(Timestamp, f64)> {
+        let times = || self.slots.iter().map(|exemplar| exemplar.at);
+        let (oldest, newest) = times().min().zip(times().max())?;
+        Some((newest, newest.secs_since(oldest)))
     }
 
     /// The exemplar in that slot.
     #[must_use]
-    pub fn in_slot(&self, slot: u32) -> Option<&Exemplar> {
+    pub fn in_slot(&self, slot: u32) -> Option<&Arc<Exemplar>> {
         self.slots.iter().find(|exemplar| exemplar.slot == slot)
     }
 
@@ -163,7 +175,7 @@ impl Gallery {
     pub fn likeness(&self, other: &Self) -> f32 {
         let score = |of: &Self, probe: &Self| {
             let vectors = probe.slots.iter().map(|e| (&e.embedding, e.weight));
-            of.score_of(probe.as_probe.as_ref(), vectors)
+            of.score_of(probe.as_probe().as_ref(), vectors)
         };
         0.5 * (score(self, other) + score(other, self))
     }
@@ -180,20 +192,20 @@ impl Gallery {
     /// Half a likeness is that of the centres, and the other half no more than that of the two nearest exemplars.
     fn likeness_at_most(&self, other: &Self) -> f32 {
         let centres = |of: &Self, probe: &Self| {
-            of.centroid.as_ref().zip(probe.as_probe.as_ref()).and_then(|(a, b)| a.cosine(b))
+            of.centroid.as_ref().zip(probe.as_probe().as_ref()).and_then(|(a, b)| a.cosine(b))
         };
         let (Some(ab), Some(ba)) = (centres(self, other), centres(other, self)) else {
             return -1.0;
         };
         let pairs = self.slots.iter().flat_map(|a| other.slots.iter().map(move |b| (a, b)));
         let nearest =
-            pairs.map(|(a, b)| nearly(&a.embedding, &b.embedding)).fold(-1.0_f32, f32::max);
+            pairs.map(|(a, b)| dot(&a.embedding.values, &b.embedding.values)).fold(-1.0, f32::max);
         0.25 * (ab + ba) + 0.5 * nearest + ROUNDING
     }
 
     /// Empties the slots that were learned with another model: they are of no use to this one. Gives back which.
     pub fn leave_other_models(&mut self, model: ModelHash) -> Vec<u32> {
-        let (own, others): (Vec<Exemplar>, Vec<Exemplar>) =
+        let (own, others): (Vec<Arc<Exemplar>>, Vec<Arc<Exemplar>>) =
             std::mem::take(&mut self.slots).into_iter().partition(|e| e.embedding.model == model);
         self.slots = own;
         if !others.is_empty() {
@@ -212,10 +224,10 @@ impl Gallery {
         mut sample: Exemplar,
         capacity: usize,
         same_view: f32,
-    ) -> Option<&Exemplar> {
+    ) -> Option<&Arc<Exemplar>> {
         let capacity = capacity.max(1);
         self.leave_other_models(sample.embedding.model);
-        let nearest = |slots: &[Exemplar], of: &Embedding, but: usize| {
+        let nearest = |slots: &[Arc<Exemplar>], of: &Embedding, but: usize| {
             let mut best = (f32::MIN, 0);
             for (index, exemplar) in slots.iter().enumerate() {
                 let cosine = exemplar.embedding.cosine(of).unwrap_or(-1.0);
@@ -257,13 +269,13 @@ impl Gallery {
         sample.entity = self.entity;
         let at = if let Some(index) = replaced {
             sample.slot = self.slots[index].slot;
-            self.slots[index] = sample;
+            self.slots[index] = Arc::new(sample);
             index
         } else {
             let taken = self.slots.iter().zip(0_u32..);
             let free = taken.take_while(|(exemplar, slot)| exemplar.slot == *slot).count();
             sample.slot = free as u32;
-            self.slots.insert(free, sample);
+            self.slots.insert(free, Arc::new(sample));
             free
         };
         self.recentre();
@@ -272,7 +284,6 @@ impl Gallery {
 
     fn recentre(&mut self) {
         self.centroid = centroid(self.slots.iter().map(|e| (&e.embedding, e.weight * e.quality)));
-        self.as_probe = centroid(self.slots.iter().map(|e| (&e.embedding, e.weight)));
     }
 }
 
@@ -281,7 +292,6 @@ impl Gallery {
 mod tests {
     use super::*;
     use crate::ids::EntityKind;
-    use crate::time::Timestamp;
     use proptest::prelude::*;
 
     fn exemplar(values: &[f32], quality: f32) -> Exemplar {
@@ -329,8 +339,9 @@ mod tests {
     fn what_is_learned_takes_the_slots_that_were_erased_and_no_others() {
         let of = |slot: u32, values: &[f32]| Exemplar { slot, ..exemplar(values, 0.9) };
         let kept = [of(1, &[0.0, 1.0, 0.0, 0.0]), of(3, &[0.0, 0.0, 1.0, 0.0])];
+        let kept = kept.map(Arc::new);
         let mut gallery = Gallery::from_exemplars(kept[0].entity, kept.to_vec());
-        let mut rows: Vec<Exemplar> = kept.to_vec();
+        let mut rows: Vec<Arc<Exemplar>> = kept.to_vec();
         let samples = [
             exemplar(&[1.0, 0.0, 0.0, 0.0], 0.3),  // a hole
             exemplar(&[0.0, 0.02, 1.0, 0.0], 1.3), // the better picture of slot 3
@@ -345,7 +356,7 @@ mod tests {
         }
         let again = Gallery::from_exemplars(gallery.entity, rows);
         assert_eq!(gallery.exemplars(), again.exemplars());
-        assert_eq!((&gallery.centroid, &gallery.as_probe), (&again.centroid, &again.as_probe));
+        assert_eq!((gallery.centroid(), gallery.as_probe()), (again.centroid(), again.as_probe()));
         assert!(gallery.exemplars().contains(&kept[0]), "nothing good is lost");
     }
 
@@ -357,7 +368,8 @@ mod tests {
             let gallery = |from: usize, many: usize| {
                 let rows = (from..from + many).zip(0_u32..).map(|(n, slot)| {
                     let quality = 0.2 + 0.1 * n as f32;
-                    Exemplar { slot, ..exemplar(&values[n % 6 * 20..(n % 6 + 1) * 20], quality) }
+                    let row = exemplar(&values[n % 6 * 20..(n % 6 + 1) * 20], quality);
+                    Arc::new(Exemplar { slot, ..row })
                 });
                 Gallery::from_exemplars(EntityId::new(EntityKind::Face, 1), rows.collect())
             };

@@ -7,13 +7,14 @@
 //! It is never a verdict: it weighs less than the least that links a voice to a face, moves what two galleries need only
 //! part of the way, and that two have one name counts nothing once they were there at once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::evidence::Signed;
 use super::merge::TOGETHER_SECS;
 use super::{MatchThresholds, Persons, Resolver};
-use crate::ids::EntityId;
-use crate::memory::model::NameSource;
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::model::{NameRow, NameSource};
+use crate::names::phonetic::{Key, Pronunciation};
 use crate::names::{folded, sound_alike};
 
 /// What a name weighs of the seconds that link a voice to a face: more than the half that one of two faces must be ahead of
@@ -112,52 +113,34 @@ struct Known {
     by: Option<EntityId>,
 }
 
-/// Who gave which name.
-#[derive(Clone, Debug, Default)]
-pub struct Introductions {
-    /// By voice (one that is no alias), what it called itself.
-    said: BTreeMap<EntityId, Vec<Words>>,
-    /// By person, what counts as a name of theirs.
-    names: BTreeMap<EntityId, Vec<Known>>,
+/// Who gave which name; read off the rows when it is asked for, at the cost of what is asked about.
+#[derive(Clone, Copy, Debug)]
+pub struct Introductions<'a> {
+    persons: &'a Persons,
 }
 
-impl Introductions {
+impl<'a> Introductions<'a> {
     /// From the book of persons.
     #[must_use]
-    pub fn of(persons: &Persons) -> Self {
-        let mut found = Self::default();
-        for row in persons.name_rows() {
-            let by = match row.source {
-                NameSource::Said => match persons.speaker(row) {
-                    Some(voice) if !persons.is_aside(voice) => Some(persons.resolve(voice)),
-                    _ => continue,
-                },
-                NameSource::Model => continue,
-                NameSource::Told => None,
-            };
-            let Some(words) = Words::of(&row.name) else { continue };
-            if let Some(voice) = by {
-                found.said.entry(voice).or_default().push(words.clone());
-            }
-            let part = by.unwrap_or(row.entity);
-            let person = persons.person_of(part).unwrap_or(persons.resolve(part));
-            found.names.entry(person).or_default().push(Known { words, by });
-        }
-        found
+    pub fn of(persons: &'a Persons) -> Self {
+        Self { persons }
     }
 
     /// Whether a voice (that is no alias) called itself anything.
     #[must_use]
     pub fn speaks(&self, voice: EntityId) -> bool {
-        self.said.contains_key(&voice)
+        self.said(voice).next().is_some()
     }
 
     /// A voice's own words (the voice is no alias) against the names of a person but for those that it gave itself.
     #[must_use]
     pub fn of_voice(&self, voice: EntityId, person: EntityId) -> Naming {
-        let Some(said) = self.said.get(&voice) else { return Naming::Silent };
-        let others: Vec<&Known> =
-            self.known(person).filter(|name| name.by != Some(voice)).collect();
+        let said: Vec<Words> = self.said(voice).collect();
+        if said.is_empty() {
+            return Naming::Silent;
+        }
+        let known = self.known(person);
+        let others: Vec<&Known> = known.iter().filter(|name| name.by != Some(voice)).collect();
         let pairs =
             said.iter().flat_map(|mine| others.iter().map(move |other| (mine, &other.words)));
         Naming::of_pairs(pairs)
@@ -167,19 +150,125 @@ impl Introductions {
     #[must_use]
     pub fn of_persons(&self, a: EntityId, b: EntityId) -> Naming {
         let told = |x: &Known, y: &Known| x.by.is_none() && y.by.is_none();
-        let pairs = self.known(a).flat_map(|x| self.known(b).map(move |y| (x, y)));
+        let (of_a, of_b) = (self.known(a), self.known(b));
+        let pairs = of_a.iter().flat_map(|x| of_b.iter().map(move |y| (x, y)));
         Naming::of_pairs(pairs.filter(|(x, y)| !told(x, y)).map(|(x, y)| (&x.words, &y.words)))
     }
 
     /// Everybody else who gave the same name, ascending.
     #[must_use]
     pub fn namesakes(&self, person: EntityId) -> Vec<EntityId> {
-        let others = self.names.keys().copied().filter(|other| *other != person);
-        others.filter(|other| self.of_persons(person, *other) == Naming::Same).collect()
+        let having = self.persons.spellings().flat_map(|(_, entities)| entities);
+        let rows = having.flat_map(|entity| self.persons.names_of(*entity));
+        let owners = rows.filter_map(|row| self.owner(row)).map(|(owner, _)| owner);
+        let found: BTreeSet<EntityId> = owners.collect();
+        let same =
+            |other: &EntityId| *other != person && self.of_persons(person, *other) == Naming::Same;
+        found.into_iter().filter(same).collect()
     }
 
-    fn known(&self, person: EntityId) -> impl Iterator<Item = &Known> {
-        self.names.get(&person).into_iter().flatten()
+    /// Those who have a name like one that a voice (that is no alias) gave itself, ascending.
+    pub(super) fn called_like(&self, voice: EntityId, spelt: &Spellings) -> BTreeSet<EntityId> {
+        self.said(voice).flat_map(|words| self.alike(&words, spelt)).map(|(of, _)| of).collect()
+    }
+
+    /// The voices that gave themselves a name like one that a person has, ascending.
+    pub(super) fn voices_like(&self, person: EntityId, spelt: &Spellings) -> BTreeSet<EntityId> {
+        let known = self.known(person);
+        known
+            .iter()
+            .flat_map(|name| self.alike(&name.words, spelt))
+            .filter_map(|(_, by)| by)
+            .collect()
+    }
+
+    /// Owners of names that agree, and whose voice said them.
+    fn alike(&self, words: &Words, spelt: &Spellings) -> BTreeSet<(EntityId, Option<EntityId>)> {
+        let entities = words.0.first().map(|first| spelt.begins_like(first)).unwrap_or_default();
+        let rows = entities.iter().flat_map(|entity| self.persons.names_of(*entity));
+        let agree = rows.filter(|row| Words::of(&row.name).is_some_and(|one| words.agrees(&one)));
+        agree.filter_map(|row| self.owner(row)).collect()
+    }
+
+    /// Whose name a row counts for, and whose voice said it; `None` where it counts for nobody.
+    fn owner(&self, row: &NameRow) -> Option<(EntityId, Option<EntityId>)> {
+        let persons = self.persons;
+        let by = match row.source {
+            NameSource::Said => match persons.speaker(row) {
+                Some(voice) if !persons.is_aside(voice) => Some(persons.resolve(voice)),
+                _ => return None,
+            },
+            NameSource::Model => return None,
+            NameSource::Told => None,
+        };
+        let part = by.unwrap_or(row.entity);
+        Some((persons.person_of(part).unwrap_or(persons.resolve(part)), by))
+    }
+
+    /// What a voice (that is no alias) called itself.
+    fn said(&self, voice: EntityId) -> impl Iterator<Item = Words> + use<'a> {
+        let persons = self.persons;
+        let heard = !persons.is_aside(voice) && !persons.is_alias(voice);
+        let all = heard.then(|| persons.with_aliases(voice)).into_iter().flatten();
+        let rows = all.filter(move |alias| !persons.is_aside(*alias));
+        rows.flat_map(move |alias| persons.said_by(alias)).filter_map(|row| Words::of(&row.name))
+    }
+
+    /// What counts as a name of a person.
+    fn known(&self, person: EntityId) -> Vec<Known> {
+        let persons = self.persons;
+        let parts = persons.all_parts(person);
+        let own = persons.with_aliases(person).into_iter().chain(parts.iter().copied());
+        let own: BTreeSet<EntityId> = own.collect();
+        let told = own.iter().flat_map(|entity| persons.names_of(*entity));
+        let told = told
+            .filter(|row| row.source == NameSource::Told)
+            .filter_map(|row| Some(Known { words: Words::of(&row.name)?, by: None }));
+        let voices = parts
+            .into_iter()
+            .filter(|part| part.kind == EntityKind::Voice && !persons.is_alias(*part));
+        let said = voices
+            .flat_map(|voice| self.said(voice).map(move |words| Known { words, by: Some(voice) }));
+        told.chain(said).collect()
+    }
+}
+
+/// Who has rows of names that begin with a word, found by its sound: a look-up costs what it finds, not what is known.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Spellings {
+    entities: BTreeMap<String, BTreeSet<EntityId>>,
+    by_sound: BTreeMap<Key, BTreeSet<String>>,
+}
+
+impl Spellings {
+    /// Of all names there are.
+    pub(super) fn of(persons: &Persons) -> Self {
+        let mut spelt = Self::default();
+        for (name, entities) in persons.spellings() {
+            entities.iter().for_each(|entity| spelt.add(name, *entity));
+        }
+        spelt
+    }
+
+    /// A name that an entity has a row of.
+    pub(super) fn add(&mut self, name: &str, entity: EntityId) {
+        let Some(first) = Words::of(name).and_then(|words| words.0.into_iter().next()) else {
+            return;
+        };
+        if !self.entities.contains_key(&first) {
+            for key in Pronunciation::of(&first).keys() {
+                self.by_sound.entry(key).or_default().insert(first.clone());
+            }
+        }
+        self.entities.entry(first).or_default().insert(entity);
+    }
+
+    /// Those with a name that begins with that word or one that may sound like it.
+    fn begins_like(&self, word: &str) -> BTreeSet<EntityId> {
+        let near =
+            Pronunciation::of(word).keys().into_iter().filter_map(|key| self.by_sound.get(&key));
+        let words: BTreeSet<&str> = near.flatten().map(String::as_str).chain([word]).collect();
+        words.into_iter().filter_map(|word| self.entities.get(word)).flatten().copied().collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where decisions go, and what they are rebuilt from: rows, nothing else.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, ObjectTrackRow, PairEvidence,
     TrackRow, TurnRow,
 };
-use crate::percept::{FaceSample, Life};
+use crate::percept::{FaceSample, FaceTrack, Life};
 use crate::time::{Span, Timestamp};
 
 /// A clip's transaction as the resolver sees it. The memory's draft implements it.
@@ -51,8 +51,8 @@ pub trait Ledger {
 /// The identity rows of a store that are valid now: what a resolver is rebuilt from.
 #[derive(Clone, Debug, Default)]
 pub struct IdentityRows {
-    /// Every gallery's slots.
-    pub exemplars: Vec<Exemplar>,
+    /// Every gallery's slots, shared with the store's tables.
+    pub exemplars: Vec<Arc<Exemplar>>,
     /// Signed evidence.
     pub pairs: Vec<PairEvidence>,
     /// Whose face, whose voice.
@@ -86,6 +86,8 @@ pub struct Undecided {
     pub(super) in_step: bool,
     /// Somebody was asked for a name, and has not replied.
     pub(super) asked: Option<Asked>,
+    /// Faces and voices of which something changed since it was looked at who is one with whom.
+    pub(super) touched: BTreeSet<EntityId>,
 }
 
 /// A camera's analysed frame: which tracks were visible.
@@ -110,6 +112,33 @@ pub(super) struct OpenTrack {
     pub barred: Vec<EntityId>,
     /// Whether it has moved yet, where pictures are told.
     pub life: Life,
+}
+
+/// Samples of an open track that are kept at most: those of the best quality, as the tracker keeps them of one clip.
+const MOST_SAMPLES: usize = 32;
+/// Clips of an open track that are kept at most: as many as pass until it is decided for good, and some.
+const MOST_CLIPS: usize = 64;
+
+impl OpenTrack {
+    /// It goes on in another clip. What is kept of it does not grow with how long it goes on: its best samples stay, and the
+    /// newest clips.
+    pub(super) fn go_on(&mut self, clip: ClipId, track: &FaceTrack) {
+        self.clips.push(clip);
+        let surplus = self.clips.len().saturating_sub(MOST_CLIPS);
+        self.clips.drain(..surplus);
+        self.span.end = track.span.end;
+        self.life = track.life;
+        self.samples.extend(track.samples.iter().cloned());
+        while self.samples.len() > MOST_SAMPLES {
+            let poorest = self
+                .samples
+                .iter()
+                .enumerate()
+                .min_by(|(_, a), (_, b)| a.quality.total_cmp(&b.quality).then(a.at.cmp(&b.at)));
+            let Some(poorest) = poorest.map(|(index, _)| index) else { break };
+            self.samples.remove(poorest);
+        }
+    }
 }
 
 /// A turn that no voice was given to.

@@ -4,38 +4,75 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::introductions::Naming;
 use super::ledger::Ledger;
+use super::likeness::Likenesses;
 use super::link;
 use super::{IdentifiedClip, MatchThresholds, Resolver, membership};
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::model::{Membership, Merge};
+use crate::memory::model::{Membership, Merge, PairEvidence};
 
 /// Faces seen at once, or voices told apart, for longer than this are not one because of a common counterpart, seconds.
 pub(super) const TOGETHER_SECS: f64 = 0.5;
 /// How much more alike two must be for every second that they were seen or heard at once.
 const UNLIKE_PER_SEC: f32 = 0.1;
 
-/// Which voices faces were seen with, or the other way round.
-struct Ties {
-    /// Faces are tied to voices.
-    faces: bool,
-    /// Those that others may be tied to, each with all that was merged into it.
-    counterparts: BTreeMap<EntityId, Vec<EntityId>>,
-    /// By face (or voice), the counterparts that anything speaks for.
-    of: BTreeMap<EntityId, BTreeSet<EntityId>>,
+/// Faces or voices that are no alias, each with all that was merged into it (itself first).
+type Groups = BTreeMap<EntityId, Vec<EntityId>>;
+
+/// Faces and voices that were ever perceived together in a way that speaks for one person: each with the other kind's.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ties(BTreeMap<EntityId, BTreeSet<EntityId>>);
+
+impl Ties {
+    pub(super) fn from_rows(pairs: &[PairEvidence]) -> Self {
+        let mut ties = Self::default();
+        pairs
+            .iter()
+            .filter(|row| row.support_secs > 0.0)
+            .for_each(|row| ties.add(row.face, row.voice));
+        ties
+    }
+
+    fn add(&mut self, face: EntityId, voice: EntityId) {
+        if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice {
+            self.0.entry(face).or_default().insert(voice);
+            self.0.entry(voice).or_default().insert(face);
+        }
+    }
 }
 
 impl Resolver {
+    /// What changed in the evidence since it was written ties faces to voices, and makes those it is about be looked at.
+    pub(super) fn take_in_evidence(&mut self) {
+        for (a, b) in self.evidence.changed_pairs() {
+            self.undecided.touched.extend([a, b]);
+            if a.kind != b.kind && self.evidence.between(&[a], &[b]).support_secs > 0.0 {
+                self.ties.add(a, b);
+            }
+        }
+    }
+
+    /// The counterparts that anything speaks for, of a face or voice with all that was merged into it, merges resolved.
+    fn tied_to(&self, group: &[EntityId]) -> BTreeSet<EntityId> {
+        let with = group.iter().filter_map(|id| self.ties.0.get(id)).flatten();
+        with.map(|id| self.persons.resolve(*id)).collect()
+    }
+
     /// Merges faces, then voices, whose galleries are clearly one; or nearly so, when the signed evidence
-    /// ties both to the same counterpart.
+    /// ties both to the same counterpart. Looks at those of whom something changed.
     pub(super) fn merge_galleries(&mut self, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
+        self.take_in_evidence();
         for kind in [EntityKind::Face, EntityKind::Voice] {
             let least = self.thresholds(kind).maybe;
             // Nobody measured what the likenesses of this model say, or none runs: all stays open.
             if least <= MatchThresholds::UNKNOWN.maybe {
                 continue;
             }
-            self.likenesses.renew(kind, &self.galleries, least);
-            while let Some((a, b, reason)) = self.same_entity(kind) {
+            self.renew_owners();
+            let touched: Vec<EntityId> =
+                self.undecided.touched.iter().filter(|id| id.kind == kind).copied().collect();
+            let mut likenesses = Likenesses::default();
+            likenesses.compare(self, touched, least);
+            while let Some((a, b, reason)) = self.same_entity(kind, &likenesses) {
                 let (into, from) = (a.min(b), a.max(b));
                 let merge = Merge { from, into, reason: reason.clone(), decreed: false };
                 let persons = (self.persons.person_of(into), self.persons.person_of(from));
@@ -49,30 +86,39 @@ impl Resolver {
                     let merge = Merge { from: gone, into: stays, reason, decreed: false };
                     out.merges.push(merge);
                 }
+                // What speaks for the one may tie the other to a third.
+                self.renew_owners();
+                let person = self.persons.person_of(into);
+                let parts = person.into_iter().flat_map(|person| self.persons.all_parts(person));
+                let parts: Vec<EntityId> =
+                    parts.chain([into]).filter(|id| id.kind == kind).collect();
+                likenesses.compare(self, parts, least);
             }
         }
     }
 
     /// The most alike pair of galleries that are one.
-    fn same_entity(&self, kind: EntityKind) -> Option<(EntityId, EntityId, String)> {
+    fn same_entity(
+        &self,
+        kind: EntityKind,
+        likenesses: &Likenesses,
+    ) -> Option<(EntityId, EntityId, String)> {
         let thresholds = self.thresholds(kind);
-        // What is of another model has other likenesses, to which these thresholds say nothing.
-        let groups = self.matchable(kind);
         let names = self.persons.introductions();
-        let ties = self.ties(kind);
         let mut best: Option<(f32, EntityId, EntityId, String)> = None;
-        for ((a, b), likeness) in self.alike(kind, &groups) {
+        for ((a, b), likeness) in likenesses.of_heads(self) {
             if best.as_ref().is_some_and(|b| b.0 >= likeness) {
                 continue;
             }
-            let (Some(in_a), Some(in_b)) = (groups.get(&a), groups.get(&b)) else { continue };
+            // What is of another model has other likenesses, to which these thresholds say nothing.
+            let (Some(in_a), Some(in_b)) = (self.matchable(a), self.matchable(b)) else { continue };
             let apart: f64 = in_a
                 .iter()
                 .flat_map(|f| in_b.iter().map(|g| self.evidence.together_secs(*f, *g)))
                 .sum();
             // What is dear to find out comes last: most pairs are alike by chance, and nothing else ties them.
             let alone = thresholds.merge - Naming::Same.spares(&thresholds);
-            let tie = (apart <= TOGETHER_SECS).then(|| self.tied(&ties, (a, in_a), (b, in_b)));
+            let tie = (apart <= TOGETHER_SECS).then(|| self.tied(kind, &in_a, &in_b));
             let tie = tie.flatten();
             if likeness < alone + UNLIKE_PER_SEC * apart as f32 && tie.is_none() {
                 continue;
@@ -103,49 +149,11 @@ impl Resolver {
         best.map(|(_, a, b, reason)| (a, b, reason))
     }
 
-    /// How alike two faces or two voices are at most, each with all that was merged into it, where they may be one.
-    fn alike(
-        &self,
-        kind: EntityKind,
-        groups: &BTreeMap<EntityId, Vec<EntityId>>,
-    ) -> BTreeMap<(EntityId, EntityId), f32> {
-        let heads: BTreeMap<EntityId, EntityId> =
-            groups.iter().flat_map(|(head, ids)| ids.iter().map(|id| (*id, *head))).collect();
-        let mut found = BTreeMap::new();
-        for (x, y, likeness) in self.likenesses.of_kind(kind) {
-            let (Some(a), Some(b)) = (heads.get(&x), heads.get(&y)) else { continue };
-            if a != b {
-                let most = found.entry((*a.min(b), *a.max(b))).or_insert(likeness);
-                *most = likeness.max(*most);
-            }
-        }
-        found
-    }
-
-    /// Which counterparts each face, or voice, was ever perceived with, merges resolved.
-    fn ties(&self, kind: EntityKind) -> Ties {
-        let faces = kind == EntityKind::Face;
-        let other = if faces { EntityKind::Voice } else { EntityKind::Face };
-        let mut of: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
-        for (face, voice) in self.evidence.supported() {
-            let (part, counterpart) = if faces { (face, voice) } else { (voice, face) };
-            let (part, counterpart) =
-                (self.persons.resolve(part), self.persons.resolve(counterpart));
-            of.entry(part).or_default().insert(counterpart);
-        }
-        Ties { faces, counterparts: self.persons.groups(other), of }
-    }
-
     /// Both entities are tied to the same counterpart, each by enough evidence of its own.
-    fn tied(
-        &self,
-        ties: &Ties,
-        (a, in_a): (EntityId, &[EntityId]),
-        (b, in_b): (EntityId, &[EntityId]),
-    ) -> Option<String> {
+    fn tied(&self, kind: EntityKind, in_a: &[EntityId], in_b: &[EntityId]) -> Option<String> {
         let need = self.settings.link_secs;
-        let faces = ties.faces;
-        let (of_a, of_b) = (ties.of.get(&a)?, ties.of.get(&b)?);
+        let faces = kind == EntityKind::Face;
+        let (of_a, of_b) = (self.tied_to(in_a), self.tied_to(in_b));
         let both: Vec<EntityId> = in_a.iter().chain(in_b).copied().collect();
         let between = |mine: &[EntityId], other: &[EntityId]| {
             if faces {
@@ -154,8 +162,11 @@ impl Resolver {
                 self.evidence.between(other, mine)
             }
         };
-        for head in of_a.intersection(of_b) {
-            let Some(members) = ties.counterparts.get(head) else { continue };
+        for head in of_a.intersection(&of_b) {
+            let members = &self.persons.group_of(*head);
+            if members.is_empty() {
+                continue;
+            }
             let (x, y) = (between(in_a, members), between(in_b, members));
             let own = if faces { x.support_secs.min(y.support_secs) } else { x.net().min(y.net()) };
             let joint = between(&both, members);
@@ -179,30 +190,21 @@ impl Resolver {
         ledger: &mut dyn Ledger,
         out: &mut IdentifiedClip,
     ) {
-        let with_new = |kind, mut groups: BTreeMap<EntityId, Vec<EntityId>>| {
-            for id in new.iter().filter(|id| id.kind == kind) {
-                groups.entry(*id).or_insert_with(|| vec![*id]);
-            }
-            groups
-        };
-        let faces = with_new(EntityKind::Face, self.matchable(EntityKind::Face));
-        let voices = with_new(EntityKind::Voice, self.matchable(EntityKind::Voice));
+        self.renew_owners();
+        self.take_in_evidence();
+        let touched = std::mem::take(&mut self.undecided.touched);
+        let (faces, voices) = self.concerned(touched, new);
         let mut candidates: Vec<link::Candidate> = Vec::new();
         let mut current: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
         let names = self.persons.introductions();
         let mut named: BTreeMap<(EntityId, EntityId), &str> = BTreeMap::new();
-        let ties = self.ties(EntityKind::Voice).of;
-        let holders: Vec<Option<EntityId>> =
-            faces.keys().map(|face| self.persons.person_of(*face)).collect();
         for (voice, voice_members) in &voices {
             let owner = self.persons.person_of(*voice);
-            let (seen_with, speaks) = (ties.get(voice), names.speaks(*voice));
-            for ((face, face_members), holder) in faces.iter().zip(holders.iter().copied()) {
+            let near = self.faces_of(*voice, voice_members);
+            for face in near.iter().flatten().collect::<BTreeSet<_>>() {
+                let Some(face_members) = faces.get(face) else { continue };
+                let holder = self.persons.person_of(*face);
                 let linked = owner.is_some() && owner == holder;
-                let seen = seen_with.is_some_and(|faces| faces.contains(face));
-                if !linked && !seen && !speaks {
-                    continue; // nothing speaks for them
-                }
                 let allowed = match (owner, holder) {
                     (Some(x), Some(y)) => linked || self.persons.may_merge(x, y),
                     _ => !self.persons.decreed(*voice),
@@ -295,12 +297,65 @@ impl Resolver {
         }
     }
 
+    /// The faces that something may speak for as a voice's (which is no alias): seen with it, of its person, of whoever is
+    /// called as it called itself.
+    fn faces_of(&self, voice: EntityId, members: &[EntityId]) -> [BTreeSet<EntityId>; 3] {
+        let of = |person: EntityId| self.persons.parts(person, EntityKind::Face);
+        let owner = self.persons.person_of(voice);
+        let called = self.persons.introductions().called_like(voice, &self.spelt);
+        [
+            self.tied_to(members),
+            owner.into_iter().flat_map(of).collect(),
+            called.into_iter().flat_map(of).collect(),
+        ]
+    }
+
+    /// The voices for which the same holds of a face.
+    fn voices_of(&self, face: EntityId, members: &[EntityId]) -> BTreeSet<EntityId> {
+        let mut voices = self.tied_to(members);
+        if let Some(holder) = self.persons.person_of(face) {
+            voices.extend(self.persons.parts(holder, EntityKind::Voice));
+            voices.extend(self.persons.introductions().voices_like(holder, &self.spelt));
+        }
+        voices
+    }
+
+    /// The faces and voices that compete with one of the touched ones, or with one that competes with it, each with all that
+    /// was merged into it: what the others have is no matter of theirs.
+    fn concerned(&self, touched: BTreeSet<EntityId>, new: &[EntityId]) -> (Groups, Groups) {
+        let (mut faces, mut voices) = (Groups::new(), Groups::new());
+        let mut open: Vec<EntityId> = touched.into_iter().chain(new.iter().copied()).collect();
+        while let Some(id) = open.pop() {
+            let head = self.persons.resolve(id);
+            let of = match head.kind {
+                EntityKind::Face => &mut faces,
+                EntityKind::Voice => &mut voices,
+                _ => continue,
+            };
+            if of.contains_key(&head) {
+                continue;
+            }
+            let group = match self.matchable(head) {
+                Some(group) => group,
+                None if new.contains(&head) => vec![head],
+                None => continue,
+            };
+            match head.kind {
+                EntityKind::Face => open.extend(self.voices_of(head, &group)),
+                _ => open.extend(self.faces_of(head, &group).into_iter().flatten()),
+            }
+            of.insert(head, group);
+        }
+        (faces, voices)
+    }
+
     /// Whether two voices, each with all that was merged into it, are not even nearly alike; of what has no exemplars nobody
     /// can tell.
     fn are_unlike(&self, a: &[EntityId], b: &[EntityId]) -> bool {
         let (mine, theirs) = (self.galleries_of(a), self.galleries_of(b));
         let all = mine.iter().flat_map(|x| theirs.iter().map(|y| x.likeness(y)));
-        all.reduce(f32::max).is_some_and(|most| most < self.voices.maybe)
+        let maybe = self.thresholds(EntityKind::Voice).maybe;
+        all.reduce(f32::max).is_some_and(|most| most < maybe)
     }
 
     fn link(

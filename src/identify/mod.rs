@@ -12,6 +12,8 @@
 //! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
 //! other half (`unmatchable`).
 
+mod candidates;
+mod centres;
 pub mod cluster;
 mod enrol;
 pub mod evidence;
@@ -27,6 +29,7 @@ pub mod names;
 mod objects;
 mod persons;
 mod rows;
+mod shared;
 mod short;
 #[cfg(test)]
 mod testing;
@@ -39,12 +42,14 @@ mod voices;
 mod wav;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 pub use enrol::{EnrolError, Enrolled, Enrolment, Lesson};
 pub use introductions::{Introductions, Naming};
 pub use ledger::{IdentityRows, Ledger, Undecided};
 pub use persons::Persons;
 pub use rows::{identity_rows, who_is_who};
+pub use shared::{Guess, Guesses, ResolverGuard, SharedResolver};
 pub use thresholds::MatchThresholds;
 pub use wav::{snippet, wav};
 
@@ -55,12 +60,15 @@ use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, MediaDigest, Membership, Merge, NameRow, NameSource, TrackRow, TurnRow,
 };
-use crate::percept::{ClipPercepts, Embedding, FaceTrack, Life, SpeechTurn};
+use crate::percept::{ClipPercepts, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
+use candidates::{Candidates, Idle};
+use centres::Centres;
 use evidence::{Evidence, Moment, Mouth};
 use faces::Given;
 use gallery::{Gallery, Probe};
-use likeness::Likenesses;
+use introductions::Spellings;
+use merge::Ties;
 use objects::Objects;
 
 /// After that long an open percept gets the likeliest answer or none, seconds.
@@ -189,8 +197,14 @@ pub struct Resolver {
     settings: Identity,
     faces: MatchThresholds,
     voices: MatchThresholds,
-    galleries: BTreeMap<EntityId, Gallery>,
-    likenesses: Likenesses,
+    galleries: BTreeMap<EntityId, Arc<Gallery>>,
+    /// Those that percepts are compared with.
+    centres: Centres,
+    /// Those that are looked through for what matches nobody.
+    cold: Centres,
+    idle: Idle,
+    spelt: Spellings,
+    ties: Ties,
     persons: Persons,
     evidence: Evidence,
     objects: Objects,
@@ -201,6 +215,8 @@ impl Resolver {
     /// From the rows that are valid now and the checkpoint's undecided percepts.
     ///
     /// `settings.face_accept` and `voice_accept`, where given, move the calibrated thresholds.
+    ///
+    /// Costs what the rows hold, once: nothing is compared with anything. Exemplars are shared, not copied.
     #[must_use]
     pub fn from_rows(
         rows: &IdentityRows,
@@ -209,27 +225,33 @@ impl Resolver {
         faces: MatchThresholds,
         voices: MatchThresholds,
     ) -> Self {
-        let mut slots: BTreeMap<EntityId, Vec<Exemplar>> = BTreeMap::new();
+        let mut slots: BTreeMap<EntityId, Vec<Arc<Exemplar>>> = BTreeMap::new();
         for exemplar in &rows.exemplars {
-            slots.entry(exemplar.entity).or_default().push(exemplar.clone());
+            slots.entry(exemplar.entity).or_default().push(Arc::clone(exemplar));
         }
-        let galleries: BTreeMap<EntityId, Gallery> = slots
+        let galleries: BTreeMap<EntityId, Arc<Gallery>> = slots
             .into_iter()
-            .map(|(entity, slots)| (entity, Gallery::from_exemplars(entity, slots)))
+            .map(|(entity, slots)| (entity, Arc::new(Gallery::from_exemplars(entity, slots))))
             .collect();
-        let mut likenesses = Likenesses::default();
-        likenesses.changed(galleries.keys().copied());
-        Self {
+        let persons = Persons::from_rows(rows);
+        let mut resolver = Self {
             settings: settings.clone(),
             faces: settings.face_accept.map_or(faces, |at| faces.with_accept(at)).of_views(),
             voices: settings.voice_accept.map_or(voices, |at| voices.with_accept(at)),
             galleries,
-            likenesses,
-            persons: Persons::from_rows(rows),
+            centres: Centres::default(),
+            cold: Centres::default(),
+            idle: Idle::default(),
+            spelt: Spellings::of(&persons),
+            ties: Ties::from_rows(&rows.pairs),
+            persons,
             evidence: Evidence::from_rows(&rows.pairs),
             objects: Objects::from_rows(rows),
             undecided,
-        }
+        };
+        let known: Vec<EntityId> = resolver.galleries.keys().copied().collect();
+        known.into_iter().for_each(|entity| resolver.index_gallery(entity));
+        resolver
     }
 
     /// What the checkpoint has to keep.
@@ -260,6 +282,8 @@ impl Resolver {
         let mut turns: Vec<&SpeechTurn> = clip.turns.iter().collect();
         turns.sort_by(|a, b| (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id)));
         self.start_clip(clip);
+        self.renew_owners();
+        self.cool(clip.span.end);
         // A picture is nobody's, also where it was not found out at once.
         let pictures: BTreeSet<TrackId> = tracks
             .iter()
@@ -276,6 +300,17 @@ impl Resolver {
 
         let faces = self.group_faces(clip, &living);
         let voices = self.group_voices(clip, &turns);
+        let found = faces.given.values().map(|(given, _)| *given);
+        let found = found.chain(voices.given.values().map(|(given, ..)| *given));
+        let found = found.chain(faces.late.iter().map(|(_, given, _)| *given));
+        let found: Vec<Given> =
+            found.chain(voices.late.iter().map(|(_, given, ..)| *given)).collect();
+        for given in found {
+            if let Given::Known(head) = given {
+                self.warm(head);
+                self.undecided.touched.insert(head);
+            }
+        }
         let (new_faces, new_voices, order) = mint(&faces.foundings, &voices.foundings, ledger);
         let face = |given: Given| match given {
             Given::Known(id) => id,
@@ -386,7 +421,7 @@ impl Resolver {
             }
         }
         self.decide_old(clip.span.end.plus_secs(-DECIDE_AFTER_SECS), ledger, &mut out);
-        self.evidence.write(ledger);
+        self.write_evidence(ledger);
 
         for track in &tracks {
             let id = face_of.get(&track.id).copied();
@@ -410,6 +445,7 @@ impl Resolver {
             });
         }
         self.hear_names((clip, turns.as_slice()), &voice_of, &mut out, ledger);
+        self.renew_owners();
         out
     }
 
@@ -418,7 +454,7 @@ impl Resolver {
     pub fn believe(&mut self, face: EntityId, voice: EntityId, secs: f64, ledger: &mut dyn Ledger) {
         if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice && secs > 0.0 {
             self.evidence.believed(face, voice, secs);
-            self.evidence.write(ledger);
+            self.write_evidence(ledger);
         }
     }
 
@@ -447,32 +483,10 @@ impl Resolver {
         self.decide_old(Timestamp::MAX, ledger, &mut out);
         self.merge_galleries(ledger, &mut out);
         self.link_voices(&[], ledger, &mut out);
-        self.evidence.write(ledger);
+        self.write_evidence(ledger);
+        self.renew_owners();
         self.undecided = Undecided::default();
         out
-    }
-
-    /// The person a face in the open window looks like, with confidence. Writes nothing.
-    #[must_use]
-    pub fn provisional_face(&self, embedding: &Embedding) -> Option<(EntityId, EntityId, f32)> {
-        self.provisional(EntityKind::Face, Probe::new(vec![(embedding.clone(), 1.0)]), &self.faces)
-    }
-
-    /// The face, or voice, and the person that a voice in the open window sounds like, with confidence.
-    #[must_use]
-    pub fn provisional_voice(&self, embedding: &Embedding) -> Option<(EntityId, EntityId, f32)> {
-        self.provisional(
-            EntityKind::Voice,
-            Probe::new(vec![(embedding.clone(), 1.0)]),
-            &self.voices,
-        )
-    }
-
-    /// The face a continued track was given before, with its person.
-    #[must_use]
-    pub fn provisional_track(&self, clip: ClipId, track: TrackId) -> Option<(EntityId, EntityId)> {
-        let face = self.face_of_track(clip, track)?;
-        Some((face, self.persons.person_of(face)?))
     }
 
     /// The user names an entity (a face or voice stands for its person). Gives back the name, of the one it then is: who was
@@ -563,17 +577,6 @@ impl Resolver {
         persons.into_iter().collect()
     }
 
-    fn provisional(
-        &self,
-        kind: EntityKind,
-        probe: Probe,
-        thresholds: &MatchThresholds,
-    ) -> Option<(EntityId, EntityId, f32)> {
-        let (part, score) = self.nearest(kind, &probe, thresholds)?;
-        let person = self.persons.person_of(part)?;
-        Some((part, person, thresholds.confidence(score)))
-    }
-
     /// The face or voice that a probe clearly is, with its score.
     fn nearest(
         &self,
@@ -581,31 +584,48 @@ impl Resolver {
         probe: &Probe,
         thresholds: &MatchThresholds,
     ) -> Option<(EntityId, f32)> {
-        let groups = self.persons.groups(kind);
-        let heads: Vec<EntityId> = groups.keys().copied().collect();
-        let galleries: Vec<Vec<&Gallery>> =
-            groups.values().map(|ids| self.galleries_of(ids)).collect();
-        let best = cluster::best_two(heads.len(), |index| {
-            galleries[index].iter().map(|g| g.score(probe)).fold(-1.0_f32, f32::max)
-        })?;
-        let (index, score, second) = best;
+        let (head, score, second) = self.best_two_heads(kind, probe, &[])?;
         let clear = score >= thresholds.accept && score - second >= thresholds.margin;
-        clear.then(|| (heads[index], score))
+        clear.then_some((head, score))
     }
 
-    /// The faces or voices that the present model can match, each with all that was merged into it (itself first).
-    fn matchable(&self, kind: EntityKind) -> BTreeMap<EntityId, Vec<EntityId>> {
-        let mut groups = self.persons.groups(kind);
-        groups.retain(|_, ids| !ids.iter().all(|id| self.evidence.unmatchable(*id)));
-        groups
+    /// The likeliest face or voice but for some, its score, and that of the next one (-1: there is none).
+    fn best_two_heads(
+        &self,
+        kind: EntityKind,
+        probe: &Probe,
+        but: &[EntityId],
+    ) -> Option<(EntityId, f32, f32)> {
+        let Candidates { heads, known, near } = self.candidates(kind, &[probe], &[]);
+        let near = near.first()?.iter().filter(|index| !but.contains(&heads[**index]));
+        let score = |index: usize| {
+            known[index].iter().map(|gallery| gallery.score(probe)).fold(-1.0_f32, f32::max)
+        };
+        let (index, top, second) = cluster::best_two(near, score)?;
+        Some((heads[index], top, second))
     }
 
+    /// A face or voice with all that was merged into it (itself first); `None` where the present model can match none of it.
+    fn matchable(&self, head: EntityId) -> Option<Vec<EntityId>> {
+        let ids = self.persons.group_of(head);
+        let lost = ids.iter().all(|id| self.evidence.unmatchable(*id));
+        (!lost).then_some(ids)
+    }
+
+    /// What is asked of likenesses, so many faces or voices being known.
     fn thresholds(&self, kind: EntityKind) -> MatchThresholds {
-        if kind == EntityKind::Face { self.faces } else { self.voices }
+        let calibrated = if kind == EntityKind::Face { self.faces } else { self.voices };
+        calibrated.among(self.centres.count(kind) + self.cold.count(kind))
     }
 
     fn galleries_of(&self, ids: &[EntityId]) -> Vec<&Gallery> {
-        ids.iter().filter_map(|id| self.galleries.get(id)).collect()
+        ids.iter().filter_map(|id| self.galleries.get(id)).map(|gallery| &**gallery).collect()
+    }
+
+    /// Writes the evidence that changed; who is one with whom is looked at again for those that it is about.
+    fn write_evidence(&mut self, ledger: &mut dyn Ledger) {
+        self.take_in_evidence();
+        self.evidence.write(ledger);
     }
 
     /// Another session's tracks mean nothing to this one; faces of the last clip but one are forgotten.
@@ -631,7 +651,8 @@ impl Resolver {
         for (exemplar, media) in lessons {
             let entity = exemplar.entity;
             let same_view = self.thresholds(entity.kind).same_view();
-            let gallery = self.galleries.entry(entity).or_insert_with(|| Gallery::new(entity));
+            let empty = || Arc::new(Gallery::new(entity));
+            let gallery = Arc::make_mut(self.galleries.entry(entity).or_insert_with(empty));
             let others = gallery.leave_other_models(exemplar.embedding.model);
             emptied.extend(others.into_iter().map(|slot| (entity, slot)));
             if let Some(row) = gallery.admit(exemplar, self.settings.gallery_size, same_view) {
@@ -639,7 +660,12 @@ impl Resolver {
                 self.evidence.learned(entity);
             }
         }
-        self.likenesses.changed(changed.keys().chain(&emptied).map(|(entity, _)| *entity));
+        let taught: BTreeSet<EntityId> =
+            changed.keys().chain(&emptied).map(|(entity, _)| *entity).collect();
+        for entity in taught {
+            self.index_gallery(entity);
+            self.undecided.touched.insert(entity);
+        }
         for (entity, slot) in emptied.into_iter().filter(|key| !changed.contains_key(key)) {
             ledger.retire_exemplar(entity, slot);
         }
@@ -649,7 +675,7 @@ impl Resolver {
                 if let Some(media) = media {
                     ledger.media(media);
                 }
-                ledger.exemplar(row.clone());
+                ledger.exemplar((**row).clone());
             }
         }
     }
@@ -753,21 +779,16 @@ impl Resolver {
     fn decide_old(&mut self, until: Timestamp, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
         let best = |resolver: &Self, kind, probe: &Probe, barred: &[EntityId]| {
             let thresholds = resolver.thresholds(kind);
-            let groups = resolver.persons.groups(kind);
-            let open: Vec<_> = groups.iter().filter(|(id, _)| !barred.contains(id)).collect();
-            let score = |index: usize| {
-                let galleries = resolver.galleries_of(open[index].1);
-                galleries.iter().map(|g| g.score(probe)).fold(-1.0_f32, f32::max)
-            };
-            cluster::best_two(open.len(), score)
+            resolver
+                .best_two_heads(kind, probe, barred)
                 .filter(|(_, top, second)| {
                     *top >= thresholds.likely() && top - second >= 0.5 * thresholds.margin
                 })
-                .map(|(index, top, _)| (*open[index].0, 0.8 * thresholds.confidence(top)))
+                .map(|(head, top, _)| (head, 0.8 * thresholds.confidence(top)))
         };
         let (old, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undecided.tracks)
             .into_iter()
-            .partition(|track| track.span.end < until);
+            .partition(|track| track.span.start < until);
         self.undecided.tracks = open;
         for track in old {
             let vectors = track.samples.iter().map(|s| (s.embedding.clone(), s.quality)).collect();

@@ -16,21 +16,109 @@ pub struct Persons {
     names: BTreeMap<EntityId, Vec<NameRow>>,
     /// Whose voice said the names that were heard.
     speakers: BTreeMap<(SessionId, TurnId), EntityId>,
+    /// What was merged into an id, each step by itself.
+    merged: BTreeMap<EntityId, BTreeSet<EntityId>>,
+    /// Faces and voices by the person of their row.
+    members: BTreeMap<EntityId, BTreeSet<EntityId>>,
+    /// Who has rows of a name, by the name as names are compared.
+    named: BTreeMap<String, BTreeSet<EntityId>>,
+    /// Who has a row whose speaker is that voice.
+    said: BTreeMap<EntityId, BTreeSet<EntityId>>,
+    /// Whose rows changed since [`Self::take_changed`].
+    changed: BTreeSet<EntityId>,
 }
 
 impl Persons {
     pub(super) fn from_rows(rows: &IdentityRows) -> Self {
         let mut book = Self { speakers: rows.speakers.clone(), ..Self::default() };
         for row in &rows.memberships {
-            book.memberships.insert(row.part, row.clone());
+            book.put_membership(row.clone());
         }
         for row in &rows.merges {
-            book.merges.insert(row.from, row.clone());
+            book.put_merge(row.clone());
         }
         for row in &rows.names {
+            book.index_name(row);
             book.names.entry(row.entity).or_default().push(row.clone());
         }
+        book.changed.clear();
         book
+    }
+
+    fn put_membership(&mut self, row: Membership) {
+        let (part, person) = (row.part, row.person);
+        if let Some(old) = self.memberships.insert(part, row)
+            && let Some(parts) = self.members.get_mut(&old.person)
+        {
+            parts.remove(&part);
+        }
+        self.members.entry(person).or_default().insert(part);
+        self.changed.insert(part);
+    }
+
+    fn put_merge(&mut self, row: Merge) {
+        let (from, into) = (row.from, row.into);
+        if let Some(old) = self.merges.insert(from, row)
+            && let Some(merged) = self.merged.get_mut(&old.into)
+        {
+            merged.remove(&from);
+        }
+        self.merged.entry(into).or_default().insert(from);
+        self.changed.extend([from, into]);
+    }
+
+    fn index_name(&mut self, row: &NameRow) {
+        self.named.entry(folded(&row.name)).or_default().insert(row.entity);
+        if let Some(speaker) = self.speaker(row) {
+            self.said.entry(speaker).or_default().insert(row.entity);
+        }
+        self.changed.insert(row.entity);
+    }
+
+    /// Whose rows changed since the last time: faces, voices, persons.
+    pub(super) fn take_changed(&mut self) -> BTreeSet<EntityId> {
+        std::mem::take(&mut self.changed)
+    }
+
+    /// An id and all that was merged into it, ascending; costs what it gives.
+    pub(super) fn with_aliases(&self, id: EntityId) -> BTreeSet<EntityId> {
+        let mut found = BTreeSet::from([id]);
+        let mut open = vec![id];
+        while let Some(at) = open.pop() {
+            for alias in self.merged.get(&at).into_iter().flatten() {
+                if found.insert(*alias) {
+                    open.push(*alias);
+                }
+            }
+        }
+        found
+    }
+
+    /// A face or voice that is no alias with all that was merged into it (itself first), as far as they have a person. Costs
+    /// what it gives.
+    #[must_use]
+    pub fn group_of(&self, head: EntityId) -> Vec<EntityId> {
+        let mut all: Vec<EntityId> = self.with_aliases(head).into_iter().collect();
+        all.retain(|id| self.memberships.contains_key(id));
+        all.sort_by_key(|id| (*id != head, *id));
+        all
+    }
+
+    /// Rows of names of an entity itself.
+    pub(super) fn names_of(&self, entity: EntityId) -> &[NameRow] {
+        self.names.get(&entity).map_or(&[], Vec::as_slice)
+    }
+
+    /// Rows of names that this very voice said of itself.
+    pub(super) fn said_by(&self, voice: EntityId) -> impl Iterator<Item = &NameRow> {
+        let rows = self.said.get(&voice).into_iter().flatten();
+        rows.flat_map(|entity| self.names_of(*entity))
+            .filter(move |row| row.source == NameSource::Said && self.speaker(row) == Some(voice))
+    }
+
+    /// Every name as names are compared, with who has rows of it.
+    pub(super) fn spellings(&self) -> impl Iterator<Item = (&str, &BTreeSet<EntityId>)> {
+        self.named.iter().map(|(name, of)| (name.as_str(), of))
     }
 
     /// The id that stays after all merges.
@@ -47,6 +135,11 @@ impl Persons {
         at
     }
 
+    /// Whether it was merged into another.
+    pub(super) fn is_alias(&self, id: EntityId) -> bool {
+        self.merges.contains_key(&id)
+    }
+
     /// The person a face or voice belongs to.
     #[must_use]
     pub fn person_of(&self, part: EntityId) -> Option<EntityId> {
@@ -57,23 +150,9 @@ impl Persons {
     /// The faces or voices of a person, ascending; those merged into others left out.
     #[must_use]
     pub fn parts(&self, person: EntityId, kind: EntityKind) -> Vec<EntityId> {
-        let part = |id: &&EntityId| {
-            id.kind == kind && !self.merges.contains_key(id) && self.person_of(**id) == Some(person)
-        };
-        self.memberships.keys().filter(part).copied().collect()
-    }
-
-    /// Every face or voice that is no alias, with all that was merged into it (itself first).
-    #[must_use]
-    pub fn groups(&self, kind: EntityKind) -> BTreeMap<EntityId, Vec<EntityId>> {
-        let mut groups: BTreeMap<EntityId, Vec<EntityId>> = BTreeMap::new();
-        for id in self.memberships.keys().filter(|id| id.kind == kind) {
-            groups.entry(self.resolve(*id)).or_default().push(*id);
-        }
-        for (head, members) in &mut groups {
-            members.sort_by_key(|id| (id != head, *id));
-        }
-        groups
+        let mut parts = self.all_parts(person);
+        parts.retain(|id| id.kind == kind && !self.merges.contains_key(id));
+        parts
     }
 
     /// Whether the user said whom this part belongs to.
@@ -92,19 +171,21 @@ impl Persons {
     /// Whether any voice is known to be nobody's.
     #[must_use]
     pub fn knows_asides(&self) -> bool {
-        self.memberships.keys().any(|part| self.is_aside(*part))
+        let kinds = [EntityKind::Face, EntityKind::Voice, EntityKind::Object, EntityKind::Robot];
+        let asides = kinds.into_iter().flat_map(|kind| {
+            let (first, last) = (EntityId::new(kind, 0), EntityId::new(kind, u32::MAX));
+            self.members.range(first..=last)
+        });
+        asides.flat_map(|(_, parts)| parts).any(|part| self.is_aside(*part))
     }
 
     /// Everyone whose name that is, letter case aside, ascending.
     #[must_use]
     pub fn called(&self, name: &str) -> Vec<EntityId> {
         let wanted = folded(name);
-        let so = |id: &EntityId| {
-            let names = self.names.get(id).into_iter().flatten();
-            names.into_iter().any(|row| folded(&row.name) == wanted)
-        };
-        let mut found: Vec<EntityId> =
-            self.names.keys().filter(|id| so(id)).map(|id| self.resolve(*id)).collect();
+        let so = |id: &&EntityId| self.names_of(**id).iter().any(|row| folded(&row.name) == wanted);
+        let having = self.named.get(&wanted).into_iter().flatten();
+        let mut found: Vec<EntityId> = having.filter(so).map(|id| self.resolve(*id)).collect();
         found.retain(|id| id.kind == EntityKind::Person);
         found.sort();
         found.dedup();
@@ -134,8 +215,9 @@ impl Persons {
     /// The name that outranks the others, with its source.
     #[must_use]
     pub fn name(&self, person: EntityId) -> Option<(&str, NameSource)> {
-        let aliases = self.merges.keys().filter(|id| self.resolve(**id) == person);
-        let all = aliases.chain([&person]).filter_map(|id| self.names.get(id)).flatten();
+        // (Of equals the last one counts: aliases first, then the person itself.)
+        let aliases = self.with_aliases(person).into_iter().filter(|id| *id != person);
+        let all = aliases.chain([person]).flat_map(|id| self.names_of(id));
         all.max_by_key(|row| (row.source, row.since)).map(|row| (row.name.as_str(), row.source))
     }
 
@@ -152,7 +234,7 @@ impl Persons {
 
     /// Who gave which name.
     #[must_use]
-    pub fn introductions(&self) -> Introductions {
+    pub fn introductions(&self) -> Introductions<'_> {
         Introductions::of(self)
     }
 
@@ -166,9 +248,7 @@ impl Persons {
             (Some((x, _)), Some((y, _))) => are_same(x, y),
             _ => true,
         };
-        let decreed = |person| {
-            self.memberships.values().any(|row| row.decreed && self.resolve(row.person) == person)
-        };
+        let decreed = |person| self.all_parts(person).iter().any(|part| self.decreed(*part));
         let persons = a.kind == EntityKind::Person && b.kind == EntityKind::Person;
         persons && names_agree && !(decreed(a) && decreed(b))
     }
@@ -194,7 +274,7 @@ impl Persons {
         if self.resolve(row.into) == row.from || row.into == row.from {
             return;
         }
-        self.merges.insert(row.from, row.clone());
+        self.put_merge(row.clone());
         ledger.merge(row);
     }
 
@@ -203,13 +283,18 @@ impl Persons {
         if !self.merges.get(&from).is_some_and(|merge| by_user || !merge.decreed) {
             return false;
         }
-        self.merges.remove(&from);
+        if let Some(row) = self.merges.remove(&from) {
+            if let Some(merged) = self.merged.get_mut(&row.into) {
+                merged.remove(&from);
+            }
+            self.changed.extend([from, row.into]);
+        }
         ledger.undo_merge(from);
         true
     }
 
     pub(super) fn enter(&mut self, row: Membership, ledger: &mut dyn Ledger) {
-        self.memberships.insert(row.part, row.clone());
+        self.put_membership(row.clone());
         ledger.membership(row);
     }
 
@@ -245,6 +330,7 @@ impl Persons {
         }
         known.retain(|older| older.name != row.name);
         known.push(row.clone());
+        self.index_name(&row);
         ledger.name(row);
         true
     }
@@ -256,10 +342,11 @@ impl Persons {
         row: NameRow,
         ledger: &mut dyn Ledger,
     ) -> bool {
-        let turn = row.turn;
+        let (turn, entity) = (row.turn, row.entity);
         let written = self.name_it(row, ledger);
         if let Some(turn) = turn.filter(|_| written) {
             self.speakers.insert(turn, voice);
+            self.said.entry(voice).or_default().insert(entity);
         }
         written
     }
@@ -292,9 +379,13 @@ impl Persons {
         (own.map(|row| row.reason.as_str()), merges)
     }
 
-    /// Memberships that lead to this person (aliases included), ascending.
+    /// Memberships that lead to this person (aliases included), ascending; costs what it gives. None of an alias.
     pub(super) fn all_parts(&self, person: EntityId) -> Vec<EntityId> {
-        let mine = |id: &&EntityId| self.person_of(**id) == Some(person);
-        self.memberships.keys().filter(mine).copied().collect()
+        if self.merges.contains_key(&person) && self.resolve(person) != person {
+            return Vec::new();
+        }
+        let ids = self.with_aliases(person);
+        let parts = ids.iter().filter_map(|id| self.members.get(id)).flatten();
+        parts.copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
 }

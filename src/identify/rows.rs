@@ -54,7 +54,6 @@ pub fn identity_rows(view: &View) -> IdentityRows {
             .iter()
             .filter(|id| matches!(id.kind, EntityKind::Face | EntityKind::Voice))
             .flat_map(|id| view.exemplars(*id))
-            .map(|row| (*row).clone())
             .collect(),
         pairs: view.evidence(),
         objects: view

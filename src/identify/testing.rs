@@ -1,6 +1,7 @@
 //! A ledger in memory, for tests: keeps rows as the store would and gives them back.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{IdentityRows, Ledger, MatchThresholds};
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, TrackId, TurnId};
@@ -50,7 +51,7 @@ impl TestLedger {
 
     pub fn rows(&self) -> IdentityRows {
         IdentityRows {
-            exemplars: self.exemplars.values().cloned().collect(),
+            exemplars: self.exemplars.values().cloned().map(Arc::new).collect(),
             pairs: self.pairs.values().copied().collect(),
             memberships: self.memberships.values().cloned().collect(),
             merges: self.merges.values().cloned().collect(),

@@ -2,6 +2,7 @@
 
 mod cameras;
 mod doubt;
+mod many;
 mod over;
 mod spoken;
 mod unmatchable;
@@ -11,7 +12,7 @@ use super::testing::{TestLedger, calibrated};
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SessionId};
-use crate::percept::{ClipCounts, FaceSample, Life, MouthScore, Sighting, Transcript};
+use crate::percept::{ClipCounts, Embedding, FaceSample, Life, MouthScore, Sighting, Transcript};
 use crate::time::Span;
 
 const FACE_MODEL: ModelHash = ModelHash([1; 32]);
@@ -558,7 +559,8 @@ fn run_erased(clips: &[ClipPercepts], slot: u32, restart: bool) -> TestLedger {
         }
         for (entity, gallery) in &now.galleries {
             let rows = ledger.exemplars.values().filter(|row| row.entity == *entity);
-            assert_eq!(gallery.exemplars(), rows.cloned().collect::<Vec<_>>());
+            let rows: Vec<_> = rows.cloned().map(std::sync::Arc::new).collect();
+            assert_eq!(gallery.exemplars(), rows);
         }
     }
     now.finish(&mut ledger);

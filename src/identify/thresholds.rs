@@ -1,6 +1,11 @@
 //! From which score two embeddings of one model are taken for the same face or voice.
 
 use crate::models::Thresholds;
+use crate::models::thresholds::Others;
+
+/// No threshold is moved beyond these: one and the same face is no more alike from photo to photo.
+const MOST_ACCEPT: f32 = 0.975;
+const MOST_MERGE: f32 = 0.98;
 
 /// The operating points of one embedding model, cosines. `maybe < accept < merge`.
 ///
@@ -18,25 +23,50 @@ pub struct MatchThresholds {
     /// Whether more seconds say more: a longer turn has more of the voice's sounds in it; a longer look at a
     /// face is the same view again.
     pub seconds_count: bool,
+    /// How alike others are; `None`: nobody measured it, so that it does not matter how many are known.
+    pub others: Option<Others>,
 }
+
+/// Of so many percepts of somebody who is unknown one may be taken for a known one.
+const WRONG_ONE_IN: f64 = 1000.0;
 
 impl From<&Thresholds> for MatchThresholds {
     fn from(calibrated: &Thresholds) -> Self {
-        let Thresholds { accept, maybe, margin, merge, .. } = *calibrated;
-        Self { accept, maybe, margin, merge, seconds_count: true }
+        let Thresholds { accept, maybe, margin, merge, others, .. } = *calibrated;
+        Self { accept, maybe, margin, merge, seconds_count: true, others }
     }
 }
 
 impl MatchThresholds {
     /// For a model that nobody calibrated, or none at all: no likeness says anything, so all stays open.
-    pub const UNKNOWN: Self =
-        Self { accept: 1.0, maybe: -1.0, margin: 2.0, merge: 1.0, seconds_count: false };
+    pub const UNKNOWN: Self = Self {
+        accept: 1.0,
+        maybe: -1.0,
+        margin: 2.0,
+        merge: 1.0,
+        seconds_count: false,
+        others: None,
+    };
 
     /// The same operating points moved so that `accept` is the given cosine.
     #[must_use]
     pub fn with_accept(self, accept: f32) -> Self {
         let by = accept - self.accept;
-        Self { accept, maybe: self.maybe + by, merge: (self.merge + by).min(0.98), ..self }
+        Self { accept, maybe: self.maybe + by, merge: (self.merge + by).min(MOST_MERGE), ..self }
+    }
+
+    /// The same where so many are known: each of them is one more who may be taken for whoever comes.
+    ///
+    /// Somebody unknown is taken wrongly for one of `known` about `known` × FAR(`accept`) times, where FAR is the share of
+    /// pairs of two people that are at least so alike. `accept` is no less than keeps that below one in [`WRONG_ONE_IN`]; the
+    /// tail beyond what was measured is that of a normal distribution with the measured mean and deviation. Up to some tens of
+    /// known ones that is less than what was calibrated, and nothing moves.
+    #[must_use]
+    pub fn among(self, known: usize) -> Self {
+        let Some(others) = self.others else { return self };
+        let far = 1.0 / (WRONG_ONE_IN * known.max(1) as f64);
+        let accept = others.mean + others.deviation * deviations_above(far) as f32;
+        if accept > self.accept { self.with_accept(accept.min(MOST_ACCEPT)) } else { self }
     }
 
     /// The same for what seconds say nothing about: views of a face.
@@ -107,9 +137,39 @@ impl MatchThresholds {
     }
 }
 
+/// Above how many standard deviations that share of a normal distribution lies, 0 < `share` ≤ 0.02: Abramowitz and Stegun,
+/// 26.2.23, to 4.5e-4.
+fn deviations_above(share: f64) -> f64 {
+    let t = (-2.0 * share.ln()).sqrt();
+    let over = 2.515_517 + t * (0.802_853 + t * 0.010_328);
+    t - over / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::identify::testing::calibrated;
+
+    #[test]
+    fn the_more_are_known_the_more_is_asked_and_among_few_nothing_more() {
+        // of the normal distribution: 1e-3, 1e-5, 1e-7
+        for (share, wanted) in [(1e-3, 3.0902), (1e-5, 4.2649), (1e-7, 5.1993)] {
+            assert!((deviations_above(share) - wanted).abs() < 1e-3, "{share}");
+        }
+        for model in ["mobilefacenet", "campplus", "faceapi_descriptor"] {
+            let t = calibrated(model);
+            assert_eq!(t.among(10), t, "{model}");
+            let mut last = t;
+            for known in [100, 1000, 10_000] {
+                let now = t.among(known);
+                assert!(now.accept > last.accept && now.maybe > last.maybe, "{model} {known}");
+                assert!(now.maybe < now.accept && now.accept < now.merge && now.merge < 1.0);
+                last = now;
+            }
+        }
+        let unmeasured = MatchThresholds { others: None, ..calibrated("campplus") };
+        assert_eq!(unmeasured.among(10_000), unmeasured);
+    }
 
     #[test]
     fn the_undecided_band_narrows_and_confidence_rises() {

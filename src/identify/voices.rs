@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::{self, Item, Outcome};
 use super::faces::Given;
-use super::gallery::{Gallery, Probe};
+use super::gallery::Probe;
 use super::ledger::{Look, OpenTurn};
 use super::short::{Grouped, SHORT_SECS, Whose};
 use super::{Founding, Resolver};
@@ -77,9 +77,6 @@ impl Resolver {
             });
         }
 
-        let heads = self.persons.groups(EntityKind::Voice);
-        let known: Vec<Vec<&Gallery>> = heads.values().map(|ids| self.galleries_of(ids)).collect();
-        let names: Vec<EntityId> = heads.keys().copied().collect();
         // turns that were told to be one voice of their clip count together
         let mut units: BTreeMap<_, Vec<usize>> = BTreeMap::new();
         for (index, turn) in open.iter().enumerate() {
@@ -87,20 +84,29 @@ impl Resolver {
             units.entry((turn.clip, &turn.source, turn.distinct, alone)).or_default().push(index);
         }
         let units: Vec<Vec<usize>> = units.into_values().collect();
-        let item = |unit: &Vec<usize>| {
+        let probe = |unit: &Vec<usize>| {
+            let turns = unit.iter().map(|index| &open[*index]);
+            Probe::new(turns.map(|t| (t.embedding.clone(), t.speech_secs as f32)).collect())
+        };
+        let probes: Vec<Probe> = units.iter().map(probe).collect();
+        let candidates =
+            self.candidates(EntityKind::Voice, &probes.iter().collect::<Vec<_>>(), &[]);
+        let (known, names) = (&candidates.known, &candidates.heads);
+        let thresholds = self.thresholds(EntityKind::Voice);
+        let item = |((unit, probe), near): ((&Vec<usize>, Probe), &Vec<usize>)| {
             let turns: Vec<&OpenTurn> = unit.iter().map(|index| &open[*index]).collect();
             let good = |t: &&OpenTurn| t.speech_secs >= FOUNDING_SECS && !t.overlapped;
-            let vector = |t: &&OpenTurn| (t.embedding.clone(), t.speech_secs as f32);
             Item {
-                probe: Probe::new(turns.iter().map(vector).collect()),
+                probe,
                 secs: turns.iter().map(|turn| turn.speech_secs).sum(),
                 may_found: turns.iter().any(good),
                 fleeting: matches!(turns[..], [turn] if is_fleeting(turn)),
                 prior: None,
                 barred: vec![],
+                near: near.clone(),
             }
         };
-        let items: Vec<Item> = units.iter().map(item).collect();
+        let items: Vec<Item> = units.iter().zip(probes).zip(&candidates.near).map(item).collect();
         let apart = |a: usize, b: usize| {
             let pairs =
                 |x: &usize| units[b].iter().any(|y| at_once_secs(&open[*x], &open[*y]) > 0.0);
@@ -108,9 +114,9 @@ impl Resolver {
         };
         let of_units = cluster::group(
             &items,
-            &known,
+            known,
             &apart,
-            &self.voices,
+            &thresholds,
             f32::INFINITY,
             self.settings.min_new_voice_secs,
         );
@@ -166,10 +172,10 @@ impl Resolver {
                 }
                 (Outcome::Known { gallery, score, sure }, _) => {
                     let doubt = if sure { 1.0 } else { DOUBT };
-                    let confidence = doubt * self.voices.confidence(score);
+                    let confidence = doubt * thresholds.confidence(score);
                     let own = Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]);
                     let likest = known[gallery].iter().map(|g| g.score(&own));
-                    let teaches = likest.fold(-1.0_f32, f32::max) >= self.voices.teaches_from();
+                    let teaches = likest.fold(-1.0_f32, f32::max) >= thresholds.teaches_from();
                     let sure = sure && !turn.overlapped;
                     (Given::Known(names[gallery]), confidence, sure, sure && teaches)
                 }

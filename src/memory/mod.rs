@@ -49,7 +49,7 @@ mod search;
 mod shelf;
 mod sightings;
 mod signs;
-mod simd;
+pub(crate) mod simd;
 mod sources;
 mod spare;
 mod spelling;

@@ -1,8 +1,8 @@
 //! A live session: cameras and microphones as they come, sealed by the watermark, until told to stop.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::dispatch::{Dispatcher, StagesGone};
@@ -75,7 +75,7 @@ fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionE
     let cancelled = config.microphone.iter().filter(cancels).map(|one| SourceId::new(&one.id));
     settings.inbox.without_echo(cancelled.collect());
     // A session before this one may have learned what was not kept.
-    settings.unlearn(&mut settings.resolver.lock().unwrap_or_else(PoisonError::into_inner));
+    settings.unlearn(&mut settings.resolver.lock());
     let session = Session {
         settings: settings.clone(),
         cameras,

@@ -5,7 +5,7 @@
 //! of ten and more. Whose turn it is will be known when it has ended: where the robot's or a television's voice is
 //! enrolled, or the robot may be saying something, nothing is told before.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use crossbeam_channel::{Sender, TryRecvError};
 
@@ -13,7 +13,7 @@ use super::inbox::Inbox;
 use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
 use super::report::{PartialWords, Report};
-use crate::identify::Resolver;
+use crate::identify::SharedResolver;
 use crate::ids::{SourceId, TurnId};
 use crate::perceive::voice::OpenTurn;
 use crate::percept::{SpeechTurn, Transcript};
@@ -32,7 +32,7 @@ const LAST_SECS: f64 = 10.0;
 pub(super) struct Partials {
     pub(super) jobs: JobQueue,
     pub(super) inbox: Inbox,
-    pub(super) resolver: Arc<Mutex<Resolver>>,
+    pub(super) resolver: Arc<SharedResolver>,
     pub(super) reports: Sender<Report>,
     pub(super) turn: Asked,
 }
@@ -96,15 +96,7 @@ impl Partials {
             return;
         }
         present.words(source, span.start, text);
-        // A resolver that is busy with a clip is not waited for.
-        let quiet = match self.resolver.try_lock() {
-            Ok(resolver) => resolver.persons().knows_asides(),
-            Err(std::sync::TryLockError::Poisoned(poisoned)) => {
-                PoisonError::into_inner(poisoned).persons().knows_asides()
-            }
-            Err(std::sync::TryLockError::WouldBlock) => true,
-        };
-        if !quiet {
+        if !self.resolver.guesses().knows_asides() {
             let (source, text) = (source.clone(), text.to_owned());
             // Nobody listening is no fault.
             self.reports.send(Report::Partial(PartialWords { source, span, text })).ok();

@@ -1,20 +1,46 @@
 //! The open window as questions see it: faces followed and speech heard just now, with a first guess whose.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Gauges;
-use crate::identify::Resolver;
-use crate::ids::{SourceId, TurnId};
+use crate::identify::{Guess, Guesses, SharedResolver};
+use crate::ids::{SourceId, TrackId, TurnId};
 use crate::memory::{Memory, PresentFrame, PresentState, PresentTrack, PresentTurn};
-use crate::percept::{FaceTrack, Life, SpeechTurn};
+use crate::perceive::face::FaceHistory;
+use crate::perceive::track::OpenTrack;
+use crate::percept::{FaceSample, Life, SpeechTurn};
 use crate::time::{Span, Timestamp};
+
+/// A face that is followed.
+type OpenFace<'a> = OpenTrack<'a, FaceHistory>;
+
+/// What was guessed of one camera's tracks, and from what.
+#[derive(Default)]
+struct Guessed {
+    from: Option<Arc<Guesses>>,
+    /// By track: of which picture (the best one's time), and the guess.
+    by_track: BTreeMap<TrackId, (Timestamp, Option<Guess>)>,
+}
+
+fn shown(source: &SourceId, track: &OpenFace<'_>, guess: Option<Guess>) -> PresentTrack {
+    PresentTrack {
+        handle: track.id,
+        source: source.clone(),
+        since: track.since,
+        last: track.last,
+        provisional: guess.map(|guess| guess.part),
+        similarity: guess.map(|guess| guess.confidence),
+    }
+}
 
 /// Written by every stage, read by every question.
 #[derive(Clone)]
 pub(super) struct PresentBoard {
     memory: Memory,
-    resolver: Arc<Mutex<Resolver>>,
+    resolver: Arc<SharedResolver>,
     state: Arc<Mutex<PresentState>>,
+    guessed: Arc<Mutex<BTreeMap<SourceId, Guessed>>>,
     /// Live: where it is noted how late what is shown is.
     lateness: Option<Gauges>,
 }
@@ -22,16 +48,19 @@ pub(super) struct PresentBoard {
 impl PresentBoard {
     pub(super) fn new(
         memory: Memory,
-        resolver: Arc<Mutex<Resolver>>,
+        resolver: Arc<SharedResolver>,
         lateness: Option<Gauges>,
     ) -> Self {
-        Self { memory, resolver, state: Arc::default(), lateness }
+        Self { memory, resolver, state: Arc::default(), guessed: Arc::default(), lateness }
     }
 
     /// The tracks that a camera follows at `at`.
-    pub(super) fn tracks(&self, source: &SourceId, at: Timestamp, open: &[FaceTrack]) {
-        let living = open.iter().filter(|track| track.life != Life::Picture);
-        let shown: Vec<PresentTrack> = living.map(|track| self.track(track)).collect();
+    pub(super) fn tracks(&self, source: &SourceId, at: Timestamp, open: &[OpenFace<'_>]) {
+        let living: Vec<&OpenFace<'_>> =
+            open.iter().filter(|track| track.life() != Life::Picture).collect();
+        let guesses = self.guess(source, &living);
+        let shown: Vec<PresentTrack> =
+            living.iter().zip(guesses).map(|(track, guess)| shown(source, track, guess)).collect();
         self.change(at, |state| {
             state.tracks.retain(|track| track.source != *source);
             state.tracks.extend(shown);
@@ -42,20 +71,29 @@ impl PresentBoard {
         }
     }
 
-    fn track(&self, track: &FaceTrack) -> PresentTrack {
-        // A resolver that is busy with a clip is not waited for: the guess comes with the next frame.
-        let guess = track
-            .samples
-            .first()
-            .and_then(|sample| self.resolver.try_lock().ok()?.provisional_face(&sample.embedding));
-        PresentTrack {
-            handle: track.id,
-            source: track.source.clone(),
-            since: track.span.start,
-            last: track.sightings.last().map_or(track.span.start, |sighting| sighting.at),
-            provisional: guess.map(|(face, _, _)| face),
-            similarity: guess.map(|(_, _, similarity)| similarity),
+    /// Whose these faces of one camera may be. Asked anew only for a track whose best picture is another one than before, and
+    /// when somebody was learned: a frame that brings nothing new costs nothing.
+    fn guess(&self, source: &SourceId, tracks: &[&OpenFace<'_>]) -> Vec<Option<Guess>> {
+        let from = self.resolver.guesses();
+        let cameras = || self.guessed.lock().unwrap_or_else(PoisonError::into_inner);
+        // (Out of the map meanwhile, so that no camera waits for another.)
+        let mut known = cameras().remove(source).unwrap_or_default();
+        if !known.from.as_ref().is_some_and(|old| Arc::ptr_eq(old, &from)) {
+            known = Guessed { from: Some(Arc::clone(&from)), by_track: BTreeMap::new() };
         }
+        let is_new = |(track, sample): &(TrackId, &FaceSample)| {
+            known.by_track.get(track).is_none_or(|(of, _)| *of != sample.at)
+        };
+        let best = tracks.iter().filter_map(|track| Some((track.id, track.best()?)));
+        let samples: Vec<(TrackId, &FaceSample)> = best.filter(is_new).collect();
+        let embeddings: Vec<_> = samples.iter().map(|(_, sample)| &sample.embedding).collect();
+        for ((track, sample), guess) in samples.iter().zip(from.faces(&embeddings)) {
+            known.by_track.insert(*track, (sample.at, guess));
+        }
+        known.by_track.retain(|id, _| tracks.iter().any(|track| track.id == *id));
+        let guesses = tracks.iter().map(|track| known.by_track.get(&track.id)?.1).collect();
+        cameras().insert(source.clone(), known);
+        guesses
     }
 
     /// A camera's newest analysed frame.
@@ -101,10 +139,7 @@ impl PresentBoard {
 
     /// A turn that ended and waits for its clip to be sealed.
     pub(super) fn spoken(&self, turn: &SpeechTurn) {
-        let guess = turn
-            .embedding
-            .as_ref()
-            .and_then(|voice| self.resolver.try_lock().ok()?.provisional_voice(voice));
+        let guess = turn.embedding.as_ref().and_then(|voice| self.resolver.guesses().voice(voice));
         self.change(turn.span.end, |state| {
             state.turns.push(PresentTurn {
                 handle: turn.id,
@@ -112,8 +147,8 @@ impl PresentBoard {
                 start: turn.span.start,
                 end: Some(turn.span.end),
                 words: turn.words.as_ref().map(|words| words.text.clone()),
-                provisional: guess.map(|(voice, _, _)| voice),
-                similarity: guess.map(|(_, _, similarity)| similarity),
+                provisional: guess.map(|guess| guess.part),
+                similarity: guess.map(|guess| guess.confidence),
             });
         });
         if let Some(gauges) = &self.lateness {

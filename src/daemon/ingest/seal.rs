@@ -1,8 +1,8 @@
 //! The sealer: puts the stages' parts of a clip together and commits it in one transaction.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -161,7 +161,7 @@ impl Sealer {
 
     /// After a panic in the middle of a clip: nothing of it is kept, and the next one is sealed as if it had not been.
     fn give_up(&self, border: Border) {
-        let mut resolver = self.settings.resolver.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resolver = self.settings.resolver.lock();
         self.settings.unlearn(&mut resolver);
         drop(resolver);
         if let Some(mouths) = &self.mouths {
@@ -199,7 +199,7 @@ impl Sealer {
         while let Some((clip, mut turn)) = self.late.next_ready() {
             turn.own = self.settings.inbox.hears_itself(&mut turn);
             let shared = Arc::clone(&self.settings.resolver);
-            let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut resolver = shared.lock();
             let into = (&self.settings.memory, &self.settings.memorizer);
             let heard = (clip, turn);
             let commit = || late::commit(into, &mut resolver, heard, self.recorded);
@@ -259,7 +259,7 @@ impl Sealer {
         self.keep_up(border.start)?;
         // Whoever writes takes the resolver first, then the right to write.
         let shared = Arc::clone(&self.settings.resolver);
-        let mut resolver = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut resolver = shared.lock();
         let mut draft = self.settings.memory.begin(border.end);
         let session = *self.session.get_or_insert_with(|| {
             draft.new_session(

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::{Config, Window};
 use crate::daemon::Stop;
 use crate::daemon::assemble::resolver;
-use crate::identify::{Resolver, Undecided};
+use crate::identify::{Resolver, SharedResolver, Undecided};
 use crate::ids::{SessionId, SourceId};
 use crate::memorize::model::Spool;
 use crate::memorize::{Memorizer, Upkeep};
@@ -76,7 +76,7 @@ pub struct SessionSettings {
     /// The models.
     pub perceivers: Arc<PerceiverSet>,
     /// Who is who; shared with whoever takes the user's word on it.
-    pub resolver: Arc<Mutex<Resolver>>,
+    pub resolver: Arc<SharedResolver>,
     /// Clip → sentences.
     pub memorizer: Memorizer,
     /// Questions in flight.
@@ -188,10 +188,7 @@ fn run(
         tell_of_other_clips(checkpoint, &settings.config.window);
     }
     let undecided = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.undecided.clone());
-    settings.restore(
-        &mut settings.resolver.lock().unwrap_or_else(PoisonError::into_inner),
-        undecided.unwrap_or_default(),
-    );
+    settings.restore(&mut settings.resolver.lock(), undecided.unwrap_or_default());
     let from = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.border);
     let span = recording
         .duration_secs()

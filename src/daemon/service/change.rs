@@ -585,7 +585,7 @@ mod tests {
         let (is_embedding, is_free, committed, erased) = thread::scope(|scope| {
             let erasing = scope.spawn(|| service.forget(&forget));
             let is_embedding = is_asked.recv_timeout(PATIENCE).is_ok();
-            let is_free = service.resolver.try_lock().is_ok();
+            let is_free = service.resolver.try_lock().is_some();
             scope.spawn(|| {
                 let at = service.record_time();
                 let mut draft = memory.begin(at);

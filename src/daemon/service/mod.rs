@@ -13,7 +13,7 @@ mod privacy;
 mod unmet;
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ use super::meters::Meters;
 use super::queries;
 use crate::answer::{Answer, Effort, Errand, Question};
 use crate::config::Config;
-use crate::identify::Resolver;
+use crate::identify::{Resolver, ResolverGuard, SharedResolver};
 use crate::ids::{EntityId, MemoryId};
 use crate::llm::Cancel;
 use crate::media::Pose;
@@ -55,7 +55,7 @@ pub struct MemoryService {
     announcer: Announcer,
     answers: AnswerLog,
     meters: Meters,
-    resolver: Arc<Mutex<Resolver>>,
+    resolver: Arc<SharedResolver>,
     courtesy: Courtesy,
     /// Set when the daemon stops: no language model is waited for.
     cancel: Cancel,
@@ -113,17 +113,16 @@ impl MemoryService {
     }
 
     /// Waits for whoever writes, but not for a disk that is full: a clip that waits for space there keeps it.
-    fn resolver(&self) -> Result<MutexGuard<'_, Resolver>, Refusal> {
+    fn resolver(&self) -> Result<ResolverGuard<'_>, Refusal> {
         loop {
             match self.resolver.try_lock() {
-                Ok(resolver) => return Ok(resolver),
-                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) if self.session.load().gauges.is_disk_full() => {
+                Some(resolver) => return Ok(resolver),
+                None if self.session.load().gauges.is_disk_full() => {
                     return Err(Refusal::unavailable(
                         "the disk that holds the memory is full; free space there and send it again",
                     ));
                 }
-                Err(TryLockError::WouldBlock) => thread::sleep(LOOK_EVERY),
+                None => thread::sleep(LOOK_EVERY),
             }
         }
     }

@@ -108,7 +108,7 @@ fn merged(likeness: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
     for (part, name, values) in
         [(one, names[0], vec![1.0, 0.0]), (other, names[1], vec![likeness, across])]
     {
-        rows.exemplars.push(Exemplar {
+        rows.exemplars.push(Arc::new(Exemplar {
             entity: part,
             slot: 0,
             at: at(0.0),
@@ -116,7 +116,7 @@ fn merged(likeness: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
             quality: 1.0,
             weight: 4.0,
             media: None,
-        });
+        }));
         let person = EntityId::new(EntityKind::Person, part.number);
         rows.memberships.push(membership(part, person, "test".into()));
         let turn = (SessionId(1), TurnId(u64::from(part.number)));
@@ -136,7 +136,9 @@ fn merged(likeness: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
     let presence = None;
     rows.pairs.push(PairEvidence { face: one, voice: other, support_secs, against_secs, presence });
     let mut ledger = TestLedger::default();
-    resolver(&rows, Undecided::default()).finish(&mut ledger);
+    // (Something is new of one of them: a start by itself compares nobody.)
+    let undecided = Undecided { touched: BTreeSet::from([other]), ..Undecided::default() };
+    resolver(&rows, undecided).finish(&mut ledger);
     ledger.merges.remove(&other)
 }
 

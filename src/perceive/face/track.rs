@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::still::Watched;
 use crate::config::FacePerception;
-use crate::perceive::track::{CosineGates, Followed, Outline, Part, Tracker, TrackerSettings};
-use crate::percept::{Embedding, Face, FaceSample, FaceTrack, FrameFaces};
+use crate::perceive::track::{
+    CosineGates, Followed, OpenTrack, Outline, Part, Tracker, TrackerSettings,
+};
+use crate::percept::{Embedding, Face, FaceSample, FaceTrack, FrameFaces, Life};
 use crate::time::Timestamp;
 
 /// Embeddings a track compares with: its latest.
@@ -52,6 +54,21 @@ pub struct FaceHistory {
     samples: Vec<FaceSample>,
     /// Whether it moved, where that is asked for.
     watched: Watched,
+}
+
+impl OpenTrack<'_, FaceHistory> {
+    /// The best picture of it so far; `None`: it was not seen well yet.
+    #[must_use]
+    pub fn best(&self) -> Option<&FaceSample> {
+        let samples = &self.followed.samples;
+        samples.iter().min_by(|a, b| b.quality.total_cmp(&a.quality).then(a.at.cmp(&b.at)))
+    }
+
+    /// Whether it lives, as far as that is known.
+    #[must_use]
+    pub fn life(&self) -> Life {
+        self.followed.watched.life(self.step_secs)
+    }
 }
 
 impl Followed for FaceHistory {

@@ -12,6 +12,12 @@ pub(super) fn assign(
     }
     // Square, one-based; what is forbidden or padding costs nothing and is filtered at the end.
     let n = rows.max(columns);
+    // (Each value is asked for once: it is an overlap of boxes and a cosine.)
+    let values: Vec<Option<f64>> = (0..rows)
+        .flat_map(|i| (0..columns).map(move |j| (i, j)))
+        .map(|(i, j)| value(i, j))
+        .collect();
+    let value = |i: usize, j: usize| values[i * columns + j];
     let cost = |i: usize, j: usize| {
         if i <= rows && j <= columns { -value(i - 1, j - 1).unwrap_or(0.0) } else { 0.0 }
     };

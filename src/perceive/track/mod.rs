@@ -78,6 +78,21 @@ pub struct Part {
     pub continued: bool,
 }
 
+/// A track that may still go on, as it stands.
+#[derive(Debug)]
+pub struct OpenTrack<'a, F> {
+    /// Its id.
+    pub id: TrackId,
+    /// When it was seen first in the open clip.
+    pub since: Timestamp,
+    /// When it was seen last.
+    pub last: Timestamp,
+    /// What was gathered in the open clip.
+    pub followed: &'a F,
+    /// As in [`TrackerSettings`].
+    pub step_secs: f64,
+}
+
 /// What a track knows of the one that it follows, beyond boxes.
 pub trait Followed: Clone {
     /// What the detector finds.
@@ -318,17 +333,25 @@ impl<F: Followed> Tracker<F> {
         in_order(sealed, step_secs)
     }
 
-    /// The open clip's tracks that may still go on, as far as they are known: for the live view.
+    /// The open clip's tracks that may still go on, as far as they are known: for the live view. In canonical order: start,
+    /// then id. Nothing of them is copied, however long they are.
     #[must_use]
-    pub fn open(&self) -> Vec<F::Track> {
-        let step_secs = self.settings.step_secs;
-        let shown = self.alive.iter().filter(|track| !track.sightings.is_empty());
-        let parts = shown.map(|track| {
-            let sightings = track.sightings.clone();
-            let part = track.part(&self.source, sightings, Timestamp::MAX, step_secs);
-            (part, track.followed.clone())
-        });
-        in_order(parts.collect(), step_secs)
+    pub fn open(&self) -> Vec<OpenTrack<'_, F>> {
+        let of = |track: &'_ Track<F>| {
+            let (first, last) = (track.sightings.first()?.at, track.sightings.last()?.at);
+            Some((track.id, first, last))
+        };
+        let mut open: Vec<OpenTrack<'_, F>> = self
+            .alive
+            .iter()
+            .filter_map(|track| {
+                let (id, since, last) = of(track)?;
+                let (followed, step_secs) = (&track.followed, self.settings.step_secs);
+                Some(OpenTrack { id, since, last, followed, step_secs })
+            })
+            .collect();
+        open.sort_by_key(|track| (track.since, track.id));
+        open
     }
 }
 

@@ -1,0 +1,103 @@
+//! What goes on for long, and whoever was met long ago, costs no more than what is at hand.
+
+use super::*;
+use crate::identify::SharedResolver;
+
+fn face_of(ledger: &TestLedger, index: u32, track: u64) -> Option<EntityId> {
+    let clip = ClipId { session: SessionId(1), index };
+    ledger.tracks.get(&(clip, TrackId(track))).and_then(|row| row.face)
+}
+
+#[test]
+fn a_track_that_nobody_can_decide_does_not_grow() {
+    let mut ledger = TestLedger::default();
+    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    let mut most = (0, 0);
+    for index in 0..100_u32 {
+        let from = 30.0 * f64::from(index);
+        let mut clip = clip(index, &[], &[]);
+        let mut seen = track(7, (0, from, from + 30.0, 100.0));
+        seen.life = Life::Unproven; // a poster, or so it seems
+        clip.tracks = vec![seen];
+        now.resolve(&clip, &mut ledger);
+        for open in &now.undecided.tracks {
+            most = (most.0.max(open.samples.len()), most.1.max(open.clips.len()));
+        }
+    }
+    assert!(most.0 > 3 && most.0 <= 32, "{most:?} samples and clips");
+    assert!(most.1 > 3 && most.1 <= 64, "{most:?} samples and clips");
+    let first = now.undecided.tracks.first().map(|open| open.span.start);
+    assert!(first.is_some_and(|start| at(3000.0).secs_since(start) <= DECIDE_AFTER_SECS + 60.0));
+}
+
+#[test]
+fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
+    let settings = Identity { cold_after_days: 1.0, ..Identity::default() };
+    let (faces, voices) = (calibrated("mobilefacenet"), calibrated("ge2e"));
+    let of = |rows: &IdentityRows, undecided: Undecided| {
+        Resolver::from_rows(rows, undecided, &settings, faces, voices)
+    };
+    let mut ledger = TestLedger::default();
+    let mut now = of(&IdentityRows::default(), Undecided::default());
+    let seen = |index: u32, who: usize, track: u64| {
+        let from = 30.0 * f64::from(index);
+        let mut clip = clip(index, &[], &[]);
+        clip.tracks = vec![self::track(track, (who, from, from + 20.0, 100.0))];
+        clip
+    };
+    // Two of them; the second gets a name.
+    now.resolve(&seen(0, 0, 1), &mut ledger);
+    now.resolve(&seen(1, 1, 2), &mut ledger);
+    let named = face_of(&ledger, 1, 2).unwrap();
+    now.decree_name(named, "Ava", at(50.0), &mut ledger);
+    let stranger = face_of(&ledger, 0, 1).unwrap();
+    let days = |days: u32| days * 24 * 120;
+    now.resolve(&seen(days(3), 2, 3), &mut ledger);
+    assert!(now.cold.contains(stranger) && !now.centres.contains(stranger));
+    assert!(now.centres.contains(named), "whoever has a name stays");
+    // A guess about an open window does not look there; a clip does.
+    let shared = SharedResolver::new(of(&ledger.rows(), now.undecided().clone()));
+    shared.lock().resolve(&seen(days(3) + 1, 3, 4), &mut ledger);
+    let face = seen(days(4), 0, 5).tracks[0].samples[0].embedding.clone();
+    assert_eq!(shared.guesses().faces(&[&face]), [None]);
+    shared.lock().resolve(&seen(days(4), 0, 5), &mut ledger);
+    assert_eq!(face_of(&ledger, days(4), 5), Some(stranger), "under the same id");
+    let held = shared.lock();
+    assert!(held.centres.contains(stranger) && !held.cold.contains(stranger));
+    drop(held);
+    assert_eq!(shared.guesses().faces(&[&face])[0].map(|guess| guess.part), Some(stranger));
+}
+
+#[test]
+fn guesses_wait_for_nobody_and_stay_as_they_were() {
+    let mut ledger = TestLedger::default();
+    let shared = SharedResolver::new(resolver(&IdentityRows::default(), Undecided::default()));
+    let before = shared.guesses();
+    let clip = clip(0, &[(0, 1.0, 20.0, 100.0)], &[(0, 2.0, 8.0)]);
+    let (face, voice) = (&clip.tracks[0].samples[0].embedding, clip.turns[0].embedding.as_ref());
+    let mut busy = shared.lock();
+    busy.resolve(&clip, &mut ledger);
+    // While somebody decides, guesses are made from what stood before.
+    assert!(shared.try_lock().is_none());
+    assert_eq!(shared.guesses().faces(&[face]), [None]);
+    drop(busy);
+    let guess = shared.guesses().faces(&[face])[0].unwrap();
+    assert_eq!((guess.part, guess.person), (id("face_1"), id("person_1")));
+    let of_voice = shared.guesses().voice(voice.unwrap()).unwrap();
+    assert_eq!(of_voice.part, id("voice_1"));
+    assert_eq!(before.faces(&[face]), [None], "never changed");
+}
+
+#[test]
+fn a_start_compares_nothing_and_decides_as_if_it_had_gone_on() {
+    let clips: Vec<ClipPercepts> = (0..5_u32)
+        .map(|index| {
+            let from = 30.0 * f64::from(index);
+            let who = index as usize % 3;
+            let seen = [(who, from + 1.0, from + 20.0, 100.0), (3, from + 2.0, from + 25.0, 400.0)];
+            clip(index, &seen, &[(who, from + 2.0, from + 8.0), (3, from + 10.0, from + 16.0)])
+        })
+        .collect();
+    let ((on, _), (again, _)) = (run(&clips, false), run(&clips, true));
+    assert_eq!(on, again);
+}
