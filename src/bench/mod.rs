@@ -21,6 +21,7 @@ pub mod labels;
 pub mod locomo;
 pub mod m3_bench;
 pub mod memory;
+pub mod people;
 pub mod perception;
 pub mod random;
 pub mod readers;

@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::{
-    answers, day, devices, erase, forget, locomo, m3_bench, memory, recall, rehearsal, vad, verify,
-    words,
+    answers, day, devices, erase, forget, locomo, m3_bench, memory, people, recall, rehearsal, vad,
+    verify, words,
 };
 use crate::config::{Config, Llm};
 use crate::perceive::voice::parity;
@@ -117,6 +117,15 @@ enum Measure {
         /// Measure so many readers at once beside a writer, too.
         #[arg(long, value_name = "N", default_value_t = 0)]
         readers: usize,
+    },
+    /// Who is who among many people: how well they are told apart, and what a clip and a frame cost.
+    ///
+    /// Galleries are drawn, with a fixed seed, as alike as the set's own networks find people (measured pairs of one and of
+    /// two). Each probe is a visit: a face and a voice.
+    People {
+        /// How many people are known.
+        #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(10..=100_000))]
+        people: u32,
     },
     /// Recall beside the reference's way of searching, at 1,000, 10,000 and 100,000 memories.
     Recall {
@@ -284,6 +293,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Memory { memories, corpus, readers, .. } => {
             show(&memory::measure(config, memories.unwrap_or_default(), corpus, *readers)?, json)
         }
+        Measure::People { people } => show(&people::measure(config, *people as usize)?, json),
         Measure::Recall { corpus, largest } => {
             show(&recall::measure(config, corpus, *largest)?, json)
         }
