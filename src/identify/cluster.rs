@@ -172,11 +172,8 @@ pub fn group(
     loop {
         let mut best: Option<(f32, usize, usize)> = None;
         for a in 0..count {
-            if !alive[a] || groups[a].aside {
-                continue;
-            }
             for b in first.max(a + 1)..count {
-                let open = alive[b] && !groups[b].aside;
+                let open = alive[a] && alive[b] && !groups[a].aside && !groups[b].aside;
                 let value = likeness[b - first][a];
                 if open
                     && value >= thresholds.same_from(groups[a].secs.min(groups[b].secs))
@@ -221,15 +218,14 @@ pub fn group(
         let near = std::mem::take(&mut groups[from].near);
         groups[into].near.extend(near);
         for other in 0..count {
-            if other == into || !alive[other] {
-                continue;
-            }
-            let value = alike(&groups[into], &groups[other]);
-            if into >= first {
-                likeness[into - first][other] = value;
-            }
-            if other >= first {
-                likeness[other - first][into] = value;
+            if other != into && alive[other] {
+                let value = alike(&groups[into], &groups[other]);
+                if into >= first {
+                    likeness[into - first][other] = value;
+                }
+                if other >= first {
+                    likeness[other - first][into] = value;
+                }
             }
         }
     }
