@@ -24,11 +24,8 @@ const OCCASION: f64 = 0.6;
 
 /// The measured quantiles of one network.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Measured {
     dims: usize,
-    #[allow(dead_code)] // for whoever reads the file
-    how: String,
     same: [f64; SHARES.len()],
     other: [f64; SHARES.len()],
 }
@@ -181,10 +178,12 @@ mod tests {
                 let found = cosines(same);
                 // as a share of how far the pairs of one are from those of two
                 let apart = spread.measured.same[4] - spread.measured.other[4];
-                for n in 1..SHARES.len() - 1 {
-                    let at = found[(SHARES[n] * (found.len() - 1) as f64) as usize];
-                    let off = (at - wanted[n]) / apart;
-                    assert!(off.abs() < 0.16, "{model} {same} {}: {at} {}", SHARES[n], wanted[n]);
+                let inner =
+                    SHARES.iter().zip(wanted).filter(|(share, _)| (0.01..1.0).contains(*share));
+                for (share, wanted) in inner {
+                    let at = found[(share * (found.len() - 1) as f64) as usize];
+                    let off = (at - wanted) / apart;
+                    assert!(off.abs() < 0.16, "{model} {same} {share}: {at} {wanted}");
                 }
             }
         }
