@@ -107,10 +107,18 @@ pub(in crate::capture) fn build(
 
 /// Has a live pipeline run by the machine's monotonic clock, whatever clocks its elements offer: a sound card's drifts, and
 /// what is seen and what is heard would part. Sources of sound then stamp what they read by that clock; how fast the card
-/// is is seen by these stamps, and none of its samples is left out or repeated to hide it.
+/// is is seen by these stamps, and none of its samples is left out or repeated to hide it. (Not beside an echo canceller: it
+/// lays two devices' sounds over each other by their stamps, which have to be even for that.)
 pub(in crate::capture) fn run_by_system_clock(pipeline: &gst::Pipeline) {
     pipeline.use_clock(Some(&gst::SystemClock::obtain()));
-    pipeline.iterate_recurse().into_iter().flatten().for_each(|element| restamp(&element));
+    let elements: Vec<gst::Element> = pipeline.iterate_recurse().into_iter().flatten().collect();
+    let cancels = |element: &gst::Element| {
+        element.factory().is_some_and(|factory| factory.name().as_str() == "webrtcdsp")
+    };
+    if elements.iter().any(cancels) {
+        return;
+    }
+    elements.iter().for_each(restamp);
     pipeline.connect_deep_element_added(|_, _, element| restamp(element));
 }
 
