@@ -2,6 +2,7 @@
 """Composes labelled recordings of people that the thresholds were never tuned on.
 
     benches/held_out.py --faces DIR --voices DIR --seed N --out DIR [--people 4] [--unseen 2] [--name NAME]
+                        [--beside once|listener|interview]
 
 --faces and --voices are folders of folders, one per person (LFW's and LibriSpeech's own layout). Writes
 NAME.mp4 (H.264 640x480 25 fps, AAC 16 kHz mono) and NAME.json (engram-truth/1). Everything follows from
@@ -11,6 +12,9 @@ time, which is harder than a cut of one clip; photos move, breathe and move thei
 Scenes, joined by hard cuts: alone, two side by side (one speaks, then the other), far away in a tile, silent
 listener, voice from the next room over an empty room or over somebody's silent face, a known person heard
 but not seen, two voices at once, a mouth that moves in silence, nobody at all.
+
+With --beside whoever speaks stands beside the camera (as loud as anybody in view), and somebody in view is silent: `once`
+for one turn or two in one clip of 30 s, `listener` all the time, `interview` in turns with who is in view.
 
 Needs Python with NumPy and Pillow, and gst-launch-1.0 with x264enc and avenc_aac.
 """
@@ -230,6 +234,23 @@ def plan(cast, random, minutes):
     return scenes[:count]
 
 
+def beside(kind, cast):
+    """Scenes in which somebody speaks whom the camera does not see, while it sees somebody else."""
+    seen = list(cast.photos)
+    unseen = [name for name in cast.voices if name not in cast.photos]
+    a, b, u, v = seen[0], seen[1 % len(seen)], unseen[0], unseen[1 % len(unseen)]
+    asks, replies = (v, "beside", [(0.7, 3.0), (4.6, 3.0)]), (b, "center", [(4.8, 3.0), (4.6, 3.0)])
+    told = (u, "beside", [(1.0, 3.5), (0.9, 3.5), (0.9, 3.5)])
+    alone = [(b, "full", [(0.8, 3.5), (0.9, 3.5)])]
+    scenes = {
+        "once": [[(a, "full", []), told], [(a, "full", [])], alone, [(b, "full", []), (v, "beside", [(1.0, 4.0)])],
+                 [], alone, [(a, "full", [])], [(u, "beside", [(0.8, 3.0)])], alone, [(v, "beside", [(0.8, 3.0)])]],
+        "listener": [[(a, "full", []), told], [], [(a, "center", []), told], alone, [(a, "full", []), told], alone],
+        "interview": [[replies, asks], [], [replies, asks], [], [replies, asks]],
+    }
+    return [(f"s{number:02}_{kind}", acts) for number, acts in enumerate(scenes[kind])]
+
+
 def lay_out(scenes, cast, random):
     """Times and sounds of all scenes, in whole frames."""
     at, laid, plan_of = 0.0, [], []
@@ -276,7 +297,7 @@ def opening(role, t):
 def frames(scenes, cast, random):
     for scene in scenes:
         empty = room(random)
-        shown = [role for role in scene["roles"] if role["tile"]]
+        shown = [role for role in scene["roles"] if role["tile"] in TILES]
         for role in shown:
             role["portrait"], role["drift"], role["area"] = cast.photo(role["who"]), random.uniform(0.4, 1, 4), []
         for number in range(round((scene["end"] - scene["start"]) * FPS)):
@@ -295,14 +316,14 @@ def truth(scenes, cast, length, name):
     for scene in scenes:
         for role in scene["roles"]:
             person = identities[role["who"]]
-            if role["tile"]:
+            if role["tile"] in TILES:
                 area = np.array(role["area"])
                 low, high = area[:, :2].min(axis=0), area[:, 2:].max(axis=0)
                 person["visible"].append({
                     "start": round(scene["start"], 3), "end": round(scene["end"], 3), "scene": scene["name"],
                     "tile_px": list(TILES[role["tile"]]), "face_area_px": [round(float(v)) for v in (*low, *(high - low))],
                 })
-            mode = "on_screen" if role["tile"] else "off_screen"
+            mode = "on_screen" if role["tile"] in TILES else "off_screen"
             for start, samples in role["said"]:
                 person["speaking"] += [{"start": a, "end": b, "mode": mode} for a, b in spans(samples, start)]
     people = [person for person in identities.values() if person["visible"] or person["speaking"]]
@@ -352,10 +373,12 @@ def main():
     parser.add_argument("--unseen", type=int, default=2, help="voices without a face")
     parser.add_argument("--minutes", type=float, default=3)
     parser.add_argument("--name", default="held_out")
+    parser.add_argument("--beside", choices=["once", "listener", "interview"], help="whoever speaks is beside the camera")
     chosen = parser.parse_args()
     random = np.random.default_rng(chosen.seed)
     cast = Cast(chosen, random)
-    scenes, mix, length = lay_out(plan(cast, random, chosen.minutes), cast, random)
+    scenes = beside(chosen.beside, cast) if chosen.beside else plan(cast, random, chosen.minutes)
+    scenes, mix, length = lay_out(scenes, cast, random)
     chosen.out.mkdir(parents=True, exist_ok=True)
     film = chosen.out / f"{chosen.name}.mp4"
     with tempfile.NamedTemporaryFile(suffix=".s16") as sound:
