@@ -275,7 +275,7 @@ fn an_older_store_is_brought_to_the_newest_schema() {
          INSERT INTO entity (id, seq, recorded) VALUES ('face_1', 1, 7), ('voice_1', 1, 7); \
          INSERT INTO evidence (face, voice, support_secs, against_secs, seq, recorded) \
              VALUES ('face_1', 'voice_1', 8.0, 6.5, 1, 7), ('voice_1', 'voice_1', 30.0, 0.0, 1, 7); \
-         INSERT INTO counter VALUES ('person', 2);",
+         INSERT INTO counter VALUES ('person', 2), ('face', 2), ('voice', 2);",
     )
     .unwrap();
     drop(db);
