@@ -141,6 +141,10 @@ impl Backup {
             reason: format!("it cannot be read beside the memory: {error}"),
         })
     }
+
+    fn end(self) -> rusqlite::Result<()> {
+        self.0.execute_batch("COMMIT")
+    }
 }
 
 /// Tries to overwrite until the reader has ended and nothing is left to do; seconds from his end.
@@ -149,9 +153,12 @@ fn release(memory: &Memory, backup: Backup, until: Instant) -> Result<f64, Bench
     let mut ended = Instant::now();
     loop {
         let next = Instant::now() + TRIED_EVERY;
-        if reads.is_some() && until <= next {
+        if until <= next
+            && let Some(backup) = reads.take()
+        {
             thread::sleep(until.saturating_duration_since(Instant::now()));
-            reads = None;
+            // What fails to end is dropped, and ended by that.
+            backup.end().unwrap_or_else(|error| eprintln!("the reader ended badly: {error}"));
             ended = Instant::now();
         }
         thread::sleep(next.saturating_duration_since(Instant::now()));

@@ -6,7 +6,7 @@ use crate::bench::random::SplitMix64;
 use crate::config::Config;
 use crate::identify::gallery::Gallery;
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::model::{Exemplar, Membership, NameRow, NameSource, PairEvidence};
+use crate::memory::model::{Exemplar, Membership, NameRow, NameSource, PairEvidence, Presence};
 use crate::memory::{Draft, Memory};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
@@ -118,8 +118,12 @@ fn write(
         draft.membership(row);
     }
     let support_secs = f64::from(TURN_SECS) * (TURNS * many) as f64;
-    draft.evidence(PairEvidence { face, voice, support_secs, against_secs: 0.0 });
-    draft.evidence(PairEvidence { face: voice, voice, support_secs, against_secs: 0.0 });
+    let seen =
+        Presence { visible_secs: support_secs, clear_secs: support_secs, ..Presence::default() };
+    let (against_secs, presence) = (0.0, Some(seen));
+    draft.evidence(PairEvidence { face, voice, support_secs, against_secs, presence });
+    let heard = PairEvidence { face: voice, voice, support_secs, against_secs, presence: None };
+    draft.evidence(heard);
     if random.below(NAMED_ONE_IN) == 0 {
         let (entity, source) = (met.person, NameSource::Told);
         let name = name(random);
