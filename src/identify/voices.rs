@@ -131,7 +131,7 @@ impl Resolver {
         let clear = |at: &usize| of_clip(&units[*at]) && items[*at].may_found;
         let clear: BTreeSet<usize> = (0..units.len()).filter(clear).collect();
         let (outcomes, thresholds) = (of_units.as_slice(), &self.voices);
-        let grouped = Grouped { items: &items, outcomes, known: &known, thresholds, apart: &apart };
+        let grouped = Grouped { items: &items, outcomes, known, thresholds, apart: &apart };
         let by_clip = grouped.decide_short(&short, &clear);
         let mut outcomes = vec![(Outcome::Undecided, None); open.len()];
         for (at, unit) in units.iter().enumerate() {
