@@ -460,7 +460,9 @@ mod tests {
         std::thread::sleep(Duration::from_millis(100));
         let crash = || {
             // SAFETY: it is not, which is the point: the process ends here.
-            unsafe { libc::strlen(std::hint::black_box(8) as *const libc::c_char) };
+            let length = unsafe { libc::strlen(std::hint::black_box(8) as *const libc::c_char) };
+            // Or nobody would need it, and it would be left out.
+            std::hint::black_box(length);
         };
         match end.as_str() {
             "inside" => {

@@ -50,7 +50,9 @@ pub(super) fn run() {
     match plan.what.as_str() {
         "segfault" => {
             // SAFETY: it is not, which is the point: the process ends here.
-            unsafe { libc::strlen(std::hint::black_box(8) as *const c_char) };
+            let length = unsafe { libc::strlen(std::hint::black_box(8) as *const c_char) };
+            // Or nobody would need it, and it would be left out.
+            std::hint::black_box(length);
         }
         "abort" => std::process::abort(),
         _ => loop {
