@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::alike::{links, speakers_agree, turns_agree};
+use crate::support::alike::{faces_and_voices, links, speakers_agree, turns_agree};
 use crate::support::broker::Listener;
 use crate::support::daemon::{Daemon, embedded};
 use crate::support::{Robot, need};
@@ -75,7 +75,8 @@ fn what_was_recorded_live_gives_the_same_memory_when_it_is_replayed() {
     let replayed = Robot { dir: tempfile::tempdir().unwrap(), settings: live.settings.clone() };
     let end = replayed.replay(&bag, &[]);
     assert_eq!(end.last().unwrap()["damaged"], 0, "{end:?}");
-    assert_eq!(links(&live), [(1, 1), (1, 1)], "two persons, each with face and voice");
+    // Ten pictures a second show no mouth move: whoever speaks in two clips is linked, and nobody wrongly.
+    assert_eq!(faces_and_voices(&links(&live)), (2, 2), "{:?}", links(&live));
     assert_eq!(links(&replayed), links(&live));
     turns_agree(&replayed, &live);
     speakers_agree(&replayed, &live);

@@ -25,6 +25,11 @@ pub fn links(robot: &Robot) -> Vec<(usize, usize)> {
     links
 }
 
+/// How many faces and voices those links are of.
+pub fn faces_and_voices(links: &[(usize, usize)]) -> (usize, usize) {
+    links.iter().fold((0, 0), |(faces, voices), (face, voice)| (faces + face, voices + voice))
+}
+
 /// As many turns in both, each at the same time.
 pub fn turns_agree(one: &Robot, other: &Robot) {
     let (one, other) = (turns(one), turns(other));
