@@ -349,7 +349,7 @@ fn join(group: &mut Group, index: usize, item: &Item) {
 }
 
 #[cfg(test)]
-mod reference;
+mod near_tests;
 
 #[cfg(test)]
 mod tests {
