@@ -144,3 +144,127 @@ impl Showing<'_> {
         Some(id)
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::config::Identity;
+    use crate::daemon::ingest::OwnSpeech;
+    use crate::daemon::ingest::told::alone;
+    use crate::identify::{IdentityRows, MatchThresholds, Resolver, SharedResolver, Undecided};
+    use crate::ids::EntityKind;
+    use crate::media::ToldWords;
+    use crate::memory::{Forget, StoreOptions};
+
+    fn at(secs: f64) -> Timestamp {
+        Timestamp::from_nanos(1_700_000_000_000_000_000).plus_secs(secs)
+    }
+
+    fn turn(start: f64, end: f64) -> SpeechTurn {
+        let span = Span::new(at(start), at(end));
+        let mut turn =
+            alone(ToldWords { source: SourceId::new("head"), span, text: String::new() });
+        turn.words = None;
+        turn
+    }
+
+    struct Room {
+        _dir: tempfile::TempDir,
+        memory: Memory,
+        inbox: Inbox,
+        present: PresentBoard,
+        said: Said,
+    }
+
+    impl Room {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
+            let (rows, unknown) = (IdentityRows::default(), MatchThresholds::UNKNOWN);
+            let identity = Identity::default();
+            let resolver =
+                Resolver::from_rows(&rows, Undecided::default(), &identity, unknown, unknown);
+            let resolver = Arc::new(SharedResolver::new(resolver));
+            let present = PresentBoard::new(memory.clone(), resolver, None);
+            Self { _dir: dir, memory, inbox: Inbox::default(), present, said: Said::default() }
+        }
+
+        /// A turn ends, and its words come at once.
+        fn hear(&mut self, turn: &SpeechTurn, text: &str) {
+            self.present.spoken(turn);
+            let (put, words) = crossbeam_channel::bounded(1);
+            put.send(Ok(Transcript { text: text.to_owned(), ..Transcript::default() })).unwrap();
+            self.said.expect(EndedTurn { turn: turn.clone(), words });
+            let memorizer = Memorizer::new(None);
+            let (memory, inbox, present) = (&self.memory, &self.inbox, &self.present);
+            self.said.show(&Showing { memory, memorizer: &memorizer, inbox, present });
+        }
+
+        fn found(&self) -> Vec<MemoryId> {
+            let view = self.memory.view_with(&self.memory.present().now());
+            let query =
+                crate::recall::Query { text: "parcel".to_owned(), k: 5, ..Default::default() };
+            crate::recall::recall(&view, &query).iter().map(|hit| hit.memory.id).collect()
+        }
+    }
+
+    #[test]
+    fn an_ended_turn_is_found_under_an_id_that_nobody_else_gets() {
+        let mut room = Room::new();
+        let turn = turn(1.0, 3.0);
+        room.hear(&turn, "The parcel is green.");
+        assert_eq!(room.found(), [MemoryId(1)]);
+        assert!(room.memory.view().memory(MemoryId(1)).is_none(), "it is not committed");
+        assert_eq!(room.memory.begin(at(9.0)).new_memory_id(), MemoryId(2));
+        // Its clip takes words and id, once.
+        assert!(matches!(room.said.take(&turn), Some(Words::Known(Some(_)))));
+        assert!(room.said.take(&turn).is_none());
+        assert_eq!(room.said.reserved(&[turn.clone()]).get(&turn.id), Some(&MemoryId(1)));
+        assert!(room.said.reserved(&[turn]).is_empty());
+    }
+
+    #[test]
+    fn what_the_clip_has_no_turn_for_is_gone_when_it_is_sealed() {
+        let mut room = Room::new();
+        room.hear(&turn(1.0, 3.0), "The parcel is green.");
+        room.hear(&turn(8.0, 12.0), "The parcel is heavy.");
+        // Its parts are other turns.
+        assert!(room.said.take(&turn(1.0, 2.0)).is_none());
+        room.said.sealed(at(10.0));
+        room.present.sealed(at(10.0));
+        assert_eq!(room.found(), [MemoryId(2)]);
+        assert!(room.said.take(&turn(1.0, 3.0)).is_none());
+        assert!(room.said.take(&turn(8.0, 12.0)).is_some());
+    }
+
+    #[test]
+    fn the_robots_own_words_are_nobodys() {
+        let mut room = Room::new();
+        let text = Some("The parcel is green.".to_owned());
+        room.inbox.speaking(OwnSpeech { start: at(0.0), end: Some(at(4.0)), text });
+        room.hear(&turn(1.0, 3.0), "The parcel is green.");
+        assert!(room.found().is_empty());
+        let mut room = Room::new();
+        room.inbox.said(at(0.5), "The parcel is green.");
+        room.hear(&turn(1.0, 3.0), "The parcel is green.");
+        assert!(room.found().is_empty());
+    }
+
+    #[test]
+    fn an_erasure_takes_away_what_was_just_said() {
+        let mut room = Room::new();
+        let mut draft = room.memory.begin(at(0.0));
+        let ava = draft.new_entity(EntityKind::Person);
+        draft.commit().unwrap();
+        room.hear(&turn(1.0, 3.0), "The parcel is green.");
+        assert_eq!(room.found().len(), 1);
+        room.memory.forget(&Forget::Entity(ava), at(4.0)).unwrap();
+        assert!(room.found().is_empty());
+        // Whatever else is heard does not bring it back.
+        room.present.speaking(&SourceId::new("head"), at(5.0), None);
+        assert!(room.found().is_empty());
+    }
+}
