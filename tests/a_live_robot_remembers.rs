@@ -118,7 +118,7 @@ fn what_was_just_said_is_found_before_its_clip_is_sealed_and_keeps_its_id() {
     let id = found["memory"].as_str().unwrap();
     let shown = listener.ask("query", &json!({"verb": "show", "args": {"what": id}}));
     assert!(shown["text"].as_str().unwrap().contains(PARCEL), "{shown}");
-    let question = json!({"question": "What did somebody say about the green parcel?"});
+    let question = json!({"question": format!("Who said \"{PARCEL}\"?")});
     let answer = listener.ask("ask", &question);
     let evidence = answer["evidence"].as_array().unwrap();
     assert!(evidence.iter().any(|one| one["memory"] == found["memory"]), "{answer}");
