@@ -95,6 +95,42 @@ fn an_answer_that_is_heard_again_is_the_robots_own() {
 }
 
 #[test]
+fn what_was_just_said_is_found_before_its_clip_is_sealed_and_keeps_its_id() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let (robot, _, v5) = embedded();
+    let (server, _) = slow_recogniser(Duration::ZERO, &[PARCEL]);
+    let robot = robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"));
+    // No clip is sealed before the robot is stopped.
+    let live = heard_live(&recording).replace("clip_secs = 5.0", "clip_secs = 300.0");
+    let config = configure(&robot, &live);
+    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
+    let listener = Listener::connect(v5);
+    listener.expect("status", 60, |status| status["state"] == "online");
+    let args = json!({"query": "green parcel", "kinds": ["utterance"]});
+    let found = wait_for("what was just said", 60, || {
+        let found = listener.ask("query", &json!({"verb": "recall", "args": args}));
+        let hits = found["hits"].as_array().cloned().unwrap_or_default();
+        (!hits.is_empty()).then(|| hits[0].clone())
+    });
+    assert!(found["text"].as_str().unwrap().contains(PARCEL), "{found}");
+    assert_eq!(found["clip"], Value::Null, "its clip is open: {found}");
+    assert!(listener.on("event/memory").is_empty());
+    let id = found["memory"].as_str().unwrap();
+    let shown = listener.ask("query", &json!({"verb": "show", "args": {"what": id}}));
+    assert!(shown["text"].as_str().unwrap().contains(PARCEL), "{shown}");
+    let question = json!({"question": format!("Who said \"{PARCEL}\"?")});
+    let answer = listener.ask("ask", &question);
+    let evidence = answer["evidence"].as_array().unwrap();
+    assert!(evidence.iter().any(|one| one["memory"] == found["memory"]), "{answer}");
+    assert_eq!(daemon.terminate().0, Some(0));
+    // Sealed, it is the same memory, now of a clip.
+    let sealed = robot.json(&["show", id, "--json"]);
+    assert!(sealed["text"].as_str().unwrap().contains(PARCEL), "{sealed}");
+    assert_eq!(sealed["memory"]["span"], shown["memory"]["span"]);
+    assert_eq!(sealed["memory"]["clip"], "s1/0", "{sealed}");
+}
+
+#[test]
 fn words_that_come_after_the_clip_was_sealed_are_remembered() {
     let recording = need!("recordings/two_people_dev.mp4");
     let (robot, _, v5) = embedded();

@@ -143,13 +143,15 @@ impl Answerer {
         question: &Question,
         clock: Option<Timestamp>,
     ) -> Result<Pinned, MemoryError> {
-        let view = match question.as_of {
-            Some(at) => memory.view_as_of(at)?,
-            None => memory.view(),
+        // Taken before the view, so that what is sealed in between is there once.
+        let present = question.as_of.is_none().then(|| memory.present().now());
+        let view = match (question.as_of, &present) {
+            (Some(at), _) => memory.view_as_of(at)?,
+            (None, Some(present)) => memory.view_with(present),
+            (None, None) => memory.view(),
         };
         let live = clock.filter(|_| question.as_of.is_none());
         let now = question.now.or(live).or_else(|| view.newest_time()).unwrap_or(Timestamp::EPOCH);
-        let present = question.as_of.is_none().then(|| memory.present().now());
         // Percepts of the open window are younger than a question about an older now.
         let present = present.filter(|state| state.updated.is_some());
         Ok(Pinned { view, present, now })

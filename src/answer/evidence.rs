@@ -115,7 +115,8 @@ impl Reading {
     /// Something said as evidence.
     pub(super) fn speech_evidence(&self, spoken: &Spoken, score: f32) -> Evidence {
         let row = spoken.row.as_ref();
-        let memory = row.and_then(|row| self.memory_of_turn(row.clip, row.turn));
+        let said = || spoken.memory.as_ref().map(|one| Arc::new(one.row.clone()));
+        let memory = row.and_then(|row| self.memory_of_turn(row.clip, row.turn)).or_else(said);
         let speaker = spoken.who.map_or_else(|| "Somebody".to_owned(), |who| self.name(who));
         let text = match (&memory, &spoken.words) {
             (Some(memory), _) => self.rendered(&memory.text),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TurnId};
 use crate::memory::model::{Ground, MemoryKind, MemoryRow, TrackRow, TurnRow};
-use crate::memory::{Filter, PerceptFilter, PresentState, View, spoken_once_secs};
+use crate::memory::{Filter, PerceptFilter, PresentMemory, PresentState, View, spoken_once_secs};
 use crate::time::{Span, Timestamp};
 
 use super::wording::Wording;
@@ -45,6 +45,8 @@ pub(super) struct Spoken {
     pub(super) words: Option<String>,
     /// The row; `None` in the open window.
     pub(super) row: Option<Arc<TurnRow>>,
+    /// Of the open window: the memory that it will be.
+    pub(super) memory: Option<Arc<PresentMemory>>,
     pub(super) confidence: f32,
 }
 
@@ -229,6 +231,7 @@ impl Reading {
             words: words.filter(|text| !text.is_empty()),
             confidence: row.confidence,
             row: Some(row),
+            memory: None,
         })
     }
 
@@ -253,6 +256,10 @@ impl Reading {
             .turns
             .iter()
             .filter(|turn| !sealed(turn.handle))
+            .filter(|turn| {
+                let known = |one: &Arc<PresentMemory>| self.view.said_now(one.row.id).is_none();
+                !turn.memory.as_ref().is_some_and(known)
+            })
             .filter_map(|turn| {
                 let end = turn.end.unwrap_or_else(|| self.now().max(turn.start));
                 let span = Span::new(turn.start, end);
@@ -263,6 +270,7 @@ impl Reading {
                     speech_secs: span.secs(),
                     words: turn.words.clone().filter(|text| !text.trim().is_empty()),
                     row: None,
+                    memory: turn.memory.clone(),
                     confidence: turn.similarity.unwrap_or(0.5).clamp(0.0, 1.0),
                 })
             })

@@ -19,17 +19,17 @@ pub use facts::thing_called;
 use stays::Stays;
 pub use upkeep::{Upkeep, UpkeepDone};
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::identify::{IdentifiedClip, Persons};
-use crate::ids::{ClipId, EntityId, EntityKind, MemoryId};
+use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, TurnId};
 use crate::memory::model::{
     Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow, NameRow, NameSource,
 };
-use crate::memory::{Draft, Filter, Memory, MemoryError, View};
+use crate::memory::{Draft, Filter, Memory, MemoryError, PresentMemory, View};
 use crate::mention;
-use crate::percept::{ClipPercepts, Embedding};
+use crate::percept::{ClipPercepts, Embedding, SpeechTurn};
 use crate::text::{TextEmbedder, for_embedding};
 use crate::time::{Span, Timestamp};
 
@@ -47,6 +47,8 @@ const STAY_SECS: f64 = 14_400.0;
 /// A memory to be: everything but its id.
 #[derive(Clone, Debug, PartialEq)]
 struct Sentence {
+    /// The id that was given out for it before; `None`: a new one.
+    id: Option<MemoryId>,
     kind: MemoryKind,
     text: String,
     span: Span,
@@ -79,6 +81,7 @@ impl Sentence {
     fn new(kind: MemoryKind, text: String, span: Span, grounds: Vec<Ground>) -> Self {
         let (importance, confidence) = (0.3, 0.9);
         Self {
+            id: None,
             kind,
             text,
             span,
@@ -91,6 +94,30 @@ impl Sentence {
             valid_to: None,
             verdict: None,
             replaces: 0,
+        }
+    }
+
+    /// As a row that has no id yet.
+    fn row(self, clip: Option<ClipId>, origin: &str) -> MemoryRow {
+        let mut entities = self.about;
+        entities.extend(mention::mentions(&self.text).into_iter().map(|m| m.entity));
+        entities.sort_unstable();
+        entities.dedup();
+        MemoryRow {
+            id: MemoryId(0),
+            kind: self.kind,
+            text: self.text,
+            span: self.span,
+            clip,
+            entities,
+            fact: self.fact,
+            importance: self.importance,
+            confidence: self.confidence,
+            pinned: false,
+            valid_from: self.span.start,
+            valid_to: self.valid_to,
+            grounds: self.grounds,
+            origin: origin.to_owned(),
         }
     }
 
@@ -111,6 +138,8 @@ pub struct Scene<'a> {
     pub persons: &'a Persons,
     /// The memory before this transaction.
     pub before: &'a View,
+    /// Live: ids under which utterances of these turns were found before their clip was sealed.
+    pub reserved: Option<&'a BTreeMap<TurnId, MemoryId>>,
 }
 
 /// In whose name sentences are written, and about which clip.
@@ -172,6 +201,22 @@ impl Memorizer {
             written.push(utterance);
         }
         written
+    }
+
+    /// The utterance of a turn whose clip is not sealed yet, as it will be written if nothing changes; `None` without words.
+    /// `speaker`: a guess. The names in its vector are the view's.
+    #[must_use]
+    pub fn present(
+        &self,
+        id: MemoryId,
+        turn: &SpeechTurn,
+        speaker: Option<EntityId>,
+        view: &View,
+    ) -> Option<PresentMemory> {
+        let sentence = utterances::sentence(turn, speaker, Vec::new(), view)?;
+        let row = MemoryRow { id, ..sentence.row(None, BUILTIN) };
+        let wording = for_embedding(row.meaning(), |id| vectors::named(view, id));
+        Some(PresentMemory { vector: self.vector_worded(&wording), row })
     }
 
     /// Writes what follows from the words of a clip's turns alone, for words that came after it was sealed.
@@ -272,28 +317,11 @@ impl Memorizer {
     }
 
     fn write(&self, sentence: Sentence, author: Author<'_>, draft: &mut Draft) -> MemoryRow {
-        let mut entities = sentence.about;
-        entities.extend(mention::mentions(&sentence.text).into_iter().map(|m| m.entity));
-        entities.sort_unstable();
-        entities.dedup();
-        let row = MemoryRow {
-            id: draft.new_memory_id(),
-            kind: sentence.kind,
-            text: sentence.text,
-            span: sentence.span,
-            clip: author.clip,
-            entities,
-            fact: sentence.fact,
-            importance: sentence.importance,
-            confidence: sentence.confidence,
-            pinned: false,
-            valid_from: sentence.span.start,
-            valid_to: sentence.valid_to,
-            grounds: sentence.grounds,
-            origin: author.origin.to_owned(),
-        };
+        let id = sentence.id.unwrap_or_else(|| draft.new_memory_id());
+        let verdict = sentence.verdict.clone();
+        let row = MemoryRow { id, ..sentence.row(author.clip, author.origin) };
         self.put(&row, author.persons, draft);
-        if let Some(Verdict { action, other, reason }) = sentence.verdict {
+        if let Some(Verdict { action, other, reason }) = verdict {
             draft.decision(Decision { memory: row.id, at: row.span.start, action, other, reason });
         }
         row
@@ -364,10 +392,10 @@ mod tests {
     use super::*;
     use crate::config::Identity;
     use crate::identify::{IdentifiedTurn, IdentityRows, MatchThresholds, Resolver, Undecided};
-    use crate::ids::{SourceId, TurnId};
+    use crate::ids::SourceId;
     use crate::memory::StoreOptions;
     use crate::memory::model::{Membership, TurnRow};
-    use crate::percept::{ClipCounts, SpeechTurn, Transcript};
+    use crate::percept::{ClipCounts, Transcript};
 
     fn heard(turn: u64, said: &str) -> ClipPercepts {
         let at = |secs: i64| Timestamp::from_nanos(secs * 1_000_000_000);
@@ -439,7 +467,8 @@ mod tests {
                 });
             }
             let persons = resolver.persons();
-            let scene = Scene { percepts, identified, persons, before: &before };
+            let reserved = None;
+            let scene = Scene { percepts, identified, persons, before: &before, reserved };
             let written = memorizer.memorize(&scene, &mut draft);
             draft.commit().unwrap();
             written
@@ -480,7 +509,9 @@ mod tests {
         let (before, resolver) = (memory.view(), knowing_the_robot());
         let identified = IdentifiedClip::default();
         let (persons, before) = (resolver.persons(), &before);
-        let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
+        let reserved = None;
+        let scene =
+            Scene { percepts: &percepts, identified: &identified, persons, before, reserved };
         let mut draft = memory.begin(percepts.span.end);
         let written = Memorizer::new(None).memorize(&scene, &mut draft);
         let utterance = written.iter().find(|row| row.kind == MemoryKind::Utterance).unwrap();

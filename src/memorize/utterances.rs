@@ -2,9 +2,10 @@
 
 use super::{Scene, Sentence};
 use crate::ids::{EntityId, MemoryId};
-use crate::memory::Filter;
 use crate::memory::model::{Ground, MemoryKind, MemoryRow};
+use crate::memory::{Filter, View};
 use crate::mention;
+use crate::percept::SpeechTurn;
 
 /// The sentence for words whose speaker is, or is not yet, known.
 fn wording(speaker: Option<EntityId>, words: &str) -> String {
@@ -19,24 +20,39 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     let clip = scene.percepts.clip;
     let mut found = Vec::new();
     for turn in &scene.percepts.turns {
-        let Some(transcript) = &turn.words else { continue };
-        let words = transcript.text.trim();
         // What the robot says itself, and what comes out of a television, tells of nobody.
-        if words.is_empty() || scene.identified.is_aside(turn.id) {
+        if scene.identified.is_aside(turn.id) {
             continue;
         }
         let speaker = scene.identified.person_of_turn(turn.id);
-        let text = wording(speaker, words);
         let grounds = vec![Ground::Turn(clip, turn.id)];
-        let mut sentence = Sentence::new(MemoryKind::Utterance, text, turn.span, grounds);
-        // Who is spoken of by a name that was written otherwise: the words stay as they are.
-        let heard = scene.before.heard_in(&transcript.text, &transcript.doubted());
-        sentence.about.extend(heard.into_iter().map(|heard| heard.entity));
-        // Longer speech carries more.
-        sentence.importance = (0.2 + 0.02 * words.split_whitespace().count() as f32).min(0.6);
-        found.push(sentence);
+        let id = scene.reserved.and_then(|reserved| reserved.get(&turn.id)).copied();
+        let written = sentence(turn, speaker, grounds, scene.before);
+        found.extend(written.map(|written| Sentence { id, ..written }));
     }
     found
+}
+
+/// What a turn's words come to; `None` without words.
+pub(super) fn sentence(
+    turn: &SpeechTurn,
+    speaker: Option<EntityId>,
+    grounds: Vec<Ground>,
+    before: &View,
+) -> Option<Sentence> {
+    let transcript = turn.words.as_ref()?;
+    let words = transcript.text.trim();
+    if words.is_empty() {
+        return None;
+    }
+    let text = wording(speaker, words);
+    let mut sentence = Sentence::new(MemoryKind::Utterance, text, turn.span, grounds);
+    // Who is spoken of by a name that was written otherwise: the words stay as they are.
+    let heard = before.heard_in(&transcript.text, &transcript.doubted());
+    sentence.about.extend(heard.into_iter().map(|heard| heard.entity));
+    // Longer speech carries more.
+    sentence.importance = (0.2 + 0.02 * words.split_whitespace().count() as f32).min(0.6);
+    Some(sentence)
 }
 
 /// Memories of turns of earlier clips that turn out to be the robot's own or a television's: to be taken back.

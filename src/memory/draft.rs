@@ -119,6 +119,21 @@ impl Counters {
         *next += 1;
         *next - 1
     }
+
+    pub(crate) fn new_memory_id(&mut self) -> MemoryId {
+        MemoryId(self.take("memory"))
+    }
+
+    pub(crate) fn write(&self, db: &Connection) -> rusqlite::Result<()> {
+        for (what, next) in &self.0 {
+            db.prepare_cached(
+                "INSERT INTO counter (what, next) VALUES (?1, ?2) \
+                 ON CONFLICT (what) DO UPDATE SET next = ?2 WHERE next <> ?2",
+            )?
+            .execute(params![what, *next as i64])?;
+        }
+        Ok(())
+    }
 }
 
 /// Changes that become visible together, or not at all.
@@ -195,7 +210,7 @@ impl Draft {
 
     /// Mints a memory's id.
     pub fn new_memory_id(&mut self) -> MemoryId {
-        MemoryId(self.counters.take("memory"))
+        self.counters.new_memory_id()
     }
 
     /// Mints an answer's id.
@@ -581,13 +596,7 @@ impl Draft {
             db.prepare_cached("INSERT INTO commits (seq, recorded, ingested) VALUES (?, ?, ?)")?
                 .execute(params![seq.0 as i64, recorded.as_nanos(), ingested])?;
             let written = self.batches.write(db, &self.tables, (seq, recorded))?;
-            for (what, next) in &self.counters.0 {
-                db.prepare_cached(
-                    "INSERT INTO counter (what, next) VALUES (?1, ?2) \
-                     ON CONFLICT (what) DO UPDATE SET next = ?2 WHERE next <> ?2",
-                )?
-                .execute(params![what, *next as i64])?;
-            }
+            self.counters.write(db)?;
             for (session, clip, state) in &self.checkpoints {
                 db.prepare_cached(
                     "INSERT OR REPLACE INTO checkpoint (session, clip, watermark, state) \

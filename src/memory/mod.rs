@@ -107,7 +107,7 @@ pub use past::{Compacted, Mark};
 pub use people::spoken_once_secs;
 pub(crate) use places::joined;
 pub use places::{POSITION, Place, ThingNear, WHEREABOUTS, position_value};
-pub use present::{Present, PresentFrame, PresentState, PresentTrack, PresentTurn};
+pub use present::{Present, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn};
 pub use profile::{Profile, ProfileFact, ProfileNote};
 pub use rows::RowError;
 pub use salvage::{Gap, Salvaged, SalvagedTable, page_faults, salvage};
@@ -334,6 +334,12 @@ impl Memory {
         View::new(tables, Horizon::Prefix(newest))
     }
 
+    /// The same with what was said in the open window. Take `present` first: what is sealed in between is then shown once.
+    #[must_use]
+    pub fn view_with(&self, present: &PresentState) -> View {
+        self.view().with_present(present)
+    }
+
     /// How often something was erased since this was opened. What was read after one reading of it and is done before
     /// another that is the same tells of nothing that was erased between them.
     #[must_use]
@@ -383,6 +389,20 @@ impl Memory {
     pub fn begin(&self, record_time: Timestamp) -> Draft {
         let permit = self.0.turnstile.enter();
         Draft::new(self.clone(), permit, record_time)
+    }
+
+    /// Gives out the id of a memory that will be committed later, or never; the counter is kept at once, so that a killed daemon
+    /// gives no id twice. Waits while a draft is open. Of live sessions alone: a replay mints its ids in its transactions.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn reserve_memory_id(&self) -> Result<MemoryId, MemoryError> {
+        let _permit = self.0.turnstile.enter();
+        let mut counters = self.counters();
+        let id = counters.new_memory_id();
+        self.transaction("reserving a memory's id", |db| counters.write(db))?;
+        self.set_counters(counters);
+        Ok(id)
     }
 
     /// From when on views of the past are exact: record time of the first commit, or what upkeep left of the

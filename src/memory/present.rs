@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use serde::Serialize;
 
+use super::model::MemoryRow;
 use crate::ids::{EntityId, SourceId, TrackId, TurnId};
+use crate::percept::Embedding;
 use crate::time::Timestamp;
 
 /// A face that is followed just now.
@@ -25,6 +27,16 @@ pub struct PresentTrack {
     pub similarity: Option<f32>,
 }
 
+/// An utterance before its clip is sealed: under the id that its row will have then. It belongs to no clip yet, and rests on
+/// nothing that is stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PresentMemory {
+    /// The row to be; who spoke is a guess.
+    pub row: MemoryRow,
+    /// The vector of its sentence, where there is an embedder.
+    pub vector: Option<Embedding>,
+}
+
 /// A turn that is being spoken or not sealed yet.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PresentTurn {
@@ -42,6 +54,10 @@ pub struct PresentTurn {
     pub provisional: Option<EntityId>,
     /// Cosine with that voice's gallery.
     pub similarity: Option<f32>,
+    /// What recall finds of it until its clip is sealed; `None` until the words of the ended turn are there, and for what is
+    /// nobody's.
+    #[serde(skip)]
+    pub memory: Option<Arc<PresentMemory>>,
 }
 
 /// What goes on.
@@ -75,6 +91,8 @@ const APART_SECS: f64 = 10.0;
 #[derive(Debug, Default)]
 pub struct Present {
     state: ArcSwap<PresentState>,
+    /// Held by whoever changes the state.
+    changing: Mutex<()>,
     /// In time order; of each camera its newest, and a few that are spread over the window.
     frames: Mutex<Vec<PresentFrame>>,
 }
@@ -88,6 +106,14 @@ impl Present {
 
     /// Replaces it.
     pub fn set(&self, state: PresentState) {
+        self.change(|now| *now = state);
+    }
+
+    /// Changes it; whoever else does waits meanwhile, readers do not.
+    pub fn change(&self, change: impl FnOnce(&mut PresentState)) {
+        let _alone = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = PresentState::clone(&self.state.load());
+        change(&mut state);
         self.state.store(Arc::new(state));
     }
 

@@ -1,6 +1,6 @@
 //! Searching a view: by vector, by words, behind a filter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{EntityId, MemoryId};
@@ -97,7 +97,33 @@ impl View {
     pub(crate) fn words(&self, concepts: &BTreeSet<Concept>) -> Words<'_> {
         let docs = self.tables.memories.log().partition_point(|seq| seq <= self.seq());
         let columns = self.tables.facets.load();
-        Words { view: self, scores: self.tables.lexical.score(concepts, docs), columns }
+        let scores = self.tables.lexical.score(concepts, docs);
+        Words { view: self, scores, columns, said: self.words_said_now(concepts, docs) }
+    }
+
+    /// How well what was said in the open window matches the concepts: as if each stood once in a sentence of mean length.
+    fn words_said_now(&self, concepts: &BTreeSet<Concept>, docs: usize) -> BTreeMap<MemoryId, f32> {
+        let score = |row: &MemoryRow| {
+            let mut terms: BTreeSet<String> =
+                stems(&mention::render(&row.text, |_| " ".to_owned())).into_iter().collect();
+            terms.extend(row.entities.iter().map(|id| format!("<{id}>")));
+            let held = concepts.iter().filter(|concept| !concept.is_disjoint(&terms));
+            let rarity = |concept: &Concept| {
+                let rarities = concept.iter().map(|term| self.tables.lexical.rarity(term, docs));
+                rarities.reduce(f32::min).unwrap_or(0.0)
+            };
+            held.map(rarity).sum::<f32>()
+        };
+        self.said.iter().map(|one| (one.row.id, score(&one.row))).collect()
+    }
+
+    /// Memories of the open window that pass.
+    pub(crate) fn said_passing<'a>(
+        &'a self,
+        filter: &'a Filter,
+    ) -> impl Iterator<Item = MemoryId> + 'a {
+        let passing = self.said.iter().filter(|one| self.admits_row(&one.row, filter));
+        passing.map(|one| one.row.id)
     }
 
     /// A text's telling words as stems, less the names of `named`, each with its rarity in this memory (BM25's
@@ -119,7 +145,10 @@ impl View {
     pub fn is_mentioned(&self, text: &str) -> bool {
         let docs = self.tables.memories.log().partition_point(|seq| seq <= self.seq());
         let words = telling_stems(text);
-        !words.is_empty() && words.iter().all(|word| self.tables.lexical.frequency(word, docs) > 0)
+        let now: BTreeSet<String> = self.said.iter().flat_map(|one| stems(&one.row.text)).collect();
+        let is_known =
+            |word: &String| now.contains(word) || self.tables.lexical.frequency(word, docs) > 0;
+        !words.is_empty() && words.iter().all(is_known)
     }
 
     /// A text's telling words, less the names of `named`.
@@ -273,6 +302,8 @@ pub(crate) struct Words<'v> {
     view: &'v View,
     scores: Scores,
     columns: Arc<Columns>,
+    /// Of the open window, by memory.
+    said: BTreeMap<MemoryId, f32>,
 }
 
 impl Words<'_> {
@@ -309,7 +340,7 @@ impl Words<'_> {
     pub(crate) fn of(&self, id: MemoryId) -> (f32, f32, Option<MemoryId>) {
         let memories = &self.view.tables.memories;
         let Some(doc) = memories.position(&id, &self.view.horizon) else {
-            return (0.0, 0.0, None);
+            return (self.said.get(&id).copied().unwrap_or(0.0), 0.0, None);
         };
         let (around, strongest) = self.scores.around(&self.columns.facets, doc);
         (self.scores.own(doc), around, strongest.and_then(|doc| self.id(doc)))

@@ -15,6 +15,7 @@ use super::model::{
     Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement,
     Session, SoundRow, TrackRow, TurnRow,
 };
+use super::present::{PresentMemory, PresentState};
 use super::tables::Tables;
 use super::temporal::{Horizon, Table, Temporal, Version};
 
@@ -23,6 +24,8 @@ use super::temporal::{Horizon, Table, Temporal, Version};
 pub struct View {
     pub(super) tables: Arc<Tables>,
     pub(super) horizon: Horizon,
+    /// What was said in the open window, where that is wanted; none of it is committed. A handful: all are looked at.
+    pub(super) said: Arc<[Arc<PresentMemory>]>,
 }
 
 impl std::fmt::Debug for View {
@@ -37,7 +40,21 @@ pub(super) fn rows<R>(versions: Vec<Version<R>>) -> Vec<Arc<R>> {
 
 impl View {
     pub(super) fn new(tables: Arc<Tables>, horizon: Horizon) -> Self {
-        Self { tables, horizon }
+        Self { tables, horizon, said: Arc::default() }
+    }
+
+    /// The same with what was said in the open window, but for what this view holds sealed.
+    #[must_use]
+    pub fn with_present(mut self, present: &PresentState) -> Self {
+        let said = present.turns.iter().filter_map(|turn| turn.memory.clone());
+        self.said = said.filter(|one| self.memory(one.row.id).is_none()).collect();
+        self
+    }
+
+    /// What was said in the open window, under that id.
+    #[must_use]
+    pub fn said_now(&self, id: MemoryId) -> Option<&Arc<PresentMemory>> {
+        self.said.iter().find(|one| one.row.id == id)
     }
 
     /// The newest commit that it may show.
@@ -156,18 +173,26 @@ impl View {
     /// One memory.
     #[must_use]
     pub fn memory(&self, id: MemoryId) -> Option<Arc<MemoryRow>> {
-        self.tables.shows_memory(id, &self.horizon)
+        let said = || self.said_now(id).map(|one| Arc::new(one.row.clone()));
+        self.tables.shows_memory(id, &self.horizon).or_else(said)
     }
 
     /// A memory's vector of that model.
     #[must_use]
     pub fn embedding(&self, id: MemoryId, model: ModelHash) -> Option<Embedding> {
+        if let Some(said) = self.said_now(id) {
+            return said.vector.clone().filter(|vector| vector.model == model);
+        }
         self.current(&self.tables.vectors, &(id, model)).map(|row| row.embedding())
     }
 
     /// How near a memory's vector is to another (cosine); `None` without one of that model.
     #[must_use]
     pub fn cosine(&self, id: MemoryId, other: &Embedding) -> Option<f32> {
+        if let Some(said) = self.said_now(id) {
+            let vector = said.vector.as_ref().filter(|vector| vector.model == other.model)?;
+            return likeness(&vector.values, &other.values);
+        }
         let row = self.current(&self.tables.vectors, &(id, other.model))?;
         likeness(&row.values, &other.values)
     }
@@ -240,7 +265,10 @@ impl View {
             table.all(&self.horizon)
         };
         found.retain(|version| filter.admits(&version.row));
-        rows(found)
+        let mut found = rows(found);
+        let said = self.said.iter().filter(|one| self.admits_row(&one.row, filter));
+        found.extend(said.map(|one| Arc::new(one.row.clone())));
+        found
     }
 
     /// Exemplars of a face or voice, by slot.

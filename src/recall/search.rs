@@ -116,6 +116,23 @@ struct Pool {
     words: BTreeMap<MemoryId, usize>,
 }
 
+impl Pool {
+    /// What was said in the open window is in no index: it takes its rank among what the indexes brought.
+    fn said(&mut self, view: &View, query: &Query, asked: &Asked<'_>, id: MemoryId) {
+        if let Some(cosine) = query.vector.as_ref().and_then(|vector| view.cosine(id, vector)) {
+            let nearer = self.meaning.values().filter(|(_, other)| *other > cosine).count();
+            self.meaning.insert(id, (nearer + 1, cosine));
+        }
+        if let Some(words) = &asked.words {
+            let own = words.of(id).0;
+            if own > 0.0 {
+                let better = self.words.keys().filter(|other| words.of(**other).0 > own).count();
+                self.words.insert(id, better + 1);
+            }
+        }
+    }
+}
+
 impl<'v> Asked<'v> {
     fn new(view: &'v View, query: &Query) -> Self {
         let mut named = view.named_in(&query.text);
@@ -216,6 +233,9 @@ fn pool(
                 pool.words.entry(id).or_insert(rank + 1);
             }
         }
+    }
+    for id in view.said_passing(filter) {
+        pool.said(view, query, asked, id);
     }
     pool.candidates.extend(pool.meaning.keys());
     pool.candidates.extend(pool.words.keys());

@@ -396,6 +396,7 @@ fn a_look_shows_the_open_window_and_its_pictures() {
                 words: Some("Can you hear".to_owned()),
                 provisional: None,
                 similarity: None,
+                memory: None,
             }],
         });
         let frames = [("back", 70.0, 1), ("front", 70.0, 2), ("front", 82.0, 3)];

@@ -15,6 +15,7 @@ use super::partial::Partials;
 use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
 use super::report::Losses;
+use super::said::EndedTurn;
 use super::seldom::Seldom;
 use super::session::SessionSettings;
 use super::stages::Stage;
@@ -83,20 +84,20 @@ struct Underway {
 }
 
 impl Underway {
-    /// Shows the turn to questions once its voice is embedded.
-    fn show(&mut self, present: &PresentBoard) {
+    /// Shows the turn to questions once its voice is embedded; gives back what it turned out to be, once.
+    fn show(&mut self, present: &PresentBoard) -> Vec<SpeechTurn> {
         if self.shown {
-            return;
+            return Vec::new();
         }
-        let Ok(result) = self.result.try_recv() else { return };
-        for turn in result.iter().flatten() {
-            present.spoken(turn);
-        }
+        let Ok(result) = self.result.try_recv() else { return Vec::new() };
+        let turns: Vec<SpeechTurn> = result.iter().flatten().cloned().collect();
+        turns.iter().for_each(|turn| present.spoken(turn));
         // The sealer takes it from a channel of its own.
         let (put, take) = bounded(1);
         put.send(result).ok();
         self.result = take;
         self.shown = true;
+        turns
     }
 }
 
@@ -154,7 +155,13 @@ impl MicrophoneStage {
             }
             let open = self.finder.open_turn();
             for turn in &mut underway {
-                turn.show(&self.present);
+                for shown in turn.show(&self.present) {
+                    if let Some(ended) = self.ask(shown)
+                        && parts.send(Part::Ended(Box::new(ended))).is_err()
+                    {
+                        return;
+                    }
+                }
             }
             let span = open.as_ref().map(|turn| turn.span);
             self.present.speaking(&self.source, self.consumed, span);
@@ -208,6 +215,16 @@ impl MicrophoneStage {
         }
         let own = self.settings.inbox.own_during(&self.source, raw.span);
         Underway { result: self.jobs.voice(raw.clone(), own), raw, shown: false }
+    }
+
+    /// Live: asks for the words of a turn that has ended; `None` where nobody may be quoted with them.
+    fn ask(&self, turn: SpeechTurn) -> Option<EndedTurn> {
+        let own = turn.own || self.settings.inbox.is_own(&turn.source, turn.span);
+        if self.partials.is_none() || own || turn.overlapped || turn.words.is_some() {
+            return None;
+        }
+        let words = self.jobs.words(turn.clone(), false)?;
+        Some(EndedTurn { turn, words })
     }
 
     /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.

@@ -35,6 +35,7 @@ mod perceivers;
 mod pool;
 mod present;
 mod report;
+mod said;
 mod seal;
 mod seldom;
 mod session;
@@ -98,4 +99,6 @@ enum Part {
     Dispatch(Border, Box<DispatchPart>),
     Camera(usize, Border, Box<camera::CameraPart>),
     Microphone(usize, Border, Box<microphone::MicrophonePart>),
+    /// Live: a turn has ended; its clip comes later.
+    Ended(Box<said::EndedTurn>),
 }

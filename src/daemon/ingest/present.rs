@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Gauges;
 use crate::identify::{Guess, Guesses, SharedResolver};
-use crate::ids::{SourceId, TrackId, TurnId};
-use crate::memory::{Memory, PresentFrame, PresentState, PresentTrack, PresentTurn};
+use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::memory::{Memory, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn};
 use crate::perceive::face::FaceHistory;
 use crate::perceive::track::OpenTrack;
 use crate::percept::{FaceSample, Life, SpeechTurn};
@@ -39,7 +39,6 @@ fn shown(source: &SourceId, track: &OpenFace<'_>, guess: Option<Guess>) -> Prese
 pub(super) struct PresentBoard {
     memory: Memory,
     resolver: Arc<SharedResolver>,
-    state: Arc<Mutex<PresentState>>,
     guessed: Arc<Mutex<BTreeMap<SourceId, Guessed>>>,
     /// Live: where it is noted how late what is shown is.
     lateness: Option<Gauges>,
@@ -51,7 +50,7 @@ impl PresentBoard {
         resolver: Arc<SharedResolver>,
         lateness: Option<Gauges>,
     ) -> Self {
-        Self { memory, resolver, state: Arc::default(), guessed: Arc::default(), lateness }
+        Self { memory, resolver, guessed: Arc::default(), lateness }
     }
 
     /// The tracks that a camera follows at `at`.
@@ -121,6 +120,7 @@ impl PresentBoard {
                 words: known.filter(|(start, _)| *start == span.start).map(|(_, words)| words),
                 provisional: None,
                 similarity: None,
+                memory: None,
             }));
         });
     }
@@ -149,11 +149,43 @@ impl PresentBoard {
                 words: turn.words.as_ref().map(|words| words.text.clone()),
                 provisional: guess.map(|guess| guess.part),
                 similarity: guess.map(|guess| guess.confidence),
+                memory: None,
             });
         });
         if let Some(gauges) = &self.lateness {
             gauges.turn_shown(turn.span.end);
         }
+    }
+
+    /// The words of a turn that ended, and the memory that it will be. A turn that is not shown any more, because its clip was
+    /// sealed or something was erased, stays away; so does all that was made out before an erasure (`erasures`: those by then).
+    pub(super) fn said(&self, turn: &SpeechTurn, memory: PresentMemory, erasures: u64) {
+        let memory = Arc::new(memory);
+        self.change(turn.span.end, |state| {
+            let is_it = |shown: &&mut PresentTurn| {
+                shown.source == turn.source
+                    && shown.start == turn.span.start
+                    && shown.end == Some(turn.span.end)
+            };
+            if self.memory.erasures() != erasures || self.memory.is_forgetting() {
+                return;
+            }
+            if let Some(shown) = state.turns.iter_mut().find(is_it) {
+                shown.words = turn.words.as_ref().map(|words| words.text.clone());
+                shown.memory = Some(memory);
+            }
+        });
+    }
+
+    /// Who a turn sounds like: a person, or nobody that is known. `None`: it may be what is nobody's, where the robot's voice
+    /// or a television's is known.
+    pub(super) fn speaker(&self, turn: &SpeechTurn) -> Option<Option<EntityId>> {
+        let guesses = self.resolver.guesses();
+        let guess = turn.embedding.as_ref().and_then(|voice| guesses.voice(voice));
+        let view = self.memory.view();
+        let person = guess.map(|guess| view.resolve(guess.person));
+        let person = person.filter(|id| id.kind == EntityKind::Person && view.knows(*id));
+        (person.is_some() || !guesses.knows_asides()).then_some(person)
     }
 
     /// A clip is committed: its rows take the place of what was shown of it.
@@ -165,15 +197,14 @@ impl PresentBoard {
 
     /// Nothing goes on any more.
     pub(super) fn clear(&self) {
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = PresentState::default();
         self.memory.present().set(PresentState::default());
         self.memory.present().forget_frames();
     }
 
     fn change(&self, at: Timestamp, change: impl FnOnce(&mut PresentState)) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut state);
-        state.updated = Some(state.updated.map_or(at, |updated| updated.max(at)));
-        self.memory.present().set(state.clone());
+        self.memory.present().change(|state| {
+            change(state);
+            state.updated = Some(state.updated.map_or(at, |updated| updated.max(at)));
+        });
     }
 }

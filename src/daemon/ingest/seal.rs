@@ -16,6 +16,7 @@ use super::mouths::{Asked, Mouths, Scores};
 use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
 use super::report::{ClipReport, Losses, Report};
+use super::said::{Said, Showing, Words};
 use super::session::{IngestError, SessionSettings};
 use super::stages::Stage;
 use super::told::give_words;
@@ -70,6 +71,8 @@ pub(super) struct Sealer {
     pub(super) mouths: Option<Mouths>,
     /// Live: words that were not there in time.
     pub(super) late: LateQueue,
+    /// Live: turns that have ended and are not sealed.
+    pub(super) said: Said,
     pub(super) patience: Patience,
     /// The session's clock: end of the newest sealed clip.
     pub(super) recorded: Timestamp,
@@ -89,6 +92,8 @@ type Heard = (SpeechTurn, Option<Pending<Transcript>>);
 const HELD_FOR: Duration = Duration::from_secs(120);
 /// How often late words are looked for while no part comes.
 const LATE_EVERY: Duration = Duration::from_millis(200);
+/// The same for words of turns that have just ended: somebody may be about to ask.
+const SAID_EVERY: Duration = Duration::from_millis(20);
 /// How often one that waits for words looks whether it still may.
 const WORDS_LOOK: Duration = Duration::from_millis(5);
 /// How long a live clip waits for the words of its turns.
@@ -132,6 +137,7 @@ impl Sealer {
                 Part::Microphone(index, border, part) => {
                     slots.entry(border).or_default().microphones.insert(index, part);
                 }
+                Part::Ended(ended) => self.said.expect(*ended),
             }
             while let Some(first) = slots.first_entry() {
                 let complete = first.get().dispatch.is_some()
@@ -160,7 +166,7 @@ impl Sealer {
     }
 
     /// After a panic in the middle of a clip: nothing of it is kept, and the next one is sealed as if it had not been.
-    fn give_up(&self, border: Border) {
+    fn give_up(&mut self, border: Border) {
         let mut resolver = self.settings.resolver.lock();
         self.settings.unlearn(&mut resolver);
         drop(resolver);
@@ -169,6 +175,7 @@ impl Sealer {
         }
         self.losses.add(Cause::Fault, &format!("clip {}", border.index));
         self.settings.gauges.restarted("seal");
+        self.said.sealed(border.end);
         self.settings.gauges.sealed();
         self.present.sealed(border.end);
     }
@@ -177,12 +184,16 @@ impl Sealer {
     fn next_part(&mut self, parts: &Receiver<Part>) -> Result<Option<Part>, IngestError> {
         loop {
             self.commit_late()?;
-            if self.late.is_empty() {
-                return Ok(parts.recv().ok());
-            }
-            match parts.recv_timeout(LATE_EVERY) {
+            self.show_said();
+            let every = match (self.said.is_awaiting(), self.late.is_empty()) {
+                (true, _) => SAID_EVERY,
+                (false, false) => LATE_EVERY,
+                (false, true) => return Ok(parts.recv().ok()),
+            };
+            match parts.recv_timeout(every) {
                 Ok(part) => return Ok(Some(part)),
                 Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) if self.late.is_empty() => return Ok(None),
                 Err(RecvTimeoutError::Disconnected) => {
                     tracing::warn!(
                         "{} turns stay without words: the session ends.",
@@ -192,6 +203,17 @@ impl Sealer {
                 }
             }
         }
+    }
+
+    /// Shows the words that have come of turns that have ended.
+    fn show_said(&mut self) {
+        let Self { said, settings, present, .. } = self;
+        said.show(&Showing {
+            memory: &settings.memory,
+            memorizer: &settings.memorizer,
+            inbox: &settings.inbox,
+            present,
+        });
     }
 
     /// Commits the late words that are there by now.
@@ -271,6 +293,7 @@ impl Sealer {
         let clip = ClipId { session, index: border.index };
         let (mut percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
         percepts.sounds = sounds;
+        let reserved = self.said.reserved(&percepts.turns);
 
         let before = self.settings.memory.view();
         let stages = Arc::clone(&self.settings.perceivers.stages);
@@ -283,7 +306,9 @@ impl Sealer {
         });
         keep_clip(&percepts, &mut draft);
         let (persons, before) = (resolver.persons(), &before);
-        let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
+        let reserved = Some(&reserved);
+        let scene =
+            Scene { percepts: &percepts, identified: &identified, persons, before, reserved };
         let memories =
             stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
@@ -310,6 +335,7 @@ impl Sealer {
         self.recorded = border.end;
         self.clips += 1;
         self.settings.gauges.sealed();
+        self.said.sealed(border.end);
         self.present.sealed(border.end);
         let report = ClipReport {
             clip,
@@ -397,8 +423,7 @@ impl Sealer {
         self.take_own(&mut ended);
         give_words(&mut ended, told);
         let wait = self.stopping.is_none();
-        let heard: Vec<Heard> =
-            ended.into_iter().map(|turn| (turn.clone(), self.wanted(turn, wait))).collect();
+        let heard: Vec<Heard> = ended.into_iter().map(|turn| self.asked_for(turn, wait)).collect();
         let asked = Instant::now();
         let heard: Option<Vec<Heard>> =
             heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect();
@@ -450,6 +475,19 @@ impl Sealer {
         let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
         sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
         sounds
+    }
+
+    /// A turn with its words, or with what will bring them; what was asked for when it ended is not asked for again.
+    fn asked_for(&mut self, mut turn: SpeechTurn, wait: bool) -> Heard {
+        let asked = self.said.take(&turn).filter(|_| !turn.own && turn.words.is_none());
+        match asked {
+            Some(Words::Awaited(pending)) => (turn, Some(pending)),
+            Some(Words::Known(words)) => {
+                turn.words = words;
+                (turn, None)
+            }
+            None => (turn.clone(), self.wanted(turn, wait)),
+        }
     }
 
     /// Asks for a turn's words, unless they were told; the robot's own are known to whoever made it speak.

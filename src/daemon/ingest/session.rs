@@ -23,6 +23,7 @@ use super::perceivers::Calibrations;
 use super::pool::Pool;
 use super::present::PresentBoard;
 use super::report::{Losses, Report, SessionEnd};
+use super::said::Said;
 use super::seal::{Sealed, Sealer};
 use super::steady::Cadence;
 use super::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
@@ -395,6 +396,7 @@ impl Session {
             stopping: stopping.clone(),
             mouths: mouths.clone(),
             late: LateQueue::default(),
+            said: Said::default(),
             patience: Patience {
                 stop: settings.patience.clone(),
                 reports: settings.reports.clone(),

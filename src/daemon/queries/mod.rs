@@ -55,7 +55,12 @@ pub fn query(
     args: Value,
 ) -> Result<Reply, Refusal> {
     let past = args.get("as_of").is_some_and(|at| !at.is_null());
-    let (args, view) = view(memory, args)?;
+    // Taken before the view, so that what is sealed in between is there once.
+    let present = memory.present().now();
+    let (args, mut view) = view(memory, args)?;
+    if !past && matches!(verb, QueryVerb::Recall | QueryVerb::Show) {
+        view = view.with_present(&present);
+    }
     let document = match verb {
         QueryVerb::People => people(&view, read(args)?)?,
         QueryVerb::Profile => profile(&view, &read(args)?)?,
