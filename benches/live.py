@@ -154,7 +154,7 @@ class Rig:
             preexec_fn=ends_with_us,
         )
         self.up, self.asked, self.looked, self.ask_at = time.monotonic(), {}, 0.0, 0.0
-        self.book = {"process": self.number, "answered": 0, "refused": [], "cut_off": 0, "took": [], "sources": {}}
+        self.book = {"process": self.number, "answered": 0, "refused": [], "cut_off": 0, "took": [], "sources": {}, "degraded": []}
         self.number += 1
         self.status, self.client, self.written = {}, None, time.monotonic()
         self.missed = self.camera.missed, self.microphone.missed
@@ -214,11 +214,11 @@ class Rig:
             if self.client is None:
                 self.connect()
                 continue
-            if now >= self.ask_at:
+            if self.status.get("state") == "online" and now >= self.ask_at:
                 self.ask_at = now + self.args.ask_secs
                 self.ask(now)
             try:
-                message = self.client.next(max(0.01, min(end, self.ask_at, self.looked + LOOK_EVERY) - now))
+                message = self.client.next(max(0.01, min(end, max(self.ask_at, now + 0.1), self.looked + LOOK_EVERY) - now))
             except OSError:
                 self.client = None
                 continue
@@ -240,6 +240,7 @@ class Rig:
         document = json.loads(payload)
         if topic.endswith("/status"):
             self.status = document
+            self.book["degraded"] = sorted({*self.book["degraded"], *document.get("degraded", [])})
         elif topic.endswith("/stats"):
             self.book["sources"] = document["sources"]
             self.book["counts"] = document["counts"]
@@ -268,6 +269,7 @@ class Rig:
             "memories": self.store.memories(),
             "database": database,
             "files": files,
+            "dropped": sum(source["dropped"] for source in self.book["sources"].values()),
         }
         self.looks.write(json.dumps(look) + "\n")
         self.book["processor_secs"] = self.daemon.processor_secs()
@@ -452,6 +454,12 @@ def seen_secs(folder):
     return sum(one[-1]["secs"] for one in by_process(read(folder, "looks.jsonl")).values())
 
 
+def rounds_of(looks):
+    """A process's looks by whole rounds; by minutes where it lasted less than three of them."""
+    rounds = by_round(looks, lambda look: look["round"])
+    return rounds if len(rounds) < len(looks) else by_round(looks, lambda look: look["secs"] // 60)
+
+
 def slopes(stretches):
     """kB of anonymous memory an hour, its standard error, and what of it the memories explain."""
 
@@ -488,7 +496,7 @@ def complaints(folder):
 def figures(args):
     done, looks = books(args.folder), read(args.folder, "looks.jsonl")
     settled = [look for look in looks if look["secs"] >= WARM_UP_SECS]
-    stretches = [by_round(one, lambda look: look["round"]) for one in by_process(settled).values()]
+    stretches = [rounds_of(one) for one in by_process(settled).values()]
     took = [ms for book in done for ms in book["took"]]
     sources = [(name, source) for book in done for name, source in book["sources"].items()]
     empty = read(args.folder, "empty.jsonl")
@@ -516,6 +524,7 @@ def figures(args):
         "questions": sum(book["answered"] for book in done),
         "unanswered": sum(book["cut_off"] for book in done),
         "refused": sum(len(book["refused"]) for book in done),
+        "degraded": sorted({what for book in done for what in book["degraded"]}),
         "log": complaints(args.folder),
     }
     if took:
@@ -572,6 +581,8 @@ def failures(args, result, done):
             if worst.get("clips_lost"):
                 failed.append(f"{kind}: {worst['clips_lost']} clips lost")
         return failed
+    if result["degraded"]:
+        failed.append("something was missing or in trouble")
     if result["unanswered"] and all("exit" in book for book in done):
         failed.append(f"{result['unanswered']} questions unanswered")
     if result["dropped"] or any(result["not_taken_in_time"]):
