@@ -13,6 +13,8 @@ from pathlib import Path
 
 SOUND_HZ, SAMPLE_BYTES = 16_000, 2
 BLOCKS_PER_SEC = 50
+# Labels of an empty room may be off by so much at both ends.
+EDGE_SECS = 0.5
 # What a microphone hears where nothing is: about -60 dBFS.
 NOISE = 30
 CAMERA = (
@@ -106,7 +108,8 @@ def longest_empty(recording):
         for seen in labels["nobody_visible"]
         for heard in labels["nobody_speaking"]
     )
-    return max(both, key=lambda span: span[1] - span[0])
+    first, last = max(both, key=lambda span: span[1] - span[0])
+    return first + EDGE_SECS, last - EDGE_SECS
 
 
 class Device(threading.Thread):
