@@ -111,6 +111,8 @@ pub struct Scene<'a> {
     pub persons: &'a Persons,
     /// The memory before this transaction.
     pub before: &'a View,
+    /// Since when nothing was perceived before the clip that no clip tells of (live).
+    pub quiet_since: Option<Timestamp>,
 }
 
 /// In whose name sentences are written, and about which clip.
@@ -439,7 +441,7 @@ mod tests {
                 });
             }
             let persons = resolver.persons();
-            let scene = Scene { percepts, identified, persons, before: &before };
+            let scene = Scene { percepts, identified, persons, before: &before, quiet_since: None };
             let written = memorizer.memorize(&scene, &mut draft);
             draft.commit().unwrap();
             written
@@ -480,7 +482,7 @@ mod tests {
         let (before, resolver) = (memory.view(), knowing_the_robot());
         let identified = IdentifiedClip::default();
         let (persons, before) = (resolver.persons(), &before);
-        let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
+        let scene = Scene { percepts: &percepts, identified: &identified, persons, before, quiet_since: None };
         let mut draft = memory.begin(percepts.span.end);
         let written = Memorizer::new(None).memorize(&scene, &mut draft);
         let utterance = written.iter().find(|row| row.kind == MemoryKind::Utterance).unwrap();

@@ -143,7 +143,7 @@ pub(super) fn commit(
         looked: Vec::new(),
     };
     let (persons, before) = (resolver.persons(), &before);
-    let scene = Scene { percepts: &percepts, identified: &identified, persons, before };
+    let scene = Scene { percepts: &percepts, identified: &identified, persons, before, quiet_since: None };
     let memory_rows = memorizer.words(&scene, &mut draft);
     draft.commit()?;
     let turn = percepts.turns.into_iter().next();
