@@ -271,3 +271,23 @@ fn gather(frames: &mut Vec<Frame>, frame: &Frame) {
     }
     frames.push(frame.clone());
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_captured_before_the_stage_was_there_may_wait_too() {
+        let (way, taken) = Way::new(2, true);
+        let mut way = way.with_backlog(3);
+        for n in 0..5 {
+            assert!(!way.is_full());
+            way.send(n).unwrap();
+        }
+        assert!(way.is_full());
+        way.backlog = 0;
+        taken.try_recv().unwrap();
+        assert!(way.is_full(), "later no more than at any time");
+    }
+}
