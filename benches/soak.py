@@ -27,7 +27,6 @@ What a part must hold, after a first quarter that makes buffers and pools:
 
 import argparse
 import json
-import math
 import statistics
 import subprocess
 import sys
@@ -38,6 +37,7 @@ from pathlib import Path
 
 from daemon import Process, free_port, options, percentile
 from mqtt import Client
+from trend import by_round, line, medians
 
 QUESTIONS = [
     "Who was here?",
@@ -96,33 +96,15 @@ class Look:
     round: int
 
 
-def by_round(looks):
-    """The looks of each whole round; where fewer than three were seen whole, every look alone."""
-    rounds = {}
-    for look in looks:
-        rounds.setdefault(look.round, []).append(look)
-    whole = list(rounds.values())[1:-1]
-    return whole if len(whole) >= 3 else [[look] for look in looks]
-
-
 def slope(rounds):
     """Least squares through the rounds' medians: kB an hour, its standard error, kB an hour that the memories explain."""
+    hours = medians(rounds, lambda look: look.secs / 3600)
 
-    def medians(values):
-        return [statistics.median(values(look) for look in one) for one in rounds]
+    def rise(value):
+        return line([list(zip(hours, medians(rounds, value)))])
 
-    hours = medians(lambda look: look.secs / 3600)
-    middle = statistics.fmean(hours)
-    spread = sum((hour - middle) ** 2 for hour in hours) or 1e-9
-
-    def line(values):
-        mean = statistics.fmean(values)
-        rise = sum((hour - middle) * (value - mean) for hour, value in zip(hours, values)) / spread
-        off = sum((value - mean - rise * (hour - middle)) ** 2 for hour, value in zip(hours, values))
-        return rise, math.sqrt(off / max(1, len(hours) - 2) / spread)
-
-    grown, error = line(medians(lambda look: look.kb))
-    return grown, error, KB_PER_MEMORY * line(medians(lambda look: look.memories))[0]
+    grown, error = rise(lambda look: look.kb)
+    return grown, error, KB_PER_MEMORY * rise(lambda look: look.memories)[0]
 
 
 def replay(args, *more):
@@ -218,13 +200,13 @@ def part(args):
 
 def judge(looks, took, refused, unanswered, code):
     settled = looks[len(looks) // 4 :]
-    rounds = by_round(settled)
+    rounds = by_round(settled, lambda look: look.round)
     third = max(1, len(rounds) // 3)
     grown, error, explained = slope(rounds)
 
     def usual(count):
-        medians = [statistics.median(count(look) for look in one) for one in rounds]
-        return statistics.median(medians[:third]), statistics.median(medians[-third:])
+        counts = medians(rounds, count)
+        return statistics.median(counts[:third]), statistics.median(counts[-third:])
 
     descriptors, threads = usual(lambda look: look.descriptors), usual(lambda look: look.threads)
     failed = []

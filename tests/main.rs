@@ -17,6 +17,7 @@ mod a_robot_hears_itself;
 mod a_robot_survives_its_faults;
 mod a_store_without_its_daemon;
 mod an_embedder_can_be_changed;
+mod an_empty_room_costs_nothing;
 mod another_memory_is_taken_over;
 mod another_model_keeps_everybody;
 mod bad_input_is_refused_clearly;

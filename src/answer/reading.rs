@@ -341,6 +341,18 @@ impl Reading {
             .chain(window)
             .filter(|span| touch(*span, hull))
             .any(|span| spans.iter().any(|wanted| touch(*wanted, span)))
+            || spans.iter().any(|span| self.perceived(*span))
+    }
+
+    /// Whether there is a memory of something perceived in that time: clips in which nothing was are told of by a later one.
+    fn perceived(&self, span: Span) -> bool {
+        let filter = Filter {
+            span: Some(span),
+            kinds: vec![MemoryKind::Episodic],
+            limit: Some(1),
+            ..Filter::default()
+        };
+        !self.view.memories(&filter).is_empty()
     }
 
     /// The part of `span` that was recorded, from the first to the last of its clips.

@@ -140,6 +140,8 @@ pub struct Scene<'a> {
     pub before: &'a View,
     /// Live: ids under which utterances of these turns were found before their clip was sealed.
     pub reserved: Option<&'a BTreeMap<TurnId, MemoryId>>,
+    /// Since when nothing was perceived before the clip that no clip tells of (live).
+    pub quiet_since: Option<Timestamp>,
 }
 
 /// In whose name sentences are written, and about which clip.
@@ -467,8 +469,9 @@ mod tests {
                 });
             }
             let persons = resolver.persons();
-            let reserved = None;
-            let scene = Scene { percepts, identified, persons, before: &before, reserved };
+            let (reserved, quiet_since) = (None, None);
+            let before = &before;
+            let scene = Scene { percepts, identified, persons, before, reserved, quiet_since };
             let written = memorizer.memorize(&scene, &mut draft);
             draft.commit().unwrap();
             written
@@ -509,9 +512,15 @@ mod tests {
         let (before, resolver) = (memory.view(), knowing_the_robot());
         let identified = IdentifiedClip::default();
         let (persons, before) = (resolver.persons(), &before);
-        let reserved = None;
-        let scene =
-            Scene { percepts: &percepts, identified: &identified, persons, before, reserved };
+        let (reserved, quiet_since) = (None, None);
+        let scene = Scene {
+            percepts: &percepts,
+            identified: &identified,
+            persons,
+            before,
+            reserved,
+            quiet_since,
+        };
         let mut draft = memory.begin(percepts.span.end);
         let written = Memorizer::new(None).memorize(&scene, &mut draft);
         let utterance = written.iter().find(|row| row.kind == MemoryKind::Utterance).unwrap();

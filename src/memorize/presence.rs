@@ -34,10 +34,14 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     sentences
 }
 
-/// "9 s", "1 min 12 s".
+/// "9 s", "1 min 12 s", "2 h 5 min".
 fn length(secs: f64) -> String {
     let whole = secs.round() as u64;
-    if whole < 60 { format!("{whole} s") } else { format!("{} min {} s", whole / 60, whole % 60) }
+    match (whole / 3600, whole / 60 % 60, whole % 60) {
+        (0, 0, secs) => format!("{secs} s"),
+        (0, minutes, secs) => format!("{minutes} min {secs} s"),
+        (hours, minutes, _) => format!("{hours} h {minutes} min"),
+    }
 }
 
 /// Joins stretches that nearly touch; in time order.
@@ -169,21 +173,22 @@ fn loud_sounds(scene: &Scene<'_>) -> Vec<Sentence> {
     join(heard).into_iter().map(sentence).collect()
 }
 
-/// Long stretches in which every camera looked and nobody was seen or heard.
+/// Long stretches in which every camera looked and nobody was seen or heard, with those before the clip that went unwritten.
 fn nobody(scene: &Scene<'_>) -> Vec<Sentence> {
     let percepts = scene.percepts;
     let looked: Vec<Timestamp> =
         percepts.looked.iter().flat_map(|(_, times)| times.iter().copied()).collect();
-    let (Some(first), Some(last)) = (looked.iter().min(), looked.iter().max()) else {
-        return Vec::new();
-    };
+    let before = scene.quiet_since;
+    let first = before.or(looked.iter().min().copied());
+    let last = looked.iter().max().copied().or(before.map(|_| percepts.span.start));
+    let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
     let living = percepts.tracks.iter().filter(|track| track.life != Life::Picture);
     let mut busy: Vec<Span> = living.map(|track| track.span).collect();
     busy.extend(percepts.turns.iter().map(|turn| turn.span));
     busy.sort_unstable();
     let mut sentences = Vec::new();
-    let mut free = *first;
-    for span in busy.into_iter().chain([Span::new(*last, *last)]) {
+    let mut free = first;
+    for span in busy.into_iter().chain([Span::new(last, last)]) {
         let gap = Span::new(free, span.start);
         if gap.secs() >= NOBODY_SECS {
             let text = format!("Nobody was seen or heard for {}.", length(gap.secs()));
@@ -209,6 +214,6 @@ mod tests {
         let joined = join(vec![stay(10.0, 12.0), stay(0.0, 4.0), stay(6.5, 8.0), stay(30.0, 31.0)]);
         let spans: Vec<f64> = joined.iter().map(|stay| stay.span.secs()).collect();
         assert_eq!(spans, [12.0, 1.0]);
-        assert_eq!(length(71.6), "1 min 12 s");
+        assert_eq!([length(71.6), length(7_530.0)], ["1 min 12 s", "2 h 5 min"]);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{Packet, PubAckReason, PublishProperties, SubscribeReasonCode};
-use rumqttc::v5::{Client, Connection, ConnectionError, Event, RecvTimeoutError};
+use rumqttc::v5::mqttbytes::{Error as PacketError, QoS};
+use rumqttc::v5::{Client, Connection, ConnectionError, Event, RecvTimeoutError, StateError};
 use serde_json::Value;
 
 use super::connection::{Target, credentials};
@@ -55,6 +55,19 @@ pub enum ClientError {
         account: String,
         /// What it said.
         reason: &'static str,
+    },
+    /// A broker that takes no packet of that size.
+    #[error(
+        "sending a request of {bytes} bytes to the broker {broker}: it takes packets of {most} bytes at most; ask for or \
+         tell less at once, or raise its limit (`max_packet_size` of Mosquitto)"
+    )]
+    TooLarge {
+        /// Which broker.
+        broker: String,
+        /// The whole packet.
+        bytes: u32,
+        /// What it takes.
+        most: u32,
     },
     /// A broker, but no daemon.
     #[error(
@@ -133,10 +146,10 @@ impl DaemonClient {
                     }
                 },
                 Ok(_) => {}
-                Err(Broken { reason, cure: Some(cure) }) => {
+                Err(Broken { reason, cure: Some(cure), .. }) => {
                     return Err(ClientError::NotLetIn { broker, reason, cure });
                 }
-                Err(Broken { reason, cure: None }) => return Err(fail(reason)),
+                Err(Broken { reason, cure: None, .. }) => return Err(fail(reason)),
             }
         }
         let account = config.mqtt.username.as_ref();
@@ -147,7 +160,8 @@ impl DaemonClient {
     /// Sends a request and waits for its reply; a [`Value`] payload without an `id`.
     ///
     /// # Errors
-    /// [`ClientError::NotAllowed`], [`ClientError::NoReply`], [`ClientError::Refused`], [`ClientError::Unreadable`].
+    /// [`ClientError::NotAllowed`], [`ClientError::TooLarge`], [`ClientError::NoReply`], [`ClientError::Refused`],
+    /// [`ClientError::Unreadable`].
     pub fn request(
         &mut self,
         below: &str,
@@ -162,7 +176,7 @@ impl DaemonClient {
     /// As [`Self::request`], for replies that may be bytes of a picture or sound.
     ///
     /// # Errors
-    /// [`ClientError::NotAllowed`], [`ClientError::NoReply`], [`ClientError::Refused`].
+    /// [`ClientError::NotAllowed`], [`ClientError::TooLarge`], [`ClientError::NoReply`], [`ClientError::Refused`].
     pub fn request_media(
         &mut self,
         payload: &Value,
@@ -208,9 +222,15 @@ impl DaemonClient {
 
     /// The next packet before `until`, the end of `timeout`.
     fn packet(&mut self, until: Instant, timeout: Duration) -> Result<Option<Packet>, ClientError> {
-        next(&mut self.connection, until).map_err(|Broken { reason, .. }| {
-            if Instant::now() >= until { self.no_reply(timeout) } else { self.no_broker(reason) }
-        })
+        next(&mut self.connection, until).map_err(
+            |Broken { reason, too_large, .. }| match too_large {
+                Some((bytes, most)) => {
+                    ClientError::TooLarge { broker: self.broker.clone(), bytes, most }
+                }
+                None if Instant::now() >= until => self.no_reply(timeout),
+                None => self.no_broker(reason),
+            },
+        )
     }
 
     fn no_broker(&self, reason: String) -> ClientError {
@@ -312,17 +332,24 @@ struct Broken {
     reason: String,
     /// The broker is there, and this is to be corrected.
     cure: Option<&'static str>,
+    /// Bytes of the packet that was to be sent, and of the largest that the broker takes.
+    too_large: Option<(u32, u32)>,
 }
 
 /// The next packet from the broker, `None` for our own.
 fn next(connection: &mut Connection, until: Instant) -> Result<Option<Packet>, Broken> {
     let left = until.saturating_duration_since(Instant::now());
-    let broken = |reason: &str| Err(Broken { reason: reason.to_owned(), cure: None });
+    let broken =
+        |reason: &str| Err(Broken { reason: reason.to_owned(), cure: None, too_large: None });
     match connection.recv_timeout(left) {
         Ok(Ok(Event::Incoming(packet))) => Ok(Some(packet)),
         Ok(Ok(Event::Outgoing(rumqttc::Outgoing::Disconnect))) => broken("disconnected"),
         Ok(Ok(Event::Outgoing(_))) => Ok(None),
-        Ok(Err(error)) => Err(Broken { reason: error.to_string(), cure: cure(&error) }),
+        Ok(Err(error)) => Err(Broken {
+            reason: error.to_string(),
+            cure: cure(&error),
+            too_large: too_large(&error),
+        }),
         Err(RecvTimeoutError::Timeout) => broken("no reply"),
         Err(RecvTimeoutError::Disconnected) => broken("the connection was closed"),
     }
@@ -333,6 +360,17 @@ fn cure(error: &ConnectionError) -> Option<&'static str> {
     match error {
         ConnectionError::ConnectionRefused(_) | ConnectionError::MqttState(_) => Some(CREDENTIALS),
         ConnectionError::Tls(_) => Some(CERTIFICATES),
+        _ => None,
+    }
+}
+
+/// Bytes of a packet of ours that is more than the broker takes, and what it takes.
+fn too_large(error: &ConnectionError) -> Option<(u32, u32)> {
+    match error {
+        ConnectionError::MqttState(
+            StateError::OutgoingPacketTooLarge { pkt_size, max }
+            | StateError::Deserialization(PacketError::OutgoingPacketTooLarge { pkt_size, max }),
+        ) => Some((*pkt_size, *max)),
         _ => None,
     }
 }

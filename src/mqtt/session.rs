@@ -600,12 +600,16 @@ fn fitting(message: Outgoing, max_bytes: usize) -> Option<Outgoing> {
     if size <= max_bytes {
         return Some(message);
     }
-    tracing::warn!("a message of {size} bytes on {} is more than the broker takes", message.topic);
+    tracing::warn!(
+        "a message of {size} bytes on {} is more than the {max_bytes} that the broker takes",
+        message.topic
+    );
     if message.class != Class::Reply {
         return None;
     }
     let refusal = Refusal::too_large(format!(
-        "the reply has {} bytes, more than the broker takes; ask for less",
+        "the reply has {} bytes, and the broker takes packets of {max_bytes} bytes at most; ask for less, or raise its \
+         limit (`max_packet_size` of Mosquitto)",
         message.payload.len()
     ));
     let payload = refusal.document(None).to_string().into_bytes();

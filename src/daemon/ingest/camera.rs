@@ -49,6 +49,8 @@ pub(super) struct CameraPart {
     pub(super) key_frames: Vec<KeyFrame>,
     pub(super) looked: Vec<Timestamp>,
     pub(super) faces: u64,
+    /// It looked, and nothing moved.
+    pub(super) still: bool,
     /// The stage as it stands at the border, for the checkpoint.
     pub(super) state: CameraState,
 }
@@ -57,7 +59,7 @@ impl CameraPart {
     /// Of a clip whose part was lost.
     fn nothing(state: CameraState) -> Self {
         let (tracks, objects, key_frames) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tracks, objects, key_frames, looked: Vec::new(), faces: 0, state }
+        Self { tracks, objects, key_frames, looked: Vec::new(), faces: 0, still: false, state }
     }
 }
 
@@ -256,6 +258,7 @@ impl CameraStage {
             key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
             tracks,
             objects,
+            still: !gathered.looked.is_empty() && !gathered.moved,
             looked: gathered.looked,
             faces: gathered.faces,
             state: self.state.clone(),
@@ -281,6 +284,10 @@ impl CameraStage {
         let steady = self.state.tracker.steady(frame.at) && !frame.cut;
         let steady = (steady && !self.state.tracker.is_empty()).then(|| thumbnail.clone());
         let empty = looked && frame.faces.is_empty() && self.state.tracker.is_empty();
+        let changed = self.state.backdrop.change(&thumbnail).is_some();
+        // One picture alone may be a flash or the camera's noise.
+        part.moved |= changed && part.changed;
+        part.changed = changed;
         if empty {
             self.state.backdrop.learn(&thumbnail);
         }
@@ -360,6 +367,10 @@ struct Gathered {
     looked: Vec<Timestamp>,
     frames: Vec<KeyFrame>,
     faces: u64,
+    /// The last picture showed something else than the empty scene.
+    changed: bool,
+    /// Two in a row did.
+    moved: bool,
 }
 
 /// Key frames: the first sight of each new track, longest tracks first, then frames evenly spread.

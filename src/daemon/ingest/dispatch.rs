@@ -21,6 +21,8 @@ pub(super) struct Way<S> {
     steps: Sender<S>,
     /// Live: when so many wait, its frames or blocks are dropped, and nothing else waits for that stage. A replay waits.
     most: Option<usize>,
+    /// Live: so many more may wait during the first clip.
+    backlog: usize,
 }
 
 impl<S> Way<S> {
@@ -28,11 +30,16 @@ impl<S> Way<S> {
     pub(super) fn new(most: usize, live: bool) -> (Self, Receiver<S>) {
         let most = most.max(1);
         let (steps, taken) = if live { unbounded() } else { bounded(most) };
-        (Self { steps, most: live.then_some(most) }, taken)
+        (Self { steps, most: live.then_some(most), backlog: 0 }, taken)
+    }
+
+    /// Live: what was captured while models were loaded comes all at once; so many frames or blocks of it are seen to.
+    pub(super) fn with_backlog(self, backlog: usize) -> Self {
+        Self { backlog, ..self }
     }
 
     fn is_full(&self) -> bool {
-        self.most.is_some_and(|most| self.steps.len() >= most)
+        self.most.is_some_and(|most| self.steps.len() >= most.saturating_add(self.backlog))
     }
 
     fn send(&self, step: S) -> Result<(), StagesGone> {
@@ -243,7 +250,8 @@ impl Dispatcher {
         part.selector = Some(progress.selector.clone());
         part.t0 = progress.clock.t0();
         part.clock = Some(progress.clock);
-        for way in self.cameras.values() {
+        for way in self.cameras.values_mut() {
+            way.backlog = 0;
             way.send(camera::Step::Border(border))?;
         }
         for way in self.microphones.values() {
@@ -262,4 +270,24 @@ fn gather(frames: &mut Vec<Frame>, frame: &Frame) {
         frames.remove(0);
     }
     frames.push(frame.clone());
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_captured_before_the_stage_was_there_may_wait_too() {
+        let (way, taken) = Way::new(2, true);
+        let mut way = way.with_backlog(3);
+        for n in 0..5 {
+            assert!(!way.is_full());
+            way.send(n).unwrap();
+        }
+        assert!(way.is_full());
+        way.backlog = 0;
+        taken.try_recv().unwrap();
+        assert!(way.is_full(), "later no more than at any time");
+    }
 }

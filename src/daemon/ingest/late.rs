@@ -143,8 +143,15 @@ pub(super) fn commit(
         looked: Vec::new(),
     };
     let (persons, before) = (resolver.persons(), &before);
-    let reserved = None;
-    let scene = Scene { percepts: &percepts, identified: &identified, persons, before, reserved };
+    let (reserved, quiet_since) = (None, None);
+    let scene = Scene {
+        percepts: &percepts,
+        identified: &identified,
+        persons,
+        before,
+        reserved,
+        quiet_since,
+    };
     let memory_rows = memorizer.words(&scene, &mut draft);
     draft.commit()?;
     let turn = percepts.turns.into_iter().next();

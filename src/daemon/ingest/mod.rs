@@ -34,6 +34,7 @@ mod partial;
 mod perceivers;
 mod pool;
 mod present;
+mod quiet;
 mod report;
 mod said;
 mod seal;

@@ -15,6 +15,7 @@ use super::microphone::MicrophonePart;
 use super::mouths::{Asked, Mouths, Scores};
 use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
+use super::quiet::Quiet;
 use super::report::{ClipReport, Losses, Report};
 use super::said::{Said, Showing, Words};
 use super::session::{IngestError, SessionSettings};
@@ -76,6 +77,8 @@ pub(super) struct Sealer {
     pub(super) patience: Patience,
     /// The session's clock: end of the newest sealed clip.
     pub(super) recorded: Timestamp,
+    /// Live: clips in which nothing was perceived.
+    pub(super) quiet: Quiet,
     /// Clips in the spool whose words are still to come, since when.
     pub(super) held: Vec<(ClipId, Instant)>,
     /// Clips that could not be sealed are counted here.
@@ -175,8 +178,8 @@ impl Sealer {
         }
         self.losses.add(Cause::Fault, &format!("clip {}", border.index));
         self.settings.gauges.restarted("seal");
-        self.said.sealed(border.end);
         self.settings.gauges.sealed();
+        self.said.sealed(border.end);
         self.present.sealed(border.end);
     }
 
@@ -277,6 +280,7 @@ impl Sealer {
         }
         let Some(heard) = self.turns(border, &microphones, told) else { return Ok(false) };
         let sounds = self.sounds(&microphones);
+        let still = !cameras.is_empty() && cameras.values().all(|camera| camera.still);
         self.patience.room(self.settings.memory.dir());
         self.keep_up(border.start)?;
         // Whoever writes takes the resolver first, then the right to write.
@@ -304,11 +308,24 @@ impl Sealer {
             }
             identified
         });
+        if self.recording.is_none()
+            && !border.last
+            && draft.is_empty()
+            && self.quiet.takes(&percepts, still)
+        {
+            self.sealed(border);
+            return Ok(true);
+        }
         keep_clip(&percepts, &mut draft);
-        let (persons, before) = (resolver.persons(), &before);
-        let reserved = Some(&reserved);
-        let scene =
-            Scene { percepts: &percepts, identified: &identified, persons, before, reserved };
+        let (persons, before, quiet_since) = (resolver.persons(), &before, self.quiet.since());
+        let scene = Scene {
+            percepts: &percepts,
+            identified: &identified,
+            persons,
+            before,
+            reserved: Some(&reserved),
+            quiet_since,
+        };
         let memories =
             stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
         self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
@@ -332,11 +349,9 @@ impl Sealer {
             self.held.push((clip, Instant::now()));
             self.release(HELD_FOR);
         }
-        self.recorded = border.end;
         self.clips += 1;
-        self.settings.gauges.sealed();
-        self.said.sealed(border.end);
-        self.present.sealed(border.end);
+        self.quiet.written(&percepts);
+        self.sealed(border);
         let report = ClipReport {
             clip,
             start: percepts.span.start,
@@ -355,6 +370,14 @@ impl Sealer {
         // Nobody listening is no fault: the clip is committed.
         self.settings.reports.send(Report::Clip(Box::new(report))).ok();
         Ok(true)
+    }
+
+    /// Nothing before the border is waited for any more.
+    fn sealed(&mut self, border: Border) {
+        self.recorded = border.end;
+        self.settings.gauges.sealed();
+        self.said.sealed(border.end);
+        self.present.sealed(border.end);
     }
 
     /// What is due of upkeep, before a clip: a replay waits for it, so that it comes at the same place every time.
@@ -691,7 +714,10 @@ impl Sealer {
         microphones: BTreeMap<usize, Box<MicrophonePart>>,
         resolver: &Resolver,
     ) -> Result<(), IngestError> {
-        let (Some(clock), Some(selector)) = (dispatch.clock, dispatch.selector) else {
+        // Nobody goes on with what was live.
+        let (Some(clock), Some(selector), Some(_)) =
+            (dispatch.clock, dispatch.selector, &self.recording)
+        else {
             return Ok(());
         };
         let checkpoint = Checkpoint {

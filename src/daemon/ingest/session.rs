@@ -22,6 +22,7 @@ use super::partial::{Asked, Partials};
 use super::perceivers::Calibrations;
 use super::pool::Pool;
 use super::present::PresentBoard;
+use super::quiet::Quiet;
 use super::report::{Losses, Report, SessionEnd};
 use super::said::Said;
 use super::seal::{Sealed, Sealer};
@@ -321,6 +322,7 @@ impl Session {
         let mut camera_steps = BTreeMap::new();
         for (index, source) in cameras.iter().enumerate() {
             let (steps, taken) = Way::new(waiting, live);
+            let steps = steps.with_backlog(config.window.frame_queue);
             let state = state.cameras.remove(0);
             let cadence = Cadence::new(&config.face, &config.objects, state.said());
             settings.gauges.wanted(source, config.window.analyse_fps);
@@ -404,6 +406,7 @@ impl Session {
                 told: false,
             },
             recorded: Timestamp::default(),
+            quiet: Quiet::default(),
             held: Vec::new(),
             losses: losses.clone(),
             settings: settings.clone(),

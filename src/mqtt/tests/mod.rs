@@ -3,6 +3,7 @@
 
 mod contract;
 mod faults;
+mod limits;
 mod many;
 mod outages;
 mod rights;
