@@ -86,8 +86,8 @@ for number in {1..12}; do
 done
 parts+=("soak, two hours together|benches/soak.py summary $soak")
 # A live daemon before recordings and an empty room, in real time; then with something going wrong.
-for number in {1..28}; do
-    parts+=("live, part $number|benches/live.py run target/release/engramd --folder $stamps/live --secs 500 --minutes 240 --set models.set=edge > /dev/null || true")
+for number in {1..30}; do
+    parts+=("live, part $number|benches/live.py run target/release/engramd --folder $stamps/live --secs 500 --minutes 240 --set models.set=edge")
 done
 parts+=("live, four hours together|benches/live.py summary --folder $stamps/live --minutes 240")
 parts+=("live, trouble|benches/live.py run target/release/engramd --folder $stamps/trouble --secs 500 --minutes 8 --trouble --set models.set=edge")
