@@ -30,6 +30,7 @@ pub mod perceive;
 pub mod percept;
 pub mod recall;
 pub mod runtime;
+mod simd;
 mod supervise;
 mod terminal;
 pub mod text;

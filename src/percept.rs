@@ -12,6 +12,7 @@ use crate::camera::Bearing;
 use crate::geometry::{Point, Rect};
 use crate::ids::{ClipId, ModelHash, SourceId, TrackId, TurnId};
 use crate::media::Pose;
+use crate::simd::dot;
 use crate::time::{Span, Timestamp};
 
 /// A unit-length vector and the model that made it.
@@ -39,15 +40,8 @@ impl Embedding {
     /// Cosine similarity, [-1, 1]; `None` when the models differ.
     #[must_use]
     pub fn cosine(&self, other: &Self) -> Option<f32> {
-        (self.model == other.model && self.values.len() == other.values.len()).then(|| {
-            let dot: f64 = self
-                .values
-                .iter()
-                .zip(&other.values)
-                .map(|(a, b)| f64::from(*a) * f64::from(*b))
-                .sum();
-            dot.clamp(-1.0, 1.0) as f32
-        })
+        (self.model == other.model && self.values.len() == other.values.len())
+            .then(|| dot(&self.values, &other.values).clamp(-1.0, 1.0))
     }
 }
 

@@ -30,6 +30,7 @@ pub mod rehearsal;
 mod scratch;
 pub mod script;
 pub mod sound;
+pub mod strangers;
 pub mod vad;
 pub mod verify;
 pub mod word_error;

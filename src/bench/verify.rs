@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::channels::Channel;
 use super::error::entries;
 use super::random::SplitMix64;
+use super::strangers::Strangers;
 use super::{BenchError, sound};
 use crate::capture::CaptureError;
 use crate::capture::picture::{PHOTO_SIDE_PX, photograph};
@@ -58,6 +59,8 @@ pub struct Verification {
     pub same: [f32; SHARES.len()],
     /// The same of pairs of two identities.
     pub other: [f32; SHARES.len()],
+    /// Samples against galleries of others; null where it was not asked.
+    pub strangers: Option<Strangers>,
 }
 
 /// The quantiles in which [`Verification`] tells how cosines are spread.
@@ -134,7 +137,7 @@ pub fn faces(config: &Config, dir: &Path) -> Result<Compared, BenchError> {
     let file = set.face_embedder.as_ref().ok_or_else(no_model)?;
     let mut analyser = set.face_analyser(&settings)?.ok_or_else(no_model)?;
     let source = SourceId::new("photo");
-    compare(dir, file, |path| {
+    compare(dir, file, config.identity.gallery_size, |path| {
         let bytes = std::fs::read(path)
             .map_err(|error| BenchError::Io { path: path.to_owned(), source: error })?;
         let picture = photograph(&bytes, PHOTO_SIDE_PX)
@@ -154,7 +157,7 @@ pub fn faces(config: &Config, dir: &Path) -> Result<Compared, BenchError> {
 pub fn voices(config: &Config, dir: &Path, secs: Option<f64>) -> Result<Compared, BenchError> {
     let mut listener = Listener::open(config, secs)?;
     let file = listener.file.clone();
-    compare(dir, &file, |path| {
+    compare(dir, &file, config.identity.gallery_size, |path| {
         let Some(sound) = listener.hear(path)? else { return Ok(None) };
         Ok(Some(listener.embedder.embed(&sound)?))
     })
@@ -312,6 +315,7 @@ impl<T> Gathered<T> {
             model: model.name.clone(),
             same: spread(true),
             other: spread(false),
+            strangers: None,
         })
     }
 }
@@ -346,6 +350,7 @@ fn gather<T>(
 fn compare(
     dir: &Path,
     model: &ModelFile,
+    gallery_size: usize,
     embed: impl FnMut(&Path) -> Result<Option<Embedding>, BenchError>,
 ) -> Result<Compared, BenchError> {
     let found = gather(dir, embed)?;
@@ -355,7 +360,9 @@ fn compare(
     };
     let samples: Vec<Sample> = found.samples.iter().map(of).collect();
     let mut pairs = all_pairs(&samples);
-    let verification = found.verified(dir, &mut pairs, model)?;
+    let by_identity = found.samples.iter().map(|(identity, embedding)| (*identity, embedding));
+    let strangers = Strangers::of(by_identity, gallery_size);
+    let verification = Verification { strangers, ..found.verified(dir, &mut pairs, model)? };
     let scores = pairs.iter().map(|pair| (pair.cosine, pair.a == pair.b)).collect();
     let min_norm = model.thresholds.as_ref().and_then(|thresholds| thresholds.min_norm);
     Ok(Compared { verification, scores, hash: model.hash, min_norm })

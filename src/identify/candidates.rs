@@ -138,18 +138,30 @@ impl Resolver {
         galleries.iter().map(|gallery| gallery.score(probe)).fold(-1.0_f32, f32::max)
     }
 
-    /// The galleries near one, of either index where it `searches_cold`.
-    pub(super) fn near_gallery(&self, of: &Gallery, searches_cold: bool) -> Vec<EntityId> {
-        let Some(probe) = of.as_probe() else { return Vec::new() };
-        let near = |centres: &Centres| -> Vec<EntityId> {
-            let found = centres.near(of.entity.kind, &[&probe]);
-            found.into_iter().flatten().map(|row| row.gallery.entity).collect()
+    /// For each of these galleries, all of one kind, those near it: one pass over the centroids for all of them together. The
+    /// cold index is looked through for whoever was met once, too: who may be somebody of it is somebody in particular by the
+    /// second occasion.
+    pub(super) fn near_galleries(
+        &self,
+        kind: EntityKind,
+        of: &[&Gallery],
+    ) -> Vec<BTreeSet<EntityId>> {
+        let probes: Vec<Option<Embedding>> = of.iter().map(|gallery| gallery.as_probe()).collect();
+        let mut found = vec![BTreeSet::new(); of.len()];
+        let mut look = |centres: &Centres, wanted: &dyn Fn(EntityId) -> bool| {
+            let asked = probes.iter().zip(of).zip(0..);
+            let asked = asked.filter(|((_, gallery), _)| wanted(gallery.entity));
+            let (at, vectors): (Vec<usize>, Vec<&Embedding>) =
+                asked.filter_map(|((probe, _), n)| Some((n, probe.as_ref()?))).unzip();
+            for (n, near) in at.into_iter().zip(centres.near(kind, &vectors)) {
+                let others = near.iter().map(|row| row.gallery.entity);
+                found[n].extend(others.filter(|other| *other != of[n].entity));
+            }
         };
-        let mut found = near(&self.centres);
-        if searches_cold {
-            found.extend(near(&self.cold));
+        look(&self.centres, &|_| true);
+        if self.cold.count(kind) > 0 {
+            look(&self.cold, &|one| self.is_nobody_in_particular(one));
         }
-        found.retain(|id| *id != of.entity);
         found
     }
 

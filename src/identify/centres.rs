@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use super::gallery::Gallery;
 use crate::ids::{EntityId, EntityKind, ModelHash};
-use crate::memory::simd::dot;
 use crate::percept::Embedding;
+use crate::simd::dot;
 
 /// Galleries whose exemplars are looked at for one probe.
 pub(super) const NEAR: usize = 32;

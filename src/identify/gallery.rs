@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::ids::{EntityId, ModelHash};
 use crate::memory::model::Exemplar;
-use crate::memory::simd::dot;
 use crate::percept::Embedding;
+use crate::simd::dot;
 use crate::time::Timestamp;
 
 /// Best exemplars that are averaged into a score.

@@ -186,7 +186,12 @@ impl<'a> Introductions<'a> {
     fn alike(&self, words: &Words, spelt: &Spellings) -> BTreeSet<(EntityId, Option<EntityId>)> {
         let entities = words.0.first().map(|first| spelt.begins_like(first)).unwrap_or_default();
         let rows = entities.iter().flat_map(|entity| self.persons.names_of(*entity));
-        let agree = rows.filter(|row| Words::of(&row.name).is_some_and(|one| words.agrees(&one)));
+        // Many have one name; it is compared once.
+        let mut agrees: BTreeMap<&str, bool> = BTreeMap::new();
+        let agree = rows.filter(|row| {
+            let compare = || Words::of(&row.name).is_some_and(|one| words.agrees(&one));
+            *agrees.entry(row.name.as_str()).or_insert_with(compare)
+        });
         agree.filter_map(|row| self.owner(row)).collect()
     }
 

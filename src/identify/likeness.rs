@@ -6,7 +6,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{EntityId, Resolver};
+use super::Resolver;
+use super::gallery::Gallery;
+use crate::ids::{EntityId, EntityKind};
 
 /// The pairs of galleries that may be one.
 #[derive(Debug, Default)]
@@ -17,32 +19,33 @@ pub(super) struct Likenesses {
 }
 
 impl Likenesses {
-    /// Compares those parts, and all that they are merged with, with the galleries near them, each once; keeps who are alike by
-    /// `least`.
+    /// Compares those parts of one kind, and all that they are merged with, with the galleries near them, each once; keeps who
+    /// are alike by `least`.
     pub(super) fn compare(
         &mut self,
         resolver: &Resolver,
+        kind: EntityKind,
         parts: impl IntoIterator<Item = EntityId>,
         least: f32,
     ) {
-        for part in parts {
-            for one in resolver.persons.group_of(resolver.persons.resolve(part)) {
-                let Some(gallery) = resolver.galleries.get(&one) else { continue };
-                if !self.compared.insert(one) {
+        let mut ones: BTreeSet<EntityId> = BTreeSet::new();
+        for part in parts.into_iter().filter(|part| part.kind == kind) {
+            ones.extend(resolver.persons.group_of(resolver.persons.resolve(part)));
+        }
+        let galleries: Vec<&Gallery> = ones
+            .into_iter()
+            .filter(|one| resolver.galleries.contains_key(one) && self.compared.insert(*one))
+            .filter_map(|one| resolver.galleries.get(&one).map(|gallery| &**gallery))
+            .collect();
+        for (gallery, near) in galleries.iter().zip(resolver.near_galleries(kind, &galleries)) {
+            for other in near {
+                let key = (gallery.entity.min(other), gallery.entity.max(other));
+                if self.pairs.contains_key(&key) {
                     continue;
                 }
-                // Who may be somebody of the cold index is somebody in particular by the second occasion.
-                let searches_cold = resolver.is_nobody_in_particular(one);
-                for other in resolver.near_gallery(gallery, searches_cold) {
-                    let key = (one.min(other), one.max(other));
-                    if self.pairs.contains_key(&key) {
-                        continue;
-                    }
-                    let with = resolver.galleries.get(&other);
-                    if let Some(likeness) = with.and_then(|with| gallery.likeness_from(with, least))
-                    {
-                        self.pairs.insert(key, likeness);
-                    }
+                let with = resolver.galleries.get(&other);
+                if let Some(likeness) = with.and_then(|with| gallery.likeness_from(with, least)) {
+                    self.pairs.insert(key, likeness);
                 }
             }
         }

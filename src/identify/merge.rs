@@ -68,10 +68,8 @@ impl Resolver {
                 continue;
             }
             self.renew_owners();
-            let touched: Vec<EntityId> =
-                self.undecided.touched.iter().filter(|id| id.kind == kind).copied().collect();
             let mut likenesses = Likenesses::default();
-            likenesses.compare(self, touched, least);
+            likenesses.compare(self, kind, self.undecided.touched.iter().copied(), least);
             while let Some((a, b, reason)) = self.same_entity(kind, &likenesses) {
                 let (into, from) = (a.min(b), a.max(b));
                 let merge = Merge { from, into, reason: reason.clone(), decreed: false };
@@ -90,9 +88,7 @@ impl Resolver {
                 self.renew_owners();
                 let person = self.persons.person_of(into);
                 let parts = person.into_iter().flat_map(|person| self.persons.all_parts(person));
-                let parts: Vec<EntityId> =
-                    parts.chain([into]).filter(|id| id.kind == kind).collect();
-                likenesses.compare(self, parts, least);
+                likenesses.compare(self, kind, parts.chain([into]), least);
             }
         }
     }

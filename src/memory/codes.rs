@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::shelf::{Bulk, Shelf};
 use super::signs::{CHUNK, Signs, weigh};
-use super::simd::{self, Weighed};
+use crate::simd::{self, Weighed};
 
 /// Fewer dimensions are spread over so many signs.
 const LEAST_BITS: usize = 256;

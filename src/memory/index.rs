@@ -23,9 +23,9 @@ use super::idset::IdSet;
 use super::log::Log;
 use super::model::MemoryVector;
 use super::shelf::Shelf;
-use super::simd::dot;
 use super::temporal::{Horizon, Table, Touched, Version};
 use super::versions::Versions;
+use crate::simd::dot;
 
 /// Vectors up to which every one is compared exactly.
 pub(crate) const EXACT_UP_TO: usize = 2_000;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::shelf::{Plain, Shelf, Slice};
-use super::simd;
+use crate::simd;
 
 /// Items per chunk of a [`Log`].
 pub(crate) const CHUNK: usize = 256;

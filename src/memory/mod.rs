@@ -49,7 +49,6 @@ mod search;
 mod shelf;
 mod sightings;
 mod signs;
-pub(crate) mod simd;
 mod sources;
 mod spare;
 mod spelling;

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use super::shelf::{Bulk, Shelf};
-use super::simd::{self, BLOCK, Weighed};
+use crate::simd::{self, BLOCK, Weighed};
 
 /// Codes in a chunk.
 pub(super) const CHUNK: usize = 1024;

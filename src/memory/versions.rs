@@ -11,8 +11,8 @@ use crate::time::Timestamp;
 
 use super::log::{CHUNK, Log};
 use super::shelf::{Plain, Shelf};
-use super::simd;
 use super::temporal::{Temporal, Version};
+use crate::simd;
 
 const NOT_RETIRED: u64 = u64::MAX;
 /// Versions that one thread reads at once.

@@ -15,6 +15,8 @@ use crate::time::Timestamp;
 
 /// Brightness of what lies outside the picture.
 const OUTSIDE: f32 = 110.0;
+/// Most pixels of the picture for one of the crop: faces of a hundred thousand px are none.
+const MOST_STEP: f32 = 1024.0;
 
 /// The square of the picture that is cut, px: of half the longer side of the face's box, 0.7 to each side of a centre that
 /// lies 0.4 below the box's.
@@ -78,35 +80,80 @@ impl<'a> Gray<'a> {
         }
     }
 
-    /// Brightness of a pixel, 0–255.
-    fn at(&self, x: i64, y: i64) -> f32 {
+    /// Brightness, 0–255, of the pixels of row `y` from column `x` on, as many as `row` has places.
+    fn read(&self, x: i64, y: i64, row: &mut [f32]) {
+        row.fill(OUTSIDE);
         let (width, height) = self.size();
-        let (Ok(x), Ok(y)) = (usize::try_from(x), usize::try_from(y)) else { return OUTSIDE };
-        if x >= width || y >= height {
-            return OUTSIDE;
-        }
+        let Some(y) = usize::try_from(y).ok().filter(|y| *y < height) else { return };
+        let before = usize::try_from(x.saturating_neg()).unwrap_or(0).min(row.len());
+        let from = usize::try_from(x).unwrap_or(0).min(width);
+        let inside = row[before..].iter_mut().zip(from..width);
         match self {
             Self::Luma { pixels, .. } => {
                 let [luma, ..] = pixels.layout.places;
-                let value = pixels.data[luma.offset + y * luma.stride + x * luma.step];
-                pixels.coding.brightness(value)
+                let line = luma.offset + y * luma.stride;
+                for (value, x) in inside {
+                    *value = pixels.coding.brightness(pixels.data[line + x * luma.step]);
+                }
             }
             Self::Rgb { pixels, .. } => {
-                let p = &pixels[3 * (y * width + x)..][..3];
-                0.299 * f32::from(p[0]) + 0.587 * f32::from(p[1]) + 0.114 * f32::from(p[2])
+                for (value, x) in inside {
+                    let p = &pixels[3 * (y * width + x)..][..3];
+                    *value =
+                        0.299 * f32::from(p[0]) + 0.587 * f32::from(p[1]) + 0.114 * f32::from(p[2]);
+                }
             }
         }
     }
+}
 
-    /// Brightness between pixels, bilinear; pixel centres lie at halves.
-    fn between(&self, x: f32, y: f32) -> f32 {
-        let (x, y) = (x - 0.5, y - 0.5);
-        let (left, top) = (x.floor(), y.floor());
-        let (fx, fy) = (x - left, y - top);
-        let (left, top) = (left as i64, top as i64);
-        let upper = self.at(left, top) * (1.0 - fx) + self.at(left + 1, top) * fx;
-        let lower = self.at(left, top + 1) * (1.0 - fx) + self.at(left + 1, top + 1) * fx;
-        upper * (1.0 - fy) + lower * fy
+/// Which pixels of one axis make each of the [`SIDE`] pixels of the crop: the mean of some bilinear samples. The two
+/// axes are worked out one after the other, as the weights of a picture are the products of both.
+struct Axis {
+    /// The first pixel of each.
+    first: Vec<i64>,
+    /// Weights of it and of those that follow, `[SIDE, width]`.
+    weights: Vec<f32>,
+    width: usize,
+}
+
+impl Axis {
+    /// A side of `length` px from `start`; pixel centres lie at halves.
+    fn new(start: f32, length: f32) -> Self {
+        let step = (length / SIDE as f32).clamp(0.0, MOST_STEP);
+        // One sample up to the picture's own resolution, more above it.
+        let taps = (step.ceil() as usize).clamp(1, 16);
+        let width = step.ceil() as usize + 2;
+        let mut axis =
+            Self { first: Vec::with_capacity(SIDE), weights: vec![0.0; SIDE * width], width };
+        for (n, weights) in axis.weights.chunks_exact_mut(width).enumerate() {
+            let place =
+                |tap: usize| start + (n as f32 + (tap as f32 + 0.5) / taps as f32) * step - 0.5;
+            let first = place(0).floor() as i64;
+            for tap in 0..taps {
+                let left = place(tap).floor();
+                let share = place(tap) - left;
+                let at = usize::try_from(left as i64 - first).unwrap_or(0).min(width - 2);
+                weights[at] += (1.0 - share) / taps as f32;
+                weights[at + 1] += share / taps as f32;
+            }
+            axis.first.push(first);
+        }
+        axis
+    }
+
+    /// The first pixel of all, and how many there are.
+    fn span(&self) -> (i64, usize) {
+        let (first, last) = (self.first.first().copied(), self.first.last().copied());
+        let (first, last) = (first.unwrap_or(0), last.unwrap_or(0));
+        (first, usize::try_from(last - first).unwrap_or(0) + self.width)
+    }
+
+    /// For each pixel of the crop: where its pixels begin in the span, and their weights.
+    fn each(&self) -> impl Iterator<Item = (usize, &[f32])> {
+        let (from, _) = self.span();
+        let places = self.first.iter().map(move |at| usize::try_from(at - from).unwrap_or(0));
+        places.zip(self.weights.chunks_exact(self.width))
     }
 }
 
@@ -114,22 +161,25 @@ impl<'a> Gray<'a> {
 #[must_use]
 pub fn crop(picture: &Gray<'_>, face: Rect, at: Timestamp) -> Crop {
     let region = mouth_region(face);
-    let step = region.w / SIDE as f32;
-    // Taps per crop pixel and axis: one up to the picture's own resolution, more above it.
-    let taps = (step.ceil() as usize).clamp(1, 16);
-    let share = 1.0 / (taps * taps) as f32;
+    let (across, down) = (Axis::new(region.x, region.w), Axis::new(region.y, region.h));
+    let ((left, columns), (top, rows)) = (across.span(), down.span());
+    let mut line = vec![0.0; columns];
+    // [rows, SIDE]
+    let mut narrow = Vec::with_capacity(rows * SIDE);
+    for y in (top..).take(rows) {
+        picture.read(left, y, &mut line);
+        narrow.extend(across.each().map(|(from, weights)| {
+            weights.iter().zip(&line[from..]).map(|(weight, value)| weight * value).sum::<f32>()
+        }));
+    }
     let mut pixels = Vec::with_capacity(SIDE * SIDE);
-    for row in 0..SIDE {
-        for column in 0..SIDE {
-            let mut sum = 0.0;
-            for tap in 0..taps * taps {
-                let inside = |n: usize| (n as f32 + 0.5) / taps as f32;
-                let x = region.x + (column as f32 + inside(tap % taps)) * step;
-                let y = region.y + (row as f32 + inside(tap / taps)) * step;
-                sum += picture.between(x, y);
-            }
-            pixels.push((sum * share).round().clamp(0.0, 255.0) as u8);
+    let mut sums = [0.0_f32; SIDE];
+    for (from, weights) in down.each() {
+        sums.fill(0.0);
+        for (weight, values) in weights.iter().zip(narrow[from * SIDE..].chunks_exact(SIDE)) {
+            sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += weight * value);
         }
+        pixels.extend(sums.iter().map(|sum| (sum + 0.5) as u8));
     }
     Crop { at, pixels: Arc::from(pixels) }
 }
@@ -188,6 +238,10 @@ mod tests {
         assert!(Gray::of(&picture, 64, 64).is_none());
         assert!(Gray::of(&Picture::Encoded([1, 2].as_slice().into()), 32, 32).is_none());
         let red = RgbImage::from_pixel(9, 9, image::Rgb([255, 0, 0]));
-        assert_eq!(Gray::of_rgb(&red).at(4, 4), 0.299 * 255.0);
+        let mut row = [0.0; 3];
+        Gray::of_rgb(&red).read(7, 4, &mut row);
+        assert_eq!(row, [0.299 * 255.0, 0.299 * 255.0, OUTSIDE]);
+        Gray::of_rgb(&red).read(-1, 4, &mut row);
+        assert_eq!(row, [OUTSIDE, 0.299 * 255.0, 0.299 * 255.0]);
     }
 }

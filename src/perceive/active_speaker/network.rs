@@ -22,6 +22,11 @@ const EPSILON: f64 = 1e-3;
 const MEAN: f64 = 0.4161;
 const SPREAD: f64 = 0.1688;
 
+/// Pictures that go through the convolutions over a picture together, on a CPU.
+const PICTURES_AT_ONCE: i64 = 2;
+/// Values (pictures x places x channels) that go through the convolutions over time together, on a CPU.
+const VALUES_AT_ONCE: i64 = 65_536;
+
 /// The loaded network.
 pub struct Network {
     device: Device,
@@ -107,38 +112,60 @@ impl Network {
     }
 
     /// Crops to `[T, 128]`.
+    ///
+    /// Convolutions over the picture take a few pictures at a time, those over time a few places of all pictures, in the
+    /// same memory: what lies between two of them stays in the processor's cache. A GPU takes all at once.
     fn see(&self, crops: &[u8], frames: i64) -> Result<Tensor, TchError> {
         let side = SIDE as i64;
-        let mut x = Tensor::f_from_slice(crops)?
-            .f_view([frames, 1, side, side])?
-            .f_to(self.device)?
-            .f_to_kind(Kind::Float)?
-            .f_div_scalar(255.0)?
-            .f_sub_scalar(MEAN)?
-            .f_div_scalar(SPREAD)?;
+        let (pictures, values) = match self.device {
+            Device::Cpu => (PICTURES_AT_ONCE, VALUES_AT_ONCE),
+            _ => (frames, i64::MAX),
+        };
+        // [T, C, H, W], channels innermost.
+        let mut x = Tensor::f_from_slice(crops)?.f_view([frames, 1, side, side])?;
         for (n, block) in self.pictures.iter().enumerate() {
-            let stride = if n == 0 { 2 } else { 1 };
-            x = block.first[0].run(&channels_last(&x)?, [stride, stride], [2, 2])?;
-            x = block.first[1].run(&x, [1, 1], [1, 1])?;
-            // [T, C, H, W] to [1, C, T, H W]: a view, channels being innermost.
-            let (_, channels, height, width) = x.size4()?;
-            x = x
-                .f_permute([0, 2, 3, 1])?
-                .f_contiguous()?
-                .f_view([1, frames, height * width, channels])?
-                .f_permute([0, 3, 1, 2])?;
-            x = block.time[0].run(&x, [1, 1], [2, 0])?;
-            x = block.time[1].run(&x, [1, 1], [1, 0])?;
-            x = x
-                .f_permute([0, 2, 3, 1])?
-                .f_contiguous()?
-                .f_view([frames, height, width, channels])?
-                .f_permute([0, 3, 1, 2])?;
+            let mut parts = Vec::new();
+            for at in (0..frames).step_by(pictures as usize) {
+                let part = x.f_narrow(0, at, (frames - at).min(pictures))?;
+                let part = if n == 0 { self.normalised(&part)? } else { part };
+                let stride = if n == 0 { 2 } else { 1 };
+                let part = block.first[0].run(&channels_last(&part)?, [stride, stride], [2, 2])?;
+                parts.push(block.first[1].run(&part, [1, 1], [1, 1])?);
+            }
+            let seen = Tensor::f_cat(&parts, 0)?;
+            drop(parts);
+            let (_, channels, height, width) = seen.size4()?;
+            // [T, H W, C]: a view.
+            let flat = seen.f_permute([0, 2, 3, 1])?.f_contiguous()?.f_view([
+                frames,
+                height * width,
+                channels,
+            ])?;
+            let places = (values / (frames * channels)).max(1);
+            for at in (0..height * width).step_by(places as usize) {
+                let mut part = flat.f_narrow(1, at, (height * width - at).min(places))?;
+                // As a picture [1, C, T, P].
+                let over = part.f_contiguous()?.f_unsqueeze(0)?.f_permute([0, 3, 1, 2])?;
+                let over = block.time[0].run(&over, [1, 1], [2, 0])?;
+                let over = block.time[1].run(&over, [1, 1], [1, 0])?;
+                part.f_copy_(&over.f_permute([0, 2, 3, 1])?.f_squeeze_dim(0)?)?;
+            }
+            x = flat.f_view([frames, height, width, channels])?.f_permute([0, 3, 1, 2])?;
             if n < 2 {
                 x = x.f_max_pool2d([3, 3], [2, 2], [1, 1], [1, 1], false)?;
             }
         }
         x.f_amax([2, 3].as_slice(), false)
+    }
+
+    /// Pixels as the network was trained with them.
+    fn normalised(&self, pixels: &Tensor) -> Result<Tensor, TchError> {
+        pixels
+            .f_to(self.device)?
+            .f_to_kind(Kind::Float)?
+            .f_div_scalar(255.0)?
+            .f_sub_scalar(MEAN)?
+            .f_div_scalar(SPREAD)
     }
 
     /// Cepstra to `[T, 128]`.

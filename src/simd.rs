@@ -1,4 +1,4 @@
-//! The inner loops of vector search, compiled for what the processor has.
+//! The inner loops over vectors, compiled for what the processor has.
 //!
 //! Each loop is written once in plain Rust; the compiler turns it into wider instructions where a function
 //! says that they are there. All versions give equal bits: sums run in the same order.
