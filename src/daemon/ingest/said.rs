@@ -222,7 +222,10 @@ mod tests {
         // Its clip takes words and id, once.
         assert!(matches!(room.said.take(&turn), Some(Words::Known(Some(_)))));
         assert!(room.said.take(&turn).is_none());
-        assert_eq!(room.said.reserved(std::slice::from_ref(&turn)).get(&turn.id), Some(&MemoryId(1)));
+        assert_eq!(
+            room.said.reserved(std::slice::from_ref(&turn)).get(&turn.id),
+            Some(&MemoryId(1))
+        );
         assert!(room.said.reserved(&[turn]).is_empty());
     }
 
