@@ -353,14 +353,20 @@ class Rig:
             yield "kill without camera", self.killed_without_camera
 
     def killed(self):
+        figures, began = self.killed_and_started()
+        figures["whole_secs"] = self.within(
+            began, WHOLE_WITHIN, lambda: self.is_whole() and self.captured("front") and self.captured("head")
+        )
+        return figures
+
+    def killed_and_started(self):
+        """What became of that, and since when it runs again. What was asked and not answered is not asked again."""
         before = self.kill()
         began = time.monotonic()
-        # What was asked and not answered is asked again by nobody here.
         self.start()
         answered = self.answers_again(began)
-        whole = self.within(began, WHOLE_WITHIN, self.is_whole)
         lost = before - self.store.clips()
-        return {"clips_before": len(before), "clips_lost": len(lost), "answers_secs": answered, "whole_secs": whole}
+        return {"clips_before": len(before), "clips_lost": len(lost), "answers_secs": answered}, began
 
     def unplugged(self, device, name):
         before = self.dropped(name)
@@ -380,11 +386,15 @@ class Rig:
 
     def back(self, device, name, dropped):
         device.plugged, device.silent = True, False
-        began = time.monotonic()
-        whole = self.within(began, WHOLE_WITHIN, self.is_whole)
-        # Its new figures come with the next stats.
+        began, captured = time.monotonic(), self.captured(name)
+        whole = self.within(began, WHOLE_WITHIN, lambda: self.is_whole() and self.captured(name) > captured)
+        # What was dropped comes with the next stats.
         self.attend(12)
         return {"whole_secs": whole, "dropped": self.dropped(name) - dropped}
+
+    def captured(self, name):
+        """Frames or blocks, as the daemon says every ten seconds."""
+        return self.book["sources"].get(name, {}).get("captured", 0)
 
     def dropped(self, name):
         return self.book["sources"].get(name, {}).get("dropped", 0)
@@ -401,9 +411,7 @@ class Rig:
     def killed_without_camera(self):
         self.camera.plugged = False
         self.attend(5)
-        figures = self.killed()
-        # Without its camera it cannot be whole; it answers, and hears.
-        figures.pop("whole_secs")
+        figures, _ = self.killed_and_started()
         return figures | self.back(self.camera, "front", self.dropped("front"))
 
     # --- the whole ---
@@ -535,7 +543,7 @@ def figures(args):
     }
     if took:
         result["fast_ms"] = {name: percentile(took, share) for name, share in [("p50", 0.5), ("p99", 0.99), ("max", 1)]}
-    if any(len(one) > 2 for one in stretches):
+    if not args.trouble and any(len(one) > 2 for one in stretches):
         grown, error, explained, database, files = slopes(stretches)
         longest = max(stretches, key=len)
         result |= {
