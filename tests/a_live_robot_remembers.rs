@@ -130,11 +130,14 @@ fn what_was_just_said_is_found_before_its_clip_is_sealed_and_keeps_its_id() {
     assert_eq!(sealed["memory"]["clip"], "s1/0", "{sealed}");
 }
 
+/// Longer than a clip lasts and then waits for words: whenever a turn ended, its clip is sealed before they come.
+const TOO_LATE: Duration = Duration::from_secs(12);
+
 #[test]
 fn words_that_come_after_the_clip_was_sealed_are_remembered() {
     let recording = need!("recordings/two_people_dev.mp4");
     let (robot, _, v5) = embedded();
-    let (server, _) = slow_recogniser(Duration::from_secs(6), &[PARCEL]);
+    let (server, _) = slow_recogniser(TOO_LATE, &[PARCEL]);
     let robot = robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"));
     let config = configure(&robot, &heard_live(&recording));
     let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
@@ -156,7 +159,7 @@ fn words_that_come_after_the_clip_was_sealed_are_remembered() {
 fn words_that_come_late_reach_the_memorizing_model() {
     let recording = need!("recordings/two_people_dev.mp4");
     let (robot, _, v5) = embedded();
-    let (recogniser, _) = slow_recogniser(Duration::from_secs(6), &[PARCEL]);
+    let (recogniser, _) = slow_recogniser(TOO_LATE, &[PARCEL]);
     let nothing = json!({"events": [], "facts": [], "objects": [], "same_person": [], "names": [], "note": ""});
     let model = LlmServer::start(move |_, _| Act::json(&nothing));
     let robot = robot
