@@ -52,7 +52,8 @@ const SEED: u64 = 20_261_122;
 /// `bench devices`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct DeviceFigures {
-    /// The GPU's name; null where libtorch finds none. Faces are looked for on it where ONNX Runtime finds it, too.
+    /// The GPU's name; null where neither libtorch nor ONNX Runtime finds one. Each network runs on it where its own runtime
+    /// does.
     pub gpu: Option<String>,
     /// One entry per network and way of using it.
     pub networks: Vec<NetworkFigures>,
@@ -106,7 +107,8 @@ pub fn measure(
     picture: Option<&Path>,
     speech: Option<&Path>,
 ) -> Result<DeviceFigures, BenchError> {
-    let has_gpu = torch::device(Device::Auto) != tch::Device::Cpu;
+    let torch_has_gpu = torch::device(Device::Auto) != tch::Device::Cpu;
+    let onnx_has_gpu = onnx_has_gpu(config)?;
     let mut random = SplitMix64::new(SEED);
     let picture = match picture {
         Some(path) => read_picture(path)?,
@@ -119,13 +121,16 @@ pub fn measure(
     let utterances: Vec<&[f32]> = utterances.iter().map(Vec::as_slice).collect();
     let mut networks = Vec::new();
 
-    let plain: &[Way] = if has_gpu { &[CPU, GPU] } else { &[CPU] };
-    let every: &[Way] = if has_gpu { &[CPU, CPU_HALF, GPU, GPU_HALF] } else { &[CPU, CPU_HALF] };
-    let seen: &[Way] = if has_gpu && onnx_has_gpu(config)? { plain } else { &[CPU] };
-    networks.push(faces(config, seen, &picture)?);
+    let plain = |has_gpu: bool| if has_gpu { [CPU, GPU].as_slice() } else { &[CPU] };
+    let every: &[Way] =
+        if torch_has_gpu { &[CPU, CPU_HALF, GPU, GPU_HALF] } else { &[CPU, CPU_HALF] };
+    networks.push(faces(config, plain(onnx_has_gpu), &picture)?);
     let one = &utterances[..1];
     let of = format!("utterance of {UTTERANCE_SECS} s");
-    networks.push(compare("speaker_embedder", &of, plain, |way| {
+    let voices = catalogue(config)?.configured(config, Job::SpeakerEmbedder);
+    let by_onnx = voices.is_ok_and(|file| file.path.extension().is_some_and(|it| it == "onnx"));
+    let voices = plain(if by_onnx { onnx_has_gpu } else { torch_has_gpu });
+    networks.push(compare("speaker_embedder", &of, voices, |way| {
         let set = configured(config, way)?;
         let embedder = set.speaker_embedder()?;
         let mut embedder = embedder.ok_or_else(|| missing("voices", &set.degraded))?;
@@ -142,11 +147,11 @@ pub fn measure(
             Ok(Box::new(move || Ok(embedder.embed_equal(sounds)?)))
         })?);
     }
-    networks.extend(mouths(config, plain, one[0], &mut random)?);
+    networks.extend(mouths(config, plain(torch_has_gpu), one[0], &mut random)?);
     if let Some(speech) = speech {
-        networks.push(words(config, plain, &sound::read(speech)?)?);
+        networks.push(words(config, plain(onnx_has_gpu), &sound::read(speech)?)?);
     }
-    Ok(DeviceFigures { gpu: has_gpu.then(gpu_name), networks })
+    Ok(DeviceFigures { gpu: (torch_has_gpu || onnx_has_gpu).then(gpu_name), networks })
 }
 
 /// What one run gives: a vector per item, or as many empty ones as there were items.
@@ -223,7 +228,7 @@ fn faces(config: &Config, ways: &[Way], picture: &RgbImage) -> Result<NetworkFig
     })
 }
 
-/// Whether ONNX Runtime, too, computes on the GPU: it has libraries of its own, and goes on without them.
+/// Whether ONNX Runtime computes on the GPU: it has libraries of its own, and goes on without them.
 fn onnx_has_gpu(config: &Config) -> Result<bool, BenchError> {
     let file = catalogue(config)?.choose(config.models.set, Job::FaceEmbedder)?;
     let opened = onnx::open(&file.path, 1, Device::Cuda).map_err(face::FaceError::from)?;
