@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::ids::SourceId;
@@ -43,7 +44,7 @@ pub struct YuvPixels {
     /// What they mean.
     pub coding: YuvCoding,
     /// The values.
-    pub data: Arc<[u8]>,
+    pub data: Bytes,
 }
 
 /// Where the values of Y, U and V lie among the bytes.

@@ -34,7 +34,8 @@ fn bags_and_mp4_give_the_same_persons_turns_and_links() {
 fn four_bags_of_the_same_bytes_give_one_memory() {
     let hash = |path: &Path| {
         let robot = Robot::new("edge");
-        let lines = robot.replay(path, &[]);
+        // (Beyond the end of a clip.)
+        let lines = robot.replay(path, &["--duration", "35"]);
         assert_eq!(lines.last().unwrap()["damaged"], 0, "{}", path.display());
         robot.hash()
     };

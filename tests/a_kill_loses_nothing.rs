@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use crate::support::{Robot, need};
 
+/// Of a recording: enough for several clips.
+const PART: [&str; 2] = ["--duration", "40"];
+
 /// Kills a replay after its `clips`-th commit and `more` milliseconds; gives back how many clips it had told of.
 fn killed(robot: &Robot, recording: &str, clips: usize, more: u64) -> usize {
     let mut child = robot
-        .command(&["replay", recording, "--json"])
+        .command(&["replay", recording, "--json", PART[0], PART[1]])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -35,7 +38,7 @@ fn a_killed_replay_resumes_into_the_same_memory() {
     let recording = need!("recordings/two_people_dev.mp4");
     let settings = |robot: Robot| robot.set("window.clip_secs=10");
     let whole = settings(Robot::new("edge"));
-    whole.replay(&recording, &[]);
+    whole.replay(&recording, &PART);
     let path = recording.to_str().unwrap();
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<usize>().ok());
     let from = number("ENGRAM_KILLS_FROM").unwrap_or(0);
@@ -46,7 +49,7 @@ fn a_killed_replay_resumes_into_the_same_memory() {
         let told = killed(&robot, path, 1 + round % 4, 37 * (round as u64 % 7));
         let kept = robot.json(&["timeline", "--json"])["clips"].clone();
         assert!(kept.as_array().unwrap().len() >= told, "{told} clips told, kept: {kept}");
-        robot.replay(&recording, &[]);
+        robot.replay(&recording, &PART);
         assert_eq!(robot.hash(), whole.hash(), "killed after {told} clips");
     }
 }
@@ -58,11 +61,11 @@ fn a_resumed_replay_keeps_the_length_of_its_clips() {
     for (began, resumed, clips) in [("10", "30", 2), ("30", "10", 1)] {
         let robot = |secs: &str| Robot::new("edge").set(&format!("window.clip_secs={secs}"));
         let whole = robot(began);
-        whole.replay(&recording, &[]);
+        whole.replay(&recording, &PART);
         let robot = robot(began);
         killed(&robot, recording.to_str().unwrap(), clips, 0);
         let robot = robot.set(&format!("window.clip_secs={resumed}"));
-        robot.replay(&recording, &[]);
+        robot.replay(&recording, &PART);
         assert_eq!(robot.hash(), whole.hash(), "{began} s, then {resumed} s");
     }
 }

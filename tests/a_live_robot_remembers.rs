@@ -1,5 +1,6 @@
 //! Live sources: sealed by the watermark, stopped in good order, words and settings that come later.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -128,6 +129,37 @@ fn what_was_just_said_is_found_before_its_clip_is_sealed_and_keeps_its_id() {
     assert!(sealed["text"].as_str().unwrap().contains(PARCEL), "{sealed}");
     assert_eq!(sealed["memory"]["span"], shown["memory"]["span"]);
     assert_eq!(sealed["memory"]["clip"], "s1/0", "{sealed}");
+}
+
+#[test]
+fn what_is_said_across_the_end_of_a_clip_is_found_before_the_next_one_is_sealed() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    let (robot, _, v5) = embedded();
+    let (server, _) = slow_recogniser(Duration::ZERO, &[PARCEL]);
+    let robot = robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"));
+    let config = configure(&robot, &heard_live(&recording));
+    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
+    let listener = Listener::connect(v5);
+    listener.expect("status", 60, |status| status["state"] == "online");
+    let args = json!({"query": "", "kinds": ["utterance"], "limit": 100});
+    let mut open = BTreeMap::new();
+    let across =
+        wait_for("a turn across the end of a clip, found before it was sealed", 60, || {
+            let found = listener.ask("query", &json!({"verb": "recall", "args": args}));
+            let hits = found["hits"].as_array().cloned().unwrap_or_default();
+            hits.into_iter().find(|hit| {
+                let (id, start) = (hit["memory"].to_string(), hit["start"].to_string());
+                let Some(clip) = hit["clip"].as_str() else {
+                    open.insert(id, start);
+                    return false;
+                };
+                // (Times of one form compare as text.)
+                let shown = listener.ask("query", &json!({"verb": "show", "args": {"what": clip}}));
+                open.get(&id) == Some(&start) && start < shown["clip"]["span"]["start"].to_string()
+            })
+        });
+    assert!(across["text"].as_str().unwrap().contains(PARCEL), "{across}");
+    assert_eq!(daemon.terminate().0, Some(0));
 }
 
 /// Longer than a clip lasts and then waits for words: whenever a turn ended, its clip is sealed before they come.

@@ -21,14 +21,27 @@ const MAX_DECODED_BYTES: u64 = 3 * MAX_PX;
 /// # Errors
 /// When the bytes are fewer than the size asks for, are no JPEG, PNG or WebP that can be decoded, or the picture is too large.
 pub fn to_rgb(frame: &Frame) -> Result<RgbImage, CaptureError> {
+    to_rgb_in(frame, Vec::new())
+}
+
+/// As [`to_rgb`], where it can be in memory that was used before.
+///
+/// # Errors
+/// As [`to_rgb`].
+pub fn to_rgb_in(frame: &Frame, mut memory: Vec<u8>) -> Result<RgbImage, CaptureError> {
     let fail = |reason: String| CaptureError::Picture { camera: frame.source.to_string(), reason };
     let (width, height) = (frame.width, frame.height);
     match &frame.picture {
-        Picture::Rgb8(bytes) => RgbImage::from_raw(width, height, bytes.to_vec())
-            .ok_or_else(|| fail(format!("{} bytes are no {width}x{height} RGB", bytes.len()))),
+        Picture::Rgb8(bytes) => {
+            memory.clear();
+            memory.extend_from_slice(bytes);
+            RgbImage::from_raw(width, height, memory)
+                .ok_or_else(|| fail(format!("{} bytes are no {width}x{height} RGB", bytes.len())))
+        }
         Picture::Yuv(pixels) => {
             let (layout, coding, data) = (&pixels.layout, pixels.coding, &*pixels.data);
-            let rgb = yuv::rgb(&Yuv { layout, coding, data }, width, height).map_err(fail)?;
+            let yuv = Yuv { layout, coding, data };
+            let rgb = yuv::rgb_in(&yuv, width, height, memory).map_err(fail)?;
             RgbImage::from_raw(width, height, rgb)
                 .ok_or_else(|| fail(format!("no {width}x{height} RGB")))
         }

@@ -62,10 +62,12 @@ fn drain(mut playback: Playback) -> Played {
                 played.first_frame.get_or_insert(frame.at);
                 played.last_frame = Some(frame.at);
                 hasher.update(frame.number.to_le_bytes());
-                let (Picture::Yuv(YuvPixels { data: bytes, .. })
-                | Picture::Rgb8(bytes)
-                | Picture::Encoded(bytes)
-                | Picture::Raw(RawPixels { data: bytes, .. })) = &frame.picture;
+                let bytes: &[u8] = match &frame.picture {
+                    Picture::Yuv(YuvPixels { data, .. }) => data,
+                    Picture::Rgb8(bytes)
+                    | Picture::Encoded(bytes)
+                    | Picture::Raw(RawPixels { data: bytes, .. }) => bytes,
+                };
                 hasher.update(bytes);
             }
             Item::Block(block) => {

@@ -66,6 +66,19 @@ impl Sums {
 /// # Errors
 /// When there are too few values.
 pub(super) fn rgb(yuv: &Yuv<'_>, width: u32, height: u32) -> Result<Vec<u8>, String> {
+    rgb_in(yuv, width, height, Vec::new())
+}
+
+/// As [`rgb`], in memory that was used before.
+///
+/// # Errors
+/// As [`rgb`].
+pub(super) fn rgb_in(
+    yuv: &Yuv<'_>,
+    width: u32,
+    height: u32,
+    mut rgb: Vec<u8>,
+) -> Result<Vec<u8>, String> {
     let Yuv { layout, coding, data } = *yuv;
     let (width, height) = (width as usize, height as usize);
     if !layout.fits(width, height, data.len()) {
@@ -74,7 +87,7 @@ pub(super) fn rgb(yuv: &Yuv<'_>, width: u32, height: u32) -> Result<Vec<u8>, Str
     let sums = Sums::of(coding);
     let [y, u, v] = layout.places;
     let byte = |sum: i32| (sum >> BITS).clamp(0, 255) as u8;
-    let mut rgb = vec![0; width * height * 3];
+    rgb.resize(width * height * 3, 0);
     for (row, line) in rgb.chunks_exact_mut(width * 3).enumerate() {
         let chroma_row = row >> layout.down;
         let ys = &data[y.offset + row * y.stride..];

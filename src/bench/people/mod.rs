@@ -64,6 +64,12 @@ pub struct PeopleFigures {
     pub recognised_share: f64,
     /// Visits (known people's and strangers') with a face or voice that was taken for somebody else's, of 1,000.
     pub wrong_per_1000: f64,
+    /// Faces among them, of all visits.
+    pub wrong_faces: usize,
+    /// Voices among them, of all visits.
+    pub wrong_voices: usize,
+    /// Strangers' visits among them.
+    pub wrong_strangers: usize,
     /// Probes with a face or voice that was taken for a new one, of 1,000.
     pub split_per_1000: f64,
     /// Share of faces recognised.

@@ -248,8 +248,11 @@ impl<'a> Visits<'a> {
             let (face, voice) = (taken.face, taken.voice);
             let is_wrong = theirs(face) || theirs(voice);
             wrong += usize::from(is_wrong);
+            figures.wrong_faces += usize::from(theirs(face));
+            figures.wrong_voices += usize::from(theirs(voice));
             let Some(_) = own else {
                 figures.strangers += 1;
+                figures.wrong_strangers += usize::from(is_wrong);
                 continue;
             };
             figures.probes += 1;

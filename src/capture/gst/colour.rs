@@ -13,12 +13,14 @@ use gstreamer_video::{
     VideoFrameRef, VideoInfo,
 };
 
+use super::buffers::BufferPool;
 use crate::media::{Picture, Place, YuvCoding, YuvLayout, YuvMatrix, YuvPixels};
 
 /// Takes one stream's pictures; what depends on their form alone is made once.
 #[derive(Debug, Default)]
 pub(in crate::capture) struct Pictures {
     made: Option<Made>,
+    buffers: BufferPool,
 }
 
 #[derive(Debug)]
@@ -53,8 +55,8 @@ impl Pictures {
         let frame = VideoFrameRef::from_buffer_ref_readable(buffer, from)
             .map_err(|_| "a picture that cannot be mapped".to_owned())?;
         let picture = match converter {
-            None => Picture::Yuv(planes(&frame)?),
-            Some(converter) => converter.convert(&frame)?,
+            None => Picture::Yuv(planes(&frame, &self.buffers)?),
+            Some(converter) => converter.convert(&frame, &self.buffers)?,
         };
         Ok((frame.width(), frame.height(), picture))
     }
@@ -85,7 +87,7 @@ fn coding(info: &VideoInfo) -> YuvCoding {
 }
 
 /// Copies the planes of a picture of plain YUV, rows without their padding.
-fn planes<T>(frame: &VideoFrameRef<T>) -> Result<YuvPixels, String> {
+fn planes<T>(frame: &VideoFrameRef<T>, buffers: &BufferPool) -> Result<YuvPixels, String> {
     /// One value of Y, U or V in its plane.
     struct Component {
         plane: usize,
@@ -112,7 +114,8 @@ fn planes<T>(frame: &VideoFrameRef<T>) -> Result<YuvPixels, String> {
     };
     let components = [y, u, v];
     let mut places = [Place { offset: 0, stride: 0, step: 0 }; 3];
-    let mut data = Vec::new();
+    // (Without padding it is no more than GStreamer's own.)
+    let mut data = buffers.take(info.size());
     for plane in 0..form.n_planes() as usize {
         let within = || components.iter().filter(|component| component.plane == plane);
         let row = within().map(|one| one.first + one.columns.saturating_sub(1) * one.step + 1);
@@ -125,7 +128,6 @@ fn planes<T>(frame: &VideoFrameRef<T>) -> Result<YuvPixels, String> {
         for (place, _) in places.iter_mut().zip(&components).filter(|(_, one)| one.plane == plane) {
             (place.offset, place.stride) = (data.len(), row);
         }
-        data.reserve(row * rows);
         for from in bytes.chunks(stride.max(1)).take(rows) {
             data.extend_from_slice(from.get(..row).ok_or("a picture whose rows are too short")?);
         }
@@ -138,7 +140,7 @@ fn planes<T>(frame: &VideoFrameRef<T>) -> Result<YuvPixels, String> {
     if !layout.fits(width, height, data.len()) {
         return Err("a picture with fewer rows than it is high".to_owned());
     }
-    Ok(YuvPixels { layout, coding: coding(info), data: data.into() })
+    Ok(YuvPixels { layout, coding: coding(info), data: buffers.share(data) })
 }
 
 /// GStreamer's converter for pictures of one form: other YUV to planes of 8 bits, all else to RGB.
@@ -168,7 +170,11 @@ impl Converter {
         Ok(Self { to, converter, result })
     }
 
-    fn convert<T>(&mut self, frame: &VideoFrameRef<T>) -> Result<Picture, String> {
+    fn convert<T>(
+        &mut self,
+        frame: &VideoFrameRef<T>,
+        buffers: &BufferPool,
+    ) -> Result<Picture, String> {
         {
             let result = self.result.get_mut().ok_or("a shared picture")?;
             let mut shown = VideoFrameRef::from_buffer_ref_writable(result, &self.to)
@@ -178,7 +184,7 @@ impl Converter {
         let shown = VideoFrameRef::from_buffer_ref_readable(&self.result, &self.to)
             .map_err(|_| "a picture that cannot be mapped".to_owned())?;
         if is_plain_yuv(&self.to) {
-            return Ok(Picture::Yuv(planes(&shown)?));
+            return Ok(Picture::Yuv(planes(&shown, buffers)?));
         }
         let (row, stride) = (3 * self.to.width() as usize, self.to.stride().first().copied());
         let stride = stride.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(0).max(1);

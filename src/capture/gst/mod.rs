@@ -3,6 +3,7 @@
 //! The pipelines themselves are text in `pipelines/*.launch`; this module only starts them, takes samples
 //! out of the appsinks and says what is missing.
 
+mod buffers;
 pub(super) mod colour;
 mod created;
 mod discover;

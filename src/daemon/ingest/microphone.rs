@@ -39,7 +39,7 @@ pub(super) enum Step {
 
 /// What a microphone contributes to one clip: turns that began before its border, in time order.
 pub(super) struct MicrophonePart {
-    pub(super) turns: Vec<Pending<Vec<SpeechTurn>>>,
+    pub(super) turns: Vec<FoundTurn>,
     /// Loud sounds that ended before it, and its quiet stretches.
     pub(super) sounds: Vec<Sound>,
     /// The stage as it stands now, for the checkpoint.
@@ -76,27 +76,32 @@ pub(super) struct MicrophoneStage {
     pub(super) mouths: Option<Mouths>,
 }
 
+/// A stretch of speech that has ended.
+pub(super) struct FoundTurn {
+    /// Whose turns it turns out to be.
+    pub(super) result: Pending<Vec<SpeechTurn>>,
+    /// Questions can see it already.
+    pub(super) shown: bool,
+}
+
 struct Underway {
     raw: RawTurn,
-    result: Pending<Vec<SpeechTurn>>,
-    /// Questions can see it already.
-    shown: bool,
+    found: FoundTurn,
 }
 
 impl Underway {
     /// Shows the turn to questions once its voice is embedded; gives back what it turned out to be, once.
     fn show(&mut self, present: &PresentBoard) -> Vec<SpeechTurn> {
-        if self.shown {
+        if self.found.shown {
             return Vec::new();
         }
-        let Ok(result) = self.result.try_recv() else { return Vec::new() };
+        let Ok(result) = self.found.result.try_recv() else { return Vec::new() };
         let turns: Vec<SpeechTurn> = result.iter().flatten().cloned().collect();
         turns.iter().for_each(|turn| present.spoken(turn));
         // The sealer takes it from a channel of its own.
         let (put, take) = bounded(1);
         put.send(result).ok();
-        self.result = take;
-        self.shown = true;
+        self.found = FoundTurn { result: take, shown: true };
         turns
     }
 }
@@ -156,7 +161,8 @@ impl MicrophoneStage {
             let open = self.finder.open_turn();
             for turn in &mut underway {
                 for shown in turn.show(&self.present) {
-                    if let Some(ended) = self.ask(shown)
+                    if self.partials.is_some()
+                        && let Some(ended) = EndedTurn::ask(shown, &self.jobs, &self.settings.inbox)
                         && parts.send(Part::Ended(Box::new(ended))).is_err()
                     {
                         return;
@@ -214,24 +220,15 @@ impl MicrophoneStage {
             mouths.heard(self.index, &raw);
         }
         let own = self.settings.inbox.own_during(&self.source, raw.span);
-        Underway { result: self.jobs.voice(raw.clone(), own), raw, shown: false }
-    }
-
-    /// Live: asks for the words of a turn that has ended; `None` where nobody may be quoted with them.
-    fn ask(&self, turn: SpeechTurn) -> Option<EndedTurn> {
-        let own = turn.own || self.settings.inbox.is_own(&turn.source, turn.span);
-        if self.partials.is_none() || own || turn.overlapped || turn.words.is_some() {
-            return None;
-        }
-        let words = self.jobs.words(turn.clone(), false)?;
-        Some(EndedTurn { turn, words })
+        let found = FoundTurn { result: self.jobs.voice(raw.clone(), own), shown: false };
+        Underway { raw, found }
     }
 
     /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.
     fn part(&mut self, border: Border, underway: &mut VecDeque<Underway>) -> MicrophonePart {
         let mut turns = Vec::new();
         while underway.front().is_some_and(|turn| turn.raw.span.start < border.end) {
-            turns.extend(underway.pop_front().map(|turn| turn.result));
+            turns.extend(underway.pop_front().map(|turn| turn.found));
         }
         let ahead = underway.iter().map(|turn| turn.raw.clone()).collect();
         let sounds = self.finder.sounds_until(border.end);

@@ -15,7 +15,7 @@ use super::seldom::Seldom;
 use super::stages::{Stage, StageTimes};
 use super::steady::{FaceLook, Looks};
 use crate::camera::CameraInfo;
-use crate::capture::picture::to_rgb;
+use crate::capture::picture::to_rgb_in;
 use crate::config::sections::FacePerception;
 use crate::config::{Config, Segmentation, SpeakerNetwork, TranscriberKind, find_file};
 use crate::ids::{ModelHash, SourceId, TurnId};
@@ -332,6 +332,7 @@ impl PerceiverSet {
             joint,
             short: self.short(),
             min_embed_secs,
+            memory: Vec::new(),
             stages,
         })
     }
@@ -576,6 +577,8 @@ pub struct Perceivers {
     /// When a short reply is somebody's of its clip; `None`: never.
     short: Option<ShortSettings>,
     min_embed_secs: f64,
+    /// Of the picture before.
+    memory: Vec<u8>,
     stages: Arc<StageTimes>,
 }
 
@@ -587,7 +590,8 @@ impl Perceivers {
     /// When the picture cannot be decoded or a model of faces cannot run. Things that could not be looked for are left
     /// out of that frame.
     pub fn frame(&mut self, frame: &Frame, looks: &Looks) -> Result<Analysed, PerceiveError> {
-        let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame))?;
+        let memory = std::mem::take(&mut self.memory);
+        let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame, memory))?;
         let thumbnail = Thumbnail::of(&picture);
         let (mut faces, looked) = self.faces(frame, &picture, &thumbnail, &looks.faces)?;
         faces.jpeg = Some(jpeg);
@@ -599,6 +603,7 @@ impl Perceivers {
         }
         let objects =
             if looks.objects { self.objects(frame, &picture, camera.as_ref()) } else { None };
+        self.memory = picture.into_raw();
         Ok(Analysed { faces, thumbnail, looked, objects })
     }
 
@@ -817,8 +822,8 @@ impl Recogniser {
 }
 
 /// The frame's pixels, and the JPEG that the window keeps.
-fn pixels(frame: &Frame) -> Result<(RgbImage, Arc<[u8]>), PerceiveError> {
-    let picture = to_rgb(frame)?;
+fn pixels(frame: &Frame, memory: Vec<u8>) -> Result<(RgbImage, Arc<[u8]>), PerceiveError> {
+    let picture = to_rgb_in(frame, memory)?;
     if let Picture::Encoded(bytes) = &frame.picture
         && bytes.starts_with(&[0xFF, 0xD8])
     {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crossbeam_channel::TryRecvError;
 
 use super::inbox::Inbox;
-use super::pool::Pending;
+use super::pool::{JobQueue, Pending};
 use super::present::PresentBoard;
 use crate::ids::{MemoryId, SourceId, TurnId};
 use crate::memorize::Memorizer;
@@ -18,6 +18,18 @@ use crate::time::{Span, Timestamp};
 pub(super) struct EndedTurn {
     pub(super) turn: SpeechTurn,
     pub(super) words: Pending<Transcript>,
+}
+
+impl EndedTurn {
+    /// Asks for the words of a turn that has ended; `None` where nobody may be quoted with them.
+    pub(super) fn ask(turn: SpeechTurn, jobs: &JobQueue, inbox: &Inbox) -> Option<Self> {
+        let own = turn.own || inbox.is_own(&turn.source, turn.span);
+        if own || turn.overlapped || turn.words.is_some() {
+            return None;
+        }
+        let words = jobs.words(turn.clone(), false)?;
+        Some(Self { turn, words })
+    }
 }
 
 /// A turn of one microphone is known by its stretch: where the clip parts or joins turns, these are others.

@@ -17,7 +17,7 @@ use super::pool::{JobQueue, Pending, take};
 use super::present::PresentBoard;
 use super::quiet::Quiet;
 use super::report::{ClipReport, Losses, Report};
-use super::said::{Said, Showing, Words};
+use super::said::{EndedTurn, Said, Showing, Words};
 use super::session::{IngestError, SessionSettings};
 use super::stages::Stage;
 use super::told::give_words;
@@ -424,9 +424,14 @@ impl Sealer {
         self.ids.carried.resize(self.microphones.len(), Vec::new());
         for (index, part) in parts {
             let mut turns = std::mem::take(&mut self.ids.carried[*index]);
-            for pending in &part.turns {
-                match take(pending) {
-                    Ok(found) => turns.extend(found),
+            for found in &part.turns {
+                match take(&found.result) {
+                    Ok(of) => {
+                        if !found.shown && self.stopping.is_some() {
+                            self.show_crossing(of.iter().filter(|turn| turn.span.end > border.end));
+                        }
+                        turns.extend(of);
+                    }
                     Err(error) => {
                         let source = &self.microphones[*index];
                         tracing::warn!(%source, %error, "A speech turn was left out.");
@@ -451,6 +456,15 @@ impl Sealer {
         let heard: Option<Vec<Heard>> =
             heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect();
         heard.map(|heard| self.without_echoes(heard))
+    }
+
+    /// Shows turns that go on beyond the clip that is being sealed: nobody else does, since they end when it is asked for.
+    fn show_crossing<'a>(&mut self, turns: impl Iterator<Item = &'a SpeechTurn>) {
+        for turn in turns {
+            self.present.spoken(turn);
+            let ended = EndedTurn::ask(turn.clone(), &self.jobs, &self.settings.inbox);
+            ended.into_iter().for_each(|ended| self.said.expect(ended));
+        }
     }
 
     /// What lies mostly in the robot's own speech is its own, but for who was heard beside it: of two voices at once the

@@ -358,14 +358,15 @@ fn stages() {
     let faces: Vec<Detection> =
         pictures.iter().map(|p| yunet.detect(p).unwrap().remove(0)).collect();
     time("area table", Box::new(|p| drop(picture::AreaTable::new(p))));
-    time(
-        "letterbox 640",
-        Box::new(|p| drop(picture::letterbox(p, (640, 640), picture::Channels::Bgr, 0.0, 1.0))),
-    );
-    time(
-        "letterbox 320",
-        Box::new(|p| drop(picture::letterbox(p, (320, 320), picture::Channels::Bgr, 0.0, 1.0))),
-    );
+    for side in [640, 320] {
+        let mut memory = Vec::new();
+        let fill = |p: &RgbImage| {
+            let (size, order) = ((side, side), picture::Channels::Bgr);
+            let used = std::mem::take(&mut memory);
+            memory = picture::letterbox(p, size, order, 0.0, 1.0, used).into_memory();
+        };
+        time(&format!("letterbox {side}"), Box::new(fill));
+    }
     time("thumbnail", Box::new(|p| drop(Thumbnail::of(p))));
     for (name, template) in [("112", Template::ARCFACE_112), ("150", Template::dlib_150(0.25))] {
         time(

@@ -114,9 +114,18 @@ pub struct Letterbox {
     pub scale: f32,
 }
 
+impl Letterbox {
+    /// The tensor's memory, for the next picture.
+    #[must_use]
+    pub fn into_memory(self) -> Vec<f32> {
+        self.tensor.into_raw_vec_and_offset().0
+    }
+}
+
 /// Fits a picture into `height x width`; larger pictures shrink by area averages, smaller ones stay as they are.
 ///
-/// A value `v` of 0–255 becomes `(v - shift) * factor`; what the picture does not cover is black.
+/// A value `v` of 0–255 becomes `(v - shift) * factor`; what the picture does not cover is black. The tensor lies in `memory`:
+/// to have as much anew for each picture takes longer than to fill it.
 #[must_use]
 pub fn letterbox(
     picture: &RgbImage,
@@ -124,9 +133,14 @@ pub fn letterbox(
     channels: Channels,
     shift: f32,
     factor: f32,
+    mut memory: Vec<f32>,
 ) -> Letterbox {
     let black = (0.0 - shift) * factor;
-    let mut tensor = Array4::from_elem((1, 3, height as usize, width as usize), black);
+    let shape = (1, 3, height as usize, width as usize);
+    memory.clear();
+    memory.resize(3 * shape.2 * shape.3, black);
+    let tensor = Array4::from_shape_vec(shape, memory);
+    let mut tensor = tensor.unwrap_or_else(|_| Array4::from_elem(shape, black));
     let scale = fit(picture.dimensions(), (width, height));
     let inner_w = ((picture.width() as f32 * scale).round() as u32).clamp(1, width);
     let inner_h = ((picture.height() as f32 * scale).round() as u32).clamp(1, height);
@@ -220,11 +234,12 @@ mod tests {
 
     #[test]
     fn a_letterbox_keeps_the_picture_top_left() {
-        let small = letterbox(&picture(16, 9), (32, 32), Channels::Bgr, 0.0, 1.0);
+        let small = letterbox(&picture(16, 9), (32, 32), Channels::Bgr, 0.0, 1.0, Vec::new());
         assert_eq!(small.scale, 1.0);
         assert_eq!(small.tensor[[0, 2, 3, 2]], f32::from(picture(16, 9).get_pixel(2, 3)[0]));
         assert_eq!(small.tensor[[0, 0, 20, 20]], 0.0);
-        let large = letterbox(&picture(64, 48), (32, 32), Channels::Rgb, 127.5, 1.0 / 128.0);
+        let large =
+            letterbox(&picture(64, 48), (32, 32), Channels::Rgb, 127.5, 1.0 / 128.0, vec![1.0; 7]);
         assert_eq!(large.scale, 0.5);
         assert_eq!(large.tensor[[0, 0, 31, 31]], -127.5 / 128.0);
     }

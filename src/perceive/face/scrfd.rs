@@ -28,6 +28,8 @@ pub struct Scrfd {
     outputs: Vec<String>,
     size: InputSize,
     min_score: f32,
+    /// Of the picture before.
+    memory: Vec<f32>,
 }
 
 impl Scrfd {
@@ -61,17 +63,20 @@ impl Scrfd {
                 "it must have nine outputs: score, box and key points at three strides",
             ));
         }
-        Ok(Self { input: input.clone(), session, outputs, size, min_score })
+        Ok(Self { input: input.clone(), session, outputs, size, min_score, memory: Vec::new() })
     }
 }
 
 impl FaceDetector for Scrfd {
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
         let size = self.size.for_picture(picture.dimensions(), FREE_SIDE);
-        let boxed = letterbox(picture, size, Channels::Rgb, 127.5, 1.0 / 128.0);
+        let memory = std::mem::take(&mut self.memory);
+        let boxed = letterbox(picture, size, Channels::Rgb, 127.5, 1.0 / 128.0, memory);
         let names: Vec<&str> = self.outputs.iter().map(String::as_str).collect();
         let outputs =
             self.session.run_named(&[(&self.input, boxed.tensor.view().into())], &names)?;
+        let scale = boxed.scale;
+        self.memory = boxed.into_memory();
         let mut found = Vec::new();
         for (level, stride) in STRIDES.into_iter().enumerate() {
             let flat = |kind: usize| outputs[kind * 3 + level].as_slice().unwrap_or_default();
@@ -98,15 +103,15 @@ impl FaceDetector for Scrfd {
                 let (x, y) = ((cell % columns) as f32 * s, (cell / columns) as f32 * s);
                 let b = &boxes[4 * anchor..4 * anchor + 4];
                 let bbox = Rect::from_corners(
-                    (x - b[0] * s) / boxed.scale,
-                    (y - b[1] * s) / boxed.scale,
-                    (x + b[2] * s) / boxed.scale,
-                    (y + b[3] * s) / boxed.scale,
+                    (x - b[0] * s) / scale,
+                    (y - b[1] * s) / scale,
+                    (x + b[2] * s) / scale,
+                    (y + b[3] * s) / scale,
                 );
                 let k = &points[10 * anchor..10 * anchor + 10];
                 let landmarks = std::array::from_fn(|i| Point {
-                    x: (x + k[2 * i] * s) / boxed.scale,
-                    y: (y + k[2 * i + 1] * s) / boxed.scale,
+                    x: (x + k[2 * i] * s) / scale,
+                    y: (y + k[2 * i + 1] * s) / scale,
                 });
                 found.push(Detection { bbox, landmarks, score });
             }

@@ -36,6 +36,8 @@ pub struct UltraFace {
     input: String,
     size: InputSize,
     min_score: f32,
+    /// Of the picture before.
+    memory: Vec<f32>,
 }
 
 impl UltraFace {
@@ -68,16 +70,19 @@ impl UltraFace {
             }
         }
         let landmarks = LandmarkNet::open(landmarks, threads, device)?;
-        Ok(Self { input: input.clone(), session, landmarks, size, min_score })
+        Ok(Self { input: input.clone(), session, landmarks, size, min_score, memory: Vec::new() })
     }
 }
 
 impl FaceDetector for UltraFace {
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
         let size = self.size.for_picture(picture.dimensions(), FREE_SIDE);
-        let boxed = letterbox(picture, size, Channels::Rgb, 127.0, 1.0 / 128.0);
+        let memory = std::mem::take(&mut self.memory);
+        let boxed = letterbox(picture, size, Channels::Rgb, 127.0, 1.0 / 128.0, memory);
         let input = (self.input.as_str(), boxed.tensor.view().into());
         let [scores, boxes] = self.session.run(&[input], ["scores", "boxes"])?;
+        let scale = boxed.scale;
+        self.memory = boxed.into_memory();
         let (scores, boxes) =
             (scores.as_slice().unwrap_or_default(), boxes.as_slice().unwrap_or_default());
         if scores.len() * 2 != boxes.len() || scores.is_empty() {
@@ -87,7 +92,7 @@ impl FaceDetector for UltraFace {
                 reason: format!("{} scores and {} corners", scores.len(), boxes.len()),
             });
         }
-        let (width, height) = (size.0 as f32 / boxed.scale, size.1 as f32 / boxed.scale);
+        let (width, height) = (size.0 as f32 / scale, size.1 as f32 / scale);
         let found: Vec<(f32, Rect)> = scores
             .chunks_exact(2)
             .zip(boxes.chunks_exact(4))

@@ -27,6 +27,8 @@ pub struct YuNet {
     input: String,
     size: InputSize,
     min_score: f32,
+    /// Of the picture before.
+    memory: Vec<f32>,
 }
 
 impl YuNet {
@@ -59,7 +61,7 @@ impl YuNet {
                 return Err(fail(&format!("it has no output {name}")));
             }
         }
-        Ok(Self { input: input.clone(), session, size, min_score })
+        Ok(Self { input: input.clone(), session, size, min_score, memory: Vec::new() })
     }
 }
 
@@ -73,11 +75,14 @@ fn output_names() -> Vec<String> {
 impl FaceDetector for YuNet {
     fn detect(&mut self, picture: &RgbImage) -> Result<Vec<Detection>, FaceError> {
         let size = self.size.for_picture(picture.dimensions(), FREE_SIDE);
-        let boxed = letterbox(picture, size, Channels::Bgr, 0.0, 1.0);
+        let memory = std::mem::take(&mut self.memory);
+        let boxed = letterbox(picture, size, Channels::Bgr, 0.0, 1.0, memory);
         let names = output_names();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let outputs =
             self.session.run_named(&[(&self.input, boxed.tensor.view().into())], &names)?;
+        let scale = boxed.scale;
+        self.memory = boxed.into_memory();
         let mut found = Vec::new();
         for (level, stride) in STRIDES.into_iter().enumerate() {
             let flat = |kind: usize| outputs[kind * 3 + level].as_slice().unwrap_or_default();
@@ -109,15 +114,10 @@ impl FaceDetector for YuNet {
                 let (x, y) = ((column + b[0]) * s - 0.5 * w, (row + b[1]) * s - 0.5 * h);
                 let k = &kps[10 * cell..10 * cell + 10];
                 let landmarks = std::array::from_fn(|i| Point {
-                    x: (k[2 * i] + column) * s / boxed.scale,
-                    y: (k[2 * i + 1] + row) * s / boxed.scale,
+                    x: (k[2 * i] + column) * s / scale,
+                    y: (k[2 * i + 1] + row) * s / scale,
                 });
-                let bbox = Rect {
-                    x: x / boxed.scale,
-                    y: y / boxed.scale,
-                    w: w / boxed.scale,
-                    h: h / boxed.scale,
-                };
+                let bbox = Rect { x: x / scale, y: y / scale, w: w / scale, h: h / scale };
                 found.push(Detection { bbox, landmarks, score });
             }
         }
