@@ -2,14 +2,15 @@
 
 /// A block of at least so many bytes has pages of its own, which go back to the system with it.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-const LARGE_BYTES: libc::c_int = 256 * 1024;
+const LARGE_BYTES: libc::c_int = 1024 * 1024;
 
 /// Lets it give back what is free. To be called before there are threads; see mallopt(3).
 ///
 /// - As many arenas as there are cores, not eight times as many: threads of libraries come and go, and each arena keeps
 ///   what was free in it when they went. After hours of replays that made 540 MB of 365 (two cores; benches/LEDGER.md).
 /// - Large blocks apart, whatever was freed before: left to itself the allocator raises that threshold to 32 MB, pictures
-///   and tensors then lie among small blocks that stay, and an hour of replays holds 410 MB where it needs some 300.
+///   and tensors then lie among small blocks that stay, and an hour of replays holds 410 MB where it needs some 300. Not
+///   smaller: a decoder's frames come and go by the thousand, and pages that are new each time cost more than the frames.
 ///
 /// The variables `MALLOC_ARENA_MAX` and `MALLOC_MMAP_THRESHOLD_` count more.
 pub fn give_back() {
