@@ -88,6 +88,8 @@ pub struct Undecided {
     pub(super) asked: Option<Asked>,
     /// Faces and voices of which something changed since it was looked at who is one with whom.
     pub(super) touched: BTreeSet<EntityId>,
+    /// Faces and voices that were surely met lately, with the percepts' ends.
+    pub(super) met: Vec<(Timestamp, EntityId)>,
 }
 
 /// A camera's analysed frame: which tracks were visible.

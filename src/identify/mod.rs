@@ -21,6 +21,7 @@ mod faces;
 pub mod gallery;
 mod hear;
 mod introductions;
+mod late;
 pub mod ledger;
 mod likeness;
 pub mod link;
@@ -71,8 +72,6 @@ use introductions::Spellings;
 use merge::Ties;
 use objects::Objects;
 
-/// After that long an open percept gets the likeliest answer or none, seconds.
-const DECIDE_AFTER_SECS: f64 = 300.0;
 /// What one turn counts at most for a face whose mouth tells nothing, in links (`link_secs`): not quite two, so that what was
 /// linked on one occasion gives way to who is heard on two. A second at least.
 const LINKS_PER_TURN: f64 = 1.9;
@@ -420,7 +419,12 @@ impl Resolver {
                 out.new_persons.push(person);
             }
         }
-        self.decide_old(clip.span.end.plus_secs(-DECIDE_AFTER_SECS), ledger, &mut out);
+        let ends =
+            tracks.iter().filter_map(|track| Some((track.span.end, *face_of.get(&track.id)?)));
+        let spoken =
+            turns.iter().filter_map(|turn| Some((turn.span.end, *voice_of.get(&turn.id)?)));
+        self.undecided.met.extend(ends.chain(spoken));
+        self.decide_old(clip.span.end.plus_secs(-late::DECIDE_AFTER_SECS), ledger, &mut out);
         self.write_evidence(ledger);
 
         for track in &tracks {
@@ -771,49 +775,6 @@ impl Resolver {
             Some(Mouth::Silent) if !self.undecided.in_step => Mouth::Doubtful,
             Some(mouth) => mouth,
             None => Mouth::Unclear,
-        }
-    }
-
-    /// Open percepts that ended before `until` get the likeliest known face or voice, or none for good. What was seen during a
-    /// turn that gets one is evidence from then on, too, by how sure it is.
-    fn decide_old(&mut self, until: Timestamp, ledger: &mut dyn Ledger, out: &mut IdentifiedClip) {
-        let best = |resolver: &Self, kind, probe: &Probe, barred: &[EntityId]| {
-            let thresholds = resolver.thresholds(kind);
-            resolver
-                .best_two_heads(kind, probe, barred)
-                .filter(|(_, top, second)| {
-                    *top >= thresholds.likely() && top - second >= 0.5 * thresholds.margin
-                })
-                .map(|(head, top, _)| (head, 0.8 * thresholds.confidence(top)))
-        };
-        let (old, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undecided.tracks)
-            .into_iter()
-            .partition(|track| track.span.start < until);
-        self.undecided.tracks = open;
-        for track in old {
-            let vectors = track.samples.iter().map(|s| (s.embedding.clone(), s.quality)).collect();
-            let found = best(self, EntityKind::Face, &Probe::new(vectors), &track.barred);
-            if let Some((face, confidence)) = found {
-                for clip in track.clips {
-                    ledger.late_track(clip, track.track, face, confidence);
-                }
-            }
-        }
-        let (old, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undecided.turns)
-            .into_iter()
-            .partition(|turn| turn.span.end < until);
-        self.undecided.turns = open;
-        for turn in old {
-            let probe = Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]);
-            if let Some((voice, confidence)) = best(self, EntityKind::Voice, &probe, &[]) {
-                ledger.late_turn(turn.clip, turn.turn, voice, confidence);
-                out.late_turns.push((turn.clip, turn.turn, voice));
-                if !turn.overlapped && !self.persons.is_aside(voice) {
-                    let weight = f64::from(confidence);
-                    let certain = (weight, &BTreeSet::new());
-                    self.count_heard(turn.clip, voice, (&turn.seen, &turn.mouths), certain);
-                }
-            }
         }
     }
 }

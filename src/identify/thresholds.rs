@@ -25,19 +25,15 @@ pub struct MatchThresholds {
     pub seconds_count: bool,
     /// How alike others are; `None`: nobody measured it, so that it does not matter how many are known.
     pub others: Option<Others>,
-    /// No less makes a percept rather a known one than not, when no more evidence will come; see [`Self::likely`].
-    pub least_likely: f32,
 }
 
-/// Of so many percepts of somebody who is unknown one may be taken for a known one at once.
+/// Of so many percepts of somebody who is unknown one may be taken for a known one.
 const WRONG_ONE_IN: f64 = 1000.0;
-/// The same of those that stayed open until no more evidence came.
-const WRONG_LATE_ONE_IN: f64 = 100.0;
 
 impl From<&Thresholds> for MatchThresholds {
     fn from(calibrated: &Thresholds) -> Self {
         let Thresholds { accept, maybe, margin, merge, others, .. } = *calibrated;
-        Self { accept, maybe, margin, merge, seconds_count: true, others, least_likely: -1.0 }
+        Self { accept, maybe, margin, merge, seconds_count: true, others }
     }
 }
 
@@ -50,7 +46,6 @@ impl MatchThresholds {
         merge: 1.0,
         seconds_count: false,
         others: None,
-        least_likely: -1.0,
     };
 
     /// The same operating points moved so that `accept` is the given cosine.
@@ -66,20 +61,12 @@ impl MatchThresholds {
     /// pairs of two people that are at least so alike. `accept` is no less than keeps that below one in [`WRONG_ONE_IN`]; the
     /// tail beyond what was measured is that of a normal distribution with the measured mean and deviation. Up to some tens of
     /// known ones that is less than what was calibrated, and nothing moves.
-    ///
-    /// `least_likely` is held against the same tail, at one in [`WRONG_LATE_ONE_IN`]: the best of many strangers lies in the band
-    /// between `maybe` and `accept` as a rule, however far both have moved.
     #[must_use]
     pub fn among(self, known: usize) -> Self {
         let Some(others) = self.others else { return self };
-        let bound = |one_in: f64| {
-            let far = 1.0 / (one_in * known.max(1) as f64);
-            (others.mean + others.deviation * deviations_above(far) as f32).min(MOST_ACCEPT)
-        };
-        let accept = bound(WRONG_ONE_IN);
-        let moved = if accept > self.accept { self.with_accept(accept) } else { self };
-        let least_likely = self.least_likely.max(bound(WRONG_LATE_ONE_IN)).min(moved.accept);
-        Self { least_likely, ..moved }
+        let far = 1.0 / (WRONG_ONE_IN * known.max(1) as f64);
+        let accept = others.mean + others.deviation * deviations_above(far) as f32;
+        if accept > self.accept { self.with_accept(accept.min(MOST_ACCEPT)) } else { self }
     }
 
     /// The same for what seconds say nothing about: views of a face.
@@ -111,11 +98,18 @@ impl MatchThresholds {
     }
 
     /// From which cosine something is rather a known one than not, when no more evidence will come: `maybe`; for views, of
-    /// which one says little, midway to `accept`; among many `least_likely`.
+    /// which one says little, midway to `accept`.
     #[must_use]
     pub fn likely(self) -> f32 {
-        let few = if self.seconds_count { self.maybe } else { 0.5 * (self.maybe + self.accept) };
-        few.max(self.least_likely)
+        if self.seconds_count { self.maybe } else { 0.5 * (self.maybe + self.accept) }
+    }
+
+    /// The same where so many come into question. Where `accept` has to rise for them, the one most like a stranger lies
+    /// between `maybe` and `accept` as a rule, and nothing below `accept` is likely.
+    #[must_use]
+    pub fn likely_among(self, known: usize) -> f32 {
+        let among = self.among(known);
+        if among.accept > self.accept { among.accept } else { among.likely() }
     }
 
     /// From which cosine, against a gallery as it is, a turn that was found to be that voice may teach it: midway from `maybe`
@@ -172,17 +166,13 @@ mod tests {
         }
         for model in ["mobilefacenet", "campplus", "faceapi_descriptor"] {
             let t = calibrated(model);
-            let few = t.among(10);
-            assert_eq!(MatchThresholds { least_likely: t.least_likely, ..few }, t, "{model}");
-            assert_eq!(t.among(5).likely(), t.likely(), "{model}");
+            assert_eq!(t.among(10), t, "{model}");
+            assert_eq!(t.likely_among(10), t.likely(), "{model}");
             let mut last = t;
             for known in [100, 1000, 10_000] {
                 let now = t.among(known);
                 assert!(now.accept > last.accept && now.maybe > last.maybe, "{model} {known}");
-                assert!(
-                    now.likely() > last.likely() && now.likely() < now.accept,
-                    "{model} {known}"
-                );
+                assert_eq!(t.likely_among(known), now.accept, "{model} {known}");
                 assert!(now.maybe < now.accept && now.accept < now.merge && now.merge < 1.0);
                 last = now;
             }

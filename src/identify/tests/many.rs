@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::identify::SharedResolver;
+use crate::identify::late::DECIDE_AFTER_SECS;
 
 fn face_of(ledger: &TestLedger, index: u32, track: u64) -> Option<EntityId> {
     let clip = ClipId { session: SessionId(1), index };
@@ -100,4 +101,52 @@ fn a_start_compares_nothing_and_decides_as_if_it_had_gone_on() {
         .collect();
     let ((on, _), (again, _)) = (run(&clips, false), run(&clips, true));
     assert_eq!(on, again);
+}
+
+#[test]
+fn among_many_a_likely_voice_is_theirs_who_were_surely_there() {
+    let settings = Identity::default();
+    let (faces, voices) = (calibrated("mobilefacenet"), calibrated("campplus"));
+    let of = |rows: &IdentityRows, undecided: Undecided| {
+        Resolver::from_rows(rows, undecided, &settings, faces, voices)
+    };
+    const KNOWN: u32 = 30;
+    let asked = voices.among(KNOWN as usize);
+    assert!(asked.accept > voices.accept, "so many that more is asked");
+    let cosine = asked.maybe + 0.6 * (asked.accept - asked.maybe);
+    let voice_of = |known: u32, heard_before: bool| {
+        let mut ledger = TestLedger::default();
+        let mut now = of(&IdentityRows::default(), Undecided::default());
+        let heard = |index: u32, who: usize| {
+            let from = 30.0 * f64::from(index) + 1.0;
+            let mut clip = clip(index, &[], &[(who, from, from + 8.0)]);
+            clip.looked.clear();
+            clip
+        };
+        for who in 0..known {
+            now.resolve(&heard(who, who as usize), &mut ledger);
+        }
+        // Half an hour later, by then nobody was there.
+        let later = known + 60;
+        if heard_before {
+            now.resolve(&heard(later - 2, 0), &mut ledger);
+        }
+        let mut reply = heard(later, 0);
+        reply.turns[0] =
+            turn(9_999, (0, 30.0 * f64::from(later) + 1.0, 30.0 * f64::from(later) + 4.0));
+        reply.turns[0].embedding = Some(like_first(cosine, 31));
+        now.resolve(&reply, &mut ledger);
+        let open = ledger.turns[&(SessionId(1), TurnId(9_999))].voice;
+        assert_eq!(open, None, "it stays open for now");
+        // What it takes is in the checkpoint.
+        let config = bincode::config::standard();
+        let blob = bincode::serde::encode_to_vec(now.undecided(), config).unwrap();
+        let (undecided, _) = bincode::serde::decode_from_slice(&blob, config).unwrap();
+        let mut now = of(&ledger.rows(), undecided);
+        now.resolve(&heard(later + 1 + (DECIDE_AFTER_SECS / 30.0) as u32, 1), &mut ledger);
+        ledger.turns[&(SessionId(1), TurnId(9_999))].voice
+    };
+    assert_eq!(voice_of(KNOWN, true), Some(id("voice_1")));
+    assert_eq!(voice_of(KNOWN, false), None, "a stranger resembles one of many");
+    assert_eq!(voice_of(3, false), Some(id("voice_1")), "of few it is likely one");
 }
