@@ -29,7 +29,7 @@ demo:
 	@PROFILE="$(PROFILE)" VIDEO="$(VIDEO)" CAMERA="$(CAMERA)" SET="$(SET)" scripts/demo.sh
 
 test:
-	@scripts/setup.sh dev
+	@scripts/setup.sh dev tests
 	@scripts/test.sh
 
 test-llm:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Brings everything that building, testing and the demo need. Run again at any time: what is done is skipped.
 #
-#   scripts/setup.sh [dev|release]     which build of engramd fetches the models (the one you need anyway)
+#   scripts/setup.sh [dev|release] [tests]     which build of engramd fetches the models (the one you need anyway);
+#                                              tests: they are compiled meanwhile
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 profile=${1:-release}
@@ -66,6 +67,11 @@ dev) cargo build --quiet --locked --bin engramd; engramd=target/debug/engramd ;;
 release) cargo build --quiet --locked --release --bin engramd; engramd=target/release/engramd ;;
 *) die "unknown build \`$profile\`: dev or release" ;;
 esac
+tests=
+if [ "${2:-}" = tests ]; then
+    cargo build --quiet --locked --tests > target/.setup/tests.log 2>&1 &
+    tests=$!
+fi
 mkdir -p target/models
 mirror=()
 [ -d ../shared/models ] && mirror=(--mirror ../shared/models)
@@ -89,5 +95,9 @@ else
     else
         warn "the demo recording could not be made; \`make demo VIDEO=file.mp4\` shows engram on a video of yours"
     fi
+fi
+if [ -n "$tests" ] && ! wait "$tests"; then
+    cat target/.setup/tests.log >&2
+    die "the tests do not compile"
 fi
 say "ready: make test, make demo"
