@@ -161,8 +161,7 @@ impl MicrophoneStage {
             let open = self.finder.open_turn();
             for turn in &mut underway {
                 for shown in turn.show(&self.present) {
-                    if self.partials.is_some()
-                        && let Some(ended) = EndedTurn::ask(shown, &self.jobs, &self.settings.inbox)
+                    if let Some(ended) = EndedTurn::ask(shown, &self.jobs, &self.settings.inbox)
                         && parts.send(Part::Ended(Box::new(ended))).is_err()
                     {
                         return;

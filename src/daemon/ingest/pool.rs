@@ -299,6 +299,13 @@ impl JobQueue {
         }
         Some(pending)
     }
+
+    /// The same before the turn's clip asks; `None` also where there is no place in the queue: then the clip does.
+    #[must_use]
+    pub fn words_ahead(&self, turn: SpeechTurn) -> Option<Pending<Transcript>> {
+        let (task, pending) = recognising(Kind::Words, turn);
+        self.0.words.as_ref()?.try_put(Kind::Words, task).then_some(pending)
+    }
 }
 
 fn recognising(kind: Kind, turn: SpeechTurn) -> (Task<Recogniser>, Pending<Transcript>) {

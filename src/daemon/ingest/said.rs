@@ -1,5 +1,5 @@
-//! What was said, from the turn's end to its clip's seal: words are asked for at once, shown with the open window under the
-//! id that the utterance will have, and handed to the clip. Live only; a replay asks when it seals.
+//! What was said, from the turn's end to its clip's seal: words are asked for at once and handed to the clip. Live they are
+//! shown meanwhile, with the open window, under the id that the utterance will have; a replay's are only there sooner.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl EndedTurn {
         if own || turn.overlapped || turn.words.is_some() {
             return None;
         }
-        let words = jobs.words(turn.clone(), false)?;
+        let words = jobs.words_ahead(turn.clone())?;
         Some(Self { turn, words })
     }
 }
@@ -75,8 +75,8 @@ impl Said {
         !self.awaited.is_empty()
     }
 
-    /// Shows the words that have come.
-    pub(super) fn show(&mut self, showing: &Showing<'_>) {
+    /// Takes in the words that have come, and shows them.
+    pub(super) fn take_in(&mut self, showing: Option<&Showing<'_>>) {
         let mut come = Vec::new();
         self.awaited.retain(|_, ended| match ended.words.try_recv() {
             Err(TryRecvError::Empty) => true,
@@ -97,7 +97,7 @@ impl Said {
         for (mut turn, words) in come {
             let stretch = stretch(&turn);
             turn.words.clone_from(&words);
-            if let Some(id) = showing.show(&turn) {
+            if let Some(id) = showing.and_then(|showing| showing.show(&turn)) {
                 self.ids.insert(stretch.clone(), id);
             }
             self.known.insert(stretch, words);
@@ -212,7 +212,8 @@ mod tests {
             self.said.expect(EndedTurn { turn: turn.clone(), words });
             let memorizer = Memorizer::new(None);
             let (memory, inbox, present) = (&self.memory, &self.inbox, &self.present);
-            self.said.show(&Showing { memory, memorizer: &memorizer, inbox, present });
+            let showing = Showing { memory, memorizer: &memorizer, inbox, present };
+            self.said.take_in(Some(&showing));
         }
 
         fn found(&self) -> Vec<MemoryId> {

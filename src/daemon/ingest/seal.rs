@@ -187,7 +187,7 @@ impl Sealer {
     fn next_part(&mut self, parts: &Receiver<Part>) -> Result<Option<Part>, IngestError> {
         loop {
             self.commit_late()?;
-            self.show_said();
+            self.take_said();
             let every = match (self.said.is_awaiting(), self.late.is_empty()) {
                 (true, _) => SAID_EVERY,
                 (false, false) => LATE_EVERY,
@@ -208,15 +208,16 @@ impl Sealer {
         }
     }
 
-    /// Shows the words that have come of turns that have ended.
-    fn show_said(&mut self) {
-        let Self { said, settings, present, .. } = self;
-        said.show(&Showing {
+    /// Takes in the words that have come of turns that have ended, and shows them, live.
+    fn take_said(&mut self) {
+        let Self { said, settings, present, stopping, .. } = self;
+        let showing = Showing {
             memory: &settings.memory,
             memorizer: &settings.memorizer,
             inbox: &settings.inbox,
             present,
-        });
+        };
+        said.take_in(stopping.is_some().then_some(&showing));
     }
 
     /// Commits the late words that are there by now.
