@@ -141,7 +141,7 @@ fn what_is_said_across_the_end_of_a_clip_is_found_before_the_next_one_is_sealed(
     let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
     let listener = Listener::connect(v5);
     listener.expect("status", 60, |status| status["state"] == "online");
-    let args = json!({"query": "", "kinds": ["utterance"], "limit": 100});
+    let args = json!({"query": "green parcel", "kinds": ["utterance"], "limit": 100});
     let mut open = BTreeMap::new();
     let across =
         wait_for("a turn across the end of a clip, found before it was sealed", 60, || {

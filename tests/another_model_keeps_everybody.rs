@@ -17,9 +17,6 @@ fn seen(robot: &Robot) -> Vec<String> {
     ids
 }
 
-/// Where it does not matter whose mouth moves.
-const UNWATCHED: &str = "active_speaker.on=false";
-
 fn to_edge(robot: &mut Robot) {
     for setting in &mut robot.settings {
         *setting = setting.replace("models.set=\"open\"", "models.set=\"edge\"");
@@ -30,7 +27,8 @@ fn to_edge(robot: &mut Robot) {
 fn learned_with_open_known_with_edge() {
     let video = need!("recordings/two_people_dev.mp4");
     let video = video.to_str().unwrap_or_default();
-    let mut robot = Robot::new("open").set(UNWATCHED);
+    // (Faces alone are looked at.)
+    let mut robot = Robot::new("open").set("active_speaker.on=false");
     robot.json_lines(&["replay", video, "--duration", "40", "--json"]);
     let before = seen(&robot);
     assert_eq!(before.len(), 2, "{before:?}");
@@ -57,7 +55,7 @@ fn heard(robot: &Robot) -> Vec<String> {
 fn voices_learned_with_the_network_before_are_known_with_this_one() {
     let video = need!("recordings/two_people_dev.mp4");
     let video = video.to_str().unwrap_or_default();
-    let mut robot = Robot::new("edge").set("voice.network=\"ge2e\"").set(UNWATCHED);
+    let mut robot = Robot::new("edge").set("voice.network=\"ge2e\"");
     robot.json_lines(&["replay", video, "--json"]);
     let before = heard(&robot);
     assert_eq!(before.len(), 2, "{before:?}");
@@ -80,7 +78,7 @@ fn person(robot: &Robot, id: &str) -> Value {
 fn what_was_kept_of_somebody_in_part_is_enough() {
     let video = need!("recordings/two_people_dev.mp4");
     let video = video.to_str().unwrap_or_default();
-    let mut robot = Robot::new("open").set("privacy.media=false").set(UNWATCHED);
+    let mut robot = Robot::new("open").set("privacy.media=false");
     robot.json_lines(&["replay", video, "--duration", "25", "--json"]);
     for setting in &mut robot.settings {
         *setting = setting.replace("privacy.media=false", "privacy.media=true");
