@@ -95,18 +95,24 @@ fn an_answer_that_is_heard_again_is_the_robots_own() {
     assert!(!told.is_empty() && told.iter().all(|one| one["turn"] != turns[0][0]), "{told:?}");
 }
 
-#[test]
-fn what_was_just_said_is_found_before_its_clip_is_sealed_and_keeps_its_id() {
-    let recording = need!("recordings/two_people_dev.mp4");
+/// A robot that lives by that configuration, and of whatever is said hears that the parcel is on the shelf.
+fn hearing_of_the_parcel(live: &str) -> (Robot, Daemon, Listener) {
     let (robot, _, v5) = embedded();
     let (server, _) = slow_recogniser(Duration::ZERO, &[PARCEL]);
     let robot = robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"));
-    // No clip is sealed before the robot is stopped.
-    let live = heard_live(&recording).replace("clip_secs = 5.0", "clip_secs = 300.0");
-    let config = configure(&robot, &live);
+    let config = configure(&robot, live);
     let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
     let listener = Listener::connect(v5);
     listener.expect("status", 60, |status| status["state"] == "online");
+    (robot, daemon, listener)
+}
+
+#[test]
+fn what_was_just_said_is_found_before_its_clip_is_sealed_and_keeps_its_id() {
+    let recording = need!("recordings/two_people_dev.mp4");
+    // No clip is sealed before the robot is stopped.
+    let live = heard_live(&recording).replace("clip_secs = 5.0", "clip_secs = 300.0");
+    let (robot, daemon, listener) = hearing_of_the_parcel(&live);
     let args = json!({"query": "green parcel", "kinds": ["utterance"]});
     let found = wait_for("what was just said", 60, || {
         let found = listener.ask("query", &json!({"verb": "recall", "args": args}));
@@ -134,13 +140,7 @@ fn what_was_just_said_is_found_before_its_clip_is_sealed_and_keeps_its_id() {
 #[test]
 fn what_is_said_across_the_end_of_a_clip_is_found_before_the_next_one_is_sealed() {
     let recording = need!("recordings/two_people_dev.mp4");
-    let (robot, _, v5) = embedded();
-    let (server, _) = slow_recogniser(Duration::ZERO, &[PARCEL]);
-    let robot = robot.set("transcriber.kind=openai").set(&format!("transcriber.base_url={server}"));
-    let config = configure(&robot, &heard_live(&recording));
-    let daemon = Daemon::start(&robot, &["run", "--config", config.to_str().unwrap()]);
-    let listener = Listener::connect(v5);
-    listener.expect("status", 60, |status| status["state"] == "online");
+    let (_robot, daemon, listener) = hearing_of_the_parcel(&heard_live(&recording));
     let args = json!({"query": "green parcel", "kinds": ["utterance"], "limit": 100});
     let mut open = BTreeMap::new();
     let across =

@@ -63,15 +63,13 @@ impl Resolver {
         probe: &Probe,
         barred: &[EntityId],
     ) -> Option<(EntityId, f32)> {
-        let all = self.thresholds(kind);
-        let calibrated = if kind == EntityKind::Face { self.faces } else { self.voices };
+        let (calibrated, all) = (self.calibrated(kind), self.thresholds(kind));
         let is_clear = |top: f32, second: f32, known: usize| {
             let least = calibrated.likely_among(known);
             top >= least && top - second >= 0.5 * calibrated.margin
         };
-        let known = self.centres.count(kind) + self.cold.count(kind);
         let of_all = self.best_two_heads(kind, probe, barred);
-        let of_all = of_all.filter(|(_, top, second)| is_clear(*top, *second, known));
+        let of_all = of_all.filter(|(_, top, second)| is_clear(*top, *second, self.known(kind)));
         let are_many = all.accept > calibrated.accept;
         let of_met = || {
             let met = self.met_about(kind, at, barred);

@@ -618,8 +618,17 @@ impl Resolver {
 
     /// What is asked of likenesses, so many faces or voices being known.
     fn thresholds(&self, kind: EntityKind) -> MatchThresholds {
-        let calibrated = if kind == EntityKind::Face { self.faces } else { self.voices };
-        calibrated.among(self.centres.count(kind) + self.cold.count(kind))
+        self.calibrated(kind).among(self.known(kind))
+    }
+
+    /// What was calibrated, however many are known.
+    fn calibrated(&self, kind: EntityKind) -> MatchThresholds {
+        if kind == EntityKind::Face { self.faces } else { self.voices }
+    }
+
+    /// How many faces or voices are known.
+    fn known(&self, kind: EntityKind) -> usize {
+        self.centres.count(kind) + self.cold.count(kind)
     }
 
     fn galleries_of(&self, ids: &[EntityId]) -> Vec<&Gallery> {
