@@ -155,7 +155,8 @@ fn what_is_said_across_the_end_of_a_clip_is_found_before_the_next_one_is_sealed(
                 };
                 // (Times of one form compare as text.)
                 let shown = listener.ask("query", &json!({"verb": "show", "args": {"what": clip}}));
-                open.get(&id) == Some(&start) && start < shown["clip"]["span"]["start"].to_string()
+                let sealed = shown["clip"]["span"]["start"].to_string();
+                open.get(&id) == Some(&start) && start < sealed
             })
         });
     assert!(across["text"].as_str().unwrap().contains(PARCEL), "{across}");
