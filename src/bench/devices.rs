@@ -25,7 +25,7 @@ use crate::models::Job;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::{ActiveSpeaker as _, CROPS_PER_SEC, Crop, LrAsd, SIDE};
 use crate::perceive::face;
-use crate::perceive::voice::eres2netv2::layout::generated;
+use crate::perceive::voice::embed::eres2netv2::layout::generated;
 use crate::perceive::voice::{Eres2NetV2, SpeakerEmbedder as _, Variant};
 use crate::percept::{Embedding, Word};
 use crate::runtime::{onnx, torch};

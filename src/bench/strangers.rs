@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::identify::gallery::{Gallery, Probe};
+use crate::identify::matching::gallery::{Gallery, Probe};
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::Exemplar;
 use crate::percept::Embedding;

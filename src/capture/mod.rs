@@ -3,28 +3,21 @@
 //! A [`Recording`] (video or sound file, bag) is opened, looked into and played: lossless, in event time
 //! order, the same items every time. [`LiveSources`] run cameras and microphones: what nobody takes in
 //! time is dropped, oldest first, and counted; a source that dies comes back. Pixels stay as they came;
-//! [`picture::to_rgb`] converts the few frames that are analysed.
+//! [`image::picture::to_rgb`] converts the few frames that are analysed.
 
+mod audio;
 pub mod bag;
-mod blocks;
 mod damage;
-mod downmix;
-mod drift;
 mod error;
 mod gst;
-mod jpeg;
+pub mod image;
 mod live;
 mod options;
 mod part;
-pub mod picture;
-mod pixels;
 mod playback;
-pub mod raw_image;
 mod recording;
-mod sound;
-mod yuv;
 
-pub use blocks::{BLOCK_SAMPLES, Blocks, Stamps};
+pub use audio::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 pub use damage::{Cause, Damage, Tally};
 pub use error::CaptureError;
 pub use live::{

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::ingest::PerceiverSet;
-use crate::capture::picture::{PHOTO_SIDE_PX, decode, photograph};
+use crate::capture::image::picture::{PHOTO_SIDE_PX, decode, photograph};
 use crate::config::FacePerception;
 use crate::geometry::Rect;
 use crate::identify::{Lesson, wav};
@@ -17,7 +17,7 @@ use crate::media::{Block, SAMPLE_RATE};
 use crate::memory::model::{Exemplar, Media, MediaKind};
 use crate::mqtt::Refusal;
 use crate::perceive::face::Detection;
-use crate::perceive::face::quality::{Flaw, quality, worst};
+use crate::perceive::face::embed::quality::{Flaw, quality, worst};
 use crate::perceive::speech::from_wav;
 use crate::perceive::voice::{RawTurn, TurnFinder, VoiceError};
 use crate::percept::{Embedding, Face, FrameFaces};

@@ -3,7 +3,7 @@
 //! Runs when a session is put together, in one commit, and only when a gallery is of another model than the
 //! one that runs. Of a gallery of which a part was kept that part is learned, and the rest is retired: a gallery is of one
 //! model. Who has no picture or sound left stays, is marked as unmatchable, and is met again by other evidence
-//! ([`crate::identify::unmatchable`]).
+//! ([`crate::identify::persons::unmatchable`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::assemble::AssembleError;
 use super::ingest::PerceiverSet;
 use crate::config::sections::FacePerception;
-use crate::identify::unmatchable::restated;
+use crate::identify::persons::unmatchable::restated;
 use crate::ids::{EntityId, EntityKind, ModelHash};
 use crate::memory::model::{Exemplar, PairEvidence};
 use crate::memory::{Memory, View};

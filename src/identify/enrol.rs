@@ -4,8 +4,8 @@
 //! evidence does not overrule it.
 
 use super::Resolver;
-use super::gallery::Probe;
 use super::ledger::Ledger;
+use super::matching::gallery::Probe;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Exemplar, Media, Merge, NameRow, NameSource};
 use crate::names::are_same;

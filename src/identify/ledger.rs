@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::hear::Asked;
+use super::evidence::hear::Asked;
 use super::objects::OpenObject;
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;

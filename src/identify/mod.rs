@@ -12,46 +12,30 @@
 //! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
 //! other half (`unmatchable`).
 
-mod candidates;
-mod centres;
-pub mod cluster;
 mod enrol;
 pub mod evidence;
-mod faces;
-pub mod gallery;
-mod hear;
-mod introductions;
-mod late;
 pub mod ledger;
-mod likeness;
-pub mod link;
-mod merge;
-pub mod names;
+pub mod matching;
 mod objects;
 mod persons;
-mod rows;
 mod shared;
-mod short;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
-pub mod thresholds;
-pub mod unmatchable;
-mod voices;
 mod wav;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 pub use enrol::{EnrolError, Enrolled, Enrolment, Lesson};
-pub use introductions::{Introductions, Naming};
+pub use evidence::introductions::{Introductions, Naming};
 pub use ledger::{IdentityRows, Ledger, Undecided};
+pub use matching::thresholds::MatchThresholds;
 pub use persons::Persons;
-pub use rows::{identity_rows, who_is_who};
+pub use persons::rows::{identity_rows, who_is_who};
 pub use shared::{Guess, Guesses, ResolverGuard, SharedResolver};
-pub use thresholds::MatchThresholds;
 pub use wav::{snippet, wav};
 
 pub(crate) use ledger::pinned::file;
@@ -63,14 +47,14 @@ use crate::memory::model::{
 };
 use crate::percept::{ClipPercepts, FaceTrack, Life, SpeechTurn};
 use crate::time::Timestamp;
-use candidates::{Candidates, Idle};
-use centres::Centres;
+use evidence::introductions::Spellings;
 use evidence::{Evidence, Moment, Mouth};
-use faces::Given;
-use gallery::{Gallery, Probe};
-use introductions::Spellings;
-use merge::Ties;
+use matching::candidates::{Candidates, Idle};
+use matching::centroids::Centres;
+use matching::faces::Given;
+use matching::gallery::{Gallery, Probe};
 use objects::Objects;
+use persons::merge::Ties;
 
 /// What one turn counts at most for a face whose mouth tells nothing, in links (`link_secs`): not quite two, so that what was
 /// linked on one occasion gives way to who is heard on two. A second at least.
@@ -424,7 +408,11 @@ impl Resolver {
         let spoken =
             turns.iter().filter_map(|turn| Some((turn.span.end, *voice_of.get(&turn.id)?)));
         self.undecided.met.extend(ends.chain(spoken));
-        self.decide_old(clip.span.end.plus_secs(-late::DECIDE_AFTER_SECS), ledger, &mut out);
+        self.decide_old(
+            clip.span.end.plus_secs(-matching::late::DECIDE_AFTER_SECS),
+            ledger,
+            &mut out,
+        );
         self.write_evidence(ledger);
 
         for track in &tracks {
@@ -605,7 +593,7 @@ impl Resolver {
         let score = |index: usize| {
             known[index].iter().map(|gallery| gallery.score(probe)).fold(-1.0_f32, f32::max)
         };
-        let (index, top, second) = cluster::best_two(near, score)?;
+        let (index, top, second) = matching::cluster::best_two(near, score)?;
         Some((heads[index], top, second))
     }
 
@@ -698,7 +686,7 @@ impl Resolver {
         &self,
         clip: &ClipPercepts,
         turns: &[&SpeechTurn],
-        voices: &voices::Voices,
+        voices: &matching::voices::Voices,
         voice: &dyn Fn(Given) -> EntityId,
     ) -> Vec<(EntityId, Seen, Mouths)> {
         let mut heard = Vec::new();
@@ -709,7 +697,7 @@ impl Resolver {
         }
         for turn in turns {
             if let Some((given, _, true)) = voices.given.get(&turn.id) {
-                let mouths = voices::mouths_of(clip, turn.id);
+                let mouths = matching::voices::mouths_of(clip, turn.id);
                 heard.push((voice(*given), self.seen_during(turn), mouths));
             }
         }

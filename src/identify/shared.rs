@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arc_swap::ArcSwap;
 
-use super::centres::Centres;
-use super::gallery::Probe;
+use super::matching::centroids::Centres;
+use super::matching::gallery::Probe;
 use super::{MatchThresholds, Resolver};
 use crate::ids::{EntityId, EntityKind};
 use crate::percept::Embedding;
@@ -71,7 +71,7 @@ impl Guesses {
         thresholds: &MatchThresholds,
     ) -> Vec<Option<Guess>> {
         let near = self.centres.near(kind, embeddings);
-        let of = |(embedding, near): (&&Embedding, Vec<&super::centres::Row>)| {
+        let of = |(embedding, near): (&&Embedding, Vec<&super::matching::centroids::Row>)| {
             let probe = Probe::new(vec![((*embedding).clone(), 1.0)]);
             let mut heads: BTreeMap<EntityId, (f32, EntityId)> = BTreeMap::new();
             for row in near {
@@ -82,7 +82,7 @@ impl Guesses {
             }
             let heads: Vec<(EntityId, (f32, EntityId))> = heads.into_iter().collect();
             let all: Vec<usize> = (0..heads.len()).collect();
-            let (at, score, second) = super::cluster::best_two(&all, |at| heads[at].1.0)?;
+            let (at, score, second) = super::matching::cluster::best_two(&all, |at| heads[at].1.0)?;
             let clear = score >= thresholds.accept && score - second >= thresholds.margin;
             let (part, (_, person)) = heads[at];
             clear.then(|| Guess { part, person, confidence: thresholds.confidence(score) })

@@ -4,7 +4,7 @@ use super::spread::{Person, Spread};
 use crate::bench::BenchError;
 use crate::bench::random::SplitMix64;
 use crate::config::Config;
-use crate::identify::gallery::Gallery;
+use crate::identify::matching::gallery::Gallery;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Exemplar, Membership, NameRow, NameSource, PairEvidence, Presence};
 use crate::memory::{Draft, Memory};

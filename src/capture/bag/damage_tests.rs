@@ -3,9 +3,10 @@
 
 use std::path::Path;
 
+use super::container::segments::{Segment, Segmented as _};
+use super::container::{mcap, rosbag1, rosbag2};
 use super::seeds::{Sent, mcap_with, rosbag1_of};
-use super::segments::{Segment, Segmented as _};
-use super::{Bag, Found, mcap, rosbag1, rosbag2};
+use super::{Bag, Found};
 use crate::capture::damage::Cause;
 use crate::capture::recorded_tests::recording;
 
@@ -24,7 +25,7 @@ fn chunks() -> Vec<Vec<Sent>> {
         topic: "/audio/audio",
         kind: ("audio_common_msgs/msg/AudioData", "cdr"),
         log_time: T0 + number * 1_000_000,
-        data: super::cdr::Cdr::ros2().bytes(&[(); 200].map(|()| noise())).message(),
+        data: super::decode::cdr::Cdr::ros2().bytes(&[(); 200].map(|()| noise())).message(),
     };
     let chunk =
         |number: u64| (number * MESSAGES..(number + 1) * MESSAGES).map(&mut message).collect();
@@ -315,7 +316,7 @@ fn damage_in_real_recordings_costs_the_chunks_that_it_lies_on() {
 fn database(path: &Path, messages: u32) {
     std::fs::write(path, super::seeds::sqlite(false)).unwrap();
     let database = rusqlite::Connection::open(path).unwrap();
-    let sound = super::cdr::Cdr::ros2().bytes(&[7; 300]).message();
+    let sound = super::decode::cdr::Cdr::ros2().bytes(&[7; 300]).message();
     database.execute_batch("BEGIN").unwrap();
     for id in 100..100 + messages {
         let at = i64::try_from(T0).unwrap() + i64::from(id) * 1_000_000;

@@ -5,12 +5,13 @@ use gstreamer::prelude::*;
 use gstreamer_app::AppSink;
 use serde_json::{Value as Json, json};
 
-use super::cdr::Cdr;
-use super::message::{Decoded, SoundCoding, VideoCodec};
+use super::Connection;
+use super::decode::cdr::Cdr;
+use super::decode::definition;
+use super::decode::message::{Decoded, SoundCoding, VideoCodec};
 use super::seeds::{Sent, mcap_of, placeless_pose};
-use super::{Connection, definition};
-use crate::capture::picture::to_rgb;
-use crate::capture::sound::{Sample, SoundFormat};
+use crate::capture::audio::sound::{Sample, SoundFormat};
+use crate::capture::image::picture::to_rgb;
 use crate::capture::{Recording, ReplayOptions};
 use crate::ids::SourceId;
 use crate::media::{Frame, Item, Picture};
@@ -55,7 +56,7 @@ fn told(decoded: &Decoded<'_>) -> String {
             format!("{} pose {} {} {:.3} {}", at(stamp), pose.x, pose.y, pose.yaw, pose.frame)
         }
         Decoded::Transforms(all) => {
-            let one = |t: &super::frames::Transform| {
+            let one = |t: &super::decode::transform_tree::Transform| {
                 format!(
                     "{} {} in {} {:?} {:?}",
                     at(&t.stamp),

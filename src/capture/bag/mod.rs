@@ -7,35 +7,14 @@
 //! ```
 //!
 //! Each arrow is a module of its own; everything up to `play` is a pure function over bytes. Which topics
-//! are played is decided by their types ([`message::Role`]).
+//! are played is decided by their types ([`decode::message::Role`]).
 
-mod assumed;
-pub mod camera_info;
-mod cdr;
-mod clocks;
-mod codec;
-mod copies;
-pub mod definition;
-pub mod exercise;
-mod first_look;
-mod frames;
-mod g711;
-mod mcap;
-mod merged;
-pub mod message;
-mod metadata;
-mod plausible;
+mod container;
+pub mod decode;
+pub mod fuzz;
+mod order;
 mod play;
-mod rosbag1;
-mod rosbag2;
-mod seams;
-mod segments;
-mod sorter;
-mod sound;
-mod sqlite;
-pub mod told_words;
-pub mod value;
-mod walk;
+mod probe;
 mod writer;
 
 #[cfg(test)]
@@ -60,12 +39,12 @@ mod unusual_tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use camera_info::CameraInfos;
-use definition::Definition;
-use first_look::FirstLook;
-pub use frames::FrameNames;
-use message::Role;
-pub use rosbag2::is_bag_folder;
+pub use container::rosbag2::is_bag_folder;
+use decode::camera_info::CameraInfos;
+use decode::definition::Definition;
+use decode::message::Role;
+pub use decode::transform_tree::FrameNames;
+use probe::FirstLook;
 pub use writer::{BagWriter, RecordError, Recorded, SplitLimits};
 
 use super::damage::Cause;
@@ -160,17 +139,17 @@ impl Connection {
     pub fn decode<'a>(
         &'a self,
         data: &'a [u8],
-    ) -> Option<Result<message::Decoded<'a>, message::Refused>> {
+    ) -> Option<Result<decode::message::Decoded<'a>, decode::message::Refused>> {
         let role = self.role?;
         Some(match self.values(data) {
-            Ok(value) => message::decode(role, value),
-            Err(why) => Err(message::Refused::Malformed(why)),
+            Ok(value) => decode::message::decode(role, value),
+            Err(why) => Err(decode::message::Refused::Malformed(why)),
         })
     }
 
     /// A message's values by their names.
-    fn values<'a>(&'a self, data: &'a [u8]) -> Result<value::Value<'a>, String> {
-        value::parse(self.definition.as_ref(), &self.encoding, data)
+    fn values<'a>(&'a self, data: &'a [u8]) -> Result<decode::value::Value<'a>, String> {
+        decode::value::parse(self.definition.as_ref(), &self.encoding, data)
     }
 }
 
@@ -224,12 +203,12 @@ pub(super) trait Container: std::fmt::Debug + Send + Sync {
 
 /// Opens a single bag file by its first bytes; `None`: it is no bag.
 fn open_file(path: &Path) -> Result<Option<Box<dyn Container>>, CaptureError> {
-    Ok(if mcap::is_mcap(path)? {
-        Some(Box::new(Arc::new(mcap::Index::of(path)?)))
-    } else if rosbag1::is_rosbag(path)? {
-        Some(Box::new(Arc::new(rosbag1::Index::of(path)?)))
-    } else if sqlite::is_sqlite(path)? {
-        Some(Box::new(Arc::new(sqlite::Index::of(path, None)?)))
+    Ok(if container::mcap::is_mcap(path)? {
+        Some(Box::new(Arc::new(container::mcap::Index::of(path)?)))
+    } else if container::rosbag1::is_rosbag(path)? {
+        Some(Box::new(Arc::new(container::rosbag1::Index::of(path)?)))
+    } else if container::sqlite::is_sqlite(path)? {
+        Some(Box::new(Arc::new(container::sqlite::Index::of(path, None)?)))
     } else {
         None
     })
@@ -241,7 +220,7 @@ pub struct Bag {
     path: PathBuf,
     container: Box<dyn Container>,
     /// What its AudioInfo messages say, by their topic.
-    formats: sound::SoundFormats,
+    formats: decode::sound::SoundFormats,
     /// What its CameraInfo messages say, and whom they may be about.
     cameras: CameraInfos,
     /// Whose clock its topics are stamped by, and which of them show nothing.
@@ -255,17 +234,17 @@ impl Bag {
     /// When it cannot be read or nothing in it is whole.
     pub fn open(path: &Path) -> Result<Option<Self>, CaptureError> {
         let container: Box<dyn Container> = if path.is_dir() {
-            Box::new(rosbag2::Split::of(path)?)
-        } else if let Some(container) = rosbag2::alone(path)? {
+            Box::new(container::rosbag2::Split::of(path)?)
+        } else if let Some(container) = container::rosbag2::alone(path)? {
             container
         } else {
             return Ok(None);
         };
-        let formats = sound::SoundFormats::default();
+        let formats = decode::sound::SoundFormats::default();
         let cameras = CameraInfos::default();
         let first_look = FirstLook::default();
         let mut bag = Self { path: path.to_owned(), container, formats, cameras, first_look };
-        bag.formats = sound::SoundFormats::of_bag(&bag)?;
+        bag.formats = decode::sound::SoundFormats::of_bag(&bag)?;
         bag.cameras = CameraInfos::of_bag(&bag)?;
         bag.first_look = FirstLook::of_bag(&bag, &bag.formats)?;
         Ok(Some(bag))
@@ -274,7 +253,9 @@ impl Bag {
     /// From the first to the last message; what is of another time before that does not count.
     fn span(&self) -> Option<Span> {
         let span = self.container.span()?;
-        let is_wild = |first: &Timestamp| first.secs_since(span.start) > plausible::MAX_GAP_SECS;
+        let is_wild = |first: &Timestamp| {
+            first.secs_since(span.start) > order::timestamp_filter::MAX_GAP_SECS
+        };
         let start = self.first_look.first.filter(is_wild).unwrap_or(span.start);
         Some(Span::new(start, span.end.max(start)))
     }

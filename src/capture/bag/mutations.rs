@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::{Bag, Found, exercise, seeds};
+use super::{Bag, Found, fuzz, seeds};
 use crate::capture::ReplayOptions;
 
 /// SplitMix64.

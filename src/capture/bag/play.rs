@@ -1,24 +1,24 @@
 //! A bag's messages → items in event time order, in a thread of its own.
 //!
 //! Messages come in the order in which they were recorded; what they carry was captured a little earlier.
-//! Items wait in the [sorter](super::sorter) until recording time is 2 s past them (longer where a piece of sound is), so
+//! Items wait in the [sorter](super::order::reorder_buffer) until recording time is 2 s past them (longer where a piece of sound is), so
 //! that they leave in the order of capture.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use super::assumed::Assumed;
-use super::clocks::Clocks;
-use super::codec::{Shown, SoundStream, VideoStream};
-use super::first_look::FirstLook;
-use super::frames::FrameTree;
-use super::message::{Decoded, Refused, SoundCoding};
-use super::plausible::Plausible;
-use super::sorter::{Flaw, REORDER_SECS, Sorter};
-use super::sound::SoundFormats;
+use super::decode::codec::{Shown, SoundStream, VideoStream};
+use super::decode::message::{Decoded, Refused, SoundCoding};
+use super::decode::sound::SoundFormats;
+use super::decode::sound_probe::Assumed;
+use super::decode::transform_tree::FrameTree;
+use super::order::clock_offset::Clocks;
+use super::order::reorder_buffer::{Flaw, REORDER_SECS, Sorter};
+use super::order::timestamp_filter::Plausible;
+use super::probe::FirstLook;
 use super::{Bag, BagReader, Found, Kind, Message};
-use crate::capture::blocks::{Blocks, Stamps};
+use crate::capture::audio::blocks::{Blocks, Stamps};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::capture::options::ReplayOptions;

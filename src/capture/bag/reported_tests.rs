@@ -5,7 +5,7 @@ use std::path::Path;
 use gstreamer as gst;
 use gstreamer::prelude::*;
 
-use super::cdr::Cdr;
+use super::decode::cdr::Cdr;
 use super::seeds::{Sent, mcap_of};
 use crate::capture::{Cause, Damage, Recording, ReplayOptions};
 use crate::media::{Block, Item};

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::cdr::Cdr;
-use super::definition::built_in::full_text;
+use super::decode::cdr::Cdr;
+use super::decode::definition::built_in::full_text;
 use super::seeds::{Sent, mcap_of, mcap_with};
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::TopicSound;

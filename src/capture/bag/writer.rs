@@ -16,12 +16,13 @@ use image::codecs::jpeg::JpegEncoder;
 use mcap::records::MessageHeader;
 use mcap::{McapError, WriteOptions};
 
-use super::cdr::Cdr;
-use super::definition::built_in;
-use super::metadata::{self, Contents};
-use super::plausible::MAX_GAP_SECS;
+use super::container::metadata;
+use super::container::metadata::Contents;
+use super::decode::cdr::Cdr;
+use super::decode::definition::built_in;
+use super::order::timestamp_filter::MAX_GAP_SECS;
 use crate::camera::{CameraInfo, Distortion};
-use crate::capture::picture::to_rgb;
+use crate::capture::image::picture::to_rgb;
 use crate::ids::SourceId;
 use crate::media::{Block, Frame, Item, Picture, Pose, SAMPLE_RATE, ToldWords};
 use crate::time::{Span, Timestamp};

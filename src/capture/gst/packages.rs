@@ -99,7 +99,7 @@ mod tests {
 
     /// The elements in the strings of a function of `bag/codec.rs`: chains are in small letters, names and caps are not.
     fn of_codecs(function: &str) -> BTreeSet<String> {
-        let source = include_str!("../bag/codec.rs");
+        let source = include_str!("../bag/decode/codec.rs");
         let body = &source[source.find(function).unwrap()..];
         let body = &body[..body.find("\n}\n").unwrap()];
         let chains = body.split('"').skip(1).step_by(2);

@@ -2,7 +2,7 @@
 
 use gstreamer as gst;
 
-use crate::capture::downmix::Downmix;
+use crate::capture::audio::downmix::Downmix;
 
 /// Nanoseconds from the stream's beginning to the buffer's first picture or sample, and how much of the
 /// buffer lies before that beginning (then the time is 0); `None` where it lies wholly before it, or

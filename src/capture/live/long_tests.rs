@@ -10,7 +10,7 @@ use super::frame_tap::{CameraState, FrameTap};
 use super::sound_tap::SoundTap;
 use super::supervise::Device;
 use super::*;
-use crate::capture::blocks::BLOCK_SAMPLES;
+use crate::capture::audio::blocks::BLOCK_SAMPLES;
 use crate::media::Picture;
 use crate::window::ClipClock;
 

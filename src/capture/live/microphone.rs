@@ -9,8 +9,8 @@ use super::channel::Lane;
 use super::clock::CaptureClock;
 use super::sound_tap::SoundTap;
 use super::supervise::{Device, Source};
+use crate::capture::audio::sound::{Resampled, Sample, SoundFormat};
 use crate::capture::error::CaptureError;
-use crate::capture::sound::{Resampled, Sample, SoundFormat};
 use crate::ids::SourceId;
 use crate::time::Timestamp;
 

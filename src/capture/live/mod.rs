@@ -28,7 +28,7 @@ use self::microphone::CpalSource;
 pub(in crate::capture) use self::supervise::Pace;
 use self::supervise::{STOPS_WITHIN, Source, Supervised};
 use self::time::Clocks;
-use super::drift;
+use super::audio::drift;
 use super::error::CaptureError;
 use crate::config::{Camera, EchoCancelling, Microphone, MicrophoneBackend, Window};
 use crate::ids::SourceId;

@@ -2,7 +2,7 @@
 
 use super::channel::Lane;
 use super::clock::StampHealth;
-use crate::capture::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
+use crate::capture::audio::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 use crate::media::{Block, Item};
 use crate::time::Timestamp;
 

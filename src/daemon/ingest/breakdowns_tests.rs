@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::config::sections::TranscriberKind;
 use crate::daemon::assemble::{Knowledge, session_settings};
 use crate::ids::EntityKind;
-use crate::perceive::voice::measured::shared;
+use crate::perceive::voice::bench::shared;
 
 /// How it ended, clips told of, restarts by stage, and whether the session is finished in the store.
 struct Ended {

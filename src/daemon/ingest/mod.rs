@@ -15,51 +15,30 @@
 mod breakdowns;
 #[cfg(test)]
 mod breakdowns_tests;
-mod camera;
-mod checkpoint;
-mod courtesy;
-mod disk;
-mod dispatch;
-mod echo;
+mod commit;
+mod feed;
 #[cfg(test)]
 mod gap_tests;
-mod gauges;
-mod inbox;
-mod late;
-mod live;
-mod microphone;
-mod mouths;
-mod pace;
-mod partial;
-mod perceivers;
-mod pool;
-mod present;
-mod quiet;
+mod metrics;
 mod report;
-mod said;
-mod seal;
-mod seldom;
-mod session;
-mod stages;
-mod steady;
-mod told;
+mod stage;
 mod work;
 
 pub use breakdowns::Breakdowns;
-pub use courtesy::{Courtesy, CourtesyGuard};
-pub use gauges::{Gauges, MOST_STUCK, Readings, SourceGauge, Stuck};
-pub use inbox::{Inbox, OwnSpeech};
-pub use late::LateWords;
-pub use live::{LiveContext, live};
-pub use pace::{Command, Pace};
-pub(crate) use perceivers::calibrations;
-pub use perceivers::{Calibrations, ObjectModel, PerceiverSet, Perceivers, Recogniser};
-pub(in crate::daemon) use pool::LANES;
+pub use commit::late_words::LateWords;
+pub use feed::inbox::{Inbox, OwnSpeech};
+pub use feed::live::{LiveContext, live};
+pub use feed::pace::{Command, Pace};
+pub use feed::session::{IngestError, SessionSettings, replay};
+pub use metrics::gauges::{Gauges, MOST_STUCK, Readings, SourceGauge, Stuck};
+pub use metrics::stages::{Stage, StageTimes};
 pub use report::{ClipReport, PartialWords, Report, SessionEnd};
-pub use session::{IngestError, SessionSettings, replay};
-pub use stages::{Stage, StageTimes};
-pub use steady::{FaceLook, Looks};
+pub use stage::detection_schedule::{FaceLook, Looks};
 pub(in crate::daemon) use work::Kind as JobKind;
+pub(crate) use work::perceivers::calibrations;
+pub use work::perceivers::{Calibrations, ObjectModel, PerceiverSet, Perceivers, Recogniser};
+pub(in crate::daemon) use work::pool::LANES;
+pub use work::yielding::{Courtesy, CourtesyGuard};
 
 use crate::media::{Pose, ToldWords};
 use crate::time::Timestamp;
@@ -98,8 +77,8 @@ struct DispatchPart {
 /// One stage's part of one clip, on its way to the sealer.
 enum Part {
     Dispatch(Border, Box<DispatchPart>),
-    Camera(usize, Border, Box<camera::CameraPart>),
-    Microphone(usize, Border, Box<microphone::MicrophonePart>),
+    Camera(usize, Border, Box<stage::camera::CameraPart>),
+    Microphone(usize, Border, Box<stage::microphone::MicrophonePart>),
     /// Live: a turn has ended; its clip comes later.
-    Ended(Box<said::EndedTurn>),
+    Ended(Box<commit::said::EndedTurn>),
 }

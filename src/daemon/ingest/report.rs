@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::late::LateWords;
+use super::commit::late_words::LateWords;
 use crate::capture::{Cause, Damage};
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, SessionId, SourceId};

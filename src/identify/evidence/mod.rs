@@ -24,9 +24,13 @@
 //! (voice, another voice): seconds of speech that hearing a whole clip told apart, or in which both spoke at once on one
 //! microphone.
 //!
-//! A face that the present model cannot match ([`super::unmatchable`]) is not seen even where it is in view: seconds without
+//! A face that the present model cannot match ([`super::persons::unmatchable`]) is not seen even where it is in view: seconds without
 //! it say nothing. A face that is first met under that model is charged with no absence from before it.
 
+pub(super) mod hear;
+pub(super) mod introductions;
+pub mod link;
+pub mod names;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ledger::Ledger;

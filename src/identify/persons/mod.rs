@@ -1,8 +1,11 @@
 //! Which faces and voices are one person: memberships, merges that can be undone, names.
 
+pub(super) mod merge;
+pub(super) mod rows;
+pub mod unmatchable;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::introductions::Introductions;
+use super::evidence::introductions::Introductions;
 use super::ledger::{IdentityRows, Ledger};
 use crate::ids::{EntityId, EntityKind, SessionId, TurnId};
 use crate::memory::model::{Membership, Merge, NameRow, NameSource};

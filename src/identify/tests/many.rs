@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::identify::SharedResolver;
-use crate::identify::late::DECIDE_AFTER_SECS;
+use crate::identify::matching::late::DECIDE_AFTER_SECS;
 
 fn face_of(ledger: &TestLedger, index: u32, track: u64) -> Option<EntityId> {
     let clip = ClipId { session: SessionId(1), index };

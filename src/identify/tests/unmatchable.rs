@@ -1,7 +1,7 @@
 //! Another model, and nothing was kept that it could learn from: people keep their ids and names.
 
 use super::*;
-use crate::identify::unmatchable::restated;
+use crate::identify::persons::unmatchable::restated;
 
 const NEW_MODEL: ModelHash = ModelHash([3; 32]);
 

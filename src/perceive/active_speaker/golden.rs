@@ -5,8 +5,8 @@ use std::f64::consts::PI;
 use serde::Deserialize;
 
 use super::{Crop, LrAsd, SIDE};
-use crate::perceive::voice::eres2netv2::layout::uniform;
-use crate::perceive::voice::measured::shared;
+use crate::perceive::voice::bench::shared;
+use crate::perceive::voice::embed::eres2netv2::layout::uniform;
 use crate::runtime::onnx::Device;
 use crate::time::Timestamp;
 

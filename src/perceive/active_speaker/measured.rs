@@ -14,9 +14,9 @@ use crate::config::VoicePerception;
 use crate::geometry::Rect;
 use crate::ids::{SourceId, TrackId};
 use crate::media::{Frame, Picture};
-use crate::perceive::face::material::{Truth, frames, model, shared, stamp};
+use crate::perceive::face::fixtures::{Truth, frames, model, shared, stamp};
 use crate::perceive::face::{FaceDetector, YuNet};
-use crate::perceive::voice::measured::{sound, turns_of};
+use crate::perceive::voice::bench::{sound, turns_of};
 use crate::runtime::onnx::Device;
 
 /// One face against one turn.

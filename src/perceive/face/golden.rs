@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::align;
-use super::material::{Truth, embedder, frames, model, mtcnn, photo, sets, shared, stamp};
+use super::embed::align;
+use super::fixtures::{Truth, embedder, frames, model, mtcnn, photo, sets, shared, stamp};
 use super::*;
 use crate::config::FacePerception;
 use crate::geometry::{Point, Rect};

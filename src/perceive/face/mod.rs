@@ -7,43 +7,35 @@
 //! Workers may run in any number and order: nothing before the tracker depends on another frame, but for the
 //! [`Backdrop`] of some frames before: while nobody is in view, only what changed is searched.
 
-pub mod align;
 mod analyse;
-mod backdrop;
-mod cut;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod bench;
 mod detect;
 mod embed;
-mod input;
-mod mtcnn;
+mod enrolment_photo;
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+pub(crate) mod fixtures;
+mod liveness;
 pub mod picture;
-mod portrait;
-pub mod quality;
-mod scrfd;
-mod still;
+mod scene;
 mod track;
-mod ultraface;
-mod yunet;
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod golden;
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-pub(crate) mod material;
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod measure;
 
 pub use analyse::{DetectorFiles, EmbedderFile, FaceAnalyser, FaceModels};
-pub use backdrop::{Backdrop, Change};
-pub use cut::{CutDetector, Thumbnail};
+pub use detect::mtcnn::Mtcnn;
+pub use detect::scrfd::Scrfd;
+pub use detect::ultraface::UltraFace;
+pub use detect::yunet::YuNet;
 pub use detect::{Detection, FaceDetector};
 pub use embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder, RawEmbedding};
-pub use mtcnn::Mtcnn;
-pub use scrfd::Scrfd;
+pub use scene::background::{Backdrop, Change};
+pub use scene::shot_boundary::{CutDetector, Thumbnail};
 pub use track::{FaceHistory, FaceTracker};
-pub use ultraface::UltraFace;
-pub use yunet::YuNet;
 
 use crate::runtime::onnx::RuntimeError;
 

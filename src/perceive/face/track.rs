@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::still::Watched;
+use super::liveness::Watched;
 use crate::config::FacePerception;
 use crate::perceive::track::{
     CosineGates, Followed, OpenTrack, Outline, Part, Tracker, TrackerSettings,

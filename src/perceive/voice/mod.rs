@@ -9,49 +9,32 @@
 //! [`decide_short`] gives short replies to one of its voices.
 //! What is loud and no speech, and where nothing is to be heard, is told by [`SoundFinder`] on the way.
 
-pub mod eres2netv2;
-pub mod fbank;
-mod frames;
-mod ge2e;
-mod heard;
-mod joint;
-mod loudness;
 #[cfg(test)]
-pub(crate) mod measured;
-mod mel;
-mod onnx;
-mod over;
-mod overlap;
-pub mod parity;
-pub mod segmentation;
-mod segmenter;
-mod short;
-mod sounds;
-mod split;
-mod turns;
-mod twice;
-mod vad;
+pub(crate) mod bench;
+pub mod diarize;
+pub mod embed;
+mod segment;
 
 use std::ops::Range;
 use std::path::PathBuf;
 
-pub use eres2netv2::{Eres2NetV2, Variant};
-pub use ge2e::Ge2e;
-pub use heard::{Heard, Remembering};
-pub use joint::{JointSettings, is_poor, part_jointly};
-pub use loudness::Levelled;
-pub use onnx::OnnxSpeaker;
-pub use over::{Listener, Shares};
-pub use overlap::{Embedders, settle, take_seconds};
-pub use parity::{Parity, parity};
-pub use segmentation::{Pyannote, SpeakerSegmentation, StreamSettings, Streams, streams};
-pub use segmenter::{Segmenter, Stretch};
-pub use short::{ShortSettings, decide_short, has_short};
-pub use sounds::SoundFinder;
-pub use split::{SplitSettings, split_by_speaker};
-pub use turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
-pub use twice::{heard_once, lately};
-pub use vad::{SileroVad, VadState, VoiceActivity};
+pub use diarize::cross_microphone::{heard_once, lately};
+pub use diarize::over::{Listener, Shares};
+pub use diarize::overlap::{Embedders, settle, take_seconds};
+pub use diarize::recluster::{JointSettings, is_poor, part_jointly};
+pub use diarize::segmentation::{Pyannote, SpeakerSegmentation, StreamSettings, Streams, streams};
+pub use diarize::short::{ShortSettings, decide_short, has_short};
+pub use diarize::split::{SplitSettings, split_by_speaker};
+pub use embed::cache::{Heard, Remembering};
+pub use embed::eres2netv2::{Eres2NetV2, Variant};
+pub use embed::ge2e::Ge2e;
+pub use embed::onnx::OnnxSpeaker;
+pub use embed::parity::{Parity, parity};
+pub use segment::loudness::Levelled;
+pub use segment::segmenter::{Segmenter, Stretch};
+pub use segment::sound_events::SoundFinder;
+pub use segment::turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
+pub use segment::vad::{SileroVad, VadState, VoiceActivity};
 
 use crate::ids::ModelHash;
 use crate::percept::Embedding;

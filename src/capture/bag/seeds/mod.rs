@@ -6,7 +6,7 @@ mod protobuf;
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
-use super::cdr::Cdr;
+use super::decode::cdr::Cdr;
 
 /// Topics of every seed: a picture, sound with its format, a pose.
 pub(super) const MESSAGES: usize = 4;
@@ -64,7 +64,7 @@ pub(super) fn mcap(compression: Option<mcap::Compression>) -> Vec<u8> {
     let options = mcap::WriteOptions::new().compression(compression).profile("ros2");
     let mut writer = options.create(&mut bytes).unwrap();
     for (n, seed) in seeds().iter().enumerate() {
-        let text = super::definition::built_in::full_text(seed.kind).unwrap();
+        let text = super::decode::definition::built_in::full_text(seed.kind).unwrap();
         let schema = writer.add_schema(seed.kind, "ros2msg", text.as_bytes()).unwrap();
         let channel = writer.add_channel(schema, seed.topic, "cdr", &BTreeMap::new()).unwrap();
         let log_time = T0 + n as u64 * 1_000_000;
@@ -102,8 +102,8 @@ pub(super) fn mcap_with(options: mcap::WriteOptions, chunks: &[Vec<Sent>]) -> Ve
     let mut writer = options.create(Cursor::new(Vec::new())).unwrap();
     for chunk in chunks {
         for Sent { topic, kind: (schema, encoding), log_time, data } in chunk {
-            let text =
-                super::definition::built_in::full_text(schema).unwrap_or_else(|| "{}".to_owned());
+            let text = super::decode::definition::built_in::full_text(schema)
+                .unwrap_or_else(|| "{}".to_owned());
             let language = if *encoding == "json" { "jsonschema" } else { "ros2msg" };
             let schema = writer.add_schema(schema, language, text.as_bytes()).unwrap();
             let channel_id = writer.add_channel(schema, topic, encoding, &BTreeMap::new()).unwrap();
@@ -179,7 +179,7 @@ pub(super) fn rosbag1_of(compression: &str, indexed: bool, chunks: &[Vec<Sent>])
             let known = topics.iter().position(|topic| *topic == sent.topic);
             let id = known.unwrap_or(topics.len());
             let (conn, topic) = (number(id), sent.topic.as_bytes());
-            let kind = super::definition::short_name(sent.kind.0);
+            let kind = super::decode::definition::short_name(sent.kind.0);
             let told = fields(&[("topic", topic), ("type", kind.as_bytes())]);
             let connection = record(&[("conn", &conn), ("op", &[7]), ("topic", topic)], &told);
             if known.is_none() {
@@ -284,7 +284,7 @@ pub(super) fn sqlite(defined: bool) -> Vec<u8> {
             .execute("INSERT INTO messages VALUES (?1, ?1, ?2, ?3)", (id, at, &seed.cdr))
             .unwrap();
         if defined {
-            let text = super::definition::built_in::full_text(seed.kind).unwrap();
+            let text = super::decode::definition::built_in::full_text(seed.kind).unwrap();
             database
                 .execute(
                     "INSERT INTO message_definitions VALUES (?1, ?2, 'ros2msg', ?3, '')",
@@ -297,13 +297,13 @@ pub(super) fn sqlite(defined: bool) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// Messages for [`super::exercise::message`]: the number of the type before each.
+/// Messages for [`super::fuzz::message`]: the number of the type before each.
 pub(super) fn messages() -> Vec<Vec<u8>> {
     let mut all = Vec::new();
     for seed in seeds() {
-        for (number, (kind, encoding)) in super::exercise::TYPES.iter().enumerate() {
-            let same =
-                super::definition::short_name(kind) == super::definition::short_name(seed.kind);
+        for (number, (kind, encoding)) in super::fuzz::TYPES.iter().enumerate() {
+            let same = super::decode::definition::short_name(kind)
+                == super::decode::definition::short_name(seed.kind);
             if same {
                 let body = if *encoding == "cdr" { &seed.cdr } else { &seed.ros1 };
                 all.push([&[u8::try_from(number).unwrap()], body.as_slice()].concat());
@@ -311,7 +311,7 @@ pub(super) fn messages() -> Vec<Vec<u8>> {
         }
     }
     let number = |name: &str| {
-        let place = super::exercise::TYPES.iter().position(|(kind, _)| *kind == name);
+        let place = super::fuzz::TYPES.iter().position(|(kind, _)| *kind == name);
         u8::try_from(place.unwrap()).unwrap()
     };
     let json = |name: &str, text: &str| [&[number(name)], text.as_bytes()].concat();
@@ -344,17 +344,17 @@ pub(super) fn messages() -> Vec<Vec<u8>> {
     all
 }
 
-/// Definitions for [`super::exercise::definition`], each with a message behind it.
+/// Definitions for [`super::fuzz::definition`], each with a message behind it.
 pub(super) fn definitions() -> Vec<Vec<u8>> {
     let image = seeds().swap_remove(0);
-    let text = super::definition::built_in::full_text("sensor_msgs/msg/Image").unwrap();
+    let text = super::decode::definition::built_in::full_text("sensor_msgs/msg/Image").unwrap();
     let put = |choice: u8, text: &[u8], data: &[u8]| {
         let length = u16::try_from(text.len()).unwrap().to_le_bytes();
         [&[choice], length.as_slice(), text, data].concat()
     };
     let ros1 = text.replace("builtin_interfaces/Time stamp", "uint32 seq\ntime stamp");
     let picture = picture_files().swap_remove(1);
-    super::exercise::DEFINED
+    super::fuzz::DEFINED
         .iter()
         .zip(0..)
         .map(|(&(schema, encoding, _), choice)| match encoding {

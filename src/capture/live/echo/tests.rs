@@ -7,7 +7,7 @@ use crate::capture::{FramesWanted, LiveSources};
 use crate::config::{EchoCancelling, Microphone, Window};
 use crate::identify::wav;
 use crate::media::Item;
-use crate::perceive::voice::measured::{shared, sound};
+use crate::perceive::voice::bench::{shared, sound};
 
 const RATE: usize = 16_000;
 const ALSA: &str = "alsasrc device=\"hw:1,0\" ! audioconvert ! audio/x-raw,rate=16000 ! appsink name=audio sync=false";

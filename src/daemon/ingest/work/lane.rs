@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
-use super::super::courtesy::Courtesy;
-use super::super::gauges::{Gauges, Stuck};
+use super::yielding::Courtesy;
 use super::{Deadlines, Kind, Queue};
+use crate::daemon::ingest::metrics::gauges::{Gauges, Stuck};
 use crate::daemon::supervise;
 use crate::ids::SourceId;
 use crate::perceive::PerceiveError;
@@ -321,7 +321,7 @@ mod tests {
 
     use super::super::Waiting;
     use super::*;
-    use crate::daemon::ingest::pool::take;
+    use crate::daemon::ingest::work::pool::take;
 
     /// Workers that are numbered as they are made.
     struct Bench {
@@ -400,7 +400,7 @@ mod tests {
     fn a_session_ends_when_too_many_workers_hang_and_nobody_waits_for_ever() {
         let bench = bench(1);
         let mut held = Vec::new();
-        for _ in 0..crate::daemon::ingest::gauges::MOST_STUCK {
+        for _ in 0..crate::daemon::ingest::metrics::gauges::MOST_STUCK {
             assert!(!bench.lost.load(Ordering::Relaxed));
             held.push(bench.hang());
             bench.lane.look(Duration::from_secs(5));

@@ -3,7 +3,10 @@
 mod deadline;
 mod kind;
 mod lane;
+pub(super) mod perceivers;
+pub(super) mod pool;
 mod queue;
+pub(super) mod yielding;
 
 pub(super) use deadline::Deadlines;
 pub(in crate::daemon) use kind::Kind;

@@ -1,5 +1,10 @@
 //! Face detection: what every detector gives, and what all of them share.
 
+pub(super) mod input;
+pub(super) mod mtcnn;
+pub(super) mod scrfd;
+pub(super) mod ultraface;
+pub(super) mod yunet;
 use image::RgbImage;
 
 use super::FaceError;

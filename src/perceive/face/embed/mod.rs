@@ -1,5 +1,7 @@
 //! Face embedding: an upright chip becomes a unit vector; like faces, like vectors.
 
+pub mod align;
+pub mod quality;
 use std::path::Path;
 
 use image::RgbImage;
@@ -7,11 +9,11 @@ use ndarray::{Array4, Axis};
 use serde::{Deserialize, Serialize};
 
 use super::FaceError;
-use super::align::Template;
 use crate::ids::ModelHash;
 use crate::perceive::track::CosineGates;
 use crate::percept::Embedding;
 use crate::runtime::onnx::{self, Device, RuntimeError, Session};
+use align::Template;
 
 /// A face's embedding, and how long it was before it was brought to unit length.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::perceive::voice::measured::{model, shared, sound};
+use crate::perceive::voice::bench::{model, shared, sound};
 
 fn moonshine() -> Option<Moonshine> {
     let files = Files {

@@ -1,0 +1,13 @@
+//! Messages taken apart: bytes and their definition into pictures, sound, poses and words.
+
+pub mod camera_info;
+pub(super) mod cdr;
+pub(super) mod codec;
+pub mod definition;
+pub mod external_transcript;
+pub(super) mod g711;
+pub mod message;
+pub(super) mod sound;
+pub(super) mod sound_probe;
+pub(super) mod transform_tree;
+pub mod value;

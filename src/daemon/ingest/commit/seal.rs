@@ -1,0 +1,785 @@
+//! The sealer: puts the stages' parts of a clip together and commits it in one transaction.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::checkpoint::{Checkpoint, PerceptIds};
+use super::disk::Patience;
+use super::late_words;
+use super::late_words::{LateQueue, LateWords};
+use super::quiet::Quiet;
+use super::said::{EndedTurn, Said, Showing, Words};
+use super::told::give_words;
+use crate::capture::Cause;
+use crate::daemon::Stop;
+use crate::daemon::ingest::feed::session::{IngestError, SessionSettings};
+use crate::daemon::ingest::metrics::stages::Stage;
+use crate::daemon::ingest::report::{ClipReport, Losses, Report};
+use crate::daemon::ingest::stage::camera::CameraPart;
+use crate::daemon::ingest::stage::microphone::MicrophonePart;
+use crate::daemon::ingest::stage::mouths::{Asked, Mouths, Scores};
+use crate::daemon::ingest::stage::present::PresentBoard;
+use crate::daemon::ingest::work::pool::{JobQueue, Pending, take};
+use crate::daemon::ingest::{Border, DispatchPart, Part};
+use crate::identify::{IdentifiedClip, Persons, Resolver};
+use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
+use crate::media::ToldWords;
+use crate::memorize::model::{SpooledClip, SpooledTurn};
+use crate::memorize::{Scene, Upkeep};
+use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
+use crate::memory::{Draft, MemoryError};
+use crate::perceive::PerceiveError;
+use crate::perceive::active_speaker::CROPS_PER_SEC;
+use crate::perceive::voice::{
+    JointSettings, has_short, heard_once, is_poor, lately, settle, take_seconds,
+};
+use crate::percept::{
+    ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
+    Transcript,
+};
+use crate::supervise::{Attempts, contained};
+use crate::time::{Span, Timestamp};
+
+/// Parts of a clip that have arrived.
+#[derive(Default)]
+struct Slot {
+    dispatch: Option<Box<DispatchPart>>,
+    cameras: BTreeMap<usize, Box<CameraPart>>,
+    microphones: BTreeMap<usize, Box<MicrophonePart>>,
+    since: Option<Instant>,
+}
+
+/// Touched by the sealing thread alone.
+pub(in crate::daemon::ingest) struct Sealer {
+    pub(in crate::daemon::ingest) settings: SessionSettings,
+    /// Concludes and forgets between clips.
+    pub(in crate::daemon::ingest) upkeep: Upkeep,
+    pub(in crate::daemon::ingest) jobs: JobQueue,
+    pub(in crate::daemon::ingest) present: PresentBoard,
+    pub(in crate::daemon::ingest) cameras: Vec<SourceId>,
+    pub(in crate::daemon::ingest) microphones: Vec<SourceId>,
+    pub(in crate::daemon::ingest) ids: PerceptIds,
+    pub(in crate::daemon::ingest) recording: Option<Recording>,
+    /// None until the first clip's transaction opens it.
+    pub(in crate::daemon::ingest) session: Option<SessionId>,
+    pub(in crate::daemon::ingest) clips: u64,
+    /// Live sessions: set when the daemon stops. None: every word is waited for.
+    pub(in crate::daemon::ingest) stopping: Option<Arc<AtomicBool>>,
+    /// Where turns meet mouths; `None` where none are scored.
+    pub(in crate::daemon::ingest) mouths: Option<Mouths>,
+    /// Live: words that were not there in time.
+    pub(in crate::daemon::ingest) late: LateQueue,
+    /// Live: turns that have ended and are not sealed.
+    pub(in crate::daemon::ingest) said: Said,
+    pub(in crate::daemon::ingest) patience: Patience,
+    /// The session's clock: end of the newest sealed clip.
+    pub(in crate::daemon::ingest) recorded: Timestamp,
+    /// Live: clips in which nothing was perceived.
+    pub(in crate::daemon::ingest) quiet: Quiet,
+    /// Clips in the spool whose words are still to come, since when.
+    pub(in crate::daemon::ingest) held: Vec<(ClipId, Instant)>,
+    /// Clips that could not be sealed are counted here.
+    pub(in crate::daemon::ingest) losses: Losses,
+}
+
+/// Pictures of a face that tell something about a turn: at least 0.8 s. A speaker with fewer was missed in the measurements.
+const LEAST_SCORES: usize = 20;
+
+/// A turn, and what will bring its words where they were not there in time.
+type Heard = (SpeechTurn, Option<Pending<Transcript>>);
+
+/// How long a clip in the spool is held for words that are still to come; then the model has it without them.
+const HELD_FOR: Duration = Duration::from_secs(120);
+/// How often late words are looked for while no part comes.
+const LATE_EVERY: Duration = Duration::from_millis(200);
+/// The same for words of turns that have just ended: somebody may be about to ask.
+const SAID_EVERY: Duration = Duration::from_millis(20);
+/// How often one that waits for words looks whether it still may.
+const WORDS_LOOK: Duration = Duration::from_millis(5);
+/// How long a live clip waits for the words of its turns.
+const WORDS_WAIT: Duration = Duration::from_secs(3);
+/// The same when the daemon stops.
+const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
+/// How long after the stop a daemon's replay still seals clips. What is left then comes again when the replay goes on.
+const REPLAY_SEALS_FOR: Duration = Duration::from_millis(1500);
+
+/// What became of a session's clips.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::daemon::ingest) struct Sealed {
+    /// How many are committed.
+    pub(in crate::daemon::ingest) clips: u64,
+    /// A stop came before the rest of a recording could be sealed: the next replay of it begins there.
+    pub(in crate::daemon::ingest) left: bool,
+}
+
+impl Sealer {
+    /// Commits clips in order until every stage is gone.
+    pub(in crate::daemon::ingest) fn run(
+        mut self,
+        parts: &Receiver<Part>,
+    ) -> Result<Sealed, IngestError> {
+        let done = self.seal_all(parts);
+        // No more words come.
+        self.release(Duration::ZERO);
+        done
+    }
+
+    fn seal_all(&mut self, parts: &Receiver<Part>) -> Result<Sealed, IngestError> {
+        let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
+        let mut attempts = Attempts::new("seal");
+        while let Some(part) = self.next_part(parts)? {
+            match part {
+                Part::Dispatch(border, part) => {
+                    let slot = slots.entry(border).or_default();
+                    slot.dispatch = Some(part);
+                    slot.since = Some(Instant::now());
+                }
+                Part::Camera(index, border, part) => {
+                    slots.entry(border).or_default().cameras.insert(index, part);
+                }
+                Part::Microphone(index, border, part) => {
+                    slots.entry(border).or_default().microphones.insert(index, part);
+                }
+                Part::Ended(ended) => self.said.expect(*ended),
+            }
+            while let Some(first) = slots.first_entry() {
+                let complete = first.get().dispatch.is_some()
+                    && first.get().cameras.len() == self.cameras.len()
+                    && first.get().microphones.len() == self.microphones.len();
+                if !complete {
+                    break;
+                }
+                let (border, slot) = first.remove_entry();
+                match attempts.attempt(|| self.seal(border, slot)) {
+                    Ok(Some(sealed)) => {
+                        if !sealed? {
+                            tracing::info!(
+                                clip = border.index,
+                                "Stopped before this clip was heard to its end: the replay goes on from it."
+                            );
+                            return Ok(Sealed { clips: self.clips, left: true });
+                        }
+                    }
+                    Ok(None) => self.give_up(border),
+                    Err(_) => return Err(IngestError::Panic("sealing")),
+                }
+            }
+        }
+        Ok(Sealed { clips: self.clips, left: false })
+    }
+
+    /// After a panic in the middle of a clip: nothing of it is kept, and the next one is sealed as if it had not been.
+    fn give_up(&mut self, border: Border) {
+        let mut resolver = self.settings.resolver.lock();
+        self.settings.unlearn(&mut resolver);
+        drop(resolver);
+        if let Some(mouths) = &self.mouths {
+            mouths.take(border.index);
+        }
+        self.losses.add(Cause::Fault, &format!("clip {}", border.index));
+        self.settings.gauges.restarted("seal");
+        self.settings.gauges.sealed();
+        self.said.sealed(border.end);
+        self.present.sealed(border.end);
+    }
+
+    /// The next part; late words are committed while none comes. None: every stage is gone.
+    fn next_part(&mut self, parts: &Receiver<Part>) -> Result<Option<Part>, IngestError> {
+        loop {
+            self.commit_late()?;
+            self.take_said();
+            let every = match (self.said.is_awaiting(), self.late.is_empty()) {
+                (true, _) => SAID_EVERY,
+                (false, false) => LATE_EVERY,
+                (false, true) => return Ok(parts.recv().ok()),
+            };
+            match parts.recv_timeout(every) {
+                Ok(part) => return Ok(Some(part)),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) if self.late.is_empty() => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => {
+                    tracing::warn!(
+                        "{} turns stay without words: the session ends.",
+                        self.late.len()
+                    );
+                    return Ok(None);
+                }
+            }
+        }
+    }
+
+    /// Takes in the words that have come of turns that have ended, and shows them, live.
+    fn take_said(&mut self) {
+        let Self { said, settings, present, stopping, .. } = self;
+        let showing = Showing {
+            memory: &settings.memory,
+            memorizer: &settings.memorizer,
+            inbox: &settings.inbox,
+            present,
+        };
+        said.take_in(stopping.is_some().then_some(&showing));
+    }
+
+    /// Commits the late words that are there by now.
+    fn commit_late(&mut self) -> Result<(), IngestError> {
+        while let Some((clip, mut turn)) = self.late.next_ready() {
+            turn.own = self.settings.inbox.hears_itself(&mut turn);
+            let shared = Arc::clone(&self.settings.resolver);
+            let mut resolver = shared.lock();
+            let into = (&self.settings.memory, &self.settings.memorizer);
+            let heard = (clip, turn);
+            let commit = || late::commit(into, &mut resolver, heard, self.recorded);
+            let words = match contained(commit) {
+                Ok(words) => words?,
+                Err(why) => {
+                    tracing::error!(%clip, %why, "Words that came late ended in a panic and are lost; please report it.");
+                    self.settings.unlearn(&mut resolver);
+                    self.losses.add(Cause::Fault, &format!("late words of clip {clip}"));
+                    continue;
+                }
+            };
+            drop(resolver);
+            if let Some(words) = words {
+                self.spool_words(&words);
+                self.settings.reports.send(Report::Words(Box::new(words))).ok();
+            }
+        }
+        self.release(HELD_FOR);
+        Ok(())
+    }
+
+    /// Puts words that came late to their clip, where it waits for the memorizing model.
+    fn spool_words(&self, words: &LateWords) {
+        let Some(spool) = &self.settings.spool else { return };
+        let Some(turn) = SpooledTurn::of(&words.turn, &words.identified) else { return };
+        if let Err(error) = spool.add_turn(words.clip, turn) {
+            tracing::warn!(%error, clip = %words.clip, "Words that came late do not reach the memorizing model.");
+        }
+    }
+
+    /// Lets the memorizing model have the clips whose words are all there, or were waited for so long.
+    fn release(&mut self, most: Duration) {
+        let Some(spool) = &self.settings.spool else { return };
+        let late = &self.late;
+        self.held.retain(|(clip, since)| {
+            let held = late.waits_for(*clip) && since.elapsed() < most;
+            if !held {
+                spool.release(*clip);
+            }
+            held
+        });
+    }
+
+    /// Commits a clip; false when a daemon that stops has no time left for it.
+    fn seal(&mut self, border: Border, slot: Slot) -> Result<bool, IngestError> {
+        let Slot { dispatch, mut cameras, microphones, since } = slot;
+        let mut dispatch = *dispatch.unwrap_or_default();
+        self.settings.breakdowns.pass("seal");
+        let told = std::mem::take(&mut dispatch.told);
+        if self.is_out_of_time() {
+            return Ok(false);
+        }
+        let Some(heard) = self.turns(border, &microphones, told) else { return Ok(false) };
+        let sounds = self.sounds(&microphones);
+        let still = !cameras.is_empty() && cameras.values().all(|camera| camera.still);
+        self.patience.room(self.settings.memory.dir());
+        self.keep_up(border.start)?;
+        // Whoever writes takes the resolver first, then the right to write.
+        let shared = Arc::clone(&self.settings.resolver);
+        let mut resolver = shared.lock();
+        let mut draft = self.settings.memory.begin(border.end);
+        let session = *self.session.get_or_insert_with(|| {
+            draft.new_session(
+                dispatch.t0,
+                self.settings.config.window.clip_secs,
+                self.recording.clone(),
+            )
+        });
+        let clip = ClipId { session, index: border.index };
+        let (mut percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
+        percepts.sounds = sounds;
+        let reserved = self.said.reserved(&percepts.turns);
+
+        let before = self.settings.memory.view();
+        let stages = Arc::clone(&self.settings.perceivers.stages);
+        let identified = stages.time(Stage::Identify, || {
+            let mut identified = resolver.resolve(&percepts, &mut draft);
+            if border.last {
+                identified.append(resolver.finish(&mut draft));
+            }
+            identified
+        });
+        if self.recording.is_none()
+            && !border.last
+            && draft.is_empty()
+            && self.quiet.takes(&percepts, still)
+        {
+            self.sealed(border);
+            return Ok(true);
+        }
+        keep_clip(&percepts, &mut draft);
+        let (persons, before, quiet_since) = (resolver.persons(), &before, self.quiet.since());
+        let scene = Scene {
+            percepts: &percepts,
+            identified: &identified,
+            persons,
+            before,
+            reserved: Some(&reserved),
+            quiet_since,
+        };
+        let memories =
+            stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
+        self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
+        if border.last && self.recording.is_some() {
+            draft.finish_session(session)?;
+        }
+        self.spool(&percepts, &identified, resolver.persons(), !late.is_empty());
+        let (patience, store) = (&mut self.patience, self.settings.memory.dir());
+        let again = |error: &MemoryError| patience.again(store, error);
+        if let Err(error) = stages.time(Stage::Commit, || draft.commit_retrying(again)) {
+            // The resolver has learned what was not kept: it starts again from the rows.
+            return Err(error.into());
+        }
+        drop(resolver);
+        self.patience.committed();
+        for (turn, words) in late {
+            self.late.expect(clip, turn, words);
+        }
+        if let Some(spool) = &self.settings.spool {
+            spool.commit(clip);
+            self.held.push((clip, Instant::now()));
+            self.release(HELD_FOR);
+        }
+        self.clips += 1;
+        self.quiet.written(&percepts);
+        self.sealed(border);
+        let report = ClipReport {
+            clip,
+            start: percepts.span.start,
+            end: percepts.span.end,
+            frames: percepts.counts.frames,
+            dropped: percepts.counts.dropped,
+            faces: percepts.tracks.len(),
+            objects: percepts.objects.len(),
+            turns: percepts.turns.len(),
+            memories: memories.len(),
+            sealed_secs: since.map_or(0.0, |since| since.elapsed().as_secs_f64()),
+            identified,
+            spoken: percepts.turns,
+            memory_rows: memories,
+        };
+        // Nobody listening is no fault: the clip is committed.
+        self.settings.reports.send(Report::Clip(Box::new(report))).ok();
+        Ok(true)
+    }
+
+    /// Nothing before the border is waited for any more.
+    fn sealed(&mut self, border: Border) {
+        self.recorded = border.end;
+        self.settings.gauges.sealed();
+        self.said.sealed(border.end);
+        self.present.sealed(border.end);
+    }
+
+    /// What is due of upkeep, before a clip: a replay waits for it, so that it comes at the same place every time.
+    fn keep_up(&self, now: Timestamp) -> Result<(), IngestError> {
+        let courtesy = self.settings.courtesy.clone();
+        if self.recording.is_some() {
+            courtesy.step_aside();
+            self.upkeep.run(now)?;
+        } else {
+            self.upkeep.run_behind(now, move || courtesy.step_aside());
+        }
+        Ok(())
+    }
+
+    /// Puts the clip in line for the multimodal model; it may have it once the clip is committed and no more words
+    /// of it are to come.
+    fn spool(
+        &self,
+        percepts: &ClipPercepts,
+        identified: &IdentifiedClip,
+        persons: &Persons,
+        words_to_come: bool,
+    ) {
+        let Some(spool) = &self.settings.spool else { return };
+        let clip =
+            SpooledClip::of(percepts, identified, persons, self.settings.config.memorizer.sound);
+        if clip.is_empty() && !words_to_come {
+            return;
+        }
+        if let Err(error) = spool.put(&clip) {
+            tracing::warn!(%error, clip = %percepts.clip, "A clip cannot wait for the memorizing model; it keeps its built-in memories. Free space in spool/ of the store.");
+        }
+    }
+
+    /// Turns that end in this clip, with their words, without ids; later ones are carried over. `None`: there is no
+    /// time left to wait for the words.
+    fn turns(
+        &mut self,
+        border: Border,
+        parts: &BTreeMap<usize, Box<MicrophonePart>>,
+        told: Vec<ToldWords>,
+    ) -> Option<Vec<Heard>> {
+        let mut ended = Vec::new();
+        self.ids.carried.resize(self.microphones.len(), Vec::new());
+        for (index, part) in parts {
+            let mut turns = std::mem::take(&mut self.ids.carried[*index]);
+            for found in &part.turns {
+                match take(&found.result) {
+                    Ok(of) => {
+                        if !found.shown && self.stopping.is_some() {
+                            self.show_crossing(of.iter().filter(|turn| turn.span.end > border.end));
+                        }
+                        turns.extend(of);
+                    }
+                    Err(error) => {
+                        let source = &self.microphones[*index];
+                        tracing::warn!(%source, %error, "A speech turn was left out.");
+                    }
+                }
+            }
+            turns.sort_by_key(|turn| turn.span.start);
+            let (now, later): (Vec<_>, Vec<_>) =
+                turns.into_iter().partition(|turn| border.last || turn.span.end <= border.end);
+            self.ids.carried[*index] = later;
+            ended.extend(self.heard_again(*index, now));
+        }
+        let mut ended = heard_once(ended, &self.ids.lately);
+        if self.microphones.len() > 1 {
+            self.ids.lately = lately(&ended, border.end);
+        }
+        self.take_own(&mut ended);
+        give_words(&mut ended, told);
+        let wait = self.stopping.is_none();
+        let heard: Vec<Heard> = ended.into_iter().map(|turn| self.asked_for(turn, wait)).collect();
+        let asked = Instant::now();
+        let heard: Option<Vec<Heard>> =
+            heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect();
+        heard.map(|heard| self.without_echoes(heard))
+    }
+
+    /// Shows turns that go on beyond the clip that is being sealed: nobody else does, since they end when it is asked for.
+    fn show_crossing<'a>(&mut self, turns: impl Iterator<Item = &'a SpeechTurn>) {
+        for turn in turns {
+            self.present.spoken(turn);
+            let ended = EndedTurn::ask(turn.clone(), &self.jobs, &self.settings.inbox);
+            ended.into_iter().for_each(|ended| self.said.expect(ended));
+        }
+    }
+
+    /// What lies mostly in the robot's own speech is its own, but for who was heard beside it: of two voices at once the
+    /// second is somebody's.
+    fn take_own(&self, turns: &mut [SpeechTurn]) {
+        for n in 0..turns.len() {
+            let pairs = |other: Option<&SpeechTurn>| {
+                other.is_some_and(|one| one.overlapped && one.span == turns[n].span)
+            };
+            let (is_first, is_second) = (pairs(turns.get(n + 1)), n > 0 && pairs(turns.get(n - 1)));
+            let turn = &mut turns[n];
+            if turn.own || !self.settings.inbox.is_own(&turn.source, turn.span) {
+                continue;
+            }
+            if turn.overlapped && is_second {
+                // What is understood of both is no longer the first one's.
+                turn.words = None;
+            } else if !turn.overlapped || is_first {
+                turn.own = true;
+                turn.embedding = None;
+            }
+        }
+    }
+
+    /// A turn that tells by its words that the robot heard what it was made to say is its own. One that may be, and whose
+    /// words are still to come, is nobody's: a stranger could not be taken back.
+    fn without_echoes(&self, mut heard: Vec<Heard>) -> Vec<Heard> {
+        let inbox = &self.settings.inbox;
+        heard.sort_by_key(|(turn, _)| turn.span.start);
+        for (turn, to_come) in heard.iter_mut().filter(|(turn, _)| !turn.own) {
+            turn.own = inbox.hears_itself(turn);
+            if turn.own || to_come.is_some() && inbox.may_be_echo(turn.span) {
+                turn.embedding = None;
+            }
+        }
+        heard
+    }
+
+    /// What was loud and what was quiet, but for what the robot itself let out.
+    fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophonePart>>) -> Vec<Sound> {
+        let all = parts.values().flat_map(|part| &part.sounds);
+        let own = |sound: &Sound| {
+            sound.kind == SoundKind::Loud && self.settings.inbox.is_own(&sound.source, sound.span)
+        };
+        let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
+        sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
+        sounds
+    }
+
+    /// A turn with its words, or with what will bring them; what was asked for when it ended is not asked for again.
+    fn asked_for(&mut self, mut turn: SpeechTurn, wait: bool) -> Heard {
+        let asked = self.said.take(&turn).filter(|_| !turn.own && turn.words.is_none());
+        match asked {
+            Some(Words::Awaited(pending)) => (turn, Some(pending)),
+            Some(Words::Known(words)) => {
+                turn.words = words;
+                (turn, None)
+            }
+            None => (turn.clone(), self.wanted(turn, wait)),
+        }
+    }
+
+    /// Asks for a turn's words, unless they were told; the robot's own are known to whoever made it speak.
+    fn wanted(&self, turn: SpeechTurn, wait: bool) -> Option<Pending<Transcript>> {
+        if turn.own || turn.words.is_some() { None } else { self.jobs.words(turn, wait) }
+    }
+
+    /// The turn with its words, or with what will bring them; `None` as [`Sealer::turns`].
+    fn with_words(
+        &self,
+        mut turn: SpeechTurn,
+        words: Option<Pending<Transcript>>,
+        asked: Instant,
+    ) -> Option<Heard> {
+        let Some(pending) = words else { return Some((turn, None)) };
+        match self.words_in_time(&pending, asked) {
+            Some(Ok(words)) => turn.words = Some(words),
+            None if self.recording.is_some() => return None,
+            None => return Some((turn, Some(pending))),
+            Some(Err(error)) => {
+                tracing::warn!(source = %turn.source, %error, "The words of a turn are missing.");
+            }
+        }
+        Some((turn, None))
+    }
+
+    /// Turns of one microphone, in time order, parted where a poor channel makes voices alike; short replies and the second
+    /// voices of overlaps find out whose they are. A robot that is told to stop has no time to hear anything again.
+    fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
+        // The robot is no voice of the clip's.
+        let (own, turns): (Vec<_>, Vec<_>) = turns.into_iter().partition(|turn| turn.own);
+        let (turns, seconds) = take_seconds(turns);
+        let replies = self.settings.perceivers.short().is_some() && has_short(&turns);
+        let wanted = replies || is_poor(&turns, &JointSettings::default());
+        let heard = if self.is_stopping() || !wanted {
+            turns
+        } else {
+            match take(&self.jobs.again(turns.clone())) {
+                Ok(heard) => heard,
+                // Nothing is lost without the second hearing: the turns stay as they were.
+                Err(error) => {
+                    let source = &self.microphones[microphone];
+                    tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
+                    turns
+                }
+            }
+        };
+        let mut heard = settle(heard, seconds, self.settings.perceivers.unlike());
+        heard.extend(own);
+        heard.sort_by_key(|turn| turn.span.start);
+        heard
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stopping.as_ref().is_some_and(|stopping| stopping.load(Ordering::Relaxed))
+    }
+
+    /// Whether a replay must end now, because the daemon that plays it does.
+    fn is_out_of_time(&self) -> bool {
+        let asked_ago = self.patience.stop.as_ref().and_then(Stop::asked_ago);
+        self.recording.is_some() && asked_ago.is_some_and(|ago| ago >= REPLAY_SEALS_FOR)
+    }
+
+    /// The words, if they come as long as this session may wait.
+    fn words_in_time(
+        &self,
+        pending: &Pending<Transcript>,
+        asked: Instant,
+    ) -> Option<Result<Transcript, PerceiveError>> {
+        loop {
+            match pending.recv_timeout(WORDS_LOOK) {
+                Ok(words) => return Some(words),
+                Err(RecvTimeoutError::Disconnected) => return Some(Err(PerceiveError::WorkerLost)),
+                Err(RecvTimeoutError::Timeout) if !self.may_wait(asked) => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// A replay waits for all words, unless its daemon stops.
+    fn may_wait(&self, asked: Instant) -> bool {
+        if self.recording.is_some() {
+            return !self.is_out_of_time();
+        }
+        asked.elapsed() < if self.is_stopping() { LAST_WORDS_WAIT } else { WORDS_WAIT }
+    }
+
+    /// The clip's percepts in canonical order, under ids of the session.
+    fn percepts(
+        &mut self,
+        clip: ClipId,
+        border: Border,
+        dispatch: &DispatchPart,
+        cameras: &mut BTreeMap<usize, Box<CameraPart>>,
+        mut heard: Vec<Heard>,
+    ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
+        let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
+        let mut objects: Vec<(usize, ObjectTrack)> = Vec::new();
+        let mut key_frames = Vec::new();
+        let mut looked = Vec::new();
+        let mut faces = 0;
+        for (index, part) in cameras {
+            tracks.extend(std::mem::take(&mut part.tracks).into_iter().map(|t| (*index, t)));
+            objects.extend(std::mem::take(&mut part.objects).into_iter().map(|t| (*index, t)));
+            key_frames.append(&mut part.key_frames);
+            looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
+            faces += part.faces;
+        }
+        tracks.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let tracks = tracks.into_iter().map(|(camera, track)| self.number(camera, track)).collect();
+        objects.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let number = |(camera, track): (usize, ObjectTrack)| {
+            let id = self.ids.object_track((camera, track.id));
+            ObjectTrack { id, ..track }
+        };
+        let objects = objects.into_iter().map(number).collect();
+        heard.sort_by(|(a, _), (b, _)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let (mut turns, mut late) = (Vec::new(), Vec::new());
+        for (mut turn, words) in heard {
+            self.ids.next_turn += 1;
+            turn.id = TurnId(self.ids.next_turn);
+            late.extend(words.map(|words| (turn.clone(), words)));
+            turns.push(turn);
+        }
+        let mouths = self.mouths(border.index, &turns);
+        let percepts = ClipPercepts {
+            clip,
+            span: Span::new(border.start, border.end),
+            tracks,
+            objects,
+            turns,
+            mouths,
+            sounds: Vec::new(),
+            poses: dispatch.poses.clone(),
+            key_frames,
+            counts: ClipCounts {
+                frames: dispatch.frames,
+                analysed: dispatch.analysed,
+                dropped: dispatch.dropped,
+                faces,
+            },
+            looked,
+        };
+        (percepts, late)
+    }
+
+    /// What the mouths say about the clip's turns; tracks are numbered by now.
+    fn mouths(&self, clip: u32, turns: &[SpeechTurn]) -> Vec<MouthScore> {
+        let asked = self.mouths.as_ref().map(|mouths| mouths.take(clip)).unwrap_or_default();
+        let mut by_pair: BTreeMap<(TurnId, TrackId), Scores> = BTreeMap::new();
+        for Asked { microphone, camera, track, scores, .. } in asked {
+            let source = &self.microphones[microphone];
+            let scores = match take(&scores) {
+                Ok(scores) => scores,
+                Err(error) => {
+                    tracing::warn!(%source, %error, "A face was not compared with a turn.");
+                    continue;
+                }
+            };
+            // A track that was taken for a false alarm has no number.
+            let Some(track) = self.ids.tracks.get(&(camera, track)) else { continue };
+            for turn in turns.iter().filter(|turn| turn.source == *source && !turn.own) {
+                let inside = scores.iter().filter(|(at, _)| turn.span.contains(*at));
+                by_pair.entry((turn.id, *track)).or_default().extend(inside);
+            }
+        }
+        by_pair.retain(|_, scores| scores.len() >= LEAST_SCORES);
+        let mean = |scores: &Scores| {
+            let sum: f64 = scores.iter().map(|(_, odds)| f64::from(*odds)).sum();
+            (sum / scores.len() as f64) as f32
+        };
+        let scored = |((turn, track), scores): ((TurnId, TrackId), Scores)| {
+            let secs = scores.len() as f64 / CROPS_PER_SEC;
+            let score = MouthScore { turn, track, log_odds: mean(&scores), secs };
+            let MouthScore { log_odds, .. } = score;
+            tracing::debug!(clip, %turn, %track, log_odds, secs, "A mouth was compared with a turn.");
+            score
+        };
+        by_pair.into_iter().map(scored).collect()
+    }
+
+    fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {
+        track.id = self.ids.face_track((camera, track.id));
+        track
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn checkpoint(
+        &self,
+        draft: &mut Draft,
+        clip: ClipId,
+        border: Border,
+        dispatch: DispatchPart,
+        cameras: BTreeMap<usize, Box<CameraPart>>,
+        microphones: BTreeMap<usize, Box<MicrophonePart>>,
+        resolver: &Resolver,
+    ) -> Result<(), IngestError> {
+        // Nobody goes on with what was live.
+        let (Some(clock), Some(selector), Some(_)) =
+            (dispatch.clock, dispatch.selector, &self.recording)
+        else {
+            return Ok(());
+        };
+        let checkpoint = Checkpoint {
+            clock,
+            index: border.index,
+            border: border.end,
+            selector,
+            cameras: cameras
+                .into_iter()
+                .map(|(index, part)| (self.cameras[index].clone(), part.state))
+                .collect(),
+            microphones: microphones
+                .into_iter()
+                .map(|(index, part)| (self.microphones[index].clone(), part.state))
+                .collect(),
+            ids: self.ids.clone(),
+            undecided: resolver.undecided().clone(),
+        };
+        draft.checkpoint(clip.session, clip, checkpoint.to_bytes()?);
+        Ok(())
+    }
+}
+
+/// The clip's own rows: what it covers, its key frames, where the robot was.
+fn keep_clip(percepts: &ClipPercepts, draft: &mut Draft) {
+    let mut key_frames = Vec::new();
+    for frame in &percepts.key_frames {
+        let media = Media::new(MediaKind::KeyFrame, false, Arc::clone(&frame.jpeg));
+        key_frames.push((frame.source.clone(), frame.at, media.digest.clone()));
+        draft.media(media);
+    }
+    for sound in &percepts.sounds {
+        draft.sound(SoundRow { clip: percepts.clip, sound: sound.clone() });
+    }
+    for pose in &percepts.poses {
+        draft.pose(PoseRow { clip: percepts.clip, pose: pose.clone() });
+    }
+    draft.clip(Clip {
+        id: percepts.clip,
+        span: percepts.span,
+        frames: percepts.counts.frames,
+        analysed: percepts.counts.analysed,
+        dropped: percepts.counts.dropped,
+        key_frames,
+    });
+}

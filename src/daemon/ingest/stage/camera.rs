@@ -1,0 +1,420 @@
+//! One camera's stage: has frames analysed and takes them in order, follows faces and things, hands over a part at each
+//! border.
+//!
+//! Some frames are in work at a time. A frame whose analysis hangs is given up at its deadline, and only this camera's frames
+//! wait for that.
+
+use std::collections::VecDeque;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender, select};
+use serde::{Deserialize, Serialize};
+
+use super::detection_schedule::{Cadence, Said};
+use super::mouths::Mouths;
+use super::present::PresentBoard;
+use crate::capture::Cause;
+use crate::daemon::ingest::feed::session::SessionSettings;
+use crate::daemon::ingest::metrics::rate_limited::Seldom;
+use crate::daemon::ingest::metrics::stages::Stage;
+use crate::daemon::ingest::report::Losses;
+use crate::daemon::ingest::work::perceivers::Analysed;
+use crate::daemon::ingest::work::pool::{JobQueue, Pending, take};
+use crate::daemon::ingest::{Border, Part};
+use crate::ids::SourceId;
+use crate::media::Frame;
+use crate::perceive::PerceiveError;
+use crate::perceive::active_speaker::MouthCutter;
+use crate::perceive::face::{Backdrop, CutDetector, FaceTracker, Thumbnail};
+use crate::perceive::object::ObjectTracker;
+use crate::perceive::track::TrackerSettings;
+use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
+use crate::supervise::{Attempts, GaveUp};
+use crate::time::Timestamp;
+
+/// What reaches a camera's stage, in event time order.
+pub(in crate::daemon::ingest) enum Step {
+    /// A frame that is to be analysed; and, where mouths are scored, all frames since the one before it, itself included.
+    Frame(Box<Frame>, Vec<Frame>),
+    /// Every frame before the border has been handed in.
+    Border(Border),
+}
+
+/// What a camera contributes to one clip.
+#[derive(Clone, Debug)]
+pub(in crate::daemon::ingest) struct CameraPart {
+    pub(in crate::daemon::ingest) tracks: Vec<FaceTrack>,
+    pub(in crate::daemon::ingest) objects: Vec<ObjectTrack>,
+    pub(in crate::daemon::ingest) key_frames: Vec<KeyFrame>,
+    pub(in crate::daemon::ingest) looked: Vec<Timestamp>,
+    pub(in crate::daemon::ingest) faces: u64,
+    /// It looked, and nothing moved.
+    pub(in crate::daemon::ingest) still: bool,
+    /// The stage as it stands at the border, for the checkpoint.
+    pub(in crate::daemon::ingest) state: CameraState,
+}
+
+impl CameraPart {
+    /// Of a clip whose part was lost.
+    fn nothing(state: CameraState) -> Self {
+        let (tracks, objects, key_frames) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tracks, objects, key_frames, looked: Vec::new(), faces: 0, still: false, state }
+    }
+}
+
+/// Touched by the stage's thread alone; copied into the checkpoint at each border.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::daemon::ingest) struct CameraState {
+    tracker: FaceTracker,
+    objects: ObjectTracker,
+    cuts: CutDetector,
+    /// What it sees while nobody is in view.
+    backdrop: Backdrop,
+    said: Said,
+    mouths: MouthCutter,
+}
+
+impl CameraState {
+    pub(in crate::daemon::ingest) fn new(
+        source: SourceId,
+        faces: TrackerSettings,
+        objects: TrackerSettings,
+    ) -> Self {
+        let tracker = FaceTracker::new(source.clone(), faces);
+        let objects = ObjectTracker::new(source, objects);
+        Self {
+            tracker,
+            objects,
+            cuts: CutDetector::default(),
+            backdrop: Backdrop::default(),
+            said: Said::default(),
+            mouths: MouthCutter::default(),
+        }
+    }
+
+    /// What the stage said of its last frames.
+    pub(in crate::daemon::ingest) fn said(&self) -> &Said {
+        &self.said
+    }
+}
+
+pub(in crate::daemon::ingest) struct CameraStage {
+    pub(in crate::daemon::ingest) index: usize,
+    pub(in crate::daemon::ingest) source: SourceId,
+    pub(in crate::daemon::ingest) state: CameraState,
+    /// As it was at the last border.
+    pub(in crate::daemon::ingest) sealed: CameraState,
+    /// In which frames faces and things are looked for.
+    pub(in crate::daemon::ingest) cadence: Cadence,
+    pub(in crate::daemon::ingest) jobs: JobQueue,
+    /// So many frames may be in work at a time.
+    pub(in crate::daemon::ingest) ahead: usize,
+    pub(in crate::daemon::ingest) key_frames: usize,
+    pub(in crate::daemon::ingest) present: PresentBoard,
+    pub(in crate::daemon::ingest) losses: Losses,
+    /// Where mouth crops go; `None` where none are scored.
+    pub(in crate::daemon::ingest) mouths: Option<Mouths>,
+    pub(in crate::daemon::ingest) settings: SessionSettings,
+}
+
+impl CameraStage {
+    /// Runs until the last handle to `steps` is gone.
+    pub(in crate::daemon::ingest) fn start(
+        self,
+        steps: Receiver<Step>,
+        parts: Sender<Part>,
+    ) -> Result<JoinHandle<()>, PerceiveError> {
+        thread::Builder::new()
+            .name(format!("camera-{}", self.index))
+            .spawn(move || self.run(&steps, &parts))
+            .map_err(PerceiveError::Thread)
+    }
+
+    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
+        let mut work = Work::default();
+        // Nobody asks how it ended: a stage that stays down was told of.
+        while let Some(step) = self.next(steps, &mut work) {
+            let done = match step {
+                Step::Frame(frame, frames) => self.submit(*frame, frames, &mut work),
+                Step::Border(border) => self.border(border, parts, &mut work),
+            };
+            if done.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// The next step; frames that come back from the workers meanwhile are taken in. `None`: there is none any more, or the
+    /// stage stays down.
+    fn next(&mut self, steps: &Receiver<Step>, work: &mut Work) -> Option<Step> {
+        loop {
+            let Some(first) = work.underway.front() else { return steps.recv().ok() };
+            if work.underway.len() < self.ahead {
+                select! {
+                    recv(steps) -> step => return step.ok(),
+                    recv(first.pending) -> analysed => {
+                        let analysed = analysed.unwrap_or(Err(PerceiveError::WorkerLost));
+                        let Underway { frames, .. } = work.underway.pop_front()?;
+                        self.take_in(analysed, &frames, work).ok()?;
+                    }
+                }
+            } else {
+                self.take_first(work).ok()?;
+            }
+        }
+    }
+
+    /// Has a frame analysed, once all is known that it hangs on what is looked for in it.
+    fn submit(
+        &mut self,
+        frame: Frame,
+        frames: Vec<Frame>,
+        work: &mut Work,
+    ) -> Result<(), StaysDown> {
+        while !self.cadence.is_ready(&self.state.said) && !work.underway.is_empty() {
+            self.take_first(work)?;
+        }
+        let looks = self.cadence.looks(&self.state.said);
+        let pending = self.jobs.frame(frame, looks);
+        work.underway.push_back(Underway { pending, frames });
+        Ok(())
+    }
+
+    /// Waits for the oldest frame in work.
+    fn take_first(&mut self, work: &mut Work) -> Result<(), StaysDown> {
+        let Some(Underway { pending, frames }) = work.underway.pop_front() else { return Ok(()) };
+        self.take_in(take(&pending), &frames, work)
+    }
+
+    fn take_in(
+        &mut self,
+        analysed: Result<Analysed, PerceiveError>,
+        frames: &[Frame],
+        work: &mut Work,
+    ) -> Result<(), StaysDown> {
+        let analysed = match analysed {
+            Ok(analysed) => analysed,
+            Err(error) => {
+                if let Some(count) = work.left_out.happened(Instant::now()) {
+                    tracing::warn!(source = %self.source, %error, count, "A frame was left out; more are told once a minute.");
+                }
+                let cause = match error {
+                    PerceiveError::Hung { .. } | PerceiveError::WorkerLost => Cause::Fault,
+                    _ => Cause::Undecodable,
+                };
+                self.losses.add(cause, &format!("{}: {error}", self.source));
+                self.say(Word::default());
+                return Ok(());
+            }
+        };
+        // Said once for every frame, whatever becomes of it: the cadence counts.
+        let Work { attempts, part, .. } = work;
+        match attempts.attempt(|| self.frame(analysed, frames, part))? {
+            Some(word) => self.say(word),
+            None => {
+                self.begin_anew();
+                self.say(Word::default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything before the border is taken in, and the clip's part handed over.
+    fn border(
+        &mut self,
+        border: Border,
+        parts: &Sender<Part>,
+        work: &mut Work,
+    ) -> Result<(), StaysDown> {
+        while !work.underway.is_empty() {
+            self.take_first(work)?;
+        }
+        let gathered = std::mem::take(&mut work.part);
+        let camera = match work.attempts.attempt(|| self.seal(border, gathered))? {
+            Some(camera) => camera,
+            None => {
+                self.begin_anew();
+                CameraPart::nothing(self.state.clone())
+            }
+        };
+        self.sealed = camera.state.clone();
+        // What the frames before the border showed is cut; the next one belongs to the next clip.
+        if let Some(mouths) = &self.mouths {
+            mouths.seen(self.index, border.end, Vec::new());
+        }
+        parts.send(Part::Camera(self.index, border, Box::new(camera))).map_err(|_| StaysDown)
+    }
+
+    /// After a panic, which may have left any state: what was followed since the last border is lost.
+    fn begin_anew(&mut self) {
+        let said = std::mem::take(&mut self.state.said);
+        self.state = CameraState { said, ..self.sealed.clone() };
+        self.losses.add(Cause::Fault, self.source.as_str());
+        self.settings.gauges.restarted("camera");
+    }
+
+    /// The clip's part.
+    fn seal(&mut self, border: Border, gathered: Gathered) -> CameraPart {
+        let tracks = self.state.tracker.seal(border.end);
+        let objects = self.state.objects.seal(border.end);
+        CameraPart {
+            key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
+            tracks,
+            objects,
+            still: !gathered.looked.is_empty() && !gathered.moved,
+            looked: gathered.looked,
+            faces: gathered.faces,
+            state: self.state.clone(),
+        }
+    }
+
+    /// What there is to say after this frame.
+    fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) -> Word {
+        self.settings.breakdowns.pass("camera");
+        let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
+        frame.cut = self.state.cuts.step(thumbnail.clone());
+        if looked {
+            self.state.tracker.step(&frame);
+            part.looked.push(frame.at);
+        } else {
+            self.state.tracker.coast(frame.at, frame.cut);
+        }
+        match objects {
+            Some(objects) => self.state.objects.follow(frame.at, frame.cut, &objects),
+            None if frame.cut => self.state.objects.cut(),
+            None => {}
+        }
+        let steady = self.state.tracker.steady(frame.at) && !frame.cut;
+        let steady = (steady && !self.state.tracker.is_empty()).then(|| thumbnail.clone());
+        let empty = looked && frame.faces.is_empty() && self.state.tracker.is_empty();
+        let changed = self.state.backdrop.change(&thumbnail).is_some();
+        // One picture alone may be a flash or the camera's noise.
+        part.moved |= changed && part.changed;
+        part.changed = changed;
+        if empty {
+            self.state.backdrop.learn(&thumbnail);
+        }
+        part.faces += frame.faces.len() as u64;
+        if let Some(jpeg) = frame.jpeg.take() {
+            self.present.frame(&self.source, frame.at, &jpeg);
+            part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
+        }
+        self.present.tracks(&self.source, frame.at, &self.state.tracker.open());
+        if let Some(mouths) = &self.mouths {
+            let (at, seen) = (frame.at, self.state.tracker.seen_at(frame.at));
+            let cutter = &mut self.state.mouths;
+            let cut = || cutter.step(at, seen, frame.cut, frames);
+            mouths.seen(
+                self.index,
+                at,
+                self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut),
+            );
+        }
+        Word { steady, empty }
+    }
+
+    /// Notes what frames after this one hang on.
+    fn say(&mut self, Word { steady, empty }: Word) {
+        let empty = empty.then_some(&self.state.backdrop);
+        self.state.said.note(steady, empty);
+    }
+}
+
+/// A stage's word after a frame.
+#[derive(Clone, Debug, Default)]
+struct Word {
+    /// The picture, where somebody is followed and every track is steady.
+    steady: Option<Thumbnail>,
+    /// Nobody is in view, and nobody is followed.
+    empty: bool,
+}
+
+/// A frame in work.
+struct Underway {
+    pending: Pending<Analysed>,
+    frames: Vec<Frame>,
+}
+
+/// What a stage is at.
+struct Work {
+    /// In the order of the frames.
+    underway: VecDeque<Underway>,
+    part: Gathered,
+    attempts: Attempts,
+    /// Frames that could not be analysed.
+    left_out: Seldom,
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            underway: VecDeque::new(),
+            part: Gathered::default(),
+            attempts: Attempts::new("camera"),
+            left_out: Seldom::default(),
+        }
+    }
+}
+
+/// The stage has ended in too many panics, or nobody takes its parts.
+struct StaysDown;
+
+impl From<GaveUp> for StaysDown {
+    fn from(_: GaveUp) -> Self {
+        Self
+    }
+}
+
+#[derive(Default)]
+struct Gathered {
+    looked: Vec<Timestamp>,
+    frames: Vec<KeyFrame>,
+    faces: u64,
+    /// The last picture showed something else than the empty scene.
+    changed: bool,
+    /// Two in a row did.
+    moved: bool,
+}
+
+/// Key frames: the first sight of each new track, longest tracks first, then frames evenly spread.
+fn choose_key_frames(frames: Vec<KeyFrame>, tracks: &[FaceTrack], most: usize) -> Vec<KeyFrame> {
+    let mut by_length: Vec<&FaceTrack> = tracks.iter().filter(|track| !track.continued).collect();
+    by_length.sort_by_key(|track| (std::cmp::Reverse(track.sightings.len()), track.id));
+    let mut wanted: Vec<Timestamp> = Vec::new();
+    for track in by_length.into_iter().take(most) {
+        // The middle of a track shows the face better than its first frame.
+        if let Some(sighting) = track.sightings.get(track.sightings.len() / 2) {
+            wanted.push(sighting.at);
+        }
+    }
+    let missing = most.saturating_sub(wanted.len());
+    for k in 0..missing {
+        if let Some(frame) = frames.get((2 * k + 1) * frames.len() / (2 * missing.max(1))) {
+            wanted.push(frame.at);
+        }
+    }
+    wanted.sort_unstable();
+    wanted.dedup();
+    frames.into_iter().filter(|frame| wanted.binary_search(&frame.at).is_ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn key_frames_are_spread_when_nobody_is_there() {
+        let frame = |second: i64| KeyFrame {
+            source: SourceId::new("camera"),
+            at: Timestamp::from_nanos(second),
+            jpeg: Arc::from([0_u8].as_slice()),
+        };
+        let chosen = choose_key_frames((0..100).map(frame).collect(), &[], 4);
+        let at: Vec<i64> = chosen.iter().map(|frame| frame.at.as_nanos()).collect();
+        assert_eq!(at, [12, 37, 62, 87]);
+        assert!(choose_key_frames(Vec::new(), &[], 4).is_empty());
+    }
+}

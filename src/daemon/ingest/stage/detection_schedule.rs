@@ -1,0 +1,253 @@
+//! Which analysed frames of a camera may go without detection: `face.only_changed`, `face.detect_every`,
+//! `objects.every`.
+//!
+//! What is looked for in frame n hangs on what its stage knew [`LAG`] frames before or some more, never on how fast the
+//! workers are: the camera's own stage waits for that, and nobody else. So the same recording gives the same memory, and the
+//! workers still run ahead.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{FacePerception, Objects};
+use crate::perceive::face::{Backdrop, Thumbnail};
+
+/// How many frames before a frame the tracker's word on it dates from, at least.
+const LAG: u64 = 4;
+/// A frame of so many is searched for faces though nothing seems to have changed; the stage shows its backdrop then.
+const CERTAIN: u64 = 5;
+
+/// What a camera's stage said of its last frames; part of its checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(in crate::daemon::ingest) struct Said {
+    /// Number of the next frame.
+    next: u64,
+    /// What the camera saw in these, where somebody was followed and every track was steady.
+    steady: BTreeMap<u64, Option<Thumbnail>>,
+    /// What the camera saw after these, where nobody was followed.
+    empty: BTreeMap<u64, Option<Backdrop>>,
+}
+
+impl Said {
+    /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
+    /// is in it.
+    pub(in crate::daemon::ingest) fn note(
+        &mut self,
+        steady: Option<Thumbnail>,
+        empty: Option<&Backdrop>,
+    ) {
+        let number = self.next;
+        self.next += 1;
+        self.steady.insert(number, steady);
+        self.steady.retain(|at, _| at + LAG >= number);
+        if number.is_multiple_of(CERTAIN) {
+            self.empty.insert(number, empty.cloned());
+            self.empty.retain(|at, _| at + LAG + CERTAIN > number);
+        }
+    }
+}
+
+/// Whether faces are looked for in a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FaceLook {
+    /// In any case.
+    Always,
+    /// Where it differs from the scene in which nobody was; elsewhere nobody is.
+    WhereChanged(Backdrop),
+    /// Where another scene is seen than in this picture; else not: who is followed goes on as he moved.
+    AfterCut(Thumbnail),
+}
+
+/// What is looked for in a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Looks {
+    /// Faces.
+    pub faces: FaceLook,
+    /// Things.
+    pub objects: bool,
+}
+
+/// A camera's stage's count of its analysed frames.
+#[derive(Clone, Debug)]
+pub(in crate::daemon::ingest) struct Cadence {
+    /// In one frame of so many faces are looked for, however steady those are that are followed.
+    every: u64,
+    only_changed: bool,
+    /// Things are looked for in one frame of so many.
+    objects_every: u64,
+    next: u64,
+}
+
+impl Cadence {
+    pub(in crate::daemon::ingest) fn new(
+        faces: &FacePerception,
+        objects: &Objects,
+        said: &Said,
+    ) -> Self {
+        Self {
+            every: faces.detect_every.max(1) as u64,
+            only_changed: faces.only_changed,
+            objects_every: objects.every.max(1) as u64,
+            next: said.next,
+        }
+    }
+
+    /// Whether everything has been said that the next frame hangs on; what is in work goes on meanwhile.
+    pub(in crate::daemon::ingest) fn is_ready(&self, said: &Said) -> bool {
+        let Some(known) = self.next.checked_sub(LAG) else { return true };
+        if !self.next.is_multiple_of(self.every) {
+            return said.next > known;
+        }
+        let scene = self.only_changed && !self.next.is_multiple_of(CERTAIN);
+        !scene || said.next > known / CERTAIN * CERTAIN
+    }
+
+    /// What is to be looked for in the next frame.
+    pub(in crate::daemon::ingest) fn looks(&mut self, said: &Said) -> Looks {
+        let number = self.next;
+        self.next += 1;
+        let objects = number.is_multiple_of(self.objects_every);
+        Looks { faces: self.faces(number, said), objects }
+    }
+
+    fn faces(&self, number: u64, said: &Said) -> FaceLook {
+        let Some(known) = number.checked_sub(LAG) else { return FaceLook::Always };
+        if !number.is_multiple_of(self.every)
+            && let Some(Some(picture)) = said.steady.get(&known)
+        {
+            return FaceLook::AfterCut(picture.clone());
+        }
+        if !self.only_changed || number.is_multiple_of(CERTAIN) {
+            return FaceLook::Always;
+        }
+        match said.empty.get(&(known / CERTAIN * CERTAIN)) {
+            Some(Some(scene)) => FaceLook::WhereChanged(scene.clone()),
+            _ => FaceLook::Always,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use image::{Rgb, RgbImage};
+
+    use super::*;
+    use crate::perceive::face::Thumbnail;
+
+    fn cadence(every: usize, only_changed: bool, said: &Said) -> Cadence {
+        let faces = FacePerception { detect_every: every, only_changed, ..Default::default() };
+        let objects = Objects { every: 4, ..Default::default() };
+        Cadence::new(&faces, &objects, said)
+    }
+
+    /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
+    fn looked(
+        (every, only_changed): (usize, bool),
+        words: &[(Option<&Thumbnail>, Option<&Backdrop>)],
+        resume_at: usize,
+    ) -> Vec<FaceLook> {
+        let mut said = Said::default();
+        let mut frames = cadence(every, only_changed, &said);
+        let mut looked = Vec::new();
+        for (at, (steady, empty)) in words.iter().enumerate() {
+            if at == resume_at {
+                frames = cadence(every, only_changed, &said);
+            }
+            looked.push(frames.looks(&said).faces);
+            said.note(steady.cloned(), *empty);
+        }
+        looked
+    }
+
+    fn picture(luma: u8) -> Thumbnail {
+        Thumbnail::of(&RgbImage::from_pixel(64, 48, Rgb([luma; 3])))
+    }
+
+    fn scene(luma: u8) -> Backdrop {
+        let mut scene = Backdrop::default();
+        scene.learn(&picture(luma));
+        scene
+    }
+
+    #[test]
+    fn frames_are_left_out_while_all_is_steady_whatever_a_restart_comes_between() {
+        let pictures: Vec<Thumbnail> = (0..24).map(picture).collect();
+        let mut words: Vec<_> = pictures.iter().map(|picture| (Some(picture), None)).collect();
+        words[10].0 = None;
+        let whole = looked((3, false), &words, usize::MAX);
+        let expected: Vec<FaceLook> = (0..24)
+            .map(|n| match n {
+                0..4 | 14 => FaceLook::Always,
+                _ if n % 3 == 0 => FaceLook::Always,
+                _ => FaceLook::AfterCut(pictures[n - 4].clone()),
+            })
+            .collect();
+        assert_eq!(whole, expected);
+        for at in 0..24 {
+            assert_eq!(looked((3, false), &words, at), whole, "resumed at {at}");
+        }
+        let all = looked((1, false), &words, usize::MAX);
+        assert!(all.iter().all(|look| *look == FaceLook::Always));
+    }
+
+    #[test]
+    fn an_empty_scene_is_searched_where_it_changes_and_now_and_then() {
+        let (day, night) = (scene(200), scene(20));
+        let mut words = [(None, Some(&day)); 30];
+        // Somebody is followed after frames 8 to 12, and then it is night.
+        words[8..13].fill((None, None));
+        words[13..].fill((None, Some(&night)));
+        let whole = looked((1, true), &words, usize::MAX);
+        for (number, look) in whole.iter().enumerate() {
+            // The last frame of five that the stage had spoken of.
+            let known = number.checked_sub(4).map(|known| known / 5 * 5);
+            let expected = match known {
+                Some(0 | 5) if number % 5 != 0 => FaceLook::WhereChanged(day.clone()),
+                Some(15..) if number % 5 != 0 => FaceLook::WhereChanged(night.clone()),
+                _ => FaceLook::Always,
+            };
+            assert_eq!(*look, expected, "frame {number}");
+        }
+        for at in 0..words.len() {
+            assert_eq!(looked((1, true), &words, at), whole, "resumed at {at}");
+        }
+    }
+
+    /// As `looked`, by a stage that runs as far ahead of what is said as it may.
+    fn looked_ahead(
+        (every, only_changed): (usize, bool),
+        words: &[(Option<&Thumbnail>, Option<&Backdrop>)],
+    ) -> (Vec<FaceLook>, usize) {
+        let mut said = Said::default();
+        let mut frames = cadence(every, only_changed, &said);
+        let (mut looked, mut spoken, mut most) = (Vec::new(), 0, 0);
+        while looked.len() < words.len() {
+            while !frames.is_ready(&said) {
+                let (steady, empty) = words[spoken];
+                said.note(steady.cloned(), empty);
+                spoken += 1;
+            }
+            looked.push(frames.looks(&said).faces);
+            most = most.max(looked.len() - spoken);
+        }
+        (looked, most)
+    }
+
+    #[test]
+    fn a_stage_runs_ahead_and_looks_for_the_same() {
+        let (pictures, day): (Vec<Thumbnail>, _) = ((0..40).map(picture).collect(), scene(200));
+        let word = |picture| (Some(picture), Some(&day));
+        let mut words: Vec<_> = pictures.iter().map(word).collect();
+        words[12..20].fill((None, None));
+        for how in [(3, false), (3, true), (1, true)] {
+            let (looks, most) = looked_ahead(how, &words);
+            assert_eq!(looks, looked(how, &words, usize::MAX), "{how:?}");
+            assert!(most >= LAG as usize, "{how:?}: {most}");
+        }
+        // Nothing hangs on what is said: nothing is waited for.
+        assert_eq!(looked_ahead((1, false), &words).1, words.len());
+        let (said, mut frames) = (Said::default(), cadence(1, true, &Said::default()));
+        let objects: Vec<bool> = (0..4).map(|_| frames.looks(&said).objects).collect();
+        assert_eq!(objects, [true, false, false, false]);
+    }
+}

@@ -1,0 +1,238 @@
+//! One microphone's stage: finds turns in its sound and hands over a part once a border is settled.
+//!
+//! A turn is known only some time after it ended, so this stage runs past a border before it can say
+//! which turns ended before it. What it read beyond the border is part of the checkpoint.
+
+use std::collections::VecDeque;
+use std::thread::{self, JoinHandle};
+use std::time::Instant;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use serde::{Deserialize, Serialize};
+
+use super::mouths::Mouths;
+use super::partial::Partials;
+use super::present::PresentBoard;
+use crate::capture::Cause;
+use crate::daemon::ingest::commit::said::EndedTurn;
+use crate::daemon::ingest::feed::session::SessionSettings;
+use crate::daemon::ingest::metrics::rate_limited::Seldom;
+use crate::daemon::ingest::metrics::stages::Stage;
+use crate::daemon::ingest::report::Losses;
+use crate::daemon::ingest::work::pool::{JobQueue, Pending};
+use crate::daemon::ingest::{Border, Part};
+use crate::ids::SourceId;
+use crate::media::Block;
+use crate::perceive::PerceiveError;
+use crate::perceive::voice::{RawTurn, TurnFinder, TurnFinderState};
+use crate::percept::{Sound, SpeechTurn};
+use crate::supervise::Attempts;
+use crate::time::Timestamp;
+
+/// What reaches a microphone's stage, in event time order.
+pub(in crate::daemon::ingest) enum Step {
+    /// Sound.
+    Block(Block),
+    /// Every block that starts before the border has been handed in.
+    Border(Border),
+}
+
+/// What a microphone contributes to one clip: turns that began before its border, in time order.
+pub(in crate::daemon::ingest) struct MicrophonePart {
+    pub(in crate::daemon::ingest) turns: Vec<FoundTurn>,
+    /// Loud sounds that ended before it, and its quiet stretches.
+    pub(in crate::daemon::ingest) sounds: Vec<Sound>,
+    /// The stage as it stands now, for the checkpoint.
+    pub(in crate::daemon::ingest) state: MicrophoneState,
+}
+
+/// Touched by the stage's thread alone; copied into the checkpoint at each border.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::daemon::ingest) struct MicrophoneState {
+    pub(in crate::daemon::ingest) finder: TurnFinderState,
+    /// Turns that begin after the border and are already over.
+    pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
+    /// Sound before this is done with.
+    pub(in crate::daemon::ingest) consumed: Timestamp,
+}
+
+/// Sound that stays away for longer than this before a border means that none is coming, seconds.
+const SILENT_SOURCE_SECS: f64 = 0.5;
+
+pub(in crate::daemon::ingest) struct MicrophoneStage {
+    pub(in crate::daemon::ingest) index: usize,
+    pub(in crate::daemon::ingest) source: SourceId,
+    pub(in crate::daemon::ingest) finder: TurnFinder,
+    /// Turns of a resumed session that were found beyond its last border.
+    pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
+    pub(in crate::daemon::ingest) consumed: Timestamp,
+    pub(in crate::daemon::ingest) jobs: JobQueue,
+    pub(in crate::daemon::ingest) present: PresentBoard,
+    /// Live: words while a turn is open.
+    pub(in crate::daemon::ingest) partials: Option<Partials>,
+    pub(in crate::daemon::ingest) settings: SessionSettings,
+    pub(in crate::daemon::ingest) losses: Losses,
+    /// Where turns meet mouths; `None` where none are scored.
+    pub(in crate::daemon::ingest) mouths: Option<Mouths>,
+}
+
+/// A stretch of speech that has ended.
+pub(in crate::daemon::ingest) struct FoundTurn {
+    /// Whose turns it turns out to be.
+    pub(in crate::daemon::ingest) result: Pending<Vec<SpeechTurn>>,
+    /// Questions can see it already.
+    pub(in crate::daemon::ingest) shown: bool,
+}
+
+struct Underway {
+    raw: RawTurn,
+    found: FoundTurn,
+}
+
+impl Underway {
+    /// Shows the turn to questions once its voice is embedded; gives back what it turned out to be, once.
+    fn show(&mut self, present: &PresentBoard) -> Vec<SpeechTurn> {
+        if self.found.shown {
+            return Vec::new();
+        }
+        let Ok(result) = self.found.result.try_recv() else { return Vec::new() };
+        let turns: Vec<SpeechTurn> = result.iter().flatten().cloned().collect();
+        turns.iter().for_each(|turn| present.spoken(turn));
+        // The sealer takes it from a channel of its own.
+        let (put, take) = bounded(1);
+        put.send(result).ok();
+        self.found = FoundTurn { result: take, shown: true };
+        turns
+    }
+}
+
+impl MicrophoneStage {
+    /// Runs until the last handle to `steps` is gone.
+    pub(in crate::daemon::ingest) fn start(
+        self,
+        steps: Receiver<Step>,
+        parts: Sender<Part>,
+    ) -> Result<JoinHandle<()>, PerceiveError> {
+        thread::Builder::new()
+            .name(format!("microphone-{}", self.index))
+            .spawn(move || self.run(&steps, &parts))
+            .map_err(PerceiveError::Thread)
+    }
+
+    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
+        let mut underway: VecDeque<Underway> =
+            std::mem::take(&mut self.ahead).into_iter().map(|raw| self.submit(raw)).collect();
+        let mut borders: VecDeque<Border> = VecDeque::new();
+        let (mut attempts, mut left_out) = (Attempts::new("microphone"), Seldom::default());
+        while let Ok(step) = steps.recv() {
+            let (sound, flushed) = match step {
+                Step::Block(block) => {
+                    self.consumed = block.end();
+                    (Some(block), false)
+                }
+                Step::Border(border) => {
+                    let silent = border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
+                    borders.push_back(border);
+                    (None, border.last || silent)
+                }
+            };
+            let found = match attempts.attempt(|| self.find(sound.as_ref(), flushed)) {
+                Ok(Some(found)) => found,
+                Ok(None) => match self.begin_anew() {
+                    Ok(()) => Ok(Vec::new()),
+                    Err(error) => {
+                        tracing::error!(source = %self.source, %error, "A microphone is given up.");
+                        return;
+                    }
+                },
+                Err(_) => return,
+            };
+            match found {
+                Ok(turns) => underway.extend(turns.into_iter().map(|raw| self.submit(raw))),
+                Err(error) => {
+                    if let Some(count) = left_out.happened(Instant::now()) {
+                        tracing::warn!(source = %self.source, %error, count, "Sound was left out; more is told once a minute.");
+                    }
+                }
+            }
+            if let Some(mouths) = &self.mouths {
+                mouths.listened(self.index, self.finder.watermark().unwrap_or(self.consumed));
+            }
+            let open = self.finder.open_turn();
+            for turn in &mut underway {
+                for shown in turn.show(&self.present) {
+                    if let Some(ended) = EndedTurn::ask(shown, &self.jobs, &self.settings.inbox)
+                        && parts.send(Part::Ended(Box::new(ended))).is_err()
+                    {
+                        return;
+                    }
+                }
+            }
+            let span = open.as_ref().map(|turn| turn.span);
+            self.present.speaking(&self.source, self.consumed, span);
+            if let Some(partials) = &mut self.partials {
+                partials.step(&self.source, open.as_ref(), &self.present);
+            }
+            while let Some(border) = borders.front().copied() {
+                let known = self.finder.watermark();
+                if !flushed && known.is_some_and(|known| known < border.end) {
+                    break;
+                }
+                borders.pop_front();
+                if let Some(mouths) = &self.mouths {
+                    mouths.listened(self.index, border.end);
+                }
+                let part = self.part(border, &mut underway);
+                if parts.send(Part::Microphone(self.index, border, Box::new(part))).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Turns that have ended, as far as this sound tells; `flush`: no more of it is coming soon.
+    fn find(&mut self, sound: Option<&Block>, flush: bool) -> Result<Vec<RawTurn>, PerceiveError> {
+        self.settings.breakdowns.pass("microphone");
+        let finder = &mut self.finder;
+        match sound {
+            Some(block) => {
+                let stages = &self.settings.perceivers.stages;
+                Ok(stages.time(Stage::VoiceActivity, || finder.push(block))?)
+            }
+            None if flush => Ok(finder.flush()?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// After a panic, which may have left any state: the open turn is lost.
+    fn begin_anew(&mut self) -> Result<(), PerceiveError> {
+        let finder = self.settings.perceivers.turn_finder(&self.source, None)?;
+        self.finder = finder.ok_or(PerceiveError::WorkerLost)?;
+        self.losses.add(Cause::Fault, self.source.as_str());
+        self.settings.gauges.restarted("microphone");
+        Ok(())
+    }
+
+    /// Has the turn embedded, and compared with the mouths that were seen during it.
+    fn submit(&self, raw: RawTurn) -> Underway {
+        if let Some(mouths) = &self.mouths {
+            mouths.heard(self.index, &raw);
+        }
+        let own = self.settings.inbox.own_during(&self.source, raw.span);
+        let found = FoundTurn { result: self.jobs.voice(raw.clone(), own), shown: false };
+        Underway { raw, found }
+    }
+
+    /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.
+    fn part(&mut self, border: Border, underway: &mut VecDeque<Underway>) -> MicrophonePart {
+        let mut turns = Vec::new();
+        while underway.front().is_some_and(|turn| turn.raw.span.start < border.end) {
+            turns.extend(underway.pop_front().map(|turn| turn.found));
+        }
+        let ahead = underway.iter().map(|turn| turn.raw.clone()).collect();
+        let sounds = self.finder.sounds_until(border.end);
+        let finder = self.finder.state().clone();
+        let state = MicrophoneState { finder, ahead, consumed: self.consumed };
+        MicrophonePart { turns, sounds, state }
+    }
+}

@@ -1,0 +1,230 @@
+//! The open window as questions see it: faces followed and speech heard just now, with a first guess whose.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::daemon::ingest::Gauges;
+use crate::identify::{Guess, Guesses, SharedResolver};
+use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
+use crate::memory::{Memory, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn};
+use crate::perceive::face::FaceHistory;
+use crate::perceive::track::OpenTrack;
+use crate::percept::{FaceSample, Life, SpeechTurn};
+use crate::time::{Span, Timestamp};
+
+/// A face that is followed.
+type OpenFace<'a> = OpenTrack<'a, FaceHistory>;
+
+/// What was guessed of one camera's tracks, and from what.
+#[derive(Default)]
+struct Guessed {
+    from: Option<Arc<Guesses>>,
+    /// By track: of which picture (the best one's time), and the guess.
+    by_track: BTreeMap<TrackId, (Timestamp, Option<Guess>)>,
+}
+
+fn shown(source: &SourceId, track: &OpenFace<'_>, guess: Option<Guess>) -> PresentTrack {
+    PresentTrack {
+        handle: track.id,
+        source: source.clone(),
+        since: track.since,
+        last: track.last,
+        provisional: guess.map(|guess| guess.part),
+        similarity: guess.map(|guess| guess.confidence),
+    }
+}
+
+/// Written by every stage, read by every question.
+#[derive(Clone)]
+pub(in crate::daemon::ingest) struct PresentBoard {
+    memory: Memory,
+    resolver: Arc<SharedResolver>,
+    guessed: Arc<Mutex<BTreeMap<SourceId, Guessed>>>,
+    /// Live: where it is noted how late what is shown is.
+    lateness: Option<Gauges>,
+}
+
+impl PresentBoard {
+    pub(in crate::daemon::ingest) fn new(
+        memory: Memory,
+        resolver: Arc<SharedResolver>,
+        lateness: Option<Gauges>,
+    ) -> Self {
+        Self { memory, resolver, guessed: Arc::default(), lateness }
+    }
+
+    /// The tracks that a camera follows at `at`.
+    pub(in crate::daemon::ingest) fn tracks(
+        &self,
+        source: &SourceId,
+        at: Timestamp,
+        open: &[OpenFace<'_>],
+    ) {
+        let living: Vec<&OpenFace<'_>> =
+            open.iter().filter(|track| track.life() != Life::Picture).collect();
+        let guesses = self.guess(source, &living);
+        let shown: Vec<PresentTrack> =
+            living.iter().zip(guesses).map(|(track, guess)| shown(source, track, guess)).collect();
+        self.change(at, |state| {
+            state.tracks.retain(|track| track.source != *source);
+            state.tracks.extend(shown);
+            state.tracks.sort_by(|a, b| (&a.source, a.handle).cmp(&(&b.source, b.handle)));
+        });
+        if let Some(gauges) = self.lateness.as_ref().filter(|_| !open.is_empty()) {
+            gauges.faces_shown(at);
+        }
+    }
+
+    /// Whose these faces of one camera may be. Asked anew only for a track whose best picture is another one than before, and
+    /// when somebody was learned: a frame that brings nothing new costs nothing.
+    fn guess(&self, source: &SourceId, tracks: &[&OpenFace<'_>]) -> Vec<Option<Guess>> {
+        let from = self.resolver.guesses();
+        let cameras = || self.guessed.lock().unwrap_or_else(PoisonError::into_inner);
+        // (Out of the map meanwhile, so that no camera waits for another.)
+        let mut known = cameras().remove(source).unwrap_or_default();
+        if !known.from.as_ref().is_some_and(|old| Arc::ptr_eq(old, &from)) {
+            known = Guessed { from: Some(Arc::clone(&from)), by_track: BTreeMap::new() };
+        }
+        let is_new = |(track, sample): &(TrackId, &FaceSample)| {
+            known.by_track.get(track).is_none_or(|(of, _)| *of != sample.at)
+        };
+        let best = tracks.iter().filter_map(|track| Some((track.id, track.best()?)));
+        let samples: Vec<(TrackId, &FaceSample)> = best.filter(is_new).collect();
+        let embeddings: Vec<_> = samples.iter().map(|(_, sample)| &sample.embedding).collect();
+        for ((track, sample), guess) in samples.iter().zip(from.faces(&embeddings)) {
+            known.by_track.insert(*track, (sample.at, guess));
+        }
+        known.by_track.retain(|id, _| tracks.iter().any(|track| track.id == *id));
+        let guesses = tracks.iter().map(|track| known.by_track.get(&track.id)?.1).collect();
+        cameras().insert(source.clone(), known);
+        guesses
+    }
+
+    /// A camera's newest analysed frame.
+    pub(in crate::daemon::ingest) fn frame(
+        &self,
+        source: &SourceId,
+        at: Timestamp,
+        jpeg: &Arc<[u8]>,
+    ) {
+        let frame = PresentFrame { source: source.clone(), at, jpeg: Arc::clone(jpeg) };
+        self.memory.present().show(frame);
+    }
+
+    /// The turn that is being spoken at a microphone, if any.
+    pub(in crate::daemon::ingest) fn speaking(
+        &self,
+        source: &SourceId,
+        at: Timestamp,
+        open: Option<Span>,
+    ) {
+        self.change(at, |state| {
+            let mut known = None;
+            state.turns.retain(|turn| {
+                let open = turn.source == *source && turn.end.is_none();
+                if open {
+                    known = turn.words.clone().map(|words| (turn.start, words));
+                }
+                !open
+            });
+            state.turns.extend(open.map(|span| PresentTurn {
+                handle: TurnId(0),
+                source: source.clone(),
+                start: span.start,
+                end: None,
+                words: known.filter(|(start, _)| *start == span.start).map(|(_, words)| words),
+                provisional: None,
+                similarity: None,
+                memory: None,
+            }));
+        });
+    }
+
+    /// Words of the turn that is being spoken, as far as they are understood.
+    pub(in crate::daemon::ingest) fn words(&self, source: &SourceId, start: Timestamp, text: &str) {
+        self.change(start, |state| {
+            let open = |turn: &&mut PresentTurn| {
+                turn.source == *source && turn.end.is_none() && turn.start == start
+            };
+            if let Some(turn) = state.turns.iter_mut().find(open) {
+                turn.words = Some(text.to_owned());
+            }
+        });
+    }
+
+    /// A turn that ended and waits for its clip to be sealed.
+    pub(in crate::daemon::ingest) fn spoken(&self, turn: &SpeechTurn) {
+        let guess = turn.embedding.as_ref().and_then(|voice| self.resolver.guesses().voice(voice));
+        self.change(turn.span.end, |state| {
+            state.turns.push(PresentTurn {
+                handle: turn.id,
+                source: turn.source.clone(),
+                start: turn.span.start,
+                end: Some(turn.span.end),
+                words: turn.words.as_ref().map(|words| words.text.clone()),
+                provisional: guess.map(|guess| guess.part),
+                similarity: guess.map(|guess| guess.confidence),
+                memory: None,
+            });
+        });
+        if let Some(gauges) = &self.lateness {
+            gauges.turn_shown(turn.span.end);
+        }
+    }
+
+    /// The words of a turn that ended, and the memory that it will be. A turn that is not shown any more, because its clip was
+    /// sealed or something was erased, stays away; so does all that was made out before an erasure (`erasures`: those by then).
+    pub(in crate::daemon::ingest) fn said(
+        &self,
+        turn: &SpeechTurn,
+        memory: PresentMemory,
+        erasures: u64,
+    ) {
+        let memory = Arc::new(memory);
+        self.change(turn.span.end, |state| {
+            let is_it = |shown: &&mut PresentTurn| {
+                shown.source == turn.source
+                    && shown.start == turn.span.start
+                    && shown.end == Some(turn.span.end)
+            };
+            if self.memory.erasures() != erasures || self.memory.is_forgetting() {
+                return;
+            }
+            if let Some(shown) = state.turns.iter_mut().find(is_it) {
+                shown.words = turn.words.as_ref().map(|words| words.text.clone());
+                shown.memory = Some(memory);
+            }
+        });
+    }
+
+    /// Who a turn sounds like: a person, or nobody that is known. `None`: it may be what is nobody's, where the robot's voice
+    /// or a television's is known.
+    pub(in crate::daemon::ingest) fn speaker(&self, turn: &SpeechTurn) -> Option<Option<EntityId>> {
+        let guesses = self.resolver.guesses();
+        let guess = turn.embedding.as_ref().and_then(|voice| guesses.voice(voice));
+        let view = self.memory.view();
+        let person = guess.map(|guess| view.resolve(guess.person));
+        let person = person.filter(|id| id.kind == EntityKind::Person && view.knows(*id));
+        (person.is_some() || !guesses.knows_asides()).then_some(person)
+    }
+
+    /// A clip is committed: its rows take the place of what was shown of it.
+    pub(in crate::daemon::ingest) fn sealed(&self, border: Timestamp) {
+        self.change(border, |state| {
+            state.turns.retain(|turn| turn.end.is_none_or(|end| end > border));
+        });
+    }
+
+    /// Nothing goes on any more.
+    pub(in crate::daemon::ingest) fn clear(&self) {
+        self.memory.present().set(PresentState::default());
+        self.memory.present().forget_frames();
+    }
+
+    fn change(&self, at: Timestamp, change: impl FnOnce(&mut PresentState)) {
+        self.memory.present().change(|state| {
+            change(state);
+            state.updated = Some(state.updated.map_or(at, |updated| updated.max(at)));
+        });
+    }
+}
