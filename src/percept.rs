@@ -51,7 +51,7 @@ pub struct Look(pub Vec<f32>);
 
 /// Whether a followed face lives, or is a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Life {
+pub enum Liveness {
     /// Nobody looked: `face.spot_pictures` is off.
     #[default]
     Untold,
@@ -170,7 +170,7 @@ pub struct FaceTrack {
     /// It began in an earlier clip.
     pub continued: bool,
     /// Whether it is a living face, as far as that is known by the end of its span.
-    pub life: Life,
+    pub life: Liveness,
 }
 
 /// One thing followed through the frames of one camera, as far as one clip shows it.

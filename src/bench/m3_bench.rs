@@ -25,7 +25,7 @@ use crate::answer::Question;
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
 use crate::daemon::assemble::{Knowledge, session_settings};
-use crate::daemon::ingest::{Courtesy, Pace};
+use crate::daemon::ingest::{PlaybackClock, YieldPolicy};
 use crate::memory::AsOf;
 use crate::time::Timestamp;
 
@@ -237,8 +237,8 @@ fn remember_into(
         let recording = Recording::open(path, &ReplayOptions::default())?;
         // Nobody reads the reports.
         let (reports, _) = unbounded();
-        let pace = Pace::new(None, false);
-        let settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+        let pace = PlaybackClock::new(None, false);
+        let settings = session_settings(&knowledge, pace, YieldPolicy::default(), reports)?;
         // An interrupted one goes on, a finished one is left as it is.
         remember(&settings, &recording)?;
     }

@@ -17,7 +17,9 @@ use crate::capture::{Recording, ReplayOptions};
 use crate::config::sections::TranscriberKind;
 use crate::config::{Config, Engine};
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
-use crate::daemon::ingest::{self, Courtesy, Pace, Report, SessionEnd, SessionSettings, Stage};
+use crate::daemon::ingest::{
+    self, PlaybackClock, Report, SessionEnd, SessionSettings, Stage, YieldPolicy,
+};
 use crate::daemon::refine::Refiner;
 use crate::identify::MatchThresholds;
 use crate::ids::TurnId;
@@ -81,8 +83,12 @@ pub fn rehearse(config: &Config, path: &Path, words: bool) -> Result<Rehearsal, 
     let recording = Recording::open(path, &ReplayOptions::default())?;
     let knowledge = Knowledge::open(&config)?;
     let (reports, told) = unbounded();
-    let settings =
-        session_settings(&knowledge, Pace::new(None, false), Courtesy::default(), reports)?;
+    let settings = session_settings(
+        &knowledge,
+        PlaybackClock::new(None, false),
+        YieldPolicy::default(),
+        reports,
+    )?;
     let end = remember(&settings, &recording)?;
     let mut voices = BTreeMap::new();
     let (begun, mut over, mut spoken) = (recording.start(), recording.start(), Vec::new());

@@ -38,10 +38,10 @@ pub struct VadScores {
 }
 
 /// A labelled stretch: start, end, speech.
-type Stretch = (f64, f64, bool);
+type SpeechSegment = (f64, f64, bool);
 
 /// Reads an `.scv` line.
-fn labels(text: &str) -> Option<Vec<Stretch>> {
+fn labels(text: &str) -> Option<Vec<SpeechSegment>> {
     let fields: Vec<&str> = text.trim().split(',').skip(1).collect();
     if fields.is_empty() || !fields.len().is_multiple_of(3) {
         return None;

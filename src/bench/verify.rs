@@ -22,7 +22,7 @@ use crate::daemon::ingest::PerceiverSet;
 use crate::ids::{ModelHash, SourceId};
 use crate::media::SAMPLE_RATE;
 use crate::models::ModelFile;
-use crate::perceive::voice::{SpeakerEmbedder, TurnFinder};
+use crate::perceive::voice::{SpeakerEmbedder, TurnSegmenter};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
 
@@ -239,7 +239,7 @@ pub fn voices_across_channels(
 struct Listener {
     file: ModelFile,
     embedder: Box<dyn SpeakerEmbedder>,
-    finder: TurnFinder,
+    finder: TurnSegmenter,
     secs: Option<f64>,
 }
 

@@ -181,7 +181,7 @@ impl Part {
             Container::Media(media) => media.play(&self.options, self.start, playback),
             Container::Bag(bag) => {
                 let topics: Vec<_> = self.selected().map(|(topic, _)| topic.to_owned()).collect();
-                bag.play(&topics, &self.options, self.start, playback)
+                bag::play(bag, &topics, &self.options, self.start, playback)
             }
         }
     }

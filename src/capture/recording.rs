@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-use super::bag::decode::camera_info::CameraInfos;
+use super::bag::cameras::CameraInfos;
 use super::bag::{FrameNames, Kind};
 use super::error::CaptureError;
 use super::options::ReplayOptions;

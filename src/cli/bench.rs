@@ -16,7 +16,7 @@ use crate::bench::{
     verify, words,
 };
 use crate::config::{Config, Llm};
-use crate::perceive::voice::embed::parity;
+use crate::perceive::voice::embed::parity::parity;
 
 /// Measure perception, memory and answers against labelled material.
 ///

@@ -6,7 +6,7 @@ use signal_hook::consts::{SIGCONT, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
-use crate::daemon::ingest::{Command, Pace};
+use crate::daemon::ingest::{Command, PlaybackClock};
 use crate::mqtt::message::ReplayRate;
 use crate::terminal::{self, Raw};
 
@@ -50,7 +50,7 @@ impl Key {
         })
     }
 
-    fn press(self, pace: &Pace) {
+    fn press(self, pace: &PlaybackClock) {
         let (rate, paused) = pace.state();
         let step = |frames| {
             pace.command(Command::Pause);
@@ -120,7 +120,7 @@ pub(super) struct Keys {
 impl Keys {
     /// Takes keys from standard input from now on, in the background as soon as it comes to the front; `None` where it is
     /// no terminal.
-    pub(super) fn listen(pace: &Pace) -> Option<Self> {
+    pub(super) fn listen(pace: &PlaybackClock) -> Option<Self> {
         let raw = Raw::begin()?;
         let pace = pace.clone();
         // It waits for a key when the program ends, and ends with it.
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn keys_steer_the_pace() {
-        let pace = Pace::new(Some(2.0), false);
+        let pace = PlaybackClock::new(Some(2.0), false);
         let press = |bytes: &[u8]| {
             if let Some(key) = Key::parse(bytes) {
                 key.press(&pace);

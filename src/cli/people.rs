@@ -8,7 +8,7 @@ use super::times::{AsOfArg, known};
 use super::{Context, print};
 use crate::daemon::assemble::open_store;
 use crate::daemon::overrule::overrule;
-use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+use crate::identify::{MatchThresholds, PendingIdentities, Resolver, identity_rows};
 use crate::ids::EntityId;
 use crate::memory::model::PersonProfile;
 use crate::mqtt::message::{People, QueryVerb};
@@ -181,7 +181,7 @@ fn overruled(change: &Change, context: &Context) -> anyhow::Result<u8> {
             let unknown = MatchThresholds::UNKNOWN;
             let rows = identity_rows(&view);
             let settings = &context.config.identity;
-            let undecided = Undecided::default();
+            let undecided = PendingIdentities::default();
             let mut who = Resolver::from_rows(&rows, undecided, settings, unknown, unknown);
             overrule(&memory, &mut who, &request, at)?
         }

@@ -20,7 +20,7 @@ use crate::config::{Config, Renaming, Replay};
 use crate::daemon::announce::Announcer;
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
-    self, ClipReport, Command, Courtesy, Pace, Report, SessionEnd, SessionSettings,
+    self, ClipReport, Command, PlaybackClock, Report, SessionEnd, SessionSettings, YieldPolicy,
 };
 use crate::daemon::meters::Meters;
 use crate::daemon::refine::Refiner;
@@ -212,10 +212,10 @@ pub fn run(args: &ReplayArgs, config: &Config, json: bool) -> anyhow::Result<u8>
         return serve(args, config, &recordings, json);
     }
     let knowledge = Knowledge::open(config)?;
-    let pace = Pace::new(args.rate.0, args.start_paused);
+    let pace = PlaybackClock::new(args.rate.0, args.start_paused);
     let interrupts = stop_on_interrupt(&pace)?;
     let (reports, told) = unbounded();
-    let settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+    let settings = session_settings(&knowledge, pace, YieldPolicy::default(), reports)?;
     for missing in settings.perceivers.degraded.iter().chain(&knowledge.degraded) {
         eprintln!("warning: without {missing}");
     }
@@ -288,7 +288,7 @@ fn serve(
     recordings: &[Recording],
     json: bool,
 ) -> anyhow::Result<u8> {
-    let pace = Pace::new(args.rate.0, args.start_paused);
+    let pace = PlaybackClock::new(args.rate.0, args.start_paused);
     let (forwarded, told) = unbounded();
     let daemon = Daemon::start(config, Clock::Replay(pace), Some(forwarded))?;
     for missing in daemon.degraded() {
@@ -391,7 +391,7 @@ pub fn open(args: &ReplayArgs, config: &Config) -> anyhow::Result<Vec<Recording>
 }
 
 /// The first Ctrl-C stops in good order, the second at once.
-fn stop_on_interrupt(pace: &Pace) -> anyhow::Result<Arc<AtomicU32>> {
+fn stop_on_interrupt(pace: &PlaybackClock) -> anyhow::Result<Arc<AtomicU32>> {
     let count = Arc::new(AtomicU32::new(0));
     let (counted, pace) = (Arc::clone(&count), pace.clone());
     let mut signals = signal_hook::iterator::Signals::new([
@@ -414,7 +414,7 @@ fn stop_on_interrupt(pace: &Pace) -> anyhow::Result<Arc<AtomicU32>> {
 }
 
 /// Shows the reports of one session: JSON lines, or a progress bar.
-fn show(told: &Receiver<Report>, pace: &Pace, json: bool) {
+fn show(told: &Receiver<Report>, pace: &PlaybackClock, json: bool) {
     let mut bar: Option<Progress> = None;
     loop {
         match told.recv_timeout(BAR_EVERY) {
@@ -467,7 +467,7 @@ impl Progress {
     }
 
     /// As far as the recording was let through, at which rate.
-    fn show(&self, pace: &Pace) {
+    fn show(&self, pace: &PlaybackClock) {
         if let Some(start) = self.start {
             self.bar.set_position((pace.position().secs_since(start) * 1e3).max(0.0) as u64);
         }

@@ -164,7 +164,7 @@ impl Announcer {
     fn speech(&self, view: &View, spoken: &[SpeechTurn], identified: &IdentifiedClip) {
         let Some(publisher) = self.publisher() else { return };
         // No wake phrase comes out of the robot's own mouth, or a television.
-        for turn in spoken.iter().filter(|turn| !identified.is_aside(turn.id)) {
+        for turn in spoken.iter().filter(|turn| !identified.is_non_person(turn.id)) {
             let person = identified.person_of_turn(turn.id).map(|id| view.resolve(id));
             let words = turn.words.as_ref().map(|words| words.text.clone());
             if let Some(text) = words.clone().filter(|text| !text.is_empty()) {

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::ingest::{
-    Breakdowns, Courtesy, Gauges, Inbox, Pace, PerceiverSet, Report, SessionSettings,
+    Failpoints, Gauges, Inbox, PerceiverSet, PlaybackClock, Report, SessionSettings, YieldPolicy,
 };
-use super::relearn::{Relearned, relearn};
+use super::reembed::{Reembedded, reembed};
 use super::text;
 use crate::answer::{Answerer, Rounds};
 use crate::config::{Config, ConfigError, Engine};
-use crate::identify::{MatchThresholds, Resolver, SharedResolver, Undecided, identity_rows};
+use crate::identify::{
+    MatchThresholds, PendingIdentities, Resolver, SharedResolver, identity_rows,
+};
 use crate::ids::EntityId;
 use crate::llm::{LlmError, OpenAiChat, PromptError, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
@@ -182,19 +184,19 @@ pub fn catalogue(config: &Config) -> Result<Catalogue, ModelError> {
 /// When a model file is damaged.
 pub fn session_settings(
     knowledge: &Knowledge,
-    pace: Pace,
-    courtesy: Courtesy,
+    pace: PlaybackClock,
+    courtesy: YieldPolicy,
     reports: crossbeam_channel::Sender<Report>,
 ) -> Result<SessionSettings, AssembleError> {
     let config = Arc::clone(&knowledge.config);
     let mut perceivers = PerceiverSet::choose(&config, &catalogue(&config)?)?;
-    let Relearned { unmatchable, .. } = relearn(&knowledge.memory, &perceivers)?;
+    let Reembedded { unmatchable, .. } = reembed(&knowledge.memory, &perceivers)?;
     perceivers.degraded.extend(not_met_again(&knowledge.memory.view(), &unmatchable));
     let memorizer = Memorizer::new(knowledge.text.clone()).staying(config.upkeep.place_told_secs);
     // What an erasure that was killed left undone.
     memorizer.embed_rewritten(&knowledge.memory)?;
     let perceivers = Arc::new(perceivers);
-    let resolver = resolver(&config, &knowledge.memory, &perceivers, Undecided::default());
+    let resolver = resolver(&config, &knowledge.memory, &perceivers, PendingIdentities::default());
     Ok(SessionSettings {
         config,
         memory: knowledge.memory.clone(),
@@ -208,7 +210,7 @@ pub fn session_settings(
         inbox: Inbox::default(),
         patience: None,
         spool: spool(knowledge)?,
-        breakdowns: Breakdowns::default(),
+        failpoints: Failpoints::default(),
     })
 }
 
@@ -262,7 +264,7 @@ pub fn resolver(
     config: &Config,
     memory: &Memory,
     perceivers: &PerceiverSet,
-    undecided: Undecided,
+    undecided: PendingIdentities,
 ) -> Resolver {
     let faces = perceivers.face_embedder.as_ref();
     let voices = perceivers.speaker_embedder.as_ref();

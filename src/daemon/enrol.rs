@@ -19,7 +19,7 @@ use crate::mqtt::Refusal;
 use crate::perceive::face::Detection;
 use crate::perceive::face::embed::quality::{Flaw, quality, worst};
 use crate::perceive::speech::from_wav;
-use crate::perceive::voice::{RawTurn, TurnFinder, VoiceError};
+use crate::perceive::voice::{RawTurn, TurnSegmenter, VoiceError};
 use crate::percept::{Embedding, Face, FrameFaces};
 use crate::time::Timestamp;
 
@@ -243,7 +243,7 @@ fn turns(
 /// # Errors
 /// When the voice activity model fails.
 pub(crate) fn turns_of(
-    finder: &mut TurnFinder,
+    finder: &mut TurnSegmenter,
     sound: Vec<f32>,
     at: Timestamp,
 ) -> Result<Vec<RawTurn>, VoiceError> {

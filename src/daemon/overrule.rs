@@ -41,7 +41,7 @@ pub fn overrule(
         let mut draft = memory.begin(at);
         let mut stays = persons[0];
         for other in &persons[1..] {
-            stays = resolver.decree_merge(stays, *other, &mut draft);
+            stays = resolver.override_merge(stays, *other, &mut draft);
         }
         draft.commit().map_err(|error| refusal(&error))?;
         json!({ "merged": persons, "into": stays })
@@ -54,8 +54,8 @@ pub fn overrule(
             parts.iter().copied().partition(|id: &EntityId| id.kind == EntityKind::Person);
         let mut draft = memory.begin(at);
         let mut persons: BTreeSet<EntityId> =
-            aliases.into_iter().map(|alias| resolver.decree_apart(alias, &mut draft)).collect();
-        persons.extend(resolver.decree_split(&own, &mut draft));
+            aliases.into_iter().map(|alias| resolver.override_apart(alias, &mut draft)).collect();
+        persons.extend(resolver.override_split(&own, &mut draft));
         draft.commit().map_err(|error| refusal(&error))?;
         json!({ "split": parts, "persons": persons })
     };

@@ -66,7 +66,7 @@ impl Room {
 
     /// Asks what was asked in those turns.
     pub(super) fn heard(&self, clip: ClipId, spoken: &[SpeechTurn], identified: &IdentifiedClip) {
-        for turn in spoken.iter().filter(|turn| !turn.own && !identified.is_aside(turn.id)) {
+        for turn in spoken.iter().filter(|turn| !turn.own && !identified.is_non_person(turn.id)) {
             let Some(said) = &turn.words else { continue };
             let Some(question) = self.phrase.question(&said.text) else { continue };
             if self.questions.try_send((clip, turn.id, question.to_owned())).is_err() {

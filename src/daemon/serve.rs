@@ -12,7 +12,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
 use super::describe::describe;
-use super::ingest::{self, Courtesy, LiveContext, Pace, PerceiverSet, Report, SessionSettings};
+use super::ingest::{
+    self, LiveContext, PerceiverSet, PlaybackClock, Report, SessionSettings, YieldPolicy,
+};
 use super::lanes::{self, Lanes};
 use super::meters::Meters;
 use super::metrics::{Exporter, MetricsError, Responder};
@@ -112,7 +114,7 @@ impl Daemon {
             Clock::Replay(pace) => Some(pace.clone()),
             Clock::Wall | Clock::Store => None,
         };
-        let pace = played.clone().unwrap_or_else(|| Pace::new(None, false));
+        let pace = played.clone().unwrap_or_else(|| PlaybackClock::new(None, false));
         // (A live session hands on what was captured before the stop.)
         stop.on_signals(move || {
             if let Some(pace) = &played {
@@ -123,7 +125,7 @@ impl Daemon {
         let loading = notify::loading();
         let knowledge = Knowledge::open(config)?;
         let (reports, reported) = unbounded();
-        let mut settings = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+        let mut settings = session_settings(&knowledge, pace, YieldPolicy::default(), reports)?;
         settings.patience = Some(stop.clone());
         let (announcer, meters) = (Announcer::default(), Meters::default());
         let mut degraded = knowledge.degraded.clone();

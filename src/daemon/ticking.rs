@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::ingest::Pace;
+use super::ingest::PlaybackClock;
 use crate::mqtt::Publisher;
 use crate::mqtt::message::{ClockTick, ReplayRate};
 use crate::time::Timestamp;
@@ -22,7 +22,7 @@ impl Ticking {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(pace: Pace, publisher: Publisher, hz: f64) -> std::io::Result<Self> {
+    pub fn start(pace: PlaybackClock, publisher: Publisher, hz: f64) -> std::io::Result<Self> {
         let (quit, quitting) = bounded(0);
         let every = Duration::try_from_secs_f64(1.0 / hz).unwrap_or(Duration::MAX);
         let thread = thread::Builder::new()
@@ -43,7 +43,7 @@ impl Drop for Ticking {
     }
 }
 
-fn run(pace: &Pace, publisher: &Publisher, every: Duration, quitting: &Receiver<()>) {
+fn run(pace: &PlaybackClock, publisher: &Publisher, every: Duration, quitting: &Receiver<()>) {
     while let Err(RecvTimeoutError::Timeout) = quitting.recv_timeout(every) {
         // Before its first item a recording has no time.
         if let Some(tick) = tick(pace) {
@@ -52,7 +52,7 @@ fn run(pace: &Pace, publisher: &Publisher, every: Duration, quitting: &Receiver<
     }
 }
 
-fn tick(pace: &Pace) -> Option<ClockTick> {
+fn tick(pace: &PlaybackClock) -> Option<ClockTick> {
     let (time, (rate, paused)) = (pace.position(), pace.state());
     let rate = rate.map_or(ReplayRate::Max, ReplayRate::Times);
     (time > Timestamp::EPOCH).then_some(ClockTick { time, rate, paused })
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_tick_is_where_the_replay_is_and_how_it_goes_on() {
-        let pace = Pace::new(Some(2.0), false);
+        let pace = PlaybackClock::new(Some(2.0), false);
         assert_eq!(tick(&pace), None, "nothing was played yet");
         let at = Timestamp::from_nanos(5_000_000_000);
         assert!(pace.wait(at, true));

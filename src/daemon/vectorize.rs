@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use super::announce::Announcer;
-use super::ingest::Courtesy;
+use super::ingest::YieldPolicy;
 use super::meters::Meters;
 use super::supervise;
 use crate::ids::{MemoryId, ModelHash, Seq};
@@ -47,7 +47,7 @@ pub struct Work {
     /// Memories per request and commit, at most.
     pub batch: usize,
     /// Questions go first.
-    pub courtesy: Courtesy,
+    pub courtesy: YieldPolicy,
     /// Told when the embedder fails.
     pub announcer: Announcer,
     /// Counts.

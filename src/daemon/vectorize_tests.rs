@@ -53,7 +53,7 @@ fn start(memory: &Memory, embedders: &Arc<Embedders>, batch: usize) -> Vectorize
         memory: memory.clone(),
         embedders: Arc::clone(embedders),
         batch,
-        courtesy: Courtesy::default(),
+        courtesy: YieldPolicy::default(),
         announcer: Announcer::default(),
         meters: Meters::default(),
     })

@@ -3,9 +3,9 @@
 //! What is like a known face or voice teaches its gallery; what is not becomes a new one. Either way it is decreed:
 //! evidence does not overrule it.
 
-use super::Resolver;
-use super::ledger::Ledger;
 use super::matching::gallery::Probe;
+use super::resolver::Resolver;
+use super::writer::IdentityWriter;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Exemplar, Media, Merge, NameRow, NameSource};
 use crate::names::are_same;
@@ -108,7 +108,7 @@ impl Resolver {
         voices: Vec<Lesson>,
         who: Enrolled<'_>,
         at: Timestamp,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) -> Result<Enrolment, EnrolError> {
         let face = self.known_part(EntityKind::Face, &faces);
         let voice = self.known_part(EntityKind::Voice, &voices);
@@ -150,8 +150,13 @@ impl Resolver {
     }
 
     /// Somebody of whom is told: whoever is called so, else somebody new of whom only the name is known. Who is called so
-    /// later ([`Self::enrol`], [`Self::decree_name`], [`Self::hear_name`]) is taken for them.
-    pub fn tell_of(&mut self, name: &str, at: Timestamp, ledger: &mut dyn Ledger) -> EntityId {
+    /// later ([`Self::enrol`], [`Self::override_name`], [`Self::hear_name`]) is taken for them.
+    pub fn tell_of(
+        &mut self,
+        name: &str,
+        at: Timestamp,
+        ledger: &mut dyn IdentityWriter,
+    ) -> EntityId {
         if let Some(known) = self.persons.called(name).first() {
             return *known;
         }
@@ -167,7 +172,7 @@ impl Resolver {
         person: EntityId,
         name: &str,
         decreed: bool,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) -> EntityId {
         let person = self.persons.resolve(person);
         let unmet = self.persons.unmet(name, person);
@@ -183,7 +188,7 @@ impl Resolver {
     }
 
     /// The user says that these voices are no person's: a television, a radio. It sticks.
-    pub fn decree_media(&mut self, voices: &[EntityId], ledger: &mut dyn Ledger) {
+    pub fn decree_media(&mut self, voices: &[EntityId], ledger: &mut dyn IdentityWriter) {
         for voice in voices {
             let head = self.persons.resolve(*voice);
             self.decree_all(head, head, "the user said that it is media", ledger);
@@ -191,7 +196,7 @@ impl Resolver {
     }
 
     /// The user says that these voices are the robot's own. It sticks.
-    pub fn decree_own(&mut self, voices: &[EntityId], ledger: &mut dyn Ledger) {
+    pub fn decree_own(&mut self, voices: &[EntityId], ledger: &mut dyn IdentityWriter) {
         for voice in voices {
             let head = self.persons.resolve(*voice);
             self.decree_all(head, EntityId::ROBOT, "the user said that it is the robot's", ledger);
@@ -204,7 +209,7 @@ impl Resolver {
         head: EntityId,
         owner: EntityId,
         reason: &str,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) {
         for part in self.group_of(head) {
             self.persons.decree(part, owner, reason.to_owned(), ledger);
@@ -212,7 +217,7 @@ impl Resolver {
     }
 
     /// A face or voice learns from samples.
-    fn teach(&mut self, part: EntityId, lessons: Vec<Lesson>, ledger: &mut dyn Ledger) {
+    fn teach(&mut self, part: EntityId, lessons: Vec<Lesson>, ledger: &mut dyn IdentityWriter) {
         let own = |(exemplar, media): Lesson| (Exemplar { entity: part, ..exemplar }, Some(media));
         self.learn(lessons.into_iter().map(own).collect(), ledger);
     }
@@ -310,7 +315,7 @@ impl Resolver {
     }
 
     /// The part belongs to the person from now on; another person whose it was is the same one then.
-    fn give(&mut self, part: EntityId, person: EntityId, ledger: &mut dyn Ledger) {
+    fn give(&mut self, part: EntityId, person: EntityId, ledger: &mut dyn IdentityWriter) {
         let owner = self.persons.person_of(part);
         if let Some(other) = owner.filter(|other| *other != person)
             && other.kind == EntityKind::Person

@@ -8,12 +8,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::IdentifiedObject;
-use super::ledger::{IdentityRows, Ledger};
+use super::identified::IdentifiedObject;
+use super::pending::PendingObject;
+use super::writer::{IdentityRows, IdentityWriter};
 use crate::geometry::Rect;
-use crate::ids::{EntityId, EntityKind, SessionId, SourceId, TrackId};
+use crate::ids::{EntityId, EntityKind, SourceId, TrackId};
 use crate::media::Pose;
 use crate::memory::model::ObjectTrackRow;
 use crate::percept::{ClipPercepts, ObjectTrack, Sighting};
@@ -28,15 +27,6 @@ const STILL_M: f64 = 0.2;
 const STILL_RAD: f64 = 0.1;
 /// A track that was not seen for longer does not go on, seconds.
 const FORGOTTEN_SECS: f64 = 900.0;
-
-/// A track of the session that may go on in a later clip, with its object.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenObject {
-    session: SessionId,
-    track: TrackId,
-    object: EntityId,
-    last: Timestamp,
-}
 
 /// Where an object was seen last.
 #[derive(Clone, Debug, PartialEq)]
@@ -72,8 +62,8 @@ impl Objects {
     pub(super) fn resolve(
         &mut self,
         clip: &ClipPercepts,
-        open: &mut Vec<OpenObject>,
-        ledger: &mut dyn Ledger,
+        open: &mut Vec<PendingObject>,
+        ledger: &mut dyn IdentityWriter,
     ) -> Vec<IdentifiedObject> {
         let mut tracks: Vec<&ObjectTrack> =
             clip.objects.iter().filter(|track| !track.sightings.is_empty()).collect();
@@ -105,7 +95,7 @@ impl Objects {
             let before = self.known.get(&object).map(|known| known.until);
             self.learn(object, track, pose);
             open.retain(|one| one.track != track.id);
-            open.push(OpenObject { session, track: track.id, object, last: track.span.end });
+            open.push(PendingObject { session, track: track.id, object, last: track.span.end });
             ledger.object_track(row(clip, track, object));
             found.push(IdentifiedObject { track: track.id, object, before });
         }

@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arc_swap::ArcSwap;
 
-use super::matching::centroids::Centres;
+use super::matching::centroids::Centroids;
 use super::matching::gallery::Probe;
-use super::{MatchThresholds, Resolver};
+use super::matching::thresholds::MatchThresholds;
+use super::resolver::Resolver;
 use crate::ids::{EntityId, EntityKind};
 use crate::percept::Embedding;
 
@@ -29,7 +30,7 @@ pub struct Guess {
 /// What first guesses are made from: as the resolver was when it was last given back. Never changes.
 #[derive(Clone, Debug)]
 pub struct Guesses {
-    centres: Centres,
+    centres: Centroids,
     faces: MatchThresholds,
     voices: MatchThresholds,
     knows_asides: bool,

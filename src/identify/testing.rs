@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{IdentityRows, Ledger, MatchThresholds};
+use super::matching::thresholds::MatchThresholds;
+use super::writer::IdentityRows;
+use super::writer::IdentityWriter;
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, TrackId, TurnId};
 use crate::media::Pose;
 use crate::memory::model::{
@@ -63,7 +65,7 @@ impl TestLedger {
     }
 }
 
-impl Ledger for TestLedger {
+impl IdentityWriter for TestLedger {
     fn mint(&mut self, kind: EntityKind) -> EntityId {
         let number = self.counters.entry(kind).or_default();
         *number += 1;

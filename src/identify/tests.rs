@@ -7,12 +7,14 @@ mod over;
 mod spoken;
 mod unmatchable;
 
-use super::ledger::IdentityRows;
 use super::testing::{TestLedger, calibrated};
+use super::writer::IdentityRows;
 use super::*;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SessionId};
-use crate::percept::{ClipCounts, Embedding, FaceSample, Life, MouthScore, Sighting, Transcript};
+use crate::percept::{
+    ClipCounts, Embedding, FaceSample, Liveness, MouthScore, Sighting, Transcript,
+};
 use crate::time::Span;
 
 const FACE_MODEL: ModelHash = ModelHash([1; 32]);
@@ -69,7 +71,7 @@ fn track(id: u64, (who, from, to, x): Seen) -> FaceTrack {
         sightings,
         samples,
         continued: false,
-        life: Life::Untold,
+        life: Liveness::Untold,
     }
 }
 
@@ -110,7 +112,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
     }
 }
 
-fn resolver(rows: &IdentityRows, undecided: Undecided) -> Resolver {
+fn resolver(rows: &IdentityRows, undecided: PendingIdentities) -> Resolver {
     let settings = Identity::default();
     let (faces, voices) = (calibrated("mobilefacenet"), calibrated("ge2e"));
     Resolver::from_rows(rows, undecided, &settings, faces, voices)
@@ -118,7 +120,7 @@ fn resolver(rows: &IdentityRows, undecided: Undecided) -> Resolver {
 
 fn run(clips: &[ClipPercepts], restart: bool) -> (TestLedger, Resolver) {
     let mut ledger = TestLedger::default();
-    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     for clip in clips {
         now.resolve(clip, &mut ledger);
         if restart {
@@ -287,11 +289,11 @@ fn merges_and_splits_by_the_user_stick() {
     let (mut ledger, mut resolver) = run(&clips[..2], false);
     let (a, b) = (id("person_1"), id("person_2"));
     let parts = resolver.persons().all_parts(b);
-    assert_eq!(resolver.decree_merge(b, a, &mut ledger), a);
+    assert_eq!(resolver.override_merge(b, a, &mut ledger), a);
     assert_eq!(resolver.persons().resolve(b), a);
     assert_eq!(ledger.merges[&b].into, a);
     // undone: the old id is back with its own face and voice
-    assert_eq!(resolver.decree_split(&parts, &mut ledger), [b]);
+    assert_eq!(resolver.override_split(&parts, &mut ledger), [b]);
     assert!(ledger.merges.is_empty());
     assert_eq!(resolver.persons().all_parts(b), parts);
     assert!(!resolver.persons().may_merge(a, b), "evidence does not overrule it");
@@ -347,7 +349,7 @@ fn a_name_that_the_user_tells_stands_above_one_that_is_said() {
     let (mut ledger, mut resolver) = run(&beside_a_voice(2, None), false);
     let person = person_of_face(&ledger, &resolver, 0, 0);
     assert_eq!(resolver.persons().name(person), Some(("Ava", NameSource::Said)));
-    resolver.decree_name(id("face_1"), "Eve", at(60.0), &mut ledger);
+    resolver.override_name(id("face_1"), "Eve", at(60.0), &mut ledger);
     assert_eq!(resolver.persons().name(person), Some(("Eve", NameSource::Told)));
 }
 
@@ -360,8 +362,8 @@ fn a_name_that_is_said_takes_the_place_of_none_that_the_user_told() {
     let (mut ledger, mut resolver) = run(&twice, false);
     let person = person_of_face(&ledger, &resolver, 0, 0);
     let voice = resolver.persons().parts(person, EntityKind::Voice)[0];
-    resolver.decree_name(person, "Ava", at(20.0), &mut ledger);
-    resolver.decree_name(person, "Ava Stone", at(21.0), &mut ledger);
+    resolver.override_name(person, "Ava", at(20.0), &mut ledger);
+    resolver.override_name(person, "Ava Stone", at(21.0), &mut ledger);
     let before = ledger.clone();
     let said = (at(30.0), ClipId { session: SessionId(1), ..ClipId::default() }, TurnId(9));
     assert_eq!(resolver.hear_name("I am Ava.", voice, said, &mut ledger), None);
@@ -416,7 +418,7 @@ fn who_is_enrolled_is_known_when_they_come() {
     assert_eq!((ava.person, ava.fresh), (Some(id("person_1")), true));
     assert_eq!((ava.face, ava.voice), (Some(id("face_1")), Some(id("voice_1"))));
     // also after a restart
-    let mut resolver = super::tests::resolver(&ledger.rows(), Undecided::default());
+    let mut resolver = super::tests::resolver(&ledger.rows(), PendingIdentities::default());
     let clips = [clip(0, &[(0, 0.0, 10.0, 100.0), (1, 0.0, 10.0, 400.0)], &[(0, 1.0, 5.0)])];
     resolver.resolve(&clips[0], &mut ledger);
     assert_eq!(person_of_face(&ledger, &resolver, 0, 0), id("person_1"));
@@ -467,7 +469,7 @@ fn who_is_told_of_joins_whoever_is_called_so_when_they_are_met() {
     // shown
     let (mut ledger, mut resolver) = run(&[], false);
     let ava = told(&mut ledger, &mut resolver);
-    let mut resolver = super::tests::resolver(&ledger.rows(), Undecided::default());
+    let mut resolver = super::tests::resolver(&ledger.rows(), PendingIdentities::default());
     let shown = enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
     assert_eq!((shown.person, shown.fresh), (Some(ava), false));
     assert_eq!(resolver.persons().unmet("Ava", EntityId::ROBOT), None);
@@ -489,7 +491,7 @@ fn who_is_told_of_joins_whoever_is_called_so_when_they_are_met() {
         }
         if named {
             assert_ne!(person_of_face(&ledger, &resolver, 0, 0), ava, "nothing tells yet");
-            let row = resolver.decree_name(id("face_1"), "Ava", at(60.0), &mut ledger);
+            let row = resolver.override_name(id("face_1"), "Ava", at(60.0), &mut ledger);
             assert_eq!(row.entity, ava);
         }
         assert_eq!(person_of_face(&ledger, &resolver, 0, 0), ava, "named: {named}");
@@ -498,7 +500,7 @@ fn who_is_told_of_joins_whoever_is_called_so_when_they_are_met() {
     // Somebody else, whom the user calls otherwise, is not taken for them.
     let (mut ledger, mut resolver) = run(&[clip(0, &[(0, 0.0, 10.0, 100.0)], &[])], false);
     let face = person_of_face(&ledger, &resolver, 0, 0);
-    resolver.decree_name(face, "Eve", at(60.0), &mut ledger);
+    resolver.override_name(face, "Eve", at(60.0), &mut ledger);
     told(&mut ledger, &mut resolver);
     assert_eq!(person_of_face(&ledger, &resolver, 0, 0), face);
 }
@@ -526,7 +528,7 @@ fn the_robots_enrolled_voice_and_media_leave_no_person_no_link_and_no_name() {
         let error = enrol(&mut resolver, &mut ledger, (None, Some(5)), Enrolled::Named("Ava"));
         let error = error.unwrap_err().to_string();
         assert!(error.contains("say first `engramd people split voice_1`"), "{error}");
-        let mut resolver = super::tests::resolver(&ledger.rows(), Undecided::default());
+        let mut resolver = super::tests::resolver(&ledger.rows(), PendingIdentities::default());
         // it speaks under a face that is silent, and says a name
         let mut heard = clip(0, &[(0, 0.0, 20.0, 100.0)], &[(5, 1.0, 9.0), (5, 11.0, 18.0)]);
         for turn in &mut heard.turns {
@@ -548,7 +550,7 @@ fn the_robots_enrolled_voice_and_media_leave_no_person_no_link_and_no_name() {
 /// As [`run`], with a slot of a voice erased after the third clip. After each clip what is known is what is kept.
 fn run_erased(clips: &[ClipPercepts], slot: u32, restart: bool) -> TestLedger {
     let mut ledger = TestLedger::default();
-    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     for clip in clips {
         now.resolve(clip, &mut ledger);
         if clip.clip.index == 2 {
@@ -603,7 +605,8 @@ fn where_no_model_tells_how_alike_two_are_nobody_is_merged() {
     let unknown = MatchThresholds::UNKNOWN;
     let settings = Identity::default();
     let rows = ledger.rows();
-    let mut now = Resolver::from_rows(&rows, Undecided::default(), &settings, unknown, unknown);
+    let mut now =
+        Resolver::from_rows(&rows, PendingIdentities::default(), &settings, unknown, unknown);
     now.resolve(&clip(1, &[], &[]), &mut ledger);
     now.finish(&mut ledger);
     assert!(ledger.merges.is_empty(), "{:?}", ledger.merges);
@@ -612,8 +615,8 @@ fn where_no_model_tells_how_alike_two_are_nobody_is_merged() {
 #[test]
 fn a_picture_makes_no_person_and_speaks_for_nobody() {
     let mut first = clip(0, &[(0, 0.0, 25.0, 100.0), (1, 0.0, 4.0, 400.0)], &[(4, 1.0, 9.0)]);
-    first.tracks[0].life = Life::Picture;
-    first.tracks[1].life = Life::Unproven;
+    first.tracks[0].life = Liveness::Picture;
+    first.tracks[1].life = Liveness::Unproven;
     let (ledger, resolver) = run(&[first.clone()], true);
     let key = |track| (ClipId { session: SessionId(1), index: 0 }, TrackId(track));
     assert!(ledger.tracks[&key(0)].picture && ledger.tracks[&key(0)].face.is_none());
@@ -624,12 +627,12 @@ fn a_picture_makes_no_person_and_speaks_for_nobody() {
     first.tracks.remove(0);
     let mut second = clip(1, &[(1, 30.0, 40.0, 400.0)], &[]);
     second.tracks[0].id = first.tracks[0].id;
-    second.tracks[0].life = Life::Alive;
+    second.tracks[0].life = Liveness::Alive;
     let (ledger, resolver) = run(&[first.clone(), second.clone()], true);
     assert_eq!(persons(&ledger, &resolver).len(), 2);
     assert!(ledger.tracks[&key(1)].face.is_some());
     // or it never moves: nobody
-    second.tracks[0].life = Life::Picture;
+    second.tracks[0].life = Liveness::Picture;
     let (ledger, resolver) = run(&[first, second], true);
     assert_eq!(persons(&ledger, &resolver).len(), 1);
     assert_eq!(ledger.tracks[&key(1)].face, None);

@@ -393,7 +393,9 @@ impl Memorizer {
 mod tests {
     use super::*;
     use crate::config::Identity;
-    use crate::identify::{IdentifiedTurn, IdentityRows, MatchThresholds, Resolver, Undecided};
+    use crate::identify::{
+        IdentifiedTurn, IdentityRows, MatchThresholds, PendingIdentities, Resolver,
+    };
     use crate::ids::SourceId;
     use crate::memory::StoreOptions;
     use crate::memory::model::{Membership, TurnRow};
@@ -440,7 +442,13 @@ mod tests {
         };
         let rows = IdentityRows { memberships: vec![membership], ..IdentityRows::default() };
         let unknown = MatchThresholds::UNKNOWN;
-        Resolver::from_rows(&rows, Undecided::default(), &Identity::default(), unknown, unknown)
+        Resolver::from_rows(
+            &rows,
+            PendingIdentities::default(),
+            &Identity::default(),
+            unknown,
+            unknown,
+        )
     }
 
     #[test]

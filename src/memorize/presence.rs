@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Scene, Sentence};
 use crate::ids::{EntityId, SourceId};
 use crate::memory::model::{Ground, MemoryKind};
-use crate::percept::{Life, SoundKind};
+use crate::percept::{Liveness, SoundKind};
 use crate::time::{Span, Timestamp};
 
 /// Sightings closer together than this are one stay, seconds.
@@ -182,7 +182,7 @@ fn nobody(scene: &Scene<'_>) -> Vec<Sentence> {
     let first = before.or(looked.iter().min().copied());
     let last = looked.iter().max().copied().or(before.map(|_| percepts.span.start));
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
-    let living = percepts.tracks.iter().filter(|track| track.life != Life::Picture);
+    let living = percepts.tracks.iter().filter(|track| track.life != Liveness::Picture);
     let mut busy: Vec<Span> = living.map(|track| track.span).collect();
     busy.extend(percepts.turns.iter().map(|turn| turn.span));
     busy.sort_unstable();

@@ -48,7 +48,8 @@ impl<'d> Stays<'d> {
     pub(super) fn overheard(&mut self, scene: &Scene<'_>) -> Vec<Sentence> {
         let mut found = Vec::new();
         for turn in &scene.percepts.turns {
-            let Some(words) = turn.words.as_ref().filter(|_| !scene.identified.is_aside(turn.id))
+            let Some(words) =
+                turn.words.as_ref().filter(|_| !scene.identified.is_non_person(turn.id))
             else {
                 continue;
             };

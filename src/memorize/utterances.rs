@@ -21,7 +21,7 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut found = Vec::new();
     for turn in &scene.percepts.turns {
         // What the robot says itself, and what comes out of a television, tells of nobody.
-        if scene.identified.is_aside(turn.id) {
+        if scene.identified.is_non_person(turn.id) {
             continue;
         }
         let speaker = scene.identified.person_of_turn(turn.id);
@@ -59,7 +59,7 @@ pub(super) fn sentence(
 pub(super) fn asides(scene: &Scene<'_>) -> Vec<MemoryId> {
     let mut found = Vec::new();
     for (clip, turn, voice) in &scene.identified.late_turns {
-        if !scene.persons.is_aside(*voice) {
+        if !scene.persons.is_non_person(*voice) {
             continue;
         }
         let filter = Filter { clip: Some(*clip), ..Filter::default() };
@@ -75,7 +75,7 @@ pub(super) fn asides(scene: &Scene<'_>) -> Vec<MemoryId> {
 pub(super) fn late(scene: &Scene<'_>) -> Vec<MemoryRow> {
     let mut rows = Vec::new();
     let known = scene.identified.late_turns.iter();
-    for (clip, turn, voice) in known.filter(|(_, _, voice)| !scene.persons.is_aside(*voice)) {
+    for (clip, turn, voice) in known.filter(|(_, _, voice)| !scene.persons.is_non_person(*voice)) {
         let filter =
             Filter { clip: Some(*clip), kinds: vec![MemoryKind::Utterance], ..Filter::default() };
         let ground = Ground::Turn(*clip, *turn);

@@ -22,7 +22,7 @@ use super::{BenchError, scratch};
 use crate::config::Config;
 use crate::daemon::assemble::{self, Knowledge, catalogue};
 use crate::daemon::ingest::PerceiverSet;
-use crate::identify::{SharedResolver, Undecided};
+use crate::identify::{PendingIdentities, SharedResolver};
 use crate::models::ModelFile;
 use crate::runtime::allocator;
 
@@ -102,7 +102,7 @@ pub fn measure(config: &Config, people: usize) -> Result<PeopleFigures, BenchErr
     let session = draft.new_session(galleries::beginning(), visits::CLIP_SECS, None);
     draft.commit()?;
     let begun = Instant::now();
-    let resolver = assemble::resolver(&config, memory, &set, Undecided::default());
+    let resolver = assemble::resolver(&config, memory, &set, PendingIdentities::default());
     let shared = SharedResolver::new(resolver);
     let start_ms = millis(begun);
     let mut figures = PeopleFigures { people, start_ms, ..PeopleFigures::default() };

@@ -7,7 +7,7 @@ use super::galleries::{Known, beginning};
 use super::spread::{Person, Spread};
 use crate::bench::random::SplitMix64;
 use crate::geometry::Rect;
-use crate::identify::{IdentifiedClip, Ledger, Persons};
+use crate::identify::{IdentifiedClip, IdentityWriter, Persons};
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
 use crate::memory::Draft;
 use crate::memory::model::{
@@ -15,7 +15,7 @@ use crate::memory::model::{
     TurnRow,
 };
 use crate::percept::{
-    ClipCounts, ClipPercepts, Embedding, FaceSample, FaceTrack, Life, MouthScore, Sighting,
+    ClipCounts, ClipPercepts, Embedding, FaceSample, FaceTrack, Liveness, MouthScore, Sighting,
     SpeechTurn,
 };
 use crate::time::{Span, Timestamp};
@@ -159,7 +159,7 @@ impl<'a> Visits<'a> {
                 .collect(),
             samples,
             continued: false,
-            life: Life::Alive,
+            life: Liveness::Alive,
         });
         let heard = self.voices.occasion(&mut self.random);
         let from = clip.span.start.plus_secs(1.0 + 5.5 * place as f64);
@@ -313,50 +313,50 @@ impl<'a> Counting<'a> {
     }
 }
 
-impl Ledger for Counting<'_> {
+impl IdentityWriter for Counting<'_> {
     fn mint(&mut self, kind: EntityKind) -> EntityId {
-        Ledger::mint(self.draft, kind)
+        IdentityWriter::mint(self.draft, kind)
     }
     fn track(&mut self, row: TrackRow) {
-        Ledger::track(self.draft, row);
+        IdentityWriter::track(self.draft, row);
     }
     fn object_track(&mut self, row: ObjectTrackRow) {
-        Ledger::object_track(self.draft, row);
+        IdentityWriter::object_track(self.draft, row);
     }
     fn turn(&mut self, row: TurnRow) {
-        Ledger::turn(self.draft, row);
+        IdentityWriter::turn(self.draft, row);
     }
     fn late_track(&mut self, clip: ClipId, track: TrackId, face: EntityId, confidence: f32) {
         self.late.push((Late::Track(track), face));
-        Ledger::late_track(self.draft, clip, track, face, confidence);
+        IdentityWriter::late_track(self.draft, clip, track, face, confidence);
     }
     fn late_turn(&mut self, clip: ClipId, turn: TurnId, voice: EntityId, confidence: f32) {
         self.late.push((Late::Turn(turn), voice));
-        Ledger::late_turn(self.draft, clip, turn, voice, confidence);
+        IdentityWriter::late_turn(self.draft, clip, turn, voice, confidence);
     }
     fn exemplar(&mut self, row: Exemplar) {
-        Ledger::exemplar(self.draft, row);
+        IdentityWriter::exemplar(self.draft, row);
     }
     fn retire_exemplar(&mut self, entity: EntityId, slot: u32) {
-        Ledger::retire_exemplar(self.draft, entity, slot);
+        IdentityWriter::retire_exemplar(self.draft, entity, slot);
     }
     fn pair(&mut self, row: PairEvidence) {
         self.pairs += 1;
-        Ledger::pair(self.draft, row);
+        IdentityWriter::pair(self.draft, row);
     }
     fn membership(&mut self, row: Membership) {
-        Ledger::membership(self.draft, row);
+        IdentityWriter::membership(self.draft, row);
     }
     fn merge(&mut self, row: Merge) {
-        Ledger::merge(self.draft, row);
+        IdentityWriter::merge(self.draft, row);
     }
     fn undo_merge(&mut self, from: EntityId) {
-        Ledger::undo_merge(self.draft, from);
+        IdentityWriter::undo_merge(self.draft, from);
     }
     fn name(&mut self, row: NameRow) {
-        Ledger::name(self.draft, row);
+        IdentityWriter::name(self.draft, row);
     }
     fn media(&mut self, media: Media) {
-        Ledger::media(self.draft, media);
+        IdentityWriter::media(self.draft, media);
     }
 }

@@ -8,16 +8,19 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use super::Bag;
+use super::connection::{BagReader, Found, Message};
 use super::decode::codec::{Shown, SoundStream, VideoStream};
-use super::decode::message::{Decoded, Refused, SoundCoding};
-use super::decode::sound::SoundFormats;
-use super::decode::sound_probe::Assumed;
+use super::decode::field::Refused;
+use super::decode::message::{Decoded, SoundCoding};
+use super::decode::role::{Kind, Role};
+use super::decode::sound_probe::SoundProbe;
 use super::decode::transform_tree::FrameTree;
-use super::order::clock_offset::Clocks;
-use super::order::reorder_buffer::{Flaw, REORDER_SECS, Sorter};
-use super::order::timestamp_filter::Plausible;
-use super::probe::FirstLook;
-use super::{Bag, BagReader, Found, Kind, Message};
+use super::order::clock_offset::ClockOffsets;
+use super::order::reorder_buffer::{Flaw, REORDER_SECS, ReorderBuffer};
+use super::order::timestamp_filter::TimestampFilter;
+use super::probe::BagProbe;
+use super::sound_formats::SoundFormats;
 use crate::capture::audio::blocks::{Blocks, Stamps};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
@@ -39,7 +42,7 @@ const MOST_LATE_WORDS_SECS: f64 = 60.0;
 const CHANNEL_ITEMS: usize = 8;
 
 /// Starts the thread.
-pub(super) fn start(
+pub(in crate::capture) fn start(
     bag: &Bag,
     topics: &[String],
     options: &ReplayOptions,
@@ -47,17 +50,18 @@ pub(super) fn start(
     mut playback: Playback,
 ) -> Result<Playback, CaptureError> {
     let reader = bag.reader(|connection| {
-        connection.role.and_then(super::Role::kind).is_some()
+        connection.role.and_then(Role::kind).is_some()
             && topics.iter().any(|name| **name == *connection.topic)
     })?;
     let recorded = bag.start().unwrap_or(start);
     let formats = bag.formats.with(&options.sound);
     // How long its pieces are says what their stamps mean.
-    let again =
-        (!options.sound.is_empty()).then(|| FirstLook::of_bag(bag, &formats)).transpose()?;
+    let again = (!options.sound.is_empty())
+        .then(|| BagProbe::of_bag(&*bag.container, &formats))
+        .transpose()?;
     let look = again.as_ref().unwrap_or(&bag.first_look);
     let player = Player {
-        reader: Box::new(Plausible::of(reader)),
+        reader: Box::new(TimestampFilter::of(reader)),
         outlet: playback.outlet(CHANNEL_ITEMS),
         options: options.clone(),
         formats,
@@ -67,7 +71,7 @@ pub(super) fn start(
         shift_nanos: start.as_nanos().saturating_sub(recorded.as_nanos()),
         topics: BTreeMap::new(),
         frames: FrameTree::new(options.frames.clone()),
-        sorter: Sorter::default(),
+        sorter: ReorderBuffer::default(),
     };
     let handle = std::thread::Builder::new()
         .name("bag".to_owned())
@@ -99,7 +103,7 @@ struct TopicState {
     /// With what its messages say of its coding; `None` before the first sound.
     sound: Option<(Option<SoundCoding>, SoundStream)>,
     /// What is thought of its sound until enough has come; within: `None` where something says how it is coded.
-    assumed: Option<Option<Assumed>>,
+    assumed: Option<Option<SoundProbe>>,
     /// It was told that messages of this topic are not played.
     passed_over: bool,
 }
@@ -156,7 +160,7 @@ struct Player {
     outlet: Outlet,
     options: ReplayOptions,
     formats: SoundFormats,
-    clocks: Clocks,
+    clocks: ClockOffsets,
     /// Items wait so long for earlier ones.
     reorder_secs: f64,
     /// Calibrations that could not be used.
@@ -165,7 +169,7 @@ struct Player {
     shift_nanos: i64,
     topics: BTreeMap<Arc<str>, TopicState>,
     frames: FrameTree,
-    sorter: Sorter,
+    sorter: ReorderBuffer,
 }
 
 impl Player {
@@ -216,10 +220,10 @@ impl Player {
             .or_insert_with(|| TopicState::new(self.options.source(&connection.topic)));
         let number = topic.frames;
         let mut left_out = false;
-        if connection.role.and_then(super::Role::kind) == Some(Kind::Camera) {
+        if connection.role.and_then(Role::kind) == Some(Kind::Camera) {
             topic.frames += 1;
             left_out = !self.outlet.wants(log_time.plus_secs(REORDER_SECS));
-            if left_out && !connection.role.is_some_and(super::Role::may_stream) {
+            if left_out && !connection.role.is_some_and(Role::may_stream) {
                 return Ok(());
             }
         }
@@ -278,7 +282,7 @@ impl Player {
                 let (mut blocks, mut overlapped) = (Vec::new(), 0);
                 let formats = &self.formats;
                 if coding.is_none() {
-                    let assume = || formats.assumed(&connection.topic, &bytes).map(Assumed::new);
+                    let assume = || formats.assumed(&connection.topic, &bytes).map(SoundProbe::new);
                     let assumed = topic.assumed.get_or_insert_with(assume).as_mut();
                     let at = stamp.unwrap_or(message.log_time);
                     if let Some(why) = assumed.and_then(|assumed| assumed.take(at, bytes.len())) {

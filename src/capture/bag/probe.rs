@@ -4,12 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::decode::message::{Decoded, Role, decode, measured, stamps};
-use super::decode::sound::SoundFormats;
-use super::order::clock_offset::{Clocks, MOST_DELAY_SECS, behind};
+use super::connection::{BagReader as _, Connection, Container, Found};
+use super::decode::message::{Decoded, decode, measured, stamps};
+use super::decode::role::{Kind, Role};
+use super::order::clock_offset::{ClockOffsets, MOST_DELAY_SECS, behind};
 use super::order::reorder_buffer::REORDER_SECS;
-use super::order::timestamp_filter::Plausible;
-use super::{Bag, BagReader as _, Connection, Found, Kind};
+use super::order::timestamp_filter::TimestampFilter;
+use super::sound_formats::SoundFormats;
 use crate::capture::error::CaptureError;
 use crate::time::Timestamp;
 
@@ -25,8 +26,8 @@ const MOST_PIECE_SECS: f64 = 30.0;
 
 /// What was seen.
 #[derive(Clone, Debug, Default)]
-pub(super) struct FirstLook {
-    pub(super) clocks: Clocks,
+pub(super) struct BagProbe {
+    pub(super) clocks: ClockOffsets,
     /// Log time of the first message that is of the recording's time.
     pub(super) first: Option<Timestamp>,
     /// How long the longest piece of sound lasts.
@@ -49,10 +50,13 @@ fn is_looked_at(connection: &Connection) -> bool {
     matches!(kind, Some(Kind::Camera | Kind::Microphone | Kind::Pose))
 }
 
-impl FirstLook {
+impl BagProbe {
     /// Reads the first messages of everything that may be played; `formats`: how its sound is coded.
-    pub(super) fn of_bag(bag: &Bag, formats: &SoundFormats) -> Result<Self, CaptureError> {
-        let connections = bag.container.connections();
+    pub(super) fn of_bag(
+        bag: &dyn Container,
+        formats: &SoundFormats,
+    ) -> Result<Self, CaptureError> {
+        let connections = bag.connections();
         let mut seen: BTreeMap<Arc<str>, Seen> = connections
             .iter()
             .filter(|connection| is_looked_at(connection))
@@ -62,7 +66,7 @@ impl FirstLook {
         if seen.is_empty() {
             return Ok(look);
         }
-        let mut reader = Plausible::of(bag.reader(is_looked_at)?);
+        let mut reader = TimestampFilter::of(bag.reader(&is_looked_at)?);
         let mut bytes = 0;
         for _ in 0..LOOKED_THROUGH {
             let Some(found) = reader.next() else { break };
@@ -77,7 +81,7 @@ impl FirstLook {
                 if topic.messages == 0
                     && let Some(what) = measured(role, &values)
                 {
-                    tracing::info!(path = %bag.path.display(), topic = %connection.topic, what, "depth is not played");
+                    tracing::info!(topic = %connection.topic, what, "depth is not played");
                     look.measured.insert(Arc::clone(&connection.topic), what.to_owned());
                 }
                 topic.messages += 1;
@@ -104,7 +108,7 @@ impl FirstLook {
             }
         }
         look.clocks =
-            Clocks::of(seen.into_iter().map(|(topic, seen)| (topic, seen.behind)).collect());
+            ClockOffsets::of(seen.into_iter().map(|(topic, seen)| (topic, seen.behind)).collect());
         Ok(look)
     }
 

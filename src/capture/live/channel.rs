@@ -11,7 +11,7 @@ use crate::media::Item;
 
 /// The sending side. Frames and sound have lanes of their own, so that frames never push out sound.
 #[derive(Clone, Debug)]
-pub(super) struct Lane {
+pub(super) struct BoundedChannel {
     /// The name under which items arrive.
     pub source: SourceId,
     sender: Sender<Item>,
@@ -29,7 +29,7 @@ struct StampGauges {
     off_nanos: AtomicI64,
 }
 
-impl Lane {
+impl BoundedChannel {
     /// A lane of at least one item, and its receiver.
     pub(super) fn new(source: SourceId, capacity: usize) -> (Self, Receiver<Item>) {
         let (sender, receiver) = bounded(capacity.max(1));
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn full_it_drops_the_oldest_and_counts_it() {
         let source = SourceId::new("s");
-        let (lane, receiver) = Lane::new(source.clone(), 3);
+        let (lane, receiver) = BoundedChannel::new(source.clone(), 3);
         for n in 0..10 {
             let stamp = Timestamp::from_nanos(n);
             let pose = Pose { stamp, x: 0.0, y: 0.0, yaw: 0.0, frame: String::new() };

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::channel::Lane;
+use super::channel::BoundedChannel;
 use super::clock::CaptureClock;
 use crate::config::Window;
 use crate::ids::SourceId;
@@ -85,13 +85,13 @@ pub(super) struct Taken {
 /// Stamps a camera's frames, chooses those that are wanted, and puts them into its lane.
 #[derive(Debug)]
 pub(super) struct FrameTap {
-    lane: Lane,
+    lane: BoundedChannel,
     state: Arc<Mutex<CameraState>>,
 }
 
 impl FrameTap {
     /// For a device that has just been started.
-    pub(super) fn new(lane: Lane, state: Arc<Mutex<CameraState>>) -> Self {
+    pub(super) fn new(lane: BoundedChannel, state: Arc<Mutex<CameraState>>) -> Self {
         {
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             state.clock = state.clock.restarted();
@@ -131,7 +131,7 @@ mod tests {
 
     /// How many of the frames of 30 s at so many a second are handed on; and the choice made once more among them.
     fn used(wanted: FramesWanted, fps: i64) -> (usize, usize) {
-        let (lane, receiver) = Lane::new(SourceId::new("c"), 2_000);
+        let (lane, receiver) = BoundedChannel::new(SourceId::new("c"), 2_000);
         let tap = FrameTap::new(lane, Arc::new(Mutex::new(CameraState::new(wanted))));
         let mut count = 0;
         for n in 0..30 * fps {

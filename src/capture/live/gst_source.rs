@@ -6,7 +6,7 @@ use gstreamer as gst;
 use gstreamer::prelude::*;
 use gstreamer_app::{AppSink, AppSinkCallbacks};
 
-use super::channel::Lane;
+use super::channel::BoundedChannel;
 use super::clock::CaptureClock;
 use super::echo::without_echo;
 use super::frame_tap::{CameraState, FrameTap, FramesWanted};
@@ -99,7 +99,11 @@ impl Source for PipelineSource {
         self.yields
     }
 
-    fn open(&mut self, frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+    fn open(
+        &mut self,
+        frames: &BoundedChannel,
+        sound: &BoundedChannel,
+    ) -> Result<Box<dyn Device>, CaptureError> {
         let failure = Failure::default();
         let (pipelines, sounds) = (Vec::new(), Vec::new());
         let mut device = Pipelines { pipelines, sounds, failure: Arc::clone(&failure) };

@@ -27,7 +27,7 @@ fn start() -> Timestamp {
 struct Fed {
     id: SourceId,
     sound: bool,
-    opened: Sender<(SourceId, Lane)>,
+    opened: Sender<(SourceId, BoundedChannel)>,
 }
 
 struct Quiet;
@@ -47,7 +47,11 @@ impl Source for Fed {
         (!self.sound, self.sound)
     }
 
-    fn open(&mut self, frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+    fn open(
+        &mut self,
+        frames: &BoundedChannel,
+        sound: &BoundedChannel,
+    ) -> Result<Box<dyn Device>, CaptureError> {
         let lane = if self.sound { sound } else { frames };
         self.opened.send((self.id.clone(), lane.clone())).unwrap();
         Ok(Box::new(Quiet))
@@ -84,7 +88,7 @@ impl Rig {
         let mut sources: Vec<_> = cameras.iter().map(|id| source(id, false)).collect();
         sources.push(source("ears", true));
         let hours = Duration::from_secs(36_000);
-        let pace = Pace { stall: hours, first_pause: hours, longest_pause: hours };
+        let pace = Backoff { stall: hours, first_pause: hours, longest_pause: hours };
         let window = Window::default();
         let window = Window { frame_queue: wanted.queue(&window), ..window };
         let live = LiveSources::over(sources, &[], &window, pace, clocks.clone());

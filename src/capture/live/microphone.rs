@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cpal::traits::{DeviceTrait as _, HostTrait as _, StreamTrait as _};
 use cpal::{SampleFormat, StreamInstant};
 
-use super::channel::Lane;
+use super::channel::BoundedChannel;
 use super::clock::CaptureClock;
 use super::sound_tap::SoundTap;
 use super::supervise::{Device, Source};
@@ -74,7 +74,11 @@ impl Source for CpalSource {
         (false, true)
     }
 
-    fn open(&mut self, _frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+    fn open(
+        &mut self,
+        _frames: &BoundedChannel,
+        sound: &BoundedChannel,
+    ) -> Result<Box<dyn Device>, CaptureError> {
         let device = self.find()?;
         let config =
             device.default_input_config().map_err(|error| self.error(error.to_string()))?;

@@ -4,33 +4,36 @@
 //! channels of its own ([`channel`]) that drop the oldest item when nobody takes it in time. Each item that was captured
 //! is handed out or counted as dropped.
 
+mod address;
 mod channel;
 mod clock;
 mod echo;
 mod frame_tap;
 mod gst_source;
+mod health;
 mod microphone;
 mod sound_tap;
 mod supervise;
 mod time;
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Select};
-use gstreamer::glib;
-use serde::Serialize;
 
-use self::channel::Lane;
+pub use self::address::{
+    CameraAddress, camera_address, needs_sound_card, playback, without_pipeline,
+};
+use self::address::{camera_launch, microphone_source};
+use self::channel::BoundedChannel;
 pub use self::frame_tap::FramesWanted;
-use self::gst_source::{Launch, PipelineSource};
-use self::microphone::CpalSource;
-pub(in crate::capture) use self::supervise::Pace;
+use self::gst_source::PipelineSource;
+pub use self::health::{SourceHealth, SourceState};
+pub(in crate::capture) use self::supervise::Backoff;
 use self::supervise::{STOPS_WITHIN, Source, Supervised};
 use self::time::Clocks;
 use super::audio::drift;
 use super::error::CaptureError;
-use crate::config::{Camera, EchoCancelling, Microphone, MicrophoneBackend, Window};
+use crate::config::{Camera, Microphone, Window};
 use crate::ids::SourceId;
 use crate::media::Item;
 use crate::time::Timestamp;
@@ -38,47 +41,10 @@ use crate::time::Timestamp;
 /// A wall clock that is off by more than this against the monotonic clock has jumped, seconds.
 const CLOCK_JUMP_SECS: f64 = 1.0;
 
-/// How a live source is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SourceState {
-    /// Started, no data yet.
-    Starting,
-    /// Data flows.
-    Running,
-    /// It died or stalled and is started again after a pause.
-    Waiting,
-    /// It was stopped.
-    Stopped,
-}
-
-/// State and counters of a live source.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SourceHealth {
-    /// Which.
-    pub id: SourceId,
-    /// How it is.
-    pub state: SourceState,
-    /// How often it was started again.
-    pub restarts: u64,
-    /// Frames that nobody took in time, or that came too late.
-    pub dropped_frames: u64,
-    /// The same of blocks of sound.
-    pub dropped_blocks: u64,
-    /// Why it was last started again.
-    pub last_error: Option<String>,
-    /// Frames and runs of sound whose stamps could not be: the time of their arrival was taken.
-    pub refused_stamps: u64,
-    /// How often its stamps were put together with their arrival again, or the wall clock was set, by more than 0.1 s.
-    pub anchored: u64,
-    /// By how much its stamps and their arrival had parted when that was last looked at, seconds; positive: they fell behind.
-    pub stamps_off_secs: f64,
-}
-
 /// One channel out of a source, with the item that is next in it.
 struct Feed {
     /// The other end of the channel.
-    lane: Lane,
+    lane: BoundedChannel,
     /// It yields frames, else sound.
     frames: bool,
     /// Its sound belongs to pictures of so much earlier, seconds.
@@ -121,7 +87,7 @@ impl LiveSources {
         window: &Window,
         wanted: FramesWanted,
     ) -> Result<Self, CaptureError> {
-        Self::start_at(cameras, microphones, window, wanted, Pace::default())
+        Self::start_at(cameras, microphones, window, wanted, Backoff::default())
     }
 
     pub(in crate::capture) fn start_at(
@@ -129,7 +95,7 @@ impl LiveSources {
         microphones: &[Microphone],
         window: &Window,
         wanted: FramesWanted,
-        pace: Pace,
+        pace: Backoff,
     ) -> Result<Self, CaptureError> {
         let mut names: Vec<_> =
             cameras.iter().map(|c| &c.id).chain(microphones.iter().map(|m| &m.id)).collect();
@@ -156,7 +122,7 @@ impl LiveSources {
         sources: Vec<Box<dyn Source>>,
         microphones: &[Microphone],
         window: &Window,
-        pace: Pace,
+        pace: Backoff,
         clocks: Clocks,
     ) -> Self {
         let now = clocks.instant();
@@ -168,7 +134,7 @@ impl LiveSources {
             let sound_id = if frames { SourceId::new(&format!("{id}.audio")) } else { id.clone() };
             let mut lane = |there: bool, name: &SourceId, frames: bool| {
                 let capacity = if frames { window.frame_queue } else { window.sound_queue };
-                let (lane, receiver) = Lane::new(name.clone(), capacity);
+                let (lane, receiver) = BoundedChannel::new(name.clone(), capacity);
                 if there {
                     let (head, reached) = (None, None);
                     let offset = microphones.iter().find(|m| !frames && m.id == name.as_str());
@@ -350,119 +316,6 @@ impl LiveSources {
         }
         let _ = select.ready_timeout(timeout);
     }
-}
-
-/// Names of the sources whose pipelines cannot be built, and why: they would not come up. Nothing is started.
-#[must_use]
-pub fn without_pipeline(
-    cameras: &[Camera],
-    microphones: &[Microphone],
-) -> Vec<(String, CaptureError)> {
-    let of_cameras = cameras.iter().map(|camera| (&camera.id, Some(camera_launch(camera))));
-    let of_microphones = microphones.iter().map(|one| (&one.id, microphone_launch(one)));
-    of_cameras
-        .chain(of_microphones)
-        .filter_map(|(id, launch)| Some((id.clone(), launch?.build(id).err()?)))
-        .collect()
-}
-
-/// Where the pictures of a `[[camera]]` come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CameraAddress {
-    /// A device file.
-    Device(String),
-    /// Another machine: an address with `scheme://`.
-    Network(String),
-    /// A file.
-    File(PathBuf),
-    /// What only its pipeline understands.
-    Other(String),
-}
-
-/// Where a camera's pictures come from, as far as its configuration tells.
-#[must_use]
-pub fn camera_address(camera: &Camera) -> CameraAddress {
-    let Launch { name, uri, .. } = camera_launch(camera);
-    match name.as_str() {
-        _ if uri.starts_with("file://") => match glib::filename_from_uri(&uri) {
-            Ok((path, _)) => CameraAddress::File(path),
-            Err(_) => CameraAddress::Other(uri),
-        },
-        _ if uri.contains("://") => CameraAddress::Network(uri),
-        "v4l2" => CameraAddress::Device(uri),
-        _ => CameraAddress::Other(uri),
-    }
-}
-
-/// The pipeline of a `[[camera]]`: the named one, else by the look of its address.
-fn camera_launch(camera: &Camera) -> Launch {
-    let given = camera.uri.as_deref().unwrap_or("");
-    let guessed = match given.split_once("://") {
-        Some((scheme, _)) if scheme.starts_with("rtsp") => "rtsp",
-        Some(_) => "uri",
-        None if given.is_empty() || given.starts_with("/dev/") => "v4l2",
-        None => "uri",
-    };
-    let name = camera.pipeline.as_deref().unwrap_or(guessed);
-    let uri = match name {
-        "v4l2" if given.is_empty() => "/dev/video0".to_owned(),
-        // They take addresses, not paths.
-        "uri" | "file" if !given.is_empty() && !given.contains("://") => file_address(given),
-        _ => given.to_owned(),
-    };
-    Launch { name: name.to_owned(), uri, playback: None }
-}
-
-/// The `file://` address of a path; what cannot be one stays as it is.
-fn file_address(path: &str) -> String {
-    let address =
-        std::path::absolute(path).ok().and_then(|path| glib::filename_to_uri(path, None).ok());
-    address.map_or_else(|| path.to_owned(), |address| address.to_string())
-}
-
-/// Whether a microphone is a card's of this machine, taken without a sound server.
-#[must_use]
-pub fn needs_sound_card(microphone: &Microphone) -> bool {
-    microphone_launch(microphone).is_none_or(|launch| launch.name == "alsa")
-}
-
-/// The source of a `[[microphone]]`.
-fn microphone_source(microphone: &Microphone) -> Box<dyn Source> {
-    match microphone_launch(microphone) {
-        Some(launch) => {
-            let yields = (false, true);
-            Box::new(PipelineSource::new(&microphone.id, launch, yields, FramesWanted::All))
-        }
-        None => Box::new(CpalSource::new(&microphone.id, microphone.device.as_deref())),
-    }
-}
-
-/// Where what the loudspeaker plays is tapped, so that it can be taken out of a microphone; by default the monitor of
-/// PulseAudio's default loudspeaker.
-#[must_use]
-pub fn playback(microphone: &Microphone) -> &str {
-    microphone.playback.as_deref().unwrap_or("pulse")
-}
-
-/// Of those that come by GStreamer: `pulse` or `pulse:NAME` goes through PulseAudio, a launch description (with `!`) is
-/// taken as it is, anything else is an ALSA device.
-fn microphone_launch(microphone: &Microphone) -> Option<Launch> {
-    if microphone.backend == MicrophoneBackend::Cpal {
-        return None;
-    }
-    let (name, uri) = match microphone.device.as_deref().unwrap_or("default") {
-        "pulse" => ("pulse", ""),
-        description if description.contains('!') => (description, ""),
-        device => match device.strip_prefix("pulse:") {
-            Some(name) => ("pulse", name),
-            None => ("alsa", device),
-        },
-    };
-    let playback = match microphone.echo {
-        EchoCancelling::None => None,
-        EchoCancelling::Webrtc => Some(playback(microphone).to_owned()),
-    };
-    Some(Launch { name: name.to_owned(), uri: uri.to_owned(), playback })
 }
 
 #[cfg(test)]

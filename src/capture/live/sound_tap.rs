@@ -1,6 +1,6 @@
 //! A device's sound on its way into its lane.
 
-use super::channel::Lane;
+use super::channel::BoundedChannel;
 use super::clock::StampHealth;
 use crate::capture::audio::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 use crate::media::{Block, Item};
@@ -10,14 +10,14 @@ use crate::time::Timestamp;
 /// by then, or waits for the sound behind it, goes into the lane, too.
 #[derive(Debug)]
 pub(super) struct SoundTap {
-    lane: Lane,
+    lane: BoundedChannel,
     blocks: Blocks,
     /// Samples that were left out and are not counted yet: fewer than a block's.
     left_out: usize,
 }
 
 impl SoundTap {
-    pub(super) fn new(lane: Lane) -> Self {
+    pub(super) fn new(lane: BoundedChannel) -> Self {
         let blocks = Blocks::new(lane.source.clone(), Stamps::AtCapture);
         Self { lane, blocks, left_out: 0 }
     }
@@ -66,7 +66,7 @@ mod tests {
     /// Blocks in the lane after these runs (milliseconds, samples) and the end of the device: when each begins and how
     /// many samples are in it; and how many the lane counts as sent and dropped.
     fn taken(runs: &[(i64, usize)]) -> (Vec<(i64, usize)>, u64, u64) {
-        let (lane, receiver) = Lane::new(SourceId::new("ears"), 100);
+        let (lane, receiver) = BoundedChannel::new(SourceId::new("ears"), 100);
         let mut tap = SoundTap::new(lane.clone());
         for (ms, samples) in runs {
             tap.push(Timestamp::from_nanos(ms * MS), &vec![0.1; *samples]);

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 
-use super::channel::Lane;
-use super::{SourceHealth, SourceState};
+use super::channel::BoundedChannel;
+use super::health::{SourceHealth, SourceState};
 use crate::capture::error::CaptureError;
 use crate::ids::SourceId;
 use crate::supervise::contained;
@@ -23,7 +23,7 @@ pub(super) const STOPS_WITHIN: Duration = Duration::from_secs(2);
 
 /// How patient a supervisor is.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::capture) struct Pace {
+pub(in crate::capture) struct Backoff {
     /// Without data for so long, a source has stalled.
     pub stall: Duration,
     /// The first pause before it is started again; each further one is twice as long.
@@ -32,7 +32,7 @@ pub(in crate::capture) struct Pace {
     pub longest_pause: Duration,
 }
 
-impl Default for Pace {
+impl Default for Backoff {
     fn default() -> Self {
         let secs = Duration::from_secs;
         Self { stall: secs(5), first_pause: secs(5), longest_pause: secs(60) }
@@ -46,7 +46,11 @@ pub(super) trait Source: Send {
     /// Whether it yields frames, and whether it yields sound.
     fn yields(&self) -> (bool, bool);
     /// Starts it; it puts what it captures into the lanes until the device is dropped.
-    fn open(&mut self, frames: &Lane, sound: &Lane) -> Result<Box<dyn Device>, CaptureError>;
+    fn open(
+        &mut self,
+        frames: &BoundedChannel,
+        sound: &BoundedChannel,
+    ) -> Result<Box<dyn Device>, CaptureError>;
 }
 
 /// A source that runs; stops when dropped.
@@ -75,8 +79,8 @@ impl State {
 /// A source with the thread that keeps it alive; stopped and joined when dropped.
 pub(super) struct Supervised {
     id: SourceId,
-    frames: Lane,
-    sound: Lane,
+    frames: BoundedChannel,
+    sound: BoundedChannel,
     state: Arc<Mutex<State>>,
     /// How long its thread may be out of sight.
     patience: Duration,
@@ -88,7 +92,12 @@ pub(super) struct Supervised {
 
 impl Supervised {
     /// Starts the thread.
-    pub(super) fn start(source: Box<dyn Source>, frames: Lane, sound: Lane, pace: Pace) -> Self {
+    pub(super) fn start(
+        source: Box<dyn Source>,
+        frames: BoundedChannel,
+        sound: BoundedChannel,
+        pace: Backoff,
+    ) -> Self {
         let id = source.id();
         let state = Arc::new(Mutex::new(State {
             state: SourceState::Starting,
@@ -174,11 +183,11 @@ impl Drop for Supervised {
 struct Supervisor {
     id: SourceId,
     source: Box<dyn Source>,
-    frames: Lane,
-    sound: Lane,
+    frames: BoundedChannel,
+    sound: BoundedChannel,
     state: Arc<Mutex<State>>,
     stopped: Receiver<()>,
-    pace: Pace,
+    pace: Backoff,
 }
 
 impl Supervisor {

@@ -10,9 +10,9 @@ use crate::media::{Frame, Picture};
 
 const SOUND: &str = "audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved";
 
-pub(in crate::capture) fn quick() -> Pace {
+pub(in crate::capture) fn quick() -> Backoff {
     let ms = Duration::from_millis;
-    Pace { stall: ms(600), first_pause: ms(100), longest_pause: ms(400) }
+    Backoff { stall: ms(600), first_pause: ms(100), longest_pause: ms(400) }
 }
 
 pub(in crate::capture) fn camera(id: &str, pipeline: &str) -> Camera {
@@ -156,7 +156,7 @@ fn a_film_is_played_at_its_own_pace_and_begins_anew() {
 
     let uri = Some(film.display().to_string());
     let camera = Camera { uri, pipeline: None, ..camera("film", "") };
-    let pace = Pace { stall: Duration::from_secs(3), ..quick() };
+    let pace = Backoff { stall: Duration::from_secs(3), ..quick() };
     let mut live =
         LiveSources::start_at(&[camera], &[], &Window::default(), FramesWanted::All, pace).unwrap();
     let items = listen(&mut live, 4.0);
@@ -197,7 +197,7 @@ fn a_network_camera_over_http_is_seen() {
     std::thread::spawn(move || serve_pictures(listener));
     let uri = Some(format!("http://{address}/video.mjpg"));
     let camera = Camera { uri, pipeline: None, ..camera("c", "") };
-    let pace = Pace { stall: Duration::from_secs(5), ..quick() };
+    let pace = Backoff { stall: Duration::from_secs(5), ..quick() };
     let mut live =
         LiveSources::start_at(&[camera], &[], &Window::default(), FramesWanted::All, pace).unwrap();
     let items = listen(&mut live, 4.0);
@@ -251,7 +251,7 @@ fn a_slow_consumer_loses_the_oldest_frames_and_no_sound() {
 /// A camera that captures what a test puts into its lane.
 struct Scripted {
     id: &'static str,
-    opened: Sender<Lane>,
+    opened: Sender<BoundedChannel>,
 }
 
 struct Running;
@@ -271,18 +271,22 @@ impl Source for Scripted {
         (true, false)
     }
 
-    fn open(&mut self, frames: &Lane, _: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+    fn open(
+        &mut self,
+        frames: &BoundedChannel,
+        _: &BoundedChannel,
+    ) -> Result<Box<dyn Device>, CaptureError> {
         self.opened.send(frames.clone()).unwrap();
         Ok(Box::new(Running))
     }
 }
 
 /// Two cameras, `desk` and `door`, that are waited for however long they are silent, and their lanes of three frames.
-fn scripted() -> (LiveSources, [Lane; 2]) {
+fn scripted() -> (LiveSources, [BoundedChannel; 2]) {
     let (opened, lanes) = unbounded();
     let source = |id| -> Box<dyn Source> { Box::new(Scripted { id, opened: opened.clone() }) };
     let window = Window { idle_timeout_secs: 3_600.0, frame_queue: 3, ..Window::default() };
-    let pace = Pace { stall: Duration::from_secs(3_600), ..quick() };
+    let pace = Backoff { stall: Duration::from_secs(3_600), ..quick() };
     let live = LiveSources::over(
         vec![source("desk"), source("door")],
         &[],
@@ -296,7 +300,7 @@ fn scripted() -> (LiveSources, [Lane; 2]) {
 }
 
 /// Frames are captured at these seconds.
-fn capture(lane: &Lane, secs: &[i64]) {
+fn capture(lane: &BoundedChannel, secs: &[i64]) {
     for secs in secs {
         let at = Timestamp::from_nanos(secs * 1_000_000_000);
         let (source, picture) = (lane.source.clone(), Picture::Rgb8(Vec::<u8>::new().into()));
@@ -354,7 +358,7 @@ fn a_microphone_that_dies_loses_none_of_its_sound() {
     );
     // It lives once.
     let hour = Duration::from_secs(3_600);
-    let pace = Pace { stall: hour, first_pause: hour, longest_pause: hour };
+    let pace = Backoff { stall: hour, first_pause: hour, longest_pause: hour };
     let microphones = [microphone("ears", &tone)];
     let mut live =
         LiveSources::start_at(&[], &microphones, &Window::default(), FramesWanted::All, pace)
@@ -386,7 +390,11 @@ impl Source for Stubborn {
         (true, false)
     }
 
-    fn open(&mut self, _: &Lane, _: &Lane) -> Result<Box<dyn Device>, CaptureError> {
+    fn open(
+        &mut self,
+        _: &BoundedChannel,
+        _: &BoundedChannel,
+    ) -> Result<Box<dyn Device>, CaptureError> {
         let Some(held) = &self.held else { panic!("no lens") };
         held.recv().ok();
         Ok(Box::new(Running))

@@ -4,7 +4,7 @@
 
 use crossbeam_channel::unbounded;
 
-use super::{Courtesy, Pace, Report, replay};
+use super::{PlaybackClock, Report, YieldPolicy, replay};
 use crate::capture::bag::{BagWriter, SplitLimits};
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
@@ -36,8 +36,8 @@ fn years_without_anything_are_not_sealed_clip_by_clip() {
     config.transcriber.kind = TranscriberKind::None;
     let knowledge = Knowledge::open(&config).unwrap();
     let (reports, told) = unbounded();
-    let pace = Pace::new(None, false);
-    let settings = session_settings(&knowledge, pace, Courtesy::default(), reports).unwrap();
+    let pace = PlaybackClock::new(None, false);
+    let settings = session_settings(&knowledge, pace, YieldPolicy::default(), reports).unwrap();
     let end = replay(&settings, &recording, false).unwrap();
     assert!(end.done);
     let clips = told.try_iter().filter_map(|report| match report {

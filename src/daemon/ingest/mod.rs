@@ -12,10 +12,10 @@
 //! a border with its part of the clip; the sealer puts the parts together and commits one transaction.
 //! What a stage does depends on its input's order alone, so the same recording gives the same memory.
 
-mod breakdowns;
-#[cfg(test)]
-mod breakdowns_tests;
 mod commit;
+mod failpoints;
+#[cfg(test)]
+mod failpoints_tests;
 mod feed;
 #[cfg(test)]
 mod gap_tests;
@@ -24,21 +24,21 @@ mod report;
 mod stage;
 mod work;
 
-pub use breakdowns::Breakdowns;
 pub use commit::late_words::LateWords;
+pub use failpoints::Failpoints;
 pub use feed::inbox::{Inbox, OwnSpeech};
 pub use feed::live::{LiveContext, live};
-pub use feed::pace::{Command, Pace};
+pub use feed::pace::{Command, PlaybackClock};
 pub use feed::session::{IngestError, SessionSettings, replay};
 pub use metrics::gauges::{Gauges, MOST_STUCK, Readings, SourceGauge, Stuck};
 pub use metrics::stages::{Stage, StageTimes};
 pub use report::{ClipReport, PartialWords, Report, SessionEnd};
-pub use stage::detection_schedule::{FaceLook, Looks};
+pub use stage::detection_schedule::{DetectionPlan, FaceDetectionMode};
 pub(in crate::daemon) use work::Kind as JobKind;
 pub(crate) use work::perceivers::calibrations;
 pub use work::perceivers::{Calibrations, ObjectModel, PerceiverSet, Perceivers, Recogniser};
 pub(in crate::daemon) use work::pool::LANES;
-pub use work::yielding::{Courtesy, CourtesyGuard};
+pub use work::yielding::{YieldGuard, YieldPolicy};
 
 use crate::media::{Pose, ToldWords};
 use crate::time::Timestamp;
@@ -46,7 +46,7 @@ use crate::window::{ClipClock, FrameSelector};
 
 /// Where a clip ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Border {
+struct ClipBoundary {
     /// Index of the clip that ends here.
     index: u32,
     /// First instant of that clip.
@@ -59,7 +59,7 @@ struct Border {
 
 /// What the dispatcher itself contributes to a clip.
 #[derive(Clone, Debug, Default)]
-struct DispatchPart {
+struct DispatchContribution {
     frames: u64,
     analysed: u64,
     dropped: u64,
@@ -75,10 +75,10 @@ struct DispatchPart {
 }
 
 /// One stage's part of one clip, on its way to the sealer.
-enum Part {
-    Dispatch(Border, Box<DispatchPart>),
-    Camera(usize, Border, Box<stage::camera::CameraPart>),
-    Microphone(usize, Border, Box<stage::microphone::MicrophonePart>),
+enum Contribution {
+    Dispatch(ClipBoundary, Box<DispatchContribution>),
+    Camera(usize, ClipBoundary, Box<stage::camera::CameraContribution>),
+    Microphone(usize, ClipBoundary, Box<stage::microphone::MicrophoneContribution>),
     /// Live: a turn has ended; its clip comes later.
     Ended(Box<commit::said::EndedTurn>),
 }

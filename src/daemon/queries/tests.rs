@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::daemon::overrule::overrule;
 use crate::geometry::Rect;
-use crate::identify::{MatchThresholds, Resolver, Undecided, identity_rows};
+use crate::identify::{MatchThresholds, PendingIdentities, Resolver, identity_rows};
 use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SourceId, TrackId, TurnId};
 use crate::memory::StoreOptions;
 use crate::memory::model::{
@@ -139,7 +139,8 @@ fn overruled(memory: &Memory, merge: &[&str], split: &[&str]) -> Result<Value, R
     let rows = identity_rows(&memory.view());
     let unknown = MatchThresholds::UNKNOWN;
     let settings = crate::config::Identity::default();
-    let mut who = Resolver::from_rows(&rows, Undecided::default(), &settings, unknown, unknown);
+    let mut who =
+        Resolver::from_rows(&rows, PendingIdentities::default(), &settings, unknown, unknown);
     overrule(memory, &mut who, &people, at(40.0))
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::identify::who_is_who;
+use crate::identify::{Introductions, who_is_who};
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::View;
 use crate::memory::model::NameRow;
@@ -36,7 +36,7 @@ pub(super) fn why(view: &View, id: EntityId) -> Value {
         })
         .collect();
     let book = who_is_who(view);
-    let introductions = book.introductions();
+    let introductions = Introductions::of(&book);
     let mut links = Vec::new();
     let mut different = Vec::new();
     for pair in view.summed_evidence() {

@@ -9,7 +9,7 @@ use crate::daemon::assemble::resolver;
 use crate::daemon::enrol;
 use crate::daemon::overrule::overrule;
 use crate::daemon::queries::{erasing, find, name_of, told_thing};
-use crate::identify::{Enrolled, Undecided};
+use crate::identify::{Enrolled, PendingIdentities};
 use crate::ids::{EntityId, EntityKind, MemoryId};
 use crate::memorize::model::{Spool, SpooledClip, spool_dir};
 use crate::memorize::thing_called;
@@ -93,7 +93,7 @@ impl MemoryService {
         if !what.iter().all(rows_alone) {
             // Galleries and names in RAM go, too; so do percepts that were to be decided later.
             let session = self.session.load();
-            let undecided = Undecided::default();
+            let undecided = PendingIdentities::default();
             *who = resolver(&session.config, memory, &session.perceivers, undecided);
         }
         // The open window's pictures are not kept by who is in them.
@@ -213,7 +213,7 @@ impl MemoryService {
         let row = {
             let mut who = self.resolver()?;
             let mut draft = self.knowledge.memory.begin(recorded);
-            let row = who.decree_name(id, called, at, &mut draft);
+            let row = who.override_name(id, called, at, &mut draft);
             if let Err(error) = draft.commit() {
                 self.restore(&mut who);
                 return Err(self.failed(&error));
@@ -309,7 +309,7 @@ impl MemoryService {
         if let (Enrolled::Known(_), Some(name), Some(person)) =
             (who, &request.name, enrolled.person)
         {
-            resolver.decree_name(person, name, at, &mut draft);
+            resolver.override_name(person, name, at, &mut draft);
         }
         if let Err(error) = draft.commit() {
             self.restore(&mut resolver);

@@ -1,6 +1,6 @@
 //! What "now" is while the daemon runs.
 
-use crate::daemon::ingest::Pace;
+use crate::daemon::ingest::PlaybackClock;
 use crate::time::Timestamp;
 
 /// The session's clock.
@@ -9,7 +9,7 @@ pub enum Clock {
     /// Live: the wall clock.
     Wall,
     /// A recording's: how far it was played; after its end it stands still.
-    Replay(Pace),
+    Replay(PlaybackClock),
     /// No session runs: a store that is changed without its daemon. Its present is the newest time in it.
     Store,
 }

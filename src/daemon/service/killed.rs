@@ -166,8 +166,9 @@ fn service(dir: &Path) -> MemoryService {
     let mut knowledge = Knowledge::open(&config).unwrap();
     knowledge.text = Some(Arc::new(WordSum));
     let (reports, _) = unbounded();
-    let pace = Pace::new(None, false);
-    let session = session_settings(&knowledge, pace.clone(), Courtesy::default(), reports).unwrap();
+    let pace = PlaybackClock::new(None, false);
+    let session =
+        session_settings(&knowledge, pace.clone(), YieldPolicy::default(), reports).unwrap();
     let (announcer, meters) = (Announcer::default(), Meters::default());
     MemoryService::new(knowledge, session, Clock::Replay(pace), announcer, meters)
 }
@@ -379,13 +380,13 @@ fn lives_until_it_is_killed() {
 }
 
 /// A running life.
-struct Life {
+struct Liveness {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
     said: Vec<String>,
 }
 
-impl Life {
+impl Liveness {
     fn begin(dir: &Path) -> Self {
         Self::until(dir, "")
     }
@@ -467,7 +468,7 @@ fn assert_gone(dir: &Path, memory: &Memory, count: usize) {
 /// A life that nobody kills: its hash, and how long its steps took.
 fn whole() -> (String, BTreeMap<String, Duration>) {
     let dir = tempfile::tempdir().unwrap();
-    let mut life = Life::begin(dir.path());
+    let mut life = Liveness::begin(dir.path());
     let (mut longest, mut since) = (BTreeMap::<String, Duration>::new(), Instant::now());
     let mut before = String::new();
     while let Some(line) = life.next() {
@@ -510,7 +511,7 @@ fn kill_9_loses_nothing_and_brings_nothing_back() {
             let seed = mix((from + done) as u64);
             let word = ["erase", "upkeep", "clip", "erased"][(seed % 4) as usize];
             let mut left = 1 + (seed >> 8) % if word.starts_with("erase") { 2 } else { 8 };
-            let mut life = Life::begin(dir.path());
+            let mut life = Liveness::begin(dir.path());
             while left > 0 {
                 let Some(line) = life.next() else { break };
                 left -= u64::from(line.split(' ').next() == Some(word));
@@ -540,7 +541,7 @@ fn kill_9_loses_nothing_and_brings_nothing_back() {
             assert!(erased_so_far(memory) >= erased);
             assert_gone(dir.path(), memory, erased_so_far(memory));
         }
-        Life::begin(dir.path()).end();
+        Liveness::begin(dir.path()).end();
         let memory = Memory::open_read_only(dir.path(), None).unwrap();
         assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
         assert_gone(dir.path(), &memory, erasures().count());
@@ -557,7 +558,7 @@ fn an_end_at_any_step_of_erasing_leaves_it_done_or_not_begun() {
     // Twice: the erasures are of different kinds.
     for step in STEPS.iter().chain(&STEPS) {
         let before = if dir.path().join("engram.db").exists() { erased() } else { 0 };
-        let mut life = Life::until(dir.path(), step);
+        let mut life = Liveness::until(dir.path(), step);
         while life.next().is_some() {}
         assert!(!life.child.wait().unwrap().success(), "nothing ended at {step:?}");
         let memory = Memory::open_read_only(dir.path(), None).unwrap();
@@ -573,7 +574,7 @@ fn an_end_at_any_step_of_erasing_leaves_it_done_or_not_begun() {
         assert_eq!(erased_so_far(&service.knowledge.memory), done, "{step}");
         assert_gone(dir.path(), &service.knowledge.memory, done);
     }
-    Life::begin(dir.path()).end();
+    Liveness::begin(dir.path()).end();
     let memory = Memory::open_read_only(dir.path(), None).unwrap();
     assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
     assert_gone(dir.path(), &memory, erasures().count());

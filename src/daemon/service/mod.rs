@@ -27,7 +27,7 @@ pub use privacy::microphones_off;
 
 use super::announce::Announcer;
 use super::assemble::{self, AssembleError, Knowledge, session_settings};
-use super::ingest::{Command, Courtesy, OwnSpeech, Pace, SessionSettings};
+use super::ingest::{Command, OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
 use super::meters::Meters;
 use super::queries;
 use crate::answer::{Answer, Effort, Errand, Question};
@@ -56,7 +56,7 @@ pub struct MemoryService {
     answers: AnswerLog,
     meters: Meters,
     resolver: Arc<SharedResolver>,
-    courtesy: Courtesy,
+    courtesy: YieldPolicy,
     /// Set when the daemon stops: no language model is waited for.
     cancel: Cancel,
 }
@@ -89,9 +89,9 @@ impl MemoryService {
     /// When the store is in use or damaged, or a model file is damaged.
     pub fn over_store(config: &Config) -> Result<Self, AssembleError> {
         let knowledge = Knowledge::open(config)?;
-        let pace = Pace::new(None, false);
+        let pace = PlaybackClock::new(None, false);
         let (reports, _) = unbounded();
-        let session = session_settings(&knowledge, pace, Courtesy::default(), reports)?;
+        let session = session_settings(&knowledge, pace, YieldPolicy::default(), reports)?;
         let (announcer, meters) = (Announcer::default(), Meters::default());
         Ok(Self::new(knowledge, session, Clock::Store, announcer, meters))
     }
@@ -412,7 +412,7 @@ fn just_after(at: Timestamp) -> Timestamp {
 }
 
 /// Tells a replay what to do.
-fn steer(pace: &Pace, command: ReplayCommand) {
+fn steer(pace: &PlaybackClock, command: ReplayCommand) {
     let step = |items| {
         pace.command(Command::Pause);
         pace.command(Command::Step(items));

@@ -198,7 +198,7 @@ pub(super) mod tests {
     use crate::config::Config;
     use crate::daemon::announce::Announcer;
     use crate::daemon::assemble::{Knowledge, session_settings};
-    use crate::daemon::ingest::{Courtesy, Pace};
+    use crate::daemon::ingest::{PlaybackClock, YieldPolicy};
     use crate::daemon::meters::Meters;
     use crate::daemon::queries::tests::{T0, small_memory, small_memory_with};
     use crate::geometry::Rect;
@@ -224,8 +224,8 @@ pub(super) mod tests {
         config.privacy = privacy;
         let knowledge = Knowledge::open(&config).unwrap();
         let (reports, _) = unbounded();
-        let pace = Pace::new(None, false);
-        let session = session_settings(&knowledge, pace, Courtesy::default(), reports).unwrap();
+        let pace = PlaybackClock::new(None, false);
+        let session = session_settings(&knowledge, pace, YieldPolicy::default(), reports).unwrap();
         MemoryService::new(knowledge, session, clock, Announcer::default(), Meters::default())
     }
 
@@ -410,7 +410,7 @@ pub(super) mod tests {
             assert!(!muted(&service) && !mark.exists() && service.announcer.impaired() == 0);
             assert!(!microphones_off(dir.path()).unwrap());
         }
-        let clock = Clock::Replay(Pace::new(None, false));
+        let clock = Clock::Replay(PlaybackClock::new(None, false));
         let service = service(dir.path(), clock, config::Privacy::default());
         let refused = service.privacy(&switch(false)).unwrap_err();
         assert_eq!(refused.code, crate::mqtt::RefusalCode::Unavailable);

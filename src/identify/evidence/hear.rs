@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::names::{Introduced, asks_for_name, introduced};
-use crate::identify::{IdentifiedClip, Ledger, Resolver};
+use crate::identify::identified::IdentifiedClip;
+use crate::identify::pending::Asked;
+use crate::identify::resolver::Resolver;
+use crate::identify::writer::IdentityWriter;
 use crate::ids::{ClipId, EntityId, EntityKind, TurnId};
 use crate::memory::model::{NameRow, NameSource};
 use crate::names::sound_alike;
@@ -15,15 +16,6 @@ use crate::time::Timestamp;
 /// A reply ends at most so long after the question that it answers, seconds.
 const REPLY_SECS: f64 = 15.0;
 
-/// That somebody was asked for a name.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::identify) struct Asked {
-    /// When the question ended.
-    at: Timestamp,
-    /// By whose voice, where that is known.
-    by: Option<EntityId>,
-}
-
 impl Resolver {
     /// Names that are given in the turns of a clip, which are in time order: to their speakers, and to somebody who stands
     /// beside them ("this is my brother Ben") where only one unnamed person is there.
@@ -32,13 +24,13 @@ impl Resolver {
         (clip, turns): (&ClipPercepts, &[&SpeechTurn]),
         voice_of: &BTreeMap<TurnId, EntityId>,
         out: &mut IdentifiedClip,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) {
         for turn in turns {
             let Some(words) = &turn.words else { continue };
             let at = (turn.span.end, clip.clip, turn.id);
             let voice = voice_of.get(&turn.id).copied();
-            let Some(speaker) = voice.filter(|_| !out.is_aside(turn.id)) else {
+            let Some(speaker) = voice.filter(|_| !out.is_non_person(turn.id)) else {
                 // (The robot may ask, too.)
                 self.hear_question(&words.text, voice, turn.span.end);
                 continue;
@@ -55,7 +47,7 @@ impl Resolver {
         text: &str,
         voice: EntityId,
         at: (Timestamp, ClipId, TurnId),
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) -> Option<NameRow> {
         self.hear_introduction(text, voice, None, at, ledger)
     }
@@ -74,7 +66,7 @@ impl Resolver {
         voice: EntityId,
         present: Option<EntityId>,
         (at, clip, turn): (Timestamp, ClipId, TurnId),
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) -> Option<NameRow> {
         let asked = self.undecided.asked.filter(|asked| {
             asked.by != Some(voice) && asked.at <= at && at <= asked.at.plus_secs(REPLY_SECS)

@@ -10,12 +10,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Signed;
-use crate::identify::persons::merge::TOGETHER_SECS;
-use crate::identify::{MatchThresholds, Persons, Resolver};
+use super::name_words::Words;
+use super::spellings::Spellings;
+use crate::identify::matching::thresholds::{MatchThresholds, TOGETHER_SECS};
+use crate::identify::persons::Persons;
+use crate::identify::resolver::Resolver;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{NameRow, NameSource};
-use crate::names::phonetic::{Key, Pronunciation};
-use crate::names::{folded, sound_alike};
 
 /// What a name weighs of the seconds that link a voice to a face: more than the half that one of two faces must be ahead of
 /// the other, less than all.
@@ -85,23 +86,6 @@ impl Naming {
             Self::Same => step,
             Self::Different => -step,
         }
-    }
-}
-
-/// A name's words in lower case, one at least.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Words(Vec<String>);
-
-impl Words {
-    fn of(name: &str) -> Option<Self> {
-        let words: Vec<String> = folded(name).split_whitespace().map(str::to_owned).collect();
-        (!words.is_empty()).then_some(Self(words))
-    }
-
-    /// Whether both may name one person: `Ava` and `Ava Stone` may, and so may `Aileen` and `Eileen`: what was heard was
-    /// spelt by whoever wrote it down.
-    fn agrees(&self, other: &Self) -> bool {
-        self.0.iter().zip(&other.0).all(|(a, b)| a == b || sound_alike(a, b))
     }
 }
 
@@ -208,7 +192,7 @@ impl<'a> Introductions<'a> {
         let persons = self.persons;
         let by = match row.source {
             NameSource::Said => match persons.speaker(row) {
-                Some(voice) if !persons.is_aside(voice) => Some(persons.resolve(voice)),
+                Some(voice) if !persons.is_non_person(voice) => Some(persons.resolve(voice)),
                 _ => return None,
             },
             NameSource::Model => return None,
@@ -221,9 +205,9 @@ impl<'a> Introductions<'a> {
     /// What a voice (that is no alias) called itself.
     fn said(&self, voice: EntityId) -> impl Iterator<Item = Words> + use<'a> {
         let persons = self.persons;
-        let heard = !persons.is_aside(voice) && !persons.is_alias(voice);
+        let heard = !persons.is_non_person(voice) && !persons.is_alias(voice);
         let all = heard.then(|| persons.with_aliases(voice)).into_iter().flatten();
-        let rows = all.filter(move |alias| !persons.is_aside(*alias));
+        let rows = all.filter(move |alias| !persons.is_non_person(*alias));
         rows.flat_map(move |alias| persons.said_by(alias)).filter_map(|row| Words::of(&row.name))
     }
 
@@ -243,45 +227,6 @@ impl<'a> Introductions<'a> {
         let said = voices
             .flat_map(|voice| self.said(voice).map(move |words| Known { words, by: Some(voice) }));
         told.chain(said).collect()
-    }
-}
-
-/// Who has rows of names that begin with a word, found by its sound: a look-up costs what it finds, not what is known.
-#[derive(Clone, Debug, Default)]
-pub(in crate::identify) struct Spellings {
-    entities: BTreeMap<String, BTreeSet<EntityId>>,
-    by_sound: BTreeMap<Key, BTreeSet<String>>,
-}
-
-impl Spellings {
-    /// Of all names there are.
-    pub(in crate::identify) fn of(persons: &Persons) -> Self {
-        let mut spelt = Self::default();
-        for (name, entities) in persons.spellings() {
-            entities.iter().for_each(|entity| spelt.add(name, *entity));
-        }
-        spelt
-    }
-
-    /// A name that an entity has a row of.
-    pub(in crate::identify) fn add(&mut self, name: &str, entity: EntityId) {
-        let Some(first) = Words::of(name).and_then(|words| words.0.into_iter().next()) else {
-            return;
-        };
-        if !self.entities.contains_key(&first) {
-            for key in Pronunciation::of(&first).keys() {
-                self.by_sound.entry(key).or_default().insert(first.clone());
-            }
-        }
-        self.entities.entry(first).or_default().insert(entity);
-    }
-
-    /// Those with a name that begins with that word or one that may sound like it.
-    fn begins_like(&self, word: &str) -> BTreeSet<EntityId> {
-        let near =
-            Pronunciation::of(word).keys().into_iter().filter_map(|key| self.by_sound.get(&key));
-        let words: BTreeSet<&str> = near.flatten().map(String::as_str).chain([word]).collect();
-        words.into_iter().filter_map(|word| self.entities.get(word)).flatten().copied().collect()
     }
 }
 

@@ -30,10 +30,13 @@
 pub(super) mod hear;
 pub(super) mod introductions;
 pub mod link;
+mod name_words;
 pub mod names;
+pub(super) mod spellings;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ledger::Ledger;
+use super::writer::IdentityWriter;
 use crate::ids::{ClipId, EntityId, EntityKind};
 use crate::memory::model::{PairEvidence, Presence};
 
@@ -353,7 +356,7 @@ impl Evidence {
     }
 
     /// Writes every pair that changed since the last time.
-    pub(super) fn write(&mut self, ledger: &mut dyn Ledger) {
+    pub(super) fn write(&mut self, ledger: &mut dyn IdentityWriter) {
         for (face, voice) in std::mem::take(&mut self.changed) {
             let row = |of: &Signed| PairEvidence {
                 face,

@@ -1,15 +1,17 @@
 //! Whom a clip's percepts may be: for each the known ones that come near, not all that were ever met.
 //!
-//! The galleries lie in two indexes ([`Centres`]). Whoever was seen or heard once, has no name and no other half, and did not
+//! The galleries lie in two indexes ([`Centroids`]). Whoever was seen or heard once, has no name and no other half, and did not
 //! come back for `identity.cold_after_days` lies in the cold one: it is looked through for what matches nobody in the other,
 //! once per clip, and never for a guess about an open window. Whoever is found there comes back under the old id.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::centroids::{Centres, Owner};
+use super::centroids::{Centroids, Owner};
+use super::cluster;
 use super::gallery::{Gallery, Probe};
-use crate::identify::Resolver;
+use super::thresholds::MatchThresholds;
+use crate::identify::resolver::Resolver;
 use crate::ids::{EntityId, EntityKind};
 use crate::percept::Embedding;
 use crate::time::Timestamp;
@@ -35,41 +37,35 @@ impl Candidates<'_> {
     }
 }
 
-/// The galleries, by when they were last taught, for whoever is to go into the cold index.
-#[derive(Clone, Debug, Default)]
-pub(in crate::identify) struct Idle {
-    by_time: BTreeSet<(Timestamp, EntityId)>,
-    since: BTreeMap<EntityId, Timestamp>,
-}
-
-impl Idle {
-    fn note(&mut self, entity: EntityId, at: Timestamp) {
-        if let Some(old) = self.since.insert(entity, at) {
-            self.by_time.remove(&(old, entity));
-        }
-        self.by_time.insert((at, entity));
-    }
-
-    fn forget(&mut self, entity: EntityId) {
-        if let Some(old) = self.since.remove(&entity) {
-            self.by_time.remove(&(old, entity));
-        }
-    }
-
-    /// Takes out those that were taught last before then.
-    fn before(&mut self, then: Timestamp) -> Vec<EntityId> {
-        let later = self.by_time.split_off(&(then, EntityId::new(EntityKind::Face, 0)));
-        let old = std::mem::replace(&mut self.by_time, later);
-        old.into_iter()
-            .map(|(_, entity)| entity)
-            .inspect(|entity| {
-                self.since.remove(entity);
-            })
-            .collect()
-    }
-}
-
 impl Resolver {
+    /// The face or voice that a probe clearly is, with its score.
+    pub(in crate::identify) fn nearest(
+        &self,
+        kind: EntityKind,
+        probe: &Probe,
+        thresholds: &MatchThresholds,
+    ) -> Option<(EntityId, f32)> {
+        let (head, score, second) = self.best_two_heads(kind, probe, &[])?;
+        let clear = score >= thresholds.accept && score - second >= thresholds.margin;
+        clear.then_some((head, score))
+    }
+
+    /// The likeliest face or voice but for some, its score, and that of the next one (-1: there is none).
+    pub(in crate::identify) fn best_two_heads(
+        &self,
+        kind: EntityKind,
+        probe: &Probe,
+        but: &[EntityId],
+    ) -> Option<(EntityId, f32, f32)> {
+        let Candidates { heads, known, near } = self.candidates(kind, &[probe], &[]);
+        let near = near.first()?.iter().filter(|index| !but.contains(&heads[**index]));
+        let score = |index: usize| {
+            known[index].iter().map(|gallery| gallery.score(probe)).fold(-1.0_f32, f32::max)
+        };
+        let (index, top, second) = cluster::best_two(near, score)?;
+        Some((heads[index], top, second))
+    }
+
     /// The known ones near each probe, and those of `besides` whatever they look like.
     ///
     /// Costs one pass over the centroids for all probes, and the exemplars of those that come near.
@@ -113,7 +109,7 @@ impl Resolver {
 
     fn heads_in(
         &self,
-        centres: &Centres,
+        centres: &Centroids,
         kind: EntityKind,
         probes: &[&Probe],
     ) -> Vec<BTreeSet<EntityId>> {
@@ -148,7 +144,7 @@ impl Resolver {
     ) -> Vec<BTreeSet<EntityId>> {
         let probes: Vec<Option<Embedding>> = of.iter().map(|gallery| gallery.as_probe()).collect();
         let mut found = vec![BTreeSet::new(); of.len()];
-        let mut look = |centres: &Centres, wanted: &dyn Fn(EntityId) -> bool| {
+        let mut look = |centres: &Centroids, wanted: &dyn Fn(EntityId) -> bool| {
             let asked = probes.iter().zip(of).zip(0..);
             let asked = asked.filter(|((_, gallery), _)| wanted(gallery.entity));
             let (at, vectors): (Vec<usize>, Vec<&Embedding>) =

@@ -37,7 +37,7 @@ pub(in crate::identify) struct Row {
 
 /// Galleries by kind, model and centroid.
 #[derive(Clone, Debug, Default)]
-pub(in crate::identify) struct Centres {
+pub(in crate::identify) struct Centroids {
     matrices: BTreeMap<(EntityKind, ModelHash), Matrix>,
     places: Arc<BTreeMap<EntityId, (ModelHash, usize)>>,
 }
@@ -56,7 +56,7 @@ struct Block {
     centroids: Vec<f32>,
 }
 
-impl Centres {
+impl Centroids {
     /// Puts a gallery in, or in the place of how it was. One without exemplars is left out.
     pub(in crate::identify) fn put(&mut self, gallery: Arc<Gallery>, owner: Owner) {
         let entity = gallery.entity;
@@ -251,7 +251,7 @@ mod tests {
             steps in proptest::collection::vec((0_u32..150, 0_u8..4, proptest::collection::vec(-1.0_f32..1.0, 5)), 1..400),
             probe in proptest::collection::vec(-1.0_f32..1.0, 5)
         ) {
-            let (mut centres, mut all) = (Centres::default(), BTreeMap::new());
+            let (mut centres, mut all) = (Centroids::default(), BTreeMap::new());
             let before = centres.clone();
             for (number, what, values) in &steps {
                 let model = if *what == 1 { ModelHash([2; 32]) } else { MODEL };

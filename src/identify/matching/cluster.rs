@@ -144,28 +144,28 @@ pub fn group(
             || barred(b, a)
             || a.members.iter().any(|&x| b.members.iter().any(|&y| apart(x, y)))
     };
-    // likeness of two groups that are no galleries' both; for galleries their own likeness
+    // similarity of two groups that are no galleries' both; for galleries their own similarity
     let different = |a: &Group, b: &Group| -> bool {
-        let likeness = match (a.gallery, b.gallery) {
+        let similarity = match (a.gallery, b.gallery) {
             (Some(x), Some(y)) => known[x]
                 .iter()
-                .flat_map(|g| known[y].iter().map(|h| g.likeness(h)))
+                .flat_map(|g| known[y].iter().map(|h| g.similarity(h)))
                 .fold(-1.0_f32, f32::max),
             _ => alike(a, b),
         };
-        likeness < thresholds.maybe || blocked(a, b)
+        similarity < thresholds.maybe || blocked(a, b)
     };
 
-    // By group of items (the groups behind the galleries) and any group; two galleries have no likeness here.
+    // By group of items (the groups behind the galleries) and any group; two galleries have no similarity here.
     let (first, count) = (known.len(), groups.len());
-    let mut likeness = vec![vec![-1.0_f32; count]; count - first];
+    let mut similarity = vec![vec![-1.0_f32; count]; count - first];
     let mut alive = vec![true; count];
     for b in first..count {
         for a in 0..b {
             let value = alike(&groups[a], &groups[b]);
-            likeness[b - first][a] = value;
+            similarity[b - first][a] = value;
             if a >= first {
-                likeness[a - first][b] = value;
+                similarity[a - first][b] = value;
             }
         }
     }
@@ -174,7 +174,7 @@ pub fn group(
         for a in 0..count {
             for b in first.max(a + 1)..count {
                 let open = alive[a] && alive[b] && !groups[a].aside && !groups[b].aside;
-                let value = likeness[b - first][a];
+                let value = similarity[b - first][a];
                 if open
                     && value >= thresholds.same_from(groups[a].secs.min(groups[b].secs))
                     && best.is_none_or(|(top, ..)| value > top)
@@ -192,8 +192,8 @@ pub fn group(
                         && z != y
                         && alive[z]
                         && !groups[z].aside
-                        && likeness[x - first][z] > value - thresholds.margin
-                        && likeness[x - first][z] >= thresholds.maybe
+                        && similarity[x - first][z] > value - thresholds.margin
+                        && similarity[x - first][z] >= thresholds.maybe
                         && different(&groups[y], &groups[z])
                         && !blocked(&groups[x], &groups[z])
                 })
@@ -221,10 +221,10 @@ pub fn group(
             if other != into && alive[other] {
                 let value = alike(&groups[into], &groups[other]);
                 if into >= first {
-                    likeness[into - first][other] = value;
+                    similarity[into - first][other] = value;
                 }
                 if other >= first {
-                    likeness[other - first][into] = value;
+                    similarity[other - first][into] = value;
                 }
             }
         }
@@ -420,9 +420,9 @@ mod tests {
     fn what_is_fleeting_founds_nobody_unless_it_is_clearly_unlike_or_heard_again() {
         let t = calibrated("ge2e");
         // Midway between what is needed of it and what is needed of others.
-        let likeness = t.nobody_below(2.0) - 0.5 * (t.accept - t.maybe);
+        let similarity = t.nobody_below(2.0) - 0.5 * (t.accept - t.maybe);
         let other = item(&[1.0, 0.0, 0.0], 8.0);
-        let new = item(&[likeness, (1.0 - likeness * likeness).sqrt(), 0.0], 2.0);
+        let new = item(&[similarity, (1.0 - similarity * similarity).sqrt(), 0.0], 2.0);
         let fleeting = Item { fleeting: true, ..new.clone() };
         let of_second = |items: &[Item]| group(items, &[], &|_, _| false, &t, t.accept, 1.5)[1];
         let founds = |items: &[Item]| matches!(of_second(items), Outcome::New { .. });

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::assignment::{Assignment, NewEntity};
 use super::cluster;
 use super::cluster::{Item, Outcome};
 use super::gallery::Probe;
-use super::voices::visible_at;
-use crate::identify::ledger::OpenTrack;
-use crate::identify::{Founding, Resolver};
+use super::visibility::visible_at;
+use crate::identify::pending::PendingTrack;
+use crate::identify::resolver::Resolver;
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TrackId};
 use crate::memory::model::{Exemplar, MediaKind};
-use crate::percept::{ClipPercepts, FaceTrack, Life};
+use crate::percept::{ClipPercepts, FaceTrack, Liveness};
 
 /// Boxes that overlap less than this are two faces.
 const SEPARATE_IOU: f32 = 0.3;
@@ -26,23 +27,16 @@ const TAUGHT_PER_TRACK: usize = 4;
 
 /// What became of the clip's tracks.
 pub(in crate::identify) struct Faces {
-    /// By the clip's tracks: face (a new one by its founding's index) and confidence.
-    pub given: BTreeMap<TrackId, (Given, f32)>,
+    /// By the clip's tracks: face (a new one by its new entity's index) and confidence.
+    pub given: BTreeMap<TrackId, (Assignment, f32)>,
     /// Open tracks of earlier clips that were decided now.
-    pub late: Vec<(OpenTrack, Given, f32)>,
+    pub late: Vec<(PendingTrack, Assignment, f32)>,
     /// New faces.
-    pub foundings: Vec<Founding>,
+    pub new_entities: Vec<NewEntity>,
     /// Still open.
-    pub open: Vec<OpenTrack>,
+    pub open: Vec<PendingTrack>,
     /// What the galleries may learn: by face the samples, surest first.
-    pub lessons: Vec<(Given, Exemplar, crate::memory::model::Media)>,
-}
-
-/// A face or voice that is known, or founded in this clip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::identify) enum Given {
-    Known(EntityId),
-    New(usize),
+    pub lessons: Vec<(Assignment, Exemplar, crate::memory::model::Media)>,
 }
 
 impl Resolver {
@@ -52,11 +46,11 @@ impl Resolver {
         clip: &ClipPercepts,
         tracks: &[&FaceTrack],
     ) -> Faces {
-        let mut open: Vec<OpenTrack> = self.undecided.tracks.clone();
+        let mut open: Vec<PendingTrack> = self.undecided.tracks.clone();
         let mut fresh: Vec<Option<usize>> = Vec::new(); // item → index into `tracks`
         fresh.resize(open.len(), None);
         for (index, track) in tracks.iter().enumerate() {
-            let same = |o: &OpenTrack| {
+            let same = |o: &PendingTrack| {
                 o.track == track.id && o.clips.iter().all(|c| c.session == clip.clip.session)
             };
             if let Some(at) = open.iter().position(same) {
@@ -64,7 +58,7 @@ impl Resolver {
                 before.go_on(clip.clip, track);
                 fresh[at] = Some(index);
             } else {
-                open.push(OpenTrack {
+                open.push(PendingTrack {
                     clips: vec![clip.clip],
                     track: track.id,
                     source: track.source.clone(),
@@ -98,7 +92,7 @@ impl Resolver {
                 Item {
                     probe,
                     secs: o.span.secs(),
-                    may_found: good > 0 && o.life != Life::Unproven,
+                    may_found: good > 0 && o.life != Liveness::Unproven,
                     fleeting: false,
                     prior: prior.and_then(|face| candidates.position(face)),
                     barred: o.barred.iter().filter_map(|f| candidates.position(*f)).collect(),
@@ -120,12 +114,12 @@ impl Resolver {
         let mut faces = Faces {
             given: BTreeMap::new(),
             late: vec![],
-            foundings: vec![],
+            new_entities: vec![],
             open: vec![],
             lessons: vec![],
         };
         let mut founded: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut decided: Vec<Option<(Given, f32)>> = vec![None; open.len()];
+        let mut decided: Vec<Option<(Assignment, f32)>> = vec![None; open.len()];
         for (index, outcome) in outcomes.iter().enumerate() {
             let (given, confidence, teaches) = match *outcome {
                 Outcome::Undecided => continue,
@@ -135,15 +129,17 @@ impl Resolver {
                         sure && (score >= thresholds.accept || stays && score >= thresholds.maybe);
                     let certainty = if sure { 1.0 } else { 0.6 };
                     let confidence = certainty * thresholds.confidence(score);
-                    (Given::Known(names[gallery]), confidence, teaches)
+                    (Assignment::Known(names[gallery]), confidence, teaches)
                 }
                 Outcome::New { group } => {
                     let at = *founded.entry(group).or_insert_with(|| {
-                        faces.foundings.push(Founding::new(EntityKind::Face, &open[index].source));
-                        faces.foundings.len() - 1
+                        faces
+                            .new_entities
+                            .push(NewEntity::new(EntityKind::Face, &open[index].source));
+                        faces.new_entities.len() - 1
                     });
-                    faces.foundings[at].include(open[index].span.start, &open[index].source);
-                    (Given::New(at), 0.8, true)
+                    faces.new_entities[at].include(open[index].span.start, &open[index].source);
+                    (Assignment::New(at), 0.8, true)
                 }
             };
             decided[index] = Some((given, confidence));
@@ -185,7 +181,7 @@ impl Resolver {
                         if fresh[index].is_some() && fresh[other].is_some() && beside(index, other)
                         {
                             match decided[other] {
-                                Some((Given::Known(face), _)) => track.barred.push(face),
+                                Some((Assignment::Known(face), _)) => track.barred.push(face),
                                 Some(_) | None => track.beside.push(open[other].track),
                             }
                         }
@@ -273,7 +269,7 @@ fn beside_in_picture(a: &FaceTrack, b: &FaceTrack) -> usize {
 }
 
 /// The best-seen moments of a track; poor pictures only where there are no others.
-fn probe(track: &OpenTrack) -> Probe {
+fn probe(track: &PendingTrack) -> Probe {
     let good: Vec<_> = track.samples.iter().filter(|s| s.quality >= TEACHING_QUALITY).collect();
     let taken = if good.is_empty() { track.samples.iter().collect() } else { good };
     let mut seen = BTreeSet::new();

@@ -172,7 +172,7 @@ impl Gallery {
 
     /// How alike two galleries are, [-1, 1]; symmetric.
     #[must_use]
-    pub fn likeness(&self, other: &Self) -> f32 {
+    pub fn similarity(&self, other: &Self) -> f32 {
         let score = |of: &Self, probe: &Self| {
             let vectors = probe.slots.iter().map(|e| (&e.embedding, e.weight));
             of.score_of(probe.as_probe().as_ref(), vectors)
@@ -180,17 +180,17 @@ impl Gallery {
         0.5 * (score(self, other) + score(other, self))
     }
 
-    /// [`Self::likeness`] where it is at least that; most who are unlike are told so in a fraction of the time.
+    /// [`Self::similarity`] where it is at least that; most who are unlike are told so in a fraction of the time.
     #[must_use]
-    pub fn likeness_from(&self, other: &Self, least: f32) -> Option<f32> {
-        if self.likeness_at_most(other) < least {
+    pub fn similarity_from(&self, other: &Self, least: f32) -> Option<f32> {
+        if self.max_similarity(other) < least {
             return None;
         }
-        Some(self.likeness(other)).filter(|likeness| *likeness >= least)
+        Some(self.similarity(other)).filter(|similarity| *similarity >= least)
     }
 
-    /// Half a likeness is that of the centres, and the other half no more than that of the two nearest exemplars.
-    fn likeness_at_most(&self, other: &Self) -> f32 {
+    /// Half a similarity is that of the centres, and the other half no more than that of the two nearest exemplars.
+    fn max_similarity(&self, other: &Self) -> f32 {
         let centres = |of: &Self, probe: &Self| {
             of.centroid.as_ref().zip(probe.as_probe().as_ref()).and_then(|(a, b)| a.cosine(b))
         };
@@ -374,14 +374,14 @@ mod tests {
                 Gallery::from_exemplars(EntityId::new(EntityKind::Face, 1), rows.collect())
             };
             let (a, b) = (gallery(0, a), gallery(3, b));
-            let likeness = a.likeness(&b);
-            prop_assert_eq!(likeness, b.likeness(&a));
-            prop_assert!(likeness <= a.likeness_at_most(&b));
-            prop_assert_eq!(a.likeness_from(&b, likeness), Some(likeness));
-            prop_assert_eq!(a.likeness_from(&b, likeness + 1e-4), None);
+            let similarity = a.similarity(&b);
+            prop_assert_eq!(similarity, b.similarity(&a));
+            prop_assert!(similarity <= a.max_similarity(&b));
+            prop_assert_eq!(a.similarity_from(&b, similarity), Some(similarity));
+            prop_assert_eq!(a.similarity_from(&b, similarity + 1e-4), None);
             // as if the other were a probe
             let probe = |of: &Gallery| Probe::new(of.slots.iter().map(|e| (e.embedding.clone(), e.weight)).collect());
-            prop_assert_eq!(likeness, 0.5 * (a.score(&probe(&b)) + b.score(&probe(&a))));
+            prop_assert_eq!(similarity, 0.5 * (a.score(&probe(&b)) + b.score(&probe(&a))));
         }
     }
 }

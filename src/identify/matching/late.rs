@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use super::cluster;
 use super::gallery::Probe;
-use crate::identify::ledger::Ledger;
-use crate::identify::{IdentifiedClip, Resolver};
+use crate::identify::identified::IdentifiedClip;
+use crate::identify::resolver::Resolver;
+use crate::identify::writer::IdentityWriter;
 use crate::ids::{EntityId, EntityKind};
 use crate::time::Timestamp;
 
@@ -18,7 +19,7 @@ impl Resolver {
     pub(in crate::identify) fn decide_old(
         &mut self,
         until: Timestamp,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         let (old, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undecided.tracks)
@@ -45,7 +46,7 @@ impl Resolver {
             if let Some((voice, confidence)) = self.likeliest(of, &probe, &[]) {
                 ledger.late_turn(turn.clip, turn.turn, voice, confidence);
                 out.late_turns.push((turn.clip, turn.turn, voice));
-                if !turn.overlapped && !self.persons.is_aside(voice) {
+                if !turn.overlapped && !self.persons.is_non_person(voice) {
                     let weight = f64::from(confidence);
                     let certain = (weight, &BTreeSet::new());
                     self.count_heard(turn.clip, voice, (&turn.seen, &turn.mouths), certain);

@@ -1,24 +1,24 @@
 //! Which galleries may be one: those of which something changed, with those near them.
 //!
 //! That two galleries are one follows from how alike they are, from what was seen and heard of them, and from names. So a pair
-//! is looked at when something of that changed for one of the two ([`Undecided::touched`](crate::identify::Undecided)), and each of them
+//! is looked at when something of that changed for one of the two ([`PendingIdentities::touched`](crate::identify::PendingIdentities)), and each of them
 //! is compared with the galleries near it: a clip costs what changed in it, and a start nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::gallery::Gallery;
-use crate::identify::Resolver;
+use crate::identify::resolver::Resolver;
 use crate::ids::{EntityId, EntityKind};
 
 /// The pairs of galleries that may be one.
 #[derive(Debug, Default)]
-pub(in crate::identify) struct Likenesses {
+pub(in crate::identify) struct SimilarPairs {
     /// Of two ids the lower one first; who are less alike than was asked for are left out.
     pairs: BTreeMap<(EntityId, EntityId), f32>,
     compared: BTreeSet<EntityId>,
 }
 
-impl Likenesses {
+impl SimilarPairs {
     /// Compares those parts of one kind, and all that they are merged with, with the galleries near them, each once; keeps who
     /// are alike by `least`.
     pub(in crate::identify) fn compare(
@@ -44,8 +44,9 @@ impl Likenesses {
                     continue;
                 }
                 let with = resolver.galleries.get(&other);
-                if let Some(likeness) = with.and_then(|with| gallery.likeness_from(with, least)) {
-                    self.pairs.insert(key, likeness);
+                if let Some(similarity) = with.and_then(|with| gallery.similarity_from(with, least))
+                {
+                    self.pairs.insert(key, similarity);
                 }
             }
         }
@@ -58,11 +59,11 @@ impl Likenesses {
         resolver: &Resolver,
     ) -> BTreeMap<(EntityId, EntityId), f32> {
         let mut found = BTreeMap::new();
-        for ((x, y), likeness) in &self.pairs {
+        for ((x, y), similarity) in &self.pairs {
             let (a, b) = (resolver.persons.resolve(*x), resolver.persons.resolve(*y));
             if a != b {
-                let most = found.entry((a.min(b), a.max(b))).or_insert(*likeness);
-                *most = likeness.max(*most);
+                let most = found.entry((a.min(b), a.max(b))).or_insert(*similarity);
+                *most = similarity.max(*most);
             }
         }
         found

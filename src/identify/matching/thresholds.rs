@@ -7,6 +7,9 @@ use crate::models::thresholds::Others;
 const MOST_ACCEPT: f32 = 0.975;
 const MOST_MERGE: f32 = 0.98;
 
+/// Faces seen at once, or voices told apart, for longer than this are not one because of a common counterpart, seconds.
+pub(in crate::identify) const TOGETHER_SECS: f64 = 0.5;
+
 /// The operating points of one embedding model, cosines. `maybe < accept < merge`.
 ///
 /// What they are for a model stands in `calibration/thresholds/<model>.toml` and nowhere else.
@@ -38,7 +41,7 @@ impl From<&Thresholds> for MatchThresholds {
 }
 
 impl MatchThresholds {
-    /// For a model that nobody calibrated, or none at all: no likeness says anything, so all stays open.
+    /// For a model that nobody calibrated, or none at all: no similarity says anything, so all stays open.
     pub const UNKNOWN: Self = Self {
         accept: 1.0,
         maybe: -1.0,

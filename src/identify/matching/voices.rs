@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::assignment::{Assignment, NewEntity};
 use super::cluster;
 use super::cluster::{Item, Outcome};
-use super::faces::Given;
 use super::gallery::Probe;
 use super::short::{Grouped, SHORT_SECS, Whose};
-use crate::identify::ledger::{Look, OpenTurn};
-use crate::identify::{Founding, Resolver};
+use super::visibility::visible_at;
+use crate::identify::pending::{Look, PendingTurn};
+use crate::identify::resolver::Resolver;
 use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::media::SAMPLE_RATE;
 use crate::memory::model::{Exemplar, Media, MediaKind};
@@ -21,8 +22,6 @@ const FOUNDING_SECS: f64 = 1.2;
 const FLEETING_SECS: f64 = 3.0;
 /// Seconds of sound pinned with an exemplar.
 const PINNED_SECS: f64 = 3.0;
-/// A face missed by the detector for less than twice this is still visible, seconds.
-const GAP_SECS: f64 = 0.6;
 /// What the confidence of a turn that is not surely that voice's is multiplied by.
 const DOUBT: f32 = 0.6;
 /// How far looks reach back, seconds: longer than any turn.
@@ -33,15 +32,15 @@ const STEP_SECS: f64 = 0.1;
 /// What became of the clip's turns.
 pub(in crate::identify) struct Voices {
     /// The clip's turns: voice, confidence, and whether it is beyond doubt.
-    pub given: BTreeMap<TurnId, (Given, f32, bool)>,
+    pub given: BTreeMap<TurnId, (Assignment, f32, bool)>,
     /// Open turns of earlier clips that were decided now.
-    pub late: Vec<(OpenTurn, Given, f32, bool)>,
+    pub late: Vec<(PendingTurn, Assignment, f32, bool)>,
     /// New voices.
-    pub foundings: Vec<Founding>,
+    pub new_entities: Vec<NewEntity>,
     /// Still open.
-    pub open: Vec<OpenTurn>,
+    pub open: Vec<PendingTurn>,
     /// What the galleries may learn.
-    pub lessons: Vec<(Given, Exemplar)>,
+    pub lessons: Vec<(Assignment, Exemplar)>,
     /// The sound of the lessons.
     pub media: Vec<Media>,
 }
@@ -53,7 +52,7 @@ impl Resolver {
         clip: &ClipPercepts,
         turns: &[&SpeechTurn],
     ) -> Voices {
-        let mut open: Vec<OpenTurn> = self.undecided.turns.clone();
+        let mut open: Vec<PendingTurn> = self.undecided.turns.clone();
         let before = open.len();
         let mut media = BTreeMap::new();
         for turn in turns {
@@ -67,7 +66,7 @@ impl Resolver {
                 media.insert(digest.clone(), file);
                 digest
             });
-            open.push(OpenTurn {
+            open.push(PendingTurn {
                 clip: clip.clip,
                 turn: turn.id,
                 source: turn.source.clone(),
@@ -99,8 +98,8 @@ impl Resolver {
         let (known, names) = (&candidates.known, &candidates.heads);
         let thresholds = self.thresholds(EntityKind::Voice);
         let item = |((unit, probe), near): ((&Vec<usize>, Probe), &Vec<usize>)| {
-            let turns: Vec<&OpenTurn> = unit.iter().map(|index| &open[*index]).collect();
-            let good = |t: &&OpenTurn| t.speech_secs >= FOUNDING_SECS && !t.overlapped;
+            let turns: Vec<&PendingTurn> = unit.iter().map(|index| &open[*index]).collect();
+            let good = |t: &&PendingTurn| t.speech_secs >= FOUNDING_SECS && !t.overlapped;
             Item {
                 probe,
                 secs: turns.iter().map(|turn| turn.speech_secs).sum(),
@@ -126,7 +125,8 @@ impl Resolver {
             self.settings.min_new_voice_secs,
         );
         let of_clip = |unit: &Vec<usize>| unit.iter().any(|index| *index >= before);
-        let lately = |turn: &OpenTurn| clip.span.start.secs_since(turn.span.end) < LOOK_BACK_SECS;
+        let lately =
+            |turn: &PendingTurn| clip.span.start.secs_since(turn.span.end) < LOOK_BACK_SECS;
         let is_short = |unit: &Vec<usize>| {
             let speech: f64 = unit.iter().map(|index| open[*index].speech_secs).sum();
             let clean = |index: &usize| !open[*index].overlapped && lately(&open[*index]);
@@ -148,25 +148,25 @@ impl Resolver {
         let mut voices = Voices {
             given: BTreeMap::new(),
             late: vec![],
-            foundings: vec![],
+            new_entities: vec![],
             open: vec![],
             lessons: vec![],
             media: vec![],
         };
         let mut founded: BTreeMap<usize, usize> = BTreeMap::new();
         for (index, turn) in open.into_iter().enumerate() {
-            let mut found = |group: usize, turn: &OpenTurn| {
+            let mut found = |group: usize, turn: &PendingTurn| {
                 let at = *founded.entry(group).or_insert_with(|| {
-                    voices.foundings.push(Founding::new(EntityKind::Voice, &turn.source));
-                    voices.foundings.len() - 1
+                    voices.new_entities.push(NewEntity::new(EntityKind::Voice, &turn.source));
+                    voices.new_entities.len() - 1
                 });
-                voices.foundings[at].include(turn.span.start, &turn.source);
-                Given::New(at)
+                voices.new_entities[at].include(turn.span.start, &turn.source);
+                Assignment::New(at)
             };
             let (given, confidence, sure, teaches) = match outcomes[index] {
                 (Outcome::Undecided, Some((whose, score))) => {
                     let given = match whose {
-                        Whose::Known(gallery) => Given::Known(names[gallery]),
+                        Whose::Known(gallery) => Assignment::Known(names[gallery]),
                         Whose::New(group) => found(group, &turn),
                     };
                     (given, DOUBT * self.voices.confidence(score), false, false)
@@ -182,7 +182,7 @@ impl Resolver {
                     let likest = known[gallery].iter().map(|g| g.score(&own));
                     let teaches = likest.fold(-1.0_f32, f32::max) >= thresholds.teaches_from();
                     let sure = sure && !turn.overlapped;
-                    (Given::Known(names[gallery]), confidence, sure, sure && teaches)
+                    (Assignment::Known(names[gallery]), confidence, sure, sure && teaches)
                 }
                 (Outcome::New { group }, _) => {
                     (found(group, &turn), 0.8, !turn.overlapped, !turn.overlapped)
@@ -306,20 +306,20 @@ pub(in crate::identify) fn mouths_of(clip: &ClipPercepts, turn: TurnId) -> Vec<(
 }
 
 /// Whether it is short, not told apart from others of its clip, and a camera looked and saw nobody all the while.
-fn is_fleeting(turn: &OpenTurn) -> bool {
+fn is_fleeting(turn: &PendingTurn) -> bool {
     let unseen = turn.seen.iter().all(|(_, tracks)| tracks.is_empty());
     let alone = turn.distinct.is_none() && unseen && !turn.seen.is_empty();
     alone && turn.speech_secs < FLEETING_SECS
 }
 
 /// Whether hearing their clip again told the two turns apart.
-fn told_apart(a: &OpenTurn, b: &OpenTurn) -> bool {
+fn told_apart(a: &PendingTurn, b: &PendingTurn) -> bool {
     let both = a.distinct.zip(b.distinct);
     both.is_some_and(|(x, y)| x != y) && a.clip == b.clip && a.source == b.source
 }
 
 /// For how long both turns were heard at once on one microphone: two voices then, seconds.
-fn at_once_secs(a: &OpenTurn, b: &OpenTurn) -> f64 {
+fn at_once_secs(a: &PendingTurn, b: &PendingTurn) -> f64 {
     if a.clip != b.clip || a.source != b.source || a.turn == b.turn {
         return 0.0;
     }
@@ -330,15 +330,6 @@ fn at_once_secs(a: &OpenTurn, b: &OpenTurn) -> f64 {
 fn together_secs(a: Span, b: Span) -> f64 {
     let secs = a.overlap_secs(b);
     if secs < 0.05 { 0.0 } else { secs }
-}
-
-/// Whether the track is seen at that time, or just before and just after.
-pub(in crate::identify) fn visible_at(track: &FaceTrack, at: Timestamp) -> bool {
-    let sightings = &track.sightings;
-    let after = sightings.partition_point(|s| s.at < at);
-    let near =
-        |index: usize| sightings.get(index).is_some_and(|s| s.at.secs_since(at).abs() <= GAP_SECS);
-    sightings.get(after).is_some_and(|s| s.at == at) || after > 0 && near(after - 1) && near(after)
 }
 
 /// The camera's look that tells what it showed at that time.

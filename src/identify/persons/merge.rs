@@ -2,43 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::identify::evidence::introductions::Naming;
+use super::membership;
+use crate::identify::evidence::introductions::{Introductions, Naming};
 use crate::identify::evidence::link;
-use crate::identify::ledger::Ledger;
-use crate::identify::matching::similar_pairs::Likenesses;
-use crate::identify::{IdentifiedClip, MatchThresholds, Resolver, membership};
+use crate::identify::identified::IdentifiedClip;
+use crate::identify::matching::similar_pairs::SimilarPairs;
+use crate::identify::matching::thresholds::{MatchThresholds, TOGETHER_SECS};
+use crate::identify::resolver::Resolver;
+use crate::identify::writer::IdentityWriter;
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::model::{Membership, Merge, PairEvidence};
+use crate::memory::model::{Membership, Merge};
 
-/// Faces seen at once, or voices told apart, for longer than this are not one because of a common counterpart, seconds.
-pub(in crate::identify) const TOGETHER_SECS: f64 = 0.5;
 /// How much more alike two must be for every second that they were seen or heard at once.
 const UNLIKE_PER_SEC: f32 = 0.1;
 
 /// Faces or voices that are no alias, each with all that was merged into it (itself first).
 type Groups = BTreeMap<EntityId, Vec<EntityId>>;
-
-/// Faces and voices that were ever perceived together in a way that speaks for one person: each with the other kind's.
-#[derive(Clone, Debug, Default)]
-pub(in crate::identify) struct Ties(BTreeMap<EntityId, BTreeSet<EntityId>>);
-
-impl Ties {
-    pub(in crate::identify) fn from_rows(pairs: &[PairEvidence]) -> Self {
-        let mut ties = Self::default();
-        pairs
-            .iter()
-            .filter(|row| row.support_secs > 0.0)
-            .for_each(|row| ties.add(row.face, row.voice));
-        ties
-    }
-
-    fn add(&mut self, face: EntityId, voice: EntityId) {
-        if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice {
-            self.0.entry(face).or_default().insert(voice);
-            self.0.entry(voice).or_default().insert(face);
-        }
-    }
-}
 
 impl Resolver {
     /// What changed in the evidence since it was written ties faces to voices, and makes those it is about be looked at.
@@ -61,7 +40,7 @@ impl Resolver {
     /// ties both to the same counterpart. Looks at those of whom something changed.
     pub(in crate::identify) fn merge_galleries(
         &mut self,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         self.take_in_evidence();
@@ -72,7 +51,7 @@ impl Resolver {
                 continue;
             }
             self.renew_owners();
-            let mut likenesses = Likenesses::default();
+            let mut likenesses = SimilarPairs::default();
             likenesses.compare(self, kind, self.undecided.touched.iter().copied(), least);
             while let Some((a, b, reason)) = self.same_entity(kind, &likenesses) {
                 let (into, from) = (a.min(b), a.max(b));
@@ -101,13 +80,13 @@ impl Resolver {
     fn same_entity(
         &self,
         kind: EntityKind,
-        likenesses: &Likenesses,
+        likenesses: &SimilarPairs,
     ) -> Option<(EntityId, EntityId, String)> {
         let thresholds = self.thresholds(kind);
-        let names = self.persons.introductions();
+        let names = Introductions::of(&self.persons);
         let mut best: Option<(f32, EntityId, EntityId, String)> = None;
-        for ((a, b), likeness) in likenesses.of_heads(self) {
-            if best.as_ref().is_some_and(|b| b.0 >= likeness) {
+        for ((a, b), similarity) in likenesses.of_heads(self) {
+            if best.as_ref().is_some_and(|b| b.0 >= similarity) {
                 continue;
             }
             // What is of another model has other likenesses, to which these thresholds say nothing.
@@ -120,7 +99,7 @@ impl Resolver {
             let alone = thresholds.merge - Naming::Same.spares(&thresholds);
             let tie = (apart <= TOGETHER_SECS).then(|| self.tied(kind, &in_a, &in_b));
             let tie = tie.flatten();
-            if likeness < alone + UNLIKE_PER_SEC * apart as f32 && tie.is_none() {
+            if similarity < alone + UNLIKE_PER_SEC * apart as f32 && tie.is_none() {
                 continue;
             }
             let persons = (self.persons.person_of(a), self.persons.person_of(b));
@@ -135,16 +114,16 @@ impl Resolver {
             let (spared, named) = (naming.spares(&thresholds), naming.reason());
             // Strong evidence, no verdict: a reflection, or one face found twice, is beside itself, too.
             let needed = thresholds.merge - spared + UNLIKE_PER_SEC * apart as f32;
-            let reason = if likeness >= needed {
-                format!("{a} and {b} are alike: cosine {likeness:.2} of {needed:.2}{named}")
-            } else if likeness < thresholds.maybe - spared.min(0.0) {
+            let reason = if similarity >= needed {
+                format!("{a} and {b} are alike: cosine {similarity:.2} of {needed:.2}{named}")
+            } else if similarity < thresholds.maybe - spared.min(0.0) {
                 continue;
             } else if let Some(tie) = tie {
-                format!("{a} and {b} are nearly alike (cosine {likeness:.2}) and {tie}{named}")
+                format!("{a} and {b} are nearly alike (cosine {similarity:.2}) and {tie}{named}")
             } else {
                 continue;
             };
-            best = Some((likeness, a, b, reason));
+            best = Some((similarity, a, b, reason));
         }
         best.map(|(_, a, b, reason)| (a, b, reason))
     }
@@ -187,7 +166,7 @@ impl Resolver {
     pub(in crate::identify) fn link_voices(
         &mut self,
         new: &[EntityId],
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         self.renew_owners();
@@ -196,7 +175,7 @@ impl Resolver {
         let (faces, voices) = self.concerned(touched, new);
         let mut candidates: Vec<link::Candidate> = Vec::new();
         let mut current: BTreeMap<EntityId, BTreeSet<EntityId>> = BTreeMap::new();
-        let names = self.persons.introductions();
+        let names = Introductions::of(&self.persons);
         let mut named: BTreeMap<(EntityId, EntityId), &str> = BTreeMap::new();
         for (voice, voice_members) in &voices {
             let owner = self.persons.person_of(*voice);
@@ -302,7 +281,7 @@ impl Resolver {
     fn faces_of(&self, voice: EntityId, members: &[EntityId]) -> [BTreeSet<EntityId>; 3] {
         let of = |person: EntityId| self.persons.parts(person, EntityKind::Face);
         let owner = self.persons.person_of(voice);
-        let called = self.persons.introductions().called_like(voice, &self.spelt);
+        let called = Introductions::of(&self.persons).called_like(voice, &self.spelt);
         [
             self.tied_to(members),
             owner.into_iter().flat_map(of).collect(),
@@ -315,7 +294,7 @@ impl Resolver {
         let mut voices = self.tied_to(members);
         if let Some(holder) = self.persons.person_of(face) {
             voices.extend(self.persons.parts(holder, EntityKind::Voice));
-            voices.extend(self.persons.introductions().voices_like(holder, &self.spelt));
+            voices.extend(Introductions::of(&self.persons).voices_like(holder, &self.spelt));
         }
         voices
     }
@@ -353,7 +332,7 @@ impl Resolver {
     /// can tell.
     fn are_unlike(&self, a: &[EntityId], b: &[EntityId]) -> bool {
         let (mine, theirs) = (self.galleries_of(a), self.galleries_of(b));
-        let all = mine.iter().flat_map(|x| theirs.iter().map(|y| x.likeness(y)));
+        let all = mine.iter().flat_map(|x| theirs.iter().map(|y| x.similarity(y)));
         let maybe = self.thresholds(EntityKind::Voice).maybe;
         all.reduce(f32::max).is_some_and(|most| most < maybe)
     }
@@ -364,7 +343,7 @@ impl Resolver {
         face: EntityId,
         reason: String,
         new: &[EntityId],
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         if self.persons.person_of(face).is_none() && self.persons.person_of(voice).is_none() {
@@ -404,7 +383,7 @@ impl Resolver {
         voice: EntityId,
         face: EntityId,
         reason: &str,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         let own = |part| self.persons.membership(part).map(|row| row.person);

@@ -2,11 +2,12 @@
 
 pub(super) mod merge;
 pub(super) mod rows;
+pub(super) mod ties;
 pub mod unmatchable;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evidence::introductions::Introductions;
-use super::ledger::{IdentityRows, Ledger};
+use super::writer::{IdentityRows, IdentityWriter};
 use crate::ids::{EntityId, EntityKind, SessionId, TurnId};
 use crate::memory::model::{Membership, Merge, NameRow, NameSource};
 use crate::names::{are_same, folded, sound_alike};
@@ -166,7 +167,7 @@ impl Persons {
 
     /// Whether a voice (or `self`) is nobody's: the robot's own, or a voice that is called media.
     #[must_use]
-    pub fn is_aside(&self, part: EntityId) -> bool {
+    pub fn is_non_person(&self, part: EntityId) -> bool {
         part == EntityId::ROBOT
             || self.person_of(part).is_some_and(|owner| owner.kind != EntityKind::Person)
     }
@@ -179,7 +180,7 @@ impl Persons {
             let (first, last) = (EntityId::new(kind, 0), EntityId::new(kind, u32::MAX));
             self.members.range(first..=last)
         });
-        asides.flat_map(|(_, parts)| parts).any(|part| self.is_aside(*part))
+        asides.flat_map(|(_, parts)| parts).any(|part| self.is_non_person(*part))
     }
 
     /// Everyone whose name that is, letter case aside, ascending.
@@ -235,12 +236,6 @@ impl Persons {
         self.speakers.get(&row.turn?).copied()
     }
 
-    /// Who gave which name.
-    #[must_use]
-    pub fn introductions(&self) -> Introductions<'_> {
-        Introductions::of(self)
-    }
-
     /// Whether two persons may be found to be one without the user's word.
     ///
     /// Not when the user gave both a different name, nor when he decreed parts of both (a split sticks).
@@ -262,7 +257,7 @@ impl Persons {
         a: EntityId,
         b: EntityId,
         reason: &str,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) -> EntityId {
         let rank = |id: EntityId| (self.name(id).map_or(0, |(_, source)| 1 + source as u8), id);
         let (x, y) = (rank(a), rank(b));
@@ -273,7 +268,7 @@ impl Persons {
     }
 
     /// Writes a merge; one that would close a circle is left out.
-    pub(super) fn merge(&mut self, row: Merge, ledger: &mut dyn Ledger) {
+    pub(super) fn merge(&mut self, row: Merge, ledger: &mut dyn IdentityWriter) {
         if self.resolve(row.into) == row.from || row.into == row.from {
             return;
         }
@@ -282,7 +277,12 @@ impl Persons {
     }
 
     /// Takes a merge back; false when there is none, or the user's own and `by_user` is not set.
-    pub(super) fn undo(&mut self, from: EntityId, by_user: bool, ledger: &mut dyn Ledger) -> bool {
+    pub(super) fn undo(
+        &mut self,
+        from: EntityId,
+        by_user: bool,
+        ledger: &mut dyn IdentityWriter,
+    ) -> bool {
         if !self.merges.get(&from).is_some_and(|merge| by_user || !merge.decreed) {
             return false;
         }
@@ -296,7 +296,7 @@ impl Persons {
         true
     }
 
-    pub(super) fn enter(&mut self, row: Membership, ledger: &mut dyn Ledger) {
+    pub(super) fn enter(&mut self, row: Membership, ledger: &mut dyn IdentityWriter) {
         self.put_membership(row.clone());
         ledger.membership(row);
     }
@@ -326,7 +326,7 @@ impl Persons {
     }
 
     /// Writes a name; it takes the place of an older row of the same name. False where that one outranks it, and stays.
-    pub(super) fn name_it(&mut self, row: NameRow, ledger: &mut dyn Ledger) -> bool {
+    pub(super) fn name_it(&mut self, row: NameRow, ledger: &mut dyn IdentityWriter) -> bool {
         let known = self.names.entry(row.entity).or_default();
         if known.iter().any(|older| older.source > row.source && are_same(&older.name, &row.name)) {
             return false;
@@ -343,7 +343,7 @@ impl Persons {
         &mut self,
         voice: EntityId,
         row: NameRow,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) -> bool {
         let (turn, entity) = (row.turn, row.entity);
         let written = self.name_it(row, ledger);
@@ -360,7 +360,7 @@ impl Persons {
         part: EntityId,
         person: EntityId,
         reason: String,
-        ledger: &mut dyn Ledger,
+        ledger: &mut dyn IdentityWriter,
     ) {
         self.enter(Membership { part, person, reason, decreed: true }, ledger);
     }
@@ -391,4 +391,9 @@ impl Persons {
         let parts = ids.iter().filter_map(|id| self.members.get(id)).flatten();
         parts.copied().collect::<BTreeSet<_>>().into_iter().collect()
     }
+}
+
+/// A membership that nobody decreed.
+pub(super) fn membership(part: EntityId, person: EntityId, reason: String) -> Membership {
+    Membership { part, person, reason, decreed: false }
 }

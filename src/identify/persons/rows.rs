@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::identify::Persons;
-use crate::identify::ledger::{IdentityRows, Ledger};
+use super::Persons;
 use crate::identify::objects::POSE_HOLDS_SECS;
+use crate::identify::writer::{IdentityRows, IdentityWriter};
 use crate::ids::{ClipId, EntityId, EntityKind, TrackId, TurnId};
 use crate::memory::model::{
     Exemplar, Media, Membership, Merge, NameRow, NameSource, ObjectTrackRow, PairEvidence,
@@ -79,7 +79,7 @@ pub fn identity_rows(view: &View) -> IdentityRows {
     }
 }
 
-impl Ledger for Draft {
+impl IdentityWriter for Draft {
     fn mint(&mut self, kind: EntityKind) -> EntityId {
         self.new_entity(kind)
     }

@@ -15,7 +15,8 @@ fn seen(clip: &ClipPercepts, separate: &[&[&str]]) -> TestLedger {
     let settings = Identity { separate_views, ..Identity::default() };
     let (faces, voices) = (calibrated("mobilefacenet"), calibrated("ge2e"));
     let rows = IdentityRows::default();
-    let mut now = Resolver::from_rows(&rows, Undecided::default(), &settings, faces, voices);
+    let mut now =
+        Resolver::from_rows(&rows, PendingIdentities::default(), &settings, faces, voices);
     let mut ledger = TestLedger::default();
     now.resolve(clip, &mut ledger);
     now.finish(&mut ledger);

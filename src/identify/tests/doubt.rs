@@ -83,7 +83,7 @@ fn short_between(secs: f64, embedding: Embedding, told_apart: bool) -> (Option<E
         scene.turns.iter_mut().zip([0, 1, 2]).for_each(|(turn, n)| turn.distinct = Some(n));
     }
     let mut ledger = TestLedger::default();
-    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     now.resolve(&scene, &mut ledger);
     let row = &ledger.turns[&(SessionId(1), TurnId(1))];
     assert_ne!(row.voice, Some(id("voice_2")), "that is the other one");

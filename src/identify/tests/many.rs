@@ -12,13 +12,13 @@ fn face_of(ledger: &TestLedger, index: u32, track: u64) -> Option<EntityId> {
 #[test]
 fn a_track_that_nobody_can_decide_does_not_grow() {
     let mut ledger = TestLedger::default();
-    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     let mut most = (0, 0);
     for index in 0..100_u32 {
         let from = 30.0 * f64::from(index);
         let mut clip = clip(index, &[], &[]);
         let mut seen = track(7, (0, from, from + 30.0, 100.0));
-        seen.life = Life::Unproven; // a poster, or so it seems
+        seen.life = Liveness::Unproven; // a poster, or so it seems
         clip.tracks = vec![seen];
         now.resolve(&clip, &mut ledger);
         for open in &now.undecided.tracks {
@@ -35,11 +35,11 @@ fn a_track_that_nobody_can_decide_does_not_grow() {
 fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
     let settings = Identity { cold_after_days: 1.0, ..Identity::default() };
     let (faces, voices) = (calibrated("mobilefacenet"), calibrated("ge2e"));
-    let of = |rows: &IdentityRows, undecided: Undecided| {
+    let of = |rows: &IdentityRows, undecided: PendingIdentities| {
         Resolver::from_rows(rows, undecided, &settings, faces, voices)
     };
     let mut ledger = TestLedger::default();
-    let mut now = of(&IdentityRows::default(), Undecided::default());
+    let mut now = of(&IdentityRows::default(), PendingIdentities::default());
     let seen = |index: u32, who: usize, track: u64| {
         let from = 30.0 * f64::from(index);
         let mut clip = clip(index, &[], &[]);
@@ -50,7 +50,7 @@ fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
     now.resolve(&seen(0, 0, 1), &mut ledger);
     now.resolve(&seen(1, 1, 2), &mut ledger);
     let named = face_of(&ledger, 1, 2).unwrap();
-    now.decree_name(named, "Ava", at(50.0), &mut ledger);
+    now.override_name(named, "Ava", at(50.0), &mut ledger);
     let stranger = face_of(&ledger, 0, 1).unwrap();
     let days = |days: u32| days * 24 * 120;
     now.resolve(&seen(days(3), 2, 3), &mut ledger);
@@ -72,7 +72,8 @@ fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
 #[test]
 fn guesses_wait_for_nobody_and_stay_as_they_were() {
     let mut ledger = TestLedger::default();
-    let shared = SharedResolver::new(resolver(&IdentityRows::default(), Undecided::default()));
+    let shared =
+        SharedResolver::new(resolver(&IdentityRows::default(), PendingIdentities::default()));
     let before = shared.guesses();
     let clip = clip(0, &[(0, 1.0, 20.0, 100.0)], &[(0, 2.0, 8.0)]);
     let (face, voice) = (&clip.tracks[0].samples[0].embedding, clip.turns[0].embedding.as_ref());
@@ -107,7 +108,7 @@ fn a_start_compares_nothing_and_decides_as_if_it_had_gone_on() {
 fn among_many_a_likely_voice_is_theirs_who_were_surely_there() {
     let settings = Identity::default();
     let (faces, voices) = (calibrated("mobilefacenet"), calibrated("campplus"));
-    let of = |rows: &IdentityRows, undecided: Undecided| {
+    let of = |rows: &IdentityRows, undecided: PendingIdentities| {
         Resolver::from_rows(rows, undecided, &settings, faces, voices)
     };
     const KNOWN: u32 = 30;
@@ -116,7 +117,7 @@ fn among_many_a_likely_voice_is_theirs_who_were_surely_there() {
     let cosine = asked.maybe + 0.6 * (asked.accept - asked.maybe);
     let voice_of = |known: u32, heard_before: bool| {
         let mut ledger = TestLedger::default();
-        let mut now = of(&IdentityRows::default(), Undecided::default());
+        let mut now = of(&IdentityRows::default(), PendingIdentities::default());
         let heard = |index: u32, who: usize| {
             let from = 30.0 * f64::from(index) + 1.0;
             let mut clip = clip(index, &[], &[(who, from, from + 8.0)]);

@@ -75,7 +75,7 @@ fn one_voice_in_fragments_stays_with_its_face() {
         clip.turns.iter_mut().for_each(|turn| turn.embedding = Some(like_first(cosine, 1)));
     }
     let mut ledger = TestLedger::default();
-    let mut now = resolver(&IdentityRows::default(), Undecided::default());
+    let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     for clip in &clips {
         now.resolve(clip, &mut ledger);
     }

@@ -70,7 +70,7 @@ fn a_name_alone_is_no_verdict_however_often_it_is_said() {
     let (ledger, now) = with_avas_photo(&clips, false);
     let voice = person_of_voice(&ledger, &now, 0);
     assert_ne!(voice, id("person_1"));
-    assert_eq!(now.persons().introductions().namesakes(voice), [id("person_1")]);
+    assert_eq!(Introductions::of(now.persons()).namesakes(voice), [id("person_1")]);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn the_users_split_holds_against_a_name() {
     let (mut ledger, mut now) = with_avas_photo(&one_of_two_speaks("I am Ava."), false);
     assert_eq!(person_of_voice(&ledger, &now, 0), id("person_1"));
     let voice = ledger.turns[&(SessionId(1), TurnId(0))].voice.unwrap();
-    let alone = now.decree_split(&[voice], &mut ledger);
+    let alone = now.override_split(&[voice], &mut ledger);
     for index in 2..4 {
         let start = 30.0 * f64::from(index);
         let alike =
@@ -101,12 +101,12 @@ fn the_users_split_holds_against_a_name() {
 }
 
 /// What becomes of two voices that are so alike, gave those names and were told apart for that long.
-fn merged(likeness: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
+fn merged(similarity: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
     let mut rows = IdentityRows::default();
-    let across = (1.0 - likeness * likeness).sqrt();
+    let across = (1.0 - similarity * similarity).sqrt();
     let [one, other] = [1, 2].map(|n| EntityId::new(EntityKind::Voice, n));
     for (part, name, values) in
-        [(one, names[0], vec![1.0, 0.0]), (other, names[1], vec![likeness, across])]
+        [(one, names[0], vec![1.0, 0.0]), (other, names[1], vec![similarity, across])]
     {
         rows.exemplars.push(Arc::new(Exemplar {
             entity: part,
@@ -137,7 +137,8 @@ fn merged(likeness: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
     rows.pairs.push(PairEvidence { face: one, voice: other, support_secs, against_secs, presence });
     let mut ledger = TestLedger::default();
     // (Something is new of one of them: a start by itself compares nobody.)
-    let undecided = Undecided { touched: BTreeSet::from([other]), ..Undecided::default() };
+    let undecided =
+        PendingIdentities { touched: BTreeSet::from([other]), ..PendingIdentities::default() };
     resolver(&rows, undecided).finish(&mut ledger);
     ledger.merges.remove(&other)
 }
@@ -188,7 +189,7 @@ fn who_stands_beside_the_speaker_is_introduced() {
     let (ledger, now) = run(&[talk("Hello, this is my brother Tadhg.", "How do you do.")], false);
     let row = ledger.names.first().unwrap();
     assert_eq!((row.name.as_str(), ledger.names.len()), ("Tadhg", 1));
-    let heard = now.persons().introductions();
+    let heard = Introductions::of(now.persons());
     assert!(ledger.names.iter().all(|row| now.persons().name(row.entity).is_some()));
     let speaker = now.persons().speaker(row).unwrap();
     assert_ne!(now.persons().person_of(speaker), Some(row.entity));

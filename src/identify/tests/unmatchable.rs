@@ -37,7 +37,7 @@ fn changed(ledger: &mut TestLedger, kind: EntityKind) -> Resolver {
     for row in restated(kind, &parts, &parts, &pairs) {
         ledger.pair(row);
     }
-    resolver(&ledger.rows(), Undecided::default())
+    resolver(&ledger.rows(), PendingIdentities::default())
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn people_are_found_again_by_the_half_that_is_still_known() {
             assert_eq!(known.len(), 2);
             let (ava, ben) =
                 (person_of_face(&ledger, &now, 0, 0), person_of_face(&ledger, &now, 0, 1));
-            now.decree_name(ava, "Ava", at(60.0), &mut ledger);
+            now.override_name(ava, "Ava", at(60.0), &mut ledger);
             let before = now.persons().all_parts(ava);
             let mut now = changed(&mut ledger, kind);
             for index in 2..5 {
@@ -95,7 +95,7 @@ fn of_what_was_heard_before_the_change_nothing_is_held_against_a_new_face() {
 fn a_face_that_joined_by_mistake_leaves_and_takes_neither_voice_nor_name() {
     let (mut ledger, mut before) = run(&[two_who_speak(0), two_who_speak(1)], false);
     let ava = person_of_face(&ledger, &before, 0, 0);
-    before.decree_name(ava, "Ava", at(60.0), &mut ledger);
+    before.override_name(ava, "Ava", at(60.0), &mut ledger);
     let mut now = changed(&mut ledger, EntityKind::Face);
     // somebody else is in view while her voice is heard, twice
     for index in 2..4 {

@@ -102,7 +102,7 @@ pub(in crate::memorize) fn of_utterances(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = Vec::new();
     for turn in &scene.percepts.turns {
         let Some(words) = &turn.words else { continue };
-        if scene.identified.is_aside(turn.id) {
+        if scene.identified.is_non_person(turn.id) {
             continue;
         }
         let speaker = scene.identified.person_of_turn(turn.id);

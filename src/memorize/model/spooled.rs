@@ -104,7 +104,7 @@ impl SpooledTurn {
     /// A turn with its words; `None` without any, or for the robot's own and a loudspeaker's.
     #[must_use]
     pub fn of(turn: &SpeechTurn, identified: &IdentifiedClip) -> Option<Self> {
-        if identified.is_aside(turn.id) {
+        if identified.is_non_person(turn.id) {
             return None;
         }
         let words = turn.words.as_ref()?.text.trim().to_owned();
@@ -163,7 +163,7 @@ fn sound(percepts: &ClipPercepts, identified: &IdentifiedClip) -> Option<Arc<[u8
     let rate = f64::from(SAMPLE_RATE);
     let mut mixed = vec![0.0_f32; (percepts.span.secs().min(600.0) * rate) as usize];
     let mut heard = false;
-    for turn in percepts.turns.iter().filter(|turn| !identified.is_aside(turn.id)) {
+    for turn in percepts.turns.iter().filter(|turn| !identified.is_non_person(turn.id)) {
         let offset = (turn.span.start.secs_since(percepts.span.start) * rate).round() as i64;
         for (at, sample) in turn.sound.iter().enumerate() {
             let place = usize::try_from(offset + at as i64).ok();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::config::Identity;
-use crate::identify::{IdentityRows, MatchThresholds, Persons, Resolver, Undecided};
+use crate::identify::{IdentityRows, MatchThresholds, PendingIdentities, Persons, Resolver};
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TurnId};
 use crate::llm::llm_server::{Act, LlmServer};
 use crate::llm::{OpenAiChat, Server};
@@ -69,7 +69,7 @@ impl Home {
         let rows = IdentityRows { memberships, ..IdentityRows::default() };
         let resolver = Resolver::from_rows(
             &rows,
-            Undecided::default(),
+            PendingIdentities::default(),
             &Identity::default(),
             MatchThresholds::UNKNOWN,
             MatchThresholds::UNKNOWN,

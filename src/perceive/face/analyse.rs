@@ -17,11 +17,11 @@ use super::embed::align::Template;
 use super::embed::quality::{of_norm, quality};
 use super::embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder};
 use super::picture::PixelRect;
-use super::scene::background::Change;
+use super::scene::background::MotionRoi;
 use crate::config::FacePerception;
 use crate::geometry::Rect;
 use crate::ids::{ModelHash, SourceId};
-use crate::perceive::track::CosineGates;
+use crate::perceive::track::GatingThresholds;
 use crate::percept::{Embedding, Face, FrameFaces, Look};
 use crate::runtime::onnx::Device;
 use crate::time::Timestamp;
@@ -136,7 +136,7 @@ impl FaceAnalyser {
 
     /// What the tracker may expect of the embeddings; `None` without an embedder.
     #[must_use]
-    pub fn gates(&self) -> Option<CosineGates> {
+    pub fn gates(&self) -> Option<GatingThresholds> {
         self.embedder.as_ref().map(|embedder| embedder.gates())
     }
 
@@ -174,7 +174,7 @@ impl FaceAnalyser {
         source: &SourceId,
         at: Timestamp,
         picture: &RgbImage,
-        change: &Change,
+        change: &MotionRoi,
     ) -> Result<FrameFaces, FaceError> {
         let PixelRect { x0, y0, x1, y1 } = change.pixels(picture.dimensions());
         let (width, height) = (x1 - x0, y1 - y0);
@@ -303,7 +303,7 @@ mod tests {
                 .collect())
         }
 
-        fn gates(&self) -> CosineGates {
+        fn gates(&self) -> GatingThresholds {
             EmbedderKind::ArcFace.gates()
         }
 

@@ -216,7 +216,7 @@ fn who_comes_into_an_empty_scene_is_found_where_it_changes() {
         }
     };
     SIX.iter().for_each(|face| fill(&mut scene, around(*face), 110));
-    let mut backdrop = Backdrop::default();
+    let mut backdrop = BackgroundModel::default();
     backdrop.learn(&Thumbnail::of(&scene));
     let (source, at) = (SourceId::new("camera"), stamp(0.0));
     for (name, detector) in detectors(0.36) {

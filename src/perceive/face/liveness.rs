@@ -9,7 +9,7 @@ use image::RgbImage;
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::Rect;
-use crate::percept::{Life, Look};
+use crate::percept::{Liveness, Look};
 use crate::time::Timestamp;
 
 /// Cells of a look, each way.
@@ -82,7 +82,7 @@ impl Look {
 
 /// What is remembered of one track to tell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Watched {
+pub(super) struct LivenessState {
     /// The first look, and where the face was then.
     first: Option<(Look, Rect)>,
     looks: u32,
@@ -94,7 +94,7 @@ pub(super) struct Watched {
     secs: f64,
 }
 
-impl Watched {
+impl LivenessState {
     /// Takes the next sighting.
     pub(super) fn see(&mut self, at: Timestamp, look: &Look, bbox: Rect) {
         self.looks += 1;
@@ -115,12 +115,12 @@ impl Watched {
     }
 
     /// By what was seen so far; the latest look stands for `step_secs`, those before it until the next one.
-    pub(super) fn life(&self, step_secs: f64) -> Life {
+    pub(super) fn life(&self, step_secs: f64) -> Liveness {
         match self.looks {
-            0 => Life::Untold,
-            _ if self.moves >= TIMES => Life::Alive,
-            _ if self.secs + step_secs >= WATCHED_SECS => Life::Picture,
-            _ => Life::Unproven,
+            0 => Liveness::Untold,
+            _ if self.moves >= TIMES => Liveness::Alive,
+            _ if self.secs + step_secs >= WATCHED_SECS => Liveness::Picture,
+            _ => Liveness::Unproven,
         }
     }
 }
@@ -143,7 +143,7 @@ mod tests {
         })
     }
 
-    fn life(looks: usize, see: impl FnMut(usize, &mut SplitMix64) -> (RgbImage, f32)) -> Life {
+    fn life(looks: usize, see: impl FnMut(usize, &mut SplitMix64) -> (RgbImage, f32)) -> Liveness {
         watched((0..looks).map(|index| 0.2 * index as f64), see)
     }
 
@@ -151,9 +151,9 @@ mod tests {
     fn watched(
         looks: impl Iterator<Item = f64>,
         mut see: impl FnMut(usize, &mut SplitMix64) -> (RgbImage, f32),
-    ) -> Life {
+    ) -> Liveness {
         let mut random = SplitMix64::new(3);
-        let mut watched = Watched::default();
+        let mut watched = LivenessState::default();
         for (index, secs) in looks.enumerate() {
             let (chip, x) = see(index, &mut random);
             let at = Timestamp::EPOCH.plus_secs(secs);
@@ -168,21 +168,21 @@ mod tests {
             let light = 0.9 + 0.2 * (index % 7) as f32 / 7.0;
             (chip(2, 4, 6.0, light, random), 100.0 + (index % 3) as f32)
         };
-        assert_eq!(life(60, still), Life::Picture);
-        assert_eq!(life(30, still), Life::Unproven, "six seconds are too short");
+        assert_eq!(life(60, still), Liveness::Picture);
+        assert_eq!(life(30, still), Liveness::Unproven, "six seconds are too short");
         let talks = |index: usize, random: &mut SplitMix64| {
             (chip(2 + 6 * (index as u32 / 2 % 2), 4, 6.0, 1.0, random), 100.0)
         };
-        assert_eq!(life(60, talks), Life::Alive);
+        assert_eq!(life(60, talks), Liveness::Alive);
         let blinks = |index: usize, random: &mut SplitMix64| {
             (chip(2, if index % 20 == 11 { 0 } else { 6 }, 6.0, 1.0, random), 100.0)
         };
-        assert_eq!(life(60, blinks), Life::Alive);
+        assert_eq!(life(60, blinks), Liveness::Alive);
         let moves = |index: usize, random: &mut SplitMix64| {
             (chip(2, 4, 6.0, 1.0, random), if index > 40 { 130.0 } else { 100.0 })
         };
-        assert_eq!(life(60, moves), Life::Alive);
-        assert_eq!(Watched::default().life(0.2), Life::Untold);
+        assert_eq!(life(60, moves), Liveness::Alive);
+        assert_eq!(LivenessState::default().life(0.2), Liveness::Untold);
     }
 
     #[test]
@@ -194,12 +194,12 @@ mod tests {
                 let looks = (0_u32..).map(move |index| step * f64::from(index));
                 watched(looks.take_while(move |at| *at <= secs), still)
             };
-            assert_eq!(until(9.0), Life::Unproven, "every {every}");
-            assert_eq!(until(10.5), Life::Picture, "every {every}");
+            assert_eq!(until(9.0), Liveness::Unproven, "every {every}");
+            assert_eq!(until(10.5), Liveness::Picture, "every {every}");
         }
         // Out of sight is not watched: of twenty seconds it was seen for three.
         let seen = [0.0, 0.2, 0.4, 20.0, 20.2, 20.4].into_iter();
-        assert_eq!(watched(seen, still), Life::Unproven);
+        assert_eq!(watched(seen, still), Liveness::Unproven);
     }
 
     #[test]

@@ -5,14 +5,14 @@
 //! then, in time order and one camera at a time, [`CutDetector`] tells hard cuts and [`FaceTracker`]
 //! (the [`Tracker`](super::track::Tracker) that things have, too) joins the faces of consecutive frames into tracks.
 //! Workers may run in any number and order: nothing before the tracker depends on another frame, but for the
-//! [`Backdrop`] of some frames before: while nobody is in view, only what changed is searched.
+//! [`BackgroundModel`] of some frames before: while nobody is in view, only what changed is searched.
 
 mod analyse;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod bench;
 mod detect;
-mod embed;
+pub mod embed;
 mod enrolment_photo;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
@@ -33,7 +33,7 @@ pub use detect::ultraface::UltraFace;
 pub use detect::yunet::YuNet;
 pub use detect::{Detection, FaceDetector};
 pub use embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder, RawEmbedding};
-pub use scene::background::{Backdrop, Change};
+pub use scene::background::{BackgroundModel, MotionRoi};
 pub use scene::shot_boundary::{CutDetector, Thumbnail};
 pub use track::{FaceHistory, FaceTracker};
 

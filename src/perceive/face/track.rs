@@ -5,12 +5,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::liveness::Watched;
+use super::liveness::LivenessState;
 use crate::config::FacePerception;
 use crate::perceive::track::{
-    CosineGates, Followed, OpenTrack, Outline, Part, Tracker, TrackerSettings,
+    GatingThresholds, OpenTrack, Outline, Part, TrackPayload, Tracker, TrackerSettings,
 };
-use crate::percept::{Embedding, Face, FaceSample, FaceTrack, FrameFaces, Life};
+use crate::percept::{Embedding, Face, FaceSample, FaceTrack, FrameFaces, Liveness};
 use crate::time::Timestamp;
 
 /// Embeddings a track compares with: its latest.
@@ -36,7 +36,7 @@ impl TrackerSettings {
     pub fn of_faces(
         settings: &FacePerception,
         analyse_fps: f64,
-        gates: Option<CosineGates>,
+        gates: Option<GatingThresholds>,
     ) -> Self {
         Self {
             min_score: settings.min_score,
@@ -53,7 +53,7 @@ pub struct FaceHistory {
     recent: Vec<Embedding>,
     samples: Vec<FaceSample>,
     /// Whether it moved, where that is asked for.
-    watched: Watched,
+    watched: LivenessState,
 }
 
 impl OpenTrack<'_, FaceHistory> {
@@ -66,12 +66,12 @@ impl OpenTrack<'_, FaceHistory> {
 
     /// Whether it lives, as far as that is known.
     #[must_use]
-    pub fn life(&self) -> Life {
+    pub fn life(&self) -> Liveness {
         self.followed.watched.life(self.step_secs)
     }
 }
 
-impl Followed for FaceHistory {
+impl TrackPayload for FaceHistory {
     type Detection = Face;
     type Track = FaceTrack;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::config::Objects;
-use crate::perceive::track::{Followed, Outline, Part, Tracker, TrackerSettings};
+use crate::perceive::track::{Outline, Part, TrackPayload, Tracker, TrackerSettings};
 use crate::percept::{Object, ObjectTrack};
 use crate::time::Timestamp;
 
@@ -37,7 +37,7 @@ pub struct ObjectHistory {
     picture: (u32, u32),
 }
 
-impl Followed for ObjectHistory {
+impl TrackPayload for ObjectHistory {
     type Detection = Object;
     type Track = ObjectTrack;
 

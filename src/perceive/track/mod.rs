@@ -1,16 +1,16 @@
 //! Following what detectors find: the detections of consecutive frames of one camera become tracks.
 //!
 //! ByteTrack (Zhang et al. 2022, arXiv 2110.06864): strong detections are joined to tracks first, weak
-//! ones may then continue a track but never begin one. What is followed ([`Followed`]: a face, a thing) may add
+//! ones may then continue a track but never begin one. What is followed ([`TrackPayload`]: a face, a thing) may add
 //! likeness: it finds what was lost again, it is all that counts across a hard cut, and it overrules the boxes
 //! when something else stands in the same place. A track may end too early; it must never hold two of a kind.
 
-mod assign;
+mod linear_sum_assignment;
 mod motion;
 
 use serde::{Deserialize, Serialize};
 
-use assign::assign;
+use linear_sum_assignment::linear_sum_assignment;
 use motion::Motion;
 
 use crate::camera::Bearing;
@@ -32,7 +32,7 @@ const STEADY_IOU: f32 = 0.85;
 ///
 /// Not the thresholds of identification, which compare whole tracks over days.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CosineGates {
+pub struct GatingThresholds {
     /// At least this like a lost track's latest: it goes on.
     pub same: f32,
     /// Less than this like a track's latest: something else, whatever the boxes say.
@@ -49,7 +49,7 @@ pub struct TrackerSettings {
     /// Seconds from one frame that is looked at to the next.
     pub step_secs: f64,
     /// What the embedder's cosines mean; `None` without an embedder: boxes alone.
-    pub gates: Option<CosineGates>,
+    pub gates: Option<GatingThresholds>,
 }
 
 /// Where a detection is, and how sure it is.
@@ -94,7 +94,7 @@ pub struct OpenTrack<'a, F> {
 }
 
 /// What a track knows of the one that it follows, beyond boxes.
-pub trait Followed: Clone {
+pub trait TrackPayload: Clone {
     /// What the detector finds.
     type Detection;
     /// What a track becomes.
@@ -156,7 +156,7 @@ struct Track<F> {
     followed: F,
 }
 
-impl<F: Followed> Tracker<F> {
+impl<F: TrackPayload> Tracker<F> {
     /// A tracker that has seen nothing; ids count from `track_1`.
     #[must_use]
     pub fn new(source: SourceId, settings: TrackerSettings) -> Self {
@@ -267,7 +267,7 @@ impl<F: Followed> Tracker<F> {
     ) -> Vec<&'d F::Detection> {
         let tracks: Vec<usize> =
             tracks.iter().copied().filter(|&i| self.alive[i].last_seen < at).collect();
-        let pairs = assign(tracks.len(), detections.len(), |row, column| {
+        let pairs = linear_sum_assignment(tracks.len(), detections.len(), |row, column| {
             value(self, &self.alive[tracks[row]], detections[column])
         });
         let mut taken = vec![false; detections.len()];
@@ -312,7 +312,7 @@ impl<F: Followed> Tracker<F> {
 
     /// Gives out what every track did before `border` and forgets it; open tracks go on under their ids.
     ///
-    /// A track that was seen once only, and [not well](Followed::convinces), is taken for a false alarm and
+    /// A track that was seen once only, and [not well](TrackPayload::convinces), is taken for a false alarm and
     /// left out. In canonical order: start, then id.
     pub fn seal(&mut self, border: Timestamp) -> Vec<F::Track> {
         let step_secs = self.settings.step_secs;
@@ -356,12 +356,12 @@ impl<F: Followed> Tracker<F> {
 }
 
 /// Canonical order: start, then id.
-fn in_order<F: Followed>(mut parts: Vec<(Part, F)>, step_secs: f64) -> Vec<F::Track> {
+fn in_order<F: TrackPayload>(mut parts: Vec<(Part, F)>, step_secs: f64) -> Vec<F::Track> {
     parts.sort_by_key(|(part, _)| (part.span.start, part.id));
     parts.into_iter().map(|(part, followed)| followed.track(part, step_secs)).collect()
 }
 
-impl<F: Followed> Track<F> {
+impl<F: TrackPayload> Track<F> {
     fn begin(id: TrackId, at: Timestamp, detection: &F::Detection) -> Self {
         let mut track = Self {
             id,

@@ -35,7 +35,7 @@ pub(crate) fn sound(path: &Path) -> Vec<f32> {
 /// The turns of a whole recording, in blocks of 100 ms, from the epoch.
 pub(crate) fn turns_of(sound: &[f32], settings: &VoicePerception) -> Option<Vec<RawTurn>> {
     let vad = SileroVad::open(&model("silero_vad.onnx")?).unwrap();
-    let mut finder = TurnFinder::new(SourceId::new("mic"), settings.clone(), Box::new(vad));
+    let mut finder = TurnSegmenter::new(SourceId::new("mic"), settings.clone(), Box::new(vad));
     let mut turns = Vec::new();
     for (n, samples) in sound.chunks(1600).enumerate() {
         let at = Timestamp::from_nanos(n as i64 * 100_000_000);

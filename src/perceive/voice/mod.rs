@@ -1,13 +1,13 @@
 //! Voices: when somebody speaks, and whose voice it is.
 //!
 //! The way of the sound, one microphone at a time and in capture order: [`VoiceActivity`] gives each
-//! 32 ms a speech probability, [`Segmenter`] makes stretches of it, [`TurnFinder`] cuts these out of the
+//! 32 ms a speech probability, [`Segmenter`] makes stretches of it, [`TurnSegmenter`] cuts these out of the
 //! sound as [`RawTurn`]s. From there on any worker may go on, since nothing depends on another turn:
 //! [`split_by_speaker`] parts two people who follow each other without a pause, and [`Embedders`] gives each turn its
 //! voice ([`SpeakerEmbedder`]: [`Ge2e`], [`Eres2NetV2`] or any [`OnnxSpeaker`]). Where [`SpeakerSegmentation`] runs, two
-//! who speak at once are cut out of their turns and parted before. When the clip is sealed, [`part_jointly`] hears it again as a whole where a poor channel makes all voices alike, and
+//! who speak at once are cut out of their turns and parted before. When the clip is sealed, [`recluster`] hears it again as a whole where a poor channel makes all voices alike, and
 //! [`decide_short`] gives short replies to one of its voices.
-//! What is loud and no speech, and where nothing is to be heard, is told by [`SoundFinder`] on the way.
+//! What is loud and no speech, and where nothing is to be heard, is told by [`SoundEventDetector`] on the way.
 
 #[cfg(test)]
 pub(crate) mod bench;
@@ -18,22 +18,22 @@ mod segment;
 use std::ops::Range;
 use std::path::PathBuf;
 
-pub use diarize::cross_microphone::{heard_once, lately};
+pub use diarize::cross_microphone::{deduplicate_microphones, lately};
 pub use diarize::over::{Listener, Shares};
-pub use diarize::overlap::{Embedders, settle, take_seconds};
-pub use diarize::recluster::{JointSettings, is_poor, part_jointly};
+pub use diarize::overlap::{Embedders, settle, split_overlapped_speakers};
+pub use diarize::recluster::{ReclusterSettings, is_far_or_narrowband, recluster};
 pub use diarize::segmentation::{Pyannote, SpeakerSegmentation, StreamSettings, Streams, streams};
 pub use diarize::short::{ShortSettings, decide_short, has_short};
 pub use diarize::split::{SplitSettings, split_by_speaker};
-pub use embed::cache::{Heard, Remembering};
+pub use embed::cache::{CachedEmbedder, EmbeddingCache};
 pub use embed::eres2netv2::{Eres2NetV2, Variant};
 pub use embed::ge2e::Ge2e;
 pub use embed::onnx::OnnxSpeaker;
 pub use embed::parity::{Parity, parity};
-pub use segment::loudness::Levelled;
-pub use segment::segmenter::{Segmenter, Stretch};
-pub use segment::sound_events::SoundFinder;
-pub use segment::turns::{OpenTurn, RawTurn, TurnFinder, TurnFinderState};
+pub use segment::loudness::Normalised;
+pub use segment::segmenter::{Segmenter, SpeechSegment};
+pub use segment::sound_events::SoundEventDetector;
+pub use segment::turns::{OpenTurn, RawTurn, TurnSegmenter, TurnSegmenterState};
 pub use segment::vad::{SileroVad, VadState, VoiceActivity};
 
 use crate::ids::ModelHash;

@@ -19,7 +19,7 @@ use super::segments::{
     MAX_CHUNK_BYTES, Piece, Reader, Seams, Segment, Segmented, note, open, read_at, span,
 };
 use super::walk::{Walked, next_place};
-use crate::capture::bag::{BagReader, Connection, Container, is_read};
+use crate::capture::bag::connection::{BagReader, Connection, Container, is_read};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::time::Span;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use crate::capture::bag::{BagReader, Found, Message};
+use crate::capture::bag::connection::{BagReader, Found, Message};
 use crate::capture::damage::Cause;
 use crate::time::Timestamp;
 

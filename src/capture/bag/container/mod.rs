@@ -4,6 +4,7 @@ pub(super) mod copies;
 pub(super) mod mcap;
 pub(super) mod merged;
 pub(super) mod metadata;
+mod open;
 pub(super) mod rosbag1;
 pub(super) mod rosbag2;
 pub(super) mod seams;

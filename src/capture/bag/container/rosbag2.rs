@@ -16,9 +16,10 @@ use yaml_rust2::parser::{Event, Parser};
 use yaml_rust2::{Yaml, YamlLoader};
 
 use super::merged::Merged;
+use super::open::open_file;
 use super::segments::{MAX_CHUNK_BYTES, note};
 use super::{copies, mcap, sqlite};
-use crate::capture::bag::{BagReader, Connection, Container, Found, Message, open_file};
+use crate::capture::bag::connection::{BagReader, Connection, Container, Found, Message};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::time::Span;

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::seams::{LEAST_BACK, Seam, Written, moved, seams};
-use crate::capture::bag::{BagReader, Connection, Found, Message};
+use crate::capture::bag::connection::{BagReader, Connection, Found, Message};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::time::{Span, Timestamp};

@@ -17,7 +17,7 @@ use rusqlite::{Connection as Database, OpenFlags};
 use super::copies;
 use super::seams::{Written, moved, seams};
 use super::segments::{MAX_CHUNK_BYTES, note, open};
-use crate::capture::bag::{BagReader, Connection, Container, Found, Message};
+use crate::capture::bag::connection::{BagReader, Connection, Container, Found, Message};
 use crate::capture::damage::Cause;
 use crate::capture::error::CaptureError;
 use crate::time::{Span, Timestamp};

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Json;
 
-use super::message::{Refused, missing};
+use super::field::{Refused, missing};
 use super::value::Value;
 use crate::time::{Span, Timestamp};
 
@@ -90,7 +90,7 @@ fn time(name: &str, value: &Value<'_>) -> Result<Option<Timestamp>, Refused> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::capture::bag::Connection;
+    use crate::capture::bag::connection::Connection;
     use crate::capture::bag::decode::cdr::Cdr;
     use crate::capture::bag::decode::message::Decoded;
 

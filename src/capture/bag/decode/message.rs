@@ -4,13 +4,13 @@
 use std::borrow::Cow;
 
 use super::camera_info::{ToldCamera, told_camera};
-use super::definition::short_name;
 use super::external_transcript::{Told, told_words};
+use super::field::{Refused, count, frame_id, missing, stamp, text};
 use super::g711::Law;
+use super::role::Role;
 use super::transform_tree::{Transform, yaw};
 use super::value::Value;
 use crate::capture::audio::sound::{Sample, SoundFormat};
-use crate::capture::bag::Kind;
 use crate::capture::image::picture::encoded_size;
 use crate::capture::image::raw_image::{RawImage, is_measured};
 use crate::media::{Picture, Pose};
@@ -89,113 +89,6 @@ pub enum SoundCoding {
     Aac,
     /// Raw Opus packets of so many channels.
     Opus(u16),
-}
-
-/// Why a message is not used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// It does not parse, or a field that its type must have is missing.
-    Malformed(String),
-    /// It parses, but what is in it cannot be decoded.
-    Undecodable(String),
-    /// It is whole, but nothing that is played: depth, say.
-    NotPlayed(String),
-}
-
-/// What messages of a type are to engram.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// A compressed picture file.
-    CompressedImage,
-    /// Pixels.
-    Image,
-    /// A piece of a video stream.
-    CompressedVideo,
-    /// A piece of a video stream as FFmpeg gives it (`ffmpeg_image_transport`).
-    FfmpegPacket,
-    /// Sound without a header.
-    Audio,
-    /// Sound in an envelope with a header.
-    StampedAudio,
-    /// Samples as numbers, with their format (`audio_common` of ROS 2).
-    SampledAudio,
-    /// Samples that tell their format.
-    RawAudio,
-    /// Compressed sound that tells its format.
-    CompressedAudio,
-    /// Tells another topic's sound format.
-    AudioInfo,
-    /// A pose with a covariance (and a twist).
-    UncertainPose,
-    /// A pose.
-    Pose,
-    /// Frames in frames.
-    Transforms,
-    /// One frame in another.
-    Transform,
-    /// Tells another topic's calibration.
-    CameraInfo,
-    /// Text: words, where the user says so.
-    Text,
-}
-
-impl Role {
-    /// The role of a type by its name; `None`: nothing that is played.
-    #[must_use]
-    pub fn of(schema: &str) -> Option<Self> {
-        let short = short_name(schema);
-        // foxglove.X (protobuf, JSON), foxglove_msgs/X (ROS)
-        let name = short.strip_prefix("foxglove.").map(|name| format!("foxglove_msgs/{name}"));
-        Some(match name.as_deref().unwrap_or(&short) {
-            "sensor_msgs/CompressedImage" | "foxglove_msgs/CompressedImage" => {
-                Self::CompressedImage
-            }
-            "sensor_msgs/Image" | "foxglove_msgs/RawImage" => Self::Image,
-            "foxglove_msgs/CompressedVideo" => Self::CompressedVideo,
-            "ffmpeg_image_transport_msgs/FFMPEGPacket" | "ffmpeg_image_transport/FFMPEGPacket" => {
-                Self::FfmpegPacket
-            }
-            "audio_common_msgs/AudioData" => Self::Audio,
-            "audio_common_msgs/AudioStamped" => Self::SampledAudio,
-            "audio_common_msgs/AudioDataStamped" => Self::StampedAudio,
-            "foxglove_msgs/RawAudio" => Self::RawAudio,
-            "foxglove_msgs/CompressedAudio" => Self::CompressedAudio,
-            "audio_common_msgs/AudioInfo" => Self::AudioInfo,
-            "nav_msgs/Odometry" | "geometry_msgs/PoseWithCovarianceStamped" => Self::UncertainPose,
-            "geometry_msgs/PoseStamped" | "foxglove_msgs/PoseInFrame" => Self::Pose,
-            "tf2_msgs/TFMessage" | "tf/tfMessage" | "foxglove_msgs/FrameTransforms" => {
-                Self::Transforms
-            }
-            "foxglove_msgs/FrameTransform" => Self::Transform,
-            "sensor_msgs/CameraInfo" | "foxglove_msgs/CameraCalibration" => Self::CameraInfo,
-            "std_msgs/String" => Self::Text,
-            _ => return None,
-        })
-    }
-
-    /// Whether its messages may build upon those before them: none can be left out then.
-    #[must_use]
-    pub(in crate::capture::bag) fn may_stream(self) -> bool {
-        matches!(self, Self::CompressedImage | Self::CompressedVideo | Self::FfmpegPacket)
-    }
-
-    /// What a topic of it is played as; `None` for what only tells about others.
-    #[must_use]
-    pub fn kind(self) -> Option<Kind> {
-        Some(match self {
-            Self::CompressedImage | Self::Image | Self::CompressedVideo | Self::FfmpegPacket => {
-                Kind::Camera
-            }
-            Self::Audio
-            | Self::StampedAudio
-            | Self::SampledAudio
-            | Self::RawAudio
-            | Self::CompressedAudio => Kind::Microphone,
-            Self::UncertainPose | Self::Pose | Self::Transforms | Self::Transform => Kind::Pose,
-            Self::Text => Kind::Transcript,
-            Self::AudioInfo | Self::CameraInfo => return None,
-        })
-    }
 }
 
 /// What the picture of a message measures instead of showing it, as its encoding or format says; `None`: nothing.
@@ -354,15 +247,6 @@ fn sample_bytes(samples: &[Value<'_>], array: &str) -> Vec<u8> {
     bytes
 }
 
-pub(in crate::capture::bag) fn missing(field: &str) -> Refused {
-    Refused::Malformed(format!("no usable field {field}"))
-}
-
-/// `header.stamp` (ROS) or `timestamp` (Foxglove).
-pub(in crate::capture::bag) fn stamp(message: &Value<'_>) -> Option<Timestamp> {
-    message.at("header.stamp").or_else(|| message.get("timestamp"))?.instant()
-}
-
 /// Every stamp of a message: transforms have one each.
 pub(in crate::capture::bag) fn stamps(role: Role, message: &Value<'_>) -> Vec<Timestamp> {
     match role {
@@ -372,23 +256,6 @@ pub(in crate::capture::bag) fn stamps(role: Role, message: &Value<'_>) -> Vec<Ti
         }
         _ => stamp(message).into_iter().collect(),
     }
-}
-
-/// `header.frame_id` (ROS) or `frame_id` (Foxglove).
-pub(in crate::capture::bag) fn frame_id(message: &Value<'_>) -> Option<String> {
-    let value = message.at("header.frame_id").or_else(|| message.get("frame_id"))?;
-    Some(value.text()?.trim_start_matches('/').to_owned())
-}
-
-pub(in crate::capture::bag) fn text<'m>(
-    message: &'m Value<'_>,
-    field: &str,
-) -> Result<&'m str, Refused> {
-    message.get(field).and_then(Value::text).ok_or_else(|| missing(field))
-}
-
-pub(in crate::capture::bag) fn count(message: &Value<'_>, field: &str) -> Result<u32, Refused> {
-    message.get(field).and_then(Value::count).ok_or_else(|| missing(field))
 }
 
 fn bytes<'a>(message: &mut Value<'a>, field: &str) -> Result<Cow<'a, [u8]>, Refused> {

@@ -29,7 +29,7 @@ const MOST_OFF_USUAL: f64 = 0.1;
 
 /// A topic's sound, until it is judged.
 #[derive(Debug)]
-pub(in crate::capture::bag) struct Assumed {
+pub(in crate::capture::bag) struct SoundProbe {
     format: SoundFormat,
     run: Option<Run>,
     judged: bool,
@@ -70,7 +70,7 @@ impl fmt::Display for Contradiction {
     }
 }
 
-impl Assumed {
+impl SoundProbe {
     /// Of a topic that is taken to be coded so.
     pub(in crate::capture::bag) fn new(format: SoundFormat) -> Self {
         Self { format, run: None, judged: false }
@@ -122,7 +122,7 @@ mod tests {
 
     /// What is said of pieces that came at these times, seconds.
     fn said(pieces: impl IntoIterator<Item = (f64, usize)>) -> Vec<Contradiction> {
-        let mut assumed = Assumed::new(SoundFormat::default());
+        let mut assumed = SoundProbe::new(SoundFormat::default());
         let take = |(at, bytes)| assumed.take(Timestamp::EPOCH.plus_secs(at), bytes);
         pieces.into_iter().filter_map(take).collect()
     }

@@ -31,12 +31,12 @@ pub(in crate::capture::bag) fn behind(
 
 /// How far each topic's stamps are moved.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(in crate::capture::bag) struct Clocks {
+pub(in crate::capture::bag) struct ClockOffsets {
     /// Nanoseconds; 0 where a topic is not there.
     moved: BTreeMap<Arc<str>, i64>,
 }
 
-impl Clocks {
+impl ClockOffsets {
     /// Out of how far the first stamps of each topic lie behind the time of recording, nanoseconds.
     pub(in crate::capture::bag) fn of(behind: BTreeMap<Arc<str>, Vec<i64>>) -> Self {
         let usual = |(topic, mut all): (Arc<str>, Vec<i64>)| {
@@ -91,11 +91,13 @@ mod tests {
 
     const SECOND: i64 = 1_000_000_000;
 
-    fn clocks(behind: &[(&str, &[i64])]) -> Clocks {
-        Clocks::of(behind.iter().map(|(topic, all)| (Arc::from(*topic), all.to_vec())).collect())
+    fn clocks(behind: &[(&str, &[i64])]) -> ClockOffsets {
+        ClockOffsets::of(
+            behind.iter().map(|(topic, all)| (Arc::from(*topic), all.to_vec())).collect(),
+        )
     }
 
-    fn moved(clocks: &Clocks, topic: &str) -> i64 {
+    fn moved(clocks: &ClockOffsets, topic: &str) -> i64 {
         clocks.moved.get(topic).copied().unwrap_or(0)
     }
 

@@ -18,7 +18,7 @@ pub(in crate::capture::bag) type Flaw = (Cause, String);
 
 /// Items in the order of (capture time, source, arrival).
 #[derive(Default)]
-pub(in crate::capture::bag) struct Sorter {
+pub(in crate::capture::bag) struct ReorderBuffer {
     waiting: BinaryHeap<Reverse<Placed>>,
     waiting_bytes: usize,
     pushed: u64,
@@ -72,7 +72,7 @@ fn bytes(item: &Item) -> usize {
     }
 }
 
-impl Sorter {
+impl ReorderBuffer {
     /// What was captured before this comes too late; `None` before any.
     pub(in crate::capture::bag) fn watermark(&self) -> Option<Timestamp> {
         self.watermark
@@ -160,14 +160,14 @@ mod tests {
         Item::Frame(Frame { source, at: at(secs), number: 0, width: 0, height: 0, picture })
     }
 
-    fn all(sorter: &mut Sorter) -> Vec<Timestamp> {
+    fn all(sorter: &mut ReorderBuffer) -> Vec<Timestamp> {
         std::iter::from_fn(|| sorter.pop(Timestamp::MAX)).map(|item| item.at()).collect()
     }
 
     #[test]
     fn items_leave_in_order_when_nothing_before_them_is_waited_for() {
         let picture = Picture::Encoded([0; 8].as_slice().into());
-        let mut sorter = Sorter::default();
+        let mut sorter = ReorderBuffer::default();
         for secs in [3.0, 1.0, 2.0] {
             sorter.push(frame(secs, &picture)).unwrap();
         }
@@ -186,7 +186,7 @@ mod tests {
     fn no_more_waits_than_may_and_what_leaves_early_stays_in_order() {
         // The same quarter of the allowance again and again: only what is counted is large.
         let quarter = Picture::Rgb8(vec![0; MAX_WAITING_BYTES / 4].into());
-        let mut sorter = Sorter::default();
+        let mut sorter = ReorderBuffer::default();
         let mut left = Vec::new();
         for secs in [2.0, 0.0, 1.0, 3.0, 5.0, 4.0] {
             sorter.push(frame(secs, &quarter)).unwrap();

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::capture::bag::{BagReader, Found, Message};
+use crate::capture::bag::connection::{BagReader, Found, Message};
 use crate::capture::damage::Cause;
 use crate::time::Timestamp;
 
@@ -16,7 +16,7 @@ pub(in crate::capture::bag) const MAX_GAP_SECS: f64 = 7.0 * 86_400.0;
 const FEW: usize = 16;
 
 /// Leaves out messages of another time and counts them.
-pub(in crate::capture::bag) struct Plausible {
+pub(in crate::capture::bag) struct TimestampFilter {
     inner: Box<dyn BagReader>,
     /// What is behind the last gap, until there is enough of it to be believed.
     doubted: VecDeque<Found>,
@@ -31,7 +31,7 @@ pub(in crate::capture::bag) struct Plausible {
     last_believed: Option<Timestamp>,
 }
 
-impl Plausible {
+impl TimestampFilter {
     pub(in crate::capture::bag) fn of(inner: Box<dyn BagReader>) -> Self {
         let (doubted, ready) = (VecDeque::new(), VecDeque::new());
         let (last, last_believed) = (None, None);
@@ -75,7 +75,7 @@ impl Plausible {
     }
 }
 
-impl BagReader for Plausible {
+impl BagReader for TimestampFilter {
     fn next(&mut self) -> Option<Found> {
         loop {
             if let Some(found) = self.ready.pop_front() {
@@ -115,7 +115,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::capture::bag::Connection;
+    use crate::capture::bag::connection::Connection;
 
     struct Times(VecDeque<i64>);
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn kept(times: impl IntoIterator<Item = i64>) -> (usize, usize) {
-        let mut reader = Plausible::of(Box::new(Times(times.into_iter().collect())));
+        let mut reader = TimestampFilter::of(Box::new(Times(times.into_iter().collect())));
         let (mut kept, mut wild) = (0, 0);
         while let Some(found) = reader.next() {
             match found {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::daemon::ingest::stage::camera::CameraState;
 use crate::daemon::ingest::stage::microphone::MicrophoneState;
-use crate::identify::Undecided;
+use crate::identify::PendingIdentities;
 use crate::ids::{ClipId, SourceId, TrackId};
 use crate::memory::{PerceptFilter, ResumePoint, View};
 use crate::percept::SpeechTurn;
@@ -51,7 +51,7 @@ pub(in crate::daemon::ingest) struct Checkpoint {
     pub(in crate::daemon::ingest) cameras: Vec<(SourceId, CameraState)>,
     pub(in crate::daemon::ingest) microphones: Vec<(SourceId, MicrophoneState)>,
     pub(in crate::daemon::ingest) ids: PerceptIds,
-    pub(in crate::daemon::ingest) undecided: Undecided,
+    pub(in crate::daemon::ingest) undecided: PendingIdentities,
 }
 
 /// Numbers of tracks and turns in the session, and what of a turn lies beyond the border.
@@ -126,7 +126,7 @@ impl Checkpoint {
             cameras: Vec::new(),
             microphones: Vec::new(),
             ids,
-            undecided: Undecided::default(),
+            undecided: PendingIdentities::default(),
         })
     }
 

@@ -16,7 +16,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const RESERVE: u64 = 32_000_000;
 
 /// Waits for space; without it, a full disk is an error at once (a replay from the command line, which is resumed).
-pub(in crate::daemon::ingest) struct Patience {
+pub(in crate::daemon::ingest) struct DiskFullRetry {
     /// Until then at most.
     pub(in crate::daemon::ingest) stop: Option<Stop>,
     pub(in crate::daemon::ingest) reports: Sender<Report>,
@@ -25,7 +25,7 @@ pub(in crate::daemon::ingest) struct Patience {
     pub(in crate::daemon::ingest) told: bool,
 }
 
-impl Patience {
+impl DiskFullRetry {
     /// Before anything is locked: waits until the disk of `store` has room for a clip, or the daemon stops.
     pub(in crate::daemon::ingest) fn room(&mut self, store: &Path) {
         let Some(stop) = self.stop.clone() else { return };

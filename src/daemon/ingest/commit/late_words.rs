@@ -113,7 +113,7 @@ pub(in crate::daemon::ingest) fn commit(
     let Some(row) = before.turn(clip.session, turn.id) else { return Ok(None) };
     let Some(words) = turn.words.clone() else { return Ok(None) };
     let voice = if turn.own { Some(EntityId::ROBOT) } else { row.voice };
-    let aside = voice.is_some_and(|voice| resolver.persons().is_aside(voice));
+    let aside = voice.is_some_and(|voice| resolver.persons().is_non_person(voice));
     let person = voice.and_then(|voice| resolver.persons().person_of(voice));
     let person = person.filter(|_| !aside);
     let mut identified = IdentifiedClip::default();

@@ -37,7 +37,7 @@ impl EndedTurn {
 }
 
 /// A turn of one microphone is known by its stretch: where the clip parts or joins turns, these are others.
-type Stretch = (SourceId, Span);
+type SpeechSegment = (SourceId, Span);
 
 /// How far the words of a turn are.
 pub(in crate::daemon::ingest) enum Words {
@@ -58,13 +58,13 @@ pub(in crate::daemon::ingest) struct Showing<'a> {
 /// Turns that have ended and whose clip is not sealed. Touched by the sealing thread alone.
 #[derive(Default)]
 pub(in crate::daemon::ingest) struct Said {
-    awaited: BTreeMap<Stretch, EndedTurn>,
-    known: BTreeMap<Stretch, Option<Transcript>>,
+    awaited: BTreeMap<SpeechSegment, EndedTurn>,
+    known: BTreeMap<SpeechSegment, Option<Transcript>>,
     /// Ids that were given out.
-    ids: BTreeMap<Stretch, MemoryId>,
+    ids: BTreeMap<SpeechSegment, MemoryId>,
 }
 
-fn stretch(turn: &SpeechTurn) -> Stretch {
+fn stretch(turn: &SpeechTurn) -> SpeechSegment {
     (turn.source.clone(), turn.span)
 }
 
@@ -173,7 +173,9 @@ mod tests {
     use crate::config::Identity;
     use crate::daemon::ingest::OwnSpeech;
     use crate::daemon::ingest::commit::told::alone;
-    use crate::identify::{IdentityRows, MatchThresholds, Resolver, SharedResolver, Undecided};
+    use crate::identify::{
+        IdentityRows, MatchThresholds, PendingIdentities, Resolver, SharedResolver,
+    };
     use crate::ids::EntityKind;
     use crate::media::ToldWords;
     use crate::memory::{Forget, StoreOptions};
@@ -204,8 +206,13 @@ mod tests {
             let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
             let (rows, unknown) = (IdentityRows::default(), MatchThresholds::UNKNOWN);
             let identity = Identity::default();
-            let resolver =
-                Resolver::from_rows(&rows, Undecided::default(), &identity, unknown, unknown);
+            let resolver = Resolver::from_rows(
+                &rows,
+                PendingIdentities::default(),
+                &identity,
+                unknown,
+                unknown,
+            );
             let resolver = Arc::new(SharedResolver::new(resolver));
             let present = PresentBoard::new(memory.clone(), resolver, None);
             Self { _dir: dir, memory, inbox: Inbox::default(), present, said: Said::default() }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::checkpoint::{Checkpoint, PerceptIds};
-use super::disk::Patience;
+use super::disk::DiskFullRetry;
 use super::late_words;
 use super::late_words::{LateQueue, LateWords};
 use super::quiet::Quiet;
@@ -19,12 +19,12 @@ use crate::daemon::Stop;
 use crate::daemon::ingest::feed::session::{IngestError, SessionSettings};
 use crate::daemon::ingest::metrics::stages::Stage;
 use crate::daemon::ingest::report::{ClipReport, Losses, Report};
-use crate::daemon::ingest::stage::camera::CameraPart;
-use crate::daemon::ingest::stage::microphone::MicrophonePart;
+use crate::daemon::ingest::stage::camera::CameraContribution;
+use crate::daemon::ingest::stage::microphone::MicrophoneContribution;
 use crate::daemon::ingest::stage::mouths::{Asked, Mouths, Scores};
 use crate::daemon::ingest::stage::present::PresentBoard;
 use crate::daemon::ingest::work::pool::{JobQueue, Pending, take};
-use crate::daemon::ingest::{Border, DispatchPart, Part};
+use crate::daemon::ingest::{ClipBoundary, Contribution, DispatchContribution};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::ToldWords;
@@ -35,7 +35,8 @@ use crate::memory::{Draft, MemoryError};
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::CROPS_PER_SEC;
 use crate::perceive::voice::{
-    JointSettings, has_short, heard_once, is_poor, lately, settle, take_seconds,
+    ReclusterSettings, deduplicate_microphones, has_short, is_far_or_narrowband, lately, settle,
+    split_overlapped_speakers,
 };
 use crate::percept::{
     ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
@@ -46,15 +47,15 @@ use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
 #[derive(Default)]
-struct Slot {
-    dispatch: Option<Box<DispatchPart>>,
-    cameras: BTreeMap<usize, Box<CameraPart>>,
-    microphones: BTreeMap<usize, Box<MicrophonePart>>,
+struct PendingClip {
+    dispatch: Option<Box<DispatchContribution>>,
+    cameras: BTreeMap<usize, Box<CameraContribution>>,
+    microphones: BTreeMap<usize, Box<MicrophoneContribution>>,
     since: Option<Instant>,
 }
 
 /// Touched by the sealing thread alone.
-pub(in crate::daemon::ingest) struct Sealer {
+pub(in crate::daemon::ingest) struct Committer {
     pub(in crate::daemon::ingest) settings: SessionSettings,
     /// Concludes and forgets between clips.
     pub(in crate::daemon::ingest) upkeep: Upkeep,
@@ -75,7 +76,7 @@ pub(in crate::daemon::ingest) struct Sealer {
     pub(in crate::daemon::ingest) late: LateQueue,
     /// Live: turns that have ended and are not sealed.
     pub(in crate::daemon::ingest) said: Said,
-    pub(in crate::daemon::ingest) patience: Patience,
+    pub(in crate::daemon::ingest) patience: DiskFullRetry,
     /// The session's clock: end of the newest sealed clip.
     pub(in crate::daemon::ingest) recorded: Timestamp,
     /// Live: clips in which nothing was perceived.
@@ -109,42 +110,42 @@ const REPLAY_SEALS_FOR: Duration = Duration::from_millis(1500);
 
 /// What became of a session's clips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::daemon::ingest) struct Sealed {
+pub(in crate::daemon::ingest) struct Committed {
     /// How many are committed.
     pub(in crate::daemon::ingest) clips: u64,
     /// A stop came before the rest of a recording could be sealed: the next replay of it begins there.
     pub(in crate::daemon::ingest) left: bool,
 }
 
-impl Sealer {
+impl Committer {
     /// Commits clips in order until every stage is gone.
     pub(in crate::daemon::ingest) fn run(
         mut self,
-        parts: &Receiver<Part>,
-    ) -> Result<Sealed, IngestError> {
+        parts: &Receiver<Contribution>,
+    ) -> Result<Committed, IngestError> {
         let done = self.seal_all(parts);
         // No more words come.
         self.release(Duration::ZERO);
         done
     }
 
-    fn seal_all(&mut self, parts: &Receiver<Part>) -> Result<Sealed, IngestError> {
-        let mut slots: BTreeMap<Border, Slot> = BTreeMap::new();
+    fn seal_all(&mut self, parts: &Receiver<Contribution>) -> Result<Committed, IngestError> {
+        let mut slots: BTreeMap<ClipBoundary, PendingClip> = BTreeMap::new();
         let mut attempts = Attempts::new("seal");
         while let Some(part) = self.next_part(parts)? {
             match part {
-                Part::Dispatch(border, part) => {
+                Contribution::Dispatch(border, part) => {
                     let slot = slots.entry(border).or_default();
                     slot.dispatch = Some(part);
                     slot.since = Some(Instant::now());
                 }
-                Part::Camera(index, border, part) => {
+                Contribution::Camera(index, border, part) => {
                     slots.entry(border).or_default().cameras.insert(index, part);
                 }
-                Part::Microphone(index, border, part) => {
+                Contribution::Microphone(index, border, part) => {
                     slots.entry(border).or_default().microphones.insert(index, part);
                 }
-                Part::Ended(ended) => self.said.expect(*ended),
+                Contribution::Ended(ended) => self.said.expect(*ended),
             }
             while let Some(first) = slots.first_entry() {
                 let complete = first.get().dispatch.is_some()
@@ -161,7 +162,7 @@ impl Sealer {
                                 clip = border.index,
                                 "Stopped before this clip was heard to its end: the replay goes on from it."
                             );
-                            return Ok(Sealed { clips: self.clips, left: true });
+                            return Ok(Committed { clips: self.clips, left: true });
                         }
                     }
                     Ok(None) => self.give_up(border),
@@ -169,11 +170,11 @@ impl Sealer {
                 }
             }
         }
-        Ok(Sealed { clips: self.clips, left: false })
+        Ok(Committed { clips: self.clips, left: false })
     }
 
     /// After a panic in the middle of a clip: nothing of it is kept, and the next one is sealed as if it had not been.
-    fn give_up(&mut self, border: Border) {
+    fn give_up(&mut self, border: ClipBoundary) {
         let mut resolver = self.settings.resolver.lock();
         self.settings.unlearn(&mut resolver);
         drop(resolver);
@@ -188,7 +189,10 @@ impl Sealer {
     }
 
     /// The next part; late words are committed while none comes. None: every stage is gone.
-    fn next_part(&mut self, parts: &Receiver<Part>) -> Result<Option<Part>, IngestError> {
+    fn next_part(
+        &mut self,
+        parts: &Receiver<Contribution>,
+    ) -> Result<Option<Contribution>, IngestError> {
         loop {
             self.commit_late()?;
             self.take_said();
@@ -232,7 +236,7 @@ impl Sealer {
             let mut resolver = shared.lock();
             let into = (&self.settings.memory, &self.settings.memorizer);
             let heard = (clip, turn);
-            let commit = || late::commit(into, &mut resolver, heard, self.recorded);
+            let commit = || late_words::commit(into, &mut resolver, heard, self.recorded);
             let words = match contained(commit) {
                 Ok(words) => words?,
                 Err(why) => {
@@ -275,10 +279,10 @@ impl Sealer {
     }
 
     /// Commits a clip; false when a daemon that stops has no time left for it.
-    fn seal(&mut self, border: Border, slot: Slot) -> Result<bool, IngestError> {
-        let Slot { dispatch, mut cameras, microphones, since } = slot;
+    fn seal(&mut self, border: ClipBoundary, slot: PendingClip) -> Result<bool, IngestError> {
+        let PendingClip { dispatch, mut cameras, microphones, since } = slot;
         let mut dispatch = *dispatch.unwrap_or_default();
-        self.settings.breakdowns.pass("seal");
+        self.settings.failpoints.pass("seal");
         let told = std::mem::take(&mut dispatch.told);
         if self.is_out_of_time() {
             return Ok(false);
@@ -378,7 +382,7 @@ impl Sealer {
     }
 
     /// Nothing before the border is waited for any more.
-    fn sealed(&mut self, border: Border) {
+    fn sealed(&mut self, border: ClipBoundary) {
         self.recorded = border.end;
         self.settings.gauges.sealed();
         self.said.sealed(border.end);
@@ -421,8 +425,8 @@ impl Sealer {
     /// time left to wait for the words.
     fn turns(
         &mut self,
-        border: Border,
-        parts: &BTreeMap<usize, Box<MicrophonePart>>,
+        border: ClipBoundary,
+        parts: &BTreeMap<usize, Box<MicrophoneContribution>>,
         told: Vec<ToldWords>,
     ) -> Option<Vec<Heard>> {
         let mut ended = Vec::new();
@@ -449,7 +453,7 @@ impl Sealer {
             self.ids.carried[*index] = later;
             ended.extend(self.heard_again(*index, now));
         }
-        let mut ended = heard_once(ended, &self.ids.lately);
+        let mut ended = deduplicate_microphones(ended, &self.ids.lately);
         if self.microphones.len() > 1 {
             self.ids.lately = lately(&ended, border.end);
         }
@@ -509,7 +513,7 @@ impl Sealer {
     }
 
     /// What was loud and what was quiet, but for what the robot itself let out.
-    fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophonePart>>) -> Vec<Sound> {
+    fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophoneContribution>>) -> Vec<Sound> {
         let all = parts.values().flat_map(|part| &part.sounds);
         let own = |sound: &Sound| {
             sound.kind == SoundKind::Loud && self.settings.inbox.is_own(&sound.source, sound.span)
@@ -537,7 +541,7 @@ impl Sealer {
         if turn.own || turn.words.is_some() { None } else { self.jobs.words(turn, wait) }
     }
 
-    /// The turn with its words, or with what will bring them; `None` as [`Sealer::turns`].
+    /// The turn with its words, or with what will bring them; `None` as [`Committer::turns`].
     fn with_words(
         &self,
         mut turn: SpeechTurn,
@@ -561,9 +565,9 @@ impl Sealer {
     fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
         // The robot is no voice of the clip's.
         let (own, turns): (Vec<_>, Vec<_>) = turns.into_iter().partition(|turn| turn.own);
-        let (turns, seconds) = take_seconds(turns);
+        let (turns, seconds) = split_overlapped_speakers(turns);
         let replies = self.settings.perceivers.short().is_some() && has_short(&turns);
-        let wanted = replies || is_poor(&turns, &JointSettings::default());
+        let wanted = replies || is_far_or_narrowband(&turns, &ReclusterSettings::default());
         let heard = if self.is_stopping() || !wanted {
             turns
         } else {
@@ -621,9 +625,9 @@ impl Sealer {
     fn percepts(
         &mut self,
         clip: ClipId,
-        border: Border,
-        dispatch: &DispatchPart,
-        cameras: &mut BTreeMap<usize, Box<CameraPart>>,
+        border: ClipBoundary,
+        dispatch: &DispatchContribution,
+        cameras: &mut BTreeMap<usize, Box<CameraContribution>>,
         mut heard: Vec<Heard>,
     ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
         let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
@@ -727,10 +731,10 @@ impl Sealer {
         &self,
         draft: &mut Draft,
         clip: ClipId,
-        border: Border,
-        dispatch: DispatchPart,
-        cameras: BTreeMap<usize, Box<CameraPart>>,
-        microphones: BTreeMap<usize, Box<MicrophonePart>>,
+        border: ClipBoundary,
+        dispatch: DispatchContribution,
+        cameras: BTreeMap<usize, Box<CameraContribution>>,
+        microphones: BTreeMap<usize, Box<MicrophoneContribution>>,
         resolver: &Resolver,
     ) -> Result<(), IngestError> {
         // Nobody goes on with what was live.

@@ -7,7 +7,9 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use crate::daemon::ingest::stage::mouths::Mouths;
 use crate::daemon::ingest::stage::{camera, microphone};
 use crate::daemon::ingest::work::pool::JobQueue;
-use crate::daemon::ingest::{Border, DispatchPart, Gauges, Inbox, Pace, Part};
+use crate::daemon::ingest::{
+    ClipBoundary, Contribution, DispatchContribution, Gauges, Inbox, PlaybackClock,
+};
 use crate::ids::SourceId;
 use crate::media::{Frame, Item};
 use crate::time::Timestamp;
@@ -53,8 +55,8 @@ pub(in crate::daemon::ingest) struct Dispatcher {
     pub(in crate::daemon::ingest) cameras: BTreeMap<SourceId, Way<camera::Step>>,
     pub(in crate::daemon::ingest) microphones: BTreeMap<SourceId, Way<microphone::Step>>,
     pub(in crate::daemon::ingest) jobs: JobQueue,
-    pub(in crate::daemon::ingest) parts: Sender<Part>,
-    pub(in crate::daemon::ingest) pace: Pace,
+    pub(in crate::daemon::ingest) parts: Sender<Contribution>,
+    pub(in crate::daemon::ingest) pace: PlaybackClock,
     pub(in crate::daemon::ingest) gauges: Gauges,
     pub(in crate::daemon::ingest) inbox: Inbox,
     pub(in crate::daemon::ingest) clip_secs: f64,
@@ -83,7 +85,7 @@ pub(in crate::daemon::ingest) struct Progress {
     pub(in crate::daemon::ingest) index: u32,
     /// Pictures and poses before this are done with (resumed replays).
     pub(in crate::daemon::ingest) done_before: Timestamp,
-    pub(in crate::daemon::ingest) part: DispatchPart,
+    pub(in crate::daemon::ingest) part: DispatchContribution,
     /// End of the latest media.
     pub(in crate::daemon::ingest) latest: Timestamp,
 }
@@ -95,7 +97,7 @@ impl Progress {
             selector: FrameSelector::new(grid, analyse_fps),
             index: 0,
             done_before: Timestamp::from_nanos(i64::MIN),
-            part: DispatchPart::default(),
+            part: DispatchContribution::default(),
             latest: t0,
         }
     }
@@ -231,7 +233,7 @@ impl Dispatcher {
                 break;
             }
             let (index, start, end) = (progress.index, span.start, span.end);
-            self.border(Border { index, start, end, last: false })?;
+            self.border(ClipBoundary { index, start, end, last: false })?;
         }
         Ok(())
     }
@@ -245,10 +247,10 @@ impl Dispatcher {
         let Some(progress) = &self.progress else { return Ok(()) };
         let last = progress.clock.span(progress.index);
         let end = latest.clamp(span.start, last.end).max(last.start);
-        self.border(Border { index: progress.index, start: last.start, end, last: true })
+        self.border(ClipBoundary { index: progress.index, start: last.start, end, last: true })
     }
 
-    fn border(&mut self, border: Border) -> Result<(), StagesGone> {
+    fn border(&mut self, border: ClipBoundary) -> Result<(), StagesGone> {
         let Some(progress) = &mut self.progress else { return Ok(()) };
         progress.index = border.index + 1;
         // A resumed session will not have them either.
@@ -261,12 +263,12 @@ impl Dispatcher {
         part.clock = Some(progress.clock);
         for way in self.cameras.values_mut() {
             way.backlog = 0;
-            way.send(camera::Step::Border(border))?;
+            way.send(camera::Step::ClipBoundary(border))?;
         }
         for way in self.microphones.values() {
-            way.send(microphone::Step::Border(border))?;
+            way.send(microphone::Step::ClipBoundary(border))?;
         }
-        self.parts.send(Part::Dispatch(border, Box::new(part))).map_err(|_| StagesGone)
+        self.parts.send(Contribution::Dispatch(border, Box::new(part))).map_err(|_| StagesGone)
     }
 }
 

@@ -229,7 +229,7 @@ mod tests {
     use crate::daemon::ingest::feed::dispatch::Way;
     use crate::daemon::ingest::stage::camera::Step;
     use crate::daemon::ingest::work::pool::JobQueue;
-    use crate::daemon::ingest::{Gauges, Inbox, Pace};
+    use crate::daemon::ingest::{Gauges, Inbox, PlaybackClock};
     use crate::daemon::meters::Meters;
     use crate::daemon::service::Clock;
     use crate::daemon::stats::{Models, StatsWriter};
@@ -258,7 +258,7 @@ mod tests {
             microphones: BTreeMap::new(),
             jobs: JobQueue::idle(),
             parts,
-            pace: Pace::new(None, false),
+            pace: PlaybackClock::new(None, false),
             gauges,
             inbox: Inbox::default(),
             clip_secs: window.clip_secs,

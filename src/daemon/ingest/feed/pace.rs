@@ -39,11 +39,11 @@ struct State {
 
 /// Shared between the replay and whoever steers it.
 #[derive(Clone, Debug)]
-pub struct Pace {
+pub struct PlaybackClock {
     shared: Arc<(Mutex<State>, Condvar)>,
 }
 
-impl Pace {
+impl PlaybackClock {
     /// Plays at `rate` times real time; `None` = as fast as the machine can.
     #[must_use]
     pub fn new(rate: Option<f64>, paused: bool) -> Self {
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn stop_ends_a_paused_replay() {
-        let pace = Pace::new(Some(1.0), true);
+        let pace = PlaybackClock::new(Some(1.0), true);
         let other = pace.clone();
         let waiting = std::thread::spawn(move || other.wait(Timestamp::from_nanos(1), true));
         pace.command(Command::Stop);
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn stop_ends_a_wait_for_it() {
         let began = Instant::now();
-        let pace = Pace::new(None, false);
+        let pace = PlaybackClock::new(None, false);
         pace.wait_for_stop(Duration::from_millis(10));
         assert!(began.elapsed() >= Duration::from_millis(10) && !pace.is_stopped());
         let other = pace.clone();
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn steps_let_frames_and_what_lies_between_them_through_while_paused() {
-        let pace = Pace::new(None, true);
+        let pace = PlaybackClock::new(None, true);
         pace.command(Command::Step(2));
         let at = Timestamp::from_nanos;
         assert!(pace.wait(at(1), true));
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_rate_of_next_to_nothing_waits_and_can_still_be_steered() {
-        let pace = Pace::new(Some(1e-300), false);
+        let pace = PlaybackClock::new(Some(1e-300), false);
         let at = |secs: i64| Timestamp::from_nanos(secs * 1_000_000_000);
         assert!(pace.wait(at(1), true));
         let other = pace.clone();
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_seek_hurries_there_and_stands_still_again() {
-        let pace = Pace::new(Some(1e-6), true);
+        let pace = PlaybackClock::new(Some(1e-6), true);
         let at = Timestamp::from_nanos;
         pace.command(Command::Seek(at(10)));
         assert!(pace.wait(at(1), true) && pace.wait(at(9), true));

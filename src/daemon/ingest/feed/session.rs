@@ -14,25 +14,25 @@ use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::{Config, Window};
 use crate::daemon::Stop;
 use crate::daemon::assemble::resolver;
-use crate::daemon::ingest::breakdowns::Breakdowns;
 use crate::daemon::ingest::commit::checkpoint::{Checkpoint, CheckpointError, PerceptIds};
-use crate::daemon::ingest::commit::disk::Patience;
+use crate::daemon::ingest::commit::disk::DiskFullRetry;
 use crate::daemon::ingest::commit::late_words::LateQueue;
 use crate::daemon::ingest::commit::quiet::Quiet;
 use crate::daemon::ingest::commit::said::Said;
-use crate::daemon::ingest::commit::seal::{Sealed, Sealer};
+use crate::daemon::ingest::commit::seal::{Committed, Committer};
+use crate::daemon::ingest::failpoints::Failpoints;
 use crate::daemon::ingest::report::{Losses, Report, SessionEnd};
 use crate::daemon::ingest::stage::camera::{CameraStage, CameraState};
-use crate::daemon::ingest::stage::detection_schedule::Cadence;
+use crate::daemon::ingest::stage::detection_schedule::DetectionSchedule;
 use crate::daemon::ingest::stage::microphone::{MicrophoneStage, MicrophoneState};
 use crate::daemon::ingest::stage::mouths::Mouths;
 use crate::daemon::ingest::stage::partial::{Asked, Partials};
 use crate::daemon::ingest::stage::present::PresentBoard;
 use crate::daemon::ingest::work::perceivers::Calibrations;
 use crate::daemon::ingest::work::pool::Pool;
-use crate::daemon::ingest::work::yielding::Courtesy;
-use crate::daemon::ingest::{DispatchPart, Gauges, Inbox, Pace, PerceiverSet};
-use crate::identify::{Resolver, SharedResolver, Undecided};
+use crate::daemon::ingest::work::yielding::YieldPolicy;
+use crate::daemon::ingest::{DispatchContribution, Gauges, Inbox, PerceiverSet, PlaybackClock};
+use crate::identify::{PendingIdentities, Resolver, SharedResolver};
 use crate::ids::{SessionId, SourceId};
 use crate::memorize::model::Spool;
 use crate::memorize::{Memorizer, Upkeep};
@@ -82,9 +82,9 @@ pub struct SessionSettings {
     /// Clip → sentences.
     pub memorizer: Memorizer,
     /// Questions in flight.
-    pub courtesy: Courtesy,
+    pub courtesy: YieldPolicy,
     /// Steers a replay.
-    pub pace: Pace,
+    pub pace: PlaybackClock,
     /// Where reports go.
     pub reports: Sender<Report>,
     /// Figures of what runs through.
@@ -96,7 +96,7 @@ pub struct SessionSettings {
     /// Where clips wait for a multimodal model; `None` where none memorizes.
     pub spool: Option<Spool>,
     /// Where a test lets a stage break down.
-    pub breakdowns: Breakdowns,
+    pub failpoints: Failpoints,
 }
 
 impl SessionSettings {
@@ -107,7 +107,7 @@ impl SessionSettings {
     }
 
     /// The resolver begins from the store's rows, with what a session before it left undecided.
-    fn restore(&self, who: &mut Resolver, undecided: Undecided) {
+    fn restore(&self, who: &mut Resolver, undecided: PendingIdentities) {
         *who = resolver(&self.config, &self.memory, &self.perceivers, undecided);
     }
 }
@@ -130,7 +130,7 @@ pub(in crate::daemon::ingest) struct Running {
     pub(in crate::daemon::ingest) dispatcher: Dispatcher,
     pool: Pool,
     stages: Vec<thread::JoinHandle<()>>,
-    sealer: thread::JoinHandle<Result<Sealed, IngestError>>,
+    sealer: thread::JoinHandle<Result<Committed, IngestError>>,
     present: PresentBoard,
     stopping: Option<Arc<AtomicBool>>,
     losses: Losses,
@@ -209,7 +209,7 @@ fn run(
             return Err(ended.err().unwrap_or_else(|| error.into()));
         }
     };
-    let feed = || feed_recording(&mut running.dispatcher, &mut playback, &settings.breakdowns);
+    let feed = || feed_recording(&mut running.dispatcher, &mut playback, &settings.failpoints);
     let fed = contained(feed);
     let media_secs = running.media_secs();
     let losses = running.losses.clone();
@@ -217,7 +217,7 @@ fn run(
     let sealed = running.finish();
     settings.gauges.rest();
     let stopped = fed.map_err(|_| IngestError::Panic("replay"))??;
-    let Sealed { clips, left } = sealed?;
+    let Committed { clips, left } = sealed?;
     let mut damage = playback.damage().clone();
     damage.merge(&losses.so_far());
     Ok(SessionEnd {
@@ -258,10 +258,10 @@ fn file_name(path: &Path) -> String {
 fn feed_recording(
     dispatcher: &mut Dispatcher,
     playback: &mut Playback,
-    breakdowns: &Breakdowns,
+    failpoints: &Failpoints,
 ) -> Result<bool, CaptureError> {
     while let Some(item) = playback.next()? {
-        breakdowns.pass("replay");
+        failpoints.pass("replay");
         match dispatcher.item(item) {
             Ok(true) => {}
             Ok(false) => return Ok(true),
@@ -324,7 +324,7 @@ impl Session {
             let (steps, taken) = Way::new(waiting, live);
             let steps = steps.with_backlog(config.window.frame_queue);
             let state = state.cameras.remove(0);
-            let cadence = Cadence::new(&config.face, &config.objects, state.said());
+            let cadence = DetectionSchedule::new(&config.face, &config.objects, state.said());
             settings.gauges.wanted(source, config.window.analyse_fps);
             let stage = CameraStage {
                 index,
@@ -380,7 +380,7 @@ impl Session {
             microphone_steps.insert(source.clone(), steps);
             heard.push(source.clone());
         }
-        let sealer = Sealer {
+        let sealer = Committer {
             upkeep: Upkeep::new(
                 settings.memory.clone(),
                 settings.memorizer.clone(),
@@ -399,7 +399,7 @@ impl Session {
             mouths: mouths.clone(),
             late: LateQueue::default(),
             said: Said::default(),
-            patience: Patience {
+            patience: DiskFullRetry {
                 stop: settings.patience.clone(),
                 reports: settings.reports.clone(),
                 gauges: settings.gauges.clone(),
@@ -487,7 +487,7 @@ impl States {
             selector: checkpoint.selector,
             index: checkpoint.index + 1,
             done_before: checkpoint.border,
-            part: DispatchPart::default(),
+            part: DispatchContribution::default(),
             latest: checkpoint.border,
         };
         Ok(Self {
@@ -517,7 +517,7 @@ impl Running {
     }
 
     /// Lets every stage come to its end and waits for the last commit.
-    pub(in crate::daemon::ingest) fn finish(self) -> Result<Sealed, IngestError> {
+    pub(in crate::daemon::ingest) fn finish(self) -> Result<Committed, IngestError> {
         let Self { dispatcher, pool, stages, sealer, present, .. } = self;
         drop(dispatcher);
         let mut panicked = false;

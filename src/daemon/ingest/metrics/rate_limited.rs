@@ -7,12 +7,12 @@ const PAUSE: Duration = Duration::from_secs(60);
 
 /// How often something happened that was not told yet. Touched by one thread alone.
 #[derive(Debug, Default)]
-pub(in crate::daemon::ingest) struct Seldom {
+pub(in crate::daemon::ingest) struct RateLimitedLog {
     told: Option<Instant>,
     untold: u64,
 }
 
-impl Seldom {
+impl RateLimitedLog {
     /// It happened at `now`. Where it is to be told: how often since the last time, this one included.
     pub(in crate::daemon::ingest) fn happened(&mut self, now: Instant) -> Option<u64> {
         self.untold += 1;
@@ -30,7 +30,7 @@ mod tests {
 
     #[test]
     fn the_first_is_told_at_once_and_more_are_counted_for_a_minute() {
-        let (mut seldom, start) = (Seldom::default(), Instant::now());
+        let (mut seldom, start) = (RateLimitedLog::default(), Instant::now());
         let mut at = |secs| seldom.happened(start + Duration::from_secs(secs));
         assert_eq!([0, 1, 59].map(&mut at), [Some(1), None, None]);
         assert_eq!([60, 61, 300].map(at), [Some(3), None, Some(2)]);

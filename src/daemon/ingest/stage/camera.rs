@@ -11,22 +11,22 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, select};
 use serde::{Deserialize, Serialize};
 
-use super::detection_schedule::{Cadence, Said};
+use super::detection_schedule::{DetectionSchedule, SceneReports};
 use super::mouths::Mouths;
 use super::present::PresentBoard;
 use crate::capture::Cause;
 use crate::daemon::ingest::feed::session::SessionSettings;
-use crate::daemon::ingest::metrics::rate_limited::Seldom;
+use crate::daemon::ingest::metrics::rate_limited::RateLimitedLog;
 use crate::daemon::ingest::metrics::stages::Stage;
 use crate::daemon::ingest::report::Losses;
 use crate::daemon::ingest::work::perceivers::Analysed;
 use crate::daemon::ingest::work::pool::{JobQueue, Pending, take};
-use crate::daemon::ingest::{Border, Part};
+use crate::daemon::ingest::{ClipBoundary, Contribution};
 use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::MouthCutter;
-use crate::perceive::face::{Backdrop, CutDetector, FaceTracker, Thumbnail};
+use crate::perceive::face::{BackgroundModel, CutDetector, FaceTracker, Thumbnail};
 use crate::perceive::object::ObjectTracker;
 use crate::perceive::track::TrackerSettings;
 use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
@@ -38,12 +38,12 @@ pub(in crate::daemon::ingest) enum Step {
     /// A frame that is to be analysed; and, where mouths are scored, all frames since the one before it, itself included.
     Frame(Box<Frame>, Vec<Frame>),
     /// Every frame before the border has been handed in.
-    Border(Border),
+    ClipBoundary(ClipBoundary),
 }
 
 /// What a camera contributes to one clip.
 #[derive(Clone, Debug)]
-pub(in crate::daemon::ingest) struct CameraPart {
+pub(in crate::daemon::ingest) struct CameraContribution {
     pub(in crate::daemon::ingest) tracks: Vec<FaceTrack>,
     pub(in crate::daemon::ingest) objects: Vec<ObjectTrack>,
     pub(in crate::daemon::ingest) key_frames: Vec<KeyFrame>,
@@ -55,7 +55,7 @@ pub(in crate::daemon::ingest) struct CameraPart {
     pub(in crate::daemon::ingest) state: CameraState,
 }
 
-impl CameraPart {
+impl CameraContribution {
     /// Of a clip whose part was lost.
     fn nothing(state: CameraState) -> Self {
         let (tracks, objects, key_frames) = (Vec::new(), Vec::new(), Vec::new());
@@ -70,8 +70,8 @@ pub(in crate::daemon::ingest) struct CameraState {
     objects: ObjectTracker,
     cuts: CutDetector,
     /// What it sees while nobody is in view.
-    backdrop: Backdrop,
-    said: Said,
+    backdrop: BackgroundModel,
+    said: SceneReports,
     mouths: MouthCutter,
 }
 
@@ -87,14 +87,14 @@ impl CameraState {
             tracker,
             objects,
             cuts: CutDetector::default(),
-            backdrop: Backdrop::default(),
-            said: Said::default(),
+            backdrop: BackgroundModel::default(),
+            said: SceneReports::default(),
             mouths: MouthCutter::default(),
         }
     }
 
     /// What the stage said of its last frames.
-    pub(in crate::daemon::ingest) fn said(&self) -> &Said {
+    pub(in crate::daemon::ingest) fn said(&self) -> &SceneReports {
         &self.said
     }
 }
@@ -106,7 +106,7 @@ pub(in crate::daemon::ingest) struct CameraStage {
     /// As it was at the last border.
     pub(in crate::daemon::ingest) sealed: CameraState,
     /// In which frames faces and things are looked for.
-    pub(in crate::daemon::ingest) cadence: Cadence,
+    pub(in crate::daemon::ingest) cadence: DetectionSchedule,
     pub(in crate::daemon::ingest) jobs: JobQueue,
     /// So many frames may be in work at a time.
     pub(in crate::daemon::ingest) ahead: usize,
@@ -123,7 +123,7 @@ impl CameraStage {
     pub(in crate::daemon::ingest) fn start(
         self,
         steps: Receiver<Step>,
-        parts: Sender<Part>,
+        parts: Sender<Contribution>,
     ) -> Result<JoinHandle<()>, PerceiveError> {
         thread::Builder::new()
             .name(format!("camera-{}", self.index))
@@ -131,13 +131,13 @@ impl CameraStage {
             .map_err(PerceiveError::Thread)
     }
 
-    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
+    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Contribution>) {
         let mut work = Work::default();
         // Nobody asks how it ended: a stage that stays down was told of.
         while let Some(step) = self.next(steps, &mut work) {
             let done = match step {
                 Step::Frame(frame, frames) => self.submit(*frame, frames, &mut work),
-                Step::Border(border) => self.border(border, parts, &mut work),
+                Step::ClipBoundary(border) => self.border(border, parts, &mut work),
             };
             if done.is_err() {
                 return;
@@ -223,8 +223,8 @@ impl CameraStage {
     /// Everything before the border is taken in, and the clip's part handed over.
     fn border(
         &mut self,
-        border: Border,
-        parts: &Sender<Part>,
+        border: ClipBoundary,
+        parts: &Sender<Contribution>,
         work: &mut Work,
     ) -> Result<(), StaysDown> {
         while !work.underway.is_empty() {
@@ -235,7 +235,7 @@ impl CameraStage {
             Some(camera) => camera,
             None => {
                 self.begin_anew();
-                CameraPart::nothing(self.state.clone())
+                CameraContribution::nothing(self.state.clone())
             }
         };
         self.sealed = camera.state.clone();
@@ -243,7 +243,9 @@ impl CameraStage {
         if let Some(mouths) = &self.mouths {
             mouths.seen(self.index, border.end, Vec::new());
         }
-        parts.send(Part::Camera(self.index, border, Box::new(camera))).map_err(|_| StaysDown)
+        parts
+            .send(Contribution::Camera(self.index, border, Box::new(camera)))
+            .map_err(|_| StaysDown)
     }
 
     /// After a panic, which may have left any state: what was followed since the last border is lost.
@@ -255,10 +257,10 @@ impl CameraStage {
     }
 
     /// The clip's part.
-    fn seal(&mut self, border: Border, gathered: Gathered) -> CameraPart {
+    fn seal(&mut self, border: ClipBoundary, gathered: Gathered) -> CameraContribution {
         let tracks = self.state.tracker.seal(border.end);
         let objects = self.state.objects.seal(border.end);
-        CameraPart {
+        CameraContribution {
             key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
             tracks,
             objects,
@@ -271,7 +273,7 @@ impl CameraStage {
 
     /// What there is to say after this frame.
     fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) -> Word {
-        self.settings.breakdowns.pass("camera");
+        self.settings.failpoints.pass("camera");
         let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
         frame.cut = self.state.cuts.step(thumbnail.clone());
         if looked {
@@ -343,7 +345,7 @@ struct Work {
     part: Gathered,
     attempts: Attempts,
     /// Frames that could not be analysed.
-    left_out: Seldom,
+    left_out: RateLimitedLog,
 }
 
 impl Default for Work {
@@ -352,7 +354,7 @@ impl Default for Work {
             underway: VecDeque::new(),
             part: Gathered::default(),
             attempts: Attempts::new("camera"),
-            left_out: Seldom::default(),
+            left_out: RateLimitedLog::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which analysed frames of a camera may go without detection: `face.only_changed`, `face.detect_every`,
 //! `objects.every`.
 //!
-//! What is looked for in frame n hangs on what its stage knew [`LAG`] frames before or some more, never on how fast the
+//! What is looked for in frame n hangs on what its stage knew [`DETECTION_LAG`] frames before or some more, never on how fast the
 //! workers are: the camera's own stage waits for that, and nobody else. So the same recording gives the same memory, and the
 //! workers still run ahead.
 
@@ -10,66 +10,66 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{FacePerception, Objects};
-use crate::perceive::face::{Backdrop, Thumbnail};
+use crate::perceive::face::{BackgroundModel, Thumbnail};
 
 /// How many frames before a frame the tracker's word on it dates from, at least.
-const LAG: u64 = 4;
+const DETECTION_LAG: u64 = 4;
 /// A frame of so many is searched for faces though nothing seems to have changed; the stage shows its backdrop then.
 const CERTAIN: u64 = 5;
 
 /// What a camera's stage said of its last frames; part of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(in crate::daemon::ingest) struct Said {
+pub(in crate::daemon::ingest) struct SceneReports {
     /// Number of the next frame.
     next: u64,
     /// What the camera saw in these, where somebody was followed and every track was steady.
     steady: BTreeMap<u64, Option<Thumbnail>>,
     /// What the camera saw after these, where nobody was followed.
-    empty: BTreeMap<u64, Option<Backdrop>>,
+    empty: BTreeMap<u64, Option<BackgroundModel>>,
 }
 
-impl Said {
+impl SceneReports {
     /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
     /// is in it.
     pub(in crate::daemon::ingest) fn note(
         &mut self,
         steady: Option<Thumbnail>,
-        empty: Option<&Backdrop>,
+        empty: Option<&BackgroundModel>,
     ) {
         let number = self.next;
         self.next += 1;
         self.steady.insert(number, steady);
-        self.steady.retain(|at, _| at + LAG >= number);
+        self.steady.retain(|at, _| at + DETECTION_LAG >= number);
         if number.is_multiple_of(CERTAIN) {
             self.empty.insert(number, empty.cloned());
-            self.empty.retain(|at, _| at + LAG + CERTAIN > number);
+            self.empty.retain(|at, _| at + DETECTION_LAG + CERTAIN > number);
         }
     }
 }
 
 /// Whether faces are looked for in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaceLook {
+pub enum FaceDetectionMode {
     /// In any case.
     Always,
     /// Where it differs from the scene in which nobody was; elsewhere nobody is.
-    WhereChanged(Backdrop),
+    WhereChanged(BackgroundModel),
     /// Where another scene is seen than in this picture; else not: who is followed goes on as he moved.
     AfterCut(Thumbnail),
 }
 
 /// What is looked for in a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Looks {
+pub struct DetectionPlan {
     /// Faces.
-    pub faces: FaceLook,
+    pub faces: FaceDetectionMode,
     /// Things.
     pub objects: bool,
 }
 
 /// A camera's stage's count of its analysed frames.
 #[derive(Clone, Debug)]
-pub(in crate::daemon::ingest) struct Cadence {
+pub(in crate::daemon::ingest) struct DetectionSchedule {
     /// In one frame of so many faces are looked for, however steady those are that are followed.
     every: u64,
     only_changed: bool,
@@ -78,11 +78,11 @@ pub(in crate::daemon::ingest) struct Cadence {
     next: u64,
 }
 
-impl Cadence {
+impl DetectionSchedule {
     pub(in crate::daemon::ingest) fn new(
         faces: &FacePerception,
         objects: &Objects,
-        said: &Said,
+        said: &SceneReports,
     ) -> Self {
         Self {
             every: faces.detect_every.max(1) as u64,
@@ -93,8 +93,8 @@ impl Cadence {
     }
 
     /// Whether everything has been said that the next frame hangs on; what is in work goes on meanwhile.
-    pub(in crate::daemon::ingest) fn is_ready(&self, said: &Said) -> bool {
-        let Some(known) = self.next.checked_sub(LAG) else { return true };
+    pub(in crate::daemon::ingest) fn is_ready(&self, said: &SceneReports) -> bool {
+        let Some(known) = self.next.checked_sub(DETECTION_LAG) else { return true };
         if !self.next.is_multiple_of(self.every) {
             return said.next > known;
         }
@@ -103,26 +103,28 @@ impl Cadence {
     }
 
     /// What is to be looked for in the next frame.
-    pub(in crate::daemon::ingest) fn looks(&mut self, said: &Said) -> Looks {
+    pub(in crate::daemon::ingest) fn looks(&mut self, said: &SceneReports) -> DetectionPlan {
         let number = self.next;
         self.next += 1;
         let objects = number.is_multiple_of(self.objects_every);
-        Looks { faces: self.faces(number, said), objects }
+        DetectionPlan { faces: self.faces(number, said), objects }
     }
 
-    fn faces(&self, number: u64, said: &Said) -> FaceLook {
-        let Some(known) = number.checked_sub(LAG) else { return FaceLook::Always };
+    fn faces(&self, number: u64, said: &SceneReports) -> FaceDetectionMode {
+        let Some(known) = number.checked_sub(DETECTION_LAG) else {
+            return FaceDetectionMode::Always;
+        };
         if !number.is_multiple_of(self.every)
             && let Some(Some(picture)) = said.steady.get(&known)
         {
-            return FaceLook::AfterCut(picture.clone());
+            return FaceDetectionMode::AfterCut(picture.clone());
         }
         if !self.only_changed || number.is_multiple_of(CERTAIN) {
-            return FaceLook::Always;
+            return FaceDetectionMode::Always;
         }
         match said.empty.get(&(known / CERTAIN * CERTAIN)) {
-            Some(Some(scene)) => FaceLook::WhereChanged(scene.clone()),
-            _ => FaceLook::Always,
+            Some(Some(scene)) => FaceDetectionMode::WhereChanged(scene.clone()),
+            _ => FaceDetectionMode::Always,
         }
     }
 }
@@ -134,19 +136,19 @@ mod tests {
     use super::*;
     use crate::perceive::face::Thumbnail;
 
-    fn cadence(every: usize, only_changed: bool, said: &Said) -> Cadence {
+    fn cadence(every: usize, only_changed: bool, said: &SceneReports) -> DetectionSchedule {
         let faces = FacePerception { detect_every: every, only_changed, ..Default::default() };
         let objects = Objects { every: 4, ..Default::default() };
-        Cadence::new(&faces, &objects, said)
+        DetectionSchedule::new(&faces, &objects, said)
     }
 
     /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
     fn looked(
         (every, only_changed): (usize, bool),
-        words: &[(Option<&Thumbnail>, Option<&Backdrop>)],
+        words: &[(Option<&Thumbnail>, Option<&BackgroundModel>)],
         resume_at: usize,
-    ) -> Vec<FaceLook> {
-        let mut said = Said::default();
+    ) -> Vec<FaceDetectionMode> {
+        let mut said = SceneReports::default();
         let mut frames = cadence(every, only_changed, &said);
         let mut looked = Vec::new();
         for (at, (steady, empty)) in words.iter().enumerate() {
@@ -163,8 +165,8 @@ mod tests {
         Thumbnail::of(&RgbImage::from_pixel(64, 48, Rgb([luma; 3])))
     }
 
-    fn scene(luma: u8) -> Backdrop {
-        let mut scene = Backdrop::default();
+    fn scene(luma: u8) -> BackgroundModel {
+        let mut scene = BackgroundModel::default();
         scene.learn(&picture(luma));
         scene
     }
@@ -175,11 +177,11 @@ mod tests {
         let mut words: Vec<_> = pictures.iter().map(|picture| (Some(picture), None)).collect();
         words[10].0 = None;
         let whole = looked((3, false), &words, usize::MAX);
-        let expected: Vec<FaceLook> = (0..24)
+        let expected: Vec<FaceDetectionMode> = (0..24)
             .map(|n| match n {
-                0..4 | 14 => FaceLook::Always,
-                _ if n % 3 == 0 => FaceLook::Always,
-                _ => FaceLook::AfterCut(pictures[n - 4].clone()),
+                0..4 | 14 => FaceDetectionMode::Always,
+                _ if n % 3 == 0 => FaceDetectionMode::Always,
+                _ => FaceDetectionMode::AfterCut(pictures[n - 4].clone()),
             })
             .collect();
         assert_eq!(whole, expected);
@@ -187,7 +189,7 @@ mod tests {
             assert_eq!(looked((3, false), &words, at), whole, "resumed at {at}");
         }
         let all = looked((1, false), &words, usize::MAX);
-        assert!(all.iter().all(|look| *look == FaceLook::Always));
+        assert!(all.iter().all(|look| *look == FaceDetectionMode::Always));
     }
 
     #[test]
@@ -202,9 +204,9 @@ mod tests {
             // The last frame of five that the stage had spoken of.
             let known = number.checked_sub(4).map(|known| known / 5 * 5);
             let expected = match known {
-                Some(0 | 5) if number % 5 != 0 => FaceLook::WhereChanged(day.clone()),
-                Some(15..) if number % 5 != 0 => FaceLook::WhereChanged(night.clone()),
-                _ => FaceLook::Always,
+                Some(0 | 5) if number % 5 != 0 => FaceDetectionMode::WhereChanged(day.clone()),
+                Some(15..) if number % 5 != 0 => FaceDetectionMode::WhereChanged(night.clone()),
+                _ => FaceDetectionMode::Always,
             };
             assert_eq!(*look, expected, "frame {number}");
         }
@@ -216,9 +218,9 @@ mod tests {
     /// As `looked`, by a stage that runs as far ahead of what is said as it may.
     fn looked_ahead(
         (every, only_changed): (usize, bool),
-        words: &[(Option<&Thumbnail>, Option<&Backdrop>)],
-    ) -> (Vec<FaceLook>, usize) {
-        let mut said = Said::default();
+        words: &[(Option<&Thumbnail>, Option<&BackgroundModel>)],
+    ) -> (Vec<FaceDetectionMode>, usize) {
+        let mut said = SceneReports::default();
         let mut frames = cadence(every, only_changed, &said);
         let (mut looked, mut spoken, mut most) = (Vec::new(), 0, 0);
         while looked.len() < words.len() {
@@ -242,11 +244,12 @@ mod tests {
         for how in [(3, false), (3, true), (1, true)] {
             let (looks, most) = looked_ahead(how, &words);
             assert_eq!(looks, looked(how, &words, usize::MAX), "{how:?}");
-            assert!(most >= LAG as usize, "{how:?}: {most}");
+            assert!(most >= DETECTION_LAG as usize, "{how:?}: {most}");
         }
         // Nothing hangs on what is said: nothing is waited for.
         assert_eq!(looked_ahead((1, false), &words).1, words.len());
-        let (said, mut frames) = (Said::default(), cadence(1, true, &Said::default()));
+        let (said, mut frames) =
+            (SceneReports::default(), cadence(1, true, &SceneReports::default()));
         let objects: Vec<bool> = (0..4).map(|_| frames.looks(&said).objects).collect();
         assert_eq!(objects, [true, false, false, false]);
     }

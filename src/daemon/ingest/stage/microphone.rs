@@ -16,15 +16,15 @@ use super::present::PresentBoard;
 use crate::capture::Cause;
 use crate::daemon::ingest::commit::said::EndedTurn;
 use crate::daemon::ingest::feed::session::SessionSettings;
-use crate::daemon::ingest::metrics::rate_limited::Seldom;
+use crate::daemon::ingest::metrics::rate_limited::RateLimitedLog;
 use crate::daemon::ingest::metrics::stages::Stage;
 use crate::daemon::ingest::report::Losses;
 use crate::daemon::ingest::work::pool::{JobQueue, Pending};
-use crate::daemon::ingest::{Border, Part};
+use crate::daemon::ingest::{ClipBoundary, Contribution};
 use crate::ids::SourceId;
 use crate::media::Block;
 use crate::perceive::PerceiveError;
-use crate::perceive::voice::{RawTurn, TurnFinder, TurnFinderState};
+use crate::perceive::voice::{RawTurn, TurnSegmenter, TurnSegmenterState};
 use crate::percept::{Sound, SpeechTurn};
 use crate::supervise::Attempts;
 use crate::time::Timestamp;
@@ -34,11 +34,11 @@ pub(in crate::daemon::ingest) enum Step {
     /// Sound.
     Block(Block),
     /// Every block that starts before the border has been handed in.
-    Border(Border),
+    ClipBoundary(ClipBoundary),
 }
 
 /// What a microphone contributes to one clip: turns that began before its border, in time order.
-pub(in crate::daemon::ingest) struct MicrophonePart {
+pub(in crate::daemon::ingest) struct MicrophoneContribution {
     pub(in crate::daemon::ingest) turns: Vec<FoundTurn>,
     /// Loud sounds that ended before it, and its quiet stretches.
     pub(in crate::daemon::ingest) sounds: Vec<Sound>,
@@ -49,7 +49,7 @@ pub(in crate::daemon::ingest) struct MicrophonePart {
 /// Touched by the stage's thread alone; copied into the checkpoint at each border.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::daemon::ingest) struct MicrophoneState {
-    pub(in crate::daemon::ingest) finder: TurnFinderState,
+    pub(in crate::daemon::ingest) finder: TurnSegmenterState,
     /// Turns that begin after the border and are already over.
     pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
     /// Sound before this is done with.
@@ -62,7 +62,7 @@ const SILENT_SOURCE_SECS: f64 = 0.5;
 pub(in crate::daemon::ingest) struct MicrophoneStage {
     pub(in crate::daemon::ingest) index: usize,
     pub(in crate::daemon::ingest) source: SourceId,
-    pub(in crate::daemon::ingest) finder: TurnFinder,
+    pub(in crate::daemon::ingest) finder: TurnSegmenter,
     /// Turns of a resumed session that were found beyond its last border.
     pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
     pub(in crate::daemon::ingest) consumed: Timestamp,
@@ -111,7 +111,7 @@ impl MicrophoneStage {
     pub(in crate::daemon::ingest) fn start(
         self,
         steps: Receiver<Step>,
-        parts: Sender<Part>,
+        parts: Sender<Contribution>,
     ) -> Result<JoinHandle<()>, PerceiveError> {
         thread::Builder::new()
             .name(format!("microphone-{}", self.index))
@@ -119,18 +119,18 @@ impl MicrophoneStage {
             .map_err(PerceiveError::Thread)
     }
 
-    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Part>) {
+    fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Contribution>) {
         let mut underway: VecDeque<Underway> =
             std::mem::take(&mut self.ahead).into_iter().map(|raw| self.submit(raw)).collect();
-        let mut borders: VecDeque<Border> = VecDeque::new();
-        let (mut attempts, mut left_out) = (Attempts::new("microphone"), Seldom::default());
+        let mut borders: VecDeque<ClipBoundary> = VecDeque::new();
+        let (mut attempts, mut left_out) = (Attempts::new("microphone"), RateLimitedLog::default());
         while let Ok(step) = steps.recv() {
             let (sound, flushed) = match step {
                 Step::Block(block) => {
                     self.consumed = block.end();
                     (Some(block), false)
                 }
-                Step::Border(border) => {
+                Step::ClipBoundary(border) => {
                     let silent = border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
                     borders.push_back(border);
                     (None, border.last || silent)
@@ -162,7 +162,7 @@ impl MicrophoneStage {
             for turn in &mut underway {
                 for shown in turn.show(&self.present) {
                     if let Some(ended) = EndedTurn::ask(shown, &self.jobs, &self.settings.inbox)
-                        && parts.send(Part::Ended(Box::new(ended))).is_err()
+                        && parts.send(Contribution::Ended(Box::new(ended))).is_err()
                     {
                         return;
                     }
@@ -183,7 +183,8 @@ impl MicrophoneStage {
                     mouths.listened(self.index, border.end);
                 }
                 let part = self.part(border, &mut underway);
-                if parts.send(Part::Microphone(self.index, border, Box::new(part))).is_err() {
+                if parts.send(Contribution::Microphone(self.index, border, Box::new(part))).is_err()
+                {
                     return;
                 }
             }
@@ -192,7 +193,7 @@ impl MicrophoneStage {
 
     /// Turns that have ended, as far as this sound tells; `flush`: no more of it is coming soon.
     fn find(&mut self, sound: Option<&Block>, flush: bool) -> Result<Vec<RawTurn>, PerceiveError> {
-        self.settings.breakdowns.pass("microphone");
+        self.settings.failpoints.pass("microphone");
         let finder = &mut self.finder;
         match sound {
             Some(block) => {
@@ -224,7 +225,11 @@ impl MicrophoneStage {
     }
 
     /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.
-    fn part(&mut self, border: Border, underway: &mut VecDeque<Underway>) -> MicrophonePart {
+    fn part(
+        &mut self,
+        border: ClipBoundary,
+        underway: &mut VecDeque<Underway>,
+    ) -> MicrophoneContribution {
         let mut turns = Vec::new();
         while underway.front().is_some_and(|turn| turn.raw.span.start < border.end) {
             turns.extend(underway.pop_front().map(|turn| turn.found));
@@ -233,6 +238,6 @@ impl MicrophoneStage {
         let sounds = self.finder.sounds_until(border.end);
         let finder = self.finder.state().clone();
         let state = MicrophoneState { finder, ahead, consumed: self.consumed };
-        MicrophonePart { turns, sounds, state }
+        MicrophoneContribution { turns, sounds, state }
     }
 }

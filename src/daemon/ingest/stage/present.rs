@@ -9,7 +9,7 @@ use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::{Memory, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn};
 use crate::perceive::face::FaceHistory;
 use crate::perceive::track::OpenTrack;
-use crate::percept::{FaceSample, Life, SpeechTurn};
+use crate::percept::{FaceSample, Liveness, SpeechTurn};
 use crate::time::{Span, Timestamp};
 
 /// A face that is followed.
@@ -61,7 +61,7 @@ impl PresentBoard {
         open: &[OpenFace<'_>],
     ) {
         let living: Vec<&OpenFace<'_>> =
-            open.iter().filter(|track| track.life() != Life::Picture).collect();
+            open.iter().filter(|track| track.life() != Liveness::Picture).collect();
         let guesses = self.guess(source, &living);
         let shown: Vec<PresentTrack> =
             living.iter().zip(guesses).map(|(track, guess)| shown(source, track, guess)).collect();

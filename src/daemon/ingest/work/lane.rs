@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, bounded};
 
-use super::yielding::Courtesy;
+use super::yielding::YieldPolicy;
 use super::{Deadlines, Kind, Queue};
 use crate::daemon::ingest::metrics::gauges::{Gauges, Stuck};
 use crate::daemon::supervise;
@@ -94,7 +94,7 @@ struct Shared<W> {
     queue: Arc<Queue<Task<W>>>,
     make: Make<W>,
     deadlines: Deadlines,
-    courtesy: Courtesy,
+    courtesy: YieldPolicy,
     gauges: Gauges,
     /// A worker broke down for good, or too many hang.
     lost: Arc<AtomicBool>,
@@ -117,7 +117,7 @@ impl<W: Send + 'static> Lane<W> {
         queue: Arc<Queue<Task<W>>>,
         make: impl Fn() -> Result<W, PerceiveError> + Send + Sync + 'static,
         deadlines: Deadlines,
-        (courtesy, gauges, lost): (&Courtesy, &Gauges, &Arc<AtomicBool>),
+        (courtesy, gauges, lost): (&YieldPolicy, &Gauges, &Arc<AtomicBool>),
     ) -> Self {
         Self(Arc::new(Shared {
             name,
@@ -340,7 +340,7 @@ mod tests {
             Arc::clone(&queue),
             move || Ok(made.fetch_add(1, Ordering::Relaxed)),
             Deadlines::all(Duration::from_secs(5)),
-            (&Courtesy::default(), &gauges, &lost),
+            (&YieldPolicy::default(), &gauges, &lost),
         );
         (0..workers).for_each(|number| lane.start(Some(number)).unwrap());
         Bench { lane, queue, gauges, lost }

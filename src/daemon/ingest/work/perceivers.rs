@@ -14,9 +14,9 @@ use crate::camera::CameraInfo;
 use crate::capture::image::picture::to_rgb_in;
 use crate::config::sections::FacePerception;
 use crate::config::{Config, Segmentation, SpeakerNetwork, TranscriberKind, find_file};
-use crate::daemon::ingest::metrics::rate_limited::Seldom;
+use crate::daemon::ingest::metrics::rate_limited::RateLimitedLog;
 use crate::daemon::ingest::metrics::stages::{Stage, StageTimes};
-use crate::daemon::ingest::stage::detection_schedule::{FaceLook, Looks};
+use crate::daemon::ingest::stage::detection_schedule::{DetectionPlan, FaceDetectionMode};
 use crate::daemon::ingest::stage::mouths::Scores;
 use crate::ids::{ModelHash, SourceId, TurnId};
 use crate::media::{Frame, Picture};
@@ -30,12 +30,12 @@ use crate::perceive::object;
 use crate::perceive::object::{Detection, ObjectDetector, WEAK_SHARE, Yolo};
 use crate::perceive::speech;
 use crate::perceive::speech::{MoonshineFiles, OpenAiTranscriber, Transcriber};
-use crate::perceive::track::CosineGates;
+use crate::perceive::track::GatingThresholds;
 use crate::perceive::voice::{
-    Embedders, Eres2NetV2, Ge2e, Heard, JointSettings, Levelled, Listener, OnnxSpeaker, Pyannote,
-    RawTurn, Remembering, ShortSettings, SileroVad, SpeakerEmbedder, SpeakerSegmentation,
-    SplitSettings, StreamSettings, TurnFinder, TurnFinderState, VoiceActivity, decide_short,
-    part_jointly, streams,
+    CachedEmbedder, Embedders, EmbeddingCache, Eres2NetV2, Ge2e, Listener, Normalised, OnnxSpeaker,
+    Pyannote, RawTurn, ReclusterSettings, ShortSettings, SileroVad, SpeakerEmbedder,
+    SpeakerSegmentation, SplitSettings, StreamSettings, TurnSegmenter, TurnSegmenterState,
+    VoiceActivity, decide_short, recluster, streams,
 };
 use crate::percept::{FrameFaces, Object, SpeechTurn, Transcript};
 use crate::runtime::onnx;
@@ -131,7 +131,7 @@ pub struct PerceiverSet {
     /// Where the time goes; shared with everything that is loaded from this set.
     pub stages: Arc<StageTimes>,
     /// Windows of speech that were embedded; shared likewise.
-    heard: Arc<Heard>,
+    heard: Arc<EmbeddingCache>,
 }
 
 impl PerceiverSet {
@@ -242,7 +242,7 @@ impl PerceiverSet {
 
     /// What the embedder's cosines mean, for the tracker.
     #[must_use]
-    pub fn gates(&self) -> Option<CosineGates> {
+    pub fn gates(&self) -> Option<GatingThresholds> {
         let embedder = self.faces.as_ref()?.embedder.as_ref()?;
         Some(embedder.kind.gates())
     }
@@ -260,13 +260,13 @@ impl PerceiverSet {
     pub fn turn_finder(
         &self,
         source: &SourceId,
-        state: Option<TurnFinderState>,
-    ) -> Result<Option<TurnFinder>, PerceiveError> {
+        state: Option<TurnSegmenterState>,
+    ) -> Result<Option<TurnSegmenter>, PerceiveError> {
         let Some(activity) = self.voice_activity()? else { return Ok(None) };
         let settings = self.config.voice.clone();
         Ok(Some(match state {
-            Some(state) => TurnFinder::resume(settings, activity, state),
-            None => TurnFinder::new(source.clone(), settings, activity),
+            Some(state) => TurnSegmenter::resume(settings, activity, state),
+            None => TurnSegmenter::new(source.clone(), settings, activity),
         }))
     }
 
@@ -322,7 +322,7 @@ impl PerceiverSet {
         Ok(Perceivers {
             faces,
             objects,
-            unsearched: Seldom::default(),
+            unsearched: RateLimitedLog::default(),
             ignored,
             calibrated,
             voice,
@@ -342,7 +342,7 @@ impl PerceiverSet {
 
     /// An embedder that does not embed anew what a worker of this set has heard.
     fn remembering(&self, embedder: Box<dyn SpeakerEmbedder>) -> Box<dyn SpeakerEmbedder> {
-        Box::new(Remembering::new(embedder, Arc::clone(&self.heard)))
+        Box::new(CachedEmbedder::new(embedder, Arc::clone(&self.heard)))
     }
 
     /// Loads a recogniser of words; `None` when none runs.
@@ -535,15 +535,15 @@ fn open_embedder(
         } else {
             Box::new(Eres2NetV2::open(&file.path, device, config.voice.precision)?)
         };
-    Ok(if config.voice.normalise { Box::new(Levelled::new(embedder)) } else { embedder })
+    Ok(if config.voice.normalise { Box::new(Normalised::new(embedder)) } else { embedder })
 }
 
 /// When one voice follows another, to the network that looks for it; to GE2E's measure where nobody measured it.
-fn changes(finder: Option<&ModelFile>, threshold: f32) -> (SplitSettings, JointSettings) {
+fn changes(finder: Option<&ModelFile>, threshold: f32) -> (SplitSettings, ReclusterSettings) {
     let measured = finder.and_then(|file| file.thresholds.as_ref()).and_then(|known| known.changes);
     match measured {
-        Some(network) => (SplitSettings::of(&network, threshold), JointSettings::of(&network)),
-        None => (SplitSettings { threshold, ..Default::default() }, JointSettings::default()),
+        Some(network) => (SplitSettings::of(&network, threshold), ReclusterSettings::of(&network)),
+        None => (SplitSettings { threshold, ..Default::default() }, ReclusterSettings::default()),
     }
 }
 
@@ -560,7 +560,7 @@ pub struct Perceivers {
     faces: Option<FaceAnalyser>,
     objects: Option<Box<dyn ObjectDetector>>,
     /// Frames in which things could not be looked for.
-    unsearched: Seldom,
+    unsearched: RateLimitedLog,
     /// Labels that are no things.
     ignored: Vec<String>,
     calibrated: Arc<Calibrations>,
@@ -576,7 +576,7 @@ pub struct Perceivers {
     /// Compares mouths with sound.
     speaker: Option<Box<dyn ActiveSpeaker>>,
     split: SplitSettings,
-    joint: JointSettings,
+    joint: ReclusterSettings,
     /// When a short reply is somebody's of its clip; `None`: never.
     short: Option<ShortSettings>,
     min_embed_secs: f64,
@@ -592,7 +592,11 @@ impl Perceivers {
     /// # Errors
     /// When the picture cannot be decoded or a model of faces cannot run. Things that could not be looked for are left
     /// out of that frame.
-    pub fn frame(&mut self, frame: &Frame, looks: &Looks) -> Result<Analysed, PerceiveError> {
+    pub fn frame(
+        &mut self,
+        frame: &Frame,
+        looks: &DetectionPlan,
+    ) -> Result<Analysed, PerceiveError> {
         let memory = std::mem::take(&mut self.memory);
         let (picture, jpeg) = self.stages.time(Stage::Picture, || pixels(frame, memory))?;
         let thumbnail = Thumbnail::of(&picture);
@@ -616,14 +620,14 @@ impl Perceivers {
         Frame { source, at, .. }: &Frame,
         picture: &RgbImage,
         thumbnail: &Thumbnail,
-        look: &FaceLook,
+        look: &FaceDetectionMode,
     ) -> Result<(FrameFaces, bool), PerceiveError> {
         let none = || FrameFaces::none(source, *at, picture.dimensions());
         let change = match look {
-            FaceLook::Always => None,
-            FaceLook::AfterCut(before) if before.is_of_another_scene(thumbnail) => None,
-            FaceLook::AfterCut(_) => return Ok((none(), false)),
-            FaceLook::WhereChanged(scene) => match scene.change(thumbnail) {
+            FaceDetectionMode::Always => None,
+            FaceDetectionMode::AfterCut(before) if before.is_of_another_scene(thumbnail) => None,
+            FaceDetectionMode::AfterCut(_) => return Ok((none(), false)),
+            FaceDetectionMode::WhereChanged(scene) => match scene.change(thumbnail) {
                 Some(change) => Some(change),
                 None => return Ok((none(), true)),
             },
@@ -780,10 +784,10 @@ impl Perceivers {
         stages.time(Stage::Voice, || {
             let turns = match (&mut self.splitter, &mut self.voice) {
                 (Some(finder), Some(voice)) => {
-                    part_jointly(turns, finder.as_mut(), Some(voice.as_mut()), least, &settings)?
+                    recluster(turns, finder.as_mut(), Some(voice.as_mut()), least, &settings)?
                 }
                 (Some(only), None) | (None, Some(only)) => {
-                    part_jointly(turns, only.as_mut(), None, least, &settings)?
+                    recluster(turns, only.as_mut(), None, least, &settings)?
                 }
                 (None, None) => turns,
             };

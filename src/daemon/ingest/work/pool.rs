@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::perceivers::{Analysed, Calibrations, PerceiverSet, Perceivers, Recogniser};
-use super::yielding::Courtesy;
+use super::yielding::YieldPolicy;
 use super::{Deadlines, Kind, Lane, Places, Queue, Task, Waiting};
 use crate::daemon::ingest::metrics::gauges::Gauges;
-use crate::daemon::ingest::stage::detection_schedule::Looks;
+use crate::daemon::ingest::stage::detection_schedule::DetectionPlan;
 use crate::daemon::ingest::stage::mouths::Scores;
 use crate::ids::SourceId;
 use crate::media::Frame;
@@ -71,7 +71,7 @@ impl Pool {
         set: &Arc<PerceiverSet>,
         told: Calibrations,
         (workers, live): (usize, bool),
-        courtesy: &Courtesy,
+        courtesy: &YieldPolicy,
         gauges: &Gauges,
     ) -> Result<Self, PerceiveError> {
         let workers = workers.max(1);
@@ -252,7 +252,7 @@ impl JobQueue {
 
     /// Looks for faces and things in a frame, as far as it `looks`.
     #[must_use]
-    pub fn frame(&self, frame: Frame, looks: Looks) -> Pending<Analysed> {
+    pub fn frame(&self, frame: Frame, looks: DetectionPlan) -> Pending<Analysed> {
         let source = frame.source.clone();
         let work = move |worker: &mut Perceivers| worker.frame(&frame, &looks);
         self.put(Task::new(Kind::Frame, &source, work))
@@ -271,7 +271,7 @@ impl JobQueue {
         self.0.jobs.put(task.kind(), task);
     }
 
-    /// Hears the turns of one microphone and clip again, all at once: see [`crate::perceive::voice::part_jointly`].
+    /// Hears the turns of one microphone and clip again, all at once: see [`crate::perceive::voice::recluster`].
     #[must_use]
     pub fn again(&self, turns: Vec<SpeechTurn>) -> Pending<Vec<SpeechTurn>> {
         let source = turns.first().map_or_else(|| SourceId::new(""), |turn| turn.source.clone());

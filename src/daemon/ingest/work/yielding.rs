@@ -7,14 +7,14 @@ use std::time::Duration;
 
 /// How many questions are being answered: workers step aside for them.
 #[derive(Clone, Debug, Default)]
-pub struct Courtesy(Arc<AtomicUsize>);
+pub struct YieldPolicy(Arc<AtomicUsize>);
 
-impl Courtesy {
+impl YieldPolicy {
     /// Counts a question until the guard is dropped.
     #[must_use]
-    pub fn question(&self) -> CourtesyGuard {
+    pub fn question(&self) -> YieldGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
-        CourtesyGuard(Arc::clone(&self.0))
+        YieldGuard(Arc::clone(&self.0))
     }
 
     /// Waits while questions are being answered, at most a few milliseconds per job.
@@ -30,9 +30,9 @@ impl Courtesy {
 
 /// A question in flight.
 #[derive(Debug)]
-pub struct CourtesyGuard(Arc<AtomicUsize>);
+pub struct YieldGuard(Arc<AtomicUsize>);
 
-impl Drop for CourtesyGuard {
+impl Drop for YieldGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

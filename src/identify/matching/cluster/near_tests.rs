@@ -1,7 +1,7 @@
 //! Grouping with the galleries that come near is grouping with all of them.
 
 use super::{Item, group};
-use crate::identify::matching::centroids::{Centres, NEAR, Owner};
+use crate::identify::matching::centroids::{Centroids, NEAR, Owner};
 use crate::identify::matching::gallery::{Gallery, Probe};
 use crate::identify::testing::calibrated;
 use crate::ids::{EntityId, EntityKind, ModelHash};
@@ -56,7 +56,7 @@ proptest! {
         let thresholds = if voices { thresholds } else { thresholds.of_views() };
         let galleries: Vec<Arc<Gallery>> =
             people.iter().zip(0_u32..).map(|(of, number)| gallery(number, of, &noises)).collect();
-        let mut centres = Centres::default();
+        let mut centres = Centroids::default();
         for gallery in &galleries {
             let owner = Owner { head: gallery.entity, person: None };
             centres.put(Arc::clone(gallery), owner);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::FaceError;
 use crate::ids::ModelHash;
-use crate::perceive::track::CosineGates;
+use crate::perceive::track::GatingThresholds;
 use crate::percept::Embedding;
 use crate::runtime::onnx::{self, Device, RuntimeError, Session};
 use align::Template;
@@ -36,7 +36,7 @@ pub trait FaceEmbedder: Send {
     fn embed(&mut self, chips: &[RgbImage]) -> Result<Vec<RawEmbedding>, FaceError>;
 
     /// Cosines at which a tracker may trust this model within one scene.
-    fn gates(&self) -> CosineGates;
+    fn gates(&self) -> GatingThresholds;
 
     /// Norm up to which an embedding is of nobody; `None` where norms tell nothing of a face, or nobody measured it.
     fn min_norm(&self) -> Option<f32> {
@@ -76,14 +76,14 @@ impl EmbedderKind {
         [Self::MobileFaceNet.template(), Self::FaceApi.template()]
     }
 
-    /// See [`CosineGates`]; measured on labelled recordings at 5 frames per second, a face against the mean
+    /// See [`GatingThresholds`]; measured on labelled recordings at 5 frames per second, a face against the mean
     /// of five: FaceApi same person from 0.943
     /// (5 %: 0.977), others up to 0.923; MobileFaceNet same from 0.60 (5 %: 0.82), others up to 0.27.
     #[must_use]
-    pub fn gates(self) -> CosineGates {
+    pub fn gates(self) -> GatingThresholds {
         match self {
-            Self::MobileFaceNet | Self::ArcFace => CosineGates { same: 0.5, differ: 0.3 },
-            Self::FaceApi => CosineGates { same: 0.945, differ: 0.93 },
+            Self::MobileFaceNet | Self::ArcFace => GatingThresholds { same: 0.5, differ: 0.3 },
+            Self::FaceApi => GatingThresholds { same: 0.945, differ: 0.93 },
         }
     }
 
@@ -154,7 +154,7 @@ impl FaceEmbedder for OnnxEmbedder {
         self.template
     }
 
-    fn gates(&self) -> CosineGates {
+    fn gates(&self) -> GatingThresholds {
         self.kind.gates()
     }
 

@@ -59,12 +59,12 @@ const MARGIN: usize = 2;
 
 /// The part of a picture that shows something new, in cells of a thumbnail.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct MotionRoi {
     columns: Range<usize>,
     rows: Range<usize>,
 }
 
-impl Change {
+impl MotionRoi {
     fn of(column: usize, row: usize) -> Self {
         Self { columns: column..column + 1, rows: row..row + 1 }
     }
@@ -91,22 +91,22 @@ impl Change {
 
 /// The scene of one camera without anybody in it; cheap to clone. Its state goes into checkpoints.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Backdrop {
+pub struct BackgroundModel {
     /// One per cell of a thumbnail; empty before the first.
     cells: Arc<Vec<Cell>>,
 }
 
-impl Backdrop {
+impl BackgroundModel {
     /// Where the picture shows another scene; `None` where it is as it was in every cell.
     #[must_use]
-    pub fn change(&self, picture: &Thumbnail) -> Option<Change> {
+    pub fn change(&self, picture: &Thumbnail) -> Option<MotionRoi> {
         let ((columns, rows), luma) = (Thumbnail::GRID, picture.cells());
         if self.cells.len() != luma.len() {
-            return Some(Change { columns: 0..columns, rows: 0..rows });
+            return Some(MotionRoi { columns: 0..columns, rows: 0..rows });
         }
         let cells = self.cells.iter().zip(luma).enumerate();
         let new = cells.filter(|(_, (cell, luma))| !cell.shows(**luma));
-        new.map(|(at, _)| Change::of(at % columns, at / columns)).reduce(Change::and)
+        new.map(|(at, _)| MotionRoi::of(at % columns, at / columns)).reduce(MotionRoi::and)
     }
 
     /// Takes in the next picture in which nobody is.
@@ -149,8 +149,8 @@ mod tests {
         Thumbnail::of(&picture)
     }
 
-    fn of_empty_room(frames: u32) -> Backdrop {
-        let mut backdrop = Backdrop::default();
+    fn of_empty_room(frames: u32) -> BackgroundModel {
+        let mut backdrop = BackgroundModel::default();
         for frame in 0..frames {
             backdrop.learn(&room(frame, 24, |_, _| None));
         }
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_noisy_camera_before_an_empty_room_shows_nothing_new() {
-        let mut backdrop = Backdrop::default();
+        let mut backdrop = BackgroundModel::default();
         assert!(backdrop.change(&room(0, 24, |_, _| None)).is_some(), "nothing is known yet");
         for frame in 0..50 {
             backdrop.learn(&room(frame, 24, |_, _| None));
@@ -197,7 +197,7 @@ mod tests {
                     .then(|| noise(x / 2, y / 2, frame, 256))
             }
         };
-        let mut backdrop = Backdrop::default();
+        let mut backdrop = BackgroundModel::default();
         for frame in 0..60 {
             backdrop.learn(&room(frame, 8, screen(frame)));
         }

@@ -11,7 +11,7 @@ use crate::time::Span;
 const MODEL: ModelHash = ModelHash([7; 32]);
 
 fn settings() -> TrackerSettings {
-    let gates = Some(CosineGates { same: 0.5, differ: 0.3 });
+    let gates = Some(GatingThresholds { same: 0.5, differ: 0.3 });
     TrackerSettings { min_score: 0.6, max_lost_secs: 2.0, step_secs: 0.2, gates }
 }
 

@@ -27,7 +27,7 @@ const LATELY_SECS: f64 = 2.0;
 
 /// Leaves out turns that another microphone heard better, or that it told with the clip before ([`lately`]). Order is kept.
 #[must_use]
-pub fn heard_once(turns: Vec<SpeechTurn>, told: &[SpeechTurn]) -> Vec<SpeechTurn> {
+pub fn deduplicate_microphones(turns: Vec<SpeechTurn>, told: &[SpeechTurn]) -> Vec<SpeechTurn> {
     let mut all = turns.iter().chain(told).map(|turn| &turn.source);
     let first = all.next();
     if all.all(|source| Some(source) == first) {
@@ -145,8 +145,10 @@ mod tests {
 
     #[test]
     fn the_same_voice_on_two_microphones_is_one_turn() {
-        let kept =
-            heard_once(vec![turn("far", 1.12, 3.0, 7, 0.05), turn("near", 1.0, 3.0, 7, 0.4)], &[]);
+        let kept = deduplicate_microphones(
+            vec![turn("far", 1.12, 3.0, 7, 0.05), turn("near", 1.0, 3.0, 7, 0.4)],
+            &[],
+        );
         assert_eq!(kept.len(), 1);
         assert_eq!(kept[0].source, SourceId::new("near"));
     }
@@ -154,20 +156,20 @@ mod tests {
     #[test]
     fn two_people_at_once_on_two_microphones_are_two_turns() {
         let turns = vec![turn("a", 1.0, 3.0, 7, 0.4), turn("b", 1.1, 3.0, 8, 0.3)];
-        assert_eq!(heard_once(turns.clone(), &[]), turns);
+        assert_eq!(deduplicate_microphones(turns.clone(), &[]), turns);
     }
 
     #[test]
     fn a_long_turn_is_not_dropped_for_a_short_one() {
         let turns = vec![turn("a", 1.0, 8.0, 7, 0.1), turn("b", 1.0, 2.0, 7, 0.4)];
-        assert_eq!(heard_once(turns, &[]).len(), 2);
+        assert_eq!(deduplicate_microphones(turns, &[]).len(), 2);
     }
 
     #[test]
     fn one_microphone_keeps_all_its_turns() {
         let turns = vec![turn("a", 1.0, 3.0, 7, 0.4), turn("a", 1.0, 3.0, 7, 0.1)];
-        assert_eq!(heard_once(turns.clone(), &[]), turns);
-        assert_eq!(heard_once(turns.clone(), &turns[..1]), turns);
+        assert_eq!(deduplicate_microphones(turns.clone(), &[]), turns);
+        assert_eq!(deduplicate_microphones(turns.clone(), &turns[..1]), turns);
     }
 
     #[test]
@@ -181,8 +183,8 @@ mod tests {
         let goes_on = turn("near", 26.95, 9.0, 7, 0.4);
         let same_microphone = turn("far", 27.0, 3.1, 7, 0.4);
         let turns = vec![near, other, goes_on, same_microphone];
-        assert_eq!(heard_once(turns.clone(), &told), turns[1..], "it is told already");
+        assert_eq!(deduplicate_microphones(turns.clone(), &told), turns[1..], "it is told already");
         // nothing of it is new where it is alone, too
-        assert!(heard_once(turns[..1].to_vec(), &told).is_empty());
+        assert!(deduplicate_microphones(turns[..1].to_vec(), &told).is_empty());
     }
 }

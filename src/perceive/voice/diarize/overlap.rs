@@ -271,7 +271,7 @@ pub(in crate::perceive::voice) fn runs(values: impl Iterator<Item = bool>) -> Ve
 
 /// Parts the second turns of overlaps (which follow their first ones) from all others.
 #[must_use]
-pub fn take_seconds(turns: Vec<SpeechTurn>) -> (Vec<SpeechTurn>, Vec<SpeechTurn>) {
+pub fn split_overlapped_speakers(turns: Vec<SpeechTurn>) -> (Vec<SpeechTurn>, Vec<SpeechTurn>) {
     let (mut firsts, mut seconds): (Vec<SpeechTurn>, Vec<SpeechTurn>) = (Vec::new(), Vec::new());
     for turn in turns {
         let is_second = firsts
@@ -285,7 +285,7 @@ pub fn take_seconds(turns: Vec<SpeechTurn>) -> (Vec<SpeechTurn>, Vec<SpeechTurn>
 /// Puts the second turns of overlaps (of one microphone and clip) beside the others, each with a voice. One that is no other than
 /// the first one's, or of which nothing is known, is left out.
 ///
-/// Where the clip's voices were told apart by hearing it again ([`crate::perceive::voice::part_jointly`]), the second is the nearest other
+/// Where the clip's voices were told apart by hearing it again ([`crate::perceive::voice::recluster`]), the second is the nearest other
 /// of them. Else its voice is what it had alone in its turn, or that of the nearest turn which is clearly another than the
 /// first one's: by a cosine below `unlike`.
 #[must_use]
@@ -444,7 +444,7 @@ mod tests {
         assert!(voices[1].cosine(&voices[0]).unwrap() > 0.999, "who speaks more comes first");
         assert!(voices[2].cosine(&voices[3]).unwrap() > 0.999);
         assert!(turns[2].words.is_some() && turns[1].words.is_none());
-        let (firsts, seconds) = take_seconds(turns.clone());
+        let (firsts, seconds) = split_overlapped_speakers(turns.clone());
         assert_eq!((firsts.len(), seconds.len()), (3, 1));
         assert_eq!(settle(firsts, seconds, 0.66), turns);
         // without separation nothing is heard twice
@@ -472,7 +472,7 @@ mod tests {
         );
         assert_eq!(turns.len(), 4);
         assert_eq!(turns[2].embedding, None);
-        let (firsts, seconds) = take_seconds(turns.clone());
+        let (firsts, seconds) = split_overlapped_speakers(turns.clone());
         assert_eq!(settle(firsts.clone(), seconds.clone(), 0.66).len(), 3, "nobody else is there");
         let mut other = turns[0].clone();
         other.span = Span::new(Timestamp::EPOCH.plus_secs(9.0), Timestamp::EPOCH.plus_secs(12.0));
@@ -483,14 +483,14 @@ mod tests {
         assert_eq!(at(&settled[2]), (3.0, 3.6));
         // one person's echo is no second voice
         turns[2].embedding = turns[0].embedding.clone();
-        let (firsts, seconds) = take_seconds(turns);
+        let (firsts, seconds) = split_overlapped_speakers(turns);
         assert_eq!(settle(firsts, seconds, 0.66).len(), 3);
     }
 
     #[test]
     fn where_two_were_told_apart_the_second_is_the_other_one() {
         let scene = [(0.9, true, false, 300), (0.5, true, true, 100), (0.1, false, true, 200)];
-        let (mut firsts, seconds) = take_seconds(parted(&scene, true));
+        let (mut firsts, seconds) = split_overlapped_speakers(parted(&scene, true));
         for (turn, number) in firsts.iter_mut().zip([0, 0, 1]) {
             turn.distinct = Some(number);
         }

@@ -3,99 +3,27 @@
 //! A telephone or a far microphone makes all voices alike. The borders at which [`crate::perceive::voice::split_by_speaker`]
 //! parts a turn and the thresholds of identity are set for near voices and never reached there, so that two
 //! people come out as one. What still differs is seen only from all of a clip's speech together: its
-//! windows fall into heaps, each far closer to its own middle than to the others' ([`heaps`]). Where they do, the
-//! turns are cut anew along the heaps (Viterbi smoothing, as VBx's resegmentation, Landini et al. 2022,
+//! windows fall into clusters, each far closer to its own middle than to the others' ([`clusters`]). Where they do, the
+//! turns are cut anew along the clusters (Viterbi smoothing, as VBx's resegmentation, Landini et al. 2022,
 //! arXiv 2012.14952, with cosines in place of PLDA scores) and marked as told apart. Short windows may then
-//! be looked at where one voice may follow another ([`fine`]).
+//! be looked at where one voice may follow another ([`resegment`]).
 //!
 //! Near voices are left to the thresholds, which know them again.
 
-mod fine;
-mod heaps;
+mod clusters;
 mod pauses;
+mod resegment;
+mod segment;
 
-use heaps::Run;
+use clusters::Run;
+pub use segment::ReclusterSettings;
+use segment::{SpeechSegment, steps};
 
 use crate::media::SAMPLE_RATE;
-use crate::models::thresholds::Changes;
-use crate::perceive::voice::embed::cache::{HOP_SECS, WINDOW_SECS};
 use crate::perceive::voice::segment::turns::STEP;
 use crate::perceive::voice::{SpeakerEmbedder, VoiceError};
 use crate::percept::{Embedding, SpeechTurn};
 use crate::time::Span;
-
-/// When a channel is poor, and how many people's its speech is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JointSettings {
-    /// A channel with so much less above 4.3 kHz than in the telephone's band is narrow, dB.
-    pub narrow_db: f32,
-    /// Speech quieter than this comes from far, dB relative to full scale.
-    pub far_dbfs: f32,
-    /// Length of a window, seconds.
-    pub window_secs: f64,
-    /// From one window to the next, seconds.
-    pub step_secs: f64,
-    /// What a change of voice costs, in windows of mean clearness.
-    pub switch_penalty: f32,
-    /// Two heaps are two people from this clearness on: how much nearer the windows are to their own middle
-    /// than to the other, as a share of how far they are from their own.
-    pub clearness: f32,
-    /// Each of them speaks at least this long, seconds.
-    pub min_voice_secs: f64,
-    /// And, of every two, at least this share of what both speak.
-    pub min_share: f64,
-    /// At most so many voices are told apart.
-    pub most_voices: u8,
-    /// Three heaps and more are so many people from this clearness of every two of them on, after what so little speech
-    /// shows by chance was taken off: a third that is none costs more trust than one that is missed.
-    pub further_clearness: f32,
-    /// So many short windows are looked at around pauses and borders, once the voices are known, per second of sound from
-    /// far; each takes half as long as one of `window_secs`, of which there are five. To a network that [hears parts at
-    /// once](SpeakerEmbedder::hears_parts_at_once) they cost nothing: it looks everywhere. To others a narrow band tells too
-    /// little in so short a time. 0: none.
-    pub fine_per_sec: f64,
-}
-
-impl JointSettings {
-    /// With what the network that looks for changes needs.
-    #[must_use]
-    pub fn of(network: &Changes) -> Self {
-        Self {
-            clearness: network.clearness,
-            further_clearness: network.further_clearness,
-            switch_penalty: network.switch_penalty,
-            ..Self::default()
-        }
-    }
-}
-
-impl Default for JointSettings {
-    /// Set on LibriSpeech voices alone and in pairs, clean, through a telephone's band and in a room; the
-    /// three recordings of the diarization figures were known when the limits were chosen.
-    fn default() -> Self {
-        Self {
-            narrow_db: -40.0,
-            far_dbfs: -33.0,
-            window_secs: WINDOW_SECS,
-            step_secs: HOP_SECS,
-            switch_penalty: 1.5,
-            clearness: 0.87,
-            min_voice_secs: 3.0,
-            min_share: 0.25,
-            most_voices: 4,
-            further_clearness: 0.87,
-            fine_per_sec: 10.0,
-        }
-    }
-}
-
-/// Sound without a hole: one turn, or parts of one that follow each other.
-struct Stretch {
-    span: Span,
-    sound: Vec<f32>,
-    turns: Vec<SpeechTurn>,
-    windows: Vec<Embedding>,
-}
 
 /// Hears the turns of one microphone in one clip (in time order) again and parts the voices; gives them back
 /// as they are over a good channel, or where one person speaks.
@@ -105,14 +33,14 @@ struct Stretch {
 ///
 /// # Errors
 /// What the embedders give.
-pub fn part_jointly(
+pub fn recluster(
     turns: Vec<SpeechTurn>,
     finder: &mut dyn SpeakerEmbedder,
     voice: Option<&mut dyn SpeakerEmbedder>,
     min_embed_secs: f64,
-    settings: &JointSettings,
+    settings: &ReclusterSettings,
 ) -> Result<Vec<SpeechTurn>, VoiceError> {
-    if !is_poor(&turns, settings) {
+    if !is_far_or_narrowband(&turns, settings) {
         return Ok(turns);
     }
     // In its place in the turn a short window tells enough over a narrow band, too.
@@ -124,16 +52,16 @@ pub fn part_jointly(
     for stretch in &mut stretches {
         stretch.windows = finder.embed_windows(&stretch.sound, window, hop)?;
     }
-    let Some(told) = heaps::find(&stretches, settings) else {
+    let Some(told) = clusters::find(&stretches, settings) else {
         return Ok(stretches.into_iter().flat_map(|stretch| stretch.turns).collect());
     };
     let mut found: Vec<Vec<Run>> = stretches
         .iter()
         .zip(&told.states)
-        .map(|(stretch, states)| heaps::runs(states, stretch.sound.len(), window, hop))
+        .map(|(stretch, states)| clusters::runs(states, stretch.sound.len(), window, hop))
         .collect();
     if is_fine {
-        fine::refine(&mut found, &stretches, &told, finder, settings)?;
+        resegment::refine(&mut found, &stretches, &told, finder, settings)?;
     }
     let embedder: &mut dyn SpeakerEmbedder = match voice {
         Some(voice) => voice,
@@ -187,7 +115,7 @@ fn voice_of_number(turns: &[SpeechTurn], voiced: &[usize], turn: &SpeechTurn) ->
 
 /// Whether the speech comes over a narrow band or from far, and there is enough of it to hear it again.
 #[must_use]
-pub fn is_poor(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
+pub fn is_far_or_narrowband(turns: &[SpeechTurn], settings: &ReclusterSettings) -> bool {
     let spoken: f64 = turns.iter().map(|turn| turn.speech_secs).sum();
     if spoken < 2.0 * settings.min_voice_secs {
         return false;
@@ -200,7 +128,7 @@ pub fn is_poor(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
 }
 
 /// Whether the speech comes over a narrow band, as a telephone's.
-fn is_narrow(turns: &[SpeechTurn], settings: &JointSettings) -> bool {
+fn is_narrow(turns: &[SpeechTurn], settings: &ReclusterSettings) -> bool {
     band_ratio_db(turns) < f64::from(settings.narrow_db)
 }
 
@@ -238,8 +166,8 @@ fn band_ratio_db(turns: &[SpeechTurn]) -> f64 {
 }
 
 /// Turns that follow each other without a hole, as one sound.
-fn stretches(turns: Vec<SpeechTurn>) -> Vec<Stretch> {
-    let mut found: Vec<Stretch> = Vec::new();
+fn stretches(turns: Vec<SpeechTurn>) -> Vec<SpeechSegment> {
+    let mut found: Vec<SpeechSegment> = Vec::new();
     for turn in turns {
         match found.last_mut() {
             Some(last) if turn.span.start.secs_since(last.span.end).abs() < 0.001 => {
@@ -247,7 +175,7 @@ fn stretches(turns: Vec<SpeechTurn>) -> Vec<Stretch> {
                 last.span.end = turn.span.end;
                 last.turns.push(turn);
             }
-            _ => found.push(Stretch {
+            _ => found.push(SpeechSegment {
                 span: turn.span,
                 sound: turn.sound.to_vec(),
                 turns: vec![turn],
@@ -258,7 +186,7 @@ fn stretches(turns: Vec<SpeechTurn>) -> Vec<Stretch> {
     found
 }
 
-impl Stretch {
+impl SpeechSegment {
     /// Samples that are two voices at once.
     fn overlaps(&self) -> Vec<(usize, usize)> {
         let mut at = 0;
@@ -358,10 +286,6 @@ fn around(
     found
 }
 
-fn steps(secs: f64) -> usize {
-    (secs * f64::from(SAMPLE_RATE) / STEP as f64).round() as usize
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -418,11 +342,11 @@ mod tests {
     }
 
     fn heard(turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
-        heard_with(turns, &JointSettings::default())
+        heard_with(turns, &ReclusterSettings::default())
     }
 
-    fn heard_with(turns: Vec<SpeechTurn>, settings: &JointSettings) -> Vec<SpeechTurn> {
-        part_jointly(turns, &mut ByPitch, None, 0.6, settings).unwrap()
+    fn heard_with(turns: Vec<SpeechTurn>, settings: &ReclusterSettings) -> Vec<SpeechTurn> {
+        recluster(turns, &mut ByPitch, None, 0.6, settings).unwrap()
     }
 
     /// The turn with these samples silent, which voice activity heard.
@@ -482,9 +406,9 @@ mod tests {
         assert!((secs(found[2].span.start) - 9.0).abs() < 0.3);
         assert!(found.iter().all(|turn| turn.distinct.is_some() && turn.embedding.is_some()));
         // no more than may be
-        let two = JointSettings { most_voices: 2, ..JointSettings::default() };
+        let two = ReclusterSettings { most_voices: 2, ..ReclusterSettings::default() };
         assert_eq!(numbers(&heard_with(turns.clone(), &two)).len(), 2);
-        let one = JointSettings { most_voices: 1, ..JointSettings::default() };
+        let one = ReclusterSettings { most_voices: 1, ..ReclusterSettings::default() };
         assert_eq!(heard_with(turns.clone(), &one), turns);
     }
 

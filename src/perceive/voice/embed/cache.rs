@@ -26,9 +26,9 @@ type Key = (ModelHash, usize, usize, [u8; 32]);
 
 /// Vectors of the sound that was heard last; shared by all workers.
 #[derive(Debug, Default)]
-pub struct Heard(Mutex<VecDeque<(Key, Vec<Embedding>)>>);
+pub struct EmbeddingCache(Mutex<VecDeque<(Key, Vec<Embedding>)>>);
 
-impl Heard {
+impl EmbeddingCache {
     fn get(&self, key: &Key) -> Option<Vec<Embedding>> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         kept.iter().find(|(known, _)| known == key).map(|(_, vectors)| vectors.clone())
@@ -45,20 +45,20 @@ impl Heard {
 }
 
 /// An embedder that looks first whether windows were embedded before.
-pub struct Remembering {
+pub struct CachedEmbedder {
     inner: Box<dyn SpeakerEmbedder>,
-    heard: Arc<Heard>,
+    heard: Arc<EmbeddingCache>,
 }
 
-impl Remembering {
+impl CachedEmbedder {
     /// `inner`, with what all workers have heard.
     #[must_use]
-    pub fn new(inner: Box<dyn SpeakerEmbedder>, heard: Arc<Heard>) -> Self {
+    pub fn new(inner: Box<dyn SpeakerEmbedder>, heard: Arc<EmbeddingCache>) -> Self {
         Self { inner, heard }
     }
 }
 
-impl SpeakerEmbedder for Remembering {
+impl SpeakerEmbedder for CachedEmbedder {
     fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
         self.inner.embed(sound)
     }
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn what_one_worker_heard_another_need_not_embed() {
-        let heard = Arc::new(Heard::default());
-        let worker = || Remembering::new(Box::new(Counts(0.0)), Arc::clone(&heard));
+        let heard = Arc::new(EmbeddingCache::default());
+        let worker = || CachedEmbedder::new(Box::new(Counts(0.0)), Arc::clone(&heard));
         let (mut one, mut other) = (worker(), worker());
         let sound: Vec<f32> = (0..100).map(|n| n as f32).collect();
         let first = one.embed_windows(&sound, 10, 10).unwrap();
@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn what_was_heard_long_ago_goes() {
-        let heard = Arc::new(Heard::default());
-        let mut worker = Remembering::new(Box::new(Counts(0.0)), Arc::clone(&heard));
+        let heard = Arc::new(EmbeddingCache::default());
+        let mut worker = CachedEmbedder::new(Box::new(Counts(0.0)), Arc::clone(&heard));
         for n in 0..10 {
             worker.embed_windows(&vec![n as f32; MOST / 4], 1, 1).unwrap();
         }

@@ -314,7 +314,7 @@ mod tests {
     use std::slice::from_ref;
 
     use super::*;
-    use crate::perceive::voice::Levelled;
+    use crate::perceive::voice::Normalised;
     use crate::perceive::voice::bench::model;
     use crate::perceive::voice::embed::eres2netv2::layout::uniform;
     use crate::runtime::tiny::mean_squares;
@@ -496,7 +496,7 @@ mod tests {
         let mut plain = open(&net).unwrap();
         let apart = distance(&plain.embed(&near).unwrap(), &plain.embed(&far).unwrap());
         assert!(apart > 1e-2, "the floor is felt: {apart}");
-        let mut levelled = Levelled::new(Box::new(plain));
+        let mut levelled = Normalised::new(Box::new(plain));
         let near_vector = levelled.embed(&near).unwrap();
         let far_vector = levelled.embed(&far).unwrap();
         assert!(distance(&near_vector, &far_vector) < 1e-4);

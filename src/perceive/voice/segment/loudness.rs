@@ -18,11 +18,11 @@ const MOST_GAIN_DB: f64 = 30.0;
 const SILENCE_DBFS: f64 = -90.0;
 
 /// An embedder that hears everything at one loudness.
-pub struct Levelled {
+pub struct Normalised {
     inner: Box<dyn SpeakerEmbedder>,
 }
 
-impl Levelled {
+impl Normalised {
     /// Puts the levelling before `inner`.
     #[must_use]
     pub fn new(inner: Box<dyn SpeakerEmbedder>) -> Self {
@@ -30,7 +30,7 @@ impl Levelled {
     }
 }
 
-impl SpeakerEmbedder for Levelled {
+impl SpeakerEmbedder for Normalised {
     fn embed(&mut self, sound: &[f32]) -> Result<Embedding, VoiceError> {
         self.inner.embed(&levelled(sound))
     }

@@ -11,7 +11,7 @@ const HYSTERESIS: f32 = 0.15;
 
 /// A run of speech, in frames of 32 ms since the start: `[start, end)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stretch {
+pub struct SpeechSegment {
     /// First frame of speech.
     pub start: u64,
     /// First frame after the last one of speech.
@@ -24,7 +24,7 @@ pub struct Segmenter {
     threshold: f32,
     min_silence: u64,
     frame: u64,
-    open: Option<Stretch>,
+    open: Option<SpeechSegment>,
     speaking: bool,
 }
 
@@ -43,7 +43,7 @@ impl Segmenter {
     }
 
     /// Takes the next frame's probability; gives the stretch that this frame ends.
-    pub fn push(&mut self, probability: f32) -> Option<Stretch> {
+    pub fn push(&mut self, probability: f32) -> Option<SpeechSegment> {
         let frame = self.frame;
         self.frame += 1;
         self.speaking = if self.speaking {
@@ -52,7 +52,7 @@ impl Segmenter {
             probability >= self.threshold
         };
         if self.speaking {
-            self.open.get_or_insert(Stretch { start: frame, end: frame }).end = frame + 1;
+            self.open.get_or_insert(SpeechSegment { start: frame, end: frame }).end = frame + 1;
             return None;
         }
         let ended = self.open.filter(|open| self.frame - open.end >= self.min_silence);
@@ -63,14 +63,14 @@ impl Segmenter {
     }
 
     /// Ends the open stretch, whatever follows.
-    pub fn flush(&mut self) -> Option<Stretch> {
+    pub fn flush(&mut self) -> Option<SpeechSegment> {
         self.speaking = false;
         self.open.take()
     }
 
     /// The stretch that has begun and not ended.
     #[must_use]
-    pub fn open(&self) -> Option<Stretch> {
+    pub fn open(&self) -> Option<SpeechSegment> {
         self.open
     }
 
@@ -92,12 +92,12 @@ impl Segmenter {
 mod tests {
     use super::*;
 
-    fn stretches(probabilities: &[f32]) -> Vec<Stretch> {
+    fn stretches(probabilities: &[f32]) -> Vec<SpeechSegment> {
         let mut segmenter = Segmenter::new(&VoicePerception {
             min_silence_secs: 0.096,
             ..VoicePerception::default()
         });
-        let mut found: Vec<Stretch> =
+        let mut found: Vec<SpeechSegment> =
             probabilities.iter().filter_map(|p| segmenter.push(*p)).collect();
         found.extend(segmenter.flush());
         found
@@ -106,11 +106,11 @@ mod tests {
     #[test]
     fn a_short_pause_joins_and_a_long_one_parts() {
         let found = stretches(&[0.1, 0.9, 0.1, 0.1, 0.9, 0.0, 0.0, 0.0, 0.6]);
-        assert_eq!(found, [Stretch { start: 1, end: 5 }, Stretch { start: 8, end: 9 }]);
+        assert_eq!(found, [SpeechSegment { start: 1, end: 5 }, SpeechSegment { start: 8, end: 9 }]);
     }
 
     #[test]
     fn speech_goes_on_below_the_opening_threshold() {
-        assert_eq!(stretches(&[0.4, 0.5, 0.4, 0.36, 0.3]), [Stretch { start: 1, end: 4 }]);
+        assert_eq!(stretches(&[0.4, 0.5, 0.4, 0.36, 0.3]), [SpeechSegment { start: 1, end: 4 }]);
     }
 }

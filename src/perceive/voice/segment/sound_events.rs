@@ -37,7 +37,7 @@ const QUIET_SECS: f64 = 3.0;
 
 /// Finds them in one microphone's sound, frame by frame in the order of time; part of a clip's checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SoundFinder {
+pub struct SoundEventDetector {
     source: SourceId,
     /// Speech probability from which a frame is speech.
     threshold: f32,
@@ -70,7 +70,7 @@ struct Loud {
     beside: bool,
 }
 
-impl SoundFinder {
+impl SoundEventDetector {
     /// A finder that has heard nothing. `threshold`: speech probability from which a frame is speech, 0–1.
     #[must_use]
     pub fn new(source: SourceId, threshold: f32) -> Self {
@@ -237,8 +237,8 @@ mod tests {
     }
 
     /// Hears stretches of (seconds, amplitude, speech probability), one after the other.
-    fn heard(stretches: &[(f64, f32, f32)]) -> SoundFinder {
-        let mut finder = SoundFinder::new(SourceId::new("mic"), 0.5);
+    fn heard(stretches: &[(f64, f32, f32)]) -> SoundEventDetector {
+        let mut finder = SoundEventDetector::new(SourceId::new("mic"), 0.5);
         let mut number = 0;
         for (secs, amplitude, probability) in stretches {
             for _ in 0..(secs / FRAME_SECS).round() as usize {

@@ -1,6 +1,6 @@
 //! Cuts a microphone's sound into turns, as it comes.
 //!
-//! One [`TurnFinder`] per microphone, fed in capture order. What it gives depends on the samples and
+//! One [`TurnSegmenter`] per microphone, fed in capture order. What it gives depends on the samples and
 //! their times alone, not on how they were cut into blocks; its state can be kept at any point and
 //! taken up again.
 
@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::segmenter::{Segmenter, Stretch};
-use super::sound_events::SoundFinder;
+use super::segmenter::{Segmenter, SpeechSegment};
+use super::sound_events::SoundEventDetector;
 use super::vad::{FRAME, VadState, VoiceActivity};
 use crate::config::VoicePerception;
 use crate::ids::{SourceId, TurnId};
@@ -112,9 +112,9 @@ pub struct OpenTurn<'a> {
     pub speaking: bool,
 }
 
-/// All that a [`TurnFinder`] remembers; part of a clip's checkpoint.
+/// All that a [`TurnSegmenter`] remembers; part of a clip's checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TurnFinderState {
+pub struct TurnSegmenterState {
     source: SourceId,
     /// Time of sample 0 of the present run of unbroken sound.
     anchor: Option<Timestamp>,
@@ -131,22 +131,22 @@ pub struct TurnFinderState {
     /// Where the open turn begins because its first part was cut off.
     cut: Option<u64>,
     next_turn: u64,
-    sounds: SoundFinder,
+    sounds: SoundEventDetector,
 }
 
 /// Sound of one microphone in, turns out.
-pub struct TurnFinder {
+pub struct TurnSegmenter {
     settings: VoicePerception,
     vad: Box<dyn VoiceActivity>,
-    state: TurnFinderState,
+    state: TurnSegmenterState,
 }
 
-impl TurnFinder {
+impl TurnSegmenter {
     /// A finder that has heard nothing.
     #[must_use]
     pub fn new(source: SourceId, settings: VoicePerception, vad: Box<dyn VoiceActivity>) -> Self {
-        let sounds = SoundFinder::new(source.clone(), settings.threshold);
-        let state = TurnFinderState::deaf(source, &settings, 1, sounds);
+        let sounds = SoundEventDetector::new(source.clone(), settings.threshold);
+        let state = TurnSegmenterState::deaf(source, &settings, 1, sounds);
         Self { settings, vad, state }
     }
 
@@ -155,14 +155,14 @@ impl TurnFinder {
     pub fn resume(
         settings: VoicePerception,
         vad: Box<dyn VoiceActivity>,
-        state: TurnFinderState,
+        state: TurnSegmenterState,
     ) -> Self {
         Self { settings, vad, state }
     }
 
     /// All that it remembers, the open turn's samples included.
     #[must_use]
-    pub fn state(&self) -> &TurnFinderState {
+    pub fn state(&self) -> &TurnSegmenterState {
         &self.state
     }
 
@@ -216,9 +216,9 @@ impl TurnFinder {
             turns.extend(self.cut_out(stretch, heard));
         }
         self.state.sounds.flush();
-        let TurnFinderState { source, next_turn, sounds, .. } = &self.state;
+        let TurnSegmenterState { source, next_turn, sounds, .. } = &self.state;
         self.state =
-            TurnFinderState::deaf(source.clone(), &self.settings, *next_turn, sounds.clone());
+            TurnSegmenterState::deaf(source.clone(), &self.settings, *next_turn, sounds.clone());
         Ok(turns)
     }
 
@@ -240,13 +240,14 @@ impl TurnFinder {
 
     /// All turns and loud sounds that end at or before this time have been given, and no later one starts before
     /// it. While a turn is open this is its start, since [`crate::perceive::voice::split_by_speaker`] may find ends anywhere inside.
-    /// `None` before the first block and after [`TurnFinder::flush`]: then everything is known.
+    /// `None` before the first block and after [`TurnSegmenter::flush`]: then everything is known.
     #[must_use]
     pub fn watermark(&self) -> Option<Timestamp> {
         let anchor = self.state.anchor?;
         // Without an open turn: where a turn that the next frame opens would begin.
         let next = self.state.segmenter.frames();
-        let stretch = self.state.segmenter.open().unwrap_or(Stretch { start: next, end: next });
+        let stretch =
+            self.state.segmenter.open().unwrap_or(SpeechSegment { start: next, end: next });
         let known = at(anchor, self.bounds(stretch, self.state.heard()).0);
         Some(self.state.sounds.loud_since().map_or(known, |since| since.min(known)))
     }
@@ -278,7 +279,7 @@ impl TurnFinder {
     }
 
     /// Sample numbers of a stretch with its padding, on the 10 ms grid, not beyond `limit`.
-    fn bounds(&self, stretch: Stretch, limit: u64) -> (u64, u64) {
+    fn bounds(&self, stretch: SpeechSegment, limit: u64) -> (u64, u64) {
         let step = STEP as u64;
         let pad = (self.settings.pad_secs.max(0.0) * f64::from(SAMPLE_RATE)).round() as u64;
         let start = (stretch.start * FRAME as u64).saturating_sub(pad) / step * step;
@@ -289,7 +290,7 @@ impl TurnFinder {
     }
 
     /// The turn of an ended stretch; `None` when it has too little speech.
-    fn cut_out(&mut self, stretch: Stretch, limit: u64) -> Option<RawTurn> {
+    fn cut_out(&mut self, stretch: SpeechSegment, limit: u64) -> Option<RawTurn> {
         let (start, end) = self.bounds(stretch, limit);
         let turn = self.raw_turn(start, end);
         self.state.free = end;
@@ -298,7 +299,7 @@ impl TurnFinder {
     }
 
     /// The first part of a turn that has grown too long, cut at its quietest place.
-    fn cut_long(&mut self, stretch: Stretch, seen: u64) -> Option<RawTurn> {
+    fn cut_long(&mut self, stretch: SpeechSegment, seen: u64) -> Option<RawTurn> {
         let rate = f64::from(SAMPLE_RATE);
         let longest = (self.settings.max_turn_secs.max(1.0) * rate) as u64;
         let (start, _) = self.bounds(stretch, seen);
@@ -344,13 +345,13 @@ impl TurnFinder {
     }
 }
 
-impl TurnFinderState {
+impl TurnSegmenterState {
     /// Before any sound.
     fn deaf(
         source: SourceId,
         settings: &VoicePerception,
         next_turn: u64,
-        sounds: SoundFinder,
+        sounds: SoundEventDetector,
     ) -> Self {
         Self {
             source,
@@ -439,8 +440,8 @@ mod tests {
         }
     }
 
-    fn finder() -> TurnFinder {
-        TurnFinder::new(SourceId::new("mic"), VoicePerception::default(), Box::new(Loudness))
+    fn finder() -> TurnSegmenter {
+        TurnSegmenter::new(SourceId::new("mic"), VoicePerception::default(), Box::new(Loudness))
     }
 
     fn tone(secs: f64, amplitude: f32) -> Vec<f32> {
@@ -455,7 +456,7 @@ mod tests {
             .collect()
     }
 
-    fn feed(finder: &mut TurnFinder, sound: &[f32], from: usize, size: usize) -> Vec<RawTurn> {
+    fn feed(finder: &mut TurnSegmenter, sound: &[f32], from: usize, size: usize) -> Vec<RawTurn> {
         let start = Timestamp::from_nanos(1_000_000_000_000);
         let mut turns = Vec::new();
         for (n, samples) in sound.chunks(size).enumerate() {
@@ -507,12 +508,12 @@ mod tests {
             let mut first = self::finder();
             let mut turns = feed(&mut first, &sound[..cut], 0, 1600);
             let bytes = bincode::serde::encode_to_vec(first.state(), bincode::config::standard());
-            let (state, _): (TurnFinderState, usize) =
+            let (state, _): (TurnSegmenterState, usize) =
                 bincode::serde::decode_from_slice(&bytes.unwrap(), bincode::config::standard())
                     .unwrap();
             assert_eq!(&state, first.state());
             let settings = VoicePerception::default();
-            let mut second = TurnFinder::resume(settings, Box::new(Loudness), state);
+            let mut second = TurnSegmenter::resume(settings, Box::new(Loudness), state);
             turns.extend(feed(&mut second, &sound[cut..], cut, 800));
             turns.extend(second.flush().unwrap());
             assert_eq!(turns, whole, "cut at {cut}");

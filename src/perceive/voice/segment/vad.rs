@@ -128,7 +128,7 @@ mod tests {
     use crate::ids::SourceId;
     use crate::media::Block;
     use crate::perceive::voice::bench::{model, shared, sound, turns_of};
-    use crate::perceive::voice::{RawTurn, TurnFinder};
+    use crate::perceive::voice::{RawTurn, TurnSegmenter};
     use crate::time::Timestamp;
 
     fn silero() -> Option<SileroVad> {
@@ -160,7 +160,7 @@ mod tests {
         assert!(vad.probability(&mut alien, &[0.0; FRAME]).is_err());
     }
 
-    fn feed(finder: &mut TurnFinder, sound: &[f32], from: usize, size: usize) -> Vec<RawTurn> {
+    fn feed(finder: &mut TurnSegmenter, sound: &[f32], from: usize, size: usize) -> Vec<RawTurn> {
         let mut turns = Vec::new();
         for (n, samples) in sound.chunks(size).enumerate() {
             let at = Timestamp::from_nanos((from + n * size) as i64 * 62_500);
@@ -179,7 +179,7 @@ mod tests {
         assert!(whole.len() > 2);
         let finder = || {
             let vad = Box::new(silero().unwrap());
-            TurnFinder::new(SourceId::new("mic"), settings.clone(), vad)
+            TurnSegmenter::new(SourceId::new("mic"), settings.clone(), vad)
         };
         let mut other = finder();
         let mut turns = feed(&mut other, &sound, 0, 777);
@@ -189,7 +189,8 @@ mod tests {
         let mut first = finder();
         let mut turns = feed(&mut first, &sound[..cut], 0, 1600);
         let state = serde_json::from_str(&serde_json::to_string(first.state()).unwrap()).unwrap();
-        let mut second = TurnFinder::resume(settings.clone(), Box::new(silero().unwrap()), state);
+        let mut second =
+            TurnSegmenter::resume(settings.clone(), Box::new(silero().unwrap()), state);
         turns.extend(feed(&mut second, &sound[cut..], cut, 1600));
         turns.extend(second.flush().unwrap());
         assert_eq!(turns, whole);
@@ -200,7 +201,7 @@ mod tests {
         let Some(vad) = silero() else { return };
         let Some(file) = shared("recordings/audio/beckett.wav") else { return };
         let mut finder =
-            TurnFinder::new(SourceId::new("mic"), VoicePerception::default(), Box::new(vad));
+            TurnSegmenter::new(SourceId::new("mic"), VoicePerception::default(), Box::new(vad));
         feed(&mut finder, &[f32::NAN, f32::INFINITY, 1e30, -1e30].repeat(4000), 0, 1600);
         let sound = sound(&file);
         let mut turns = feed(&mut finder, &sound, 16_000, 1600);

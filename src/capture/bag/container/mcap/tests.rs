@@ -6,7 +6,7 @@ use std::io::{Cursor, Write as _};
 use ::mcap::{Compression, WriteOptions};
 
 use super::*;
-use crate::capture::bag::decode::message::Role;
+use crate::capture::bag::decode::role::Role;
 use crate::capture::bag::seeds::{Sent, mcap_with};
 
 const SOUND: (&str, &str) = ("audio_common_msgs/msg/AudioData", "cdr");

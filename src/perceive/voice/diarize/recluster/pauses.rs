@@ -4,7 +4,7 @@
 //! ([`SpeechTurn::speech_secs`]). So many of its steps as were none, the quietest ones, are its silence: where voice activity
 //! heard speech all along there is no pause, however quiet it grows.
 
-use super::Stretch;
+use super::segment::SpeechSegment;
 use crate::media::SAMPLE_RATE;
 use crate::perceive::voice::segment::turns::STEP;
 use crate::percept::SpeechTurn;
@@ -15,7 +15,7 @@ const AROUND: usize = 3;
 const QUIETER_DB: f32 = 6.0;
 
 /// Pauses of at least so many seconds, `[start, end)` in samples of the stretch, in order.
-pub(super) fn pauses(stretch: &Stretch, least_secs: f64) -> Vec<(usize, usize)> {
+pub(super) fn pauses(stretch: &SpeechSegment, least_secs: f64) -> Vec<(usize, usize)> {
     let mut found: Vec<(usize, usize)> = Vec::new();
     let mut at = 0;
     for turn in &stretch.turns {

@@ -4,7 +4,7 @@
 
 use crossbeam_channel::unbounded;
 
-use super::{Courtesy, IngestError, Pace, Report, SessionEnd, replay};
+use super::{IngestError, PlaybackClock, Report, SessionEnd, YieldPolicy, replay};
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
 use crate::config::sections::TranscriberKind;
@@ -32,15 +32,15 @@ fn replay_with(planned: &[(&'static str, u64)]) -> Option<Result<Ended, IngestEr
     config.transcriber.kind = TranscriberKind::None;
     let knowledge = Knowledge::open(&config).unwrap();
     let (reports, told) = unbounded();
-    let pace = Pace::new(None, false);
-    let settings = session_settings(&knowledge, pace, Courtesy::default(), reports).unwrap();
+    let pace = PlaybackClock::new(None, false);
+    let settings = session_settings(&knowledge, pace, YieldPolicy::default(), reports).unwrap();
     if settings.perceivers.face_embedder.is_none() || settings.perceivers.speaker_embedder.is_none()
     {
         eprintln!("SKIPPED: no models (make setup)");
         return None;
     }
     for (stage, after) in planned {
-        settings.breakdowns.plan(stage, *after);
+        settings.failpoints.plan(stage, *after);
     }
     let end = match replay(&settings, &recording.unwrap(), false) {
         Ok(end) => end,
@@ -69,7 +69,7 @@ fn a_stage_that_breaks_down_is_begun_anew_and_the_session_goes_on() {
     assert_eq!(broken.clips, [0, 1, 3]);
     assert_eq!((broken.end.clips, broken.end.damaged), (3, 3));
     assert!(broken.end.damage[0].contains("lost by a fault of engram itself"));
-    assert!(broken.persons > 0, "nobody was found around the breakdowns");
+    assert!(broken.persons > 0, "nobody was found around the failpoints");
 }
 
 #[test]

@@ -7,13 +7,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Which stages break down, and when. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct Breakdowns {
+pub struct Failpoints {
     /// By stage: how often it still passes before it breaks down, once.
     #[cfg(test)]
     planned: Arc<Mutex<BTreeMap<&'static str, u64>>>,
 }
 
-impl Breakdowns {
+impl Failpoints {
     /// A stage begins a piece of work.
     #[cfg_attr(not(test), allow(clippy::unused_self))]
     pub(super) fn pass(&self, stage: &'static str) {

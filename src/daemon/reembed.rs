@@ -24,7 +24,7 @@ const WAV_HEADER: usize = 44;
 
 /// What became of the galleries of other models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Relearned {
+pub struct Reembedded {
     /// Exemplars that were embedded anew.
     pub exemplars: usize,
     /// Faces and voices that the present models cannot match: nothing of them was kept.
@@ -35,9 +35,9 @@ pub struct Relearned {
 ///
 /// # Errors
 /// When a model cannot be opened, or the commit fails. A picture or sound that cannot be read is left out.
-pub fn relearn(memory: &Memory, perceivers: &PerceiverSet) -> Result<Relearned, AssembleError> {
+pub fn reembed(memory: &Memory, perceivers: &PerceiverSet) -> Result<Reembedded, AssembleError> {
     let view = memory.view();
-    let mut done = Relearned::default();
+    let mut done = Reembedded::default();
     let mut rows = Rows::default();
     let mut pairs: Vec<PairEvidence> = Vec::new();
     let models = [
@@ -52,7 +52,7 @@ pub fn relearn(memory: &Memory, perceivers: &PerceiverSet) -> Result<Relearned, 
         if !stale.is_empty() {
             let mut embed = embedder(perceivers, kind)?;
             for (entity, of_others) in stale {
-                if !rows.relearn((memory, &view), entity, &of_others, &mut embed)? {
+                if !rows.reembed((memory, &view), entity, &of_others, &mut embed)? {
                     unmatchable.insert(entity);
                 }
             }
@@ -120,7 +120,7 @@ struct Rows {
 
 impl Rows {
     /// Learns the exemplars of a gallery that are of another model anew; false where none was, and the gallery has no other.
-    fn relearn(
+    fn reembed(
         &mut self,
         (memory, view): (&Memory, &View),
         entity: EntityId,
@@ -226,7 +226,7 @@ mod tests {
             Box::new(|bytes| Ok(Some(Embedding::normalised(vec![0.0, f32::from(bytes[1])], NEW))));
         let (mut rows, mut unmatchable) = (Rows::default(), Vec::new());
         for (entity, of_others) in stale(&view, &parts, NEW) {
-            if !rows.relearn((&memory, &view), entity, &of_others, &mut embed).unwrap() {
+            if !rows.reembed((&memory, &view), entity, &of_others, &mut embed).unwrap() {
                 unmatchable.push(entity);
             }
         }

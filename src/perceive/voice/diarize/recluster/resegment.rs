@@ -8,9 +8,9 @@
 
 use std::ops::Range;
 
-use super::heaps::{Heaps, Run, cosines, lead, runs, smooth};
+use super::clusters::{Clusters, Run, cosines, lead, runs, smooth};
 use super::pauses::pauses;
-use super::{JointSettings, Stretch, steps};
+use super::segment::{ReclusterSettings, SpeechSegment, steps};
 use crate::media::SAMPLE_RATE;
 use crate::perceive::voice::segment::turns::STEP;
 use crate::perceive::voice::{SpeakerEmbedder, VoiceError};
@@ -45,10 +45,10 @@ struct Place {
 /// What the embedder gives.
 pub(super) fn refine(
     found: &mut [Vec<Run>],
-    stretches: &[Stretch],
-    heaps: &Heaps,
+    stretches: &[SpeechSegment],
+    clusters: &Clusters,
     finder: &mut dyn SpeakerEmbedder,
-    settings: &JointSettings,
+    settings: &ReclusterSettings,
 ) -> Result<(), VoiceError> {
     let silent: Vec<Vec<(usize, usize)>> =
         stretches.iter().map(|stretch| pauses(stretch, LEAST_PAUSE_SECS)).collect();
@@ -60,14 +60,14 @@ pub(super) fn refine(
     } else {
         chosen(places(found, &silent), (secs * settings.fine_per_sec) as usize)
     };
-    let voices = heaps.middles.len();
+    let voices = clusters.middles.len();
     let mut seen: Vec<Vec<f32>> = Vec::with_capacity(places.len());
     for place in &places {
         let starts = (place.start..place.end.saturating_sub(WINDOW - 1)).step_by(HOP);
         let parts: Vec<Range<usize>> = starts.map(|start| start..start + WINDOW).collect();
         let vectors = finder.embed_parts(&stretches[place.stretch].sound, &parts)?;
         let windows: Vec<&[f32]> = vectors.iter().map(|vector| vector.values.as_slice()).collect();
-        seen.push(cosines(&windows, &heaps.middles));
+        seen.push(cosines(&windows, &clusters.middles));
     }
     let windows = seen.iter().flat_map(|near| near.chunks_exact(voices));
     let leads: Vec<f32> = windows.map(lead).collect();

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use super::message::{Decoded, Refused, Role, SoundCoding};
+use super::connection::{Connection, Container, Found};
+use super::decode::field::Refused;
+use super::decode::message::{Decoded, SoundCoding};
+use super::decode::role::{Kind, Role};
 use crate::capture::audio::sound::{Sample, SoundFormat};
-use crate::capture::bag::{Bag, Connection, Found, Kind};
 use crate::capture::error::CaptureError;
 use crate::config::{SampleForm, TopicSound};
 
@@ -34,9 +36,9 @@ fn format_of(sound: &TopicSound) -> SoundFormat {
 
 impl SoundFormats {
     /// Reads the AudioInfo topics, if there are any.
-    pub(in crate::capture::bag) fn of_bag(bag: &Bag) -> Result<Self, CaptureError> {
+    pub(in crate::capture::bag) fn of_bag(bag: &dyn Container) -> Result<Self, CaptureError> {
         let tells = |connection: &Connection| connection.role == Some(Role::AudioInfo);
-        let mut expected: Vec<_> = bag.container.connections();
+        let mut expected: Vec<_> = bag.connections();
         expected.retain(|connection| tells(connection));
         expected.sort_by(|a, b| a.topic.cmp(&b.topic));
         expected.dedup_by(|a, b| a.topic == b.topic);
@@ -47,7 +49,7 @@ impl SoundFormats {
         let is_sound = |connection: &Connection| {
             connection.role.and_then(Role::kind) == Some(Kind::Microphone)
         };
-        let mut reader = bag.reader(|connection| tells(connection) || is_sound(connection))?;
+        let mut reader = bag.reader(&|connection| tells(connection) || is_sound(connection))?;
         for _ in 0..LOOKED_THROUGH {
             let Some(found) = reader.next() else { break };
             let Found::Message(message) = found else { continue };

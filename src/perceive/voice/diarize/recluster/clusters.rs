@@ -1,11 +1,11 @@
 //! How many voices a clip's windows are, and whose each window is.
 //!
 //! All windows are one heap at first. The heap that falls apart most clearly is parted in two, all are assigned anew among
-//! the heaps, and so on. Two are believed from one clearness on. Of more, every two must be as clear after what so few
+//! the clusters, and so on. Two are believed from one clearness on. Of more, every two must be as clear after what so few
 //! windows show by chance was taken off. Four voices may well show no two clear halves, so that parting goes on to the end
 //! before the last division that is believed is taken.
 
-use super::{JointSettings, Stretch, steps};
+use super::segment::{ReclusterSettings, SpeechSegment, steps};
 use crate::media::SAMPLE_RATE;
 use crate::perceive::voice::segment::turns::STEP;
 
@@ -17,7 +17,7 @@ pub(super) type Run = (usize, usize, u8);
 
 /// A clip's windows, parted.
 #[derive(Clone)]
-pub(super) struct Heaps {
+pub(super) struct Clusters {
     /// Whose each window of each stretch is.
     pub(super) states: Vec<Vec<u8>>,
     /// The direction of each voice's windows.
@@ -27,7 +27,7 @@ pub(super) struct Heaps {
 }
 
 /// The voices of a clip; `None` when it is one.
-pub(super) fn find(stretches: &[Stretch], settings: &JointSettings) -> Option<Heaps> {
+pub(super) fn find(stretches: &[SpeechSegment], settings: &ReclusterSettings) -> Option<Clusters> {
     let clip = Clip::new(stretches, settings);
     let mut found = None;
     let mut tried = clip.whole();
@@ -46,8 +46,8 @@ pub(super) fn find(stretches: &[Stretch], settings: &JointSettings) -> Option<He
 
 /// What is parted.
 struct Clip<'a> {
-    stretches: &'a [Stretch],
-    settings: &'a JointSettings,
+    stretches: &'a [SpeechSegment],
+    settings: &'a ReclusterSettings,
     /// The windows of all stretches.
     all: Vec<&'a [f32]>,
     /// Samples of a window, and from one to the next.
@@ -58,7 +58,7 @@ struct Clip<'a> {
 }
 
 impl<'a> Clip<'a> {
-    fn new(stretches: &'a [Stretch], settings: &'a JointSettings) -> Self {
+    fn new(stretches: &'a [SpeechSegment], settings: &'a ReclusterSettings) -> Self {
         Self {
             stretches,
             settings,
@@ -70,8 +70,8 @@ impl<'a> Clip<'a> {
     }
 
     /// All windows as one voice.
-    fn whole(&self) -> Heaps {
-        Heaps {
+    fn whole(&self) -> Clusters {
+        Clusters {
             states: self.stretches.iter().map(|stretch| vec![0; stretch.windows.len()]).collect(),
             middles: vec![Vec::new()],
             near: Vec::new(),
@@ -79,18 +79,18 @@ impl<'a> Clip<'a> {
     }
 
     /// One voice more, and how clear the two most alike are then; `None` where nobody speaks enough for two.
-    fn parted_further(&self, heaps: &Heaps) -> Option<(f32, Heaps)> {
-        let voices = heaps.middles.len();
+    fn parted_further(&self, clusters: &Clusters) -> Option<(f32, Clusters)> {
+        let voices = clusters.middles.len();
         if self.all.len() < (voices + 1) * self.least {
             return None;
         }
-        let spoken = self.spoken(&heaps.states, voices);
-        let mut best: Option<(f32, Heaps)> = None;
+        let spoken = self.spoken(&clusters.states, voices);
+        let mut best: Option<(f32, Clusters)> = None;
         for (voice, secs) in spoken.iter().enumerate() {
             if voices > 1 && *secs < 2.0 * self.settings.min_voice_secs {
                 continue;
             }
-            let grown = self.grow(heaps, voice);
+            let grown = self.grow(clusters, voice);
             let Some(clearness) = self.clearness(&grown) else { continue };
             if best.as_ref().is_none_or(|(most, _)| clearness > *most) {
                 best = Some((clearness, grown));
@@ -111,8 +111,8 @@ impl<'a> Clip<'a> {
     }
 
     /// One voice in two, along the direction in which its windows spread most; then all are assigned anew.
-    fn grow(&self, heaps: &Heaps, voice: usize) -> Heaps {
-        let states = heaps.states.iter().flatten();
+    fn grow(&self, clusters: &Clusters, voice: usize) -> Clusters {
+        let states = clusters.states.iter().flatten();
         let own: Vec<&[f32]> = self
             .all
             .iter()
@@ -127,14 +127,14 @@ impl<'a> Clip<'a> {
             let half: Vec<&[f32]> = own.iter().copied().filter(|w| side(w) == one).collect();
             unit(mean_or(&half, &middle))
         });
-        let mut middles = heaps.middles.clone();
+        let mut middles = clusters.middles.clone();
         middles[voice] = first;
         middles.push(second);
         self.settle(middles)
     }
 
     /// Assigns the windows and averages them by turns, until nothing changes or a voice has too little left.
-    fn settle(&self, mut middles: Vec<Vec<f32>>) -> Heaps {
+    fn settle(&self, mut middles: Vec<Vec<f32>>) -> Clusters {
         let voices = middles.len();
         let penalty = self.settings.switch_penalty;
         let mut states: Vec<Vec<u8>> = Vec::new();
@@ -163,12 +163,12 @@ impl<'a> Clip<'a> {
             };
             middles = (0..voices).map(of).collect();
         }
-        Heaps { states, middles, near }
+        Clusters { states, middles, near }
     }
 
     /// How clear the two voices are that are most alike; `None` where one of two speaks too little beside the other.
-    fn clearness(&self, heaps: &Heaps) -> Option<f32> {
-        let spoken = self.spoken(&heaps.states, heaps.middles.len());
+    fn clearness(&self, clusters: &Clusters) -> Option<f32> {
+        let spoken = self.spoken(&clusters.states, clusters.middles.len());
         let mut least = f32::INFINITY;
         for (a, one) in spoken.iter().enumerate() {
             for (b, other) in spoken.iter().enumerate().skip(a + 1) {
@@ -176,7 +176,7 @@ impl<'a> Clip<'a> {
                 if one.min(*other) < self.settings.min_voice_secs.max(share) {
                     return None;
                 }
-                let (clearness, seen) = self.pair_clearness(heaps, [a, b]);
+                let (clearness, seen) = self.pair_clearness(clusters, [a, b]);
                 let clearness = if spoken.len() > 2 {
                     let secs = self.settings.window_secs;
                     beyond_chance(clearness, [one / secs, other / secs])
@@ -191,17 +191,18 @@ impl<'a> Clip<'a> {
 
     /// How much nearer the windows of two voices are to their own middle than to the other, as a share of how far they are
     /// from their own; and how many of the windows that were wanted there are, 0–1.
-    fn pair_clearness(&self, heaps: &Heaps, [a, b]: [usize; 2]) -> (f32, f32) {
-        let voices = heaps.middles.len();
+    fn pair_clearness(&self, clusters: &Clusters, [a, b]: [usize; 2]) -> (f32, f32) {
+        let voices = clusters.middles.len();
         let (mut own, mut lead, mut counts) = (0.0_f32, 0.0_f32, [0_usize; 2]);
-        let near = heaps.near.chunks_exact(voices);
-        for ((window, near), state) in self.all.iter().zip(near).zip(heaps.states.iter().flatten())
+        let near = clusters.near.chunks_exact(voices);
+        for ((window, near), state) in
+            self.all.iter().zip(near).zip(clusters.states.iter().flatten())
         {
             let Some(side) = [a, b].iter().position(|voice| *voice == usize::from(*state)) else {
                 continue;
             };
             counts[side] += 1;
-            own += dot(window, &heaps.middles[a]).max(dot(window, &heaps.middles[b]));
+            own += dot(window, &clusters.middles[a]).max(dot(window, &clusters.middles[b]));
             lead += (near[b] - near[a]).abs();
         }
         let count = counts[0] + counts[1];
@@ -212,7 +213,7 @@ impl<'a> Clip<'a> {
     }
 }
 
-/// A clearness less what chance makes of one voice, when heaps of so many windows that share no sound are taken of it.
+/// A clearness less what chance makes of one voice, when clusters of so many windows that share no sound are taken of it.
 ///
 /// The mean of `m` windows takes a share `1/m` of their spread into itself, and two such means lie `1/a + 1/b` of it apart.
 fn beyond_chance(clearness: f32, [a, b]: [f64; 2]) -> f32 {

@@ -1,87 +1,27 @@
-//! Where decisions go, and what they are rebuilt from: rows, nothing else.
+//! Percepts that nobody was recognised in yet, and what else the next clip needs of those before it.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::evidence::hear::Asked;
-use super::objects::OpenObject;
-use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
-use crate::media::Pose;
-use crate::memory::model::{
-    Exemplar, Media, MediaDigest, Membership, Merge, NameRow, ObjectTrackRow, PairEvidence,
-    TrackRow, TurnRow,
-};
-use crate::percept::{FaceSample, FaceTrack, Life};
+use crate::ids::{ClipId, EntityId, SessionId, SourceId, TrackId, TurnId};
+use crate::memory::model::MediaDigest;
+use crate::percept::{FaceSample, FaceTrack, Liveness};
 use crate::time::{Span, Timestamp};
-
-/// A clip's transaction as the resolver sees it. The memory's draft implements it.
-pub trait Ledger {
-    /// A fresh id of that kind.
-    fn mint(&mut self, kind: EntityKind) -> EntityId;
-    /// A track of the clip at hand.
-    fn track(&mut self, row: TrackRow);
-    /// An object track of the clip at hand.
-    fn object_track(&mut self, row: ObjectTrackRow);
-    /// A turn of the clip at hand.
-    fn turn(&mut self, row: TurnRow);
-    /// A track of an earlier clip is given its face.
-    fn late_track(&mut self, clip: ClipId, track: TrackId, face: EntityId, confidence: f32);
-    /// A turn of an earlier clip is given its voice.
-    fn late_turn(&mut self, clip: ClipId, turn: TurnId, voice: EntityId, confidence: f32);
-    /// A gallery's slot; a new version replaces the old one.
-    fn exemplar(&mut self, row: Exemplar);
-    /// A gallery's slot is empty from now on.
-    fn retire_exemplar(&mut self, entity: EntityId, slot: u32);
-    /// Evidence about a pair; a new version replaces the old one.
-    fn pair(&mut self, row: PairEvidence);
-    /// A face or voice belongs to a person; a new version replaces the old one.
-    fn membership(&mut self, row: Membership);
-    /// An entity was found to be another.
-    fn merge(&mut self, row: Merge);
-    /// The merge of `from` is taken back.
-    fn undo_merge(&mut self, from: EntityId);
-    /// A name.
-    fn name(&mut self, row: NameRow);
-    /// A file to keep.
-    fn media(&mut self, media: Media);
-}
-
-/// The identity rows of a store that are valid now: what a resolver is rebuilt from.
-#[derive(Clone, Debug, Default)]
-pub struct IdentityRows {
-    /// Every gallery's slots, shared with the store's tables.
-    pub exemplars: Vec<Arc<Exemplar>>,
-    /// Signed evidence.
-    pub pairs: Vec<PairEvidence>,
-    /// Whose face, whose voice.
-    pub memberships: Vec<Membership>,
-    /// Merges that hold.
-    pub merges: Vec<Merge>,
-    /// Names.
-    pub names: Vec<NameRow>,
-    /// Whose voice said those that were heard, by turn.
-    pub speakers: BTreeMap<(SessionId, TurnId), EntityId>,
-    /// The newest track of every object, with the robot's pose then.
-    pub objects: Vec<(ObjectTrackRow, Option<Pose>)>,
-    /// The robot's newest pose.
-    pub pose: Option<Pose>,
-}
 
 /// What is not decided yet and what the next clip needs of this one: stored with the checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Undecided {
+pub struct PendingIdentities {
     /// Face tracks without a face.
-    pub(super) tracks: Vec<OpenTrack>,
+    pub(super) tracks: Vec<PendingTrack>,
     /// Turns without a voice.
-    pub(super) turns: Vec<OpenTurn>,
+    pub(super) turns: Vec<PendingTurn>,
     /// Faces of the tracks of this and the last clip.
     pub(super) faces: Vec<(ClipId, TrackId, EntityId)>,
     /// What cameras showed in the last half minute: turns reach back over the border of a clip.
     pub(super) looks: Vec<Look>,
     /// Object tracks of the session that may go on.
-    pub(super) objects: Vec<OpenObject>,
+    pub(super) objects: Vec<PendingObject>,
     /// A mouth was seen to speak in this session: sound and pictures are in step, so silent mouths tell something.
     pub(super) in_step: bool,
     /// Somebody was asked for a name, and has not replied.
@@ -102,7 +42,7 @@ pub(super) struct Look {
 
 /// A track, or the parts of one over several clips, that no face was given to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenTrack {
+pub(super) struct PendingTrack {
     pub clips: Vec<ClipId>,
     pub track: TrackId,
     pub source: SourceId,
@@ -113,15 +53,16 @@ pub(super) struct OpenTrack {
     /// Faces that were visible beside it.
     pub barred: Vec<EntityId>,
     /// Whether it has moved yet, where pictures are told.
-    pub life: Life,
+    pub life: Liveness,
 }
 
 /// Samples of an open track that are kept at most: those of the best quality, as the tracker keeps them of one clip.
 const MOST_SAMPLES: usize = 32;
+
 /// Clips of an open track that are kept at most: as many as pass until it is decided for good, and some.
 const MOST_CLIPS: usize = 64;
 
-impl OpenTrack {
+impl PendingTrack {
     /// It goes on in another clip. What is kept of it does not grow with how long it goes on: its best samples stay, and the
     /// newest clips.
     pub(super) fn go_on(&mut self, clip: ClipId, track: &FaceTrack) {
@@ -145,7 +86,7 @@ impl OpenTrack {
 
 /// A turn that no voice was given to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct OpenTurn {
+pub(super) struct PendingTurn {
     pub clip: ClipId,
     pub turn: TurnId,
     pub source: SourceId,
@@ -163,15 +104,20 @@ pub(super) struct OpenTurn {
     pub sound: Option<MediaDigest>,
 }
 
-/// Pinned media for exemplars.
-pub(super) mod pinned {
-    use super::{Arc, Media, MediaDigest};
-    use crate::memory::model::MediaKind;
-    use sha2::{Digest as _, Sha256};
+/// A track of the session that may go on in a later clip, with its object.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct PendingObject {
+    pub(super) session: SessionId,
+    pub(super) track: TrackId,
+    pub(super) object: EntityId,
+    pub(super) last: Timestamp,
+}
 
-    /// A file under its SHA-256.
-    pub(crate) fn file(kind: MediaKind, bytes: Arc<[u8]>, pinned: bool) -> Media {
-        let digest = MediaDigest(hex::encode(Sha256::digest(&bytes)).into());
-        Media { digest, kind, pinned, bytes }
-    }
+/// That somebody was asked for a name.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Asked {
+    /// When the question ended.
+    pub(super) at: Timestamp,
+    /// By whose voice, where that is known.
+    pub(super) by: Option<EntityId>,
 }

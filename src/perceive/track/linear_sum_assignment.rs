@@ -2,7 +2,7 @@
 
 /// Pairs rows with columns so that the sum of `value` is greatest; `None` forbids a pair. Every pair's
 /// value must be positive. Gives `(row, column)` in row order.
-pub(super) fn assign(
+pub(super) fn linear_sum_assignment(
     rows: usize,
     columns: usize,
     value: impl Fn(usize, usize) -> Option<f64>,
@@ -93,7 +93,7 @@ mod tests {
             rows in 0usize..5, columns in 0usize..5,
             table in proptest::collection::vec(proptest::option::of(0.01f64..2.0), 25)
         ) {
-            let pairs = assign(rows, columns, |i, j| table[i * columns + j]);
+            let pairs = linear_sum_assignment(rows, columns, |i, j| table[i * columns + j]);
             let total: f64 = pairs.iter().filter_map(|&(i, j)| table[i * columns + j]).sum();
             prop_assert!((total - best(rows, columns, &table, 0, 0)).abs() < 1e-9);
             let mut seen: Vec<usize> = pairs.iter().map(|p| p.1).collect();
