@@ -32,6 +32,7 @@ pub mod recall;
 pub mod runtime;
 mod simd;
 mod supervise;
+pub mod telemetry;
 mod terminal;
 pub mod text;
 pub mod time;

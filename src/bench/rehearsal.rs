@@ -18,13 +18,14 @@ use crate::config::sections::TranscriberKind;
 use crate::config::{Config, Engine};
 use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
-    self, PlaybackClock, Report, SessionEnd, SessionSettings, Stage, YieldPolicy,
+    self, PlaybackClock, Report, SessionEnd, SessionSettings, YieldPolicy,
 };
 use crate::daemon::refine::Refiner;
 use crate::identify::MatchThresholds;
 use crate::ids::TurnId;
 use crate::memory::{self, MemoryError, PerceptFilter};
 use crate::percept::{Embedding, Transcript};
+use crate::telemetry::stage_times::Stage;
 use crate::time::Timestamp;
 
 /// A replayed recording.

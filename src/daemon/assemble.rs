@@ -4,59 +4,24 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use super::error::AssembleError;
 use super::ingest::{
     Failpoints, Gauges, Inbox, PerceiverSet, PlaybackClock, Report, SessionSettings, YieldPolicy,
 };
 use super::reembed::{Reembedded, reembed};
+use super::resolver::resolver;
 use super::text;
 use crate::answer::{Answerer, Rounds};
-use crate::config::{Config, ConfigError, Engine};
-use crate::identify::{
-    MatchThresholds, PendingIdentities, Resolver, SharedResolver, identity_rows,
-};
+use crate::config::{Config, Engine};
+use crate::identify::{PendingIdentities, SharedResolver};
 use crate::ids::EntityId;
-use crate::llm::{LlmError, OpenAiChat, PromptError, Prompts, Server, Tally};
+use crate::llm::{OpenAiChat, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
 use crate::memorize::model::{ModelMemorizer, Spool, spool_dir};
-use crate::memory::{Memory, MemoryError, StoreOptions, View};
-use crate::models::{Catalogue, ModelError, ModelFile};
-use crate::perceive::PerceiveError;
+use crate::memory::{Memory, StoreOptions, View};
+use crate::models::{Catalogue, ModelError};
 use crate::runtime::crash_journal;
-use crate::text::{Embedders, TextEmbedder, TextError};
-
-/// What keeps the daemon from being put together.
-#[derive(Debug, thiserror::Error)]
-pub enum AssembleError {
-    /// Model files.
-    #[error(transparent)]
-    Model(#[from] ModelError),
-    /// Perception.
-    #[error(transparent)]
-    Perceive(#[from] PerceiveError),
-    /// The store's key.
-    #[error(transparent)]
-    Config(#[from] ConfigError),
-    /// The store.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-    /// The sentence embedder.
-    #[error(transparent)]
-    Text(#[from] TextError),
-    /// The language model.
-    #[error(transparent)]
-    Llm(#[from] LlmError),
-    /// Its prompts.
-    #[error(transparent)]
-    Prompt(#[from] PromptError),
-    /// Where clips wait for it.
-    #[error("opening the spool of clips in {}: {source}; check the folder's rights", dir.display())]
-    Spool {
-        /// The folder.
-        dir: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
-}
+use crate::text::{Embedders, TextEmbedder};
 
 /// The memory with everything that reads it.
 #[derive(Clone)]
@@ -256,29 +221,4 @@ pub fn model_memorizer(config: &Config) -> Result<Option<(ModelMemorizer, Tally)
     let prompts = Prompts::load(Some(&state_dir))?;
     let model = ModelMemorizer::new(Arc::new(chat), prompts, &config.memorizer, &config.llm);
     Ok(Some((model, tally)))
-}
-
-/// The resolver as the store's rows make it.
-#[must_use]
-pub fn resolver(
-    config: &Config,
-    memory: &Memory,
-    perceivers: &PerceiverSet,
-    undecided: PendingIdentities,
-) -> Resolver {
-    let faces = perceivers.face_embedder.as_ref();
-    let voices = perceivers.speaker_embedder.as_ref();
-    Resolver::from_rows(
-        &identity_rows(&memory.view()),
-        undecided,
-        &config.identity,
-        thresholds(faces),
-        thresholds(voices),
-    )
-}
-
-/// A model's calibrated thresholds.
-fn thresholds(file: Option<&ModelFile>) -> MatchThresholds {
-    let calibrated = file.and_then(|file| file.thresholds.as_ref());
-    calibrated.map_or(MatchThresholds::UNKNOWN, MatchThresholds::from)
 }

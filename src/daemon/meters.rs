@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::histogram::Histogram;
 use crate::mqtt::message::Latency;
+use crate::telemetry::histogram::Histogram;
 
 /// Newest latencies kept per stage.
 const KEPT: usize = 2048;

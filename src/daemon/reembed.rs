@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::assemble::AssembleError;
+use super::error::AssembleError;
 use super::ingest::PerceiverSet;
 use crate::config::sections::FacePerception;
 use crate::identify::persons::unmatchable::restated;

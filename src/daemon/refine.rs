@@ -106,7 +106,8 @@ impl Refiner {
         });
         let worker = Arc::clone(&shared);
         let thread = thread::Builder::new().name("refine".to_owned()).spawn(move || {
-            supervise::keep_up("memorizing", &worker.announcer, || worker.run());
+            let degraded = |stage: &str, why| worker.announcer.degraded(stage, why);
+            supervise::keep_up("memorizing", degraded, || worker.run());
         })?;
         Ok(Some(Self { shared, thread }))
     }

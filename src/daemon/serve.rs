@@ -484,7 +484,7 @@ fn stage(
 ) -> std::io::Result<JoinHandle<()>> {
     let announcer = announcer.clone();
     let thread = thread::Builder::new().name(name.to_owned());
-    thread.spawn(move || supervise::keep_up(name, &announcer, run))
+    thread.spawn(move || supervise::keep_up(name, |stage, why| announcer.degraded(stage, why), run))
 }
 
 /// Keeps `describe` up to date. Cheap to clone.

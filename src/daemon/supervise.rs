@@ -3,11 +3,14 @@
 
 use std::fmt::Display;
 
-use super::announce::Announcer;
 use crate::supervise::{Attempts, GaveUp};
 
 /// Runs a stage until it ends by itself, or has ended in a panic too often: then `status.degraded` says so.
-pub(super) fn keep_up(stage: &str, announcer: &Announcer, mut run: impl FnMut()) {
+pub(super) fn keep_up(
+    stage: &str,
+    degraded: impl FnOnce(&str, Vec<String>),
+    mut run: impl FnMut(),
+) {
     let mut attempts = Attempts::new(stage);
     loop {
         match attempts.attempt(&mut run) {
@@ -15,7 +18,7 @@ pub(super) fn keep_up(stage: &str, announcer: &Announcer, mut run: impl FnMut())
             Ok(None) => {}
             Err(over) => {
                 let sentence = format!("{stage}: {over}; restart engramd");
-                return announcer.degraded(stage, vec![sentence]);
+                return degraded(stage, vec![sentence]);
             }
         }
     }
@@ -84,20 +87,21 @@ mod tests {
 
     #[test]
     fn a_stage_that_cannot_be_helped_stays_down_and_says_so() {
-        let announcer = Announcer::default();
+        let told = Cell::new(0);
+        let degraded = |_: &str, why: Vec<String>| told.set(told.get() + why.len());
         let tries = Cell::new(0);
-        keep_up("brittle", &announcer, || {
+        keep_up("brittle", degraded, || {
             tries.set(tries.get() + 1);
             panic!("as always");
         });
         assert_eq!(tries.get(), MOST + 1);
-        assert_eq!(announcer.impaired(), 1);
+        assert_eq!(told.get(), 1);
         // One that mends itself goes on.
         let tries = Cell::new(0);
-        keep_up("moody", &announcer, || {
+        keep_up("moody", degraded, || {
             tries.set(tries.get() + 1);
             assert!(tries.get() > 1, "the first time");
         });
-        assert_eq!((tries.get(), announcer.impaired()), (2, 1));
+        assert_eq!((tries.get(), told.get()), (2, 1));
     }
 }

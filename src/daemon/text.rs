@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::thread;
 
-use super::assemble::AssembleError;
+use super::error::AssembleError;
 use crate::config::{Config, EmbedderKind};
 use crate::memory::{VectorCount, View};
 use crate::models::{Catalogue, Job, ModelFile};

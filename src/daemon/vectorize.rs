@@ -114,7 +114,8 @@ impl Vectorizer {
         };
         let announcer = worker.work.announcer.clone();
         let thread = thread::Builder::new().name("vectorize".to_owned()).spawn(move || {
-            supervise::keep_up("embedding", &announcer, || worker.run());
+            let degraded = |stage: &str, why| announcer.degraded(stage, why);
+            supervise::keep_up("embedding", degraded, || worker.run());
         })?;
         Ok(Self { progress, stop, thread })
     }

@@ -3,10 +3,13 @@
 pub mod active_speaker;
 mod error;
 pub mod face;
+pub mod job_kind;
 pub mod nms;
 pub mod object;
+pub mod perceptor;
 pub mod speech;
 pub mod track;
 pub mod voice;
 
 pub use error::PerceiveError;
+pub use job_kind::JobKind;

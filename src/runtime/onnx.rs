@@ -21,6 +21,9 @@ pub use crate::config::sections::Device;
 use crate::runtime::crash_history::Rest;
 use crate::runtime::crash_journal::{self, Network};
 
+/// Threads inside one model call: a constant, because it decides the last bits of the result.
+pub const INTRA_OP_THREADS: usize = 1;
+
 /// File name of the library. `ort` 2.0.0-rc.15 with `api-31` refuses anything older than 1.31.
 pub const LIBRARY: &str = "libonnxruntime.so.1.31.1";
 

@@ -18,10 +18,10 @@ use crate::config::{
     BrokerAddress, EmbedderKind, Engine, Segmentation, TranscriberKind, without_secrets,
 };
 use crate::daemon::assemble::catalogue;
-use crate::daemon::ingest::ObjectModel;
 use crate::llm::{OpenAiChat, Server};
 use crate::models::{Job, ModelError, bringing};
 use crate::mqtt::client::{ClientError, DaemonClient};
+use crate::perceive::object::ObjectModel;
 use crate::time::Timestamp;
 
 /// What is missing on this machine, and what brings it.

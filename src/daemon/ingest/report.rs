@@ -4,7 +4,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
-use super::commit::late_words::LateWords;
 use crate::capture::{Cause, Damage};
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, SessionId, SourceId};
@@ -124,4 +123,17 @@ pub struct SessionEnd {
     /// What was damaged, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub damage: Vec<String>,
+}
+
+/// Words that came, as they were committed.
+#[derive(Clone, Debug)]
+pub struct LateWords {
+    /// The clip in which the turn ended.
+    pub clip: ClipId,
+    /// The turn, now with its words.
+    pub turn: SpeechTurn,
+    /// Who spoke it, and names heard in it.
+    pub identified: IdentifiedClip,
+    /// What was written of it.
+    pub memory_rows: Vec<MemoryRow>,
 }

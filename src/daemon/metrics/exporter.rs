@@ -5,14 +5,16 @@ use std::time::Instant;
 use super::Exposition;
 use crate::capture::SourceState;
 use crate::daemon::announce::Announcer;
-use crate::daemon::ingest::{Gauges, JobKind, Stage, StageTimes};
+use crate::daemon::ingest::Gauges;
 use crate::daemon::meters::Meters;
 use crate::daemon::service::Clock;
 use crate::daemon::stats::{Models, persons, spool_lag_secs};
 use crate::llm::Tally;
 use crate::memory::Memory;
 use crate::mqtt::Publisher;
+use crate::perceive::JobKind;
 use crate::runtime::crash_journal;
+use crate::telemetry::stage_times::{Stage, StageTimes};
 use crate::time::Timestamp;
 
 /// A label and its value.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::daemon::histogram::Histogram;
+use crate::telemetry::histogram::Histogram;
 
 /// What Prometheus makes of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

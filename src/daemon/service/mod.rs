@@ -26,10 +26,11 @@ pub use clock::Clock;
 pub use privacy::microphones_off;
 
 use super::announce::Announcer;
-use super::assemble::{self, AssembleError, Knowledge, session_settings};
+use super::assemble::{AssembleError, Knowledge, session_settings};
 use super::ingest::{Command, OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
 use super::meters::Meters;
 use super::queries;
+use super::resolver::resolver as resolver_of_rows;
 use crate::answer::{Answer, Effort, Errand, Question};
 use crate::config::Config;
 use crate::identify::{Resolver, ResolverGuard, SharedResolver};
@@ -132,7 +133,7 @@ impl MemoryService {
         let undecided = resolver.undecided().clone();
         let session = self.session.load();
         let memory = &self.knowledge.memory;
-        *resolver = assemble::resolver(&session.config, memory, &session.perceivers, undecided);
+        *resolver = resolver_of_rows(&session.config, memory, &session.perceivers, undecided);
     }
 
     /// The session's clock, else the newest time in the memory, else the wall clock: the now of questions.

@@ -3,7 +3,7 @@
 use crate::percept::FaceTrack;
 use crate::time::Timestamp;
 
-/// Between two sightings so far apart at most the face was in view all the time, seconds.
+/// A face missed by the detector for less than twice this is still visible, seconds.
 const GAP_SECS: f64 = 0.6;
 
 /// Whether the track is seen at that time, or just before and just after.

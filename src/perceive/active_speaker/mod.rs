@@ -18,6 +18,7 @@ mod lrasd;
 mod measured;
 pub mod mfcc;
 mod network;
+mod perceptor;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub use cutter::{CutTrack, MouthCutter};
 pub use excerpt::{CROPS_PER_SEC, Excerpt, MIN_FPS, excerpt};
 pub use lrasd::LrAsd;
 pub use network::SIDE;
+pub use perceptor::{MouthJob, MouthScorer, MouthScores};
 
 use crate::runtime::checkpoint::CheckpointError;
 use crate::time::Timestamp;

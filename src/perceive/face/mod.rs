@@ -18,6 +18,7 @@ mod enrolment_photo;
 #[allow(clippy::unwrap_used)]
 pub(crate) mod fixtures;
 mod liveness;
+mod perceptor;
 pub mod picture;
 mod scene;
 mod track;
@@ -33,6 +34,7 @@ pub use detect::ultraface::UltraFace;
 pub use detect::yunet::YuNet;
 pub use detect::{Detection, FaceDetector};
 pub use embed::{EmbedderKind, FaceEmbedder, OnnxEmbedder, RawEmbedding};
+pub use perceptor::{FaceDetectionMode, FaceFinding, Faces};
 pub use scene::background::{BackgroundModel, MotionRoi};
 pub use scene::shot_boundary::{CutDetector, Thumbnail};
 pub use track::{FaceHistory, FaceTracker};

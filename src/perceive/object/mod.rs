@@ -9,6 +9,7 @@ mod decode;
 mod detect;
 mod labels;
 mod letterbox;
+mod perceptor;
 mod track;
 mod yolo;
 
@@ -22,6 +23,7 @@ pub use detect::{Detection, ObjectDetector, WEAK_SHARE};
 #[cfg(test)]
 pub(crate) use labels::LABEL_SEEDS;
 pub use labels::Labels;
+pub use perceptor::{ObjectModel, Things};
 pub use track::{ObjectHistory, ObjectTracker};
 pub use yolo::Yolo;
 

@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 mod moonshine;
 mod open;
 mod openai;
+mod perceptor;
 mod pieces;
 mod wav;
 #[cfg(feature = "whisper")]
@@ -19,6 +20,7 @@ mod whisper;
 pub use moonshine::{Files as MoonshineFiles, Moonshine};
 pub use open::{Source, open};
 pub use openai::OpenAiTranscriber;
+pub use perceptor::{Recogniser, WordsJob};
 pub use wav::{from_wav, to_wav};
 #[cfg(feature = "whisper")]
 pub use whisper::Whisper;

@@ -13,6 +13,7 @@
 pub(crate) mod bench;
 pub mod diarize;
 pub mod embed;
+mod perceptor;
 mod segment;
 
 use std::ops::Range;
@@ -30,6 +31,7 @@ pub use embed::eres2netv2::{Eres2NetV2, Variant};
 pub use embed::ge2e::Ge2e;
 pub use embed::onnx::OnnxSpeaker;
 pub use embed::parity::{Parity, parity};
+pub use perceptor::{Separation, VoiceJob, Voices};
 pub use segment::loudness::Normalised;
 pub use segment::segmenter::{Segmenter, SpeechSegment};
 pub use segment::sound_events::SoundEventDetector;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::daemon::ingest::stage::camera::CameraState;
-use crate::daemon::ingest::stage::microphone::MicrophoneState;
+use crate::daemon::ingest::stage::camera_state::CameraState;
+use crate::daemon::ingest::stage::microphone_state::MicrophoneState;
 use crate::identify::PendingIdentities;
 use crate::ids::{ClipId, SourceId, TrackId};
 use crate::memory::{PerceptFilter, ResumePoint, View};

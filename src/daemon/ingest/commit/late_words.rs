@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use crate::daemon::ingest::work::pool::{Pending, take};
+use crate::daemon::ingest::report::LateWords;
+use crate::daemon::ingest::work::jobs::{Pending, take};
 use crate::identify::{IdentifiedClip, IdentifiedTurn, Resolver};
 use crate::ids::{ClipId, EntityId};
 use crate::memorize::{Memorizer, Scene};
-use crate::memory::model::MemoryRow;
 use crate::memory::{Memory, MemoryError};
 use crate::percept::{ClipCounts, ClipPercepts, SpeechTurn, Transcript};
 use crate::time::{Span, Timestamp};
@@ -19,19 +19,6 @@ struct Waiting {
     clip: ClipId,
     turn: SpeechTurn,
     words: Pending<Transcript>,
-}
-
-/// Words that came, as they were committed.
-#[derive(Clone, Debug)]
-pub struct LateWords {
-    /// The clip in which the turn ended.
-    pub clip: ClipId,
-    /// The turn, now with its words.
-    pub turn: SpeechTurn,
-    /// Who spoke it, and names heard in it.
-    pub identified: IdentifiedClip,
-    /// What was written of it.
-    pub memory_rows: Vec<MemoryRow>,
 }
 
 /// Touched by the sealing thread alone.

@@ -7,7 +7,7 @@ use crossbeam_channel::TryRecvError;
 
 use crate::daemon::ingest::feed::inbox::Inbox;
 use crate::daemon::ingest::stage::present::PresentBoard;
-use crate::daemon::ingest::work::pool::{JobQueue, Pending};
+use crate::daemon::ingest::work::jobs::{JobQueue, Pending};
 use crate::ids::{MemoryId, SourceId, TurnId};
 use crate::memorize::Memorizer;
 use crate::memory::Memory;

@@ -10,21 +10,23 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::checkpoint::{Checkpoint, PerceptIds};
 use super::disk::DiskFullRetry;
 use super::late_words;
-use super::late_words::{LateQueue, LateWords};
+use super::late_words::LateQueue;
 use super::quiet::Quiet;
 use super::said::{EndedTurn, Said, Showing, Words};
 use super::told::give_words;
 use crate::capture::Cause;
 use crate::daemon::Stop;
-use crate::daemon::ingest::feed::session::{IngestError, SessionSettings};
-use crate::daemon::ingest::metrics::stages::Stage;
-use crate::daemon::ingest::report::{ClipReport, Losses, Report};
-use crate::daemon::ingest::stage::camera::CameraContribution;
-use crate::daemon::ingest::stage::microphone::MicrophoneContribution;
-use crate::daemon::ingest::stage::mouths::{Asked, Mouths, Scores};
+use crate::daemon::ingest::clip_boundary::ClipBoundary;
+use crate::daemon::ingest::contribution::CameraContribution;
+use crate::daemon::ingest::contribution::Contribution;
+use crate::daemon::ingest::contribution::DispatchContribution;
+use crate::daemon::ingest::contribution::MicrophoneContribution;
+use crate::daemon::ingest::error::IngestError;
+use crate::daemon::ingest::report::{ClipReport, LateWords, Losses, Report};
+use crate::daemon::ingest::settings::SessionSettings;
+use crate::daemon::ingest::stage::mouths::{Asked, Mouths};
 use crate::daemon::ingest::stage::present::PresentBoard;
-use crate::daemon::ingest::work::pool::{JobQueue, Pending, take};
-use crate::daemon::ingest::{ClipBoundary, Contribution, DispatchContribution};
+use crate::daemon::ingest::work::jobs::{JobQueue, Pending, take};
 use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::ToldWords;
@@ -33,16 +35,17 @@ use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
 use crate::memory::{Draft, MemoryError};
 use crate::perceive::PerceiveError;
-use crate::perceive::active_speaker::CROPS_PER_SEC;
+use crate::perceive::active_speaker::{CROPS_PER_SEC, MouthScores};
 use crate::perceive::voice::{
-    ReclusterSettings, deduplicate_microphones, has_short, is_far_or_narrowband, lately, settle,
-    split_overlapped_speakers,
+    ReclusterSettings, VoiceJob, Voices, deduplicate_microphones, has_short, is_far_or_narrowband,
+    lately, settle, split_overlapped_speakers,
 };
 use crate::percept::{
     ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
     Transcript,
 };
 use crate::supervise::{Attempts, contained};
+use crate::telemetry::stage_times::Stage;
 use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
@@ -571,7 +574,7 @@ impl Committer {
         let heard = if self.is_stopping() || !wanted {
             turns
         } else {
-            match take(&self.jobs.again(turns.clone())) {
+            match take(&self.jobs.look::<Voices>(VoiceJob::Again(turns.clone()))) {
                 Ok(heard) => heard,
                 // Nothing is lost without the second hearing: the turns stay as they were.
                 Err(error) => {
@@ -636,8 +639,11 @@ impl Committer {
         let mut looked = Vec::new();
         let mut faces = 0;
         for (index, part) in cameras {
-            tracks.extend(std::mem::take(&mut part.tracks).into_iter().map(|t| (*index, t)));
-            objects.extend(std::mem::take(&mut part.objects).into_iter().map(|t| (*index, t)));
+            tracks
+                .extend(std::mem::take(&mut part.percepts.faces).into_iter().map(|t| (*index, t)));
+            objects.extend(
+                std::mem::take(&mut part.percepts.objects).into_iter().map(|t| (*index, t)),
+            );
             key_frames.append(&mut part.key_frames);
             looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
             faces += part.faces;
@@ -689,7 +695,7 @@ impl Committer {
     /// What the mouths say about the clip's turns; tracks are numbered by now.
     fn mouths(&self, clip: u32, turns: &[SpeechTurn]) -> Vec<MouthScore> {
         let asked = self.mouths.as_ref().map(|mouths| mouths.take(clip)).unwrap_or_default();
-        let mut by_pair: BTreeMap<(TurnId, TrackId), Scores> = BTreeMap::new();
+        let mut by_pair: BTreeMap<(TurnId, TrackId), MouthScores> = BTreeMap::new();
         for Asked { microphone, camera, track, scores, .. } in asked {
             let source = &self.microphones[microphone];
             let scores = match take(&scores) {
@@ -707,11 +713,11 @@ impl Committer {
             }
         }
         by_pair.retain(|_, scores| scores.len() >= LEAST_SCORES);
-        let mean = |scores: &Scores| {
+        let mean = |scores: &MouthScores| {
             let sum: f64 = scores.iter().map(|(_, odds)| f64::from(*odds)).sum();
             (sum / scores.len() as f64) as f32
         };
-        let scored = |((turn, track), scores): ((TurnId, TrackId), Scores)| {
+        let scored = |((turn, track), scores): ((TurnId, TrackId), MouthScores)| {
             let secs = scores.len() as f64 / CROPS_PER_SEC;
             let score = MouthScore { turn, track, log_odds: mean(&scores), secs };
             let MouthScore { log_odds, .. } = score;

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
+use crate::daemon::ingest::clip_boundary::ClipBoundary;
+use crate::daemon::ingest::contribution::Contribution;
+use crate::daemon::ingest::contribution::DispatchContribution;
 use crate::daemon::ingest::stage::mouths::Mouths;
 use crate::daemon::ingest::stage::{camera, microphone};
-use crate::daemon::ingest::work::pool::JobQueue;
-use crate::daemon::ingest::{
-    ClipBoundary, Contribution, DispatchContribution, Gauges, Inbox, PlaybackClock,
-};
+use crate::daemon::ingest::work::jobs::JobQueue;
+use crate::daemon::ingest::{Gauges, Inbox, PlaybackClock};
 use crate::ids::SourceId;
 use crate::media::{Frame, Item};
 use crate::time::Timestamp;

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use super::dispatch::{Dispatcher, StagesGone};
-use super::session::{IngestError, Session, SessionSettings};
+use super::session::Session;
 use crate::capture::{FramesWanted, LiveSources, SourceHealth};
 use crate::config::{EchoCancelling, Microphone};
+use crate::daemon::ingest::error::IngestError;
 use crate::daemon::ingest::report::{Report, SessionEnd};
-use crate::daemon::ingest::work::perceivers::Calibrations;
+use crate::daemon::ingest::settings::SessionSettings;
+use crate::daemon::ingest::work::perceiver_set::Calibrations;
 use crate::ids::{SessionId, SourceId};
 use crate::media::Item;
 use crate::supervise::contained;
@@ -228,7 +230,7 @@ mod tests {
     use crate::config::{Camera, Window};
     use crate::daemon::ingest::feed::dispatch::Way;
     use crate::daemon::ingest::stage::camera::Step;
-    use crate::daemon::ingest::work::pool::JobQueue;
+    use crate::daemon::ingest::work::jobs::JobQueue;
     use crate::daemon::ingest::{Gauges, Inbox, PlaybackClock};
     use crate::daemon::meters::Meters;
     use crate::daemon::service::Clock;

@@ -7,110 +7,44 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use crossbeam_channel::{Sender, unbounded};
+use crossbeam_channel::unbounded;
 
 use super::dispatch::{Dispatcher, Progress, StagesGone, Way};
 use crate::capture::{CaptureError, Playback, Recording};
-use crate::config::{Config, Window};
-use crate::daemon::Stop;
-use crate::daemon::assemble::resolver;
+use crate::config::Window;
 use crate::daemon::ingest::commit::checkpoint::{Checkpoint, CheckpointError, PerceptIds};
 use crate::daemon::ingest::commit::disk::DiskFullRetry;
 use crate::daemon::ingest::commit::late_words::LateQueue;
 use crate::daemon::ingest::commit::quiet::Quiet;
 use crate::daemon::ingest::commit::said::Said;
 use crate::daemon::ingest::commit::seal::{Committed, Committer};
+use crate::daemon::ingest::contribution::DispatchContribution;
+use crate::daemon::ingest::error::IngestError;
 use crate::daemon::ingest::failpoints::Failpoints;
 use crate::daemon::ingest::report::{Losses, Report, SessionEnd};
-use crate::daemon::ingest::stage::camera::{CameraStage, CameraState};
+use crate::daemon::ingest::settings::SessionSettings;
+use crate::daemon::ingest::stage::camera::CameraStage;
+use crate::daemon::ingest::stage::camera_state::CameraState;
 use crate::daemon::ingest::stage::detection_schedule::DetectionSchedule;
-use crate::daemon::ingest::stage::microphone::{MicrophoneStage, MicrophoneState};
+use crate::daemon::ingest::stage::microphone::MicrophoneStage;
+use crate::daemon::ingest::stage::microphone_state::MicrophoneState;
 use crate::daemon::ingest::stage::mouths::Mouths;
 use crate::daemon::ingest::stage::partial::{Asked, Partials};
 use crate::daemon::ingest::stage::present::PresentBoard;
-use crate::daemon::ingest::work::perceivers::Calibrations;
+use crate::daemon::ingest::work::perceiver_set::Calibrations;
 use crate::daemon::ingest::work::pool::Pool;
-use crate::daemon::ingest::work::yielding::YieldPolicy;
-use crate::daemon::ingest::{DispatchContribution, Gauges, Inbox, PerceiverSet, PlaybackClock};
-use crate::identify::{PendingIdentities, Resolver, SharedResolver};
 use crate::ids::{SessionId, SourceId};
-use crate::memorize::model::Spool;
-use crate::memorize::{Memorizer, Upkeep};
-use crate::memory::{Memory, MemoryError, model};
+use crate::memorize::Upkeep;
+use crate::memory::model;
 use crate::perceive::PerceiveError;
-use crate::perceive::track::TrackerSettings;
 use crate::supervise::contained;
 use crate::time::{Span, Timestamp};
-
-/// What ends a session before its feed does.
-#[derive(Debug, thiserror::Error)]
-pub enum IngestError {
-    /// The recording or a source.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// A model.
-    #[error(transparent)]
-    Perceive(#[from] PerceiveError),
-    /// The store.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
-    /// The checkpoint.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// A stage ended in a panic.
-    #[error("the {0} stage ended in a panic; what was committed before is safe; please report it")]
-    Panic(&'static str),
-}
 
 /// Frames in work for a camera at least, and that may wait for its stage on top of those.
 const LAG_FRAMES: usize = 4;
 
 /// Frames of so long wait for a camera's stage at most while live, seconds.
 const LAG_SECS: f64 = 3.0;
-
-/// What every session of a daemon shares.
-#[derive(Clone)]
-pub struct SessionSettings {
-    /// Configuration.
-    pub config: Arc<Config>,
-    /// Where clips go.
-    pub memory: Memory,
-    /// The models.
-    pub perceivers: Arc<PerceiverSet>,
-    /// Who is who; shared with whoever takes the user's word on it.
-    pub resolver: Arc<SharedResolver>,
-    /// Clip → sentences.
-    pub memorizer: Memorizer,
-    /// Questions in flight.
-    pub courtesy: YieldPolicy,
-    /// Steers a replay.
-    pub pace: PlaybackClock,
-    /// Where reports go.
-    pub reports: Sender<Report>,
-    /// Figures of what runs through.
-    pub gauges: Gauges,
-    /// Poses and own speech told from outside.
-    pub inbox: Inbox,
-    /// A full disk is waited out until this stop; `None`: it is an error at once.
-    pub patience: Option<Stop>,
-    /// Where clips wait for a multimodal model; `None` where none memorizes.
-    pub spool: Option<Spool>,
-    /// Where a test lets a stage break down.
-    pub failpoints: Failpoints,
-}
-
-impl SessionSettings {
-    /// The resolver has learned what was not kept: it begins again from the store's rows.
-    pub(in crate::daemon) fn unlearn(&self, who: &mut Resolver) {
-        let undecided = who.undecided().clone();
-        self.restore(who, undecided);
-    }
-
-    /// The resolver begins from the store's rows, with what a session before it left undecided.
-    fn restore(&self, who: &mut Resolver, undecided: PendingIdentities) {
-        *who = resolver(&self.config, &self.memory, &self.perceivers, undecided);
-    }
-}
 
 /// One run from feed to memory.
 pub(in crate::daemon::ingest) struct Session {
@@ -324,14 +258,14 @@ impl Session {
             let (steps, taken) = Way::new(waiting, live);
             let steps = steps.with_backlog(config.window.frame_queue);
             let state = state.cameras.remove(0);
-            let cadence = DetectionSchedule::new(&config.face, &config.objects, state.said());
+            let schedule = DetectionSchedule::new(&config, state.reports());
             settings.gauges.wanted(source, config.window.analyse_fps);
             let stage = CameraStage {
                 index,
                 source: source.clone(),
                 sealed: state.clone(),
                 state,
-                cadence,
+                schedule,
                 jobs: pool.queue(),
                 ahead: (2 * workers).max(LAG_FRAMES),
                 key_frames: config.window.key_frames,
@@ -452,12 +386,7 @@ impl States {
         microphones: &[SourceId],
         resume: Option<(SessionId, Checkpoint)>,
     ) -> Result<Self, IngestError> {
-        let config = &settings.config;
-        let gates = settings.perceivers.gates();
-        let faces = TrackerSettings::of_faces(&config.face, config.window.analyse_fps, gates);
-        let objects = TrackerSettings::of_objects(&config.objects, config.window.analyse_fps);
-        let fresh =
-            |source: &SourceId| CameraState::new(source.clone(), faces.clone(), objects.clone());
+        let fresh = |source: &SourceId| CameraState::new(&settings.perceivers, source);
         let Some((session, checkpoint)) = resume else {
             return Ok(Self {
                 cameras: cameras.iter().map(fresh).collect(),

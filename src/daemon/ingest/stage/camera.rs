@@ -9,28 +9,27 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, select};
-use serde::{Deserialize, Serialize};
 
-use super::detection_schedule::{DetectionSchedule, SceneReports};
+use super::camera_state::CameraState;
+use super::detection_schedule::DetectionSchedule;
 use super::mouths::Mouths;
 use super::present::PresentBoard;
 use crate::capture::Cause;
-use crate::daemon::ingest::feed::session::SessionSettings;
-use crate::daemon::ingest::metrics::rate_limited::RateLimitedLog;
-use crate::daemon::ingest::metrics::stages::Stage;
+use crate::daemon::ingest::clip_boundary::ClipBoundary;
+use crate::daemon::ingest::contribution::CameraContribution;
+use crate::daemon::ingest::contribution::Contribution;
 use crate::daemon::ingest::report::Losses;
-use crate::daemon::ingest::work::perceivers::Analysed;
-use crate::daemon::ingest::work::pool::{JobQueue, Pending, take};
-use crate::daemon::ingest::{ClipBoundary, Contribution};
+use crate::daemon::ingest::settings::SessionSettings;
+use crate::daemon::ingest::work::jobs::{JobQueue, Pending, take};
+use crate::daemon::ingest::work::worker::{Analysed, FrameJob, Pictures};
 use crate::ids::SourceId;
 use crate::media::Frame;
 use crate::perceive::PerceiveError;
-use crate::perceive::active_speaker::MouthCutter;
-use crate::perceive::face::{BackgroundModel, CutDetector, FaceTracker, Thumbnail};
-use crate::perceive::object::ObjectTracker;
-use crate::perceive::track::TrackerSettings;
-use crate::percept::{FaceTrack, KeyFrame, ObjectTrack};
+use crate::perceive::face::{FaceFinding, Thumbnail};
+use crate::percept::{FaceTrack, KeyFrame};
 use crate::supervise::{Attempts, GaveUp};
+use crate::telemetry::rate_limited_log::RateLimitedLog;
+use crate::telemetry::stage_times::Stage;
 use crate::time::Timestamp;
 
 /// What reaches a camera's stage, in event time order.
@@ -41,64 +40,6 @@ pub(in crate::daemon::ingest) enum Step {
     ClipBoundary(ClipBoundary),
 }
 
-/// What a camera contributes to one clip.
-#[derive(Clone, Debug)]
-pub(in crate::daemon::ingest) struct CameraContribution {
-    pub(in crate::daemon::ingest) tracks: Vec<FaceTrack>,
-    pub(in crate::daemon::ingest) objects: Vec<ObjectTrack>,
-    pub(in crate::daemon::ingest) key_frames: Vec<KeyFrame>,
-    pub(in crate::daemon::ingest) looked: Vec<Timestamp>,
-    pub(in crate::daemon::ingest) faces: u64,
-    /// It looked, and nothing moved.
-    pub(in crate::daemon::ingest) still: bool,
-    /// The stage as it stands at the border, for the checkpoint.
-    pub(in crate::daemon::ingest) state: CameraState,
-}
-
-impl CameraContribution {
-    /// Of a clip whose part was lost.
-    fn nothing(state: CameraState) -> Self {
-        let (tracks, objects, key_frames) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tracks, objects, key_frames, looked: Vec::new(), faces: 0, still: false, state }
-    }
-}
-
-/// Touched by the stage's thread alone; copied into the checkpoint at each border.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::daemon::ingest) struct CameraState {
-    tracker: FaceTracker,
-    objects: ObjectTracker,
-    cuts: CutDetector,
-    /// What it sees while nobody is in view.
-    backdrop: BackgroundModel,
-    said: SceneReports,
-    mouths: MouthCutter,
-}
-
-impl CameraState {
-    pub(in crate::daemon::ingest) fn new(
-        source: SourceId,
-        faces: TrackerSettings,
-        objects: TrackerSettings,
-    ) -> Self {
-        let tracker = FaceTracker::new(source.clone(), faces);
-        let objects = ObjectTracker::new(source, objects);
-        Self {
-            tracker,
-            objects,
-            cuts: CutDetector::default(),
-            backdrop: BackgroundModel::default(),
-            said: SceneReports::default(),
-            mouths: MouthCutter::default(),
-        }
-    }
-
-    /// What the stage said of its last frames.
-    pub(in crate::daemon::ingest) fn said(&self) -> &SceneReports {
-        &self.said
-    }
-}
-
 pub(in crate::daemon::ingest) struct CameraStage {
     pub(in crate::daemon::ingest) index: usize,
     pub(in crate::daemon::ingest) source: SourceId,
@@ -106,7 +47,7 @@ pub(in crate::daemon::ingest) struct CameraStage {
     /// As it was at the last border.
     pub(in crate::daemon::ingest) sealed: CameraState,
     /// In which frames faces and things are looked for.
-    pub(in crate::daemon::ingest) cadence: DetectionSchedule,
+    pub(in crate::daemon::ingest) schedule: DetectionSchedule,
     pub(in crate::daemon::ingest) jobs: JobQueue,
     /// So many frames may be in work at a time.
     pub(in crate::daemon::ingest) ahead: usize,
@@ -172,11 +113,11 @@ impl CameraStage {
         frames: Vec<Frame>,
         work: &mut Work,
     ) -> Result<(), StaysDown> {
-        while !self.cadence.is_ready(&self.state.said) && !work.underway.is_empty() {
+        while !self.schedule.is_ready(&self.state.reports) && !work.underway.is_empty() {
             self.take_first(work)?;
         }
-        let looks = self.cadence.looks(&self.state.said);
-        let pending = self.jobs.frame(frame, looks);
+        let plan = self.schedule.plan(&self.state.reports);
+        let pending = self.jobs.look::<Pictures>(FrameJob { frame, plan });
         work.underway.push_back(Underway { pending, frames });
         Ok(())
     }
@@ -208,7 +149,7 @@ impl CameraStage {
                 return Ok(());
             }
         };
-        // Said once for every frame, whatever becomes of it: the cadence counts.
+        // Said once for every frame, whatever becomes of it: the schedule counts.
         let Work { attempts, part, .. } = work;
         match attempts.attempt(|| self.frame(analysed, frames, part))? {
             Some(word) => self.say(word),
@@ -250,20 +191,18 @@ impl CameraStage {
 
     /// After a panic, which may have left any state: what was followed since the last border is lost.
     fn begin_anew(&mut self) {
-        let said = std::mem::take(&mut self.state.said);
-        self.state = CameraState { said, ..self.sealed.clone() };
+        let reports = std::mem::take(&mut self.state.reports);
+        self.state = CameraState { reports, ..self.sealed.clone() };
         self.losses.add(Cause::Fault, self.source.as_str());
         self.settings.gauges.restarted("camera");
     }
 
     /// The clip's part.
     fn seal(&mut self, border: ClipBoundary, gathered: Gathered) -> CameraContribution {
-        let tracks = self.state.tracker.seal(border.end);
-        let objects = self.state.objects.seal(border.end);
+        let percepts = self.state.pictures.at_boundary(border.end);
         CameraContribution {
-            key_frames: choose_key_frames(gathered.frames, &tracks, self.key_frames),
-            tracks,
-            objects,
+            key_frames: choose_key_frames(gathered.frames, &percepts.faces, self.key_frames),
+            percepts,
             still: !gathered.looked.is_empty() && !gathered.moved,
             looked: gathered.looked,
             faces: gathered.faces,
@@ -274,39 +213,35 @@ impl CameraStage {
     /// What there is to say after this frame.
     fn frame(&mut self, analysed: Analysed, frames: &[Frame], part: &mut Gathered) -> Word {
         self.settings.failpoints.pass("camera");
-        let Analysed { faces: mut frame, thumbnail, looked, objects } = analysed;
-        frame.cut = self.state.cuts.step(thumbnail.clone());
+        let Analysed { findings, thumbnail, jpeg, at } = analysed;
+        let cut = self.state.cuts.step(thumbnail.clone());
+        self.state.pictures.advance(at, cut, &findings);
+        let tracker = &self.state.pictures.faces;
+        let (looked, found) = match &findings.faces {
+            Some(FaceFinding { frame, looked }) => (*looked, frame.faces.len()),
+            None => (false, 0),
+        };
         if looked {
-            self.state.tracker.step(&frame);
-            part.looked.push(frame.at);
-        } else {
-            self.state.tracker.coast(frame.at, frame.cut);
+            part.looked.push(at);
         }
-        match objects {
-            Some(objects) => self.state.objects.follow(frame.at, frame.cut, &objects),
-            None if frame.cut => self.state.objects.cut(),
-            None => {}
-        }
-        let steady = self.state.tracker.steady(frame.at) && !frame.cut;
-        let steady = (steady && !self.state.tracker.is_empty()).then(|| thumbnail.clone());
-        let empty = looked && frame.faces.is_empty() && self.state.tracker.is_empty();
-        let changed = self.state.backdrop.change(&thumbnail).is_some();
+        let steady = tracker.steady(at) && !cut;
+        let steady = (steady && !tracker.is_empty()).then(|| thumbnail.clone());
+        let empty = looked && found == 0 && tracker.is_empty();
+        let changed = self.state.background.change(&thumbnail).is_some();
         // One picture alone may be a flash or the camera's noise.
         part.moved |= changed && part.changed;
         part.changed = changed;
         if empty {
-            self.state.backdrop.learn(&thumbnail);
+            self.state.background.learn(&thumbnail);
         }
-        part.faces += frame.faces.len() as u64;
-        if let Some(jpeg) = frame.jpeg.take() {
-            self.present.frame(&self.source, frame.at, &jpeg);
-            part.frames.push(KeyFrame { source: self.source.clone(), at: frame.at, jpeg });
-        }
-        self.present.tracks(&self.source, frame.at, &self.state.tracker.open());
+        part.faces += found as u64;
+        self.present.frame(&self.source, at, &jpeg);
+        part.frames.push(KeyFrame { source: self.source.clone(), at, jpeg });
+        self.present.tracks(&self.source, at, &tracker.open());
         if let Some(mouths) = &self.mouths {
-            let (at, seen) = (frame.at, self.state.tracker.seen_at(frame.at));
+            let seen = tracker.seen_at(at);
             let cutter = &mut self.state.mouths;
-            let cut = || cutter.step(at, seen, frame.cut, frames);
+            let cut = || cutter.step(at, seen, cut, frames);
             mouths.seen(
                 self.index,
                 at,
@@ -318,8 +253,8 @@ impl CameraStage {
 
     /// Notes what frames after this one hang on.
     fn say(&mut self, Word { steady, empty }: Word) {
-        let empty = empty.then_some(&self.state.backdrop);
-        self.state.said.note(steady, empty);
+        let empty = empty.then_some(&self.state.background);
+        self.state.reports.note(steady, empty);
     }
 }
 

@@ -6,18 +6,20 @@
 //! workers still run ahead.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{FacePerception, Objects};
-use crate::perceive::face::{BackgroundModel, Thumbnail};
+use crate::config::Config;
+use crate::daemon::ingest::work::registry::DetectionPlan;
+use crate::perceive::face::{BackgroundModel, FaceDetectionMode, Thumbnail};
 
 /// How many frames before a frame the tracker's word on it dates from, at least.
 const DETECTION_LAG: u64 = 4;
 /// A frame of so many is searched for faces though nothing seems to have changed; the stage shows its backdrop then.
 const CERTAIN: u64 = 5;
 
-/// What a camera's stage said of its last frames; part of its checkpoint.
+/// What a camera's stage reports of its last frames; part of its checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::daemon::ingest) struct SceneReports {
     /// Number of the next frame.
@@ -47,82 +49,57 @@ impl SceneReports {
     }
 }
 
-/// Whether faces are looked for in a frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FaceDetectionMode {
-    /// In any case.
-    Always,
-    /// Where it differs from the scene in which nobody was; elsewhere nobody is.
-    WhereChanged(BackgroundModel),
-    /// Where another scene is seen than in this picture; else not: who is followed goes on as he moved.
-    AfterCut(Thumbnail),
-}
-
-/// What is looked for in a frame.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DetectionPlan {
-    /// Faces.
-    pub faces: FaceDetectionMode,
-    /// Things.
-    pub objects: bool,
-}
-
 /// A camera's stage's count of its analysed frames.
 #[derive(Clone, Debug)]
 pub(in crate::daemon::ingest) struct DetectionSchedule {
     /// In one frame of so many faces are looked for, however steady those are that are followed.
     every: u64,
     only_changed: bool,
-    /// Things are looked for in one frame of so many.
-    objects_every: u64,
+    config: Arc<Config>,
     next: u64,
 }
 
 impl DetectionSchedule {
-    pub(in crate::daemon::ingest) fn new(
-        faces: &FacePerception,
-        objects: &Objects,
-        said: &SceneReports,
-    ) -> Self {
+    pub(in crate::daemon::ingest) fn new(config: &Arc<Config>, reports: &SceneReports) -> Self {
         Self {
-            every: faces.detect_every.max(1) as u64,
-            only_changed: faces.only_changed,
-            objects_every: objects.every.max(1) as u64,
-            next: said.next,
+            every: config.face.detect_every.max(1) as u64,
+            only_changed: config.face.only_changed,
+            config: Arc::clone(config),
+            next: reports.next,
         }
     }
 
-    /// Whether everything has been said that the next frame hangs on; what is in work goes on meanwhile.
-    pub(in crate::daemon::ingest) fn is_ready(&self, said: &SceneReports) -> bool {
+    /// Whether everything has been reports that the next frame hangs on; what is in work goes on meanwhile.
+    pub(in crate::daemon::ingest) fn is_ready(&self, reports: &SceneReports) -> bool {
         let Some(known) = self.next.checked_sub(DETECTION_LAG) else { return true };
         if !self.next.is_multiple_of(self.every) {
-            return said.next > known;
+            return reports.next > known;
         }
         let scene = self.only_changed && !self.next.is_multiple_of(CERTAIN);
-        !scene || said.next > known / CERTAIN * CERTAIN
+        !scene || reports.next > known / CERTAIN * CERTAIN
     }
 
     /// What is to be looked for in the next frame.
-    pub(in crate::daemon::ingest) fn looks(&mut self, said: &SceneReports) -> DetectionPlan {
+    pub(in crate::daemon::ingest) fn plan(&mut self, reports: &SceneReports) -> DetectionPlan {
         let number = self.next;
         self.next += 1;
-        let objects = number.is_multiple_of(self.objects_every);
-        DetectionPlan { faces: self.faces(number, said), objects }
+        let faces = Some(self.faces(number, reports));
+        DetectionPlan { faces, ..DetectionPlan::of(&self.config, number) }
     }
 
-    fn faces(&self, number: u64, said: &SceneReports) -> FaceDetectionMode {
+    fn faces(&self, number: u64, reports: &SceneReports) -> FaceDetectionMode {
         let Some(known) = number.checked_sub(DETECTION_LAG) else {
             return FaceDetectionMode::Always;
         };
         if !number.is_multiple_of(self.every)
-            && let Some(Some(picture)) = said.steady.get(&known)
+            && let Some(Some(picture)) = reports.steady.get(&known)
         {
             return FaceDetectionMode::AfterCut(picture.clone());
         }
         if !self.only_changed || number.is_multiple_of(CERTAIN) {
             return FaceDetectionMode::Always;
         }
-        match said.empty.get(&(known / CERTAIN * CERTAIN)) {
+        match reports.empty.get(&(known / CERTAIN * CERTAIN)) {
             Some(Some(scene)) => FaceDetectionMode::WhereChanged(scene.clone()),
             _ => FaceDetectionMode::Always,
         }
@@ -130,6 +107,7 @@ impl DetectionSchedule {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use image::{Rgb, RgbImage};
 
@@ -137,9 +115,11 @@ mod tests {
     use crate::perceive::face::Thumbnail;
 
     fn cadence(every: usize, only_changed: bool, said: &SceneReports) -> DetectionSchedule {
-        let faces = FacePerception { detect_every: every, only_changed, ..Default::default() };
-        let objects = Objects { every: 4, ..Default::default() };
-        DetectionSchedule::new(&faces, &objects, said)
+        let mut config = Config::default();
+        config.face.detect_every = every;
+        config.face.only_changed = only_changed;
+        config.objects.every = 4;
+        DetectionSchedule::new(&Arc::new(config), said)
     }
 
     /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
@@ -155,7 +135,7 @@ mod tests {
             if at == resume_at {
                 frames = cadence(every, only_changed, &said);
             }
-            looked.push(frames.looks(&said).faces);
+            looked.push(frames.plan(&said).faces.unwrap());
             said.note(steady.cloned(), *empty);
         }
         looked
@@ -229,7 +209,7 @@ mod tests {
                 said.note(steady.cloned(), empty);
                 spoken += 1;
             }
-            looked.push(frames.looks(&said).faces);
+            looked.push(frames.plan(&said).faces.unwrap());
             most = most.max(looked.len() - spoken);
         }
         (looked, most)
@@ -250,7 +230,7 @@ mod tests {
         assert_eq!(looked_ahead((1, false), &words).1, words.len());
         let (said, mut frames) =
             (SceneReports::default(), cadence(1, true, &SceneReports::default()));
-        let objects: Vec<bool> = (0..4).map(|_| frames.looks(&said).objects).collect();
+        let objects: Vec<bool> = (0..4).map(|_| frames.plan(&said).objects.is_some()).collect();
         assert_eq!(objects, [true, false, false, false]);
     }
 }

@@ -8,25 +8,26 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
-use serde::{Deserialize, Serialize};
 
+use super::microphone_state::MicrophoneState;
 use super::mouths::Mouths;
 use super::partial::Partials;
 use super::present::PresentBoard;
 use crate::capture::Cause;
+use crate::daemon::ingest::clip_boundary::ClipBoundary;
 use crate::daemon::ingest::commit::said::EndedTurn;
-use crate::daemon::ingest::feed::session::SessionSettings;
-use crate::daemon::ingest::metrics::rate_limited::RateLimitedLog;
-use crate::daemon::ingest::metrics::stages::Stage;
+use crate::daemon::ingest::contribution::{Contribution, FoundTurn, MicrophoneContribution};
 use crate::daemon::ingest::report::Losses;
-use crate::daemon::ingest::work::pool::{JobQueue, Pending};
-use crate::daemon::ingest::{ClipBoundary, Contribution};
+use crate::daemon::ingest::settings::SessionSettings;
+use crate::daemon::ingest::work::jobs::JobQueue;
 use crate::ids::SourceId;
 use crate::media::Block;
 use crate::perceive::PerceiveError;
-use crate::perceive::voice::{RawTurn, TurnSegmenter, TurnSegmenterState};
-use crate::percept::{Sound, SpeechTurn};
+use crate::perceive::voice::{RawTurn, TurnSegmenter, VoiceJob, Voices};
+use crate::percept::SpeechTurn;
 use crate::supervise::Attempts;
+use crate::telemetry::rate_limited_log::RateLimitedLog;
+use crate::telemetry::stage_times::Stage;
 use crate::time::Timestamp;
 
 /// What reaches a microphone's stage, in event time order.
@@ -35,25 +36,6 @@ pub(in crate::daemon::ingest) enum Step {
     Block(Block),
     /// Every block that starts before the border has been handed in.
     ClipBoundary(ClipBoundary),
-}
-
-/// What a microphone contributes to one clip: turns that began before its border, in time order.
-pub(in crate::daemon::ingest) struct MicrophoneContribution {
-    pub(in crate::daemon::ingest) turns: Vec<FoundTurn>,
-    /// Loud sounds that ended before it, and its quiet stretches.
-    pub(in crate::daemon::ingest) sounds: Vec<Sound>,
-    /// The stage as it stands now, for the checkpoint.
-    pub(in crate::daemon::ingest) state: MicrophoneState,
-}
-
-/// Touched by the stage's thread alone; copied into the checkpoint at each border.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::daemon::ingest) struct MicrophoneState {
-    pub(in crate::daemon::ingest) finder: TurnSegmenterState,
-    /// Turns that begin after the border and are already over.
-    pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
-    /// Sound before this is done with.
-    pub(in crate::daemon::ingest) consumed: Timestamp,
 }
 
 /// Sound that stays away for longer than this before a border means that none is coming, seconds.
@@ -74,14 +56,6 @@ pub(in crate::daemon::ingest) struct MicrophoneStage {
     pub(in crate::daemon::ingest) losses: Losses,
     /// Where turns meet mouths; `None` where none are scored.
     pub(in crate::daemon::ingest) mouths: Option<Mouths>,
-}
-
-/// A stretch of speech that has ended.
-pub(in crate::daemon::ingest) struct FoundTurn {
-    /// Whose turns it turns out to be.
-    pub(in crate::daemon::ingest) result: Pending<Vec<SpeechTurn>>,
-    /// Questions can see it already.
-    pub(in crate::daemon::ingest) shown: bool,
 }
 
 struct Underway {
@@ -220,7 +194,10 @@ impl MicrophoneStage {
             mouths.heard(self.index, &raw);
         }
         let own = self.settings.inbox.own_during(&self.source, raw.span);
-        let found = FoundTurn { result: self.jobs.voice(raw.clone(), own), shown: false };
+        let found = FoundTurn {
+            result: self.jobs.look::<Voices>(VoiceJob::Turn { raw: raw.clone(), own }),
+            shown: false,
+        };
         Underway { raw, found }
     }
 

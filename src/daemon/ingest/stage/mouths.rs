@@ -9,15 +9,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::config::ActiveSpeakerPerception;
-use crate::daemon::ingest::work::pool::{JobQueue, MouthJob, Pending};
+use crate::daemon::ingest::work::jobs::{JobQueue, Pending, Prepared, prepare};
 use crate::ids::TrackId;
-use crate::perceive::active_speaker::{Crop, CutTrack, Excerpt, excerpt};
+use crate::perceive::active_speaker::{
+    Crop, CutTrack, Excerpt, MouthJob, MouthScorer, MouthScores, excerpt,
+};
 use crate::perceive::voice::RawTurn;
 use crate::time::Timestamp;
 use crate::window::ClipClock;
-
-/// Log odds by time.
-pub(in crate::daemon::ingest) type Scores = Vec<(Timestamp, f32)>;
 
 /// Crops this much older than the newest, on top of the longest turn, wait for nobody, seconds.
 const STALE_SECS: f64 = 40.0;
@@ -37,7 +36,7 @@ pub(in crate::daemon::ingest) struct Asked {
     /// The track, by its camera's numbering.
     pub(in crate::daemon::ingest) track: TrackId,
     /// What comes of it.
-    pub(in crate::daemon::ingest) scores: Pending<Scores>,
+    pub(in crate::daemon::ingest) scores: Pending<MouthScores>,
 }
 
 /// Shared by the stages and the sealer of a session. Cheap to clone.
@@ -105,7 +104,7 @@ impl Mouths {
     fn go_on(&self, mut board: MutexGuard<'_, Board>) {
         let jobs = board.go_on();
         drop(board);
-        jobs.into_iter().for_each(|job| self.jobs.mouth(job));
+        jobs.into_iter().for_each(|job| self.jobs.put(job));
     }
 
     /// The session has begun: where its clips end.
@@ -169,7 +168,7 @@ impl Mouths {
 
 impl Board {
     /// Takes up every turn that all cameras are past; gives the jobs that are to be handed over.
-    fn go_on(&mut self) -> Vec<MouthJob> {
+    fn go_on(&mut self) -> Vec<Prepared> {
         let mut jobs = Vec::new();
         let reached = self.cameras.iter().map(|of| of.until).min().unwrap_or(NEVER);
         for microphone in 0..self.microphones.len() {
@@ -185,7 +184,7 @@ impl Board {
         jobs
     }
 
-    fn take_up(&mut self, microphone: usize, turn: &RawTurn, jobs: &mut Vec<MouthJob>) {
+    fn take_up(&mut self, microphone: usize, turn: &RawTurn, jobs: &mut Vec<Prepared>) {
         let Some(clock) = self.clock else { return };
         let clip = clock.index(turn.span.start);
         if turn.span.end > clock.span(clip).end {
@@ -210,7 +209,8 @@ impl Board {
         }
         spent.1 += cost;
         for (camera, track, found) in faces {
-            let (job, scores) = MouthJob::new(turn.clone(), found);
+            let job = MouthJob { turn: turn.clone(), excerpt: found };
+            let (job, scores) = prepare::<MouthScorer>(job);
             jobs.push(job);
             self.asked.push(Asked { clip, microphone, camera, track, scores });
         }

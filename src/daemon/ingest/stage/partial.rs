@@ -12,7 +12,7 @@ use crossbeam_channel::{Sender, TryRecvError};
 use super::present::PresentBoard;
 use crate::daemon::ingest::feed::inbox::Inbox;
 use crate::daemon::ingest::report::{PartialWords, Report};
-use crate::daemon::ingest::work::pool::{JobQueue, Pending};
+use crate::daemon::ingest::work::jobs::{JobQueue, Pending};
 use crate::identify::SharedResolver;
 use crate::ids::{SourceId, TurnId};
 use crate::perceive::voice::OpenTurn;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::daemon::histogram::Histogram;
+use crate::telemetry::histogram::Histogram;
 
 /// A stage whose time is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -7,14 +7,14 @@ const PAUSE: Duration = Duration::from_secs(60);
 
 /// How often something happened that was not told yet. Touched by one thread alone.
 #[derive(Debug, Default)]
-pub(in crate::daemon::ingest) struct RateLimitedLog {
+pub(crate) struct RateLimitedLog {
     told: Option<Instant>,
     untold: u64,
 }
 
 impl RateLimitedLog {
     /// It happened at `now`. Where it is to be told: how often since the last time, this one included.
-    pub(in crate::daemon::ingest) fn happened(&mut self, now: Instant) -> Option<u64> {
+    pub(crate) fn happened(&mut self, now: Instant) -> Option<u64> {
         self.untold += 1;
         if self.told.is_some_and(|told| now.saturating_duration_since(told) < PAUSE) {
             return None;

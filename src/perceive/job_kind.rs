@@ -2,7 +2,7 @@
 
 /// What a job is for; in the order in which jobs are taken when several wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::daemon) enum Kind {
+pub enum JobKind {
     /// First words of a turn that goes on, for the open window.
     Guess,
     /// A frame's faces and things.
@@ -17,15 +17,16 @@ pub(in crate::daemon) enum Kind {
     Again,
 }
 
-impl Kind {
+impl JobKind {
     /// How many there are.
-    pub(in crate::daemon) const COUNT: usize = 6;
+    pub const COUNT: usize = 6;
     /// Every kind, the most urgent first.
-    pub(in crate::daemon) const ALL: [Self; Self::COUNT] =
+    pub const ALL: [Self; Self::COUNT] =
         [Self::Guess, Self::Frame, Self::Voice, Self::Words, Self::Mouth, Self::Again];
 
     /// Its name in metrics and sentences.
-    pub(in crate::daemon) const fn word(self) -> &'static str {
+    #[must_use]
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Guess => "guess",
             Self::Frame => "frame",
@@ -37,7 +38,8 @@ impl Kind {
     }
 
     /// Whether it is a second look at what is known already.
-    pub(super) const fn is_second_look(self) -> bool {
+    #[must_use]
+    pub const fn is_second_look(self) -> bool {
         matches!(self, Self::Mouth | Self::Again)
     }
 }

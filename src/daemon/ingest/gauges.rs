@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::capture::{SourceHealth, SourceState};
-use crate::daemon::histogram::Histogram;
 use crate::ids::SourceId;
+use crate::telemetry::histogram::Histogram;
 use crate::time::Timestamp;
 
 /// One source's figures since the start of the daemon.

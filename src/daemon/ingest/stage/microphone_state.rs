@@ -1,0 +1,16 @@
+//! What a microphone's stage carries from block to block.
+
+use serde::{Deserialize, Serialize};
+
+use crate::perceive::voice::{RawTurn, TurnSegmenterState};
+use crate::time::Timestamp;
+
+/// Touched by the stage's thread alone; copied into the checkpoint at each boundary.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(in crate::daemon::ingest) struct MicrophoneState {
+    pub(in crate::daemon::ingest) finder: TurnSegmenterState,
+    /// Turns that begin after the boundary and are already over.
+    pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
+    /// Sound before this is done with.
+    pub(in crate::daemon::ingest) consumed: Timestamp,
+}
