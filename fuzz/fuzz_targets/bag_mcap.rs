@@ -3,7 +3,7 @@
 
 mod bag;
 
-use engram::capture::bag::exercise;
+use engram::capture::bag::fuzz;
 use libfuzzer_sys::Corpus;
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| -> Corpus { bag::read(exercise::MCAP, bytes) });
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| -> Corpus { bag::read(fuzz::MCAP, bytes) });

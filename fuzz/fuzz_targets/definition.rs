@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engram::capture::bag::exercise::definition(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engram::capture::bag::fuzz::definition(bytes));

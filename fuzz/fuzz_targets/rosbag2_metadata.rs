@@ -1,4 +1,4 @@
 //! rosbag2's `metadata.yaml`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engram::capture::bag::exercise::rosbag2_metadata(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engram::capture::bag::fuzz::rosbag2_metadata(bytes));

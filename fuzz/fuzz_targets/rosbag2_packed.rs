@@ -1,4 +1,4 @@
 //! rosbag2's packed files and messages.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engram::capture::bag::exercise::rosbag2_packed(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| engram::capture::bag::fuzz::rosbag2_packed(bytes));

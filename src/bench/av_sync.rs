@@ -10,7 +10,7 @@ use image::RgbImage;
 use serde::Serialize;
 
 use super::BenchError;
-use crate::capture::image::picture::to_rgb;
+use crate::capture::imaging::picture::to_rgb;
 use crate::capture::{Recording, ReplayOptions};
 use crate::config::Config;
 use crate::config::sections::FacePerception;

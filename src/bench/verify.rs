@@ -13,7 +13,7 @@ use super::random::SplitMix64;
 use super::strangers::Strangers;
 use super::{BenchError, sound};
 use crate::capture::CaptureError;
-use crate::capture::image::picture::{PHOTO_SIDE_PX, photograph};
+use crate::capture::imaging::picture::{PHOTO_SIDE_PX, photograph};
 use crate::config::Config;
 use crate::config::sections::FacePerception;
 use crate::daemon::assemble::catalogue;
@@ -458,8 +458,8 @@ mod tests {
     use std::fs::{copy, create_dir, create_dir_all, write};
 
     use super::*;
-    use crate::capture::image::picture::decode;
-    use crate::capture::image::picture::tests::on_its_side;
+    use crate::capture::imaging::picture::decode;
+    use crate::capture::imaging::picture::tests::on_its_side;
     use crate::config::ModelSet;
     use crate::perceive::speech::to_wav;
     use crate::perceive::voice::bench::shared;

@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 use image::RgbImage;
 
 use super::generated_tests::{frames, items, make};
-use super::image::picture::to_rgb;
-use super::image::raw_image::RawImage;
+use super::imaging::picture;
+use super::imaging::picture::to_rgb;
+use super::imaging::raw_image::RawImage;
 use super::live::tests::{camera, quick};
 use super::*;
 use crate::config::Window;

@@ -8,6 +8,7 @@ use gstreamer as gst;
 use gstreamer::prelude::*;
 use proptest::prelude::*;
 
+use super::imaging::picture;
 use super::*;
 use crate::media::{Frame, Item};
 use crate::time::Timestamp;

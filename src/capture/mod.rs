@@ -3,14 +3,14 @@
 //! A [`Recording`] (video or sound file, bag) is opened, looked into and played: lossless, in event time
 //! order, the same items every time. [`LiveSources`] run cameras and microphones: what nobody takes in
 //! time is dropped, oldest first, and counted; a source that dies comes back. Pixels stay as they came;
-//! [`image::picture::to_rgb`] converts the few frames that are analysed.
+//! [`imaging::picture::to_rgb`] converts the few frames that are analysed.
 
 mod audio;
 pub mod bag;
 mod damage;
 mod error;
 mod gst;
-pub mod image;
+pub mod imaging;
 mod live;
 mod options;
 mod part;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use sha2::{Digest as _, Sha256};
 
+use super::imaging::picture;
 use super::*;
 use crate::ids::SourceId;
 use crate::media::{Item, Picture, RawPixels, YuvPixels};

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use image::codecs::jpeg::JpegEncoder;
 
 use crate::bench::sound;
-use crate::capture::image::picture::{PHOTO_SIDE_PX, photograph};
+use crate::capture::imaging::picture::{PHOTO_SIDE_PX, photograph};
 use crate::media::SAMPLE_RATE;
 use crate::perceive::speech::to_wav;
 

@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
 use super::ingest::PerceiverSet;
-use crate::capture::image::picture::{PHOTO_SIDE_PX, decode, photograph};
+use crate::capture::imaging::picture::{PHOTO_SIDE_PX, decode, photograph};
 use crate::config::FacePerception;
 use crate::geometry::Rect;
 use crate::identify::{Lesson, wav};

@@ -228,6 +228,7 @@ mod tests {
     use super::*;
     use crate::identify::testing::TestLedger;
     use crate::ids::ClipId;
+    use crate::ids::SessionId;
     use crate::percept::ClipCounts;
 
     fn at(secs: f64) -> Timestamp {

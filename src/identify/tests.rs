@@ -7,15 +7,21 @@ mod over;
 mod spoken;
 mod unmatchable;
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::persons::membership;
 use super::testing::{TestLedger, calibrated};
-use super::writer::IdentityRows;
 use super::*;
+use crate::config::Identity;
 use crate::geometry::Rect;
-use crate::ids::{ModelHash, SessionId};
+use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SessionId, SourceId, TrackId, TurnId};
+use crate::memory::model::{Exemplar, Merge, NameRow, NameSource};
 use crate::percept::{
-    ClipCounts, Embedding, FaceSample, Liveness, MouthScore, Sighting, Transcript,
+    ClipCounts, ClipPercepts, Embedding, FaceSample, FaceTrack, Liveness, MouthScore, Sighting,
+    SpeechTurn, Transcript,
 };
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 const FACE_MODEL: ModelHash = ModelHash([1; 32]);
 const VOICE_MODEL: ModelHash = ModelHash([2; 32]);

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use engram::capture::bag::exercise;
+use engram::capture::bag::fuzz;
 use libfuzzer_sys::Corpus;
 
 /// In memory where there is such a folder.
@@ -21,6 +21,6 @@ pub fn read(magic: &[u8], bytes: &[u8]) -> Corpus {
     if !bytes.starts_with(magic) {
         return Corpus::Reject;
     }
-    exercise::bag(SCRATCH.path(), bytes);
+    fuzz::bag(SCRATCH.path(), bytes);
     Corpus::Keep
 }

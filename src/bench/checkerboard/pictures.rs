@@ -7,7 +7,7 @@ use image::GrayImage;
 use crate::bench::BenchError;
 use crate::bench::error::entries;
 use crate::capture::bag::is_bag_folder;
-use crate::capture::image::picture::{decode, to_rgb};
+use crate::capture::imaging::picture::{decode, to_rgb};
 use crate::capture::{Damage, Recording, ReplayOptions};
 use crate::media::Item;
 use crate::time::Timestamp;

@@ -11,7 +11,7 @@ use super::decode::definition;
 use super::decode::message::{Decoded, SoundCoding, VideoCodec};
 use super::seeds::{Sent, mcap_of, placeless_pose};
 use crate::capture::audio::sound::{Sample, SoundFormat};
-use crate::capture::image::picture::to_rgb;
+use crate::capture::imaging::picture::to_rgb;
 use crate::capture::{Recording, ReplayOptions};
 use crate::ids::SourceId;
 use crate::media::{Frame, Item, Picture};

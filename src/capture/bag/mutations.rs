@@ -107,7 +107,7 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
 
 fn bags(name: &str, few: u64, seeds: &[Vec<u8>]) {
     let (_folder, file) = scratch();
-    hold(name, few, seeds, |bytes| exercise::bag(&file, bytes));
+    hold(name, few, seeds, |bytes| fuzz::bag(&file, bytes));
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn the_seeds_are_whole_bags() {
     for bytes in seeds::definitions() {
         let length = usize::from(u16::from_le_bytes([bytes[1], bytes[2]]));
         let (text, data) = bytes[3..].split_at(length);
-        let (schema, encoding, language) = exercise::DEFINED[usize::from(bytes[0])];
+        let (schema, encoding, language) = fuzz::DEFINED[usize::from(bytes[0])];
         let (connection, flaw) =
             super::Connection::new("t", schema, encoding, Some((language, text)));
         assert_eq!(flaw, None);
@@ -173,34 +173,34 @@ fn mutated_sqlite_never_panics() {
 
 #[test]
 fn mutated_metadata_never_panics() {
-    hold("metadata", 2_000, &seeds::metadata(), exercise::rosbag2_metadata);
+    hold("metadata", 2_000, &seeds::metadata(), fuzz::rosbag2_metadata);
 }
 
 #[test]
 fn mutated_packed_files_and_messages_never_panic() {
-    hold("packed", 1_000, &seeds::packed(), exercise::rosbag2_packed);
+    hold("packed", 1_000, &seeds::packed(), fuzz::rosbag2_packed);
 }
 
 #[test]
 fn mutated_messages_never_panic() {
-    hold("messages", 20_000, &seeds::messages(), exercise::message);
+    hold("messages", 20_000, &seeds::messages(), fuzz::message);
 }
 
 #[test]
 fn mutated_definitions_never_panic() {
-    hold("definitions", 10_000, &seeds::definitions(), exercise::definition);
+    hold("definitions", 10_000, &seeds::definitions(), fuzz::definition);
 }
 
 #[test]
 fn mutated_pixels_never_panic() {
     let seeds: Vec<_> =
         (0..24_u8).map(|n| [&[n, 4, 4, 16], [n; 300].as_slice()].concat()).collect();
-    hold("pixels", 10_000, &seeds, exercise::raw_image);
+    hold("pixels", 10_000, &seeds, fuzz::raw_image);
 }
 
 #[test]
 fn mutated_picture_files_never_panic() {
-    hold("picture_files", 2_000, &seeds::picture_files(), exercise::picture);
+    hold("picture_files", 2_000, &seeds::picture_files(), fuzz::picture);
 }
 
 /// `ENGRAM_SEEDS=FOLDER`: where they go.

@@ -22,7 +22,7 @@ use super::decode::cdr::Cdr;
 use super::decode::definition::built_in;
 use super::order::timestamp_filter::MAX_GAP_SECS;
 use crate::camera::{CameraInfo, Distortion};
-use crate::capture::image::picture::to_rgb;
+use crate::capture::imaging::picture::to_rgb;
 use crate::ids::SourceId;
 use crate::media::{Block, Frame, Item, Picture, Pose, SAMPLE_RATE, ToldWords};
 use crate::time::{Span, Timestamp};

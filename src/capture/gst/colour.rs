@@ -2,7 +2,7 @@
 //!
 //! Where values lie in a buffer (planes, strides, sub-sampling) and what they mean (range, matrix) is told by its caps and
 //! metadata. Rarer forms (10 bits and more, tiles) are brought to 8 bits by GStreamer's converter first; that changes
-//! neither range nor matrix, in which it is coarse (see [`yuv`](crate::capture::image::yuv)).
+//! neither range nor matrix, in which it is coarse (see [`yuv`](crate::capture::imaging::yuv)).
 
 use std::sync::Arc;
 

@@ -4,8 +4,10 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, unbounded};
 use gstreamer::prelude::ElementExt as _;
 
+use super::gst_source::Launch;
 use super::supervise::Device;
 use super::*;
+use crate::config::MicrophoneBackend;
 use crate::media::{Frame, Picture};
 
 const SOUND: &str = "audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved";

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Crop;
 use super::crop::{Gray, crop};
-use crate::capture::image::picture::to_rgb;
+use crate::capture::imaging::picture::to_rgb;
 use crate::geometry::Rect;
 use crate::ids::TrackId;
 use crate::media::Frame;

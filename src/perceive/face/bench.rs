@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use super::embed::align;
 use super::embed::align::Template;
-use super::embed::quality::quality;
+use super::embed::quality;
+use super::embed::quality::quality as quality_of;
 use super::fixtures::{Truth, embedder, frames, model, mtcnn, photo, sets, shared, stamp};
 use super::*;
 use crate::config::FacePerception;
@@ -313,7 +314,7 @@ fn photos() {
                 .filter_map(|(person, picture, face)| {
                     let face = face.as_ref()?;
                     let chip = align::chip(picture, &face.landmarks, &template)?;
-                    qualities.push(quality(face, &chip));
+                    qualities.push(quality_of(face, &chip));
                     Some((*person, net.embed(&[chip]).unwrap().remove(0).embedding))
                 })
                 .collect();
@@ -378,7 +379,7 @@ fn stages() {
         time(
             &format!("quality {name}"),
             Box::new(|_| {
-                let _ = quality(&faces[3], &chip);
+                let _ = quality_of(&faces[3], &chip);
             }),
         );
     }

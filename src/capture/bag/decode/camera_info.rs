@@ -96,7 +96,9 @@ impl Sensor {
 mod tests {
     use super::*;
     use crate::camera::Distortion;
+    use crate::capture::bag::connection::Connection;
     use crate::capture::bag::decode::cdr::Cdr;
+    use crate::capture::bag::decode::message::Decoded;
 
     const K: [f64; 9] = [400.0, 0.0, 320.0, 0.0, 410.0, 240.0, 0.0, 0.0, 1.0];
     const P: [f64; 12] = [380.0, 0.0, 310.0, 0.0, 0.0, 390.0, 230.0, 0.0, 0.0, 0.0, 1.0, 0.0];
@@ -168,57 +170,5 @@ mod tests {
         let raw = told.raw.unwrap();
         assert_eq!((raw.width, raw.height), (160, 120));
         assert_eq!((raw.focal, raw.centre), ([200.0, 205.0], [140.0, 110.0]));
-    }
-
-    /// Calibrations whose focal length says which they are.
-    fn infos(told: &[(&str, &str, f64)], images: &[(&str, bool, &str)]) -> CameraInfos {
-        let camera = |focal: f64| {
-            let k = [focal, 0.0, 320.0, 0.0, focal, 240.0, 0.0, 0.0, 1.0];
-            CameraInfo::of_message("", (640, 480), &k, ("", &[])).unwrap()
-        };
-        let mut infos = CameraInfos::default();
-        for (topic, frame, focal) in told {
-            let (raw, rectified) = (Some(camera(*focal)), Some(camera(focal + 0.5)));
-            let told = ToldCamera { frame: (*frame).to_owned(), raw, rectified };
-            infos.told.insert((*topic).into(), told);
-        }
-        for (topic, transported, frame) in images {
-            let frame = Some((*frame).to_owned());
-            infos.images.insert((*topic).into(), ImageTopic { transported: *transported, frame });
-        }
-        infos
-    }
-
-    #[test]
-    fn a_calibration_belongs_to_the_pictures_beside_it_else_to_those_of_its_frame() {
-        let infos = infos(
-            &[
-                ("/left/camera_info", "left", 1.0),
-                ("/right/camera_info", "right", 2.0),
-                ("front/camera_info", "front", 3.0),
-                ("/foxglove/calibration", "fox", 4.0),
-                ("/camera_info", "root", 5.0),
-            ],
-            &[
-                ("/left/image_raw", false, "right"),
-                ("/left/image_raw/compressed", true, ""),
-                ("/right/image_rect_color/compressed", true, ""),
-                ("front", true, "front"),
-                ("/foxglove/image", true, ""),
-                ("/elsewhere/image", false, "right"),
-                ("/elsewhere/other", false, "nobody"),
-                ("/image", false, ""),
-            ],
-        );
-        let focal = |topic: &str| infos.of_topic(topic).map(|camera| camera.focal[0]);
-        assert_eq!(focal("/left/image_raw"), Some(1.0), "the name counts more than the frame");
-        assert_eq!(focal("/left/image_raw/compressed"), Some(1.0));
-        assert_eq!(focal("/right/image_rect_color/compressed"), Some(2.5), "rectified");
-        assert_eq!(focal("front"), Some(3.0));
-        assert_eq!(focal("/foxglove/image"), Some(4.0));
-        assert_eq!(focal("/elsewhere/image"), Some(2.0));
-        assert_eq!(focal("/elsewhere/other"), None);
-        assert_eq!(focal("/image"), Some(5.0));
-        assert_eq!(focal("/no/such"), None);
     }
 }

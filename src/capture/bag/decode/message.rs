@@ -11,8 +11,8 @@ use super::role::Role;
 use super::transform_tree::{Transform, yaw};
 use super::value::Value;
 use crate::capture::audio::sound::{Sample, SoundFormat};
-use crate::capture::image::picture::encoded_size;
-use crate::capture::image::raw_image::{RawImage, is_measured};
+use crate::capture::imaging::picture::encoded_size;
+use crate::capture::imaging::raw_image::{RawImage, is_measured};
 use crate::media::{Picture, Pose};
 use crate::time::Timestamp;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
 
-use crate::capture::image::picture::to_rgb_in;
+use crate::capture::imaging::picture::to_rgb_in;
 use crate::media::{Frame, Picture};
 use crate::perceive::PerceiveError;
 

@@ -195,14 +195,14 @@ mod tests {
     #[test]
     fn two_readers_at_once_are_heard_as_two() {
         let (Some(file), Some(root)) = (
-            measured::model("pyannote_segmentation.onnx"),
-            measured::shared("recordings/audio/librispeech"),
+            bench::model("pyannote_segmentation.onnx"),
+            bench::shared("recordings/audio/librispeech"),
         ) else {
             return;
         };
         let mut network = Pyannote::open(&file, Device::Cpu).unwrap();
         let reader = |name: &str| {
-            let sound = measured::sound(&root.join(name));
+            let sound = bench::sound(&root.join(name));
             let loud = (sound.iter().map(|v| v * v).sum::<f32>() / sound.len() as f32).sqrt();
             sound.into_iter().map(|v| v * 0.05 / loud).collect::<Vec<f32>>()
         };

@@ -351,7 +351,7 @@ mod tests {
             let source = crate::ids::SourceId::new("camera");
             let at = crate::time::Timestamp::EPOCH;
             let frame = crate::media::Frame { source, at, number: 0, width, height, picture };
-            let seen = crate::capture::image::picture::to_rgb(&frame).unwrap();
+            let seen = crate::capture::imaging::picture::to_rgb(&frame).unwrap();
             assert_eq!(seen.into_raw(), image.to_rgb().unwrap(), "{encoding}");
         }
         // What cannot be converted later is refused at once.

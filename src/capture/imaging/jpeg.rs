@@ -99,7 +99,7 @@ pub(in crate::capture) mod tests {
     use image::{Rgb, RgbImage};
 
     use super::*;
-    use crate::capture::image::picture::decode;
+    use crate::capture::imaging::picture::decode;
 
     /// The same JPEG without its segments that define Huffman tables, as a webcam would have sent it.
     pub(crate) fn without_tables(bytes: &[u8]) -> Vec<u8> {
