@@ -320,7 +320,7 @@ mod tests {
             own: false,
             sound: Arc::from([]),
         };
-        // First the store, then the report, as the sealer does it.
+        // First the store, then the report, as the committer does it.
         let mut draft = memory.begin(turn.span.end);
         draft.late_words(clip.session, turn.turn, words).unwrap();
         let id = draft.new_memory_id();

@@ -9,9 +9,11 @@ use sha2::{Digest, Sha256};
 
 use crate::config::ModelSet;
 use crate::ids::ModelHash;
-use crate::models::error::{ModelError, set_name};
+use crate::models::error::ModelError;
+use crate::models::job::Job;
+use crate::models::job::set_name;
 use crate::models::lock::{Lock, hash_file};
-use crate::models::manifest::{Job, Manifest, Model, Origin, Source};
+use crate::models::manifest::{Manifest, Model, Origin, Source};
 use crate::models::thresholds::Thresholds;
 use crate::runtime::crash_journal;
 

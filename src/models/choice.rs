@@ -3,7 +3,8 @@
 use crate::config::{Config, FaceDetectorKind, SpeakerNetwork, TranscriberKind};
 use crate::models::catalogue::{Catalogue, ModelFile};
 use crate::models::error::ModelError;
-use crate::models::manifest::{Job, Model};
+use crate::models::job::Job;
+use crate::models::manifest::Model;
 
 /// The models of a kind of detector, best first; none: those of the set.
 const fn detectors(kind: FaceDetectorKind) -> &'static [&'static str] {

@@ -9,7 +9,8 @@ use serde::de::IntoDeserializer;
 
 use crate::config::{ModelSet, Models};
 use crate::models::catalogue::{Catalogue, ListRow, Presence};
-use crate::models::error::{ModelError, set_name};
+use crate::models::error::ModelError;
+use crate::models::job::set_name;
 use crate::models::progress;
 
 /// Model files: what there is, what is here, bring what is missing.

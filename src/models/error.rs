@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::config::ModelSet;
-use crate::models::Job;
+use crate::models::job::{Job, set_name};
 use crate::runtime::crash_history::Rest;
 
 /// Why a model could not be had.
@@ -176,14 +176,5 @@ impl ModelError {
                 | Self::Missing { .. }
                 | Self::LeftOut { .. }
         )
-    }
-}
-
-/// The set's name in the configuration.
-pub(crate) fn set_name(set: ModelSet) -> &'static str {
-    match set {
-        ModelSet::Open => "open",
-        ModelSet::Edge => "edge",
-        ModelSet::M3 => "m3",
     }
 }

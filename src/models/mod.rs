@@ -14,6 +14,7 @@ pub mod command;
 mod download;
 mod error;
 pub mod fetch;
+mod job;
 pub mod lock;
 pub mod manifest;
 mod package;
@@ -23,7 +24,8 @@ pub mod thresholds;
 pub use catalogue::{Catalogue, ListRow, ModelFile, Presence, bringing};
 pub use error::ModelError;
 pub use fetch::{FetchEvent, FetchReport, Fetched};
-pub use manifest::{Job, Manifest};
+pub use job::Job;
+pub use manifest::Manifest;
 pub use thresholds::Thresholds;
 
 pub use crate::config::ModelSet;

@@ -280,7 +280,7 @@ pub(super) fn pairs_present(found: &IdentifiedClip) -> usize {
     faces.len() * voices.len() + two(faces.len()) + two(voices.len()) + voices.len()
 }
 
-/// The clip's own row, as the sealer writes it.
+/// The clip's own row, as the committer writes it.
 pub(super) fn keep(clip: &ClipPercepts, draft: &mut Draft) {
     let frames = clip.looked.iter().map(|(_, times)| times.len() as u64).sum();
     draft.clip(Clip {

@@ -14,6 +14,7 @@ use gstreamer_pbutils::{
 use super::colour::Pictures;
 use super::created::{self, Created};
 use super::discover::discover;
+use super::tracks::PROBE_SECS;
 use super::{header, launch, packages, sample, tracks};
 use crate::capture::audio::blocks::{BLOCK_SAMPLES, Blocks, Stamps};
 use crate::capture::audio::downmix::Downmix;
@@ -34,8 +35,7 @@ const MICROPHONE: &str = "microphone";
 const CHANNEL_FRAMES: usize = 8;
 /// Blocks of sound that wait for the consumer.
 const CHANNEL_BLOCKS: usize = 64;
-/// How long GStreamer may take to look into a file.
-pub(super) const PROBE_SECS: u64 = 30;
+
 /// Pictures a second where nothing tells their times.
 const UNTIMED_FPS: f64 = 30.0;
 /// A file whose header tells of so many bytes more than there are was cut.

@@ -7,8 +7,10 @@ use gstreamer as gst;
 use gstreamer::prelude::*;
 use gstreamer_app::AppSinkCallbacks;
 
-use super::file::PROBE_SECS;
 use super::{launch, sample};
+
+/// How long GStreamer may take to look into a file.
+pub(super) const PROBE_SECS: u64 = 30;
 
 /// Tracks are compared over so much of the file's beginning.
 const COMPARED_SECS: u64 = 600;

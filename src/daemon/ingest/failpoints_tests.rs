@@ -65,7 +65,7 @@ fn a_stage_that_breaks_down_is_begun_anew_and_the_session_goes_on() {
     let Some(broken) = replay_with(&planned) else { return };
     let broken = broken.unwrap();
     assert_eq!(broken.restarts, [("camera", 1), ("microphone", 1), ("seal", 1)]);
-    // The clip in the sealer's hands is lost; those before and after it are not.
+    // The clip in the committer's hands is lost; those before and after it are not.
     assert_eq!(broken.clips, [0, 1, 3]);
     assert_eq!((broken.end.clips, broken.end.damaged), (3, 3));
     assert!(broken.end.damage[0].contains("lost by a fault of engram itself"));

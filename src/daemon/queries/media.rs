@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::find::find;
-use super::refusal;
+use super::refusal::refusal;
 use crate::ids::{ClipId, EntityKind, TurnId};
 use crate::memory::model::{MediaDigest, MediaKind};
 use crate::memory::{Memory, View};

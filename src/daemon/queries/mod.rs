@@ -4,9 +4,11 @@
 //! the same.
 
 mod find;
+mod means;
 mod media;
 mod places;
 mod recall;
+mod refusal;
 mod show;
 mod sql;
 mod timeline;
@@ -18,31 +20,20 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 pub use find::{find, name_of, told_thing};
+pub use means::Means;
 pub use media::MAX_MEDIA_BYTES;
 pub use places::{Near, PlaceRow, Places};
 pub use recall::answer;
+pub use refusal::refusal;
 pub use show::{line as memory_line, sheet};
 pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 pub use triples::erasing;
 
-use crate::answer::Answerer;
-use crate::memory::{Memory, MemoryError, View};
+use crate::memory::{Memory, View};
 use crate::mqtt::message::{AsOf, QueryVerb};
-use crate::mqtt::{Refusal, RefusalCode, Reply};
-use crate::text::TextEmbedder;
+use crate::mqtt::{Refusal, Reply};
 use crate::time::Timestamp;
-
-/// What `recall` needs beside the memory.
-#[derive(Clone, Copy, Default)]
-pub struct Means<'a> {
-    /// Without it, recall goes by words alone.
-    pub embedder: Option<&'a dyn TextEmbedder>,
-    /// Reads the times that a text tells; without it they are words like others.
-    pub answerer: Option<&'a Answerer>,
-    /// The replay's or the wall clock; `None`: now is the newest time in the memory.
-    pub clock: Option<Timestamp>,
-}
 
 /// Carries out a reading command.
 ///
@@ -101,19 +92,6 @@ impl From<AsOf> for crate::memory::AsOf {
             AsOf::Seq(seq) => Self::Seq(seq),
         }
     }
-}
-
-/// A failure of the memory as a reply.
-#[must_use]
-pub fn refusal(error: &MemoryError) -> Refusal {
-    let code = match error {
-        MemoryError::NotFound { .. } => RefusalCode::NotFound,
-        MemoryError::Expired { .. } => RefusalCode::Expired,
-        MemoryError::Refused(_) => RefusalCode::BadRequest,
-        MemoryError::ReadOnly { .. } | MemoryError::DiskFull { .. } => RefusalCode::Unavailable,
-        _ => RefusalCode::Internal,
-    };
-    Refusal { code, message: error.to_string() }
 }
 
 /// The arguments of a verb.

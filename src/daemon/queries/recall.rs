@@ -4,8 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::find::find;
+use super::means::Means;
+use super::refusal::refusal;
 use super::show::line;
-use super::{Means, refusal, triples};
+use super::triples;
 use crate::answer::{Answerer, Effort, Errand, Question};
 use crate::memory::model::MemoryKind;
 use crate::memory::{Memory, View};

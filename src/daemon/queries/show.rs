@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::find::{find, name_of};
-use super::refusal;
+use super::refusal::refusal;
 use crate::ids::{AnswerId, ClipId, EntityId, EntityKind, MemoryId, SessionId};
 use crate::memory::model::{Exemplar, MemoryRow};
 use crate::memory::{Filter, Memory, Order, PerceptFilter, View};

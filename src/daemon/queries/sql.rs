@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::refusal;
+use super::refusal::refusal;
 use crate::memory::{Memory, SqlLimits, View};
 use crate::mqtt::Refusal;
 

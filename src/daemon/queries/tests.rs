@@ -13,6 +13,7 @@ use crate::memory::model::{
     NameSource, PairEvidence, TrackRow, TurnRow,
 };
 use crate::memory::testing::memory_row;
+use crate::mqtt::RefusalCode;
 use crate::mqtt::message::People;
 use crate::percept::{Embedding, Sighting, Transcript};
 use crate::time::{Span, Timestamp};

@@ -1,7 +1,7 @@
 //! What the daemon does with requests that come over MQTT.
 //!
 //! Questions and reading commands read a pinned view and run side by side. What writes takes the
-//! resolver first, then the memory's draft, as the sealer does.
+//! resolver first, then the memory's draft, as the committer does.
 
 mod answers;
 mod change;

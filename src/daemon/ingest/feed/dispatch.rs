@@ -16,7 +16,7 @@ use crate::media::{Frame, Item};
 use crate::time::Timestamp;
 use crate::window::{ClipClock, FrameSelector, LEAST_STEP_SECS};
 
-/// The stages have ended before the feed: the sealer met a fault, or a worker broke down.
+/// The stages have ended before the feed: the committer met a fault, or a worker broke down.
 #[derive(Debug)]
 pub(in crate::daemon::ingest) struct StagesGone;
 

@@ -107,7 +107,7 @@ fn run(settings: &SessionSettings, context: &LiveContext<'_>) -> Result<SessionE
     }
     // What they dropped since that was last counted, and what nobody took.
     drops.count(&sources.finish(), &mut running.dispatcher);
-    // The sealer's own fault, if it met one, comes out of `finish`.
+    // The committer's own fault, if it met one, comes out of `finish`.
     let _ = running.dispatcher.finish();
     let media_secs = running.media_secs();
     let sealed = running.finish();
@@ -156,7 +156,7 @@ enum Why {
     ClockJumped(f64),
     /// The configuration is another.
     Changed,
-    /// The stages are gone; why, comes out of the sealer.
+    /// The stages are gone; why, comes out of the committer.
     Fault,
 }
 

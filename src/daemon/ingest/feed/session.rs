@@ -13,11 +13,11 @@ use super::dispatch::{Dispatcher, Progress, StagesGone, Way};
 use crate::capture::{CaptureError, Playback, Recording};
 use crate::config::Window;
 use crate::daemon::ingest::commit::checkpoint::{Checkpoint, CheckpointError, PerceptIds};
+use crate::daemon::ingest::commit::committer::{Committed, Committer};
 use crate::daemon::ingest::commit::disk::DiskFullRetry;
 use crate::daemon::ingest::commit::late_words::LateQueue;
 use crate::daemon::ingest::commit::quiet::Quiet;
 use crate::daemon::ingest::commit::said::Said;
-use crate::daemon::ingest::commit::seal::{Committed, Committer};
 use crate::daemon::ingest::contribution::DispatchContribution;
 use crate::daemon::ingest::error::IngestError;
 use crate::daemon::ingest::failpoints::Failpoints;
@@ -64,7 +64,7 @@ pub(in crate::daemon::ingest) struct Running {
     pub(in crate::daemon::ingest) dispatcher: Dispatcher,
     pool: Pool,
     stages: Vec<thread::JoinHandle<()>>,
-    sealer: thread::JoinHandle<Result<Committed, IngestError>>,
+    committer: thread::JoinHandle<Result<Committed, IngestError>>,
     present: PresentBoard,
     stopping: Option<Arc<AtomicBool>>,
     losses: Losses,
@@ -199,7 +199,7 @@ fn feed_recording(
         match dispatcher.item(item) {
             Ok(true) => {}
             Ok(false) => return Ok(true),
-            // The sealer met a fault: it is reported when the session is finished.
+            // The committer met a fault: it is reported when the session is finished.
             Err(StagesGone) => return Ok(true),
         }
     }
@@ -314,7 +314,7 @@ impl Session {
             microphone_steps.insert(source.clone(), steps);
             heard.push(source.clone());
         }
-        let sealer = Committer {
+        let committer = Committer {
             upkeep: Upkeep::new(
                 settings.memory.clone(),
                 settings.memorizer.clone(),
@@ -345,9 +345,9 @@ impl Session {
             losses: losses.clone(),
             settings: settings.clone(),
         };
-        let sealer = thread::Builder::new()
+        let committer = thread::Builder::new()
             .name("seal".to_owned())
-            .spawn(move || sealer.run(&gathered))
+            .spawn(move || committer.run(&gathered))
             .map_err(PerceiveError::Thread)?;
         let dispatcher = Dispatcher {
             cameras: camera_steps,
@@ -366,7 +366,7 @@ impl Session {
             mouths,
             between: BTreeMap::new(),
         };
-        Ok(Running { dispatcher, pool, stages, sealer, present, stopping, losses })
+        Ok(Running { dispatcher, pool, stages, committer, present, stopping, losses })
     }
 }
 
@@ -447,13 +447,13 @@ impl Running {
 
     /// Lets every stage come to its end and waits for the last commit.
     pub(in crate::daemon::ingest) fn finish(self) -> Result<Committed, IngestError> {
-        let Self { dispatcher, pool, stages, sealer, present, .. } = self;
+        let Self { dispatcher, pool, stages, committer, present, .. } = self;
         drop(dispatcher);
         let mut panicked = false;
         for stage in stages {
             panicked |= stage.join().is_err();
         }
-        let sealed = sealer.join();
+        let sealed = committer.join();
         panicked |= !pool.finish();
         present.clear();
         let sealed = sealed.map_err(|_| IngestError::Panic("sealing"))?;

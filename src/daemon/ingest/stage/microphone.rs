@@ -72,7 +72,7 @@ impl Underway {
         let Ok(result) = self.found.result.try_recv() else { return Vec::new() };
         let turns: Vec<SpeechTurn> = result.iter().flatten().cloned().collect();
         turns.iter().for_each(|turn| present.spoken(turn));
-        // The sealer takes it from a channel of its own.
+        // The committer takes it from a channel of its own.
         let (put, take) = bounded(1);
         put.send(result).ok();
         self.found = FoundTurn { result: take, shown: true };

@@ -1,6 +1,6 @@
 //! Where cameras' mouth crops and microphones' turns meet: each turn is scored once against every face seen during it.
 //!
-//! Written by the camera and microphone stages in whatever order they run, read by the sealer. What comes of it hangs on
+//! Written by the camera and microphone stages in whatever order they run, read by the committer. What comes of it hangs on
 //! event times alone: a turn is taken up once every camera is past its end, in the order in which its microphone heard it;
 //! a turn that crosses a clip's border is not scored (crops before the border are no part of a checkpoint), and each
 //! microphone may spend so many seconds of scoring per clip, no more.
@@ -39,7 +39,7 @@ pub(in crate::daemon::ingest) struct Asked {
     pub(in crate::daemon::ingest) scores: Pending<MouthScores>,
 }
 
-/// Shared by the stages and the sealer of a session. Cheap to clone.
+/// Shared by the stages and the committer of a session. Cheap to clone.
 #[derive(Clone)]
 pub(in crate::daemon::ingest) struct Mouths {
     board: Arc<Mutex<Board>>,

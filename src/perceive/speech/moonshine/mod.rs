@@ -6,6 +6,7 @@
 //! ([`times`]). The same sound gives the same words, whatever came before it.
 
 mod cut;
+mod files;
 #[cfg(test)]
 mod golden;
 mod guard;
@@ -13,8 +14,9 @@ mod network;
 mod times;
 mod tokens;
 
-use std::path::PathBuf;
+pub use files::Files;
 
+use files::{ENGINE, setting};
 use network::{Decoded, MIN_SAMPLES, Network};
 use tokens::Tokens;
 
@@ -25,24 +27,12 @@ use crate::percept::{Transcript, Word};
 use crate::runtime::onnx::{Device, RuntimeError};
 use crate::time::{Span, Timestamp};
 
-const ENGINE: &str = "moonshine";
 /// How many pieces the table has; the network has room for 32,768.
 const PIECES: usize = 32_000;
 /// Shorter sound is looked at again, in silence, where the network was not sure of it, seconds.
 const SHORT_SECS: f64 = 2.5;
 /// So much silence before and after it, seconds.
 const FRAME_SECS: f64 = 0.25;
-
-/// The model's files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Files {
-    /// Sound to what the decoder attends to (ONNX).
-    pub encoder: PathBuf,
-    /// One token after the other (ONNX).
-    pub decoder: PathBuf,
-    /// What each token writes (`tokenizer.bin`).
-    pub tokenizer: PathBuf,
-}
 
 /// The recogniser.
 pub struct Moonshine {
@@ -153,13 +143,4 @@ impl Transcriber for Moonshine {
 
 fn secs(samples: usize) -> f64 {
     samples as f64 / f64::from(SAMPLE_RATE)
-}
-
-/// A file that does not do.
-fn setting(reason: String) -> TranscribeError {
-    TranscribeError::Setting {
-        engine: ENGINE,
-        reason,
-        cure: "check the file with `engramd models verify`, bring it with `engramd models fetch`",
-    }
 }

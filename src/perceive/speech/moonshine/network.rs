@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Array4, ArrayView1, Axis};
 
-use super::Files;
+use super::files::Files;
 use crate::runtime::onnx::{self, Device, Held, RuntimeError, Session, Tensor};
 
 /// Threads inside one call: a constant, because it decides the last bits of the result.

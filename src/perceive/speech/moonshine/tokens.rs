@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::super::TranscribeError;
-use super::setting;
+use super::files::setting;
 
 /// A blank in the table's pieces, as SentencePiece writes it: U+2581.
 const BLANK: &[u8] = "\u{2581}".as_bytes();

@@ -73,7 +73,7 @@ impl Embedders<'_> {
                 vectors[*n] = Some(vector);
             }
         }
-        // The sealer numbers turns once it knows their clip.
+        // The committer numbers turns once it knows their clip.
         let turn = |(part, vector): (RawTurn, _)| part.into_turn(TurnId::default(), vector);
         Ok(parts.into_iter().zip(vectors).map(turn).collect())
     }

@@ -2,7 +2,7 @@
 //! Texts of the packages `std_msgs`, `sensor_msgs`, `nav_msgs`, `geometry_msgs`, `tf2_msgs`,
 //! `audio_common_msgs` and `foxglove_msgs`, without their comments.
 
-use super::Wire;
+use super::types::Wire;
 
 /// The ROS 2 definition of a type with those of all types that it uses, as bags carry it.
 pub(in crate::capture::bag) fn full_text(schema: &str) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Definition, Field, Form, MAX_TYPES, MessageType, Shape, Wire};
+use super::types::{Definition, Field, Form, MAX_TYPES, MessageType, Shape, Wire};
 use crate::capture::bag::decode::value::protobuf::{Wired, fields};
 
 /// Messages in messages in a descriptor; protobuf's own limit is 32.

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Definition, Field, Form, MAX_TYPES, MessageType, Shape, Wire, built_in, short_name};
+use super::built_in;
+use super::types::{Definition, Field, Form, MAX_TYPES, MessageType, Shape, Wire, short_name};
 
 /// Parses a concatenated definition.
 pub(super) fn parse(schema: &str, wire: Wire, text: &str) -> Result<Definition, String> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Budget, Value};
+use super::values::{Budget, Value};
 
 /// Longer messages are refused: parsed, JSON takes many times its length.
 const MAX_BYTES: usize = 64 << 20;

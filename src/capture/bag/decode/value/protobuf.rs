@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::{Budget, Value};
-use crate::capture::bag::decode::definition::{Definition, Field, Form, Shape};
+use super::values::{Budget, Value};
+use crate::capture::bag::decode::definition::types::{Definition, Field, Form, Shape};
 
 /// A field's value as it lies on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +225,7 @@ impl<'a> Walk<'a> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::capture::bag::decode::definition::{MessageType, Wire};
+    use crate::capture::bag::decode::definition::types::{MessageType, Wire};
 
     /// A tree of poses: `Node { Point at; Node child; repeated Node more; }`, `Point { double x; }`.
     fn tree() -> Definition {

@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::{Budget, Value};
-use crate::capture::bag::decode::definition::{Definition, Form, Shape, Wire};
+use super::values::{Budget, Value};
+use crate::capture::bag::decode::definition::types::{Definition, Form, Shape, Wire};
 
 /// Takes a message apart along its definition.
 pub(super) fn walk<'a>(definition: &'a Definition, data: &'a [u8]) -> Result<Value<'a>, String> {

@@ -1,17 +1,24 @@
 //! The running daemon: broker and memory first, so that it answers at once; then whatever is to be
 //! remembered; in the end everything in good order.
 
+mod describer;
+mod reporter;
+mod sweeper;
+mod ticker;
+
 use std::cell::RefCell;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use arc_swap::ArcSwap;
-use crossbeam_channel::{Receiver, Sender, bounded, select, unbounded};
+use crossbeam_channel::{Sender, bounded, unbounded};
 
+use self::describer::Describer;
+use self::reporter::Reporter;
+use self::sweeper::Sweeper;
+use self::ticker::{HomeTeller, TICK, Ticker};
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, catalogue, model_memorizer, session_settings};
-use super::describe::describe;
 use super::ingest::{
     self, LiveContext, PerceiverSet, PlaybackClock, Report, SessionSettings, YieldPolicy,
 };
@@ -33,27 +40,10 @@ use crate::capture::SourceHealth;
 use crate::config::{Config, ConfigError};
 use crate::ids::SourceId;
 use crate::media::Item;
-use crate::memory::Memory;
-use crate::models::{Catalogue, ModelError};
-use crate::mqtt::message::Home;
-use crate::mqtt::{self, MqttError, Publisher};
-use crate::runtime::{allocator, crash_journal};
-use crate::time::Timestamp;
+use crate::models::ModelError;
+use crate::mqtt::{self, MqttError};
+use crate::runtime::crash_journal;
 
-/// How often `stats` is published.
-const STATS_EVERY: Duration = Duration::from_secs(10);
-/// How often free memory goes back to the system.
-const TRIM_EVERY: Duration = Duration::from_secs(30);
-/// How often `home` is published though nothing changed.
-const HOME_EVERY: Duration = Duration::from_secs(30);
-/// How often strangers that have gone are looked for, where they are not to be kept.
-const STRANGERS_EVERY: Duration = Duration::from_secs(60);
-/// How often it is tried again to overwrite what was erased while somebody read the store.
-const ERASING_EVERY: Duration = Duration::from_secs(5);
-/// How often what has become too old is looked for.
-const AGED_EVERY: Duration = Duration::from_secs(6 * 3600);
-/// How often the daemon looks after itself.
-const TICK: Duration = Duration::from_millis(500);
 /// The first pause after a session failed; each further one is twice as long …
 const FIRST_PAUSE: Duration = Duration::from_secs(5);
 /// … up to this.
@@ -485,213 +475,4 @@ fn stage(
     let announcer = announcer.clone();
     let thread = thread::Builder::new().name(name.to_owned());
     thread.spawn(move || supervise::keep_up(name, |stage, why| announcer.degraded(stage, why), run))
-}
-
-/// Keeps `describe` up to date. Cheap to clone.
-#[derive(Clone)]
-struct Describer {
-    /// What sessions work with; another one after a reload.
-    now: Arc<ArcSwap<(Catalogue, SessionSettings)>>,
-    publisher: Publisher,
-}
-
-impl Describer {
-    fn new(catalogue: Catalogue, settings: SessionSettings, publisher: Publisher) -> Self {
-        Self { now: Arc::new(ArcSwap::from_pointee((catalogue, settings))), publisher }
-    }
-
-    fn renew(&self, catalogue: Catalogue, settings: SessionSettings) {
-        self.now.store(Arc::new((catalogue, settings)));
-        self.publish();
-    }
-
-    fn publish(&self) {
-        let now = self.now.load();
-        let (catalogue, SessionSettings { config, perceivers, memory, .. }) = &**now;
-        self.publisher.describe(&describe(config, catalogue, perceivers, memory));
-    }
-}
-
-/// Publishes what sessions report.
-struct Reporter {
-    announcer: Announcer,
-    meters: Meters,
-    describer: Describer,
-    told: Option<Sender<Report>>,
-    /// Event time is the wall clock's.
-    live: bool,
-    room: Option<Room>,
-}
-
-impl Reporter {
-    fn run(&self, reports: &Receiver<Report>, quit: &Receiver<()>) {
-        let memory = self.describer.now.load().1.memory.clone();
-        let mut history = memory.history_from();
-        let mut take = |report: Report| {
-            match &report {
-                Report::Began { session, from: Some(_), .. } => {
-                    self.announcer.session(Some(*session));
-                }
-                Report::Began { .. } => {}
-                Report::Clip(clip) => {
-                    self.meters.count("clips");
-                    self.meters.add("memories", clip.memories as u64);
-                    self.meters.add("frames_dropped", clip.dropped);
-                    self.meters.latency("seal", Duration::from_secs_f64(clip.sealed_secs.max(0.0)));
-                    if self.live {
-                        let secs = Timestamp::wall_clock().secs_since(clip.end);
-                        let took = Duration::try_from_secs_f64(secs).unwrap_or_default();
-                        self.meters.latency("capture_to_answerable", took);
-                    }
-                    self.announcer.clip(&memory, clip);
-                    if let Some(room) = &self.room {
-                        room.heard(clip.clip, &clip.spoken, &clip.identified);
-                    }
-                    if history.is_none() {
-                        history = memory.history_from();
-                        self.describer.publish();
-                    }
-                }
-                Report::DiskFull(why) => {
-                    self.announcer.degraded("disk", why.iter().cloned().collect());
-                }
-                Report::Words(words) => {
-                    self.announcer.words(&memory, words);
-                    if let Some(room) = &self.room {
-                        let turn = std::slice::from_ref(&words.turn);
-                        room.heard(words.clip, turn, &words.identified);
-                    }
-                }
-                Report::Partial(words) => {
-                    let wake = self.room.as_ref().is_some_and(|room| room.is_called(&words.text));
-                    self.announcer.partial(words, wake);
-                }
-                Report::Ended => self.announcer.session_ended(&memory.view()),
-            }
-            if let Some(told) = &self.told {
-                told.send(report).ok();
-            }
-        };
-        loop {
-            select! {
-                recv(reports) -> report => match report {
-                    Ok(report) => take(report),
-                    Err(_) => return,
-                },
-                recv(quit) -> _ => break,
-            }
-        }
-        reports.try_iter().for_each(take);
-    }
-}
-
-/// Erases what is not to be kept any more; while live, because recordings have their own time.
-struct Sweeper {
-    service: Arc<MemoryService>,
-    live: bool,
-    publisher: Publisher,
-}
-
-impl Sweeper {
-    fn run(&self, quit: &Receiver<()>) {
-        let (mut aged, mut swept): (Option<Instant>, Instant) = (None, Instant::now());
-        while self.live && quit.recv_timeout(ERASING_EVERY).is_err_and(|error| error.is_timeout()) {
-            if swept.elapsed() < STRANGERS_EVERY {
-                // Whoever read the store while something was erased may be done.
-                self.service.finish_erasing();
-                continue;
-            }
-            swept = Instant::now();
-            let due = aged.is_none_or(|last| last.elapsed() >= AGED_EVERY);
-            if due {
-                aged = Some(Instant::now());
-            }
-            if self.service.sweep(Timestamp::wall_clock(), due) {
-                self.publisher.erase_waiting();
-            }
-        }
-    }
-}
-
-/// Looks after the daemon twice a second.
-struct Ticker {
-    status: StatusLine,
-    stats: StatsWriter,
-    publisher: Publisher,
-    announcer: Announcer,
-    watchdog: Watchdog,
-    /// The session with the broker: questions come in and answers go out.
-    control: Pulse,
-    sealing: Pulse,
-    lanes: Lanes,
-    settings: SessionSettings,
-    home: Option<HomeTeller>,
-}
-
-/// Tells a smart home who is here.
-struct HomeTeller {
-    memory: Memory,
-    announcer: Announcer,
-    told: Option<(Instant, Home)>,
-}
-
-impl HomeTeller {
-    fn new(settings: &SessionSettings, announcer: &Announcer) -> Self {
-        Self { memory: settings.memory.clone(), announcer: announcer.clone(), told: None }
-    }
-
-    /// Publishes what changed, and now and then what did not.
-    fn look(&mut self, publisher: &Publisher) {
-        let now = self.announcer.home(&self.memory);
-        let known = self.told.as_ref();
-        if known.is_none_or(|(at, home)| *home != now || at.elapsed() >= HOME_EVERY) {
-            publisher.home(&now);
-            self.told = Some((Instant::now(), now));
-        }
-    }
-}
-
-impl Ticker {
-    fn run(&mut self, quit: &Receiver<()>) {
-        let feed_every = Watchdog::interval();
-        let (mut fed, mut told, mut trimmed) = (Instant::now(), Instant::now(), Instant::now());
-        let (mut sealed, mut turns) = (None, None);
-        while quit.recv_timeout(TICK).is_err_and(|error| error.is_timeout()) {
-            let readings = self.settings.gauges.read();
-            // While something is erased nothing is sealed, and that is no reason to be ended.
-            let erasing = self.settings.memory.is_forgetting();
-            if readings.borders == readings.sealed || readings.disk_full || erasing {
-                self.sealing.rest();
-                sealed = None;
-            } else if sealed.replace(readings.sealed) != Some(readings.sealed) {
-                self.sealing.beat();
-            }
-            self.lanes.look(&readings, &self.announcer);
-            let turned = self.publisher.turns();
-            if turns.replace(turned) != Some(turned) {
-                self.control.beat();
-            }
-            self.announcer.degraded("broker", self.publisher.trouble());
-            if feed_every.is_some_and(|every| fed.elapsed() >= every) {
-                fed = Instant::now();
-                self.watchdog.beat();
-            }
-            if told.elapsed() >= STATS_EVERY {
-                told = Instant::now();
-                let stats = self.stats.next(&self.publisher);
-                self.publisher.stats(&stats);
-            }
-            if trimmed.elapsed() >= TRIM_EVERY {
-                trimmed = Instant::now();
-                allocator::trim();
-                crash_journal::ran_well();
-            }
-            if let Some(home) = &mut self.home {
-                home.look(&self.publisher);
-            }
-            if let Some(line) = self.status.next(Instant::now()) {
-                notify::status(&line);
-            }
-        }
-    }
 }

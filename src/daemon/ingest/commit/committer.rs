@@ -1,8 +1,8 @@
-//! The sealer: puts the stages' parts of a clip together and commits it in one transaction.
+//! The committer: puts what the stages contribute to a clip together and commits it in one transaction.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
@@ -12,10 +12,8 @@ use super::disk::DiskFullRetry;
 use super::late_words;
 use super::late_words::LateQueue;
 use super::quiet::Quiet;
-use super::said::{EndedTurn, Said, Showing, Words};
-use super::told::give_words;
+use super::said::{Said, Showing};
 use crate::capture::Cause;
-use crate::daemon::Stop;
 use crate::daemon::ingest::clip_boundary::ClipBoundary;
 use crate::daemon::ingest::contribution::CameraContribution;
 use crate::daemon::ingest::contribution::Contribution;
@@ -24,29 +22,19 @@ use crate::daemon::ingest::contribution::MicrophoneContribution;
 use crate::daemon::ingest::error::IngestError;
 use crate::daemon::ingest::report::{ClipReport, LateWords, Losses, Report};
 use crate::daemon::ingest::settings::SessionSettings;
-use crate::daemon::ingest::stage::mouths::{Asked, Mouths};
+use crate::daemon::ingest::stage::mouths::Mouths;
 use crate::daemon::ingest::stage::present::PresentBoard;
-use crate::daemon::ingest::work::jobs::{JobQueue, Pending, take};
+use crate::daemon::ingest::work::jobs::JobQueue;
 use crate::identify::{IdentifiedClip, Persons, Resolver};
-use crate::ids::{ClipId, SessionId, SourceId, TrackId, TurnId};
-use crate::media::ToldWords;
+use crate::ids::{ClipId, SessionId, SourceId};
 use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
 use crate::memory::{Draft, MemoryError};
-use crate::perceive::PerceiveError;
-use crate::perceive::active_speaker::{CROPS_PER_SEC, MouthScores};
-use crate::perceive::voice::{
-    ReclusterSettings, VoiceJob, Voices, deduplicate_microphones, has_short, is_far_or_narrowband,
-    lately, settle, split_overlapped_speakers,
-};
-use crate::percept::{
-    ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, Sound, SoundKind, SpeechTurn,
-    Transcript,
-};
+use crate::percept::ClipPercepts;
 use crate::supervise::{Attempts, contained};
 use crate::telemetry::stage_times::Stage;
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 
 /// Parts of a clip that have arrived.
 #[derive(Default)]
@@ -90,26 +78,12 @@ pub(in crate::daemon::ingest) struct Committer {
     pub(in crate::daemon::ingest) losses: Losses,
 }
 
-/// Pictures of a face that tell something about a turn: at least 0.8 s. A speaker with fewer was missed in the measurements.
-const LEAST_SCORES: usize = 20;
-
-/// A turn, and what will bring its words where they were not there in time.
-type Heard = (SpeechTurn, Option<Pending<Transcript>>);
-
 /// How long a clip in the spool is held for words that are still to come; then the model has it without them.
 const HELD_FOR: Duration = Duration::from_secs(120);
 /// How often late words are looked for while no part comes.
 const LATE_EVERY: Duration = Duration::from_millis(200);
 /// The same for words of turns that have just ended: somebody may be about to ask.
 const SAID_EVERY: Duration = Duration::from_millis(20);
-/// How often one that waits for words looks whether it still may.
-const WORDS_LOOK: Duration = Duration::from_millis(5);
-/// How long a live clip waits for the words of its turns.
-const WORDS_WAIT: Duration = Duration::from_secs(3);
-/// The same when the daemon stops.
-const LAST_WORDS_WAIT: Duration = Duration::from_millis(500);
-/// How long after the stop a daemon's replay still seals clips. What is left then comes again when the replay goes on.
-const REPLAY_SEALS_FOR: Duration = Duration::from_millis(1500);
 
 /// What became of a session's clips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -422,314 +396,6 @@ impl Committer {
         if let Err(error) = spool.put(&clip) {
             tracing::warn!(%error, clip = %percepts.clip, "A clip cannot wait for the memorizing model; it keeps its built-in memories. Free space in spool/ of the store.");
         }
-    }
-
-    /// Turns that end in this clip, with their words, without ids; later ones are carried over. `None`: there is no
-    /// time left to wait for the words.
-    fn turns(
-        &mut self,
-        border: ClipBoundary,
-        parts: &BTreeMap<usize, Box<MicrophoneContribution>>,
-        told: Vec<ToldWords>,
-    ) -> Option<Vec<Heard>> {
-        let mut ended = Vec::new();
-        self.ids.carried.resize(self.microphones.len(), Vec::new());
-        for (index, part) in parts {
-            let mut turns = std::mem::take(&mut self.ids.carried[*index]);
-            for found in &part.turns {
-                match take(&found.result) {
-                    Ok(of) => {
-                        if !found.shown && self.stopping.is_some() {
-                            self.show_crossing(of.iter().filter(|turn| turn.span.end > border.end));
-                        }
-                        turns.extend(of);
-                    }
-                    Err(error) => {
-                        let source = &self.microphones[*index];
-                        tracing::warn!(%source, %error, "A speech turn was left out.");
-                    }
-                }
-            }
-            turns.sort_by_key(|turn| turn.span.start);
-            let (now, later): (Vec<_>, Vec<_>) =
-                turns.into_iter().partition(|turn| border.last || turn.span.end <= border.end);
-            self.ids.carried[*index] = later;
-            ended.extend(self.heard_again(*index, now));
-        }
-        let mut ended = deduplicate_microphones(ended, &self.ids.lately);
-        if self.microphones.len() > 1 {
-            self.ids.lately = lately(&ended, border.end);
-        }
-        self.take_own(&mut ended);
-        give_words(&mut ended, told);
-        let wait = self.stopping.is_none();
-        let heard: Vec<Heard> = ended.into_iter().map(|turn| self.asked_for(turn, wait)).collect();
-        let asked = Instant::now();
-        let heard: Option<Vec<Heard>> =
-            heard.into_iter().map(|(turn, words)| self.with_words(turn, words, asked)).collect();
-        heard.map(|heard| self.without_echoes(heard))
-    }
-
-    /// Shows turns that go on beyond the clip that is being sealed: nobody else does, since they end when it is asked for.
-    fn show_crossing<'a>(&mut self, turns: impl Iterator<Item = &'a SpeechTurn>) {
-        for turn in turns {
-            self.present.spoken(turn);
-            let ended = EndedTurn::ask(turn.clone(), &self.jobs, &self.settings.inbox);
-            ended.into_iter().for_each(|ended| self.said.expect(ended));
-        }
-    }
-
-    /// What lies mostly in the robot's own speech is its own, but for who was heard beside it: of two voices at once the
-    /// second is somebody's.
-    fn take_own(&self, turns: &mut [SpeechTurn]) {
-        for n in 0..turns.len() {
-            let pairs = |other: Option<&SpeechTurn>| {
-                other.is_some_and(|one| one.overlapped && one.span == turns[n].span)
-            };
-            let (is_first, is_second) = (pairs(turns.get(n + 1)), n > 0 && pairs(turns.get(n - 1)));
-            let turn = &mut turns[n];
-            if turn.own || !self.settings.inbox.is_own(&turn.source, turn.span) {
-                continue;
-            }
-            if turn.overlapped && is_second {
-                // What is understood of both is no longer the first one's.
-                turn.words = None;
-            } else if !turn.overlapped || is_first {
-                turn.own = true;
-                turn.embedding = None;
-            }
-        }
-    }
-
-    /// A turn that tells by its words that the robot heard what it was made to say is its own. One that may be, and whose
-    /// words are still to come, is nobody's: a stranger could not be taken back.
-    fn without_echoes(&self, mut heard: Vec<Heard>) -> Vec<Heard> {
-        let inbox = &self.settings.inbox;
-        heard.sort_by_key(|(turn, _)| turn.span.start);
-        for (turn, to_come) in heard.iter_mut().filter(|(turn, _)| !turn.own) {
-            turn.own = inbox.hears_itself(turn);
-            if turn.own || to_come.is_some() && inbox.may_be_echo(turn.span) {
-                turn.embedding = None;
-            }
-        }
-        heard
-    }
-
-    /// What was loud and what was quiet, but for what the robot itself let out.
-    fn sounds(&self, parts: &BTreeMap<usize, Box<MicrophoneContribution>>) -> Vec<Sound> {
-        let all = parts.values().flat_map(|part| &part.sounds);
-        let own = |sound: &Sound| {
-            sound.kind == SoundKind::Loud && self.settings.inbox.is_own(&sound.source, sound.span)
-        };
-        let mut sounds: Vec<Sound> = all.filter(|sound| !own(sound)).cloned().collect();
-        sounds.sort_by(|a, b| (a.span, &a.source, a.kind).cmp(&(b.span, &b.source, b.kind)));
-        sounds
-    }
-
-    /// A turn with its words, or with what will bring them; what was asked for when it ended is not asked for again.
-    fn asked_for(&mut self, mut turn: SpeechTurn, wait: bool) -> Heard {
-        let asked = self.said.take(&turn).filter(|_| !turn.own && turn.words.is_none());
-        match asked {
-            Some(Words::Awaited(pending)) => (turn, Some(pending)),
-            Some(Words::Known(words)) => {
-                turn.words = words;
-                (turn, None)
-            }
-            None => (turn.clone(), self.wanted(turn, wait)),
-        }
-    }
-
-    /// Asks for a turn's words, unless they were told; the robot's own are known to whoever made it speak.
-    fn wanted(&self, turn: SpeechTurn, wait: bool) -> Option<Pending<Transcript>> {
-        if turn.own || turn.words.is_some() { None } else { self.jobs.words(turn, wait) }
-    }
-
-    /// The turn with its words, or with what will bring them; `None` as [`Committer::turns`].
-    fn with_words(
-        &self,
-        mut turn: SpeechTurn,
-        words: Option<Pending<Transcript>>,
-        asked: Instant,
-    ) -> Option<Heard> {
-        let Some(pending) = words else { return Some((turn, None)) };
-        match self.words_in_time(&pending, asked) {
-            Some(Ok(words)) => turn.words = Some(words),
-            None if self.recording.is_some() => return None,
-            None => return Some((turn, Some(pending))),
-            Some(Err(error)) => {
-                tracing::warn!(source = %turn.source, %error, "The words of a turn are missing.");
-            }
-        }
-        Some((turn, None))
-    }
-
-    /// Turns of one microphone, in time order, parted where a poor channel makes voices alike; short replies and the second
-    /// voices of overlaps find out whose they are. A robot that is told to stop has no time to hear anything again.
-    fn heard_again(&self, microphone: usize, turns: Vec<SpeechTurn>) -> Vec<SpeechTurn> {
-        // The robot is no voice of the clip's.
-        let (own, turns): (Vec<_>, Vec<_>) = turns.into_iter().partition(|turn| turn.own);
-        let (turns, seconds) = split_overlapped_speakers(turns);
-        let replies = self.settings.perceivers.short().is_some() && has_short(&turns);
-        let wanted = replies || is_far_or_narrowband(&turns, &ReclusterSettings::default());
-        let heard = if self.is_stopping() || !wanted {
-            turns
-        } else {
-            match take(&self.jobs.look::<Voices>(VoiceJob::Again(turns.clone()))) {
-                Ok(heard) => heard,
-                // Nothing is lost without the second hearing: the turns stay as they were.
-                Err(error) => {
-                    let source = &self.microphones[microphone];
-                    tracing::warn!(%source, %error, "A clip's turns could not be heard again.");
-                    turns
-                }
-            }
-        };
-        let mut heard = settle(heard, seconds, self.settings.perceivers.unlike());
-        heard.extend(own);
-        heard.sort_by_key(|turn| turn.span.start);
-        heard
-    }
-
-    fn is_stopping(&self) -> bool {
-        self.stopping.as_ref().is_some_and(|stopping| stopping.load(Ordering::Relaxed))
-    }
-
-    /// Whether a replay must end now, because the daemon that plays it does.
-    fn is_out_of_time(&self) -> bool {
-        let asked_ago = self.patience.stop.as_ref().and_then(Stop::asked_ago);
-        self.recording.is_some() && asked_ago.is_some_and(|ago| ago >= REPLAY_SEALS_FOR)
-    }
-
-    /// The words, if they come as long as this session may wait.
-    fn words_in_time(
-        &self,
-        pending: &Pending<Transcript>,
-        asked: Instant,
-    ) -> Option<Result<Transcript, PerceiveError>> {
-        loop {
-            match pending.recv_timeout(WORDS_LOOK) {
-                Ok(words) => return Some(words),
-                Err(RecvTimeoutError::Disconnected) => return Some(Err(PerceiveError::WorkerLost)),
-                Err(RecvTimeoutError::Timeout) if !self.may_wait(asked) => return None,
-                Err(RecvTimeoutError::Timeout) => {}
-            }
-        }
-    }
-
-    /// A replay waits for all words, unless its daemon stops.
-    fn may_wait(&self, asked: Instant) -> bool {
-        if self.recording.is_some() {
-            return !self.is_out_of_time();
-        }
-        asked.elapsed() < if self.is_stopping() { LAST_WORDS_WAIT } else { WORDS_WAIT }
-    }
-
-    /// The clip's percepts in canonical order, under ids of the session.
-    fn percepts(
-        &mut self,
-        clip: ClipId,
-        border: ClipBoundary,
-        dispatch: &DispatchContribution,
-        cameras: &mut BTreeMap<usize, Box<CameraContribution>>,
-        mut heard: Vec<Heard>,
-    ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
-        let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
-        let mut objects: Vec<(usize, ObjectTrack)> = Vec::new();
-        let mut key_frames = Vec::new();
-        let mut looked = Vec::new();
-        let mut faces = 0;
-        for (index, part) in cameras {
-            tracks
-                .extend(std::mem::take(&mut part.percepts.faces).into_iter().map(|t| (*index, t)));
-            objects.extend(
-                std::mem::take(&mut part.percepts.objects).into_iter().map(|t| (*index, t)),
-            );
-            key_frames.append(&mut part.key_frames);
-            looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
-            faces += part.faces;
-        }
-        tracks.sort_by(|(_, a), (_, b)| {
-            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
-        });
-        let tracks = tracks.into_iter().map(|(camera, track)| self.number(camera, track)).collect();
-        objects.sort_by(|(_, a), (_, b)| {
-            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
-        });
-        let number = |(camera, track): (usize, ObjectTrack)| {
-            let id = self.ids.object_track((camera, track.id));
-            ObjectTrack { id, ..track }
-        };
-        let objects = objects.into_iter().map(number).collect();
-        heard.sort_by(|(a, _), (b, _)| {
-            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
-        });
-        let (mut turns, mut late) = (Vec::new(), Vec::new());
-        for (mut turn, words) in heard {
-            self.ids.next_turn += 1;
-            turn.id = TurnId(self.ids.next_turn);
-            late.extend(words.map(|words| (turn.clone(), words)));
-            turns.push(turn);
-        }
-        let mouths = self.mouths(border.index, &turns);
-        let percepts = ClipPercepts {
-            clip,
-            span: Span::new(border.start, border.end),
-            tracks,
-            objects,
-            turns,
-            mouths,
-            sounds: Vec::new(),
-            poses: dispatch.poses.clone(),
-            key_frames,
-            counts: ClipCounts {
-                frames: dispatch.frames,
-                analysed: dispatch.analysed,
-                dropped: dispatch.dropped,
-                faces,
-            },
-            looked,
-        };
-        (percepts, late)
-    }
-
-    /// What the mouths say about the clip's turns; tracks are numbered by now.
-    fn mouths(&self, clip: u32, turns: &[SpeechTurn]) -> Vec<MouthScore> {
-        let asked = self.mouths.as_ref().map(|mouths| mouths.take(clip)).unwrap_or_default();
-        let mut by_pair: BTreeMap<(TurnId, TrackId), MouthScores> = BTreeMap::new();
-        for Asked { microphone, camera, track, scores, .. } in asked {
-            let source = &self.microphones[microphone];
-            let scores = match take(&scores) {
-                Ok(scores) => scores,
-                Err(error) => {
-                    tracing::warn!(%source, %error, "A face was not compared with a turn.");
-                    continue;
-                }
-            };
-            // A track that was taken for a false alarm has no number.
-            let Some(track) = self.ids.tracks.get(&(camera, track)) else { continue };
-            for turn in turns.iter().filter(|turn| turn.source == *source && !turn.own) {
-                let inside = scores.iter().filter(|(at, _)| turn.span.contains(*at));
-                by_pair.entry((turn.id, *track)).or_default().extend(inside);
-            }
-        }
-        by_pair.retain(|_, scores| scores.len() >= LEAST_SCORES);
-        let mean = |scores: &MouthScores| {
-            let sum: f64 = scores.iter().map(|(_, odds)| f64::from(*odds)).sum();
-            (sum / scores.len() as f64) as f32
-        };
-        let scored = |((turn, track), scores): ((TurnId, TrackId), MouthScores)| {
-            let secs = scores.len() as f64 / CROPS_PER_SEC;
-            let score = MouthScore { turn, track, log_odds: mean(&scores), secs };
-            let MouthScore { log_odds, .. } = score;
-            tracing::debug!(clip, %turn, %track, log_odds, secs, "A mouth was compared with a turn.");
-            score
-        };
-        by_pair.into_iter().map(scored).collect()
-    }
-
-    fn number(&mut self, camera: usize, mut track: FaceTrack) -> FaceTrack {
-        track.id = self.ids.face_track((camera, track.id));
-        track
     }
 
     #[allow(clippy::too_many_arguments)]
