@@ -12,7 +12,7 @@ use std::sync::Arc;
 use super::gallery::Gallery;
 use crate::ids::{EntityId, EntityKind, ModelHash};
 use crate::percept::Embedding;
-use crate::simd::dot;
+use crate::simd::dots;
 
 /// Galleries whose exemplars are looked at for one probe.
 pub(in crate::identify) const NEAR: usize = 32;
@@ -188,12 +188,14 @@ impl Matrix {
 
     fn near(&self, probes: &[&[f32]]) -> Vec<Vec<&Row>> {
         let mut best: Vec<Best<'_>> = probes.iter().map(|_| Best::default()).collect();
+        let mut cosines = vec![0.0; probes.len()];
         for block in &self.blocks {
             for (row, centroid) in
                 block.rows.iter().zip(block.centroids.chunks_exact(self.dims.max(1)))
             {
-                for (probe, best) in probes.iter().zip(&mut best) {
-                    best.offer(dot(centroid, probe), row);
+                dots(centroid, probes, &mut cosines);
+                for (cosine, best) in cosines.iter().zip(&mut best) {
+                    best.offer(*cosine, row);
                 }
             }
         }
@@ -227,6 +229,7 @@ impl<'a> Best<'a> {
 mod tests {
     use super::*;
     use crate::memory::model::Exemplar;
+    use crate::simd::dot;
     use crate::time::Timestamp;
     use proptest::prelude::*;
 
