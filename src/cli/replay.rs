@@ -22,7 +22,7 @@ use crate::daemon::assemble::{Knowledge, model_memorizer, session_settings};
 use crate::daemon::ingest::{
     self, ClipReport, Command, PlaybackClock, Report, SessionEnd, SessionSettings, YieldPolicy,
 };
-use crate::daemon::meters::Meters;
+use crate::daemon::metrics::meters::Meters;
 use crate::daemon::refine::Refiner;
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;

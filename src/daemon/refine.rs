@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::announce::Announcer;
 use super::ingest::SessionSettings;
-use super::meters::Meters;
+use super::metrics::meters::Meters;
 use super::supervise;
 use crate::llm::{Budget, Cancel, LlmError};
 use crate::memorize::model::{

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::announce::Announcer;
 use super::ingest::Gauges;
-use super::meters::Meters;
+use super::metrics::meters::Meters;
 use crate::mqtt::Publisher;
 
 /// How often the rates are told.

@@ -15,7 +15,7 @@ use crossbeam_channel::{RecvTimeoutError, bounded};
 
 use super::announce::Announcer;
 use super::ingest::YieldPolicy;
-use super::meters::Meters;
+use super::metrics::meters::Meters;
 use super::supervise;
 use crate::ids::{MemoryId, ModelHash, Seq};
 use crate::memorize::vectors::{self, Wanted};

@@ -51,7 +51,7 @@ pub(super) struct PendingTrack {
     /// Open tracks that were visible beside it.
     pub beside: Vec<TrackId>,
     /// Faces that were visible beside it.
-    pub barred: Vec<EntityId>,
+    pub cannot_link: Vec<EntityId>,
     /// Whether it has moved yet, where pictures are told.
     pub life: Liveness,
 }

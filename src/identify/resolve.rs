@@ -151,9 +151,9 @@ impl Resolver {
         self.undecided.tracks = faces.open;
         for open in &mut self.undecided.tracks {
             let beside = open.beside.iter().filter_map(|track| face_of.get(track).copied());
-            open.barred.extend(beside);
-            open.barred.sort();
-            open.barred.dedup();
+            open.cannot_link.extend(beside);
+            open.cannot_link.sort();
+            open.cannot_link.dedup();
         }
         self.undecided.turns = voices.open;
         self.undecided.in_step |=

@@ -22,19 +22,18 @@ mod failpoints_tests;
 mod feed;
 #[cfg(test)]
 mod gap_tests;
-mod gauges;
 mod report;
 mod settings;
 mod stage;
 mod work;
 
+pub use super::metrics::gauges::{Gauges, MOST_STUCK, Readings, SourceGauge, Stuck};
 pub use error::IngestError;
 pub use failpoints::Failpoints;
 pub use feed::inbox::{Inbox, OwnSpeech};
 pub use feed::live::{LiveContext, live};
 pub use feed::pace::{Command, PlaybackClock};
 pub use feed::session::replay;
-pub use gauges::{Gauges, MOST_STUCK, Readings, SourceGauge, Stuck};
 pub use report::{ClipReport, LateWords, PartialWords, Report, SessionEnd};
 pub use settings::SessionSettings;
 pub(crate) use work::perceiver_set::calibrations;

@@ -23,14 +23,14 @@ use super::ingest::{
     self, LiveContext, PerceiverSet, PlaybackClock, Report, SessionSettings, YieldPolicy,
 };
 use super::lanes::{self, Lanes};
-use super::meters::Meters;
+use super::metrics::meters::Meters;
+use super::metrics::stats::{Models, StatsWriter};
 use super::metrics::{Exporter, MetricsError, Responder};
 use super::notify::{self, Pulse, Watchdog};
 use super::refine::Refiner;
 use super::reload::{self, Waited};
 use super::room::Room;
 use super::service::{Clock, MemoryService};
-use super::stats::{Models, StatsWriter};
 use super::status_line::StatusLine;
 use super::stop::Stop;
 use super::supervise;

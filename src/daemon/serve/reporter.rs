@@ -7,7 +7,7 @@ use crossbeam_channel::{Receiver, Sender, select};
 use super::describer::Describer;
 use crate::daemon::announce::Announcer;
 use crate::daemon::ingest::Report;
-use crate::daemon::meters::Meters;
+use crate::daemon::metrics::meters::Meters;
 use crate::daemon::room::Room;
 use crate::time::Timestamp;
 

@@ -28,7 +28,7 @@ pub use privacy::microphones_off;
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, session_settings};
 use super::ingest::{Command, OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
-use super::meters::Meters;
+use super::metrics::meters::Meters;
 use super::queries;
 use super::resolver::resolver as resolver_of_rows;
 use crate::answer::{Answer, Effort, Errand, Question};

@@ -199,7 +199,7 @@ pub(super) mod tests {
     use crate::daemon::announce::Announcer;
     use crate::daemon::assemble::{Knowledge, session_settings};
     use crate::daemon::ingest::{PlaybackClock, YieldPolicy};
-    use crate::daemon::meters::Meters;
+    use crate::daemon::metrics::meters::Meters;
     use crate::daemon::queries::tests::{T0, small_memory, small_memory_with};
     use crate::geometry::Rect;
     use crate::ids::{ClipId, EntityKind, ModelHash, SourceId, TrackId};

@@ -24,7 +24,7 @@ pub struct Item {
     /// It goes on from earlier: the gallery (index) it was given then.
     pub prior: Option<usize>,
     /// Galleries (indices) it cannot be: they were seen beside it.
-    pub barred: Vec<usize>,
+    pub cannot_link: Vec<usize>,
     /// Galleries (indices) that it may be, ascending; it is compared with no others.
     pub near: Vec<usize>,
 }
@@ -136,12 +136,12 @@ pub fn group(
         };
         with_gallery.max(with_members)
     };
-    let barred = |a: &Group, b: &Group| {
-        b.gallery.is_some_and(|g| a.members.iter().any(|&x| items[x].barred.contains(&g)))
+    let cannot_link = |a: &Group, b: &Group| {
+        b.gallery.is_some_and(|g| a.members.iter().any(|&x| items[x].cannot_link.contains(&g)))
     };
     let blocked = |a: &Group, b: &Group| {
-        barred(a, b)
-            || barred(b, a)
+        cannot_link(a, b)
+            || cannot_link(b, a)
             || a.members.iter().any(|&x| b.members.iter().any(|&y| apart(x, y)))
     };
     // similarity of two groups that are no galleries' both; for galleries their own similarity
@@ -364,8 +364,8 @@ mod tests {
         let embedding = Embedding::normalised(values.to_vec(), ModelHash([1; 32]));
         let probe = Probe::new(vec![(embedding, secs as f32)]);
         let may_found = secs >= 1.2;
-        let (barred, near) = (vec![], vec![]);
-        Item { probe, secs, may_found, fleeting: false, prior: None, barred, near }
+        let (cannot_link, near) = (vec![], vec![]);
+        Item { probe, secs, may_found, fleeting: false, prior: None, cannot_link, near }
     }
 
     #[test]

@@ -65,7 +65,7 @@ impl Resolver {
                     span: track.span,
                     samples: track.samples.clone(),
                     beside: vec![],
-                    barred: vec![],
+                    cannot_link: vec![],
                     life: track.life,
                 });
                 fresh.push(Some(index));
@@ -75,8 +75,12 @@ impl Resolver {
         let probes: Vec<Probe> = open.iter().map(probe).collect();
         let priors: Vec<Option<EntityId>> =
             open.iter().map(|o| self.face_of_track(clip.clip, o.track)).collect();
-        let besides: Vec<EntityId> =
-            open.iter().flat_map(|o| &o.barred).chain(priors.iter().flatten()).copied().collect();
+        let besides: Vec<EntityId> = open
+            .iter()
+            .flat_map(|o| &o.cannot_link)
+            .chain(priors.iter().flatten())
+            .copied()
+            .collect();
         let candidates =
             self.candidates(EntityKind::Face, &probes.iter().collect::<Vec<_>>(), &besides);
         let beside = |a: usize, b: usize| match (fresh[a], fresh[b]) {
@@ -95,7 +99,11 @@ impl Resolver {
                     may_found: good > 0 && o.life != Liveness::Unproven,
                     fleeting: false,
                     prior: prior.and_then(|face| candidates.position(face)),
-                    barred: o.barred.iter().filter_map(|f| candidates.position(*f)).collect(),
+                    cannot_link: o
+                        .cannot_link
+                        .iter()
+                        .filter_map(|f| candidates.position(*f))
+                        .collect(),
                     near: near.clone(),
                 }
             })
@@ -181,13 +189,13 @@ impl Resolver {
                         if fresh[index].is_some() && fresh[other].is_some() && beside(index, other)
                         {
                             match decided[other] {
-                                Some((Assignment::Known(face), _)) => track.barred.push(face),
+                                Some((Assignment::Known(face), _)) => track.cannot_link.push(face),
                                 Some(_) | None => track.beside.push(open[other].track),
                             }
                         }
                     }
-                    track.barred.sort();
-                    track.barred.dedup();
+                    track.cannot_link.sort();
+                    track.cannot_link.dedup();
                     track.beside.sort();
                     track.beside.dedup();
                     still.push(track);

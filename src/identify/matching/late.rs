@@ -29,7 +29,7 @@ impl Resolver {
         for track in old {
             let vectors = track.samples.iter().map(|s| (s.embedding.clone(), s.quality)).collect();
             let of = (EntityKind::Face, track.span.end);
-            let found = self.likeliest(of, &Probe::new(vectors), &track.barred);
+            let found = self.likeliest(of, &Probe::new(vectors), &track.cannot_link);
             if let Some((face, confidence)) = found {
                 for clip in track.clips {
                     ledger.late_track(clip, track.track, face, confidence);
@@ -62,18 +62,18 @@ impl Resolver {
         &self,
         (kind, at): (EntityKind, Timestamp),
         probe: &Probe,
-        barred: &[EntityId],
+        cannot_link: &[EntityId],
     ) -> Option<(EntityId, f32)> {
         let (calibrated, all) = (self.calibrated(kind), self.thresholds(kind));
         let is_clear = |top: f32, second: f32, known: usize| {
             let least = calibrated.likely_among(known);
             top >= least && top - second >= 0.5 * calibrated.margin
         };
-        let of_all = self.best_two_heads(kind, probe, barred);
+        let of_all = self.best_two_heads(kind, probe, cannot_link);
         let of_all = of_all.filter(|(_, top, second)| is_clear(*top, *second, self.known(kind)));
         let are_many = all.accept > calibrated.accept;
         let of_met = || {
-            let met = self.met_about(kind, at, barred);
+            let met = self.met_about(kind, at, cannot_link);
             let score = |index: usize| self.score_of_head(met[index], probe);
             let indices: Vec<usize> = (0..met.len()).collect();
             let (index, top, second) = cluster::best_two(&indices, score)?;
@@ -84,13 +84,18 @@ impl Resolver {
     }
 
     /// Faces or voices of the people who were surely seen or heard within [`DECIDE_AFTER_SECS`] of `at`, before or after.
-    fn met_about(&self, kind: EntityKind, at: Timestamp, barred: &[EntityId]) -> Vec<EntityId> {
+    fn met_about(
+        &self,
+        kind: EntityKind,
+        at: Timestamp,
+        cannot_link: &[EntityId],
+    ) -> Vec<EntityId> {
         let near = |when: &Timestamp| at.secs_since(*when).abs() <= DECIDE_AFTER_SECS;
         let met = self.undecided.met.iter().filter(|(when, _)| near(when));
         let people: BTreeSet<EntityId> =
             met.filter_map(|(_, part)| self.persons.person_of(*part)).collect();
         let people = people.into_iter().filter(|person| person.kind == EntityKind::Person);
         let heads = people.flat_map(|person| self.persons.parts(person, kind));
-        heads.filter(|head| !barred.contains(head)).collect()
+        heads.filter(|head| !cannot_link.contains(head)).collect()
     }
 }

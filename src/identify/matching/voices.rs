@@ -106,7 +106,7 @@ impl Resolver {
                 may_found: turns.iter().any(good),
                 fleeting: matches!(turns[..], [turn] if is_fleeting(turn)),
                 prior: None,
-                barred: vec![],
+                cannot_link: vec![],
                 near: near.clone(),
             }
         };

@@ -147,7 +147,7 @@ struct Track<F> {
     /// When it was last found.
     found: Timestamp,
     /// A cut came since: its box tells nothing any more.
-    adrift: bool,
+    unassociated: bool,
     /// Frames in which it was ever seen.
     hits: u32,
     /// A part of it was given out at a border.
@@ -175,7 +175,7 @@ impl<F: TrackPayload> Tracker<F> {
             .partition(|detection| F::outline(detection).score >= self.settings.min_score);
 
         let in_place: Vec<usize> =
-            (0..self.alive.len()).filter(|&i| !self.alive[i].adrift).collect();
+            (0..self.alive.len()).filter(|&i| !self.alive[i].unassociated).collect();
         let strong = self.join(at, &in_place, strong, |tracker, track, detection| {
             tracker.overlap(track, detection, at, STRONG_IOU)
         });
@@ -206,7 +206,7 @@ impl<F: TrackPayload> Tracker<F> {
     /// The picture shows another scene from here on: boxes tell nothing any more.
     pub fn cut(&mut self) {
         for track in &mut self.alive {
-            track.adrift = true;
+            track.unassociated = true;
         }
     }
 
@@ -215,9 +215,9 @@ impl<F: TrackPayload> Tracker<F> {
     pub fn coast(&mut self, at: Timestamp, cut: bool) {
         self.retire(at);
         for track in &mut self.alive {
-            track.adrift |= cut;
+            track.unassociated |= cut;
             let unseen = at.secs_since(track.last_seen);
-            if track.adrift || unseen <= 0.0 || unseen > 1.5 * self.settings.step_secs {
+            if track.unassociated || unseen <= 0.0 || unseen > 1.5 * self.settings.step_secs {
                 continue;
             }
             let Some(last) = track.sightings.last() else { continue };
@@ -235,7 +235,7 @@ impl<F: TrackPayload> Tracker<F> {
             let now = track.motion.expected(at.secs_since(track.found));
             let next = track.motion.expected(at.secs_since(track.found) + self.settings.step_secs);
             track.last_seen == at
-                && !track.adrift
+                && !track.unassociated
                 && track.hits >= STEADY_HITS
                 && now.iou(next) >= STEADY_IOU
         })
@@ -368,7 +368,7 @@ impl<F: TrackPayload> Track<F> {
             motion: Motion::at_rest(F::outline(detection).bbox),
             last_seen: at,
             found: at,
-            adrift: false,
+            unassociated: false,
             hits: 0,
             published: false,
             sightings: Vec::new(),
@@ -383,12 +383,12 @@ impl<F: TrackPayload> Track<F> {
         let bbox = F::outline(detection).bbox;
         let unseen = at.secs_since(self.found);
         let jumped = self.motion.expected(unseen).iou(bbox) < STRONG_IOU;
-        if self.adrift || jumped {
+        if self.unassociated || jumped {
             self.motion = Motion::at_rest(bbox);
         } else {
             self.motion.seen(bbox, unseen);
         }
-        self.adrift = false;
+        self.unassociated = false;
         (self.last_seen, self.found) = (at, at);
         self.record(at, detection);
     }

@@ -19,9 +19,9 @@ mod segment;
 use std::ops::Range;
 use std::path::PathBuf;
 
-pub use diarize::cross_microphone::{deduplicate_microphones, lately};
+pub use diarize::cross_microphone::{deduplicate_microphones, recent_turns};
 pub use diarize::over::{Listener, Shares};
-pub use diarize::overlap::{Embedders, settle, split_overlapped_speakers};
+pub use diarize::overlap::{Embedders, assign_overlap, split_overlapped_speakers};
 pub use diarize::recluster::{ReclusterSettings, is_far_or_narrowband, recluster};
 pub use diarize::segmentation::{Pyannote, SpeakerSegmentation, StreamSettings, Streams, streams};
 pub use diarize::short::{ShortSettings, decide_short, has_short};

@@ -66,7 +66,7 @@ pub(in crate::daemon::ingest) struct PerceptIds {
     /// Per microphone: turns that began before the border and end after it.
     pub(in crate::daemon::ingest) carried: Vec<Vec<SpeechTurn>>,
     /// Turns that ended just before the border, where there are more microphones that may hear their end after it.
-    pub(in crate::daemon::ingest) lately: Vec<SpeechTurn>,
+    pub(in crate::daemon::ingest) recent_turns: Vec<SpeechTurn>,
 }
 
 impl PerceptIds {

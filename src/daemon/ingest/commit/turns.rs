@@ -16,8 +16,8 @@ use crate::daemon::ingest::work::jobs::{Pending, take};
 use crate::media::ToldWords;
 use crate::perceive::PerceiveError;
 use crate::perceive::voice::{
-    ReclusterSettings, VoiceJob, Voices, deduplicate_microphones, has_short, is_far_or_narrowband,
-    lately, settle, split_overlapped_speakers,
+    ReclusterSettings, VoiceJob, Voices, assign_overlap, deduplicate_microphones, has_short,
+    is_far_or_narrowband, recent_turns, split_overlapped_speakers,
 };
 use crate::percept::{Sound, SoundKind, SpeechTurn, Transcript};
 
@@ -69,9 +69,9 @@ impl Committer {
             self.ids.carried[*index] = later;
             ended.extend(self.heard_again(*index, now));
         }
-        let mut ended = deduplicate_microphones(ended, &self.ids.lately);
+        let mut ended = deduplicate_microphones(ended, &self.ids.recent_turns);
         if self.microphones.len() > 1 {
-            self.ids.lately = lately(&ended, border.end);
+            self.ids.recent_turns = recent_turns(&ended, border.end);
         }
         self.take_own(&mut ended);
         give_words(&mut ended, told);
@@ -200,7 +200,7 @@ impl Committer {
                 }
             }
         };
-        let mut heard = settle(heard, seconds, self.settings.perceivers.unlike());
+        let mut heard = assign_overlap(heard, seconds, self.settings.perceivers.unlike());
         heard.extend(own);
         heard.sort_by_key(|turn| turn.span.start);
         heard

@@ -232,9 +232,9 @@ mod tests {
     use crate::daemon::ingest::stage::camera::Step;
     use crate::daemon::ingest::work::jobs::JobQueue;
     use crate::daemon::ingest::{Gauges, Inbox, PlaybackClock};
-    use crate::daemon::meters::Meters;
+    use crate::daemon::metrics::meters::Meters;
+    use crate::daemon::metrics::stats::{Models, StatsWriter};
     use crate::daemon::service::Clock;
-    use crate::daemon::stats::{Models, StatsWriter};
     use crate::memory::{Memory, StoreOptions};
     use crate::mqtt::{Publisher, Topics};
 

@@ -14,7 +14,7 @@ use crossbeam_channel::{Receiver, bounded};
 
 use super::yielding::YieldPolicy;
 use super::{Deadlines, Kind, Queue};
-use crate::daemon::ingest::gauges::{Gauges, Stuck};
+use crate::daemon::metrics::gauges::{Gauges, Stuck};
 use crate::daemon::supervise;
 use crate::ids::SourceId;
 use crate::perceive::PerceiveError;
@@ -400,7 +400,7 @@ mod tests {
     fn a_session_ends_when_too_many_workers_hang_and_nobody_waits_for_ever() {
         let bench = bench(1);
         let mut held = Vec::new();
-        for _ in 0..crate::daemon::ingest::gauges::MOST_STUCK {
+        for _ in 0..crate::daemon::metrics::gauges::MOST_STUCK {
             assert!(!bench.lost.load(Ordering::Relaxed));
             held.push(bench.hang());
             bench.lane.look(Duration::from_secs(5));

@@ -13,7 +13,7 @@ use super::watchdog::Watchdog;
 use super::worker::Worker;
 use super::yielding::YieldPolicy;
 use super::{Deadlines, Lane, Queue, Waiting};
-use crate::daemon::ingest::gauges::Gauges;
+use crate::daemon::metrics::gauges::Gauges;
 use crate::perceive::PerceiveError;
 use crate::perceive::speech::Recogniser;
 use crate::runtime::onnx;

@@ -79,7 +79,7 @@ proptest! {
                     may_found: *secs >= 1.0,
                     fleeting: *kind == 1,
                     prior: (*kind == 2).then_some(one),
-                    barred: if *kind == 3 { vec![one] } else { vec![] },
+                    cannot_link: if *kind == 3 { vec![one] } else { vec![] },
                     near,
                 }
             })

@@ -25,7 +25,7 @@ const LEAST: usize = 20;
 /// turn finder's padding and the delays make of one end two, and more.
 const LATELY_SECS: f64 = 2.0;
 
-/// Leaves out turns that another microphone heard better, or that it told with the clip before ([`lately`]). Order is kept.
+/// Leaves out turns that another microphone heard better, or that it told with the clip before ([`recent_turns`]). Order is kept.
 #[must_use]
 pub fn deduplicate_microphones(turns: Vec<SpeechTurn>, told: &[SpeechTurn]) -> Vec<SpeechTurn> {
     let mut all = turns.iter().chain(told).map(|turn| &turn.source);
@@ -47,7 +47,7 @@ pub fn deduplicate_microphones(turns: Vec<SpeechTurn>, told: &[SpeechTurn]) -> V
 
 /// Those of a clip's turns whose end another microphone may hear after the clip's border.
 #[must_use]
-pub fn lately(turns: &[SpeechTurn], border: Timestamp) -> Vec<SpeechTurn> {
+pub fn recent_turns(turns: &[SpeechTurn], border: Timestamp) -> Vec<SpeechTurn> {
     let from = border.plus_secs(-LATELY_SECS);
     turns.iter().filter(|turn| turn.span.end >= from).cloned().collect()
 }
@@ -176,7 +176,7 @@ mod tests {
     fn a_voice_that_ends_on_either_side_of_a_border_is_one_turn() {
         let border = Timestamp::EPOCH.plus_secs(30.0);
         let (early, far) = (turn("far", 10.0, 3.0, 9, 0.4), turn("far", 26.8, 3.0, 7, 0.05));
-        let told = lately(&[early, far.clone()], border);
+        let told = recent_turns(&[early, far.clone()], border);
         assert_eq!(told, [far]);
         let near = turn("near", 26.95, 3.1, 7, 0.4);
         let other = turn("near", 26.95, 3.1, 8, 0.4);

@@ -3,7 +3,7 @@
 //! Where speaker segmentation hears two speakers, their mixed sound tells neither's voice. But each of them mostly speaks
 //! alone just before or after, in the same turn: the embedding of that is given to its share of the overlap
 //! ([`Embedders::turns_of`]). Who never speaks alone in the turn is somebody who does in another one: the nearest whose
-//! voice differs from the other speaker's ([`settle`], when the clip is sealed).
+//! voice differs from the other speaker's ([`assign_overlap`], when the clip is sealed).
 //!
 //! Overlapped turns teach no gallery and found no voice (`identify`), since what they are is taken over from others.
 
@@ -289,7 +289,11 @@ pub fn split_overlapped_speakers(turns: Vec<SpeechTurn>) -> (Vec<SpeechTurn>, Ve
 /// of them. Else its voice is what it had alone in its turn, or that of the nearest turn which is clearly another than the
 /// first one's: by a cosine below `unlike`.
 #[must_use]
-pub fn settle(firsts: Vec<SpeechTurn>, seconds: Vec<SpeechTurn>, unlike: f32) -> Vec<SpeechTurn> {
+pub fn assign_overlap(
+    firsts: Vec<SpeechTurn>,
+    seconds: Vec<SpeechTurn>,
+    unlike: f32,
+) -> Vec<SpeechTurn> {
     if seconds.is_empty() && !firsts.iter().any(|turn| turn.overlapped) {
         return firsts;
     }
@@ -446,7 +450,7 @@ mod tests {
         assert!(turns[2].words.is_some() && turns[1].words.is_none());
         let (firsts, seconds) = split_overlapped_speakers(turns.clone());
         assert_eq!((firsts.len(), seconds.len()), (3, 1));
-        assert_eq!(settle(firsts, seconds, 0.66), turns);
+        assert_eq!(assign_overlap(firsts, seconds, 0.66), turns);
         // without separation nothing is heard twice
         assert_eq!(parted(&scene, false).len(), 3);
     }
@@ -473,18 +477,22 @@ mod tests {
         assert_eq!(turns.len(), 4);
         assert_eq!(turns[2].embedding, None);
         let (firsts, seconds) = split_overlapped_speakers(turns.clone());
-        assert_eq!(settle(firsts.clone(), seconds.clone(), 0.66).len(), 3, "nobody else is there");
+        assert_eq!(
+            assign_overlap(firsts.clone(), seconds.clone(), 0.66).len(),
+            3,
+            "nobody else is there"
+        );
         let mut other = turns[0].clone();
         other.span = Span::new(Timestamp::EPOCH.plus_secs(9.0), Timestamp::EPOCH.plus_secs(12.0));
         other.embedding = Some(vector(0.1));
         let with_other = [firsts, vec![other.clone()]].concat();
-        let settled = settle(with_other, seconds, 0.66);
+        let settled = assign_overlap(with_other, seconds, 0.66);
         assert_eq!(settled[2].embedding, other.embedding);
         assert_eq!(at(&settled[2]), (3.0, 3.6));
         // one person's echo is no second voice
         turns[2].embedding = turns[0].embedding.clone();
         let (firsts, seconds) = split_overlapped_speakers(turns);
-        assert_eq!(settle(firsts, seconds, 0.66).len(), 3);
+        assert_eq!(assign_overlap(firsts, seconds, 0.66).len(), 3);
     }
 
     #[test]
@@ -496,7 +504,7 @@ mod tests {
         }
         firsts[1].embedding = None;
         // -1: all voices are alike over this channel
-        let settled = settle(firsts, seconds, -1.0);
+        let settled = assign_overlap(firsts, seconds, -1.0);
         let numbers: Vec<_> = settled.iter().map(|turn| turn.distinct).collect();
         assert_eq!(numbers, [Some(0), Some(0), Some(1), Some(1)]);
         assert_eq!(settled[1].embedding, settled[0].embedding);

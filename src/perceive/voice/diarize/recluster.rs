@@ -78,7 +78,7 @@ pub fn recluster(
             let mut turn = stretch.part(start, end);
             turn.distinct = Some(speaker);
             turn.overlapped = overlapped;
-            // The mixture is nobody's voice: `settle` gives it one of the same number.
+            // The mixture is nobody's voice: `assign_overlap` gives it one of the same number.
             let long = turn.span.secs() >= embedder.min_secs();
             if !overlapped && long && turn.speech_secs >= min_embed_secs {
                 voiced.push(parted.len());

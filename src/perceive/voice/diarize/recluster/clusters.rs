@@ -21,8 +21,8 @@ pub(super) struct Clusters {
     /// Whose each window of each stretch is.
     pub(super) states: Vec<Vec<u8>>,
     /// The direction of each voice's windows.
-    pub(super) middles: Vec<Vec<f32>>,
-    /// Cosines of the windows with the middles that they were assigned by, `[windows, voices]`.
+    pub(super) centroids: Vec<Vec<f32>>,
+    /// Cosines of the windows with the centroids that they were assigned by, `[windows, voices]`.
     near: Vec<f32>,
 }
 
@@ -31,9 +31,9 @@ pub(super) fn find(stretches: &[SpeechSegment], settings: &ReclusterSettings) ->
     let clip = Clip::new(stretches, settings);
     let mut found = None;
     let mut tried = clip.whole();
-    while tried.middles.len() < usize::from(settings.most_voices) {
+    while tried.centroids.len() < usize::from(settings.most_voices) {
         let Some((clearness, grown)) = clip.parted_further(&tried) else { break };
-        let voices = grown.middles.len();
+        let voices = grown.centroids.len();
         tracing::debug!(windows = clip.all.len(), voices, clearness, "heard again");
         let wanted = if voices > 2 { settings.further_clearness } else { settings.clearness };
         if clearness >= wanted {
@@ -73,14 +73,14 @@ impl<'a> Clip<'a> {
     fn whole(&self) -> Clusters {
         Clusters {
             states: self.stretches.iter().map(|stretch| vec![0; stretch.windows.len()]).collect(),
-            middles: vec![Vec::new()],
+            centroids: vec![Vec::new()],
             near: Vec::new(),
         }
     }
 
     /// One voice more, and how clear the two most alike are then; `None` where nobody speaks enough for two.
     fn parted_further(&self, clusters: &Clusters) -> Option<(f32, Clusters)> {
-        let voices = clusters.middles.len();
+        let voices = clusters.centroids.len();
         if self.all.len() < (voices + 1) * self.least {
             return None;
         }
@@ -127,20 +127,20 @@ impl<'a> Clip<'a> {
             let half: Vec<&[f32]> = own.iter().copied().filter(|w| side(w) == one).collect();
             unit(mean_or(&half, &middle))
         });
-        let mut middles = clusters.middles.clone();
-        middles[voice] = first;
-        middles.push(second);
-        self.settle(middles)
+        let mut centroids = clusters.centroids.clone();
+        centroids[voice] = first;
+        centroids.push(second);
+        self.converge(centroids)
     }
 
     /// Assigns the windows and averages them by turns, until nothing changes or a voice has too little left.
-    fn settle(&self, mut middles: Vec<Vec<f32>>) -> Clusters {
-        let voices = middles.len();
+    fn converge(&self, mut centroids: Vec<Vec<f32>>) -> Clusters {
+        let voices = centroids.len();
         let penalty = self.settings.switch_penalty;
         let mut states: Vec<Vec<u8>> = Vec::new();
         let mut near: Vec<f32> = Vec::new();
         for _ in 0..ROUNDS {
-            near = cosines(&self.all, &middles);
+            near = cosines(&self.all, &centroids);
             let leads: Vec<f32> = near.chunks_exact(voices).map(lead).collect();
             let scale = leads.iter().sum::<f32>() / leads.len() as f32;
             let mut from = 0;
@@ -161,14 +161,14 @@ impl<'a> Clip<'a> {
                 let weight = |n: usize| if usize::from(flat[n]) == voice { leads[n] } else { 0.0 };
                 unit(mean(&self.all, weight))
             };
-            middles = (0..voices).map(of).collect();
+            centroids = (0..voices).map(of).collect();
         }
-        Clusters { states, middles, near }
+        Clusters { states, centroids, near }
     }
 
     /// How clear the two voices are that are most alike; `None` where one of two speaks too little beside the other.
     fn clearness(&self, clusters: &Clusters) -> Option<f32> {
-        let spoken = self.spoken(&clusters.states, clusters.middles.len());
+        let spoken = self.spoken(&clusters.states, clusters.centroids.len());
         let mut least = f32::INFINITY;
         for (a, one) in spoken.iter().enumerate() {
             for (b, other) in spoken.iter().enumerate().skip(a + 1) {
@@ -192,7 +192,7 @@ impl<'a> Clip<'a> {
     /// How much nearer the windows of two voices are to their own middle than to the other, as a share of how far they are
     /// from their own; and how many of the windows that were wanted there are, 0–1.
     fn pair_clearness(&self, clusters: &Clusters, [a, b]: [usize; 2]) -> (f32, f32) {
-        let voices = clusters.middles.len();
+        let voices = clusters.centroids.len();
         let (mut own, mut lead, mut counts) = (0.0_f32, 0.0_f32, [0_usize; 2]);
         let near = clusters.near.chunks_exact(voices);
         for ((window, near), state) in
@@ -202,7 +202,7 @@ impl<'a> Clip<'a> {
                 continue;
             };
             counts[side] += 1;
-            own += dot(window, &clusters.middles[a]).max(dot(window, &clusters.middles[b]));
+            own += dot(window, &clusters.centroids[a]).max(dot(window, &clusters.centroids[b]));
             lead += (near[b] - near[a]).abs();
         }
         let count = counts[0] + counts[1];
@@ -221,11 +221,11 @@ fn beyond_chance(clearness: f32, [a, b]: [f64; 2]) -> f32 {
     (f64::from(clearness) * (1.0 - explained) - 1.0 / a - 1.0 / b) as f32
 }
 
-/// Cosines of windows with middles, `[windows, voices]`.
-pub(super) fn cosines(windows: &[&[f32]], middles: &[Vec<f32>]) -> Vec<f32> {
-    let mut near = Vec::with_capacity(windows.len() * middles.len());
+/// Cosines of windows with centroids, `[windows, voices]`.
+pub(super) fn cosines(windows: &[&[f32]], centroids: &[Vec<f32>]) -> Vec<f32> {
+    let mut near = Vec::with_capacity(windows.len() * centroids.len());
     for window in windows {
-        near.extend(middles.iter().map(|middle| dot(window, middle)));
+        near.extend(centroids.iter().map(|middle| dot(window, middle)));
     }
     near
 }
@@ -241,7 +241,7 @@ pub(super) fn lead(near: &[f32]) -> f32 {
     (0..near.len()).map(|voice| margin(near, voice)).fold(f32::NEG_INFINITY, f32::max)
 }
 
-/// The likeliest run of states (Viterbi): `near` are the windows' cosines with `voices` middles, margins count over `scale`.
+/// The likeliest run of states (Viterbi): `near` are the windows' cosines with `voices` centroids, margins count over `scale`.
 ///
 /// A change of state before window `n` costs `penalty(n)`. With `edges`, so does beginning or ending in another state than
 /// what is known to be before (`penalty(0)`) and behind (`penalty` of the number of windows).

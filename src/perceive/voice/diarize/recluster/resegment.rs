@@ -60,14 +60,14 @@ pub(super) fn refine(
     } else {
         chosen(places(found, &silent), (secs * settings.fine_per_sec) as usize)
     };
-    let voices = clusters.middles.len();
+    let voices = clusters.centroids.len();
     let mut seen: Vec<Vec<f32>> = Vec::with_capacity(places.len());
     for place in &places {
         let starts = (place.start..place.end.saturating_sub(WINDOW - 1)).step_by(HOP);
         let parts: Vec<Range<usize>> = starts.map(|start| start..start + WINDOW).collect();
         let vectors = finder.embed_parts(&stretches[place.stretch].sound, &parts)?;
         let windows: Vec<&[f32]> = vectors.iter().map(|vector| vector.values.as_slice()).collect();
-        seen.push(cosines(&windows, &clusters.middles));
+        seen.push(cosines(&windows, &clusters.centroids));
     }
     let windows = seen.iter().flat_map(|near| near.chunks_exact(voices));
     let leads: Vec<f32> = windows.map(lead).collect();

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use super::ingest::{Gauges, Readings};
 use super::meters::Meters;
-use super::service::Clock;
-use super::vectorize::VectorProgress;
 use crate::capture::SourceState;
+use crate::daemon::ingest::{Gauges, Readings};
+use crate::daemon::service::Clock;
+use crate::daemon::vectorize::VectorProgress;
 use crate::ids::{EntityId, EntityKind};
 use crate::llm::Tally;
 use crate::memorize::model::Spool;
@@ -126,13 +126,13 @@ fn word(state: SourceState) -> &'static str {
 }
 
 /// Persons, those that were merged into another once.
-pub(super) fn persons(view: &View) -> usize {
+pub(in crate::daemon) fn persons(view: &View) -> usize {
     let is_person = |id: &EntityId| id.kind == EntityKind::Person && view.resolve(*id) == *id;
     view.entities().into_iter().filter(is_person).count()
 }
 
 /// How far the memorizing model's memories lie behind the built-in ones, event time.
-pub(super) fn spool_lag_secs(memory: &Memory, oldest: Option<Timestamp>) -> f64 {
+pub(in crate::daemon) fn spool_lag_secs(memory: &Memory, oldest: Option<Timestamp>) -> f64 {
     let newest = memory.view().newest_time();
     oldest.zip(newest).map_or(0.0, |(oldest, newest)| newest.secs_since(oldest).max(0.0))
 }

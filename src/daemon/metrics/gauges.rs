@@ -159,27 +159,27 @@ impl Gauges {
     }
 
     /// So many more items of a live source were dropped.
-    pub(in crate::daemon::ingest) fn dropped(&self, source: &SourceId, more: u64) {
+    pub(in crate::daemon) fn dropped(&self, source: &SourceId, more: u64) {
         self.lock().sources.entry(source.clone()).or_default().dropped += more;
     }
 
     /// A clip's border was announced.
-    pub(in crate::daemon::ingest) fn border(&self) {
+    pub(in crate::daemon) fn border(&self) {
         self.lock().borders += 1;
     }
 
     /// A clip was sealed.
-    pub(in crate::daemon::ingest) fn sealed(&self) {
+    pub(in crate::daemon) fn sealed(&self) {
         self.lock().sealed += 1;
     }
 
     /// A worker of that stage was begun anew.
-    pub(in crate::daemon::ingest) fn restarted(&self, stage: &'static str) {
+    pub(in crate::daemon) fn restarted(&self, stage: &'static str) {
         *self.lock().restarts.entry(stage).or_default() += 1;
     }
 
     /// A worker hangs in a job, which is given up; true when too many do.
-    pub(in crate::daemon::ingest) fn hangs(&self, worker: u64, stuck: Stuck) -> bool {
+    pub(in crate::daemon) fn hangs(&self, worker: u64, stuck: Stuck) -> bool {
         let mut readings = self.lock();
         *readings.given_up.entry(stuck.job).or_default() += 1;
         readings.stuck.insert(worker, stuck);
@@ -187,12 +187,12 @@ impl Gauges {
     }
 
     /// A worker that was given up has come back.
-    pub(in crate::daemon::ingest) fn is_back(&self, worker: u64) {
+    pub(in crate::daemon) fn is_back(&self, worker: u64) {
         self.lock().stuck.remove(&worker);
     }
 
     /// Whether sealing waits for space on the disk.
-    pub(in crate::daemon::ingest) fn disk_full(&self, full: bool) {
+    pub(in crate::daemon) fn disk_full(&self, full: bool) {
         self.lock().disk_full = full;
     }
 
@@ -202,12 +202,12 @@ impl Gauges {
     }
 
     /// Live: the faces of a frame that was captured at `at` are in the open window.
-    pub(in crate::daemon::ingest) fn faces_shown(&self, at: Timestamp) {
+    pub(in crate::daemon) fn faces_shown(&self, at: Timestamp) {
         self.lock().faces_shown.observe(since(at));
     }
 
     /// Live: the turn that ended at `at` is in the open window.
-    pub(in crate::daemon::ingest) fn turn_shown(&self, at: Timestamp) {
+    pub(in crate::daemon) fn turn_shown(&self, at: Timestamp) {
         self.lock().turns_shown.observe(since(at));
     }
 
