@@ -9,7 +9,7 @@ use rumqttd::{ConnectionSettings, LinkType, RouterConfig, Server, ServerSettings
 
 use super::connection::Credentials;
 use super::trouble::Trouble;
-use super::wire::AnyVersion;
+use super::wire::Wire;
 use super::{MAX_PACKET_BYTES, MqttError, nodelay};
 use crate::config::Mqtt;
 use crate::supervise::Attempts;
@@ -82,7 +82,7 @@ impl Broker {
                     dynamic_filters: true,
                 },
             };
-            let mut server = Server::new(settings, router.clone(), AnyVersion::default());
+            let mut server = Server::new(settings, router.clone(), Wire::default());
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()

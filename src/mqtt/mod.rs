@@ -46,6 +46,7 @@ pub mod session;
 pub mod topics;
 mod trouble;
 mod wire;
+mod wishes;
 
 pub use dispatch::{Call, Reply, Service};
 pub use error::MqttError;

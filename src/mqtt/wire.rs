@@ -6,17 +6,26 @@
 //! subscribed can see that a message was published to be retained: a user property tells. Where the crate throws a client
 //! out for what the standard allows, it never comes to see that: a subscription to `$SYS/#` (MQTT Explorer has one by
 //! itself) is one to a topic on which nobody publishes, no keep alive is the longest there is, and MQTT 3.1 differs from
-//! 3.1.1 in its name alone.
+//! 3.1.1 in its name alone. And what a client of MQTT 5 asks not to be sent ([`Wishes`]) stops here.
 
 use bytes::BytesMut;
 use rumqttd::protocol::{Error, Packet, Protocol, v4::V4, v5::V5};
 
+use super::wishes::Wishes;
+
 /// User property of every message that was published to be retained.
 pub(super) const RETAINED: &str = "retained";
 
-/// The codec of one connection; its version is known from the CONNECT packet on.
+/// The codec of one connection.
 #[derive(Clone, Debug, Default)]
-pub(super) enum AnyVersion {
+pub(super) struct Wire {
+    version: AnyVersion,
+    wishes: Wishes,
+}
+
+/// The version that a connection speaks, known from the CONNECT packet on.
+#[derive(Clone, Debug, Default)]
+enum AnyVersion {
     /// Nothing read yet.
     #[default]
     Unknown,
@@ -130,16 +139,20 @@ fn admitted(packet: Packet) -> Packet {
     }
 }
 
-impl Protocol for AnyVersion {
+impl Protocol for Wire {
     fn read_mut(&mut self, stream: &mut BytesMut, max_size: usize) -> Result<Packet, Error> {
-        if matches!(self, Self::Unknown) {
-            renewed(stream, max_size)?;
-            *self = Self::of(stream)?;
+        if let Some(packet) = self.wishes.acknowledged() {
+            return Ok(packet);
         }
-        let packet = admitted(match self {
-            Self::V4 => V4.read_mut(stream, max_size)?,
-            Self::V5 | Self::Unknown => V5.read_mut(stream, max_size)?,
+        if matches!(self.version, AnyVersion::Unknown) {
+            renewed(stream, max_size)?;
+            self.version = AnyVersion::of(stream)?;
+        }
+        let packet = admitted(match self.version {
+            AnyVersion::V4 => V4.read_mut(stream, max_size)?,
+            AnyVersion::V5 | AnyVersion::Unknown => V5.read_mut(stream, max_size)?,
         });
+        let packet = self.wishes.read(packet);
         Ok(match packet {
             Packet::Connect(connect, Some(mut properties), will, will_properties, login) => {
                 properties.topic_alias_max = None;
@@ -155,9 +168,11 @@ impl Protocol for AnyVersion {
     }
 
     fn write(&self, packet: Packet, buffer: &mut BytesMut) -> Result<usize, Error> {
-        match self {
-            Self::V5 => V5.write(packet, buffer),
-            Self::V4 | Self::Unknown => V4.write(without_properties(packet), buffer),
+        match self.version {
+            AnyVersion::V5 => {
+                self.wishes.write(packet, buffer, |packet, buffer| V5.write(packet, buffer))
+            }
+            AnyVersion::V4 | AnyVersion::Unknown => V4.write(without_properties(packet), buffer),
         }
     }
 }
@@ -193,21 +208,21 @@ mod tests {
         for length in [4, 8, 10, 20] {
             cut.truncate(0);
             cut.extend_from_slice(&old[..length]);
-            let missing = AnyVersion::default().read_mut(&mut cut, 10_000);
+            let missing = Wire::default().read_mut(&mut cut, 10_000);
             assert!(matches!(missing, Err(Error::InsufficientBytes(_))), "{missing:?}");
         }
         let mut stream = BytesMut::from(&old[..]);
-        let mut protocol = AnyVersion::default();
+        let mut protocol = Wire::default();
         let packet = protocol.read_mut(&mut stream, 10_000);
         let Ok(Packet::Connect(connect, ..)) = packet else { panic!("{packet:?}") };
         assert_eq!((connect.client_id, connect.keep_alive), (name, 200));
-        assert!(matches!(protocol, AnyVersion::V4));
+        assert!(matches!(protocol.version, AnyVersion::V4));
         assert_eq!(&stream[..], b"behind");
     }
 
     #[test]
     fn what_the_broker_would_throw_out_for_it_never_sees() {
-        let mut protocol = AnyVersion::V4;
+        let mut protocol = Wire { version: AnyVersion::V4, ..Wire::default() };
         // $SYS/# and engram/#, packet 7; no keep alive.
         let filters = [&b"\0\x06$SYS/#\0"[..], b"\0\x08engram/#\0"].concat();
         let packet = [&[0x82, filters.len() as u8 + 2, 0, 7][..], &filters].concat();
@@ -216,7 +231,7 @@ mod tests {
         let paths: Vec<&str> = subscribe.filters.iter().map(|one| one.path.as_str()).collect();
         assert_eq!(paths, [NOBODYS, "engram/#"]);
         let connect = [&[CONNECT, 13][..], VERSION_3_1_1, &[2, 0, 0, 0, 1, b'x']].concat();
-        let read = AnyVersion::default().read_mut(&mut BytesMut::from(&connect[..]), 10_000);
+        let read = Wire::default().read_mut(&mut BytesMut::from(&connect[..]), 10_000);
         let Ok(Packet::Connect(connect, ..)) = read else { panic!("{read:?}") };
         assert_eq!(connect.keep_alive, u16::MAX);
     }

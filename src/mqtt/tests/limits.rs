@@ -83,3 +83,39 @@ fn nothing_that_the_daemon_publishes_comes_back_to_it() {
         assert!(sent.iter().all(|line| line.contains("'engram/rob/ask'")), "{sent:?}");
     });
 }
+
+#[test]
+fn a_client_is_sent_nothing_larger_than_it_takes() {
+    run(async {
+        let broker = Broker::Embedded;
+        let daemon = Daemon::start(&broker).await;
+        let mut narrow = TestClient::v5_narrow(daemon.v5, &["engram/rob/say"], 2_000).await;
+        let publisher = daemon.session.publisher();
+        // More of them than may be on the way unacknowledged.
+        for n in 0..300 {
+            publisher.say(&Say { text: format!("{n} {}", "y".repeat(3_000)), answer: None });
+        }
+        publisher.say(&Say { text: "short".to_owned(), answer: None });
+        assert_eq!(narrow.on("engram/rob/say").await.json()["text"], "short");
+    });
+}
+
+#[test]
+fn what_a_client_published_itself_is_left_out_where_it_asks_for_that() {
+    run(async {
+        let broker = Broker::Embedded;
+        let daemon = Daemon::start(&broker).await;
+        let mut client = TestClient::v5_no_local(daemon.v5, &["hall/#"]).await;
+        let mut other = TestClient::v5(daemon.v5, &["hall/#"]).await;
+        for n in 0..150 {
+            client.send("hall/door", format!("{n}"));
+        }
+        other.send("hall/door", "other".to_owned());
+        assert_eq!(client.on("hall/door").await.payload, b"other");
+        let mut heard = 0;
+        while other.on("hall/door").await.payload != b"other" {
+            heard += 1;
+        }
+        assert!(heard > 0, "others are sent it, without the mark of where it came from");
+    });
+}

@@ -283,6 +283,27 @@ impl TestClient {
         Self::v5_with(at, filters, |_| {}).await
     }
 
+    /// MQTT 5, taking packets of so many bytes at most.
+    pub(super) async fn v5_narrow(at: SocketAddr, filters: &[&str], most: u32) -> Self {
+        Self::v5_with(at, filters, |options| {
+            options.set_max_packet_size(Some(most));
+        })
+        .await
+    }
+
+    /// MQTT 5, without what it publishes itself.
+    pub(super) async fn v5_no_local(at: SocketAddr, filters: &[&str]) -> Self {
+        let filters = filters.iter().map(|filter| {
+            let mut filter = v5::mqttbytes::v5::Filter::new(
+                (*filter).to_owned(),
+                v5::mqttbytes::QoS::AtLeastOnce,
+            );
+            filter.nolocal = true;
+            filter
+        });
+        Self::v5_of(at, filters.collect(), |_| {}).await
+    }
+
     /// MQTT 5, as that user, whose password is its name.
     pub(super) async fn v5_as(at: SocketAddr, filters: &[&str], user: &str) -> Self {
         Self::v5_with(at, filters, |options| {
@@ -296,15 +317,28 @@ impl TestClient {
         filters: &[&str],
         more: impl FnOnce(&mut v5::MqttOptions),
     ) -> Self {
+        let filter = |filter: &&str| {
+            let qos = v5::mqttbytes::QoS::AtLeastOnce;
+            v5::mqttbytes::v5::Filter::new((*filter).to_owned(), qos)
+        };
+        Self::v5_of(at, filters.iter().map(filter).collect(), more).await
+    }
+
+    async fn v5_of(
+        at: SocketAddr,
+        filters: Vec<v5::mqttbytes::v5::Filter>,
+        more: impl FnOnce(&mut v5::MqttOptions),
+    ) -> Self {
         use v5::mqttbytes::QoS;
         let mut options = v5::MqttOptions::new(client_id(), at.ip().to_string(), at.port());
-        more(&mut options);
         let mut network = rumqttc::NetworkOptions::new();
         network.set_tcp_nodelay(true);
         options.set_network_options(network).set_max_packet_size(Some(BIG as u32));
+        more(&mut options);
         let (client, mut eventloop) = v5::AsyncClient::new(options, 1000);
+        let asked = filters.len();
         for filter in filters {
-            client.try_subscribe(*filter, QoS::AtLeastOnce).unwrap();
+            client.try_subscribe_many([filter]).unwrap();
         }
         let (sender, seen) = tokio::sync::mpsc::unbounded_channel();
         let (ready, mut acks) = tokio::sync::mpsc::unbounded_channel();
@@ -328,7 +362,7 @@ impl TestClient {
                 }
             }
         });
-        for _ in filters {
+        for _ in 0..asked {
             acks.recv().await.unwrap();
         }
         let publish = move |topic: &str, payload: Vec<u8>, retain, properties: Option<_>| {
