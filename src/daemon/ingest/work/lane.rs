@@ -131,16 +131,6 @@ impl<W: Send + 'static> Lane<W> {
         }))
     }
 
-    /// Models of a worker.
-    pub(in crate::daemon::ingest) fn make(&self) -> Result<W, PerceiveError> {
-        (self.0.make)()
-    }
-
-    /// How many workers there are.
-    pub(in crate::daemon::ingest) fn len(&self) -> usize {
-        self.workers().len()
-    }
-
     /// What waits is dropped, and nothing is taken in any more.
     pub(in crate::daemon::ingest) fn abandon(&self) {
         self.0.queue.abandon();

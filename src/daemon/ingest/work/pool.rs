@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use super::jobs::{Handle, JobQueue, places};
@@ -67,30 +68,25 @@ impl Pool {
         let lost = Arc::<AtomicBool>::default();
         let shared = (courtesy, gauges, &lost);
 
-        // The last handle that goes ends the workers, also where one of them cannot be made.
-        let mut recogniser = set.recogniser()?;
+        let calibrated = set.calibrated(told);
+        let (made, recognisers) = load(set, &calibrated, workers)?;
+        // The last handle that goes ends the workers, also where one of them cannot be started.
         let wanted = Arc::new(Queue::new(places(workers), Waiting::default()));
         let jobs = Arc::new(Queue::new(places(workers), wanted.waiting()));
         let queue = JobQueue(Arc::new(Handle {
             jobs: Arc::clone(&jobs),
-            words: recogniser.is_some().then(|| Arc::clone(&wanted)),
+            words: (!recognisers.is_empty()).then(|| Arc::clone(&wanted)),
             lost: Arc::clone(&lost),
         }));
 
-        let (from, calibrated) = (Arc::clone(set), set.calibrated(told));
-        let load = move || Worker::load(&from, &calibrated);
-        let perceive = Lane::new(PERCEIVE, jobs, load, deadlines(), shared);
-        for _ in 0..workers {
-            perceive.start(Some(perceive.make()?))?;
-        }
         let from = Arc::clone(set);
-        let open = move || from.recogniser()?.ok_or(PerceiveError::WorkerLost);
-        let words = Lane::new(WORDS, wanted, open, deadlines(), shared);
-        for _ in 0..workers {
-            let Some(one) = recogniser.take() else { break };
-            words.start(Some(one))?;
-            recogniser = if words.len() < workers { set.recogniser()? } else { None };
-        }
+        let again = move || Worker::load(&from, &calibrated);
+        let perceive = Lane::new(PERCEIVE, jobs, again, deadlines(), shared);
+        made.into_iter().try_for_each(|worker| perceive.start(Some(worker)))?;
+        let from = Arc::clone(set);
+        let again = move || from.recogniser()?.ok_or(PerceiveError::WorkerLost);
+        let words = Lane::new(WORDS, wanted, again, deadlines(), shared);
+        recognisers.into_iter().try_for_each(|worker| words.start(Some(worker)))?;
         let watch = Watchdog::start(perceive.clone(), words.clone())?;
         Ok(Self { queue, perceive, words, watch, live, lost })
     }
@@ -114,4 +110,24 @@ impl Pool {
         watch.end();
         !lost.load(Ordering::Relaxed)
     }
+}
+
+/// Loads so many workers and recognisers (none where none runs), side by side: half of a start is the networks' own planning.
+fn load(
+    set: &PerceiverSet,
+    calibrated: &Arc<Calibrations>,
+    many: usize,
+) -> Result<(Vec<Worker>, Vec<Recogniser>), PerceiveError> {
+    thread::scope(|scope| {
+        let workers: Vec<_> =
+            (0..many).map(|_| scope.spawn(|| Worker::load(set, calibrated))).collect();
+        let recognisers: Vec<_> = (0..many).map(|_| scope.spawn(|| set.recogniser())).collect();
+        let workers =
+            workers.into_iter().map(|one| one.join().unwrap_or(Err(PerceiveError::WorkerLost)));
+        let workers: Vec<Worker> = workers.collect::<Result<_, _>>()?;
+        let recognisers =
+            recognisers.into_iter().map(|one| one.join().unwrap_or(Err(PerceiveError::WorkerLost)));
+        let recognisers: Vec<Option<Recogniser>> = recognisers.collect::<Result<_, _>>()?;
+        Ok((workers, recognisers.into_iter().flatten().collect()))
+    })
 }
