@@ -441,6 +441,10 @@ section! {
         keep_memories: usize = 200_000,
         /// Days for which `as_of` tells exactly what was known; what was retired before is deleted.
         history_days: f64 = 30.0,
+        /// Answers kept at most; the newest stay, and those that something was said of.
+        keep_answers: usize = 20_000,
+        /// Days for which answers are kept.
+        keep_answers_days: f64 = 365.0,
     }
 }
 

@@ -22,6 +22,7 @@ mod idset;
 mod import;
 mod import_m3;
 mod index;
+mod kept_answers;
 mod keys;
 mod kin;
 mod lesson;

@@ -11,7 +11,7 @@ use super::{Clock, MemoryService};
 use crate::config;
 use crate::ids::EntityId;
 use crate::memory::model::MemoryKind;
-use crate::memory::{Forget, View};
+use crate::memory::{Forget, MemoryError, View};
 use crate::mqtt::message::Privacy;
 use crate::mqtt::{Refusal, Reply};
 use crate::time::{Span, Timestamp};
@@ -78,7 +78,21 @@ impl MemoryService {
         if aged && let Err(error) = self.forget_aged(now) {
             tracing::warn!(%error, "What is too old could not be erased; tried again in six hours.");
         }
+        if aged && let Err(error) = self.trim_answers(now) {
+            tracing::warn!(%error, "Old answers could not be taken away; tried again in six hours.");
+        }
         self.knowledge.memory.erasures() != before
+    }
+
+    /// Takes away answers that are too old, or too many.
+    fn trim_answers(&self, now: Timestamp) -> Result<(), MemoryError> {
+        let upkeep = self.session.load().config.upkeep.clone();
+        let since = now.plus_secs(-86_400.0 * upkeep.keep_answers_days);
+        let gone = self.knowledge.memory.trim_answers(upkeep.keep_answers, since)?;
+        if gone > 0 {
+            tracing::info!(answers = gone, "Old answers were taken away.");
+        }
+        Ok(())
     }
 
     /// Erases strangers that have gone, where they are not to be kept. Gives how many.

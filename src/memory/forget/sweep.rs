@@ -194,24 +194,25 @@ pub(in crate::memory) fn named_media(db: &Connection) -> rusqlite::Result<HashSe
     Ok(named)
 }
 
-/// Answers that name, quote or rest on what was erased.
+/// Answers that name, quote or rest on what was erased: read one by one, however many there are.
 pub(super) fn strike_answers(db: &Connection, reach: &Reach) -> rusqlite::Result<()> {
-    let answers: Vec<(i64, String, String)> = db
-        .prepare("SELECT id, question, document FROM answer")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
-        .collect::<Result<_, _>>()?;
     let ids: HashSet<String> = reach
         .ids
         .iter()
         .map(ToString::to_string)
         .chain(reach.memories.iter().map(ToString::to_string))
         .collect();
-    for (id, question, document) in answers {
+    let mut struck: Vec<i64> = Vec::new();
+    let mut read = db.prepare("SELECT id, question, document FROM answer")?;
+    let mut answers = read.query([])?;
+    while let Some(answer) = answers.next()? {
+        let (question, document): (String, String) = (answer.get(1)?, answer.get(2)?);
         let text = format!("{question}\n{document}");
         let named = text.unicode_words().any(|word| ids.contains(&word.to_lowercase()));
         if named || !reach.struck.places(&text).is_empty() {
-            db.execute("DELETE FROM answer WHERE id = ?", [id])?;
+            struck.push(answer.get(0)?);
         }
     }
-    Ok(())
+    let mut delete = db.prepare_cached("DELETE FROM answer WHERE id = ?")?;
+    struck.into_iter().try_for_each(|id| delete.execute([id]).map(drop))
 }
