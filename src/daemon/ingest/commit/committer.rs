@@ -11,6 +11,7 @@ use super::checkpoint::{Checkpoint, PerceptIds};
 use super::disk::DiskFullRetry;
 use super::late_words;
 use super::late_words::LateQueue;
+use super::poses;
 use super::quiet::Quiet;
 use super::said::{Said, Showing};
 use crate::capture::Cause;
@@ -30,11 +31,11 @@ use crate::ids::{ClipId, SessionId, SourceId};
 use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memorize::{Scene, Upkeep};
 use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
-use crate::memory::{Draft, MemoryError};
+use crate::memory::{Draft, MemoryError, View};
 use crate::percept::ClipPercepts;
 use crate::supervise::{Attempts, contained};
 use crate::telemetry::stage_times::Stage;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// Parts of a clip that have arrived.
 #[derive(Default)]
@@ -302,7 +303,7 @@ impl Committer {
             self.sealed(border);
             return Ok(true);
         }
-        keep_clip(&percepts, &mut draft);
+        keep_clip(&percepts, &before, &mut draft);
         let (persons, before, quiet_since) = (resolver.persons(), &before, self.quiet.since());
         let scene = Scene {
             percepts: &percepts,
@@ -437,7 +438,7 @@ impl Committer {
 }
 
 /// The clip's own rows: what it covers, its key frames, where the robot was.
-fn keep_clip(percepts: &ClipPercepts, draft: &mut Draft) {
+fn keep_clip(percepts: &ClipPercepts, before: &View, draft: &mut Draft) {
     let mut key_frames = Vec::new();
     for frame in &percepts.key_frames {
         let media = Media::new(MediaKind::KeyFrame, false, Arc::clone(&frame.jpeg));
@@ -447,8 +448,13 @@ fn keep_clip(percepts: &ClipPercepts, draft: &mut Draft) {
     for sound in &percepts.sounds {
         draft.sound(SoundRow { clip: percepts.clip, sound: sound.clone() });
     }
-    for pose in &percepts.poses {
-        draft.pose(PoseRow { clip: percepts.clip, pose: pose.clone() });
+    if let Some(first) = percepts.poses.first() {
+        let recent = Span::new(first.stamp.plus_secs(-poses::EVERY_SECS), first.stamp);
+        let mut recent = before.poses(recent);
+        recent.retain(|row| row.clip.session == percepts.clip.session);
+        for pose in poses::kept(&percepts.poses, recent.iter().map(|row| &row.pose)) {
+            draft.pose(PoseRow { clip: percepts.clip, pose: pose.clone() });
+        }
     }
     draft.clip(Clip {
         id: percepts.clip,

@@ -4,14 +4,13 @@
 //! stretch tells of it in one sentence instead. A stretch of an hour is told of even if nothing comes, so that a power cut
 //! does not take the knowledge along that nobody was there.
 
+use super::poses::stands;
 use crate::media::Pose;
 use crate::percept::{ClipPercepts, SoundKind};
 use crate::time::Timestamp;
 
 /// A stretch is told of when it has lasted so long, seconds.
 const TOLD_AFTER_SECS: f64 = 3600.0;
-/// A robot that is no further from where it was stands still: metres, radians.
-const STANDS_WITHIN: (f64, f64) = (0.05, 0.05);
 
 /// Touched by the sealing thread alone.
 #[derive(Debug, Default)]
@@ -55,14 +54,8 @@ impl Quiet {
     }
 
     fn stands(&self, poses: &[Pose]) -> bool {
-        poses.iter().all(|pose| {
-            self.pose.as_ref().is_some_and(|before| {
-                let turned = (pose.yaw - before.yaw).rem_euclid(std::f64::consts::TAU);
-                pose.frame == before.frame
-                    && (pose.x - before.x).hypot(pose.y - before.y) <= STANDS_WITHIN.0
-                    && turned.min(std::f64::consts::TAU - turned) <= STANDS_WITHIN.1
-            })
-        })
+        let stood = |pose: &Pose| self.pose.as_ref().is_some_and(|before| stands(before, pose));
+        poses.iter().all(stood)
     }
 }
 
