@@ -6,7 +6,7 @@
 mod layout;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -72,6 +72,11 @@ pub struct Edge {
     pub weight: f64,
 }
 
+/// Persons that are drawn at most, and things and places together: nobody finds anybody among more, and what places them costs
+/// the square of how many there are.
+const MOST_PERSONS: usize = 120;
+const MOST_THINGS: usize = 120;
+
 /// The memory graph, ready to be drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MemoryGraph {
@@ -79,15 +84,32 @@ pub struct MemoryGraph {
     pub nodes: Vec<Node>,
     /// Edges between positions in `nodes`.
     pub edges: Vec<Edge>,
+    /// Persons that are not drawn: unnamed ones who were not met lately, of more than are drawn.
+    pub persons_left_out: usize,
+    /// Things and places that are not drawn: the oldest, of more than are drawn.
+    pub things_left_out: usize,
 }
 
 impl View {
-    /// The graph of everyone and everything, with the `memories` newest memories.
+    /// The graph of everyone and everything, with the `memories` newest memories. Of more people than can be drawn those
+    /// with a name come first, then whoever was met last; of more things and places the newest.
     #[must_use]
     pub fn graph(&self, memories: usize) -> MemoryGraph {
         let mut graph = MemoryGraph::default();
         let mut places: BTreeMap<EntityId, usize> = BTreeMap::new();
-        for person in self.persons() {
+        let mut persons = self.persons();
+        persons.sort_by_key(|person| {
+            (person.name.is_none(), std::cmp::Reverse(person.last_seen), person.id)
+        });
+        graph.persons_left_out = persons.len().saturating_sub(MOST_PERSONS);
+        persons.truncate(MOST_PERSONS);
+        persons.sort_by_key(|person| person.id);
+        let is_thing = |id: &EntityId| matches!(id.kind, EntityKind::Object | EntityKind::Place);
+        let things = self.entities().into_iter().filter(is_thing);
+        let things: Vec<EntityId> = things.filter(|thing| self.resolve(*thing) == *thing).collect();
+        graph.things_left_out = things.len().saturating_sub(MOST_THINGS);
+        let drawn: BTreeSet<EntityId> = things.into_iter().rev().take(MOST_THINGS).collect();
+        for person in persons {
             let label = match &person.name {
                 Some(name) => format!("{name} · {}", person.id),
                 None => person.id.to_string(),
@@ -108,7 +130,11 @@ impl View {
                 EntityKind::Person | EntityKind::Robot => continue,
             };
             let head = self.resolve(part);
-            if head != part && matches!(kind, NodeKind::Object | NodeKind::Place) {
+            let is_drawn = match kind {
+                NodeKind::Object | NodeKind::Place => drawn.contains(&part),
+                _ => graph.persons_left_out == 0 || places.contains_key(&head),
+            };
+            if !is_drawn {
                 continue;
             }
             let (label, detail) = match kind {
@@ -167,6 +193,18 @@ impl View {
 }
 
 impl MemoryGraph {
+    /// For people: who and what is not drawn; `None` where all are.
+    fn left_out(&self) -> Option<String> {
+        let parts =
+            [(self.persons_left_out, "persons"), (self.things_left_out, "things and places")];
+        let told: Vec<String> = parts
+            .into_iter()
+            .filter(|(many, _)| *many > 0)
+            .map(|(many, what)| format!("{many} more {what}"))
+            .collect();
+        (!told.is_empty()).then(|| format!("not drawn: {}", told.join(", ")))
+    }
+
     fn add(&mut self, id: String, kind: NodeKind, label: String, detail: String) -> usize {
         self.nodes.push(Node { id, kind, label, detail });
         self.nodes.len() - 1

@@ -106,6 +106,13 @@ impl MemoryGraph {
         self.draw_nodes(&placed, &mut out);
         self.draw_weights(&placed, &mut out);
         draw_legend(placed.height + 14.0, &mut out);
+        if let Some(told) = self.left_out() {
+            let (x, y) = (width - 12.0, placed.height + 14.0);
+            let _ = writeln!(
+                out,
+                "<text x=\"{x:.0}\" y=\"{y:.0}\" text-anchor=\"end\" font-size=\"11\" fill=\"#555\">{told}</text>"
+            );
+        }
         out.push_str("</svg>\n");
         out
     }

@@ -36,3 +36,24 @@ fn the_graph_is_drawn_whole_and_always_the_same() {
         std::fs::write(path, svg).unwrap();
     }
 }
+
+#[test]
+fn of_a_crowd_those_are_drawn_who_have_a_name_or_came_last() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let mut draft = memory.begin(at(60));
+    for _ in 0..300 {
+        let (person, face) =
+            (draft.new_entity(EntityKind::Person), draft.new_entity(EntityKind::Face));
+        let reason = "first met".to_owned();
+        draft.membership(Membership { part: face, person, reason, decreed: false });
+    }
+    draft.name(named(person(7), "Ava", 50, NameSource::Told));
+    draft.commit().unwrap();
+    let graph = memory.view().graph(4);
+    assert_eq!((graph.nodes.len(), graph.persons_left_out), (240, 180));
+    let drawn = |id: &str| graph.nodes.iter().any(|node| node.id == id);
+    assert!(drawn("person_7") && drawn("face_7"));
+    assert!(graph.svg().contains("not drawn: 180 more persons"));
+    assert!(graph.html().contains("not drawn: 180 more persons"));
+}
