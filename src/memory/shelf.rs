@@ -35,6 +35,8 @@ const MAPPED_AT_ONCE: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     open: Option<Arc<Open>>,
+    /// Why something that belongs here is in anonymous memory, once it is.
+    in_ram: Arc<OnceLock<String>>,
     /// What the next generation does not read any more.
     gone: Mutex<Vec<(u64, usize)>>,
     /// The next generation: what it erases is read by this one, too.
@@ -97,24 +99,36 @@ impl Shelf {
 
     fn of(open: std::io::Result<Open>, dir: &Path) -> Self {
         match open {
-            Ok(open) => Self::over(Some(Arc::new(open))),
+            Ok(open) => Self::over(Some(Arc::new(open)), Arc::default()),
             Err(error) => {
                 // Read beside a daemon of another user, for instance.
-                debug!(%error, dir = %dir.display(), "vectors stay in RAM");
-                Self::over(None)
+                let shelf = Self::over(None, Arc::default());
+                shelf.falls_back(&error, dir);
+                shelf
             }
         }
     }
 
-    fn over(open: Option<Arc<Open>>) -> Self {
+    fn over(open: Option<Arc<Open>>, in_ram: Arc<OnceLock<String>>) -> Self {
         let (gone, next) = Default::default();
-        Self { open, gone, next }
+        Self { open, in_ram, gone, next }
+    }
+
+    /// What belongs here goes into anonymous memory from now on, or some of it.
+    fn falls_back(&self, error: &std::io::Error, dir: &Path) {
+        debug!(%error, dir = %dir.display(), "rows stay in RAM");
+        self.in_ram.get_or_init(|| error.to_string());
+    }
+
+    /// Why something that belongs here is in anonymous memory; `None`: nothing is.
+    pub(crate) fn why_in_ram(&self) -> Option<&str> {
+        self.in_ram.get().map(String::as_str)
     }
 
     /// The same shelf for those who do not read what lies at `gone` (where it begins, and how many bytes): overwritten with
     /// zeros when the last handle on this generation and on all before it is dropped.
     pub(crate) fn without(self: &Arc<Self>, gone: Vec<(u64, usize)>) -> Arc<Self> {
-        let next = Arc::new(Self::over(self.open.clone()));
+        let next = Arc::new(Self::over(self.open.clone(), Arc::clone(&self.in_ram)));
         *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = gone;
         // (There is one writer, and one next generation.)
         Arc::clone(self.next.get_or_init(|| next))
@@ -131,13 +145,13 @@ impl Shelf {
     pub(crate) fn in_ram() -> Self {
         let open = Open::in_ram();
         let open = open.inspect_err(|error| debug!(%error, "no large pages are set aside")).ok();
-        Self::over(open.map(Arc::new))
+        Self::over(open.map(Arc::new), Arc::default())
     }
 
     /// Puts bytes down; where they begin. `None` when there is no room: they stay where they are.
     pub(crate) fn put(&self, bytes: &[u8]) -> Option<u64> {
         let put = self.open.as_ref()?.put(bytes);
-        put.inspect_err(|error| debug!(%error, "rows stay in RAM")).ok()
+        put.inspect_err(|error| self.falls_back(error, Path::new("a file without a name"))).ok()
     }
 
     /// The bytes put down at `at`, and more.
@@ -406,6 +420,17 @@ mod tests {
                 }
             });
         }
+    }
+
+    #[test]
+    fn that_nothing_can_be_put_down_is_told_to_all_generations() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Shelf::new(dir.path()).why_in_ram(), None);
+        assert_eq!(Shelf::default().why_in_ram(), None, "meant to be in memory");
+        let shelf = Arc::new(Shelf::new(&dir.path().join("gone")));
+        assert_eq!(shelf.put(b"a row"), None);
+        assert!(shelf.why_in_ram().is_some_and(|why| why.contains("No such file")));
+        assert!(shelf.without(Vec::new()).why_in_ram().is_some());
     }
 
     #[test]

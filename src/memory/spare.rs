@@ -23,6 +23,18 @@ impl Memory {
         spared.iter().copied().collect()
     }
 
+    /// Why rows that belong into a mapped file lie in anonymous memory; `None`: none do. (A reader's own copy is nobody's
+    /// worry, and an encrypted store keeps everything in memory.)
+    #[must_use]
+    pub fn rows_in_ram(&self) -> Option<String> {
+        self.0.lock.as_ref()?;
+        let tables = self.tables();
+        let why = tables.why_in_ram()?;
+        Some(format!(
+            "memory in a mapped file: {why}; rows and vectors lie in RAM, a kilobyte and more each; free space in the store's folder and restart engramd"
+        ))
+    }
+
     /// Whether a table is done without.
     pub(super) fn is_spared(&self, table: &str) -> bool {
         self.0.spared.lock().unwrap_or_else(PoisonError::into_inner).contains(table)

@@ -84,6 +84,11 @@ macro_rules! declare_tables {
                     called: ArcSwapOption::default(),
                 }
             }
+
+            /// Why rows that belong into a mapped file lie in anonymous memory; `None`: none do.
+            pub(crate) fn why_in_ram(&self) -> Option<&str> {
+                self.rows.why_in_ram()
+            }
         }
 
         /// Rows that a change of the file touched, as they are there now, by row id; `None`: they are there no more.

@@ -86,6 +86,8 @@ impl Ticker {
                 self.control.beat();
             }
             self.announcer.degraded("broker", self.publisher.trouble());
+            let in_ram = self.settings.memory.rows_in_ram();
+            self.announcer.degraded("rows", in_ram.into_iter().collect());
             if feed_every.is_some_and(|every| fed.elapsed() >= every) {
                 fed = Instant::now();
                 self.watchdog.beat();
