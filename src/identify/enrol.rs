@@ -108,21 +108,21 @@ impl Resolver {
         voices: Vec<Lesson>,
         who: Enrolled<'_>,
         at: Timestamp,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> Result<Enrolment, EnrolError> {
         let face = self.known_part(EntityKind::Face, &faces);
         let voice = self.known_part(EntityKind::Voice, &voices);
         let target = self.whom(who, face, voice)?;
         if who == Enrolled::Media {
-            let part = voice.unwrap_or_else(|| ledger.mint(EntityKind::Voice));
-            self.decree_media(&[part], ledger);
-            self.teach(part, voices, ledger);
+            let part = voice.unwrap_or_else(|| writer.mint(EntityKind::Voice));
+            self.decree_media(&[part], writer);
+            self.teach(part, voices, writer);
             let (fresh, voice) = (voice.is_none(), Some(part));
             return Ok(Enrolment { fresh, voice, ..Enrolment::default() });
         }
         let (person, fresh) = match target {
             Some(person) => (person, false),
-            None => (ledger.mint(EntityKind::Person), true),
+            None => (writer.mint(EntityKind::Person), true),
         };
         let mut done = Enrolment { person: Some(person), fresh, ..Enrolment::default() };
         for (kind, known, lessons) in
@@ -131,9 +131,9 @@ impl Resolver {
             if lessons.is_empty() {
                 continue;
             }
-            let part = known.unwrap_or_else(|| ledger.mint(kind));
-            self.give(part, person, ledger);
-            self.teach(part, lessons, ledger);
+            let part = known.unwrap_or_else(|| writer.mint(kind));
+            self.give(part, person, writer);
+            self.teach(part, lessons, writer);
             *(if kind == EntityKind::Face { &mut done.face } else { &mut done.voice }) = Some(part);
         }
         if let Enrolled::Named(name) = who
@@ -144,7 +144,7 @@ impl Resolver {
         {
             let (name, source) = (name.to_owned(), NameSource::Told);
             let row = NameRow { entity: person, name, since: at, source, turn: None };
-            self.persons.name_it(row, ledger);
+            self.persons.name_it(row, writer);
         }
         Ok(done)
     }
@@ -155,14 +155,14 @@ impl Resolver {
         &mut self,
         name: &str,
         at: Timestamp,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> EntityId {
         if let Some(known) = self.persons.called(name).first() {
             return *known;
         }
-        let entity = ledger.mint(EntityKind::Person);
+        let entity = writer.mint(EntityKind::Person);
         let (name, source) = (name.to_owned(), NameSource::Told);
-        self.persons.name_it(NameRow { entity, name, since: at, source, turn: None }, ledger);
+        self.persons.name_it(NameRow { entity, name, since: at, source, turn: None }, writer);
         entity
     }
 
@@ -172,7 +172,7 @@ impl Resolver {
         person: EntityId,
         name: &str,
         decreed: bool,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> EntityId {
         let person = self.persons.resolve(person);
         let unmet = self.persons.unmet(name, person);
@@ -180,7 +180,7 @@ impl Resolver {
             Some(unmet) => {
                 let (into, from) = (person.min(unmet), person.max(unmet));
                 let reason = MET.to_owned();
-                self.persons.merge(Merge { from, into, reason, decreed }, ledger);
+                self.persons.merge(Merge { from, into, reason, decreed }, writer);
                 into
             }
             None => person,
@@ -188,18 +188,18 @@ impl Resolver {
     }
 
     /// The user says that these voices are no person's: a television, a radio. It sticks.
-    pub fn decree_media(&mut self, voices: &[EntityId], ledger: &mut dyn IdentityWriter) {
+    pub fn decree_media(&mut self, voices: &[EntityId], writer: &mut dyn IdentityWriter) {
         for voice in voices {
             let head = self.persons.resolve(*voice);
-            self.decree_all(head, head, "the user said that it is media", ledger);
+            self.decree_all(head, head, "the user said that it is media", writer);
         }
     }
 
     /// The user says that these voices are the robot's own. It sticks.
-    pub fn decree_own(&mut self, voices: &[EntityId], ledger: &mut dyn IdentityWriter) {
+    pub fn decree_own(&mut self, voices: &[EntityId], writer: &mut dyn IdentityWriter) {
         for voice in voices {
             let head = self.persons.resolve(*voice);
-            self.decree_all(head, EntityId::ROBOT, "the user said that it is the robot's", ledger);
+            self.decree_all(head, EntityId::ROBOT, "the user said that it is the robot's", writer);
         }
     }
 
@@ -209,17 +209,17 @@ impl Resolver {
         head: EntityId,
         owner: EntityId,
         reason: &str,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) {
         for part in self.group_of(head) {
-            self.persons.decree(part, owner, reason.to_owned(), ledger);
+            self.persons.decree(part, owner, reason.to_owned(), writer);
         }
     }
 
     /// A face or voice learns from samples.
-    fn teach(&mut self, part: EntityId, lessons: Vec<Lesson>, ledger: &mut dyn IdentityWriter) {
+    fn teach(&mut self, part: EntityId, lessons: Vec<Lesson>, writer: &mut dyn IdentityWriter) {
         let own = |(exemplar, media): Lesson| (Exemplar { entity: part, ..exemplar }, Some(media));
-        self.learn(lessons.into_iter().map(own).collect(), ledger);
+        self.learn(lessons.into_iter().map(own).collect(), writer);
     }
 
     /// A face or voice with all that was merged into it.
@@ -315,15 +315,15 @@ impl Resolver {
     }
 
     /// The part belongs to the person from now on; another person whose it was is the same one then.
-    fn give(&mut self, part: EntityId, person: EntityId, ledger: &mut dyn IdentityWriter) {
+    fn give(&mut self, part: EntityId, person: EntityId, writer: &mut dyn IdentityWriter) {
         let owner = self.persons.person_of(part);
         if let Some(other) = owner.filter(|other| *other != person)
             && other.kind == EntityKind::Person
             && person.kind == EntityKind::Person
         {
             let (from, into, reason) = (other, person, REASON.to_owned());
-            self.persons.merge(Merge { from, into, reason, decreed: true }, ledger);
+            self.persons.merge(Merge { from, into, reason, decreed: true }, writer);
         }
-        self.decree_all(part, person, REASON, ledger);
+        self.decree_all(part, person, REASON, writer);
     }
 }

@@ -63,7 +63,7 @@ impl Objects {
         &mut self,
         clip: &ClipPercepts,
         open: &mut Vec<PendingObject>,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> Vec<IdentifiedObject> {
         let mut tracks: Vec<&ObjectTrack> =
             clip.objects.iter().filter(|track| !track.sightings.is_empty()).collect();
@@ -88,7 +88,7 @@ impl Objects {
             let pose = self.pose_for(clip, track);
             let object = given.get(&track.id).copied().unwrap_or_else(|| {
                 let object = self.which(track, pose.as_ref(), &busy);
-                let object = object.unwrap_or_else(|| ledger.mint(EntityKind::Object));
+                let object = object.unwrap_or_else(|| writer.mint(EntityKind::Object));
                 busy.push((object, track.span));
                 object
             });
@@ -96,7 +96,7 @@ impl Objects {
             self.learn(object, track, pose);
             open.retain(|one| one.track != track.id);
             open.push(PendingObject { session, track: track.id, object, last: track.span.end });
-            ledger.object_track(row(clip, track, object));
+            writer.object_track(row(clip, track, object));
             found.push(IdentifiedObject { track: track.id, object, before });
         }
         let newest = clip.poses.iter().max_by_key(|pose| pose.stamp);
@@ -226,7 +226,7 @@ fn row(clip: &ClipPercepts, track: &ObjectTrack, object: EntityId) -> ObjectTrac
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::identify::testing::TestLedger;
+    use crate::identify::testing::TestWriter;
     use crate::ids::ClipId;
     use crate::ids::SessionId;
     use crate::percept::ClipCounts;
@@ -279,17 +279,17 @@ mod tests {
 
     /// Numbers of the objects, by track; resumed from rows and checkpoint before every clip, which must change nothing.
     fn numbers(clips: &[ClipPercepts]) -> Vec<Vec<(u64, u32)>> {
-        let (mut ledger, mut objects, mut open) =
-            (TestLedger::default(), Objects::default(), Vec::new());
+        let (mut writer, mut objects, mut open) =
+            (TestWriter::default(), Objects::default(), Vec::new());
         let mut all = Vec::new();
         for clip in clips {
             if clip.poses.is_empty() {
-                objects = Objects::from_rows(&ledger.rows());
+                objects = Objects::from_rows(&writer.rows());
                 let config = bincode::config::standard();
                 let bytes = bincode::serde::encode_to_vec(&open, config).unwrap();
                 open = bincode::serde::decode_from_slice(&bytes, config).unwrap().0;
             }
-            let found = objects.resolve(clip, &mut open, &mut ledger);
+            let found = objects.resolve(clip, &mut open, &mut writer);
             all.push(found.iter().map(|one| (one.track.0, one.object.number)).collect());
         }
         all
@@ -343,14 +343,14 @@ mod tests {
     #[test]
     fn two_that_are_seen_at_once_are_two_and_ids_come_in_canonical_order() {
         let mut objects = Objects::default();
-        let (mut ledger, mut open) = (TestLedger::default(), Vec::new());
+        let (mut writer, mut open) = (TestWriter::default(), Vec::new());
         let tracks = vec![seen(9, "cup", 3.0, 9.0, 100.0), seen(2, "cup", 1.0, 9.0, 300.0)];
-        let found = objects.resolve(&clip(1, 0, tracks), &mut open, &mut ledger);
+        let found = objects.resolve(&clip(1, 0, tracks), &mut open, &mut writer);
         let told: Vec<_> =
             found.iter().map(|one| (one.track.0, one.object.number, one.before)).collect();
         assert_eq!(told, [(2, 1, None), (9, 2, None)]);
-        assert_eq!(ledger.objects.len(), 2);
-        let row = ledger.objects.values().next().unwrap();
+        assert_eq!(writer.objects.len(), 2);
+        let row = writer.objects.values().next().unwrap();
         assert!((row.confidence - 0.8).abs() < 1e-6);
     }
 }

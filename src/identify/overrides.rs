@@ -16,11 +16,11 @@ impl Resolver {
         face: EntityId,
         voice: EntityId,
         secs: f64,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) {
         if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice && secs > 0.0 {
             self.evidence.believed(face, voice, secs);
-            self.write_evidence(ledger);
+            self.write_evidence(writer);
         }
     }
 
@@ -30,7 +30,7 @@ impl Resolver {
         entity: EntityId,
         name: &str,
         at: Timestamp,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> Option<NameRow> {
         let entity = self.persons.person_of(entity).unwrap_or(self.persons.resolve(entity));
         if entity.kind != EntityKind::Person || self.persons.name(entity).is_some() {
@@ -38,8 +38,8 @@ impl Resolver {
         }
         let (name, source) = (name.to_owned(), NameSource::Model);
         let row = NameRow { entity, name, since: at, source, turn: None };
-        self.persons.name_it(row.clone(), ledger);
-        self.meet(entity, &row.name, false, ledger);
+        self.persons.name_it(row.clone(), writer);
+        self.meet(entity, &row.name, false, writer);
         Some(row)
     }
 
@@ -50,7 +50,7 @@ impl Resolver {
         entity: EntityId,
         name: &str,
         at: Timestamp,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> NameRow {
         let entity = self.persons.person_of(entity).unwrap_or(self.persons.resolve(entity));
         let row = NameRow {
@@ -60,8 +60,8 @@ impl Resolver {
             source: NameSource::Told,
             turn: None,
         };
-        self.persons.name_it(row.clone(), ledger);
-        NameRow { entity: self.meet(entity, name, true, ledger), ..row }
+        self.persons.name_it(row.clone(), writer);
+        NameRow { entity: self.meet(entity, name, true, writer), ..row }
     }
 
     /// The user says that two persons are one: the named one stays, else the older. Returns who stays.
@@ -69,7 +69,7 @@ impl Resolver {
         &mut self,
         a: EntityId,
         b: EntityId,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> EntityId {
         let (a, b) = (self.persons.resolve(a), self.persons.resolve(b));
         let rank = |id| (self.persons.name(id).map_or(0, |(_, source)| 1 + source as u8), id);
@@ -77,14 +77,14 @@ impl Resolver {
         let a_stays = if x.0 == y.0 { a <= b } else { x.0 > y.0 };
         let (into, from) = if a_stays { (a, b) } else { (b, a) };
         let reason = "the user said so".to_owned();
-        self.persons.merge(Merge { from, into, reason, decreed: true }, ledger);
+        self.persons.merge(Merge { from, into, reason, decreed: true }, writer);
         into
     }
 
     /// The user says that somebody of whom there is no face and no voice is not whom they were merged into. Returns who
     /// they are then.
-    pub fn override_apart(&mut self, alias: EntityId, ledger: &mut dyn IdentityWriter) -> EntityId {
-        self.persons.undo(alias, true, ledger);
+    pub fn override_apart(&mut self, alias: EntityId, writer: &mut dyn IdentityWriter) -> EntityId {
+        self.persons.undo(alias, true, writer);
         self.persons.resolve(alias)
     }
 
@@ -95,7 +95,7 @@ impl Resolver {
     pub fn override_split(
         &mut self,
         parts: &[EntityId],
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> Vec<EntityId> {
         let mut fresh: Option<EntityId> = None;
         let mut persons = BTreeSet::new();
@@ -108,18 +108,18 @@ impl Resolver {
             parts.iter().filter_map(taken_for).collect();
         for (part, person, was, tie) in &before {
             let person = *person;
-            self.persons.undo(*part, true, ledger); // face or voice merged into another
+            self.persons.undo(*part, true, writer); // face or voice merged into another
             let own = self.persons.membership(*part).map(|row| row.person);
             let origin = match own.filter(|own| *own != person) {
                 Some(own) => {
                     if self.persons.resolve(own) == person
                         && let Some(merge) = self.persons.merge_between(own, person)
                     {
-                        self.persons.undo(merge, true, ledger);
+                        self.persons.undo(merge, true, writer);
                     }
                     own
                 }
-                None => *fresh.get_or_insert_with(|| ledger.mint(EntityKind::Person)),
+                None => *fresh.get_or_insert_with(|| writer.mint(EntityKind::Person)),
             };
             // Both sides go on telling why they were one.
             let held = if tie.is_empty() { was } else { tie };
@@ -131,10 +131,10 @@ impl Resolver {
                 let keeps = row.person;
                 let told = format!("the user said that {part} is somebody else");
                 let reason = joined([&row.reason, held, &told]);
-                self.persons.decree(other, keeps, reason, ledger);
+                self.persons.decree(other, keeps, reason, writer);
             }
             let told = format!("the user said that {person} is somebody else");
-            self.persons.decree(*part, origin, joined([was, tie, &told]), ledger);
+            self.persons.decree(*part, origin, joined([was, tie, &told]), writer);
             persons.insert(self.persons.resolve(origin));
         }
         persons.into_iter().collect()

@@ -25,9 +25,9 @@ impl Resolver {
     pub fn resolve(
         &mut self,
         clip: &ClipPercepts,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> IdentifiedClip {
-        let objects = self.objects.resolve(clip, &mut self.undecided.objects, ledger);
+        let objects = self.objects.resolve(clip, &mut self.undecided.objects, writer);
         let mut out = IdentifiedClip { objects, ..IdentifiedClip::default() };
         let mut tracks: Vec<&FaceTrack> = clip.tracks.iter().collect();
         tracks
@@ -65,7 +65,7 @@ impl Resolver {
             }
         }
         let (new_faces, new_voices, order) =
-            mint(&faces.new_entities, &voices.new_entities, ledger);
+            mint(&faces.new_entities, &voices.new_entities, writer);
         let face = |given: Assignment| match given {
             Assignment::Known(id) => id,
             Assignment::New(index) => new_faces[index],
@@ -82,7 +82,7 @@ impl Resolver {
             if let Some((id, _)) = given {
                 face_of.insert(track.id, id);
             }
-            ledger.track(TrackRow {
+            writer.track(TrackRow {
                 clip: clip.clip,
                 track: track.id,
                 source: track.source.clone(),
@@ -95,7 +95,7 @@ impl Resolver {
         }
         for (track, given, confidence) in &faces.late {
             for at in &track.clips {
-                ledger.late_track(*at, track.track, face(*given), *confidence);
+                writer.late_track(*at, track.track, face(*given), *confidence);
                 self.undecided.faces.push((*at, track.track, face(*given)));
             }
         }
@@ -105,8 +105,8 @@ impl Resolver {
             let given = if turn.own { Some((EntityId::ROBOT, 1.0)) } else { given };
             let snippet = snippet(turn);
             let sound = snippet.as_ref().map(|file| file.digest.clone());
-            snippet.into_iter().for_each(|file| ledger.media(file));
-            ledger.turn(TurnRow {
+            snippet.into_iter().for_each(|file| writer.media(file));
+            writer.turn(TurnRow {
                 clip: clip.clip,
                 turn: turn.id,
                 source: turn.source.clone(),
@@ -119,7 +119,7 @@ impl Resolver {
             });
         }
         for (turn, given, confidence, _) in &voices.late {
-            ledger.late_turn(turn.clip, turn.turn, voice(*given), *confidence);
+            writer.late_turn(turn.clip, turn.turn, voice(*given), *confidence);
             out.late_turns.push((turn.clip, turn.turn, voice(*given)));
         }
 
@@ -135,10 +135,10 @@ impl Resolver {
             let media = exemplar.media.as_ref().and_then(|digest| files.get(digest)).cloned();
             lessons.push((Exemplar { entity: voice(*given), ..exemplar.clone() }, media));
         }
-        self.learn(lessons, ledger);
+        self.learn(lessons, writer);
         for turn in &voices.open {
             if let Some(file) = turn.sound.as_ref().and_then(|digest| files.get(digest)) {
-                ledger.media(file.clone());
+                writer.media(file.clone());
             }
         }
 
@@ -164,13 +164,13 @@ impl Resolver {
         }
 
         // persons
-        self.merge_galleries(ledger, &mut out);
-        self.link_voices(&order, ledger, &mut out);
+        self.merge_galleries(writer, &mut out);
+        self.link_voices(&order, writer, &mut out);
         for part in &order {
             if self.persons.person_of(*part).is_none() {
-                let person = ledger.mint(EntityKind::Person);
+                let person = writer.mint(EntityKind::Person);
                 let reason = format!("{part} is first met in {}", clip.clip);
-                self.persons.enter(membership(*part, person, reason), ledger);
+                self.persons.enter(membership(*part, person, reason), writer);
                 out.new_persons.push(person);
             }
         }
@@ -179,8 +179,8 @@ impl Resolver {
         let spoken =
             turns.iter().filter_map(|turn| Some((turn.span.end, *voice_of.get(&turn.id)?)));
         self.undecided.met.extend(ends.chain(spoken));
-        self.decide_old(clip.span.end.plus_secs(-late::DECIDE_AFTER_SECS), ledger, &mut out);
-        self.write_evidence(ledger);
+        self.decide_old(clip.span.end.plus_secs(-late::DECIDE_AFTER_SECS), writer, &mut out);
+        self.write_evidence(writer);
 
         for track in &tracks {
             let id = face_of.get(&track.id).copied();
@@ -203,18 +203,18 @@ impl Resolver {
                 aside,
             });
         }
-        self.hear_names((clip, turns.as_slice()), &voice_of, &mut out, ledger);
+        self.hear_names((clip, turns.as_slice()), &voice_of, &mut out, writer);
         self.renew_owners();
         out
     }
 
     /// The session is over: what is still open gets the likeliest answer or stays without one.
-    pub fn finish(&mut self, ledger: &mut dyn IdentityWriter) -> IdentifiedClip {
+    pub fn finish(&mut self, writer: &mut dyn IdentityWriter) -> IdentifiedClip {
         let mut out = IdentifiedClip::default();
-        self.decide_old(Timestamp::MAX, ledger, &mut out);
-        self.merge_galleries(ledger, &mut out);
-        self.link_voices(&[], ledger, &mut out);
-        self.write_evidence(ledger);
+        self.decide_old(Timestamp::MAX, writer, &mut out);
+        self.merge_galleries(writer, &mut out);
+        self.link_voices(&[], writer, &mut out);
+        self.write_evidence(writer);
         self.renew_owners();
         self.undecided = PendingIdentities::default();
         out
@@ -332,9 +332,9 @@ impl Resolver {
     }
 
     /// Writes the evidence that changed; who is one with whom is looked at again for those that it is about.
-    pub(super) fn write_evidence(&mut self, ledger: &mut dyn IdentityWriter) {
+    pub(super) fn write_evidence(&mut self, writer: &mut dyn IdentityWriter) {
         self.take_in_evidence();
-        self.evidence.write(ledger);
+        self.evidence.write(writer);
     }
 }
 
@@ -348,7 +348,7 @@ pub(super) type Mouths = Vec<(TrackId, f32)>;
 fn mint(
     faces: &[NewEntity],
     voices: &[NewEntity],
-    ledger: &mut dyn IdentityWriter,
+    writer: &mut dyn IdentityWriter,
 ) -> (Vec<EntityId>, Vec<EntityId>, Vec<EntityId>) {
     let mut order: Vec<(&NewEntity, usize)> =
         faces.iter().enumerate().map(|(i, f)| (f, i)).collect();
@@ -358,7 +358,7 @@ fn mint(
     let (mut new_faces, mut new_voices) = (vec![none; faces.len()], vec![none; voices.len()]);
     let mut minted = Vec::new();
     for (new_entity, index) in order {
-        let id = ledger.mint(new_entity.kind);
+        let id = writer.mint(new_entity.kind);
         match new_entity.kind {
             EntityKind::Face => new_faces[index] = id,
             _ => new_voices[index] = id,

@@ -128,7 +128,7 @@ impl Resolver {
     pub(super) fn learn(
         &mut self,
         lessons: Vec<(Exemplar, Option<Media>)>,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) {
         let mut changed: BTreeMap<(EntityId, u32), Option<Media>> = BTreeMap::new();
         let mut emptied: BTreeSet<(EntityId, u32)> = BTreeSet::new();
@@ -151,15 +151,15 @@ impl Resolver {
             self.undecided.touched.insert(entity);
         }
         for (entity, slot) in emptied.into_iter().filter(|key| !changed.contains_key(key)) {
-            ledger.retire_exemplar(entity, slot);
+            writer.retire_exemplar(entity, slot);
         }
         for ((entity, slot), media) in changed {
             let row = self.galleries.get(&entity).and_then(|gallery| gallery.in_slot(slot));
             if let Some(row) = row {
                 if let Some(media) = media {
-                    ledger.media(media);
+                    writer.media(media);
                 }
-                ledger.exemplar((**row).clone());
+                writer.exemplar((**row).clone());
             }
         }
     }

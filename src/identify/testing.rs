@@ -1,4 +1,4 @@
-//! A ledger in memory, for tests: keeps rows as the store would and gives them back.
+//! A writer in memory, for tests: keeps rows as the store would and gives them back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(crate) fn calibrated(model: &str) -> MatchThresholds {
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct TestLedger {
+pub(crate) struct TestWriter {
     pub counters: BTreeMap<EntityKind, u32>,
     pub tracks: BTreeMap<(ClipId, TrackId), TrackRow>,
     pub objects: BTreeMap<(ClipId, TrackId), ObjectTrackRow>,
@@ -33,7 +33,7 @@ pub(crate) struct TestLedger {
     pub names: Vec<NameRow>,
 }
 
-impl TestLedger {
+impl TestWriter {
     fn newest_objects(&self) -> Vec<(ObjectTrackRow, Option<Pose>)> {
         let mut newest: BTreeMap<EntityId, &ObjectTrackRow> = BTreeMap::new();
         for row in self.objects.values() {
@@ -65,7 +65,7 @@ impl TestLedger {
     }
 }
 
-impl IdentityWriter for TestLedger {
+impl IdentityWriter for TestWriter {
     fn mint(&mut self, kind: EntityKind) -> EntityId {
         let number = self.counters.entry(kind).or_default();
         *number += 1;

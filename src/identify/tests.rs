@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::persons::membership;
-use super::testing::{TestLedger, calibrated};
+use super::testing::{TestWriter, calibrated};
 use super::*;
 use crate::config::Identity;
 use crate::geometry::Rect;
@@ -124,39 +124,39 @@ fn resolver(rows: &IdentityRows, undecided: PendingIdentities) -> Resolver {
     Resolver::from_rows(rows, undecided, &settings, faces, voices)
 }
 
-fn run(clips: &[ClipPercepts], restart: bool) -> (TestLedger, Resolver) {
-    let mut ledger = TestLedger::default();
+fn run(clips: &[ClipPercepts], restart: bool) -> (TestWriter, Resolver) {
+    let mut writer = TestWriter::default();
     let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     for clip in clips {
-        now.resolve(clip, &mut ledger);
+        now.resolve(clip, &mut writer);
         if restart {
             let config = bincode::config::standard();
             let blob = bincode::serde::encode_to_vec(now.undecided(), config).unwrap();
             let (undecided, _) = bincode::serde::decode_from_slice(&blob, config).unwrap();
-            now = resolver(&ledger.rows(), undecided);
+            now = resolver(&writer.rows(), undecided);
         }
     }
-    now.finish(&mut ledger);
-    (ledger, now)
+    now.finish(&mut writer);
+    (writer, now)
 }
 
 fn id(text: &str) -> EntityId {
     text.parse().unwrap()
 }
 
-fn persons(ledger: &TestLedger, resolver: &Resolver) -> BTreeSet<EntityId> {
-    let parts = ledger.memberships.keys();
+fn persons(writer: &TestWriter, resolver: &Resolver) -> BTreeSet<EntityId> {
+    let parts = writer.memberships.keys();
     parts.filter_map(|part| resolver.persons().person_of(*part)).collect()
 }
 
-fn person_of_voice(ledger: &TestLedger, resolver: &Resolver, turn: u64) -> EntityId {
-    let voice = ledger.turns[&(SessionId(1), TurnId(turn))].voice.unwrap();
+fn person_of_voice(writer: &TestWriter, resolver: &Resolver, turn: u64) -> EntityId {
+    let voice = writer.turns[&(SessionId(1), TurnId(turn))].voice.unwrap();
     resolver.persons().person_of(voice).unwrap()
 }
 
-fn person_of_face(ledger: &TestLedger, resolver: &Resolver, clip: u32, track: u64) -> EntityId {
+fn person_of_face(writer: &TestWriter, resolver: &Resolver, clip: u32, track: u64) -> EntityId {
     let key = (ClipId { session: SessionId(1), index: clip }, TrackId(track));
-    resolver.persons().person_of(ledger.tracks[&key].face.unwrap()).unwrap()
+    resolver.persons().person_of(writer.tracks[&key].face.unwrap()).unwrap()
 }
 
 /// Four who are seen and speak, one who is only heard, also over two silent faces.
@@ -192,19 +192,19 @@ fn four_and_a_voice() -> Vec<ClipPercepts> {
 
 #[test]
 fn signed_evidence_separates_four_persons_and_a_voice_that_is_only_heard() {
-    let (ledger, resolver) = run(&four_and_a_voice(), false);
-    assert_eq!(persons(&ledger, &resolver).len(), 5);
+    let (writer, resolver) = run(&four_and_a_voice(), false);
+    assert_eq!(persons(&writer, &resolver).len(), 5);
     for (turn, clip, track) in [(0, 0, 0), (1, 0, 1), (100, 1, 100), (101, 1, 101)] {
         assert_eq!(
-            person_of_voice(&ledger, &resolver, turn),
-            person_of_face(&ledger, &resolver, clip, track),
+            person_of_voice(&writer, &resolver, turn),
+            person_of_face(&writer, &resolver, clip, track),
             "turn {turn}"
         );
     }
-    let alone = person_of_voice(&ledger, &resolver, 102);
+    let alone = person_of_voice(&writer, &resolver, 102);
     assert!(resolver.persons().parts(alone, EntityKind::Face).is_empty());
     // three kinds of rows give the same in the store
-    assert!(ledger.pairs.contains_key(&(id("face_1"), id("face_2"))));
+    assert!(writer.pairs.contains_key(&(id("face_1"), id("face_2"))));
 }
 
 #[test]
@@ -232,10 +232,10 @@ fn a_lone_person_is_found_and_keeps_the_id_after_a_long_absence() {
         clip(1, &[], &[]),
         clip(4, &[(0, 120.0, 125.0, 300.0)], &[(0, 121.0, 124.0)]),
     ];
-    let (ledger, resolver) = run(&clips, false);
-    assert_eq!(persons(&ledger, &resolver), BTreeSet::from([id("person_1")]));
-    assert_eq!(person_of_face(&ledger, &resolver, 4, 400), id("person_1"));
-    assert_eq!(person_of_voice(&ledger, &resolver, 0), id("person_1"));
+    let (writer, resolver) = run(&clips, false);
+    assert_eq!(persons(&writer, &resolver), BTreeSet::from([id("person_1")]));
+    assert_eq!(person_of_face(&writer, &resolver, 4, 400), id("person_1"));
+    assert_eq!(person_of_voice(&writer, &resolver, 0), id("person_1"));
 }
 
 #[test]
@@ -245,10 +245,10 @@ fn one_wrong_co_occurrence_does_not_link() {
         clip(0, &[], &[(5, 1.0, 9.0), (5, 11.0, 20.0)]),
         clip(1, &[(0, 30.0, 40.0, 100.0)], &[(5, 31.0, 38.0)]),
     ];
-    let (ledger, resolver) = run(&clips, false);
+    let (writer, resolver) = run(&clips, false);
     assert_ne!(
-        person_of_voice(&ledger, &resolver, 100),
-        person_of_face(&ledger, &resolver, 1, 100)
+        person_of_voice(&writer, &resolver, 100),
+        person_of_face(&writer, &resolver, 1, 100)
     );
 }
 
@@ -258,15 +258,15 @@ fn voices_told_apart_are_two_even_if_alike() {
     for (turn, number) in first.turns.iter_mut().zip([0, 1, 0]) {
         turn.distinct = Some(number);
     }
-    let (ledger, resolver) = run(&[first.clone(), clip(1, &[], &[])], true);
-    assert_eq!(persons(&ledger, &resolver).len(), 2);
-    let of = |turn| person_of_voice(&ledger, &resolver, turn);
+    let (writer, resolver) = run(&[first.clone(), clip(1, &[], &[])], true);
+    assert_eq!(persons(&writer, &resolver).len(), 2);
+    let of = |turn| person_of_voice(&writer, &resolver, turn);
     assert_eq!(of(0), of(2));
     assert_ne!(of(0), of(1));
     // without the second hearing they are one voice
     first.turns.iter_mut().for_each(|turn| turn.distinct = None);
-    let (ledger, resolver) = run(&[first], false);
-    assert_eq!(persons(&ledger, &resolver).len(), 1);
+    let (writer, resolver) = run(&[first], false);
+    assert_eq!(persons(&writer, &resolver).len(), 1);
 }
 
 #[test]
@@ -274,37 +274,37 @@ fn the_robots_own_speech_leaves_no_person_and_no_name() {
     let mut first = clip(0, &[(0, 0.0, 10.0, 100.0)], &[(5, 1.0, 6.0)]);
     first.turns[0].own = true;
     first.turns[0].embedding = None;
-    let (ledger, resolver) = run(&[first], false);
-    assert_eq!(persons(&ledger, &resolver), BTreeSet::from([id("person_1")]), "the face alone");
-    assert_eq!(ledger.turns[&(SessionId(1), TurnId(0))].voice, Some(EntityId::ROBOT));
-    assert!(ledger.names.is_empty() && ledger.pairs.is_empty());
+    let (writer, resolver) = run(&[first], false);
+    assert_eq!(persons(&writer, &resolver), BTreeSet::from([id("person_1")]), "the face alone");
+    assert_eq!(writer.turns[&(SessionId(1), TurnId(0))].voice, Some(EntityId::ROBOT));
+    assert!(writer.names.is_empty() && writer.pairs.is_empty());
 }
 
 #[test]
 fn two_faces_at_once_are_two_persons_even_if_alike() {
     let clips = [clip(0, &[(0, 0.0, 10.0, 100.0), (0, 0.0, 10.0, 400.0)], &[])];
-    let (ledger, resolver) = run(&clips, false);
-    let faces: Vec<_> = ledger.tracks.values().map(|row| row.face).collect();
+    let (writer, resolver) = run(&clips, false);
+    let faces: Vec<_> = writer.tracks.values().map(|row| row.face).collect();
     assert_ne!(faces[0], faces[1]);
-    assert_eq!(persons(&ledger, &resolver).len(), 1, "the look-alike stays undecided");
+    assert_eq!(persons(&writer, &resolver).len(), 1, "the look-alike stays undecided");
 }
 
 #[test]
 fn merges_and_splits_by_the_user_stick() {
     let clips = four_and_a_voice();
-    let (mut ledger, mut resolver) = run(&clips[..2], false);
+    let (mut writer, mut resolver) = run(&clips[..2], false);
     let (a, b) = (id("person_1"), id("person_2"));
     let parts = resolver.persons().all_parts(b);
-    assert_eq!(resolver.override_merge(b, a, &mut ledger), a);
+    assert_eq!(resolver.override_merge(b, a, &mut writer), a);
     assert_eq!(resolver.persons().resolve(b), a);
-    assert_eq!(ledger.merges[&b].into, a);
+    assert_eq!(writer.merges[&b].into, a);
     // undone: the old id is back with its own face and voice
-    assert_eq!(resolver.override_split(&parts, &mut ledger), [b]);
-    assert!(ledger.merges.is_empty());
+    assert_eq!(resolver.override_split(&parts, &mut writer), [b]);
+    assert!(writer.merges.is_empty());
     assert_eq!(resolver.persons().all_parts(b), parts);
     assert!(!resolver.persons().may_merge(a, b), "evidence does not overrule it");
-    let mut again = super::tests::resolver(&ledger.rows(), resolver.undecided().clone());
-    again.resolve(&clips[2], &mut ledger);
+    let mut again = super::tests::resolver(&writer.rows(), resolver.undecided().clone());
+    again.resolve(&clips[2], &mut writer);
     assert_eq!(again.persons().all_parts(b), parts);
 }
 
@@ -329,9 +329,9 @@ fn beside_a_voice(clips: u32, mouth: Option<f32>) -> Vec<ClipPercepts> {
 fn a_name_that_is_said_stays_with_the_voice_until_a_link_is_sure() {
     for restart in [false, true] {
         let linked = |clips: u32, mouth: Option<f32>| {
-            let (ledger, now) = run(&beside_a_voice(clips, mouth), restart);
+            let (writer, now) = run(&beside_a_voice(clips, mouth), restart);
             let (face, voice) =
-                (person_of_face(&ledger, &now, 0, 0), person_of_voice(&ledger, &now, 0));
+                (person_of_face(&writer, &now, 0, 0), person_of_voice(&writer, &now, 0));
             let name = |person| now.persons().name(person).map(|(name, _)| name.to_owned());
             assert_eq!(name(voice).as_deref(), Some("Ava"), "whoever speaks has the name");
             assert_eq!(name(face).is_some(), face == voice, "and nobody else");
@@ -352,10 +352,10 @@ fn a_name_that_is_said_stays_with_the_voice_until_a_link_is_sure() {
 
 #[test]
 fn a_name_that_the_user_tells_stands_above_one_that_is_said() {
-    let (mut ledger, mut resolver) = run(&beside_a_voice(2, None), false);
-    let person = person_of_face(&ledger, &resolver, 0, 0);
+    let (mut writer, mut resolver) = run(&beside_a_voice(2, None), false);
+    let person = person_of_face(&writer, &resolver, 0, 0);
     assert_eq!(resolver.persons().name(person), Some(("Ava", NameSource::Said)));
-    resolver.override_name(id("face_1"), "Eve", at(60.0), &mut ledger);
+    resolver.override_name(id("face_1"), "Eve", at(60.0), &mut writer);
     assert_eq!(resolver.persons().name(person), Some(("Eve", NameSource::Told)));
 }
 
@@ -365,26 +365,26 @@ fn a_name_that_is_said_takes_the_place_of_none_that_the_user_told() {
         clip(0, &[(0, 0.0, 10.0, 100.0)], &[(0, 1.0, 6.0)]),
         clip(1, &[(0, 30.0, 40.0, 100.0)], &[(0, 31.0, 36.0)]),
     ];
-    let (mut ledger, mut resolver) = run(&twice, false);
-    let person = person_of_face(&ledger, &resolver, 0, 0);
+    let (mut writer, mut resolver) = run(&twice, false);
+    let person = person_of_face(&writer, &resolver, 0, 0);
     let voice = resolver.persons().parts(person, EntityKind::Voice)[0];
-    resolver.override_name(person, "Ava", at(20.0), &mut ledger);
-    resolver.override_name(person, "Ava Stone", at(21.0), &mut ledger);
-    let before = ledger.clone();
+    resolver.override_name(person, "Ava", at(20.0), &mut writer);
+    resolver.override_name(person, "Ava Stone", at(21.0), &mut writer);
+    let before = writer.clone();
     let said = (at(30.0), ClipId { session: SessionId(1), ..ClipId::default() }, TurnId(9));
-    assert_eq!(resolver.hear_name("I am Ava.", voice, said, &mut ledger), None);
-    assert_eq!(ledger, before, "nothing is written");
-    let other = resolver.hear_name("I am Eve.", voice, said, &mut ledger).unwrap();
-    assert_eq!((other.source, ledger.names.len()), (NameSource::Said, 3));
+    assert_eq!(resolver.hear_name("I am Ava.", voice, said, &mut writer), None);
+    assert_eq!(writer, before, "nothing is written");
+    let other = resolver.hear_name("I am Eve.", voice, said, &mut writer).unwrap();
+    assert_eq!((other.source, writer.names.len()), (NameSource::Said, 3));
     assert_eq!(resolver.persons().name(person), Some(("Ava Stone", NameSource::Told)));
 }
 
 #[test]
 fn letter_case_is_put_aside_in_every_script() {
-    let (mut ledger, mut resolver) = run(&[], false);
-    let zoe = resolver.tell_of("Zo\u{eb} \u{d6}zer", at(0.0), &mut ledger);
+    let (mut writer, mut resolver) = run(&[], false);
+    let zoe = resolver.tell_of("Zo\u{eb} \u{d6}zer", at(0.0), &mut writer);
     assert_eq!(resolver.persons().called("ZO\u{cb}  \u{f6}zer"), [zoe]);
-    assert_eq!(resolver.tell_of("zo\u{eb} \u{f6}zer", at(1.0), &mut ledger), zoe, "once");
+    assert_eq!(resolver.tell_of("zo\u{eb} \u{f6}zer", at(1.0), &mut writer), zoe, "once");
     assert!(resolver.persons().called("Zoe \u{d6}zer").is_empty());
 }
 
@@ -407,172 +407,172 @@ fn shown(who: usize, kind: EntityKind, seed: usize) -> Lesson {
 
 fn enrol(
     resolver: &mut Resolver,
-    ledger: &mut TestLedger,
+    writer: &mut TestWriter,
     (face, voice): (Option<usize>, Option<usize>),
     who: Enrolled<'_>,
 ) -> Result<Enrolment, EnrolError> {
     let faces = face.map(|who| shown(who, EntityKind::Face, 1)).into_iter().collect();
     let voices = voice.map(|who| shown(who, EntityKind::Voice, 2)).into_iter().collect();
-    resolver.enrol(faces, voices, who, Timestamp::EPOCH, ledger)
+    resolver.enrol(faces, voices, who, Timestamp::EPOCH, writer)
 }
 
 #[test]
 fn who_is_enrolled_is_known_when_they_come() {
-    let (mut ledger, mut resolver) = run(&[], false);
+    let (mut writer, mut resolver) = run(&[], false);
     let ava =
-        enrol(&mut resolver, &mut ledger, (Some(0), Some(0)), Enrolled::Named("Ava")).unwrap();
+        enrol(&mut resolver, &mut writer, (Some(0), Some(0)), Enrolled::Named("Ava")).unwrap();
     assert_eq!((ava.person, ava.fresh), (Some(id("person_1")), true));
     assert_eq!((ava.face, ava.voice), (Some(id("face_1")), Some(id("voice_1"))));
     // also after a restart
-    let mut resolver = super::tests::resolver(&ledger.rows(), PendingIdentities::default());
+    let mut resolver = super::tests::resolver(&writer.rows(), PendingIdentities::default());
     let clips = [clip(0, &[(0, 0.0, 10.0, 100.0), (1, 0.0, 10.0, 400.0)], &[(0, 1.0, 5.0)])];
-    resolver.resolve(&clips[0], &mut ledger);
-    assert_eq!(person_of_face(&ledger, &resolver, 0, 0), id("person_1"));
-    assert_eq!(person_of_voice(&ledger, &resolver, 0), id("person_1"));
-    assert_ne!(person_of_face(&ledger, &resolver, 0, 1), id("person_1"), "a stranger stays one");
+    resolver.resolve(&clips[0], &mut writer);
+    assert_eq!(person_of_face(&writer, &resolver, 0, 0), id("person_1"));
+    assert_eq!(person_of_voice(&writer, &resolver, 0), id("person_1"));
+    assert_ne!(person_of_face(&writer, &resolver, 0, 1), id("person_1"), "a stranger stays one");
     assert_eq!(resolver.persons().name(id("person_1")), Some(("Ava", NameSource::Told)));
 }
 
 #[test]
 fn an_enrolment_names_the_one_it_is_like_and_never_takes_anothers_name() {
-    let (mut ledger, mut resolver) = run(&four_and_a_voice(), false);
-    let known = person_of_face(&ledger, &resolver, 0, 0);
-    let done = enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
+    let (mut writer, mut resolver) = run(&four_and_a_voice(), false);
+    let known = person_of_face(&writer, &resolver, 0, 0);
+    let done = enrol(&mut resolver, &mut writer, (Some(0), None), Enrolled::Named("Ava")).unwrap();
     assert_eq!((done.person, done.fresh), (Some(known), false));
     // once more under the same name: the same person, whatever it looks like
-    let more = enrol(&mut resolver, &mut ledger, (Some(6), None), Enrolled::Named("ava")).unwrap();
+    let more = enrol(&mut resolver, &mut writer, (Some(6), None), Enrolled::Named("ava")).unwrap();
     assert_eq!(more.person, Some(known));
     assert_eq!(resolver.persons().parts(known, EntityKind::Face).len(), 2);
-    let before = ledger.clone();
+    let before = writer.clone();
     let error =
-        enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ben")).unwrap_err();
+        enrol(&mut resolver, &mut writer, (Some(0), None), Enrolled::Named("Ben")).unwrap_err();
     assert!(error.to_string().contains("that of Ava (person_"), "{error}");
-    let ben = person_of_face(&ledger, &resolver, 0, 1);
+    let ben = person_of_face(&writer, &resolver, 0, 1);
     let error =
-        enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Known(ben)).unwrap_err();
+        enrol(&mut resolver, &mut writer, (Some(0), None), Enrolled::Known(ben)).unwrap_err();
     assert!(matches!(error, EnrolError::SomebodyElse { .. }), "{error}");
-    let error = enrol(&mut resolver, &mut ledger, (None, Some(0)), Enrolled::Robot).unwrap_err();
+    let error = enrol(&mut resolver, &mut writer, (None, Some(0)), Enrolled::Robot).unwrap_err();
     assert!(error.to_string().contains("if it is the robot's own (`self`), say"), "{error}");
-    let error = enrol(&mut resolver, &mut ledger, (None, Some(0)), Enrolled::Media).unwrap_err();
+    let error = enrol(&mut resolver, &mut writer, (None, Some(0)), Enrolled::Media).unwrap_err();
     assert!(matches!(error, EnrolError::Somebodys { .. }), "{error}");
-    assert_eq!(ledger, before, "nothing is written");
+    assert_eq!(writer, before, "nothing is written");
     // a stranger's voice and a known face of one sample: one person
-    let alone = person_of_voice(&ledger, &resolver, 102);
+    let alone = person_of_voice(&writer, &resolver, 102);
     let both =
-        enrol(&mut resolver, &mut ledger, (Some(0), Some(4)), Enrolled::Known(known)).unwrap();
+        enrol(&mut resolver, &mut writer, (Some(0), Some(4)), Enrolled::Known(known)).unwrap();
     assert_eq!(both.person, Some(known));
     assert_eq!(resolver.persons().resolve(alone), known);
 }
 
 #[test]
 fn who_is_told_of_joins_whoever_is_called_so_when_they_are_met() {
-    let told = |ledger: &mut TestLedger, resolver: &mut Resolver| {
-        let ava = resolver.tell_of("Ava", at(0.0), ledger);
-        assert_eq!(resolver.tell_of("ava", at(1.0), ledger), ava, "once");
+    let told = |writer: &mut TestWriter, resolver: &mut Resolver| {
+        let ava = resolver.tell_of("Ava", at(0.0), writer);
+        assert_eq!(resolver.tell_of("ava", at(1.0), writer), ava, "once");
         assert_eq!(resolver.persons().unmet("AVA", EntityId::ROBOT), Some(ava));
         ava
     };
     // shown
-    let (mut ledger, mut resolver) = run(&[], false);
-    let ava = told(&mut ledger, &mut resolver);
-    let mut resolver = super::tests::resolver(&ledger.rows(), PendingIdentities::default());
-    let shown = enrol(&mut resolver, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
+    let (mut writer, mut resolver) = run(&[], false);
+    let ava = told(&mut writer, &mut resolver);
+    let mut resolver = super::tests::resolver(&writer.rows(), PendingIdentities::default());
+    let shown = enrol(&mut resolver, &mut writer, (Some(0), None), Enrolled::Named("Ava")).unwrap();
     assert_eq!((shown.person, shown.fresh), (Some(ava), false));
     assert_eq!(resolver.persons().unmet("Ava", EntityId::ROBOT), None);
     // named, or heard to say so
     for named in [true, false] {
-        let (mut ledger, mut resolver) = run(&[], false);
-        let ava = told(&mut ledger, &mut resolver);
+        let (mut writer, mut resolver) = run(&[], false);
+        let ava = told(&mut writer, &mut resolver);
         let mut met = clip(0, &[(0, 0.0, 10.0, 100.0)], &[(0, 1.0, 6.0)]);
         if !named {
             let text = "Hello, my name is Ava.".into();
             met.turns[0].words = Some(Transcript { text, ..Transcript::default() });
         }
-        resolver.resolve(&met, &mut ledger);
+        resolver.resolve(&met, &mut writer);
         if !named {
-            assert_eq!(person_of_voice(&ledger, &resolver, 0), ava);
-            assert_ne!(person_of_face(&ledger, &resolver, 0, 0), ava, "who spoke is not sure yet");
+            assert_eq!(person_of_voice(&writer, &resolver, 0), ava);
+            assert_ne!(person_of_face(&writer, &resolver, 0, 0), ava, "who spoke is not sure yet");
             let again = clip(1, &[(0, 30.0, 40.0, 100.0)], &[(0, 31.0, 36.0)]);
-            resolver.resolve(&again, &mut ledger);
+            resolver.resolve(&again, &mut writer);
         }
         if named {
-            assert_ne!(person_of_face(&ledger, &resolver, 0, 0), ava, "nothing tells yet");
-            let row = resolver.override_name(id("face_1"), "Ava", at(60.0), &mut ledger);
+            assert_ne!(person_of_face(&writer, &resolver, 0, 0), ava, "nothing tells yet");
+            let row = resolver.override_name(id("face_1"), "Ava", at(60.0), &mut writer);
             assert_eq!(row.entity, ava);
         }
-        assert_eq!(person_of_face(&ledger, &resolver, 0, 0), ava, "named: {named}");
-        assert!(ledger.merges.values().all(|merge| merge.decreed == named));
+        assert_eq!(person_of_face(&writer, &resolver, 0, 0), ava, "named: {named}");
+        assert!(writer.merges.values().all(|merge| merge.decreed == named));
     }
     // Somebody else, whom the user calls otherwise, is not taken for them.
-    let (mut ledger, mut resolver) = run(&[clip(0, &[(0, 0.0, 10.0, 100.0)], &[])], false);
-    let face = person_of_face(&ledger, &resolver, 0, 0);
-    resolver.override_name(face, "Eve", at(60.0), &mut ledger);
-    told(&mut ledger, &mut resolver);
-    assert_eq!(person_of_face(&ledger, &resolver, 0, 0), face);
+    let (mut writer, mut resolver) = run(&[clip(0, &[(0, 0.0, 10.0, 100.0)], &[])], false);
+    let face = person_of_face(&writer, &resolver, 0, 0);
+    resolver.override_name(face, "Eve", at(60.0), &mut writer);
+    told(&mut writer, &mut resolver);
+    assert_eq!(person_of_face(&writer, &resolver, 0, 0), face);
 }
 
 #[test]
 fn the_robots_enrolled_voice_and_media_leave_no_person_no_link_and_no_name() {
     for (robot, named) in [(true, false), (false, false), (true, true), (false, true)] {
-        let (mut ledger, mut resolver) = run(&[], false);
+        let (mut writer, mut resolver) = run(&[], false);
         if named {
-            let done = enrol(&mut resolver, &mut ledger, (None, Some(5)), Enrolled::Named("TV"));
+            let done = enrol(&mut resolver, &mut writer, (None, Some(5)), Enrolled::Named("TV"));
             let voices = [done.unwrap().voice.unwrap()];
             if robot {
-                resolver.decree_own(&voices, &mut ledger);
+                resolver.decree_own(&voices, &mut writer);
             } else {
-                resolver.decree_media(&voices, &mut ledger);
+                resolver.decree_media(&voices, &mut writer);
             }
         } else {
             let whose = if robot { Enrolled::Robot } else { Enrolled::Media };
-            let done = enrol(&mut resolver, &mut ledger, (None, Some(5)), whose).unwrap();
+            let done = enrol(&mut resolver, &mut writer, (None, Some(5)), whose).unwrap();
             assert_eq!((done.person, done.fresh), (robot.then_some(EntityId::ROBOT), !robot));
             assert_eq!(done.voice, Some(id("voice_1")));
-            assert!(ledger.names.is_empty() && !ledger.counters.contains_key(&EntityKind::Person));
+            assert!(writer.names.is_empty() && !writer.counters.contains_key(&EntityKind::Person));
         }
         // nor is it anybody's whom the user calls otherwise
-        let error = enrol(&mut resolver, &mut ledger, (None, Some(5)), Enrolled::Named("Ava"));
+        let error = enrol(&mut resolver, &mut writer, (None, Some(5)), Enrolled::Named("Ava"));
         let error = error.unwrap_err().to_string();
         assert!(error.contains("say first `engramd people split voice_1`"), "{error}");
-        let mut resolver = super::tests::resolver(&ledger.rows(), PendingIdentities::default());
+        let mut resolver = super::tests::resolver(&writer.rows(), PendingIdentities::default());
         // it speaks under a face that is silent, and says a name
         let mut heard = clip(0, &[(0, 0.0, 20.0, 100.0)], &[(5, 1.0, 9.0), (5, 11.0, 18.0)]);
         for turn in &mut heard.turns {
             let text = "My name is Zoe.".into();
             turn.words = Some(Transcript { text, ..Transcript::default() });
         }
-        let names = ledger.names.len();
-        let out = resolver.resolve(&heard, &mut ledger);
-        resolver.finish(&mut ledger);
+        let names = writer.names.len();
+        let out = resolver.resolve(&heard, &mut writer);
+        resolver.finish(&mut writer);
         assert!(out.turns.iter().all(|turn| turn.aside && turn.person.is_none()), "{out:?}");
         assert_eq!(out.new_persons.len(), 1, "the face alone: {out:?}");
-        assert_eq!(ledger.names.len(), names);
-        assert!(ledger.pairs.is_empty(), "{:?}", ledger.pairs);
+        assert_eq!(writer.names.len(), names);
+        assert!(writer.pairs.is_empty(), "{:?}", writer.pairs);
         let owner = if robot { EntityId::ROBOT } else { id("voice_1") };
-        assert_eq!(person_of_voice(&ledger, &resolver, 0), owner);
+        assert_eq!(person_of_voice(&writer, &resolver, 0), owner);
     }
 }
 
 /// As [`run`], with a slot of a voice erased after the third clip. After each clip what is known is what is kept.
-fn run_erased(clips: &[ClipPercepts], slot: u32, restart: bool) -> TestLedger {
-    let mut ledger = TestLedger::default();
+fn run_erased(clips: &[ClipPercepts], slot: u32, restart: bool) -> TestWriter {
+    let mut writer = TestWriter::default();
     let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     for clip in clips {
-        now.resolve(clip, &mut ledger);
+        now.resolve(clip, &mut writer);
         if clip.clip.index == 2 {
-            assert!(ledger.exemplars.remove(&(id("voice_1"), slot)).is_some());
+            assert!(writer.exemplars.remove(&(id("voice_1"), slot)).is_some());
         }
         if restart || clip.clip.index == 2 {
-            now = resolver(&ledger.rows(), now.undecided().clone());
+            now = resolver(&writer.rows(), now.undecided().clone());
         }
         for (entity, gallery) in &now.galleries {
-            let rows = ledger.exemplars.values().filter(|row| row.entity == *entity);
+            let rows = writer.exemplars.values().filter(|row| row.entity == *entity);
             let rows: Vec<_> = rows.cloned().map(std::sync::Arc::new).collect();
             assert_eq!(gallery.exemplars(), rows);
         }
     }
-    now.finish(&mut ledger);
-    ledger
+    now.finish(&mut writer);
+    writer
 }
 
 #[test]
@@ -588,7 +588,7 @@ fn what_is_learned_after_a_part_was_erased_takes_nothing_of_the_rest() {
             clip
         })
         .collect();
-    let slots = |ledger: &TestLedger| ledger.exemplars.keys().copied().collect::<Vec<_>>();
+    let slots = |writer: &TestWriter| writer.exemplars.keys().copied().collect::<Vec<_>>();
     let voice = id("voice_1");
     let (whole, _) = run(&clips, false);
     assert_eq!(slots(&whole), [0, 1, 2, 3, 4].map(|slot| (voice, slot)), "each is learned");
@@ -606,16 +606,16 @@ fn what_is_learned_after_a_part_was_erased_takes_nothing_of_the_rest() {
 fn where_no_model_tells_how_alike_two_are_nobody_is_merged() {
     let voice = (5, 1.0, 9.0);
     let seen = [(0, 0.0, 5.0, 100.0), (1, 5.0, 10.0, 100.0)];
-    let (mut ledger, _) = run(&[clip(0, &seen, &[voice])], false);
-    assert_eq!(ledger.merges.len(), 0);
+    let (mut writer, _) = run(&[clip(0, &seen, &[voice])], false);
+    assert_eq!(writer.merges.len(), 0);
     let unknown = MatchThresholds::UNKNOWN;
     let settings = Identity::default();
-    let rows = ledger.rows();
+    let rows = writer.rows();
     let mut now =
         Resolver::from_rows(&rows, PendingIdentities::default(), &settings, unknown, unknown);
-    now.resolve(&clip(1, &[], &[]), &mut ledger);
-    now.finish(&mut ledger);
-    assert!(ledger.merges.is_empty(), "{:?}", ledger.merges);
+    now.resolve(&clip(1, &[], &[]), &mut writer);
+    now.finish(&mut writer);
+    assert!(writer.merges.is_empty(), "{:?}", writer.merges);
 }
 
 #[test]
@@ -623,25 +623,25 @@ fn a_picture_makes_no_person_and_speaks_for_nobody() {
     let mut first = clip(0, &[(0, 0.0, 25.0, 100.0), (1, 0.0, 4.0, 400.0)], &[(4, 1.0, 9.0)]);
     first.tracks[0].life = Liveness::Picture;
     first.tracks[1].life = Liveness::Unproven;
-    let (ledger, resolver) = run(&[first.clone()], true);
+    let (writer, resolver) = run(&[first.clone()], true);
     let key = |track| (ClipId { session: SessionId(1), index: 0 }, TrackId(track));
-    assert!(ledger.tracks[&key(0)].picture && ledger.tracks[&key(0)].face.is_none());
-    assert_eq!(ledger.tracks[&key(1)].face, None, "it has not moved yet");
-    assert_eq!(persons(&ledger, &resolver).len(), 1, "the voice alone");
-    assert!(!ledger.pairs.keys().any(|(a, _)| a.kind == EntityKind::Face));
+    assert!(writer.tracks[&key(0)].picture && writer.tracks[&key(0)].face.is_none());
+    assert_eq!(writer.tracks[&key(1)].face, None, "it has not moved yet");
+    assert_eq!(persons(&writer, &resolver).len(), 1, "the voice alone");
+    assert!(!writer.pairs.keys().any(|(a, _)| a.kind == EntityKind::Face));
     // it goes on in the next clip, and moves: a person, in the first clip, too
     first.tracks.remove(0);
     let mut second = clip(1, &[(1, 30.0, 40.0, 400.0)], &[]);
     second.tracks[0].id = first.tracks[0].id;
     second.tracks[0].life = Liveness::Alive;
-    let (ledger, resolver) = run(&[first.clone(), second.clone()], true);
-    assert_eq!(persons(&ledger, &resolver).len(), 2);
-    assert!(ledger.tracks[&key(1)].face.is_some());
+    let (writer, resolver) = run(&[first.clone(), second.clone()], true);
+    assert_eq!(persons(&writer, &resolver).len(), 2);
+    assert!(writer.tracks[&key(1)].face.is_some());
     // or it never moves: nobody
     second.tracks[0].life = Liveness::Picture;
-    let (ledger, resolver) = run(&[first, second], true);
-    assert_eq!(persons(&ledger, &resolver).len(), 1);
-    assert_eq!(ledger.tracks[&key(1)].face, None);
+    let (writer, resolver) = run(&[first, second], true);
+    assert_eq!(persons(&writer, &resolver).len(), 1);
+    assert_eq!(writer.tracks[&key(1)].face, None);
 }
 
 /// Two who are always seen together and take turns, their mouths scored so: for the speaker's, and for the other's.
@@ -675,21 +675,21 @@ fn always_together(scores: Option<(f32, f32)>) -> Vec<ClipPercepts> {
     clips
 }
 
-fn linked(ledger: &TestLedger, resolver: &Resolver) -> Vec<bool> {
+fn linked(writer: &TestWriter, resolver: &Resolver) -> Vec<bool> {
     let pairs = [(0, 0), (1, 1)];
-    let face = |track| person_of_face(ledger, resolver, 0, track);
-    pairs.map(|(turn, track)| person_of_voice(ledger, resolver, turn) == face(track)).to_vec()
+    let face = |track| person_of_face(writer, resolver, 0, track);
+    pairs.map(|(turn, track)| person_of_voice(writer, resolver, turn) == face(track)).to_vec()
 }
 
 #[test]
 fn mouths_tell_apart_two_who_are_always_seen_together() {
     for restart in [false, true] {
-        let (ledger, resolver) = run(&always_together(None), restart);
-        assert_eq!(linked(&ledger, &resolver), [false, false], "presence alone cannot tell");
-        let (ledger, resolver) = run(&always_together(Some((2.0, -3.0))), restart);
-        assert_eq!(linked(&ledger, &resolver), [true, true]);
-        let (ledger, resolver) = run(&always_together(Some((0.2, -0.3))), restart);
-        assert_eq!(linked(&ledger, &resolver), [false, false], "what is unclear is no evidence");
+        let (writer, resolver) = run(&always_together(None), restart);
+        assert_eq!(linked(&writer, &resolver), [false, false], "presence alone cannot tell");
+        let (writer, resolver) = run(&always_together(Some((2.0, -3.0))), restart);
+        assert_eq!(linked(&writer, &resolver), [true, true]);
+        let (writer, resolver) = run(&always_together(Some((0.2, -0.3))), restart);
+        assert_eq!(linked(&writer, &resolver), [false, false], "what is unclear is no evidence");
     }
 }
 
@@ -705,9 +705,9 @@ fn silent_mouths_speak_neither_for_nor_against_before_one_was_seen_to_speak() {
             }
         }
     }
-    let (ledger, now) = run(&out_of_step, false);
-    assert_eq!(persons(&ledger, &now).len(), 4 + 5, "nobody has a voice");
-    let pairs = ledger.pairs.values().filter(|pair| pair.is_face_and_voice());
+    let (writer, now) = run(&out_of_step, false);
+    assert_eq!(persons(&writer, &now).len(), 4 + 5, "nobody has a voice");
+    let pairs = writer.pairs.values().filter(|pair| pair.is_face_and_voice());
     for pair in pairs {
         assert_eq!((pair.support_secs, pair.against_secs), (0.0, 0.0), "but for absence: {pair:?}");
         assert!(pair.presence.is_some_and(|presence| presence.occasions.is_none()), "{pair:?}");
@@ -725,20 +725,20 @@ fn two_voices_at_once_are_two_people() {
         }
         run(&[scene], false)
     };
-    let (ledger, now) = lessons(true);
-    let (a, b) = (person_of_voice(&ledger, &now, 0), person_of_voice(&ledger, &now, 3));
+    let (writer, now) = lessons(true);
+    let (a, b) = (person_of_voice(&writer, &now, 0), person_of_voice(&writer, &now, 3));
     assert_ne!(a, b);
-    assert_eq!(person_of_voice(&ledger, &now, 1), a);
-    assert_eq!(person_of_voice(&ledger, &now, 2), b);
-    let voice = |turn: u64| ledger.turns[&(SessionId(1), TurnId(turn))].voice.unwrap();
+    assert_eq!(person_of_voice(&writer, &now, 1), a);
+    assert_eq!(person_of_voice(&writer, &now, 2), b);
+    let voice = |turn: u64| writer.turns[&(SessionId(1), TurnId(turn))].voice.unwrap();
     let together = now.evidence().together_secs(voice(0), voice(3));
     assert!((together - 1.0).abs() < 1e-9, "{together}");
-    let taught = |ledger: &TestLedger| ledger.rows().exemplars.len();
-    assert!(taught(&ledger) <= 2, "{}", taught(&ledger));
+    let taught = |writer: &TestWriter| writer.rows().exemplars.len();
+    assert!(taught(&writer) <= 2, "{}", taught(&writer));
 
     // alone, they are nobody
     let mut scene = clip(0, &[], &[(0, 5.0, 9.0), (1, 5.0, 9.0)]);
     scene.turns.iter_mut().for_each(|turn| turn.overlapped = true);
-    let (ledger, now) = run(&[scene], false);
-    assert!(persons(&ledger, &now).is_empty());
+    let (writer, now) = run(&[scene], false);
+    assert!(persons(&writer, &now).is_empty());
 }

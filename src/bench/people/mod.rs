@@ -114,12 +114,12 @@ pub fn measure(config: &Config, people: usize) -> Result<PeopleFigures, BenchErr
     for number in 0..CLIPS {
         let (clip, who) = visits.clip(session, number);
         let mut draft = memory.begin(clip.span.end);
-        let mut ledger = Counting::new(&mut draft);
+        let mut writer = Counting::new(&mut draft);
         let begun = Instant::now();
         let mut resolver = shared.lock();
-        let identified = resolver.resolve(&clip, &mut ledger);
+        let identified = resolver.resolve(&clip, &mut writer);
         let took = millis(begun);
-        let (evidence, late) = (ledger.pairs, ledger.late);
+        let (evidence, late) = (writer.pairs, writer.late);
         visits::keep(&clip, &mut draft);
         let committing = Instant::now();
         draft.commit()?;

@@ -8,8 +8,8 @@
 //!            └────────▶ microphone stages ──┘
 //! ```
 //!
-//! The dispatcher hands items out in event time order and announces each clip's border; a stage answers
-//! a border with its part of the clip; the committer puts the parts together and commits one transaction.
+//! The dispatcher hands items out in event time order and announces each clip's boundary; a stage answers
+//! a boundary with its part of the clip; the committer puts the parts together and commits one transaction.
 //! What a stage does depends on its input's order alone, so the same recording gives the same memory.
 
 mod clip_boundary;

@@ -32,7 +32,7 @@ pub struct ClipReport {
     pub turns: usize,
     /// Memories written.
     pub memories: usize,
-    /// From the border to the commit, seconds of wall clock.
+    /// From the boundary to the commit, seconds of wall clock.
     #[serde(skip)]
     pub sealed_secs: f64,
     /// Who was recognised.

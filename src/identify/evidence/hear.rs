@@ -24,7 +24,7 @@ impl Resolver {
         (clip, turns): (&ClipPercepts, &[&SpeechTurn]),
         voice_of: &BTreeMap<TurnId, EntityId>,
         out: &mut IdentifiedClip,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) {
         for turn in turns {
             let Some(words) = &turn.words else { continue };
@@ -36,7 +36,7 @@ impl Resolver {
                 continue;
             };
             let present = self.beside(speaker, out);
-            let named = self.hear_introduction(&words.text, speaker, present, at, ledger);
+            let named = self.hear_introduction(&words.text, speaker, present, at, writer);
             out.names.extend(named);
         }
     }
@@ -47,9 +47,9 @@ impl Resolver {
         text: &str,
         voice: EntityId,
         at: (Timestamp, ClipId, TurnId),
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> Option<NameRow> {
-        self.hear_introduction(text, voice, None, at, ledger)
+        self.hear_introduction(text, voice, None, at, writer)
     }
 
     /// Takes note that somebody is asked for a name in words of a turn that give none.
@@ -66,7 +66,7 @@ impl Resolver {
         voice: EntityId,
         present: Option<EntityId>,
         (at, clip, turn): (Timestamp, ClipId, TurnId),
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> Option<NameRow> {
         let asked = self.undecided.asked.filter(|asked| {
             asked.by != Some(voice) && asked.at <= at && at <= asked.at.plus_secs(REPLY_SECS)
@@ -89,10 +89,10 @@ impl Resolver {
         }
         let turn = Some((clip.session, turn));
         let row = NameRow { entity: person, name, since: at, source, turn };
-        if !self.persons.introduce(voice, row.clone(), ledger) {
+        if !self.persons.introduce(voice, row.clone(), writer) {
             return None;
         }
-        self.meet(person, &row.name, false, ledger);
+        self.meet(person, &row.name, false, writer);
         Some(row)
     }
 

@@ -356,7 +356,7 @@ impl Evidence {
     }
 
     /// Writes every pair that changed since the last time.
-    pub(super) fn write(&mut self, ledger: &mut dyn IdentityWriter) {
+    pub(super) fn write(&mut self, writer: &mut dyn IdentityWriter) {
         for (face, voice) in std::mem::take(&mut self.changed) {
             let row = |of: &Signed| PairEvidence {
                 face,
@@ -366,17 +366,17 @@ impl Evidence {
                 presence: None,
             };
             if voice == EntityId::ROBOT {
-                ledger.pair(PairEvidence::standing(face, self.unmatchable(face)));
+                writer.pair(PairEvidence::standing(face, self.unmatchable(face)));
             } else if face == voice {
-                self.counters.get(&voice).into_iter().for_each(|of| ledger.pair(row(of)));
+                self.counters.get(&voice).into_iter().for_each(|of| writer.pair(row(of)));
             } else if face.kind == EntityKind::Face && voice.kind == EntityKind::Voice {
                 if let Some(pair) = self.pair(face, voice) {
                     let (support_secs, against_secs) = (pair.support_secs, pair.silent_secs);
                     let presence = Some(pair.presence);
-                    ledger.pair(PairEvidence { face, voice, support_secs, against_secs, presence });
+                    writer.pair(PairEvidence { face, voice, support_secs, against_secs, presence });
                 }
             } else {
-                self.together.get(&(face, voice)).into_iter().for_each(|of| ledger.pair(row(of)));
+                self.together.get(&(face, voice)).into_iter().for_each(|of| writer.pair(row(of)));
             }
         }
     }
@@ -385,7 +385,7 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::identify::testing::TestLedger;
+    use crate::identify::testing::TestWriter;
 
     const VOICE: EntityId = EntityId::new(EntityKind::Voice, 1);
     const ANNA: EntityId = EntityId::new(EntityKind::Face, 1);
@@ -500,13 +500,13 @@ mod tests {
         for n in 10..10_010 {
             evidence.heard(VOICE, clip(0), &[moment(1.0, &[(met(n), Mouth::Unclear)])], 2.0);
         }
-        let mut ledger = TestLedger::default();
-        evidence.write(&mut ledger);
-        ledger.pairs.clear();
+        let mut writer = TestWriter::default();
+        evidence.write(&mut writer);
+        writer.pairs.clear();
         let turn: Vec<Moment> = (0..20).map(|_| moment(0.1, &[(ANNA, Mouth::Unclear)])).collect();
         evidence.heard(VOICE, clip(1), &turn, 2.0);
-        evidence.write(&mut ledger);
-        let written: Vec<_> = ledger.pairs.keys().copied().collect();
+        evidence.write(&mut writer);
+        let written: Vec<_> = writer.pairs.keys().copied().collect();
         assert_eq!(written, [(ANNA, VOICE), (VOICE, VOICE)]);
         let away = evidence.between(&[met(10)], &[VOICE]).against_secs;
         assert!((away - 10_001.0).abs() < 1e-6, "{away}: it was away all the same");
@@ -529,16 +529,16 @@ mod tests {
         assert_eq!(told(&evidence), [signed(8.0, 6.5), signed(0.0, 30.0)]);
         assert!(!evidence.witnesses(&[ANNA], &[VOICE]).has_two_occasions(), "nobody knows");
         // It is written in the new form with the next clip; both forms are read alike.
-        let mut ledger = TestLedger {
+        let mut writer = TestWriter {
             pairs: rows.map(|row| ((row.face, row.voice), row)).into(),
-            ..TestLedger::default()
+            ..TestWriter::default()
         };
         evidence.heard(VOICE, clip(4), &[moment(2.0, &[(ANNA, Mouth::Unclear)])], 2.0);
-        evidence.write(&mut ledger);
-        assert_eq!(ledger.pairs[&(BEN, VOICE)].against_secs, 0.0);
-        let again = Evidence::from_rows(&ledger.rows().pairs);
+        evidence.write(&mut writer);
+        assert_eq!(writer.pairs[&(BEN, VOICE)].against_secs, 0.0);
+        let again = Evidence::from_rows(&writer.rows().pairs);
         assert_eq!(told(&again), [signed(10.0, 6.5), signed(0.0, 32.0)]);
-        let summed = PairEvidence::summed(ledger.rows().pairs);
+        let summed = PairEvidence::summed(writer.rows().pairs);
         let against: Vec<f64> = summed.iter().take(2).map(|row| row.against_secs).collect();
         assert_eq!(against, [6.5, 32.0]);
     }

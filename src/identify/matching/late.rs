@@ -19,7 +19,7 @@ impl Resolver {
     pub(in crate::identify) fn decide_old(
         &mut self,
         until: Timestamp,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         let (old, open): (Vec<_>, Vec<_>) = std::mem::take(&mut self.undecided.tracks)
@@ -32,7 +32,7 @@ impl Resolver {
             let found = self.likeliest(of, &Probe::new(vectors), &track.cannot_link);
             if let Some((face, confidence)) = found {
                 for clip in track.clips {
-                    ledger.late_track(clip, track.track, face, confidence);
+                    writer.late_track(clip, track.track, face, confidence);
                 }
             }
         }
@@ -44,7 +44,7 @@ impl Resolver {
             let probe = Probe::new(vec![(turn.embedding.clone(), turn.speech_secs as f32)]);
             let of = (EntityKind::Voice, turn.span.end);
             if let Some((voice, confidence)) = self.likeliest(of, &probe, &[]) {
-                ledger.late_turn(turn.clip, turn.turn, voice, confidence);
+                writer.late_turn(turn.clip, turn.turn, voice, confidence);
                 out.late_turns.push((turn.clip, turn.turn, voice));
                 if !turn.overlapped && !self.persons.is_non_person(voice) {
                     let weight = f64::from(confidence);

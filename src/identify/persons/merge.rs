@@ -40,7 +40,7 @@ impl Resolver {
     /// ties both to the same counterpart. Looks at those of whom something changed.
     pub(in crate::identify) fn merge_galleries(
         &mut self,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         self.take_in_evidence();
@@ -57,12 +57,12 @@ impl Resolver {
                 let (into, from) = (a.min(b), a.max(b));
                 let merge = Merge { from, into, reason: reason.clone(), decreed: false };
                 let persons = (self.persons.person_of(into), self.persons.person_of(from));
-                self.persons.merge(merge.clone(), ledger);
+                self.persons.merge(merge.clone(), writer);
                 out.merges.push(merge);
                 if let (Some(x), Some(y)) = persons
                     && x != y
                 {
-                    let stays = self.persons.unite(x, y, &reason, ledger);
+                    let stays = self.persons.unite(x, y, &reason, writer);
                     let gone = if stays == x { y } else { x };
                     let merge = Merge { from: gone, into: stays, reason, decreed: false };
                     out.merges.push(merge);
@@ -166,7 +166,7 @@ impl Resolver {
     pub(in crate::identify) fn link_voices(
         &mut self,
         new: &[EntityId],
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         self.renew_owners();
@@ -253,7 +253,7 @@ impl Resolver {
                 rival.map_or_else(String::new, |rival| format!("; {rival} has it now")),
                 named.get(&(*face, *voice)).copied().unwrap_or_default()
             );
-            self.unlink(*voice, *face, &reason, ledger, out);
+            self.unlink(*voice, *face, &reason, writer, out);
         }
         for (voice, link) in wanted {
             let held = current.get(&voice).is_some_and(|faces| faces.contains(&link.face));
@@ -272,7 +272,7 @@ impl Resolver {
                 link.margin_secs,
                 named.get(&(link.face, voice)).copied().unwrap_or_default()
             );
-            self.link(voice, link.face, reason, new, ledger, out);
+            self.link(voice, link.face, reason, new, writer, out);
         }
     }
 
@@ -343,21 +343,21 @@ impl Resolver {
         face: EntityId,
         reason: String,
         new: &[EntityId],
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         if self.persons.person_of(face).is_none() && self.persons.person_of(voice).is_none() {
-            let person = ledger.mint(EntityKind::Person);
+            let person = writer.mint(EntityKind::Person);
             let first = new.iter().find(|id| **id == face || **id == voice);
             let met = first.map_or_else(String::new, |id| format!("{id} is first met, "));
-            self.persons.enter(membership(face, person, format!("{met}{reason}")), ledger);
+            self.persons.enter(membership(face, person, format!("{met}{reason}")), writer);
             out.new_persons.push(person);
         }
         let row = match (self.persons.person_of(face), self.persons.person_of(voice)) {
             (Some(person), None) => Some(membership(voice, person, reason)),
             (None, Some(person)) => Some(membership(face, person, reason)),
             (Some(x), Some(y)) if x != y => {
-                let stays = self.persons.unite(x, y, &reason, ledger);
+                let stays = self.persons.unite(x, y, &reason, writer);
                 let from = if stays == x { y } else { x };
                 out.merges.push(Merge {
                     from,
@@ -371,7 +371,7 @@ impl Resolver {
             _ => None,
         };
         if let Some(row) = row {
-            self.persons.enter(row.clone(), ledger);
+            self.persons.enter(row.clone(), writer);
             out.links.push(Membership { part: voice, ..row });
         }
     }
@@ -383,7 +383,7 @@ impl Resolver {
         voice: EntityId,
         face: EntityId,
         reason: &str,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
         out: &mut IdentifiedClip,
     ) {
         let own = |part| self.persons.membership(part).map(|row| row.person);
@@ -399,12 +399,12 @@ impl Resolver {
         if of_leaving != of_staying {
             // they were two persons once: the merge between them is taken back
             let merge = self.persons.merge_between(of_leaving, of_staying);
-            if !merge.is_some_and(|merge| self.persons.undo(merge, false, ledger)) {
+            if !merge.is_some_and(|merge| self.persons.undo(merge, false, writer)) {
                 return; // the user's own merge
             }
         } else {
-            let person = ledger.mint(EntityKind::Person);
-            self.persons.enter(membership(leaves, person, reason.to_owned()), ledger);
+            let person = writer.mint(EntityKind::Person);
+            self.persons.enter(membership(leaves, person, reason.to_owned()), writer);
             out.new_persons.push(person);
         }
         if let Some(person) = self.persons.person_of(voice) {

@@ -257,23 +257,23 @@ impl Persons {
         a: EntityId,
         b: EntityId,
         reason: &str,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> EntityId {
         let rank = |id: EntityId| (self.name(id).map_or(0, |(_, source)| 1 + source as u8), id);
         let (x, y) = (rank(a), rank(b));
         let a_stays = if x.0 == y.0 { a <= b } else { x.0 > y.0 };
         let (into, from) = if a_stays { (a, b) } else { (b, a) };
-        self.merge(Merge { from, into, reason: reason.to_owned(), decreed: false }, ledger);
+        self.merge(Merge { from, into, reason: reason.to_owned(), decreed: false }, writer);
         into
     }
 
     /// Writes a merge; one that would close a circle is left out.
-    pub(super) fn merge(&mut self, row: Merge, ledger: &mut dyn IdentityWriter) {
+    pub(super) fn merge(&mut self, row: Merge, writer: &mut dyn IdentityWriter) {
         if self.resolve(row.into) == row.from || row.into == row.from {
             return;
         }
         self.put_merge(row.clone());
-        ledger.merge(row);
+        writer.merge(row);
     }
 
     /// Takes a merge back; false when there is none, or the user's own and `by_user` is not set.
@@ -281,7 +281,7 @@ impl Persons {
         &mut self,
         from: EntityId,
         by_user: bool,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> bool {
         if !self.merges.get(&from).is_some_and(|merge| by_user || !merge.decreed) {
             return false;
@@ -292,13 +292,13 @@ impl Persons {
             }
             self.changed.extend([from, row.into]);
         }
-        ledger.undo_merge(from);
+        writer.undo_merge(from);
         true
     }
 
-    pub(super) fn enter(&mut self, row: Membership, ledger: &mut dyn IdentityWriter) {
+    pub(super) fn enter(&mut self, row: Membership, writer: &mut dyn IdentityWriter) {
         self.put_membership(row.clone());
-        ledger.membership(row);
+        writer.membership(row);
     }
 
     pub(super) fn membership(&self, part: EntityId) -> Option<&Membership> {
@@ -326,7 +326,7 @@ impl Persons {
     }
 
     /// Writes a name; it takes the place of an older row of the same name. False where that one outranks it, and stays.
-    pub(super) fn name_it(&mut self, row: NameRow, ledger: &mut dyn IdentityWriter) -> bool {
+    pub(super) fn name_it(&mut self, row: NameRow, writer: &mut dyn IdentityWriter) -> bool {
         let known = self.names.entry(row.entity).or_default();
         if known.iter().any(|older| older.source > row.source && are_same(&older.name, &row.name)) {
             return false;
@@ -334,7 +334,7 @@ impl Persons {
         known.retain(|older| older.name != row.name);
         known.push(row.clone());
         self.index_name(&row);
-        ledger.name(row);
+        writer.name(row);
         true
     }
 
@@ -343,10 +343,10 @@ impl Persons {
         &mut self,
         voice: EntityId,
         row: NameRow,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) -> bool {
         let (turn, entity) = (row.turn, row.entity);
-        let written = self.name_it(row, ledger);
+        let written = self.name_it(row, writer);
         if let Some(turn) = turn.filter(|_| written) {
             self.speakers.insert(turn, voice);
             self.said.entry(voice).or_default().insert(entity);
@@ -360,9 +360,9 @@ impl Persons {
         part: EntityId,
         person: EntityId,
         reason: String,
-        ledger: &mut dyn IdentityWriter,
+        writer: &mut dyn IdentityWriter,
     ) {
-        self.enter(Membership { part, person, reason, decreed: true }, ledger);
+        self.enter(Membership { part, person, reason, decreed: true }, writer);
     }
 
     /// Why a face or voice is taken for its person: the reason of its membership, then those of the merges that lead on

@@ -8,7 +8,7 @@ fn two_cameras(mut clip: ClipPercepts, hall: usize) -> ClipPercepts {
     clip
 }
 
-fn seen(clip: &ClipPercepts, separate: &[&[&str]]) -> TestLedger {
+fn seen(clip: &ClipPercepts, separate: &[&[&str]]) -> TestWriter {
     let names =
         |list: &&[&str]| -> Vec<String> { list.iter().map(|name| (*name).to_owned()).collect() };
     let separate_views = separate.iter().map(names).collect();
@@ -17,14 +17,14 @@ fn seen(clip: &ClipPercepts, separate: &[&[&str]]) -> TestLedger {
     let rows = IdentityRows::default();
     let mut now =
         Resolver::from_rows(&rows, PendingIdentities::default(), &settings, faces, voices);
-    let mut ledger = TestLedger::default();
-    now.resolve(clip, &mut ledger);
-    now.finish(&mut ledger);
-    ledger
+    let mut writer = TestWriter::default();
+    now.resolve(clip, &mut writer);
+    now.finish(&mut writer);
+    writer
 }
 
-fn faces(ledger: &TestLedger) -> Vec<Option<EntityId>> {
-    ledger.tracks.values().map(|row| row.face).collect()
+fn faces(writer: &TestWriter) -> Vec<Option<EntityId>> {
+    writer.tracks.values().map(|row| row.face).collect()
 }
 
 #[test]
@@ -44,12 +44,12 @@ fn two_who_are_seen_at_once_in_separate_views_are_evidence_of_two() {
     let both = two_cameras(clip(0, &[(0, 0.0, 10.0, 100.0), (1, 0.1, 10.0, 100.0)], &[]), 1);
     let pair = (id("face_1"), id("face_2"));
     assert!(!seen(&both, &[]).pairs.contains_key(&pair));
-    let ledger = seen(&both, &[&["camera", "hall"]]);
-    let against = ledger.pairs[&pair].against_secs;
+    let writer = seen(&both, &[&["camera", "hall"]]);
+    let against = writer.pairs[&pair].against_secs;
     assert!((against - 9.8).abs() < 0.3, "{against}: whatever their boxes");
     let mut reversed = both.clone();
     reversed.tracks.reverse();
-    assert_eq!(seen(&reversed, &[&["hall", "camera"]]), ledger, "the order is no evidence");
+    assert_eq!(seen(&reversed, &[&["hall", "camera"]]), writer, "the order is no evidence");
 }
 
 #[test]

@@ -18,9 +18,9 @@ fn what_joined_for_being_like_another_turn_pulls_no_gallery_along() {
         clip
     };
     let clips: Vec<ClipPercepts> = angles.iter().zip(0..).map(scene).collect();
-    let (ledger, _) = run(&clips, false);
-    assert!(ledger.turns.values().all(|row| row.voice == Some(id("voice_1"))), "all are heard");
-    let learned: Vec<f32> = ledger.exemplars.values().map(|row| row.embedding.values[0]).collect();
+    let (writer, _) = run(&clips, false);
+    assert!(writer.turns.values().all(|row| row.voice == Some(id("voice_1"))), "all are heard");
+    let learned: Vec<f32> = writer.exemplars.values().map(|row| row.embedding.values[0]).collect();
     assert_eq!(learned.len(), 2, "{learned:?}");
     assert!((learned[0] - 1.0).abs() < 1e-3 && (learned[1] - 0.766).abs() < 1e-3, "{learned:?}");
 }
@@ -39,9 +39,9 @@ fn replies_that_are_only_likely_somebodys_tell_of_a_face_by_how_likely() {
             seen.turns[0].embedding = Some(like_first(0.7, number));
             clips.push(seen);
         }
-        let (ledger, now) = run(&clips, restart);
-        assert_eq!(ledger.turns[&(SessionId(1), TurnId(100))].voice, Some(id("voice_1")));
-        person_of_voice(&ledger, &now, 0) == person_of_face(&ledger, &now, 1, 100)
+        let (writer, now) = run(&clips, restart);
+        assert_eq!(writer.turns[&(SessionId(1), TurnId(100))].voice, Some(id("voice_1")));
+        person_of_voice(&writer, &now, 0) == person_of_face(&writer, &now, 1, 100)
     };
     for restart in [false, true] {
         assert!(!linked(1, restart), "one is not enough");
@@ -64,8 +64,8 @@ fn a_short_turn_of_nobody_in_view_founds_nobody_who_may_be_known() {
             clip.turns[0].embedding = Some(like_first(cosine, 1));
             clip.looked.retain(|_| looked);
         }
-        let (ledger, _) = run(&clips, true);
-        ledger.turns[&(SessionId(1), TurnId(100))].voice
+        let (writer, _) = run(&clips, true);
+        writer.turns[&(SessionId(1), TurnId(100))].voice
     };
     let new = Some(id("voice_2"));
     assert_eq!(voice_of(&[], true, false), None);
@@ -82,12 +82,12 @@ fn short_between(secs: f64, embedding: Embedding, told_apart: bool) -> (Option<E
     if told_apart {
         scene.turns.iter_mut().zip([0, 1, 2]).for_each(|(turn, n)| turn.distinct = Some(n));
     }
-    let mut ledger = TestLedger::default();
+    let mut writer = TestWriter::default();
     let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
-    now.resolve(&scene, &mut ledger);
-    let row = &ledger.turns[&(SessionId(1), TurnId(1))];
+    now.resolve(&scene, &mut writer);
+    let row = &writer.turns[&(SessionId(1), TurnId(1))];
     assert_ne!(row.voice, Some(id("voice_2")), "that is the other one");
-    (row.voice, ledger.exemplars.len())
+    (row.voice, writer.exemplars.len())
 }
 
 #[test]

@@ -4,14 +4,14 @@ use super::*;
 use crate::identify::SharedResolver;
 use crate::identify::matching::late::DECIDE_AFTER_SECS;
 
-fn face_of(ledger: &TestLedger, index: u32, track: u64) -> Option<EntityId> {
+fn face_of(writer: &TestWriter, index: u32, track: u64) -> Option<EntityId> {
     let clip = ClipId { session: SessionId(1), index };
-    ledger.tracks.get(&(clip, TrackId(track))).and_then(|row| row.face)
+    writer.tracks.get(&(clip, TrackId(track))).and_then(|row| row.face)
 }
 
 #[test]
 fn a_track_that_nobody_can_decide_does_not_grow() {
-    let mut ledger = TestLedger::default();
+    let mut writer = TestWriter::default();
     let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
     let mut most = (0, 0);
     for index in 0..100_u32 {
@@ -20,7 +20,7 @@ fn a_track_that_nobody_can_decide_does_not_grow() {
         let mut seen = track(7, (0, from, from + 30.0, 100.0));
         seen.life = Liveness::Unproven; // a poster, or so it seems
         clip.tracks = vec![seen];
-        now.resolve(&clip, &mut ledger);
+        now.resolve(&clip, &mut writer);
         for open in &now.undecided.tracks {
             most = (most.0.max(open.samples.len()), most.1.max(open.clips.len()));
         }
@@ -38,7 +38,7 @@ fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
     let of = |rows: &IdentityRows, undecided: PendingIdentities| {
         Resolver::from_rows(rows, undecided, &settings, faces, voices)
     };
-    let mut ledger = TestLedger::default();
+    let mut writer = TestWriter::default();
     let mut now = of(&IdentityRows::default(), PendingIdentities::default());
     let seen = |index: u32, who: usize, track: u64| {
         let from = 30.0 * f64::from(index);
@@ -47,22 +47,22 @@ fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
         clip
     };
     // Two of them; the second gets a name.
-    now.resolve(&seen(0, 0, 1), &mut ledger);
-    now.resolve(&seen(1, 1, 2), &mut ledger);
-    let named = face_of(&ledger, 1, 2).unwrap();
-    now.override_name(named, "Ava", at(50.0), &mut ledger);
-    let stranger = face_of(&ledger, 0, 1).unwrap();
+    now.resolve(&seen(0, 0, 1), &mut writer);
+    now.resolve(&seen(1, 1, 2), &mut writer);
+    let named = face_of(&writer, 1, 2).unwrap();
+    now.override_name(named, "Ava", at(50.0), &mut writer);
+    let stranger = face_of(&writer, 0, 1).unwrap();
     let days = |days: u32| days * 24 * 120;
-    now.resolve(&seen(days(3), 2, 3), &mut ledger);
+    now.resolve(&seen(days(3), 2, 3), &mut writer);
     assert!(now.cold.contains(stranger) && !now.centres.contains(stranger));
     assert!(now.centres.contains(named), "whoever has a name stays");
     // A guess about an open window does not look there; a clip does.
-    let shared = SharedResolver::new(of(&ledger.rows(), now.undecided().clone()));
-    shared.lock().resolve(&seen(days(3) + 1, 3, 4), &mut ledger);
+    let shared = SharedResolver::new(of(&writer.rows(), now.undecided().clone()));
+    shared.lock().resolve(&seen(days(3) + 1, 3, 4), &mut writer);
     let face = seen(days(4), 0, 5).tracks[0].samples[0].embedding.clone();
     assert_eq!(shared.guesses().faces(&[&face]), [None]);
-    shared.lock().resolve(&seen(days(4), 0, 5), &mut ledger);
-    assert_eq!(face_of(&ledger, days(4), 5), Some(stranger), "under the same id");
+    shared.lock().resolve(&seen(days(4), 0, 5), &mut writer);
+    assert_eq!(face_of(&writer, days(4), 5), Some(stranger), "under the same id");
     let held = shared.lock();
     assert!(held.centres.contains(stranger) && !held.cold.contains(stranger));
     drop(held);
@@ -71,14 +71,14 @@ fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
 
 #[test]
 fn guesses_wait_for_nobody_and_stay_as_they_were() {
-    let mut ledger = TestLedger::default();
+    let mut writer = TestWriter::default();
     let shared =
         SharedResolver::new(resolver(&IdentityRows::default(), PendingIdentities::default()));
     let before = shared.guesses();
     let clip = clip(0, &[(0, 1.0, 20.0, 100.0)], &[(0, 2.0, 8.0)]);
     let (face, voice) = (&clip.tracks[0].samples[0].embedding, clip.turns[0].embedding.as_ref());
     let mut busy = shared.lock();
-    busy.resolve(&clip, &mut ledger);
+    busy.resolve(&clip, &mut writer);
     // While somebody decides, guesses are made from what stood before.
     assert!(shared.try_lock().is_none());
     assert_eq!(shared.guesses().faces(&[face]), [None]);
@@ -116,7 +116,7 @@ fn among_many_a_likely_voice_is_theirs_who_were_surely_there() {
     assert!(asked.accept > voices.accept, "so many that more is asked");
     let cosine = asked.maybe + 0.6 * (asked.accept - asked.maybe);
     let voice_of = |known: u32, heard_before: bool| {
-        let mut ledger = TestLedger::default();
+        let mut writer = TestWriter::default();
         let mut now = of(&IdentityRows::default(), PendingIdentities::default());
         let heard = |index: u32, who: usize| {
             let from = 30.0 * f64::from(index) + 1.0;
@@ -125,27 +125,27 @@ fn among_many_a_likely_voice_is_theirs_who_were_surely_there() {
             clip
         };
         for who in 0..known {
-            now.resolve(&heard(who, who as usize), &mut ledger);
+            now.resolve(&heard(who, who as usize), &mut writer);
         }
         // Half an hour later, by then nobody was there.
         let later = known + 60;
         if heard_before {
-            now.resolve(&heard(later - 2, 0), &mut ledger);
+            now.resolve(&heard(later - 2, 0), &mut writer);
         }
         let mut reply = heard(later, 0);
         reply.turns[0] =
             turn(9_999, (0, 30.0 * f64::from(later) + 1.0, 30.0 * f64::from(later) + 4.0));
         reply.turns[0].embedding = Some(like_first(cosine, 31));
-        now.resolve(&reply, &mut ledger);
-        let open = ledger.turns[&(SessionId(1), TurnId(9_999))].voice;
+        now.resolve(&reply, &mut writer);
+        let open = writer.turns[&(SessionId(1), TurnId(9_999))].voice;
         assert_eq!(open, None, "it stays open for now");
         // What it takes is in the checkpoint.
         let config = bincode::config::standard();
         let blob = bincode::serde::encode_to_vec(now.undecided(), config).unwrap();
         let (undecided, _) = bincode::serde::decode_from_slice(&blob, config).unwrap();
-        let mut now = of(&ledger.rows(), undecided);
-        now.resolve(&heard(later + 1 + (DECIDE_AFTER_SECS / 30.0) as u32, 1), &mut ledger);
-        ledger.turns[&(SessionId(1), TurnId(9_999))].voice
+        let mut now = of(&writer.rows(), undecided);
+        now.resolve(&heard(later + 1 + (DECIDE_AFTER_SECS / 30.0) as u32, 1), &mut writer);
+        writer.turns[&(SessionId(1), TurnId(9_999))].voice
     };
     assert_eq!(voice_of(KNOWN, true), Some(id("voice_1")));
     assert_eq!(voice_of(KNOWN, false), None, "a stranger resembles one of many");

@@ -11,17 +11,17 @@ fn saying(text: &str, mut clip: ClipPercepts) -> ClipPercepts {
 }
 
 /// Ava's photo was shown; then these clips.
-fn with_avas_photo(clips: &[ClipPercepts], restart: bool) -> (TestLedger, Resolver) {
-    let (mut ledger, mut now) = run(&[], false);
-    enrol(&mut now, &mut ledger, (Some(0), None), Enrolled::Named("Ava")).unwrap();
+fn with_avas_photo(clips: &[ClipPercepts], restart: bool) -> (TestWriter, Resolver) {
+    let (mut writer, mut now) = run(&[], false);
+    enrol(&mut now, &mut writer, (Some(0), None), Enrolled::Named("Ava")).unwrap();
     for clip in clips {
-        now.resolve(clip, &mut ledger);
+        now.resolve(clip, &mut writer);
         if restart {
-            now = resolver(&ledger.rows(), now.undecided().clone());
+            now = resolver(&writer.rows(), now.undecided().clone());
         }
     }
-    now.finish(&mut ledger);
-    (ledger, now)
+    now.finish(&mut writer);
+    (writer, now)
 }
 
 /// Ava and somebody else are always seen together; one of them speaks.
@@ -34,25 +34,25 @@ fn one_of_two_speaks(text: &str) -> [ClipPercepts; 2] {
 fn a_name_tells_apart_two_who_are_always_seen_together() {
     for restart in [false, true] {
         let whose = |text: &str| {
-            let (ledger, now) = with_avas_photo(&one_of_two_speaks(text), restart);
-            let voice = person_of_voice(&ledger, &now, 0);
-            let faces = [0, 1].map(|track| person_of_face(&ledger, &now, 0, track) == voice);
-            (faces, ledger)
+            let (writer, now) = with_avas_photo(&one_of_two_speaks(text), restart);
+            let voice = person_of_voice(&writer, &now, 0);
+            let faces = [0, 1].map(|track| person_of_face(&writer, &now, 0, track) == voice);
+            (faces, writer)
         };
         assert_eq!(whose("Hello there.").0, [false, false], "presence alone cannot tell");
-        let (faces, ledger) = whose("Hello, I am Ava.");
+        let (faces, writer) = whose("Hello, I am Ava.");
         assert_eq!(faces, [true, false]);
-        let reasons: Vec<&str> = ledger.merges.values().map(|row| row.reason.as_str()).collect();
+        let reasons: Vec<&str> = writer.merges.values().map(|row| row.reason.as_str()).collect();
         assert!(reasons[0].contains("; they gave the same name"), "{reasons:?}");
         assert!(!reasons[0].contains("Ava"), "names can be erased, reasons stay: {reasons:?}");
         assert_eq!(whose("Hello, I am Zoe.").0, [false, false], "on one occasion nobody is sure");
         let mut again = one_of_two_speaks("Hello, I am Zoe.");
         let seen = [(0, 30.0, 60.0, 100.0), (1, 30.0, 60.0, 400.0)];
         again[1] = clip(1, &seen, &[(0, 31.0, 32.3)]);
-        let (ledger, now) = with_avas_photo(&again, restart);
-        let voice = person_of_voice(&ledger, &now, 0);
-        assert_ne!(person_of_face(&ledger, &now, 0, 0), voice);
-        let other = person_of_face(&ledger, &now, 0, 1);
+        let (writer, now) = with_avas_photo(&again, restart);
+        let voice = person_of_voice(&writer, &now, 0);
+        assert_ne!(person_of_face(&writer, &now, 0, 0), voice);
+        let other = person_of_face(&writer, &now, 0, 1);
         assert_eq!(other, voice, "who is not Ava is the other one");
     }
 }
@@ -67,8 +67,8 @@ fn a_name_alone_is_no_verdict_however_often_it_is_said() {
         clip
     };
     let clips: Vec<ClipPercepts> = (0..5).map(unseen).collect();
-    let (ledger, now) = with_avas_photo(&clips, false);
-    let voice = person_of_voice(&ledger, &now, 0);
+    let (writer, now) = with_avas_photo(&clips, false);
+    let voice = person_of_voice(&writer, &now, 0);
     assert_ne!(voice, id("person_1"));
     assert_eq!(Introductions::of(now.persons()).namesakes(voice), [id("person_1")]);
 }
@@ -76,9 +76,9 @@ fn a_name_alone_is_no_verdict_however_often_it_is_said() {
 #[test]
 fn who_was_there_at_once_is_not_one_for_having_one_name() {
     let at_once = clip(0, &[(0, 0.0, 30.0, 100.0), (1, 0.0, 30.0, 400.0)], &[]);
-    let (ledger, now) = run(&[at_once, clip(1, &[(2, 30.0, 40.0, 100.0)], &[])], false);
-    let [a, b] = [0, 1].map(|track| person_of_face(&ledger, &now, 0, track));
-    let other = person_of_face(&ledger, &now, 1, 100);
+    let (writer, now) = run(&[at_once, clip(1, &[(2, 30.0, 40.0, 100.0)], &[])], false);
+    let [a, b] = [0, 1].map(|track| person_of_face(&writer, &now, 0, track));
+    let other = person_of_face(&writer, &now, 1, 100);
     assert_eq!(now.heeded(Naming::Same, a, b), Naming::Silent);
     assert_eq!(now.heeded(Naming::Different, a, b), Naming::Different);
     assert_eq!(now.heeded(Naming::Same, a, other), Naming::Same);
@@ -86,17 +86,17 @@ fn who_was_there_at_once_is_not_one_for_having_one_name() {
 
 #[test]
 fn the_users_split_holds_against_a_name() {
-    let (mut ledger, mut now) = with_avas_photo(&one_of_two_speaks("I am Ava."), false);
-    assert_eq!(person_of_voice(&ledger, &now, 0), id("person_1"));
-    let voice = ledger.turns[&(SessionId(1), TurnId(0))].voice.unwrap();
-    let alone = now.override_split(&[voice], &mut ledger);
+    let (mut writer, mut now) = with_avas_photo(&one_of_two_speaks("I am Ava."), false);
+    assert_eq!(person_of_voice(&writer, &now, 0), id("person_1"));
+    let voice = writer.turns[&(SessionId(1), TurnId(0))].voice.unwrap();
+    let alone = now.override_split(&[voice], &mut writer);
     for index in 2..4 {
         let start = 30.0 * f64::from(index);
         let alike =
             clip(index, &[(0, start, start + 9.0, 100.0)], &[(0, start + 1.0, start + 8.0)]);
-        now.resolve(&saying("I am Ava.", alike), &mut ledger);
+        now.resolve(&saying("I am Ava.", alike), &mut writer);
     }
-    assert_eq!(vec![person_of_voice(&ledger, &now, 0)], alone);
+    assert_eq!(vec![person_of_voice(&writer, &now, 0)], alone);
     assert_ne!(alone, [id("person_1")]);
 }
 
@@ -135,12 +135,12 @@ fn merged(similarity: f32, names: [&str; 2], apart_secs: f64) -> Option<Merge> {
     let (support_secs, against_secs) = (0.0, apart_secs);
     let presence = None;
     rows.pairs.push(PairEvidence { face: one, voice: other, support_secs, against_secs, presence });
-    let mut ledger = TestLedger::default();
+    let mut writer = TestWriter::default();
     // (Something is new of one of them: a start by itself compares nobody.)
     let undecided =
         PendingIdentities { touched: BTreeSet::from([other]), ..PendingIdentities::default() };
-    resolver(&rows, undecided).finish(&mut ledger);
-    ledger.merges.remove(&other)
+    resolver(&rows, undecided).finish(&mut writer);
+    writer.merges.remove(&other)
 }
 
 #[test]
@@ -173,8 +173,8 @@ fn talk(first: &str, second: &str) -> ClipPercepts {
 }
 
 fn names_after(clips: &[ClipPercepts]) -> Vec<String> {
-    let (ledger, _) = run(clips, false);
-    ledger.names.iter().map(|row| row.name.clone()).collect()
+    let (writer, _) = run(clips, false);
+    writer.names.iter().map(|row| row.name.clone()).collect()
 }
 
 #[test]
@@ -186,11 +186,11 @@ fn whoever_is_asked_for_a_name_gives_it_in_reply() {
 
 #[test]
 fn who_stands_beside_the_speaker_is_introduced() {
-    let (ledger, now) = run(&[talk("Hello, this is my brother Tadhg.", "How do you do.")], false);
-    let row = ledger.names.first().unwrap();
-    assert_eq!((row.name.as_str(), ledger.names.len()), ("Tadhg", 1));
+    let (writer, now) = run(&[talk("Hello, this is my brother Tadhg.", "How do you do.")], false);
+    let row = writer.names.first().unwrap();
+    assert_eq!((row.name.as_str(), writer.names.len()), ("Tadhg", 1));
     let heard = Introductions::of(now.persons());
-    assert!(ledger.names.iter().all(|row| now.persons().name(row.entity).is_some()));
+    assert!(writer.names.iter().all(|row| now.persons().name(row.entity).is_some()));
     let speaker = now.persons().speaker(row).unwrap();
     assert_ne!(now.persons().person_of(speaker), Some(row.entity));
     assert!(!heard.speaks(speaker), "it is no word of the speaker about himself");
@@ -198,9 +198,9 @@ fn who_stands_beside_the_speaker_is_introduced() {
 
 #[test]
 fn who_was_told_of_is_met_in_another_spelling() {
-    let (mut ledger, mut now) = run(&[], false);
-    let told = now.tell_of("Siobh\u{e1}n", at(0.0), &mut ledger);
-    now.resolve(&saying("Hello, I'm Shivon.", clip(0, &[], &[(0, 1.0, 9.0)])), &mut ledger);
+    let (mut writer, mut now) = run(&[], false);
+    let told = now.tell_of("Siobh\u{e1}n", at(0.0), &mut writer);
+    now.resolve(&saying("Hello, I'm Shivon.", clip(0, &[], &[(0, 1.0, 9.0)])), &mut writer);
     let name = now.persons().name(now.persons().resolve(told)).map(|(name, _)| name.to_owned());
     assert_eq!(name.as_deref(), Some("Siobh\u{e1}n"), "as it was told");
     assert!(!now.persons().all_parts(now.persons().resolve(told)).is_empty(), "and met");

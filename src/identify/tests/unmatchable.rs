@@ -30,51 +30,51 @@ fn anew(mut clip: ClipPercepts, kind: EntityKind) -> ClipPercepts {
 }
 
 /// The start after the model for that kind was changed.
-fn changed(ledger: &mut TestLedger, kind: EntityKind) -> Resolver {
+fn changed(writer: &mut TestWriter, kind: EntityKind) -> Resolver {
     let parts: BTreeSet<EntityId> =
-        ledger.memberships.keys().copied().filter(|part| part.kind == kind).collect();
-    let pairs = ledger.rows().pairs;
+        writer.memberships.keys().copied().filter(|part| part.kind == kind).collect();
+    let pairs = writer.rows().pairs;
     for row in restated(kind, &parts, &parts, &pairs) {
-        ledger.pair(row);
+        writer.pair(row);
     }
-    resolver(&ledger.rows(), PendingIdentities::default())
+    resolver(&writer.rows(), PendingIdentities::default())
 }
 
 #[test]
 fn people_are_found_again_by_the_half_that_is_still_known() {
     for kind in [EntityKind::Face, EntityKind::Voice] {
         let [once, restarted] = [false, true].map(|restart| {
-            let (mut ledger, mut now) = run(&[two_who_speak(0), two_who_speak(1)], false);
-            let known = persons(&ledger, &now);
+            let (mut writer, mut now) = run(&[two_who_speak(0), two_who_speak(1)], false);
+            let known = persons(&writer, &now);
             assert_eq!(known.len(), 2);
             let (ava, ben) =
-                (person_of_face(&ledger, &now, 0, 0), person_of_face(&ledger, &now, 0, 1));
-            now.override_name(ava, "Ava", at(60.0), &mut ledger);
+                (person_of_face(&writer, &now, 0, 0), person_of_face(&writer, &now, 0, 1));
+            now.override_name(ava, "Ava", at(60.0), &mut writer);
             let before = now.persons().all_parts(ava);
-            let mut now = changed(&mut ledger, kind);
+            let mut now = changed(&mut writer, kind);
             for index in 2..5 {
-                now.resolve(&anew(two_who_speak(index), kind), &mut ledger);
+                now.resolve(&anew(two_who_speak(index), kind), &mut writer);
                 if restart {
-                    now = resolver(&ledger.rows(), now.undecided().clone());
+                    now = resolver(&writer.rows(), now.undecided().clone());
                 }
                 let base = u64::from(index) * 100;
                 for (number, who) in [(base, ava), (base + 1, ben)] {
                     let [face, voice] = [
-                        person_of_face(&ledger, &now, index, number),
-                        person_of_voice(&ledger, &now, number),
+                        person_of_face(&writer, &now, index, number),
+                        person_of_voice(&writer, &now, number),
                     ];
                     let known = if kind == EntityKind::Face { voice } else { face };
                     assert_eq!(known, who, "{kind:?}");
                     assert_eq!(face == voice, index > 2, "{kind:?}: on the second occasion");
                 }
             }
-            now.finish(&mut ledger);
-            assert_eq!(persons(&ledger, &now), known, "nobody new");
+            now.finish(&mut writer);
+            assert_eq!(persons(&writer, &now), known, "nobody new");
             assert_eq!(now.persons().name(ava), Some(("Ava", NameSource::Told)));
             let after = now.persons().all_parts(ava);
             assert_eq!(after.len(), before.len() + 1, "{after:?}");
             assert!(before.iter().all(|part| after.contains(part)), "{after:?}");
-            ledger
+            writer
         });
         assert_eq!(once, restarted, "a restart changes nothing");
     }
@@ -82,9 +82,9 @@ fn people_are_found_again_by_the_half_that_is_still_known() {
 
 #[test]
 fn of_what_was_heard_before_the_change_nothing_is_held_against_a_new_face() {
-    let (mut ledger, _) = run(&[two_who_speak(0), two_who_speak(1)], false);
-    let mut now = changed(&mut ledger, EntityKind::Face);
-    now.resolve(&anew(two_who_speak(2), EntityKind::Face), &mut ledger);
+    let (mut writer, _) = run(&[two_who_speak(0), two_who_speak(1)], false);
+    let mut now = changed(&mut writer, EntityKind::Face);
+    now.resolve(&anew(two_who_speak(2), EntityKind::Face), &mut writer);
     let (old, new, voice) = (id("face_1"), id("face_3"), id("voice_1"));
     let away = |face| now.evidence().between(&[face], &[voice]).against_secs;
     assert!(away(new) < 1e-9, "{}", away(new));
@@ -93,25 +93,25 @@ fn of_what_was_heard_before_the_change_nothing_is_held_against_a_new_face() {
 
 #[test]
 fn a_face_that_joined_by_mistake_leaves_and_takes_neither_voice_nor_name() {
-    let (mut ledger, mut before) = run(&[two_who_speak(0), two_who_speak(1)], false);
-    let ava = person_of_face(&ledger, &before, 0, 0);
-    before.override_name(ava, "Ava", at(60.0), &mut ledger);
-    let mut now = changed(&mut ledger, EntityKind::Face);
+    let (mut writer, mut before) = run(&[two_who_speak(0), two_who_speak(1)], false);
+    let ava = person_of_face(&writer, &before, 0, 0);
+    before.override_name(ava, "Ava", at(60.0), &mut writer);
+    let mut now = changed(&mut writer, EntityKind::Face);
     // somebody else is in view while her voice is heard, twice
     for index in 2..4 {
         let start = 30.0 * f64::from(index);
         let seen = (6, start, start + 10.0, 100.0);
         let beside = clip(index, &[seen], &[(0, start + 1.0, start + 5.0)]);
-        now.resolve(&anew(beside, EntityKind::Face), &mut ledger);
+        now.resolve(&anew(beside, EntityKind::Face), &mut writer);
     }
-    assert_eq!(person_of_face(&ledger, &now, 2, 200), ava);
+    assert_eq!(person_of_face(&writer, &now, 2, 200), ava);
     // then she is heard for long, and that face is not there
     for index in 4..6 {
         let start = 30.0 * f64::from(index);
-        now.resolve(&clip(index, &[], &[(0, start + 1.0, start + 25.0)]), &mut ledger);
+        now.resolve(&clip(index, &[], &[(0, start + 1.0, start + 25.0)]), &mut writer);
     }
-    assert_ne!(person_of_face(&ledger, &now, 2, 200), ava);
-    assert_eq!(person_of_voice(&ledger, &now, 500), ava);
+    assert_ne!(person_of_face(&writer, &now, 2, 200), ava);
+    assert_eq!(person_of_voice(&writer, &now, 500), ava);
     assert_eq!(now.persons().name(ava), Some(("Ava", NameSource::Told)));
     assert_eq!(now.persons().parts(ava, EntityKind::Face), [id("face_1")]);
 }

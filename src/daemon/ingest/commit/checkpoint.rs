@@ -1,4 +1,4 @@
-//! The streaming state at a border: with it a killed replay goes on into the same memory.
+//! The streaming state at a boundary: with it a killed replay goes on into the same memory.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ pub(in crate::daemon::ingest) struct Checkpoint {
     /// The clip that was committed with it.
     pub(in crate::daemon::ingest) index: u32,
     /// Its end: pictures and poses before this are done with.
-    pub(in crate::daemon::ingest) border: Timestamp,
+    pub(in crate::daemon::ingest) boundary: Timestamp,
     pub(in crate::daemon::ingest) selector: FrameSelector,
     pub(in crate::daemon::ingest) cameras: Vec<(SourceId, CameraState)>,
     pub(in crate::daemon::ingest) microphones: Vec<(SourceId, MicrophoneState)>,
@@ -54,7 +54,7 @@ pub(in crate::daemon::ingest) struct Checkpoint {
     pub(in crate::daemon::ingest) undecided: PendingIdentities,
 }
 
-/// Numbers of tracks and turns in the session, and what of a turn lies beyond the border.
+/// Numbers of tracks and turns in the session, and what of a turn lies beyond the boundary.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(in crate::daemon::ingest) struct PerceptIds {
     pub(in crate::daemon::ingest) next_track: u64,
@@ -63,9 +63,9 @@ pub(in crate::daemon::ingest) struct PerceptIds {
     pub(in crate::daemon::ingest) tracks: BTreeMap<(usize, TrackId), TrackId>,
     /// The same of object tracks: their ids come out of the same count.
     pub(in crate::daemon::ingest) objects: BTreeMap<(usize, TrackId), TrackId>,
-    /// Per microphone: turns that began before the border and end after it.
+    /// Per microphone: turns that began before the boundary and end after it.
     pub(in crate::daemon::ingest) carried: Vec<Vec<SpeechTurn>>,
-    /// Turns that ended just before the border, where there are more microphones that may hear their end after it.
+    /// Turns that ended just before the boundary, where there are more microphones that may hear their end after it.
     pub(in crate::daemon::ingest) recent_turns: Vec<SpeechTurn>,
 }
 
@@ -121,7 +121,7 @@ impl Checkpoint {
         Some(Self {
             clock,
             index,
-            border: point.watermark,
+            boundary: point.watermark,
             selector: FrameSelector::new(session.start, analyse_fps),
             cameras: Vec::new(),
             microphones: Vec::new(),

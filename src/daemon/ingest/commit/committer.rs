@@ -112,16 +112,16 @@ impl Committer {
         let mut attempts = Attempts::new("seal");
         while let Some(part) = self.next_part(parts)? {
             match part {
-                Contribution::Dispatch(border, part) => {
-                    let slot = slots.entry(border).or_default();
+                Contribution::Dispatch(boundary, part) => {
+                    let slot = slots.entry(boundary).or_default();
                     slot.dispatch = Some(part);
                     slot.since = Some(Instant::now());
                 }
-                Contribution::Camera(index, border, part) => {
-                    slots.entry(border).or_default().cameras.insert(index, part);
+                Contribution::Camera(index, boundary, part) => {
+                    slots.entry(boundary).or_default().cameras.insert(index, part);
                 }
-                Contribution::Microphone(index, border, part) => {
-                    slots.entry(border).or_default().microphones.insert(index, part);
+                Contribution::Microphone(index, boundary, part) => {
+                    slots.entry(boundary).or_default().microphones.insert(index, part);
                 }
                 Contribution::Ended(ended) => self.said.expect(*ended),
             }
@@ -132,18 +132,18 @@ impl Committer {
                 if !complete {
                     break;
                 }
-                let (border, slot) = first.remove_entry();
-                match attempts.attempt(|| self.seal(border, slot)) {
+                let (boundary, slot) = first.remove_entry();
+                match attempts.attempt(|| self.seal(boundary, slot)) {
                     Ok(Some(sealed)) => {
                         if !sealed? {
                             tracing::info!(
-                                clip = border.index,
+                                clip = boundary.index,
                                 "Stopped before this clip was heard to its end: the replay goes on from it."
                             );
                             return Ok(Committed { clips: self.clips, left: true });
                         }
                     }
-                    Ok(None) => self.give_up(border),
+                    Ok(None) => self.give_up(boundary),
                     Err(_) => return Err(IngestError::Panic("sealing")),
                 }
             }
@@ -152,18 +152,18 @@ impl Committer {
     }
 
     /// After a panic in the middle of a clip: nothing of it is kept, and the next one is sealed as if it had not been.
-    fn give_up(&mut self, border: ClipBoundary) {
+    fn give_up(&mut self, boundary: ClipBoundary) {
         let mut resolver = self.settings.resolver.lock();
         self.settings.unlearn(&mut resolver);
         drop(resolver);
         if let Some(mouths) = &self.mouths {
-            mouths.take(border.index);
+            mouths.take(boundary.index);
         }
-        self.losses.add(Cause::Fault, &format!("clip {}", border.index));
+        self.losses.add(Cause::Fault, &format!("clip {}", boundary.index));
         self.settings.gauges.restarted("seal");
         self.settings.gauges.sealed();
-        self.said.sealed(border.end);
-        self.present.sealed(border.end);
+        self.said.sealed(boundary.end);
+        self.present.sealed(boundary.end);
     }
 
     /// The next part; late words are committed while none comes. None: every stage is gone.
@@ -257,7 +257,7 @@ impl Committer {
     }
 
     /// Commits a clip; false when a daemon that stops has no time left for it.
-    fn seal(&mut self, border: ClipBoundary, slot: PendingClip) -> Result<bool, IngestError> {
+    fn seal(&mut self, boundary: ClipBoundary, slot: PendingClip) -> Result<bool, IngestError> {
         let PendingClip { dispatch, mut cameras, microphones, since } = slot;
         let mut dispatch = *dispatch.unwrap_or_default();
         self.settings.failpoints.pass("seal");
@@ -265,15 +265,15 @@ impl Committer {
         if self.is_out_of_time() {
             return Ok(false);
         }
-        let Some(heard) = self.turns(border, &microphones, told) else { return Ok(false) };
+        let Some(heard) = self.turns(boundary, &microphones, told) else { return Ok(false) };
         let sounds = self.sounds(&microphones);
         let still = !cameras.is_empty() && cameras.values().all(|camera| camera.still);
         self.patience.room(self.settings.memory.dir());
-        self.keep_up(border.start)?;
+        self.keep_up(boundary.start)?;
         // Whoever writes takes the resolver first, then the right to write.
         let shared = Arc::clone(&self.settings.resolver);
         let mut resolver = shared.lock();
-        let mut draft = self.settings.memory.begin(border.end);
+        let mut draft = self.settings.memory.begin(boundary.end);
         let session = *self.session.get_or_insert_with(|| {
             draft.new_session(
                 dispatch.t0,
@@ -281,8 +281,8 @@ impl Committer {
                 self.recording.clone(),
             )
         });
-        let clip = ClipId { session, index: border.index };
-        let (mut percepts, late) = self.percepts(clip, border, &dispatch, &mut cameras, heard);
+        let clip = ClipId { session, index: boundary.index };
+        let (mut percepts, late) = self.percepts(clip, boundary, &dispatch, &mut cameras, heard);
         percepts.sounds = sounds;
         let reserved = self.said.reserved(&percepts.turns);
 
@@ -290,17 +290,17 @@ impl Committer {
         let stages = Arc::clone(&self.settings.perceivers.stages);
         let identified = stages.time(Stage::Identify, || {
             let mut identified = resolver.resolve(&percepts, &mut draft);
-            if border.last {
+            if boundary.last {
                 identified.append(resolver.finish(&mut draft));
             }
             identified
         });
         if self.recording.is_none()
-            && !border.last
+            && !boundary.last
             && draft.is_empty()
             && self.quiet.takes(&percepts, still)
         {
-            self.sealed(border);
+            self.sealed(boundary);
             return Ok(true);
         }
         keep_clip(&percepts, &before, &mut draft);
@@ -315,8 +315,8 @@ impl Committer {
         };
         let memories =
             stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
-        self.checkpoint(&mut draft, clip, border, dispatch, cameras, microphones, &resolver)?;
-        if border.last && self.recording.is_some() {
+        self.checkpoint(&mut draft, clip, boundary, dispatch, cameras, microphones, &resolver)?;
+        if boundary.last && self.recording.is_some() {
             draft.finish_session(session)?;
         }
         self.spool(&percepts, &identified, resolver.persons(), !late.is_empty());
@@ -338,7 +338,7 @@ impl Committer {
         }
         self.clips += 1;
         self.quiet.written(&percepts);
-        self.sealed(border);
+        self.sealed(boundary);
         let report = ClipReport {
             clip,
             start: percepts.span.start,
@@ -359,12 +359,12 @@ impl Committer {
         Ok(true)
     }
 
-    /// Nothing before the border is waited for any more.
-    fn sealed(&mut self, border: ClipBoundary) {
-        self.recorded = border.end;
+    /// Nothing before the boundary is waited for any more.
+    fn sealed(&mut self, boundary: ClipBoundary) {
+        self.recorded = boundary.end;
         self.settings.gauges.sealed();
-        self.said.sealed(border.end);
-        self.present.sealed(border.end);
+        self.said.sealed(boundary.end);
+        self.present.sealed(boundary.end);
     }
 
     /// What is due of upkeep, before a clip: a replay waits for it, so that it comes at the same place every time.
@@ -404,7 +404,7 @@ impl Committer {
         &self,
         draft: &mut Draft,
         clip: ClipId,
-        border: ClipBoundary,
+        boundary: ClipBoundary,
         dispatch: DispatchContribution,
         cameras: BTreeMap<usize, Box<CameraContribution>>,
         microphones: BTreeMap<usize, Box<MicrophoneContribution>>,
@@ -418,8 +418,8 @@ impl Committer {
         };
         let checkpoint = Checkpoint {
             clock,
-            index: border.index,
-            border: border.end,
+            index: boundary.index,
+            boundary: boundary.end,
             selector,
             cameras: cameras
                 .into_iter()

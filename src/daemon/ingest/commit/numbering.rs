@@ -23,7 +23,7 @@ impl Committer {
     pub(super) fn percepts(
         &mut self,
         clip: ClipId,
-        border: ClipBoundary,
+        boundary: ClipBoundary,
         dispatch: &DispatchContribution,
         cameras: &mut BTreeMap<usize, Box<CameraContribution>>,
         mut heard: Vec<Heard>,
@@ -65,10 +65,10 @@ impl Committer {
             late.extend(words.map(|words| (turn.clone(), words)));
             turns.push(turn);
         }
-        let mouths = self.mouths(border.index, &turns);
+        let mouths = self.mouths(boundary.index, &turns);
         let percepts = ClipPercepts {
             clip,
-            span: Span::new(border.start, border.end),
+            span: Span::new(boundary.start, boundary.end),
             tracks,
             objects,
             turns,

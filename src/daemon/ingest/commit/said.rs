@@ -128,10 +128,10 @@ impl Said {
     }
 
     /// The clip that ends there is sealed: what it has no turn for is gone.
-    pub(in crate::daemon::ingest) fn sealed(&mut self, border: Timestamp) {
-        self.awaited.retain(|(_, span), _| span.end > border);
-        self.known.retain(|(_, span), _| span.end > border);
-        self.ids.retain(|(_, span), _| span.end > border);
+    pub(in crate::daemon::ingest) fn sealed(&mut self, boundary: Timestamp) {
+        self.awaited.retain(|(_, span), _| span.end > boundary);
+        self.known.retain(|(_, span), _| span.end > boundary);
+        self.ids.retain(|(_, span), _| span.end > boundary);
     }
 }
 

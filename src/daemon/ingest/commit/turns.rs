@@ -41,7 +41,7 @@ impl Committer {
     /// time left to wait for the words.
     pub(super) fn turns(
         &mut self,
-        border: ClipBoundary,
+        boundary: ClipBoundary,
         parts: &BTreeMap<usize, Box<MicrophoneContribution>>,
         told: Vec<ToldWords>,
     ) -> Option<Vec<Heard>> {
@@ -53,7 +53,9 @@ impl Committer {
                 match take(&found.result) {
                     Ok(of) => {
                         if !found.shown && self.stopping.is_some() {
-                            self.show_crossing(of.iter().filter(|turn| turn.span.end > border.end));
+                            self.show_crossing(
+                                of.iter().filter(|turn| turn.span.end > boundary.end),
+                            );
                         }
                         turns.extend(of);
                     }
@@ -65,13 +67,13 @@ impl Committer {
             }
             turns.sort_by_key(|turn| turn.span.start);
             let (now, later): (Vec<_>, Vec<_>) =
-                turns.into_iter().partition(|turn| border.last || turn.span.end <= border.end);
+                turns.into_iter().partition(|turn| boundary.last || turn.span.end <= boundary.end);
             self.ids.carried[*index] = later;
             ended.extend(self.heard_again(*index, now));
         }
         let mut ended = deduplicate_microphones(ended, &self.ids.recent_turns);
         if self.microphones.len() > 1 {
-            self.ids.recent_turns = recent_turns(&ended, border.end);
+            self.ids.recent_turns = recent_turns(&ended, boundary.end);
         }
         self.take_own(&mut ended);
         give_words(&mut ended, told);

@@ -1,4 +1,4 @@
-//! The dispatcher: items in event time order to their stages, borders to all of them.
+//! The dispatcher: items in event time order to their stages, boundaries to all of them.
 
 use std::collections::BTreeMap;
 
@@ -143,7 +143,7 @@ impl Dispatcher {
         if !self.pace.wait(at, counts) {
             return Ok(false);
         }
-        self.borders_until(at)?;
+        self.boundaries_until(at)?;
         let Some(progress) = &mut self.progress else { return Ok(true) };
         match item {
             Item::Frame(frame) => {
@@ -217,9 +217,9 @@ impl Dispatcher {
         }
     }
 
-    /// Announces every border up to `at`. Of a long time without anything only the first clips are sealed: they end what
+    /// Announces every boundary up to `at`. Of a long time without anything only the first clips are sealed: they end what
     /// was open, and then nobody is waited for.
-    pub(in crate::daemon::ingest) fn borders_until(
+    pub(in crate::daemon::ingest) fn boundaries_until(
         &mut self,
         at: Timestamp,
     ) -> Result<(), StagesGone> {
@@ -234,42 +234,42 @@ impl Dispatcher {
                 break;
             }
             let (index, start, end) = (progress.index, span.start, span.end);
-            self.border(ClipBoundary { index, start, end, last: false })?;
+            self.boundary(ClipBoundary { index, start, end, last: false })?;
         }
         Ok(())
     }
 
-    /// Announces the session's last border, right after its last media.
+    /// Announces the session's last boundary, right after its last media.
     pub(in crate::daemon::ingest) fn finish(&mut self) -> Result<(), StagesGone> {
         let Some(progress) = &self.progress else { return Ok(()) };
         let (latest, span) = (progress.latest, progress.clock.span(progress.index));
-        // Sound of the last block may reach over the border before it.
-        self.borders_until(Timestamp::from_nanos(latest.as_nanos().saturating_sub(1)))?;
+        // Sound of the last block may reach over the boundary before it.
+        self.boundaries_until(Timestamp::from_nanos(latest.as_nanos().saturating_sub(1)))?;
         let Some(progress) = &self.progress else { return Ok(()) };
         let last = progress.clock.span(progress.index);
         let end = latest.clamp(span.start, last.end).max(last.start);
-        self.border(ClipBoundary { index: progress.index, start: last.start, end, last: true })
+        self.boundary(ClipBoundary { index: progress.index, start: last.start, end, last: true })
     }
 
-    fn border(&mut self, border: ClipBoundary) -> Result<(), StagesGone> {
+    fn boundary(&mut self, boundary: ClipBoundary) -> Result<(), StagesGone> {
         let Some(progress) = &mut self.progress else { return Ok(()) };
-        progress.index = border.index + 1;
+        progress.index = boundary.index + 1;
         // A resumed session will not have them either.
         self.between.clear();
         self.gauges.border();
         let mut part = std::mem::take(&mut progress.part);
-        part.poses.extend(self.inbox.poses_before(border.end));
+        part.poses.extend(self.inbox.poses_before(boundary.end));
         part.selector = Some(progress.selector.clone());
         part.t0 = progress.clock.t0();
         part.clock = Some(progress.clock);
         for way in self.cameras.values_mut() {
             way.backlog = 0;
-            way.send(camera::Step::ClipBoundary(border))?;
+            way.send(camera::Step::Boundary(boundary))?;
         }
         for way in self.microphones.values() {
-            way.send(microphone::Step::ClipBoundary(border))?;
+            way.send(microphone::Step::Boundary(boundary))?;
         }
-        self.parts.send(Contribution::Dispatch(border, Box::new(part))).map_err(|_| StagesGone)
+        self.parts.send(Contribution::Dispatch(boundary, Box::new(part))).map_err(|_| StagesGone)
     }
 }
 

@@ -193,14 +193,14 @@ impl Inbox {
         false
     }
 
-    /// Takes the poses before `border`, in time order.
-    pub(in crate::daemon::ingest) fn poses_before(&self, border: Timestamp) -> Vec<Pose> {
+    /// Takes the poses before `boundary`, in time order.
+    pub(in crate::daemon::ingest) fn poses_before(&self, boundary: Timestamp) -> Vec<Pose> {
         let mut kept = self.lock();
         if kept.poses.is_empty() {
             return Vec::new();
         }
         let (mut taken, left): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut kept.poses).into_iter().partition(|pose| pose.stamp < border);
+            std::mem::take(&mut kept.poses).into_iter().partition(|pose| pose.stamp < boundary);
         kept.poses = left.into();
         taken.sort_by_key(|pose| pose.stamp);
         taken

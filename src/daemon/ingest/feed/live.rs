@@ -184,7 +184,7 @@ fn feed(
             }
         }
         // Borders come with the watermark, so a silent camera seals its clips, too.
-        if let Err(StagesGone) = dispatcher.borders_until(sources.watermark()) {
+        if let Err(StagesGone) = dispatcher.boundaries_until(sources.watermark()) {
             return Why::Fault;
         }
         if told.elapsed() >= HEALTH_EVERY {

@@ -125,7 +125,7 @@ fn run(
     }
     let undecided = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.undecided.clone());
     settings.restore(&mut settings.resolver.lock(), undecided.unwrap_or_default());
-    let from = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.border);
+    let from = session.resume.as_ref().map(|(_, checkpoint)| checkpoint.boundary);
     let span = recording
         .duration_secs()
         .map(|secs| Span::new(recording.start(), recording.start().plus_secs(secs)));
@@ -396,7 +396,7 @@ impl States {
                 session: None,
             });
         };
-        // Erasing leaves a checkpoint without states: every source begins anew at the border.
+        // Erasing leaves a checkpoint without states: every source begins anew at the boundary.
         let erased = checkpoint.cameras.is_empty() && checkpoint.microphones.is_empty();
         let mut cameras_then: BTreeMap<SourceId, CameraState> =
             checkpoint.cameras.into_iter().collect();
@@ -415,9 +415,9 @@ impl States {
             clock: checkpoint.clock,
             selector: checkpoint.selector,
             index: checkpoint.index + 1,
-            done_before: checkpoint.border,
+            done_before: checkpoint.boundary,
             part: DispatchContribution::default(),
-            latest: checkpoint.border,
+            latest: checkpoint.boundary,
         };
         Ok(Self {
             cameras: restored,

@@ -1,5 +1,5 @@
 //! One camera's stage: has frames analysed and takes them in order, follows faces and things, hands over a part at each
-//! border.
+//! boundary.
 //!
 //! Some frames are in work at a time. A frame whose analysis hangs is given up at its deadline, and only this camera's frames
 //! wait for that.
@@ -36,15 +36,15 @@ use crate::time::Timestamp;
 pub(in crate::daemon::ingest) enum Step {
     /// A frame that is to be analysed; and, where mouths are scored, all frames since the one before it, itself included.
     Frame(Box<Frame>, Vec<Frame>),
-    /// Every frame before the border has been handed in.
-    ClipBoundary(ClipBoundary),
+    /// Every frame before the boundary has been handed in.
+    Boundary(ClipBoundary),
 }
 
 pub(in crate::daemon::ingest) struct CameraStage {
     pub(in crate::daemon::ingest) index: usize,
     pub(in crate::daemon::ingest) source: SourceId,
     pub(in crate::daemon::ingest) state: CameraState,
-    /// As it was at the last border.
+    /// As it was at the last boundary.
     pub(in crate::daemon::ingest) sealed: CameraState,
     /// In which frames faces and things are looked for.
     pub(in crate::daemon::ingest) schedule: DetectionSchedule,
@@ -78,7 +78,7 @@ impl CameraStage {
         while let Some(step) = self.next(steps, &mut work) {
             let done = match step {
                 Step::Frame(frame, frames) => self.submit(*frame, frames, &mut work),
-                Step::ClipBoundary(border) => self.border(border, parts, &mut work),
+                Step::Boundary(boundary) => self.boundary(boundary, parts, &mut work),
             };
             if done.is_err() {
                 return;
@@ -161,10 +161,10 @@ impl CameraStage {
         Ok(())
     }
 
-    /// Everything before the border is taken in, and the clip's part handed over.
-    fn border(
+    /// Everything before the boundary is taken in, and the clip's part handed over.
+    fn boundary(
         &mut self,
-        border: ClipBoundary,
+        boundary: ClipBoundary,
         parts: &Sender<Contribution>,
         work: &mut Work,
     ) -> Result<(), StaysDown> {
@@ -172,7 +172,7 @@ impl CameraStage {
             self.take_first(work)?;
         }
         let gathered = std::mem::take(&mut work.part);
-        let camera = match work.attempts.attempt(|| self.seal(border, gathered))? {
+        let camera = match work.attempts.attempt(|| self.seal(boundary, gathered))? {
             Some(camera) => camera,
             None => {
                 self.begin_anew();
@@ -180,16 +180,16 @@ impl CameraStage {
             }
         };
         self.sealed = camera.state.clone();
-        // What the frames before the border showed is cut; the next one belongs to the next clip.
+        // What the frames before the boundary showed is cut; the next one belongs to the next clip.
         if let Some(mouths) = &self.mouths {
-            mouths.seen(self.index, border.end, Vec::new());
+            mouths.seen(self.index, boundary.end, Vec::new());
         }
         parts
-            .send(Contribution::Camera(self.index, border, Box::new(camera)))
+            .send(Contribution::Camera(self.index, boundary, Box::new(camera)))
             .map_err(|_| StaysDown)
     }
 
-    /// After a panic, which may have left any state: what was followed since the last border is lost.
+    /// After a panic, which may have left any state: what was followed since the last boundary is lost.
     fn begin_anew(&mut self) {
         let reports = std::mem::take(&mut self.state.reports);
         self.state = CameraState { reports, ..self.sealed.clone() };
@@ -198,8 +198,8 @@ impl CameraStage {
     }
 
     /// The clip's part.
-    fn seal(&mut self, border: ClipBoundary, gathered: Gathered) -> CameraContribution {
-        let percepts = self.state.pictures.at_boundary(border.end);
+    fn seal(&mut self, boundary: ClipBoundary, gathered: Gathered) -> CameraContribution {
+        let percepts = self.state.pictures.at_boundary(boundary.end);
         CameraContribution {
             key_frames: choose_key_frames(gathered.frames, &percepts.faces, self.key_frames),
             percepts,

@@ -1,7 +1,7 @@
-//! One microphone's stage: finds turns in its sound and hands over a part once a border is settled.
+//! One microphone's stage: finds turns in its sound and hands over a part once a boundary is settled.
 //!
-//! A turn is known only some time after it ended, so this stage runs past a border before it can say
-//! which turns ended before it. What it read beyond the border is part of the checkpoint.
+//! A turn is known only some time after it ended, so this stage runs past a boundary before it can say
+//! which turns ended before it. What it read beyond the boundary is part of the checkpoint.
 
 use std::collections::VecDeque;
 use std::thread::{self, JoinHandle};
@@ -34,18 +34,18 @@ use crate::time::Timestamp;
 pub(in crate::daemon::ingest) enum Step {
     /// Sound.
     Block(Block),
-    /// Every block that starts before the border has been handed in.
-    ClipBoundary(ClipBoundary),
+    /// Every block that starts before the boundary has been handed in.
+    Boundary(ClipBoundary),
 }
 
-/// Sound that stays away for longer than this before a border means that none is coming, seconds.
+/// Sound that stays away for longer than this before a boundary means that none is coming, seconds.
 const SILENT_SOURCE_SECS: f64 = 0.5;
 
 pub(in crate::daemon::ingest) struct MicrophoneStage {
     pub(in crate::daemon::ingest) index: usize,
     pub(in crate::daemon::ingest) source: SourceId,
     pub(in crate::daemon::ingest) finder: TurnSegmenter,
-    /// Turns of a resumed session that were found beyond its last border.
+    /// Turns of a resumed session that were found beyond its last boundary.
     pub(in crate::daemon::ingest) ahead: Vec<RawTurn>,
     pub(in crate::daemon::ingest) consumed: Timestamp,
     pub(in crate::daemon::ingest) jobs: JobQueue,
@@ -96,7 +96,7 @@ impl MicrophoneStage {
     fn run(mut self, steps: &Receiver<Step>, parts: &Sender<Contribution>) {
         let mut underway: VecDeque<Underway> =
             std::mem::take(&mut self.ahead).into_iter().map(|raw| self.submit(raw)).collect();
-        let mut borders: VecDeque<ClipBoundary> = VecDeque::new();
+        let mut boundaries: VecDeque<ClipBoundary> = VecDeque::new();
         let (mut attempts, mut left_out) = (Attempts::new("microphone"), RateLimitedLog::default());
         while let Ok(step) = steps.recv() {
             let (sound, flushed) = match step {
@@ -104,10 +104,10 @@ impl MicrophoneStage {
                     self.consumed = block.end();
                     (Some(block), false)
                 }
-                Step::ClipBoundary(border) => {
-                    let silent = border.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
-                    borders.push_back(border);
-                    (None, border.last || silent)
+                Step::Boundary(boundary) => {
+                    let silent = boundary.end.secs_since(self.consumed) > SILENT_SOURCE_SECS;
+                    boundaries.push_back(boundary);
+                    (None, boundary.last || silent)
                 }
             };
             let found = match attempts.attempt(|| self.find(sound.as_ref(), flushed)) {
@@ -147,17 +147,19 @@ impl MicrophoneStage {
             if let Some(partials) = &mut self.partials {
                 partials.step(&self.source, open.as_ref(), &self.present);
             }
-            while let Some(border) = borders.front().copied() {
+            while let Some(boundary) = boundaries.front().copied() {
                 let known = self.finder.watermark();
-                if !flushed && known.is_some_and(|known| known < border.end) {
+                if !flushed && known.is_some_and(|known| known < boundary.end) {
                     break;
                 }
-                borders.pop_front();
+                boundaries.pop_front();
                 if let Some(mouths) = &self.mouths {
-                    mouths.listened(self.index, border.end);
+                    mouths.listened(self.index, boundary.end);
                 }
-                let part = self.part(border, &mut underway);
-                if parts.send(Contribution::Microphone(self.index, border, Box::new(part))).is_err()
+                let part = self.part(boundary, &mut underway);
+                if parts
+                    .send(Contribution::Microphone(self.index, boundary, Box::new(part)))
+                    .is_err()
                 {
                     return;
                 }
@@ -201,18 +203,18 @@ impl MicrophoneStage {
         Underway { raw, found }
     }
 
-    /// Everything that began before the border; the rest stays underway and enters the checkpoint raw.
+    /// Everything that began before the boundary; the rest stays underway and enters the checkpoint raw.
     fn part(
         &mut self,
-        border: ClipBoundary,
+        boundary: ClipBoundary,
         underway: &mut VecDeque<Underway>,
     ) -> MicrophoneContribution {
         let mut turns = Vec::new();
-        while underway.front().is_some_and(|turn| turn.raw.span.start < border.end) {
+        while underway.front().is_some_and(|turn| turn.raw.span.start < boundary.end) {
             turns.extend(underway.pop_front().map(|turn| turn.found));
         }
         let ahead = underway.iter().map(|turn| turn.raw.clone()).collect();
-        let sounds = self.finder.sounds_until(border.end);
+        let sounds = self.finder.sounds_until(boundary.end);
         let finder = self.finder.state().clone();
         let state = MicrophoneState { finder, ahead, consumed: self.consumed };
         MicrophoneContribution { turns, sounds, state }

@@ -2,7 +2,7 @@
 //!
 //! Written by the camera and microphone stages in whatever order they run, read by the committer. What comes of it hangs on
 //! event times alone: a turn is taken up once every camera is past its end, in the order in which its microphone heard it;
-//! a turn that crosses a clip's border is not scored (crops before the border are no part of a checkpoint), and each
+//! a turn that crosses a clip's boundary is not scored (crops before the boundary are no part of a checkpoint), and each
 //! microphone may spend so many seconds of scoring per clip, no more.
 
 use std::collections::{BTreeMap, VecDeque};

@@ -209,9 +209,9 @@ impl PresentBoard {
     }
 
     /// A clip is committed: its rows take the place of what was shown of it.
-    pub(in crate::daemon::ingest) fn sealed(&self, border: Timestamp) {
-        self.change(border, |state| {
-            state.turns.retain(|turn| turn.end.is_none_or(|end| end > border));
+    pub(in crate::daemon::ingest) fn sealed(&self, boundary: Timestamp) {
+        self.change(boundary, |state| {
+            state.turns.retain(|turn| turn.end.is_none_or(|end| end > boundary));
         });
     }
 
