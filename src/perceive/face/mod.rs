@@ -1,7 +1,7 @@
 //! Faces: detect, align, embed, judge, follow.
 //!
 //! The way of a picture: a worker's [`FaceAnalyser`] finds the faces ([`FaceDetector`]), cuts an upright
-//! chip of each ([`align`]), judges how well it is seen ([`quality`]) and embeds it ([`FaceEmbedder`]);
+//! chip of each ([`align`](embed::align)), judges how well it is seen ([`quality`](embed::quality)) and embeds it ([`FaceEmbedder`]);
 //! then, in time order and one camera at a time, [`CutDetector`] tells hard cuts and [`FaceTracker`]
 //! (the [`Tracker`](super::track::Tracker) that things have, too) joins the faces of consecutive frames into tracks.
 //! Workers may run in any number and order: nothing before the tracker depends on another frame, but for the
