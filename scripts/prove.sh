@@ -98,7 +98,7 @@ if [ "${1:-}" = --list ]; then
 fi
 
 mkdir -p "$stamps"
-# What tests and scripts say that leave something out (tests/support/mod.rs, src/perceive/face/material.rs).
+# What tests and scripts say that leave something out (tests/support/mod.rs, src/perceive/face/fixtures.rs).
 left_out() { grep -ao 'SKIPPED: .*' "$1"; }
 names() { local all; all=$(printf '; %s' "$@"); echo "${all:2}"; }
 failed=()
