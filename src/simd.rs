@@ -225,12 +225,6 @@ dispatch! {
     (a: &[f32], b: &[f32]) -> f32
 }
 
-dispatch! {
-    /// Dot products of one vector with several, each as [`dot`] gives it: four at a time, whose sums wait for one another's.
-    dots = plain_dots, avx2_dots, avx512_dots,
-    (one: &[f32], others: &[&[f32]], out: &mut [f32])
-}
-
 /// Dot product of whole numbers; exact as long as it fits. (The compiler does not find the instruction that
 /// multiplies and adds pairs by itself.)
 pub(crate) fn fine_dot(a: &[i8], b: &[i16]) -> i32 {
@@ -485,38 +479,6 @@ fn sums_and_differences(values: &mut [f32], from: usize, to: usize) {
 }
 
 #[inline(always)]
-fn plain_dots(one: &[f32], others: &[&[f32]], out: &mut [f32]) {
-    const LANES: usize = 16;
-    const ABREAST: usize = 4;
-    let (whole, rest) = one.as_chunks::<LANES>();
-    let (fours, left) = others.as_chunks::<ABREAST>();
-    let (out_fours, out_left) = out.split_at_mut(fours.len() * ABREAST);
-    for (four, out) in fours.iter().zip(out_fours.as_chunks_mut::<ABREAST>().0) {
-        if four.iter().any(|other| other.len() != one.len()) {
-            out.iter_mut().zip(four).for_each(|(out, other)| *out = plain_dot(one, other));
-            continue;
-        }
-        let chunks = four.map(|other| other.as_chunks::<LANES>());
-        let mut sums = [[0.0_f32; LANES]; ABREAST];
-        for (at, x) in whole.iter().enumerate() {
-            for (sums, (y, _)) in sums.iter_mut().zip(&chunks) {
-                let y = &y[at];
-                for lane in 0..LANES {
-                    sums[lane] += x[lane] * y[lane];
-                }
-            }
-        }
-        for ((out, sums), (_, tail)) in out.iter_mut().zip(&sums).zip(&chunks) {
-            let tail: f32 = rest.iter().zip(*tail).map(|(x, y)| x * y).sum();
-            *out = sums.iter().sum::<f32>() + tail;
-        }
-    }
-    for (out, other) in out_left.iter_mut().zip(left) {
-        *out = plain_dot(one, other);
-    }
-}
-
-#[inline(always)]
 fn plain_dot(a: &[f32], b: &[f32]) -> f32 {
     const LANES: usize = 16;
     let (left, right) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
@@ -586,11 +548,6 @@ mod tests {
         for len in [0, 1, 15, 16, 37, 100] {
             let (a, b) = (&floats[..len], &floats[100..100 + len]);
             assert_eq!(dot(a, b).to_bits(), plain_dot(a, b).to_bits());
-            let others = [b, a, b, b, a, b];
-            let mut together = [0.0; 6];
-            dots(a, &others, &mut together);
-            let alone = others.map(|other| plain_dot(a, other).to_bits());
-            assert_eq!(together.map(f32::to_bits), alone);
         }
         for len in [16, 128, 256, 1024] {
             let floats: Vec<f32> = floats.iter().cycle().copied().take(len).collect();

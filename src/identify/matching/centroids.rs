@@ -1,18 +1,21 @@
 //! Which galleries come into question: their centroids, side by side in one matrix per kind and model.
 //!
-//! A look-up is one pass over the matrix for all probes together: it costs galleries × dimensions, some 2 ms for ten thousand
-//! faces of 512, whatever the galleries hold. What it gives is looked at closely by its exemplars; up to [`NEAR`] galleries
-//! it gives all there are, so that nothing is lost among few.
+//! A look-up is one pass over the matrix for all probes together: it costs galleries × dimensions, whatever the galleries hold.
+//! Centroids are compared by whole numbers first ([`coarse`](super::coarse)); only where those cannot tell that a gallery is
+//! farther off than the ones found so far, in full, so that the ones found are those that comparing all in full would find.
+//! What it gives is looked at closely by its exemplars; up to [`NEAR`] galleries it gives all there are, so that nothing is
+//! lost among few.
 //!
 //! Rows lie in blocks that copies share until one of them changes a row: a copy for readers costs a pointer per block.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::coarse::{CoarseProbe, CoarseRow, code};
 use super::gallery::Gallery;
 use crate::ids::{EntityId, EntityKind, ModelHash};
 use crate::percept::Embedding;
-use crate::simd::dots;
+use crate::simd::dot;
 
 /// Galleries whose exemplars are looked at for one probe.
 pub(in crate::identify) const NEAR: usize = 32;
@@ -54,6 +57,9 @@ struct Matrix {
 struct Block {
     rows: Vec<Row>,
     centroids: Vec<f32>,
+    /// The centroids in whole numbers, and what those mean.
+    codes: Vec<i8>,
+    coarse: Vec<CoarseRow>,
 }
 
 impl Centroids {
@@ -152,6 +158,9 @@ impl Matrix {
             let block = Arc::make_mut(block);
             block.rows.push(row);
             block.centroids.extend_from_slice(centroid);
+            let at = block.codes.len();
+            block.codes.resize(at + centroid.len(), 0);
+            block.coarse.push(code(centroid, &mut block.codes[at..]));
         }
         self.rows += 1;
         self.rows - 1
@@ -163,7 +172,9 @@ impl Matrix {
         let at = place % BLOCK;
         if let Some(old) = block.rows.get_mut(at) {
             *old = row;
-            block.centroids[at * self.dims..(at + 1) * self.dims].copy_from_slice(centroid);
+            let values = at * self.dims..(at + 1) * self.dims;
+            block.centroids[values.clone()].copy_from_slice(centroid);
+            block.coarse[at] = code(centroid, &mut block.codes[values]);
         }
     }
 
@@ -173,6 +184,8 @@ impl Matrix {
         let block = Arc::make_mut(self.blocks.last_mut()?);
         let row = block.rows.pop()?;
         let centroid = block.centroids.split_off(block.rows.len() * self.dims);
+        block.codes.truncate(block.centroids.len());
+        block.coarse.pop();
         if block.rows.is_empty() {
             self.blocks.pop();
         }
@@ -188,14 +201,16 @@ impl Matrix {
 
     fn near(&self, probes: &[&[f32]]) -> Vec<Vec<&Row>> {
         let mut best: Vec<Best<'_>> = probes.iter().map(|_| Best::default()).collect();
-        let mut cosines = vec![0.0; probes.len()];
+        let coarse: Vec<CoarseProbe> = probes.iter().map(|probe| CoarseProbe::of(probe)).collect();
+        let dims = self.dims.max(1);
         for block in &self.blocks {
-            for (row, centroid) in
-                block.rows.iter().zip(block.centroids.chunks_exact(self.dims.max(1)))
-            {
-                dots(centroid, probes, &mut cosines);
-                for (cosine, best) in cosines.iter().zip(&mut best) {
-                    best.offer(*cosine, row);
+            let codes = block.codes.chunks_exact(dims).zip(&block.coarse);
+            let rows = block.rows.iter().zip(block.centroids.chunks_exact(dims)).zip(codes);
+            for ((row, centroid), (codes, meaning)) in rows {
+                for ((probe, coarse), best) in probes.iter().zip(&coarse).zip(&mut best) {
+                    if !best.is_beyond(coarse.most(codes, *meaning)) {
+                        best.offer(dot(centroid, probe), row);
+                    }
                 }
             }
         }
@@ -208,6 +223,11 @@ impl Matrix {
 struct Best<'a>(Vec<(f32, &'a Row)>);
 
 impl<'a> Best<'a> {
+    /// Whether nothing that is no more alike than that can be among them any more.
+    fn is_beyond(&self, most: f32) -> bool {
+        self.0.len() == NEAR && self.0.last().is_some_and(|(cosine, _)| most < *cosine)
+    }
+
     fn offer(&mut self, cosine: f32, row: &'a Row) {
         let before = |(other, known): &(f32, &Row)| {
             other
@@ -229,7 +249,6 @@ impl<'a> Best<'a> {
 mod tests {
     use super::*;
     use crate::memory::model::Exemplar;
-    use crate::simd::dot;
     use crate::time::Timestamp;
     use proptest::prelude::*;
 

@@ -4,6 +4,7 @@ pub(super) mod assignment;
 pub(super) mod candidates;
 pub(super) mod centroids;
 pub mod cluster;
+mod coarse;
 pub(super) mod faces;
 pub mod gallery;
 pub(super) mod idle;
