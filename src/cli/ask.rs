@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::Context;
+use super::context::Context;
 use super::print::{self, Paint};
 use super::reader::Reader;
 use super::times::{AsOfArg, TimeArg, known};

@@ -8,7 +8,8 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::{Context, print};
+use super::context::Context;
+use super::print;
 use crate::bench::av_sync::{self, Method};
 use crate::bench::{BenchError, calibration, verify};
 use crate::models::Thresholds;

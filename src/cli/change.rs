@@ -7,8 +7,9 @@ use clap::error::ErrorKind;
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
 
+use super::context::Context;
 use super::times::{TimeArg, between};
-use super::{Context, print, reader, sample};
+use super::{print, reader, sample};
 use crate::ids::EntityId;
 
 /// Tell something to remember.

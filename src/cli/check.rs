@@ -3,7 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
-use super::{Context, print};
+use super::context::Context;
+use super::print;
 use crate::config::Config;
 use crate::daemon::assemble::{AssembleError, Knowledge, open_store, read_store};
 use crate::ids::MemoryId;

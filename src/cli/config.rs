@@ -2,7 +2,8 @@
 
 use clap::{Args, Subcommand};
 
-use super::{Context, print};
+use super::context::Context;
+use super::print;
 use crate::capture::without_pipeline;
 
 /// Show or check the configuration.

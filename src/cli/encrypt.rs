@@ -4,7 +4,8 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use serde_json::json;
 
-use super::{Context, print};
+use super::context::Context;
+use super::print;
 use crate::memorize::model::{Spool, spool_dir};
 use crate::memory;
 use crate::mqtt::encrypt_outbox;

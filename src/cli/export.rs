@@ -6,8 +6,9 @@ use anyhow::Context as _;
 use clap::Args;
 use serde_json::json;
 
+use super::context::Context;
+use super::print;
 use super::times::{AsOfArg, known};
-use super::{Context, print};
 use crate::daemon::assemble::read_store;
 use crate::memory::PerceptFilter;
 

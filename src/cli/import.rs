@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context as _, bail};
 use clap::Args;
 
-use super::{Context, print};
+use super::context::Context;
+use super::print;
 use crate::daemon::assemble::open_store;
 use crate::memorize::Memorizer;
 use crate::memory::{M3_ORIGIN, M3Graph};

@@ -10,6 +10,7 @@ mod change;
 mod check;
 mod completions;
 mod config;
+mod context;
 mod doctor;
 mod encrypt;
 mod export;
@@ -43,6 +44,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{Config, ConfigError, Loaded, Place, Source};
 use crate::models::command::ModelsArgs;
 use crate::runtime::{allocator, onnx};
+use context::Context;
 
 /// A memory for robots: sees, listens, remembers who was there and what was said, and answers.
 #[derive(Debug, Parser)]
@@ -139,21 +141,6 @@ enum Command {
     Completions(completions::CompletionsArgs),
     #[command(hide = true)]
     Man(man::ManArgs),
-}
-
-/// What every command is given.
-#[derive(Debug)]
-pub struct Context {
-    /// The configuration, [`Config::resolved`].
-    pub config: Config,
-    /// The file it came from.
-    pub config_file: Option<PathBuf>,
-    /// `--json`.
-    pub json: bool,
-    /// `--data-dir`: read the store there.
-    pub data_dir: Option<PathBuf>,
-    /// Where the configuration came from, to be read again.
-    pub source: Source,
 }
 
 /// Runs the command line.

@@ -3,9 +3,10 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::context::Context;
+use super::print;
 use super::reader::{self, Reader};
 use super::times::{AsOfArg, known};
-use super::{Context, print};
 use crate::daemon::assemble::open_store;
 use crate::daemon::overrule::overrule;
 use crate::identify::{MatchThresholds, PendingIdentities, Resolver, identity_rows};

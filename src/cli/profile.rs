@@ -3,9 +3,10 @@
 use clap::Args;
 use serde_json::json;
 
+use super::context::Context;
+use super::print;
 use super::reader::Reader;
 use super::times::{AsOfArg, TimeArg, known};
-use super::{Context, print};
 use crate::memory::Profile;
 use crate::mqtt::message::QueryVerb;
 use crate::time::Timestamp;

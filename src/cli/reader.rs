@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
-use super::Context;
+use super::context::Context;
 use crate::config::Config;
 use crate::daemon::assemble::{AssembleError, Knowledge, answerer, read_store};
 use crate::daemon::queries::{self, Means};

@@ -6,9 +6,10 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::change::triple;
+use super::context::Context;
+use super::print;
 use super::reader::Reader;
 use super::times::{AsOfArg, TimeArg, between, known};
-use super::{Context, print};
 use crate::memory::model::MemoryKind;
 use crate::mqtt::message::QueryVerb;
 

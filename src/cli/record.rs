@@ -9,7 +9,7 @@ use anyhow::{Context as _, bail};
 use clap::Args;
 use crossbeam_channel::unbounded;
 
-use super::Context;
+use super::context::Context;
 use crate::capture::bag::{BagWriter, SplitLimits};
 use crate::capture::{FramesWanted, LiveSources};
 use crate::config::Config;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::Context;
+use super::context::Context;
 use crate::config::Config;
 use crate::daemon::serve::Daemon;
 use crate::daemon::service::Clock;

@@ -7,10 +7,11 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
+use super::context::Context;
 use super::print::{self, Paint};
 use super::reader::Reader;
+use super::sheet;
 use super::times::{AsOfArg, known};
-use super::{Context, sheet};
 use crate::mqtt::message::{AsOf, QueryVerb};
 
 /// Everything about one entity, clip, session, memory or answer; a sheet of all faces.

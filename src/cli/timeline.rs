@@ -4,7 +4,7 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::Context;
+use super::context::Context;
 use super::print::{self, Paint};
 use super::reader::Reader;
 use super::times::{AsOfArg, TimeArg, between, known};

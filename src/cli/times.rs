@@ -5,7 +5,8 @@ use clap::error::ErrorKind;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use super::{Context, print};
+use super::context::Context;
+use super::print;
 use crate::daemon::assemble::read_store;
 use crate::mqtt::message::AsOf;
 use crate::recall::lexer::tokens;

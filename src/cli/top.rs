@@ -9,7 +9,7 @@ use clap::Args;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
-use super::Context;
+use super::context::Context;
 use super::print::{self, Paint};
 use crate::mqtt::client::DaemonClient;
 use crate::mqtt::message::{Latency, State, Stats, Status};

@@ -6,7 +6,8 @@ use crate::memory::VectorCensus;
 use crate::models::{Catalogue, Job};
 use crate::text::{MiniLm, ServerEmbedder, TextEmbedder as _};
 
-use super::{Context, Finding, Verdict};
+use super::{Finding, Verdict};
+use crate::cli::context::Context;
 
 const AREA: &str = "embedder";
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
-use super::Context;
 use super::print::{self, Paint};
+use crate::cli::context::Context;
 use crate::config::{
     BrokerAddress, EmbedderKind, Engine, Segmentation, TranscriberKind, without_secrets,
 };
