@@ -68,7 +68,8 @@ mod tests {
     }
 
     fn times(kept: &[&Pose]) -> Vec<f64> {
-        kept.iter().map(|pose| pose.stamp.secs_since(Timestamp::EPOCH)).collect()
+        let tenths = |pose: &&Pose| (10.0 * pose.stamp.secs_since(Timestamp::EPOCH)).round() / 10.0;
+        kept.iter().map(tenths).collect()
     }
 
     #[test]
