@@ -1,7 +1,8 @@
 //! What a client of MQTT 5 asks the embedded broker not to send, and the broker crate (rumqttd 0.20) would: packets larger
 //! than its Maximum Packet Size (MQTT 5.0, 3.1.2.11.4), and on No Local subscriptions what it published itself (3.8.3.1).
 //!
-//! A message that is left out counts as delivered: the broker is given the acknowledgement that the client cannot send. The
+//! A message that is left out counts as delivered: the broker is given the acknowledgement that the client cannot send, and,
+//! since it takes acknowledgements in the order of its messages alone, not before the client's own of all earlier ones. The
 //! broker tells nobody who published a message, so each carries the number of its connection on the way through, as a
 //! user property that no client sees.
 
@@ -29,22 +30,31 @@ pub(super) struct Wishes {
     owed: Mutex<Owed>,
 }
 
-/// What the client will not acknowledge.
+/// What the broker waits for, in the order in which it sent it.
 #[derive(Clone, Debug, Default)]
 struct Owed {
-    /// In the order in which it was left out.
-    next: VecDeque<Acknowledgement>,
-    /// Of QoS 2, half acknowledged.
+    /// Messages of QoS 1 and 2.
+    acks: VecDeque<Sent>,
+    /// Releases of QoS 2.
+    completes: VecDeque<Sent>,
+    /// Messages of QoS 2 that were left out and are not released yet.
     received: BTreeSet<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Acknowledgement {
-    /// Of QoS 1.
-    Ack(u16),
-    /// Of QoS 2, and its second half.
-    Received(u16),
-    Complete(u16),
+struct Sent {
+    pkid: u16,
+    /// QoS 2.
+    twice: bool,
+    /// The client never saw it.
+    left_out: bool,
+}
+
+/// The client's own acknowledgement came.
+fn acknowledge(waiting: &mut VecDeque<Sent>, pkid: u16) {
+    if let Some(at) = waiting.iter().position(|sent| sent.pkid == pkid && !sent.left_out) {
+        waiting.remove(at);
+    }
 }
 
 impl Clone for Wishes {
@@ -60,19 +70,18 @@ impl Wishes {
         self.owed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next acknowledgement in place of the client's.
+    /// The next acknowledgement in place of the client's, if it is its turn.
     pub(super) fn acknowledged(&self) -> Option<Packet> {
-        Some(match self.owed().next.pop_front()? {
-            Acknowledgement::Ack(pkid) => {
-                Packet::PubAck(PubAck { pkid, reason: PubAckReason::Success }, None)
+        let mut owed = self.owed();
+        if let Some(Sent { pkid, twice, .. }) = owed.acks.pop_front_if(|sent| sent.left_out) {
+            if twice {
+                owed.received.insert(pkid);
+                return Some(Packet::PubRec(PubRec { pkid, reason: PubRecReason::Success }, None));
             }
-            Acknowledgement::Received(pkid) => {
-                Packet::PubRec(PubRec { pkid, reason: PubRecReason::Success }, None)
-            }
-            Acknowledgement::Complete(pkid) => {
-                Packet::PubComp(PubComp { pkid, reason: PubCompReason::Success }, None)
-            }
-        })
+            return Some(Packet::PubAck(PubAck { pkid, reason: PubAckReason::Success }, None));
+        }
+        let Sent { pkid, .. } = owed.completes.pop_front_if(|sent| sent.left_out)?;
+        Some(Packet::PubComp(PubComp { pkid, reason: PubCompReason::Success }, None))
     }
 
     /// A packet from the client: what it asks for is kept, what it publishes is marked.
@@ -103,7 +112,19 @@ impl Wishes {
                 properties.user_properties.push((ORIGIN.to_owned(), self.connection.to_string()));
                 Packet::Publish(publish, Some(properties))
             }
-            packet => packet,
+            packet => {
+                let mut owed = self.owed();
+                match &packet {
+                    Packet::PubAck(ack, _) => acknowledge(&mut owed.acks, ack.pkid),
+                    Packet::PubRec(received, _) => acknowledge(&mut owed.acks, received.pkid),
+                    Packet::PubComp(complete, _) => {
+                        acknowledge(&mut owed.completes, complete.pkid);
+                    }
+                    _ => {}
+                }
+                drop(owed);
+                packet
+            }
         }
     }
 
@@ -125,25 +146,24 @@ impl Wishes {
                 let start = buffer.len();
                 let bytes = encode(Packet::Publish(publish, Some(properties)), buffer)?;
                 let is_too_large = self.most.is_some_and(|most| buffer.len() - start > most);
-                if is_too_large || is_own && self.is_left_out(&topic) {
-                    let acknowledgement = due(&buffer[start..]);
+                let left_out = is_too_large || is_own && self.is_left_out(&topic);
+                if let Some((pkid, twice)) = awaited(&buffer[start..]) {
+                    self.owed().acks.push_back(Sent { pkid, twice, left_out });
+                }
+                if left_out {
                     buffer.truncate(start);
-                    let mut owed = self.owed();
-                    if let Some(Acknowledgement::Received(pkid)) = acknowledgement {
-                        owed.received.insert(pkid);
-                    }
-                    owed.next.extend(acknowledgement);
                     return Ok(0);
                 }
                 Ok(bytes)
             }
             Packet::PubRel(release, properties) => {
                 let mut owed = self.owed();
-                if owed.received.remove(&release.pkid) {
-                    owed.next.push_back(Acknowledgement::Complete(release.pkid));
+                let left_out = owed.received.remove(&release.pkid);
+                owed.completes.push_back(Sent { pkid: release.pkid, twice: true, left_out });
+                drop(owed);
+                if left_out {
                     return Ok(0);
                 }
-                drop(owed);
                 encode(Packet::PubRel(release, properties), buffer)
             }
             packet => encode(packet, buffer),
@@ -157,15 +177,47 @@ impl Wishes {
     }
 }
 
-/// The acknowledgement that a PUBLISH packet asks for; `None` of QoS 0, and of what is no such packet.
-fn due(packet: &[u8]) -> Option<Acknowledgement> {
+/// The number under which a PUBLISH packet waits for an acknowledgement, and whether it is of QoS 2; `None` of QoS 0, and of
+/// what is no such packet.
+fn awaited(packet: &[u8]) -> Option<(u16, bool)> {
     let digits = packet.iter().skip(1).take_while(|byte| **byte >= 128).count() + 1;
     let topic = packet.get(1 + digits..)?;
     let length = usize::from(u16::from_be_bytes([*topic.first()?, *topic.get(1)?]));
-    let pkid = |at: usize| Some(u16::from_be_bytes([*topic.get(at)?, *topic.get(at + 1)?]));
-    match (packet.first()? >> 1) & 0b11 {
-        1 => Some(Acknowledgement::Ack(pkid(2 + length)?)),
-        2 => Some(Acknowledgement::Received(pkid(2 + length)?)),
-        _ => None,
+    let qos = (packet.first()? >> 1) & 0b11;
+    let number = topic.get(2 + length..4 + length).filter(|_| qos > 0)?;
+    Some((u16::from_be_bytes([number[0], number[1]]), qos == 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_broker_gets_its_acknowledgements_in_the_order_of_its_messages() {
+        let wishes = Wishes::default();
+        let sent = |pkid, left_out| Sent { pkid, twice: false, left_out };
+        wishes.owed().acks.extend([sent(1, false), sent(2, true), sent(3, false), sent(4, true)]);
+        assert!(
+            wishes.acknowledged().is_none(),
+            "the client has the first one still to acknowledge"
+        );
+        let mut wishes = wishes;
+        let ack = |pkid| Packet::PubAck(PubAck { pkid, reason: PubAckReason::Success }, None);
+        wishes.read(ack(1));
+        assert_eq!(wishes.acknowledged(), Some(ack(2)));
+        assert!(wishes.acknowledged().is_none());
+        wishes.read(ack(3));
+        assert_eq!(wishes.acknowledged(), Some(ack(4)));
+        assert!(wishes.acknowledged().is_none());
+    }
+
+    #[test]
+    fn a_message_tells_what_it_waits_for() {
+        // Topic `a/b`, packet 258, QoS 0 to 2; cut short.
+        let packet = |qos: u8| [0x30 | qos << 1, 9, 0, 3, b'a', b'/', b'b', 1, 2, 0, b'x'];
+        assert_eq!(awaited(&packet(0)), None);
+        assert_eq!(awaited(&packet(1)), Some((258, false)));
+        assert_eq!(awaited(&packet(2)), Some((258, true)));
+        assert_eq!(awaited(&packet(1)[..8]), None);
     }
 }
