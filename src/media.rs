@@ -194,6 +194,18 @@ pub struct Pose {
     pub frame: String,
 }
 
+impl Pose {
+    /// How far the robot drove and turned between two poses: metres and radians (0 to π); `None` where they are in different
+    /// frames.
+    #[must_use]
+    pub fn moved(&self, other: &Self) -> Option<(f64, f64)> {
+        let turn = std::f64::consts::TAU;
+        let turned = (self.yaw - other.yaw).rem_euclid(turn);
+        let away = (self.x - other.x).hypot(self.y - other.y);
+        (self.frame == other.frame).then_some((away, turned.min(turn - turned)))
+    }
+}
+
 /// A robot that has lost itself says NaN, which JSON writes as null.
 fn number_or_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))

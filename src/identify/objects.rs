@@ -169,11 +169,10 @@ fn distance(
 ) -> Option<(u8, f64)> {
     let (still, poses) = match (&known.pose, pose) {
         (Some(then), Some(now)) => {
-            let away = (then.x - now.x).hypot(then.y - now.y);
-            if then.frame != now.frame || away > AT_PLACE_M {
+            let (away, turned) = then.moved(now)?;
+            if away > AT_PLACE_M {
                 return None;
             }
-            let turned = angle(then.yaw - now.yaw).abs();
             (away <= STILL_M && turned <= STILL_RAD, Some((then, now)))
         }
         // Without poses the camera is the place.

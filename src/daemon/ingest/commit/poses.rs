@@ -17,17 +17,12 @@ pub(super) const STANDS_WITHIN: (f64, f64) = (0.1, 0.09);
 
 /// Whether the robot stands where it stood.
 pub(super) fn stands(before: &Pose, now: &Pose) -> bool {
-    if before.frame != now.frame {
-        return false;
-    }
+    let Some((away, turned)) = before.moved(now) else { return false };
     let is_lost = |pose: &Pose| !(pose.x.is_finite() && pose.y.is_finite());
     if is_lost(before) || is_lost(now) {
         return is_lost(before) == is_lost(now);
     }
-    let turned = (now.yaw - before.yaw).rem_euclid(std::f64::consts::TAU);
-    let turned = turned.min(std::f64::consts::TAU - turned);
-    (now.x - before.x).hypot(now.y - before.y) <= STANDS_WITHIN.0
-        && (turned <= STANDS_WITHIN.1 || turned.is_nan())
+    away <= STANDS_WITHIN.0 && (turned <= STANDS_WITHIN.1 || turned.is_nan())
 }
 
 /// Those of a clip's poses (in time order) that are kept; `before`: the session's that were kept last, in time order.
