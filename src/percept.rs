@@ -97,10 +97,6 @@ pub struct FrameFaces {
     pub height: u32,
     /// In the detector's order (score descending).
     pub faces: Vec<Face>,
-    /// The whole frame as JPEG, kept for key frames.
-    pub jpeg: Option<Arc<[u8]>>,
-    /// True when the picture jumped against the analysed frame before it (hard cut).
-    pub cut: bool,
 }
 
 impl FrameFaces {
@@ -108,7 +104,7 @@ impl FrameFaces {
     #[must_use]
     pub fn none(source: &SourceId, at: Timestamp, (width, height): (u32, u32)) -> Self {
         let source = source.clone();
-        Self { source, at, width, height, faces: Vec::new(), jpeg: None, cut: false }
+        Self { source, at, width, height, faces: Vec::new() }
     }
 }
 

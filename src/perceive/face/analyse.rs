@@ -391,7 +391,7 @@ mod tests {
             let small = seen(Rect { x: 200.0, y: 80.0, w: 16.0, h: 20.0 }, 0.9);
             let mut frame = analysed(&[leaving, small]);
             frame.at = Timestamp::EPOCH.plus_secs(0.2 * f64::from(step));
-            tracker.step(&frame);
+            tracker.follow(frame.at, false, &frame.faces);
         }
         let tracks = tracker.seal(Timestamp::EPOCH.plus_secs(30.0));
         let [leaving, small] = tracks.as_slice() else { panic!("{tracks:?}") };

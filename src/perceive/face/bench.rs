@@ -122,12 +122,12 @@ fn tracks() {
                     border += 30.0;
                 }
                 let begin = Instant::now();
-                let mut frame = analyser.analyse(&source, stamp(at), picture).unwrap();
-                frame.cut = cuts.step(Thumbnail::of(picture));
-                if frame.cut {
+                let frame = analyser.analyse(&source, stamp(at), picture).unwrap();
+                let cut = cuts.step(Thumbnail::of(picture));
+                if cut {
                     cut_times.push(at);
                 }
-                tracker.step(&frame);
+                tracker.follow(frame.at, cut, &frame.faces);
                 secs += begin.elapsed().as_secs_f64();
                 count += 1;
                 if truth.cuts.iter().any(|c| (0.0..0.2).contains(&(at - c))) {

@@ -388,9 +388,9 @@ fn no_track_of_a_recording_with_hard_cuts_holds_two_persons() {
         let mut tracker = FaceTracker::new(source.clone(), following);
         let (mut cuts, mut visible) = (CutDetector::default(), 0);
         frames(&video, 10, |at, picture| {
-            let mut frame = analyser.analyse(&source, stamp(at), picture).unwrap();
-            frame.cut = cuts.step(Thumbnail::of(picture));
-            tracker.step(&frame);
+            let frame = analyser.analyse(&source, stamp(at), picture).unwrap();
+            let cut = cuts.step(Thumbnail::of(picture));
+            tracker.follow(frame.at, cut, &frame.faces);
             visible += truth.visible(at).count();
         });
         let mut followed = 0;

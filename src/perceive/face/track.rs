@@ -10,7 +10,7 @@ use crate::config::FacePerception;
 use crate::perceive::track::{
     GatingThresholds, OpenTrack, Outline, Part, TrackPayload, Tracker, TrackerSettings,
 };
-use crate::percept::{Embedding, Face, FaceSample, FaceTrack, FrameFaces, Liveness};
+use crate::percept::{Embedding, Face, FaceSample, FaceTrack, Liveness};
 use crate::time::Timestamp;
 
 /// Embeddings a track compares with: its latest.
@@ -22,13 +22,6 @@ const DIVERSITY_WEIGHT: f32 = 0.5;
 
 /// Follows the faces of one camera. Its state goes into checkpoints.
 pub type FaceTracker = Tracker<FaceHistory>;
-
-impl FaceTracker {
-    /// Takes the next analysed frame of this camera. Frames must come in time order.
-    pub fn step(&mut self, frame: &FrameFaces) {
-        self.follow(frame.at, frame.cut, &frame.faces);
-    }
-}
 
 impl TrackerSettings {
     /// From the configuration, the analysed frames per second and the embedder's gates.

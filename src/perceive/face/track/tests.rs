@@ -48,13 +48,26 @@ fn blurred(person: usize, x: f32, score: f32) -> Face {
     Face { embedding: None, chip: None, quality: 0.1, ..face(person, x, score) }
 }
 
-fn frame(step: u32, faces: Vec<Face>) -> FrameFaces {
-    let source = SourceId::new("camera");
-    FrameFaces { source, at: at(step), width: 640, height: 480, faces, jpeg: None, cut: false }
+/// An analysed frame, and whether it shows another scene than the one before.
+#[derive(Debug)]
+struct Seen {
+    at: Timestamp,
+    cut: bool,
+    faces: Vec<Face>,
 }
 
-fn cut(step: u32, faces: Vec<Face>) -> FrameFaces {
-    FrameFaces { cut: true, ..frame(step, faces) }
+impl FaceTracker {
+    fn step(&mut self, Seen { at, cut, faces }: &Seen) {
+        self.follow(*at, *cut, faces);
+    }
+}
+
+fn frame(step: u32, faces: Vec<Face>) -> Seen {
+    Seen { at: at(step), cut: false, faces }
+}
+
+fn cut(step: u32, faces: Vec<Face>) -> Seen {
+    Seen { cut: true, ..frame(step, faces) }
 }
 
 /// Which steps each track holds.
@@ -197,7 +210,7 @@ fn samples_are_the_best_and_most_different() {
 }
 
 /// Faces at a few places, some without embedding, weak ones and cuts among them.
-fn scenes() -> impl Strategy<Value = Vec<FrameFaces>> {
+fn scenes() -> impl Strategy<Value = Vec<Seen>> {
     let seen = (0usize..4, 0u8..6, 0.3f32..1.0, prop::bool::weighted(0.8)).prop_map(
         |(person, place, score, sharp)| {
             let x = 100.0 * f32::from(place);
@@ -206,7 +219,7 @@ fn scenes() -> impl Strategy<Value = Vec<FrameFaces>> {
     );
     let frames = (prop::collection::vec(seen, 0..4), prop::bool::weighted(0.1));
     prop::collection::vec(frames, 1..60).prop_map(|frames| {
-        let number = |(step, (faces, cut)): (usize, (Vec<Face>, bool))| FrameFaces {
+        let number = |(step, (faces, cut)): (usize, (Vec<Face>, bool))| Seen {
             cut,
             ..frame(step as u32, faces)
         };
@@ -214,7 +227,7 @@ fn scenes() -> impl Strategy<Value = Vec<FrameFaces>> {
     })
 }
 
-fn sealed_every_ten(mut tracker: FaceTracker, frames: &[FrameFaces]) -> Vec<FaceTrack> {
+fn sealed_every_ten(mut tracker: FaceTracker, frames: &[Seen]) -> Vec<FaceTrack> {
     let mut sealed = Vec::new();
     for frame in frames {
         if frame.at.as_nanos() % at(10).as_nanos() == 0 {
