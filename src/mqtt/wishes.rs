@@ -138,15 +138,13 @@ impl Wishes {
         match packet {
             Packet::Publish(publish, properties) => {
                 let mut properties = properties.unwrap_or_default();
-                let own = self.connection.to_string();
-                let is_own =
-                    properties.user_properties.iter().any(|(key, by)| key == ORIGIN && *by == own);
+                let is_unwanted = self.is_own(&properties.user_properties)
+                    && self.is_left_out(&String::from_utf8_lossy(&publish.topic));
                 properties.user_properties.retain(|(key, _)| key != ORIGIN);
-                let topic = String::from_utf8_lossy(&publish.topic).into_owned();
                 let start = buffer.len();
                 let bytes = encode(Packet::Publish(publish, Some(properties)), buffer)?;
                 let is_too_large = self.most.is_some_and(|most| buffer.len() - start > most);
-                let left_out = is_too_large || is_own && self.is_left_out(&topic);
+                let left_out = is_too_large || is_unwanted;
                 if let Some((pkid, twice)) = awaited(&buffer[start..]) {
                     self.owed().acks.push_back(Sent { pkid, twice, left_out });
                 }
@@ -168,6 +166,12 @@ impl Wishes {
             }
             packet => encode(packet, buffer),
         }
+    }
+
+    /// Whether a message with these properties came in by this connection.
+    fn is_own(&self, properties: &[(String, String)]) -> bool {
+        let origin = properties.iter().find(|(key, _)| key == ORIGIN);
+        origin.is_some_and(|(_, by)| by.parse() == Ok(self.connection))
     }
 
     /// Whether no filter but No Local ones takes that topic.
