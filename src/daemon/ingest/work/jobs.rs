@@ -15,6 +15,13 @@ use crate::perceive::perceptor::Perceptor;
 use crate::perceive::speech::{Recogniser, WordsJob};
 use crate::percept::{SpeechTurn, Transcript};
 
+/// Turns that may wait for their words.
+const WORDS_QUEUE: usize = 64;
+/// Open turns that may wait for their first words.
+const GUESSES_QUEUE: usize = 4;
+/// Faces that may wait to be compared with a turn: all of a clip that mouths may be looked at in.
+const MOUTHS_QUEUE: usize = 256;
+
 /// Where a job's result arrives, exactly once.
 pub type Pending<T> = Receiver<Result<T, PerceiveError>>;
 
@@ -144,15 +151,6 @@ fn recognising(turn: SpeechTurn, partial: bool) -> (Task<Recogniser>, Pending<Tr
 pub fn take<T>(pending: &Pending<T>) -> Result<T, PerceiveError> {
     pending.recv().unwrap_or_else(|_| Err(PerceiveError::WorkerLost))
 }
-
-/// Turns that may wait for their words.
-const WORDS_QUEUE: usize = 64;
-
-/// Open turns that may wait for their first words.
-const GUESSES_QUEUE: usize = 4;
-
-/// Faces that may wait to be compared with a turn: all of a clip that mouths may be looked at in.
-const MOUTHS_QUEUE: usize = 256;
 
 /// How many jobs of each kind may wait for so many workers.
 pub(super) fn places(workers: usize) -> Places {
