@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::matching::thresholds::MatchThresholds;
-use super::writer::IdentityRows;
-use super::writer::IdentityWriter;
+use super::writer::{IdentityRows, IdentityWriter};
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, TrackId, TurnId};
 use crate::media::Pose;
 use crate::memory::model::{

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::embed::align;
-use super::embed::quality;
+use super::embed::{align, quality};
 use super::fixtures::{Truth, embedder, frames, model, mtcnn, photo, sets, shared, stamp};
 use super::*;
 use crate::config::FacePerception;
