@@ -138,7 +138,7 @@ impl Recording {
             return Err(CaptureError::NothingSelected { path: path.to_owned(), reason });
         }
         if start.is_none() {
-            tracing::info!(path = %path.display(), "no start time in the recording; taking 1970-01-01 (give --start-time)");
+            tracing::debug!(path = %path.display(), "no start time in the recording; taking 1970-01-01 (give --start-time)");
         }
         Ok(Self {
             path: path.to_owned(),
