@@ -2,7 +2,7 @@
 """A daemon that lives: recordings and an empty room in turn before a camera and a microphone, at their own pace, for hours.
 
     benches/live.py run [ENGRAMD] --folder DIR [--minutes 240] [--secs S] [--trouble] [--recording FILE ...] [--empty-secs 120]
-                        [--fps 10] [--ask-secs 2] [--set KEY=VALUE ...] [--json]
+                        [--fps 10] [--ask-secs 2] [--speed N] [--set KEY=VALUE ...] [--json]
     benches/live.py summary --folder DIR [--minutes 240] [--trouble] [--json]
 
 `run` serves the sources over TCP to the launch descriptions of an `engramd run`, asks fast questions throughout, and looks
@@ -17,6 +17,9 @@ What must hold without `--trouble`, after two minutes of warming up in each proc
 - no frame and no block of sound dropped by the daemon, or not taken from the devices in time;
 - an empty room writes no row: none from a clip and 8 s after everybody has left to the moment when somebody comes;
 - every question answered, no error in the log, an orderly end, and `engramd check` finds nothing.
+
+With `--speed N` every clock of the daemon, the devices and this program runs N times as fast (tests/support/clock_rate.c): four
+hours in one at 4, where the machine has the processor time for it. All times told are those of the fast clock.
 
 With `--trouble` something goes wrong every 40 s, one after the other: kill -9, the camera is unplugged for 15 s, the microphone
 is, the camera hangs for 15 s, the clock goes an hour forward, two hours back (tests/support/clock_offset.c), kill -9 with the
@@ -60,7 +63,8 @@ KB_PER_MEMORY, KB_PER_HOUR = 1, 8000
 TROUBLE_EVERY, UNPLUGGED_SECS = 40, 15
 ANSWERS_WITHIN, WHOLE_WITHIN = 20, 60
 PR_SET_PDEATHSIG = 1
-CLOCK = Path(__file__).resolve().parent.parent / "tests/support/clock_offset.c"
+SUPPORT = Path(__file__).resolve().parent.parent / "tests/support"
+CLOCK = SUPPORT / "clock_offset.c"
 # Rows that questions write: the rig's own doing.
 OF_QUESTIONS = {"answer", "access"}
 CLIPS = 'SELECT session, clip, start, "end", frames FROM clip WHERE retired_seq IS NULL'
@@ -621,6 +625,14 @@ def show(result, as_json):
         print(f"{name:26} {value}")
 
 
+def run_fast(args):
+    """This program again, with a clock that runs fast; what it starts has the same."""
+    Path(args.folder).mkdir(parents=True, exist_ok=True)
+    clock = Path(args.folder, "clock_rate.so").resolve()
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", clock, SUPPORT / "clock_rate.c", "-ldl"], check=True)
+    os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | {"LD_PRELOAD": str(clock), "CLOCK_RATE": str(args.speed)})
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -632,6 +644,7 @@ def main():
     one.add_argument("--empty-secs", type=float, default=120)
     one.add_argument("--fps", type=int, default=10, help="the camera's")
     one.add_argument("--ask-secs", type=float, default=2)
+    one.add_argument("--speed", type=int, default=1, metavar="N", help="every clock runs N times as fast; not with --trouble")
     one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     for command in (one, added):
         command.add_argument("--folder", required=True)
@@ -640,6 +653,10 @@ def main():
         command.add_argument("--json", action="store_true")
     args = parser.parse_args()
     if args.command == "run":
+        if args.speed > 1 and args.trouble:
+            parser.error("--speed has its own clock, and so has --trouble")
+        if args.speed > 1 and "CLOCK_RATE" not in os.environ:
+            run_fast(args)
         args.recording = args.recording or [SHARED / f"{name}_dev.mp4" for name in ("two_people", "living_room")]
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped; the next run goes on"))
         Rig(args).run()
