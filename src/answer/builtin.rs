@@ -14,7 +14,9 @@ use crate::text::TextEmbedder;
 use crate::time::Timestamp;
 
 use super::asked;
+use super::by_meaning;
 use super::document::{Answer, LatencyMs, Question};
+use super::meaning::Meaning;
 use super::owner::Whose;
 use super::persons::{self, Names};
 use super::phrase::phrase;
@@ -38,6 +40,7 @@ pub struct Answerer {
     pub(super) zone: TimeZone,
     pub(super) max_evidence: usize,
     embedder: Option<Arc<dyn TextEmbedder>>,
+    meaning: Option<Arc<Meaning>>,
     rounds: Option<Arc<Rounds>>,
 }
 
@@ -93,7 +96,14 @@ impl Answerer {
         max_evidence: usize,
         embedder: Option<Arc<dyn TextEmbedder>>,
     ) -> Self {
-        Self { zone, max_evidence: max_evidence.max(1), embedder, rounds: None }
+        Self { zone, max_evidence: max_evidence.max(1), embedder, meaning: None, rounds: None }
+    }
+
+    /// From now on what was told is read by a parse first ([`crate::config::sections::Answerer::told`]).
+    #[must_use]
+    pub fn with_meaning(mut self, meaning: Meaning) -> Self {
+        self.meaning = Some(Arc::new(meaning));
+        self
     }
 
     /// From now on a language model answers in rounds where that is asked for ([`Self::respond`]).
@@ -214,6 +224,11 @@ impl Answerer {
         let (view, reading) = (&pinned.view, self.reading(pinned));
         let names = Names { view };
         if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {
+            return reply;
+        }
+        if let Some(meaning) = &self.meaning
+            && let Some(reply) = by_meaning::told_of(&reading, meaning, text, vectors)
+        {
             return reply;
         }
         if let Some(featured) = featured::resolved(&reading, text) {

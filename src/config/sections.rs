@@ -494,11 +494,24 @@ section! {
     }
 }
 
+/// How told sentences and questions are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ToldBy {
+    /// By the readers of each kind of question.
+    #[default]
+    Rules,
+    /// By a dependency parse and a thesaurus, as events with roles; what that leaves open goes to the rules.
+    Parsed,
+}
+
 section! {
     /// `[answerer]`
     Answerer {
         /// Which.
         kind: Engine = Engine::Builtin,
+        /// How what was told is read for an answer (in trial: `parsed` answers what it can, `rules` the rest).
+        told: ToldBy = ToldBy::Rules,
         /// Evidence shown with an answer, at most.
         max_evidence: usize = 10,
         /// Questions answered at the same time; more wait, then are refused as overloaded.

@@ -11,15 +11,16 @@ use super::ingest::{
 use super::reembed::{Reembedded, reembed};
 use super::resolver::resolver;
 use super::text;
-use crate::answer::{Answerer, Rounds};
-use crate::config::{Config, Engine};
+use crate::answer::{Answerer, Meaning, Rounds};
+use crate::config::{Config, Engine, ToldBy};
 use crate::identify::{PendingIdentities, SharedResolver};
 use crate::ids::EntityId;
+use crate::language::Language;
 use crate::llm::{OpenAiChat, Prompts, Server, Tally};
 use crate::memorize::Memorizer;
 use crate::memorize::model::{ModelMemorizer, Spool, spool_dir};
 use crate::memory::{Memory, StoreOptions, View};
-use crate::models::{Catalogue, ModelError};
+use crate::models::{Catalogue, Job, ModelError};
 use crate::runtime::crash_journal;
 use crate::text::{Embedders, TextEmbedder};
 
@@ -120,7 +121,10 @@ pub fn answerer(
     config: &Config,
     text: Option<Arc<dyn TextEmbedder>>,
 ) -> Result<(Answerer, Option<Tally>), AssembleError> {
-    let answerer = Answerer::new(config.timezone(), config.answerer.max_evidence, text);
+    let mut answerer = Answerer::new(config.timezone(), config.answerer.max_evidence, text);
+    if config.answerer.told == ToldBy::Parsed {
+        answerer = answerer.with_meaning(Meaning::new(language(config)?, config.timezone()));
+    }
     if config.answerer.kind == Engine::Builtin {
         return Ok((answerer, None));
     }
@@ -130,6 +134,14 @@ pub fn answerer(
     let prompts = Prompts::load(Some(&state_dir))?;
     let rounds = Rounds::new(Arc::new(chat), prompts, &config.answerer, &config.llm);
     Ok((answerer.with_model(rounds), Some(tally)))
+}
+
+/// The parser and the thesaurus of the configured set of models.
+fn language(config: &Config) -> Result<Language, AssembleError> {
+    let catalogue = catalogue(config)?;
+    let parser = catalogue.choose(config.models.set, Job::Parser)?;
+    let thesaurus = catalogue.choose(config.models.set, Job::Thesaurus)?;
+    Ok(Language::open(&parser.parts, &thesaurus.parts)?)
 }
 
 /// The catalogue of models that the configuration names, calibrated as its state directory says.

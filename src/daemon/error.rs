@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::config::ConfigError;
+use crate::language::LanguageError;
 use crate::llm::{LlmError, PromptError};
 use crate::memory::MemoryError;
 use crate::models::ModelError;
@@ -27,6 +28,9 @@ pub enum AssembleError {
     /// The sentence embedder.
     #[error(transparent)]
     Text(#[from] TextError),
+    /// The parser and the thesaurus.
+    #[error(transparent)]
+    Language(#[from] LanguageError),
     /// The language model.
     #[error(transparent)]
     Llm(#[from] LlmError),

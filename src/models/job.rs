@@ -30,11 +30,13 @@ pub enum Job {
     ObjectDetector,
     /// Sentence → words, their tags, and which hangs on which.
     Parser,
+    /// Word → what it means to other words.
+    Thesaurus,
 }
 
 impl Job {
     /// Every job, in the order of the data.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::FaceDetector,
         Self::FaceEmbedder,
         Self::VoiceActivity,
@@ -45,6 +47,7 @@ impl Job {
         Self::Transcriber,
         Self::ObjectDetector,
         Self::Parser,
+        Self::Thesaurus,
     ];
 
     /// Whether its outputs are compared, and so are of use only with [`Thresholds`](super::Thresholds).
@@ -67,6 +70,7 @@ impl Job {
             Self::Transcriber => "transcriber",
             Self::ObjectDetector => "object_detector",
             Self::Parser => "parser",
+            Self::Thesaurus => "thesaurus",
         }
     }
 }

@@ -5,6 +5,7 @@
 //! same text gives the same tree, bit for bit.
 
 mod hash;
+mod lemma;
 mod network;
 #[cfg(test)]
 mod tests;
@@ -16,6 +17,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use lemma::Lemmas;
 use network::{Network, WIDTH, dot};
 use tokenizer::Tokenizer;
 use transitions::Transitions;
@@ -39,6 +41,8 @@ pub struct ModelFiles<'a> {
     pub tokenizer: &'a [u8],
     /// `vocab/lookups.bin`
     pub lookups: &'a [u8],
+    /// `lemmatizer/lookups/lookups.bin`
+    pub lemmas: &'a [u8],
 }
 
 /// One word of a sentence.
@@ -46,6 +50,8 @@ pub struct ModelFiles<'a> {
 pub struct Word {
     /// As written.
     pub form: String,
+    /// As the dictionary has it, in lower case: "be" of "was".
+    pub lemma: String,
     /// Bytes of the text.
     pub span: Range<usize>,
     /// Part of speech, of the Penn Treebank: "NNP", "VBD".
@@ -60,6 +66,7 @@ pub struct Word {
 #[derive(Debug)]
 pub struct Parser {
     tokenizer: Tokenizer,
+    lemmas: Lemmas,
     network: Network,
     tags: Vec<String>,
     /// `[tags, WIDTH]`
@@ -70,7 +77,7 @@ pub struct Parser {
 
 impl Parser {
     /// From the model's files by part, as the catalogue of models has them: `embedding`, `tagger`, `tags`, `parser`,
-    /// `moves`, `tokenizer`, `lookups`.
+    /// `moves`, `tokenizer`, `lookups`, `lemmas`.
     ///
     /// # Errors
     /// A part is missing or cannot be read, or a file is none of this model.
@@ -89,6 +96,7 @@ impl Parser {
             moves: &part("moves")?,
             tokenizer: &part("tokenizer")?,
             lookups: &part("lookups")?,
+            lemmas: &part("lemmas")?,
         })
     }
 
@@ -103,6 +111,7 @@ impl Parser {
             layers.next([("W", &[tags.len(), WIDTH]), ("b", &[tags.len()])])?;
         Ok(Self {
             tokenizer: Tokenizer::read(files.tokenizer, files.lookups)?,
+            lemmas: Lemmas::read(files.lemmas)?,
             network: Network::read(files.embedding)?,
             tags,
             tagger,
@@ -121,14 +130,30 @@ impl Parser {
             .into_iter()
             .zip(vectors.chunks_exact(WIDTH))
             .zip(arcs.heads.into_iter().zip(arcs.labels))
-            .map(|((token, vector), (head, label))| Word {
-                form: token.form,
-                span: token.span,
-                tag: self.tag(vector).to_owned(),
-                head,
-                label,
+            .map(|((token, vector), (head, label))| {
+                let tag = self.tag(vector);
+                Word {
+                    lemma: self.lemmas.lemma(&token.form, tag),
+                    form: token.form,
+                    span: token.span,
+                    tag: tag.to_owned(),
+                    head,
+                    label,
+                }
             })
             .collect()
+    }
+
+    /// Whether the language has the word, in any of its forms.
+    #[must_use]
+    pub fn has(&self, form: &str) -> bool {
+        self.lemmas.has(form)
+    }
+
+    /// The lemma of a word with a tag.
+    #[must_use]
+    pub fn lemma(&self, form: &str, tag: &str) -> String {
+        self.lemmas.lemma(form, tag)
     }
 
     fn tag(&self, vector: &[f32]) -> &str {

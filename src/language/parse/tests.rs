@@ -91,6 +91,7 @@ fn what_is_no_model_is_refused_exactly() {
         moves: b"\x80",
         tokenizer: b"\x80",
         lookups: b"\x80",
+        lemmas: b"\x80",
     };
     let error = Parser::read(files).unwrap_err().to_string();
     assert_eq!(
@@ -104,6 +105,26 @@ fn what_is_no_model_is_refused_exactly() {
     );
     let error = Parser::open(&BTreeMap::new()).unwrap_err().to_string();
     assert!(error.contains("`embedding`") && error.contains("no such part"), "{error}");
+}
+
+#[test]
+fn lemmas_are_those_of_the_tables() {
+    let Some(parser) = parser() else { return };
+    for (form, tag, lemma) in [
+        ("mice", "NNS", "mouse"),
+        ("glasses", "NNS", "glass"),
+        ("Was", "VBD", "be"),
+        ("'s", "VBZ", "be"),
+        ("n't", "RB", "not"),
+        ("took", "VBD", "take"),
+        ("lying", "VBG", "lie"),
+        ("older", "JJR", "old"),
+        ("Oluchi", "NNP", "oluchi"),
+        ("ca", "MD", "can"),
+    ] {
+        assert_eq!(parser.lemma(form, tag), lemma, "{form} {tag}");
+    }
+    assert!(parser.has("keys") && !parser.has("oluchi"));
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! Answers from what was told, by its meaning: the notes of a view go to [`Meaning`], its reply comes back with evidence.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::ids::EntityId;
+use crate::memory::Filter;
+use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::recall::{Query, recall};
+
+use super::builtin::Vectors;
+use super::document::Evidence;
+use super::meaning::{Meaning, Told};
+use super::reading::Reading;
+use super::reply::Reply;
+
+/// So many notes are read for a question; of more, those that recall finds.
+const NOTES: usize = 300;
+/// What was told; facts of other origin are made of notes that are here, too.
+const KINDS: [MemoryKind; 2] = [MemoryKind::Note, MemoryKind::Semantic];
+
+/// The reply that the notes give; `None`: they do not answer it.
+pub(super) fn told_of(
+    reading: &Reading,
+    meaning: &Meaning,
+    text: &str,
+    vectors: &mut Vectors<'_>,
+) -> Option<Reply> {
+    let vector = vectors.of(text);
+    let filter = Filter { kinds: KINDS.to_vec(), limit: Some(NOTES + 1), ..Filter::default() };
+    let mut rows = reading.view.memories(&filter);
+    if rows.len() > NOTES {
+        let query = Query {
+            text: text.to_owned(),
+            vector: vector.clone(),
+            kinds: KINDS.to_vec(),
+            k: NOTES,
+            ..Query::default()
+        };
+        rows = recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect();
+    }
+    let is_told = |row: &Arc<MemoryRow>| row.kind == MemoryKind::Note || row.origin == "told";
+    rows.retain(|row| is_told(row) && row.span.start <= reading.now());
+    rows.sort_by_key(|row| (row.span.start, row.id));
+    let told: Vec<Told> = rows
+        .iter()
+        .map(|row| Told {
+            at: row.span.start,
+            text: reading.rendered(&row.text),
+            cosine: vector
+                .as_ref()
+                .and_then(|v| reading.view.cosine(row.id, v))
+                .unwrap_or(0.0)
+                .max(0.0),
+        })
+        .collect();
+    let meant = meaning.reply(text, &told, &people(reading, &rows, text), reading.now())?;
+    let grounds: Vec<&Arc<MemoryRow>> = meant.notes.iter().map(|&note| &rows[note]).collect();
+    let evidence: Vec<Evidence> =
+        grounds.iter().map(|row| reading.memory_evidence(row, meant.confidence)).collect();
+    let about: BTreeSet<EntityId> =
+        grounds.iter().flat_map(|row| row.entities.iter().copied()).collect();
+    let reply = Reply::known(meant.text, about.into_iter().collect(), evidence);
+    Some(Reply { confidence: meant.confidence.clamp(0.05, 0.99), ..reply })
+}
+
+/// Words of the names of those whom the question or the notes name, in lower case.
+fn people(reading: &Reading, rows: &[Arc<MemoryRow>], text: &str) -> BTreeSet<String> {
+    let view = &reading.view;
+    let named = rows.iter().flat_map(|row| row.entities.iter().copied());
+    let ids: BTreeSet<EntityId> =
+        named.chain(view.named_in(text)).map(|id| view.resolve(id)).collect();
+    let ids = ids.into_iter().filter(|id| Reading::is_person(*id));
+    let names = ids.flat_map(|id| view.names(id)).map(|row| row.name.to_lowercase());
+    names.flat_map(|name| name.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()
+}

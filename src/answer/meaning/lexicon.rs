@@ -1,0 +1,99 @@
+//! The words of English that reading goes by, out of one file of data.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
+
+/// Words, without order.
+pub(super) type Words = BTreeSet<String>;
+
+#[derive(Debug, serde::Deserialize)]
+struct Frame {
+    near: f32,
+    words: String,
+}
+
+#[derive(Debug, serde::Deserialize)]
+struct Ends {
+    one: String,
+    other: String,
+}
+
+#[derive(Debug, serde::Deserialize)]
+struct File {
+    frames: Vec<Frame>,
+    ends: Vec<Ends>,
+    #[serde(flatten)]
+    lists: BTreeMap<String, String>,
+}
+
+/// What the file holds.
+#[derive(Debug)]
+pub(super) struct Lexicon {
+    frames: Vec<(f32, Words)>,
+    ends: Vec<(Words, Words)>,
+    lists: BTreeMap<String, Words>,
+}
+
+impl Lexicon {
+    /// The one of English.
+    pub(super) fn english() -> &'static Self {
+        static ENGLISH: OnceLock<Lexicon> = OnceLock::new();
+        ENGLISH.get_or_init(|| {
+            Self::read(include_str!("lexicon.toml")).unwrap_or_else(|_| Self::empty())
+        })
+    }
+
+    fn read(text: &str) -> Result<Self, toml::de::Error> {
+        let file: File = toml::from_str(text)?;
+        Ok(Self {
+            frames: file.frames.iter().map(|frame| (frame.near, words(&frame.words))).collect(),
+            ends: file.ends.iter().map(|ends| (words(&ends.one), words(&ends.other))).collect(),
+            lists: file.lists.iter().map(|(name, list)| (name.clone(), words(list))).collect(),
+        })
+    }
+
+    fn empty() -> Self {
+        Self { frames: Vec::new(), ends: Vec::new(), lists: BTreeMap::new() }
+    }
+
+    /// How near two words are by what they tell of, 0 to 1.
+    pub(super) fn near(&self, one: &str, other: &str) -> f32 {
+        let both =
+            self.frames.iter().filter(|(_, words)| words.contains(one) && words.contains(other));
+        both.map(|(near, _)| *near).fold(0.0, f32::max)
+    }
+
+    /// Whether one ends what the other began, whichever came first.
+    pub(super) fn ends(&self, one: &str, other: &str) -> bool {
+        self.ends.iter().any(|(a, b)| {
+            a.contains(one) && b.contains(other) || a.contains(other) && b.contains(one)
+        })
+    }
+
+    /// Whether a word stands in a list of the file.
+    pub(super) fn is(&self, list: &str, word: &str) -> bool {
+        self.lists.get(list).is_some_and(|words| words.contains(word))
+    }
+}
+
+fn words(list: &str) -> Words {
+    list.split_whitespace().map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn the_file_is_read_and_its_frames_are_symmetric() {
+        let lexicon = Lexicon::read(include_str!("lexicon.toml")).unwrap();
+        assert!(lexicon.frames.len() > 20 && lexicon.ends.len() > 10);
+        assert!(lexicon.near("repair", "fix") > 0.8);
+        assert_eq!(lexicon.near("repair", "fix"), lexicon.near("fix", "repair"));
+        assert!(lexicon.ends("lend", "give_back") && lexicon.ends("give_back", "lend"));
+        assert!(!lexicon.ends("lend", "borrow"));
+        assert!(lexicon.is("light", "be") && !lexicon.is("light", "repair"));
+    }
+}

@@ -1,0 +1,116 @@
+//! How near terms are to each other: by the word, the thesaurus, and what the lexicon says that they tell of.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::language::Language;
+use crate::language::thesaurus::{Part, field};
+
+use super::lexicon::Lexicon;
+use super::text::Term;
+
+/// Below this, words are nothing to each other.
+const LEAST: f32 = 0.5;
+/// From here on they tell the same.
+pub(super) const ALIKE: f32 = 0.6;
+/// One word as two parts of speech.
+const OTHER_PART: f32 = 0.95;
+/// A kind of what was asked for: "violin" for "instrument".
+const A_KIND: f32 = 0.7;
+/// What a frame of the lexicon is worth beside a synonym.
+const BY_FRAME: f32 = 0.9;
+
+/// Compares terms; knows how rare each is among what was told, and who is a person.
+pub(super) struct Likeness<'a> {
+    pub(super) language: &'a Language,
+    pub(super) persons: BTreeSet<String>,
+    /// In how many notes each lemma stands.
+    frequency: BTreeMap<String, usize>,
+    notes: usize,
+}
+
+impl<'a> Likeness<'a> {
+    /// `lemmas`: those of each note, each once.
+    pub(super) fn new(
+        language: &'a Language,
+        persons: BTreeSet<String>,
+        lemmas: impl Iterator<Item = BTreeSet<&'a str>>,
+    ) -> Self {
+        let (mut frequency, mut notes) = (BTreeMap::new(), 0);
+        for lemmas in lemmas {
+            notes += 1;
+            for lemma in lemmas {
+                *frequency.entry(lemma.to_owned()).or_default() += 1;
+            }
+        }
+        Self { language, persons, frequency, notes }
+    }
+
+    /// How much a lemma tells: BM25's inverse document frequency.
+    pub(super) fn rarity(&self, lemma: &str) -> f32 {
+        let held = self.frequency.get(lemma).copied().unwrap_or(0) as f32;
+        (1.0 + (self.notes as f32 - held + 0.5) / (held + 0.5)).ln()
+    }
+
+    /// [`Self::rarity`], for sums in which every term has a share.
+    pub(super) fn weight(&self, term: &Term) -> f32 {
+        self.rarity(&term.lemma).max(0.3)
+    }
+
+    /// How near a told term is to an asked one, 0 to 1.
+    pub(super) fn of(&self, asked: &Term, told: &Term) -> f32 {
+        if asked.alias.as_ref().is_some_and(|name| *name == told.lemma) {
+            return 1.0;
+        }
+        let same = asked.lemma == told.lemma;
+        if asked.is_name || told.is_name {
+            return f32::from(same);
+        }
+        if same {
+            return if asked.part == told.part { 1.0 } else { OTHER_PART };
+        }
+        let near = self.language.thesaurus.near(&asked.lemma, asked.part);
+        let near = near.get(&(told.lemma.clone(), told.part)).copied().unwrap_or(0.0);
+        let nouns = asked.part == Part::Noun && told.part == Part::Noun && told.lemma.len() > 2;
+        let kind =
+            nouns && near < A_KIND && self.language.thesaurus.is_a(&told.lemma, &asked.lemma);
+        let frame = Lexicon::english().near(&asked.lemma, &told.lemma) * BY_FRAME;
+        let most = near.max(frame).max(if kind { A_KIND } else { 0.0 });
+        if most < LEAST { 0.0 } else { most }
+    }
+
+    /// The nearest of some told terms.
+    pub(super) fn best<'t>(&self, asked: &Term, told: impl Iterator<Item = &'t Term>) -> f32 {
+        told.map(|term| self.of(asked, term)).fold(0.0, f32::max)
+    }
+
+    /// Whether each asked term is met by one of the told.
+    pub(super) fn all(&self, asked: &[&Term], told: &[&Term]) -> bool {
+        asked.iter().all(|term| self.best(term, told.iter().copied()) >= ALIKE)
+    }
+
+    /// Whether it means somebody.
+    pub(super) fn is_person(&self, term: &Term) -> bool {
+        match term.is_name {
+            true => self.persons.contains(&term.lemma),
+            false => {
+                term.part == Part::Noun && self.language.thesaurus.is_of(&term.lemma, field::PERSON)
+            }
+        }
+    }
+
+    /// Whether two nouns are of one sort (two colours, two foods), neither a name.
+    pub(super) fn are_rivals(&self, one: &Term, other: &Term) -> bool {
+        let field = |term: &Term| self.language.thesaurus.fields(&term.lemma, Part::Noun, 1);
+        let sort = field(one);
+        !one.is_name && !other.is_name && !sort.is_empty() && sort == field(other)
+    }
+
+    /// Whether one says the contrary of the other, or ends what it began.
+    pub(super) fn is_contrary(&self, one: &Term, told: &str, part: Part) -> bool {
+        let verb = |lemma: &str| lemma.split('_').next().unwrap_or("").to_owned();
+        let lexicon = Lexicon::english();
+        lexicon.ends(&one.lemma, told)
+            || lexicon.ends(&verb(&one.lemma), told)
+            || one.part == part && self.language.thesaurus.is_opposite(&one.lemma, told, part)
+    }
+}

@@ -1,0 +1,197 @@
+//! What was told and what is asked, read alike: sentences to clauses with roles, the question to a clause with a hole.
+//!
+//! `text` reads a note once, `question` a question; `likeness` compares their words by the thesaurus and the lexicon (the
+//! one file that knows what English verbs do); `place` and `claim` say what was where and what was so; `plan` answers what
+//! takes several notes, `candidate` picks the one note that answers the rest. Nothing here knows of stores or views: notes
+//! come in, a reply goes out.
+
+mod candidate;
+mod claim;
+mod corpus;
+mod describe;
+mod lexicon;
+mod likeness;
+mod place;
+mod plan;
+mod question;
+#[cfg(test)]
+mod tests;
+mod text;
+mod wording;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::tz::TimeZone;
+
+use crate::language::Language;
+use crate::time::Timestamp;
+
+use candidate::{Candidate, candidates};
+use corpus::{Corpus, Note, Read, time_of};
+use plan::{Asked, Finding, planned};
+use question::{Kind, Question};
+use text::Reader;
+
+/// A text that was told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// When.
+    pub at: Timestamp,
+    /// In plain words, names and all.
+    pub text: String,
+    /// Cosine of its vector to the question's; 0 without vectors.
+    pub cosine: f32,
+}
+
+/// A reply to a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Meant {
+    /// The value first, then the note that tells it and when it was told.
+    pub text: String,
+    /// How likely it is right, 0 to 1.
+    pub confidence: f32,
+    /// The notes that it rests on, by their place in what was given.
+    pub notes: Vec<usize>,
+}
+
+/// Below this nothing is answered.
+const LEAST: f32 = 0.4;
+/// So many texts are kept as they were read.
+const KEPT: usize = 4096;
+/// So many notes are quoted.
+const QUOTED: usize = 4;
+
+/// Reads and answers; keeps texts that it has read.
+#[derive(Debug)]
+pub struct Meaning {
+    language: Language,
+    zone: TimeZone,
+    kept: Mutex<Kept>,
+}
+
+/// Texts as they were read with those names.
+#[derive(Debug, Default)]
+struct Kept {
+    names: BTreeSet<String>,
+    read: BTreeMap<(Timestamp, String), Arc<Read>>,
+}
+
+impl Meaning {
+    /// Times are read and told in `zone`.
+    #[must_use]
+    pub fn new(language: Language, zone: TimeZone) -> Self {
+        Self { language, zone, kept: Mutex::default() }
+    }
+
+    /// The reply to a question from what was told, oldest first; `None`: nothing there answers it. `people`: names that
+    /// are known, in lower case. Costs in the order of the notes; each is parsed once.
+    #[must_use]
+    pub fn reply(
+        &self,
+        question: &str,
+        told: &[Told],
+        people: &BTreeSet<String>,
+        now: Timestamp,
+    ) -> Option<Meant> {
+        let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
+        names.extend(people.iter().cloned());
+        let reader = Reader { language: &self.language, names: &names, zone: &self.zone };
+        let notes = self.read(&reader, told);
+        let corpus = Corpus::new(&reader, &notes);
+        let mut question = Question::read(&reader, question, now);
+        describe::resolve(&corpus, &mut question);
+        let candidates = candidates(&corpus, &question);
+        let asked = Asked { corpus: &corpus, question: &question, candidates: &candidates, now };
+        let finding = match planned(&asked) {
+            Some(finding) => finding,
+            None if question.kind == Kind::Whether => return None,
+            None => quoted(&asked)?,
+        };
+        Some(self.tell(&corpus, finding))
+    }
+
+    fn read(&self, reader: &Reader<'_>, told: &[Told]) -> Vec<Note> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.names != *reader.names || kept.read.len() > KEPT {
+            *kept = Kept { names: reader.names.clone(), read: BTreeMap::new() };
+        }
+        let note = |one: &Told| {
+            let key = (one.at, one.text.clone());
+            let read = || Arc::new(Read::of(reader, &one.text, one.at));
+            let read = Arc::clone(kept.read.entry(key).or_insert_with(read));
+            Note { told: one.at, text: one.text.clone(), read, cosine: one.cosine }
+        };
+        told.iter().map(note).collect()
+    }
+
+    fn tell(&self, corpus: &Corpus<'_>, finding: Finding) -> Meant {
+        let Finding { value, mut notes, confidence } = finding;
+        let mut seen = BTreeSet::new();
+        notes.retain(|note| seen.insert(*note));
+        let quotes = notes
+            .iter()
+            .take(QUOTED)
+            .map(|&note| format!("\u{201c}{}\u{201d}", corpus.notes[note].text));
+        let quotes = quotes.collect::<Vec<_>>().join(" ");
+        let colon = if value.is_empty() { "" } else { ": " };
+        let told = notes.first().map(|&note| wording::day(corpus.notes[note].told, &self.zone));
+        let told = told.map_or(String::new(), |day| format!(" I was told on {day}."));
+        Meant { text: format!("{value}{colon}{quotes}{told}"), confidence, notes }
+    }
+}
+
+/// The note that answers best by itself, with what fills the question's hole.
+fn quoted(asked: &Asked<'_>) -> Option<Finding> {
+    let Asked { corpus, question, candidates, .. } = *asked;
+    let best = candidates.first()?;
+    let of_note = candidates.iter().filter(|one| one.note == best.note);
+    let confidence: f32 = of_note.map(|one| one.probability).sum();
+    if confidence < LEAST {
+        return None;
+    }
+    let value = value_of(asked, corpus, question, best);
+    Some(Finding { value, notes: vec![best.note], confidence: confidence.min(1.0) })
+}
+
+fn value_of(
+    asked: &Asked<'_>,
+    corpus: &Corpus<'_>,
+    question: &Question,
+    best: &Candidate,
+) -> String {
+    if question.kind == Kind::Time {
+        let span = time_of(corpus, question, best.note, best.sentence);
+        return wording::day(span.start, &asked.corpus.zone);
+    }
+    let sentence = &corpus.notes[best.note].read.sentences[best.sentence];
+    best.value.map_or(String::new(), |at| corpus.say(best.note, sentence, at).to_owned())
+}
+
+/// Words that are names, in lower case: written with a capital where no sentence begins, or where one does if the language
+/// has no such word, and nowhere without one.
+fn names_in<'t>(texts: impl Iterator<Item = &'t str>, language: &Language) -> BTreeSet<String> {
+    let (mut upper, mut lower) = (BTreeSet::new(), BTreeSet::new());
+    for text in texts {
+        let mut begins = true;
+        for piece in text.split(|c: char| c.is_whitespace() || c == '-') {
+            let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
+            let word = word.strip_suffix("'s").or(word.strip_suffix("\u{2019}s")).unwrap_or(word);
+            let small = word.to_lowercase();
+            let is_capital = word.starts_with(char::is_uppercase) && word.chars().count() > 1;
+            let is_other = language.is_of_calendar(&small)
+                || language.is_title(&small)
+                || word.starts_with("I'");
+            if is_capital && !is_other {
+                if !begins || !language.parser.has(&small) {
+                    upper.insert(small);
+                }
+            } else if !word.is_empty() && !is_capital {
+                lower.insert(small);
+            }
+            begins = piece.ends_with(['.', '?', '!', ':']);
+        }
+    }
+    upper.retain(|name| !lower.contains(name));
+    upper
+}

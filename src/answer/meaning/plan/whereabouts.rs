@@ -1,0 +1,87 @@
+//! "Where is the drill?", "In which room are the keys?", "Where was it before Ava took it?"
+
+use crate::language::clause::Role;
+use crate::language::thesaurus::field;
+
+use super::super::corpus::{Corpus, Found};
+use super::super::lexicon::Lexicon;
+use super::super::question::{Kind, Question};
+use super::{Asked, Finding};
+
+/// How many things may lie in each other.
+const DEPTH: usize = 3;
+const DAY_SECS: f64 = 86_400.0;
+
+pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
+    let Asked { corpus, question, now, .. } = *asked;
+    let clause = question.clause()?;
+    let verb = clause.predicate.split(' ').next()?;
+    if !asks_place(corpus, question) || !Lexicon::english().is("whereabouts", verb) {
+        return None;
+    }
+    let (theme, head) = question.theme()?;
+    let mut moment = question.moment(now);
+    if let Some((mark, mut inner, _)) = question.beside() {
+        if !inner.iter().any(|term| term.lemma == head) {
+            inner.extend(&theme);
+        }
+        if let Some(event) = corpus.event(&inner) {
+            moment = match mark {
+                "before" => event.at.plus_secs(-1.0),
+                _ => moment.min(event.at.plus_secs(DAY_SECS)),
+            };
+        }
+    }
+    let found = corpus.whereabouts(&theme, head, moment);
+    let newest = found.first()?;
+    let stands = |found: &&Found<'_>| !found.place.is_denied;
+    let of_newest = |one: &&Found<'_>| one.note == newest.note || !newest.place.is_denied;
+    let first = question.words.iter().any(|word| word.form.eq_ignore_ascii_case("first"));
+    let chosen = match first {
+        true => found.iter().rev().find(stands),
+        false => found.iter().filter(stands).find(of_newest).or_else(|| found.iter().find(stands)),
+    }?;
+    let (mut at, mut notes) = (*chosen, vec![chosen.note]);
+    if let Some(noun) = question.noun.as_deref().filter(|_| question.kind == Kind::Which) {
+        for _ in 0..DEPTH {
+            let inside = corpus.inside(at.note, at.place);
+            let thesaurus = &corpus.likeness.language.thesaurus;
+            if inside.iter().any(|term| term.lemma == noun || thesaurus.is_a(&term.lemma, noun)) {
+                break;
+            }
+            let Some(next) = corpus.place_of(&inside, now) else { break };
+            if notes.contains(&next.note) {
+                break;
+            }
+            at = next;
+            notes.push(next.note);
+        }
+    }
+    Some(Finding::new(say(corpus, &at), notes, chosen.named))
+}
+
+fn asks_place(corpus: &Corpus<'_>, question: &Question) -> bool {
+    let is_site = |noun: &str| {
+        let thesaurus = &corpus.likeness.language.thesaurus;
+        thesaurus.is_of(noun, field::LOCATION) || thesaurus.is_of(noun, field::ARTIFACT)
+    };
+    let within = matches!(question.hole, Some(Role::Oblique(_)))
+        || question.clause().is_some_and(|one| matches!(one.predicate.as_str(), "be" | "have"));
+    match question.kind {
+        Kind::Place => true,
+        Kind::Which => within && question.noun.as_deref().is_some_and(is_site),
+        _ => false,
+    }
+}
+
+/// "In the sink", "Upstairs", "Back".
+pub(super) fn say(corpus: &Corpus<'_>, found: &Found<'_>) -> String {
+    if found.place.is_only_back {
+        return "Back".to_owned();
+    }
+    let sentence = corpus.sentence(found.note, found.place);
+    let words = corpus.say(found.note, sentence, found.place.at);
+    let whole = format!("{} {words}", found.place.preposition);
+    let mut letters = whole.trim().chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

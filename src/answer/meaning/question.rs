@@ -1,0 +1,342 @@
+//! A question, read: what kind of thing it wants to know, of what, and when.
+
+use std::collections::BTreeSet;
+
+use crate::language::clause::{Clause, Kind as ClauseKind, Role, Tree, Wanted};
+use crate::language::parse::Word;
+use crate::language::thesaurus::{Part, field};
+use crate::recall::time_expr::{TimeExpr, When, combined_span, time_expressions};
+use crate::time::{Span, Timestamp};
+
+use super::lexicon::Lexicon;
+use super::text::{Reader, Term};
+
+/// What a question wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Person,
+    Whose,
+    Place,
+    Time,
+    Duration,
+    Frequency,
+    Count,
+    Amount,
+    Reason,
+    Manner,
+    /// "what"
+    Thing,
+    /// "which drawer", "what colour"
+    Which,
+    Whether,
+    /// "before or after"
+    Choice,
+}
+
+/// A question in parts.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    pub(super) text: String,
+    pub(super) words: Vec<Word>,
+    pub(super) clauses: Vec<Clause>,
+    /// The clause that asks.
+    pub(super) main: usize,
+    pub(super) kind: Kind,
+    /// The question word.
+    pub(super) asked: Option<usize>,
+    /// What it is to its clause.
+    pub(super) hole: Option<Role>,
+    /// The lemma of the noun that it is said with.
+    pub(super) noun: Option<String>,
+    /// What it is about, less the words of the asking and of times.
+    pub(super) terms: Vec<Term>,
+    /// Which terms say it: the verb, or what stands behind a light one.
+    pub(super) keys: Vec<usize>,
+    /// The time it names.
+    pub(super) span: Option<Span>,
+    /// It is about what was.
+    pub(super) is_past: bool,
+    lemmas: BTreeSet<String>,
+}
+
+impl Question {
+    pub(super) fn read(reader: &Reader<'_>, text: &str, now: Timestamp) -> Self {
+        let words = reader.language.parse(text, &|name| reader.is_name(name));
+        let tree = Tree::new(&words);
+        let mut clauses = tree.clauses();
+        let times = time_expressions(text, now, reader.zone);
+        let (main, wanted) = tree.wanted(&clauses).unwrap_or((0, Wanted::Whether));
+        let mut terms = reader.terms(&tree, &clauses);
+        terms.retain(|term| !times.iter().any(|time| is_plain_time(time, &words[term.at])));
+        let mut out = Asking { kind: Kind::Whether, asked: None, hole: None, noun: None };
+        if let Wanted::Part { word, role, noun } = wanted {
+            out = Asking::of(reader, &words, (word, noun), role);
+            let of_asking = |term: &Term| {
+                term.at == word
+                    || term.at == word + 1 && out.measures()
+                    || out.kind == Kind::Frequency && term.lemma == "time"
+                    || out.kind != Kind::Frequency && Some(term.at) == out.noun_at(&words)
+            };
+            terms.retain(|term| !of_asking(term));
+        } else if words.iter().any(|word| word.lemma == "or") {
+            out.kind = Kind::Choice;
+        }
+        if let Some(clause) = clauses.get_mut(main) {
+            place_beside_subject(&tree, clause, out.asked, &times);
+        }
+        let clause = clauses.get(main);
+        let keys = clause.map_or_else(Vec::new, |clause| keys(&tree, clause, &terms, out.kind));
+        let is_past = clause.is_some_and(|clause| {
+            let first = clause.verbs.first().copied().unwrap_or(clause.head);
+            let past = |at: usize| words[at].tag == "VBD";
+            past(first) || tree.of(first, &["aux", "auxpass"]).any(past)
+        });
+        let Asking { kind, asked, hole, noun } = out;
+        Self {
+            lemmas: words.iter().map(|word| word.lemma.clone()).collect(),
+            span: combined_span(&times).map(|(span, _)| span),
+            text: text.to_owned(),
+            clauses,
+            main,
+            kind,
+            asked,
+            hole,
+            noun: noun.map(|at| words[at].lemma.clone()),
+            terms,
+            keys,
+            is_past,
+            words,
+        }
+    }
+
+    /// Whether the word stands in it, by its lemma.
+    pub(super) fn has(&self, lemma: &str) -> bool {
+        self.lemmas.contains(lemma)
+    }
+
+    pub(super) fn clause(&self) -> Option<&Clause> {
+        self.clauses.get(self.main)
+    }
+
+    pub(super) fn is_being(&self) -> bool {
+        self.clause().is_some_and(|clause| clause.predicate == "be")
+    }
+
+    /// Of which moment it asks: the end of the past it names, else now.
+    pub(super) fn moment(&self, now: Timestamp) -> Timestamp {
+        match self.span {
+            Some(span) if span.start < now => span.end.plus_secs(-1.0).min(now),
+            _ => now,
+        }
+    }
+
+    /// Whether it names a time in which that lies.
+    pub(super) fn covers(&self, span: Span) -> bool {
+        self.span.is_none_or(|asked| span.start < asked.end && asked.start <= span.end)
+    }
+
+    /// What says it, and what it is said of, without words that say little.
+    pub(super) fn parts(&self) -> (Vec<&Term>, Vec<&Term>) {
+        let lexicon = Lexicon::english();
+        let says_little = |term: &Term| {
+            term.part == Part::Adverb
+                || term.part == Part::Verb && lexicon.is("light", &self.words[term.at].lemma)
+        };
+        let keys = self.keys.iter().map(|&key| &self.terms[key]).collect();
+        let others = self.terms.iter().enumerate();
+        let others = others.filter(|(at, term)| !self.keys.contains(at) && !says_little(term));
+        (keys, others.map(|(_, term)| term).collect())
+    }
+
+    /// Terms of the phrase under a word.
+    pub(super) fn phrase(&self, head: usize) -> Vec<&Term> {
+        let words = Tree::new(&self.words).phrase(head);
+        self.terms.iter().filter(|term| words.contains(&term.at)).collect()
+    }
+
+    /// What it asks about: subject of being, else object; and the lemma of its head.
+    pub(super) fn theme(&self) -> Option<(Vec<&Term>, &str)> {
+        let clause = self.clause()?;
+        let tree = Tree::new(&self.words);
+        let mut aside: Vec<usize> = self.asked.into_iter().collect();
+        if let Some(asked) = self.asked {
+            let up = self.words[asked].head;
+            aside.extend(Some(up).filter(|up| self.words[*up].tag.starts_with("NN")));
+        }
+        let is_free = |at: &usize| !aside.contains(at) && !self.words[*at].tag.starts_with('W');
+        let agents: Vec<usize> = clause.all(&Role::Agent).filter(is_free).collect();
+        let is_thing = |at: &usize| is_free(at) && !self.words[*at].tag.starts_with("JJ");
+        let objects: Vec<usize> = clause.all(&Role::Object).filter(is_thing).collect();
+        let head = match self.is_being() {
+            true => *agents.first().or(objects.first())?,
+            false => *objects.first().or(agents.first())?,
+        };
+        let mut words = tree.phrase(head);
+        let obliques = clause.roles.iter().filter(|(role, _)| matches!(role, Role::Oblique(_)));
+        for (_, oblique) in obliques {
+            let cut = tree.phrase(*oblique);
+            words.retain(|word| !cut.contains(word));
+        }
+        let mut terms: Vec<&Term> =
+            self.terms.iter().filter(|term| words.contains(&term.at)).collect();
+        // Whose it is, where somebody keeps it.
+        if !self.is_being() && objects.first() == Some(&head) {
+            terms
+                .extend(self.terms.iter().filter(|term| term.is_name && agents.contains(&term.at)));
+        }
+        (!terms.is_empty()).then(|| (terms, self.words[head].lemma.as_str()))
+    }
+
+    /// The clause behind "before", "after", "when": its word, and its terms and those of the rest.
+    pub(super) fn beside(&self) -> Option<(&str, Vec<&Term>, Vec<&Term>)> {
+        const MARKS: &[&str] = &["before", "after", "when", "while", "until", "since"];
+        let (clause, mark) = self.clauses.iter().find_map(|clause| match &clause.kind {
+            ClauseKind::Adverbial(mark) if MARKS.contains(&mark.as_str()) => Some((clause, mark)),
+            _ => None,
+        })?;
+        let below = Tree::new(&self.words).below(clause.head);
+        let (inner, outer) = self.terms.iter().partition(|term| below.contains(&term.at));
+        Some((mark, inner, outer))
+    }
+}
+
+/// What the question word and the words around it ask for.
+struct Asking {
+    kind: Kind,
+    asked: Option<usize>,
+    hole: Option<Role>,
+    /// The word, here.
+    noun: Option<usize>,
+}
+
+impl Asking {
+    fn of(
+        reader: &Reader<'_>,
+        words: &[Word],
+        (word, noun): (usize, Option<usize>),
+        role: Role,
+    ) -> Self {
+        let lexicon = Lexicon::english();
+        let lower =
+            |at: usize| words.get(at).map_or(String::new(), |word| word.form.to_lowercase());
+        let asked = lower(word);
+        let noun = noun.or_else(|| noun_behind(words, word, &asked));
+        let lemma = noun.map_or("", |at| words[at].lemma.as_str());
+        let thesaurus = &reader.language.thesaurus;
+        let kind = match (asked.as_str(), lower(word + 1).as_str()) {
+            ("who" | "whom", _) => Kind::Person,
+            ("whose", _) => Kind::Whose,
+            ("where", _) => Kind::Place,
+            ("when", _) => Kind::Time,
+            ("why", _) => Kind::Reason,
+            ("how", "long") => Kind::Duration,
+            ("how", "often") => Kind::Frequency,
+            ("how", "many") if lower(word + 2) == "times" => Kind::Frequency,
+            ("how", "many") if lexicon.is("units", lemma) => Kind::Duration,
+            ("how", "many")
+                if thesaurus.is_of(lemma, field::ACT) || thesaurus.is_of(lemma, field::EVENT) =>
+            {
+                Kind::Frequency
+            }
+            ("how", "many") => Kind::Count,
+            ("how", _) if words.get(word + 1).is_some_and(|next| next.tag.starts_with("JJ")) => {
+                Kind::Amount
+            }
+            ("how", "much" | "old" | "far" | "tall" | "big" | "heavy" | "high") => Kind::Amount,
+            ("how", _) => Kind::Manner,
+            _ if lexicon.is("times", lemma) => Kind::Time,
+            _ if noun.is_some() => Kind::Which,
+            _ => Kind::Thing,
+        };
+        Self { kind, asked: Some(word), hole: Some(role), noun }
+    }
+
+    /// Whether the word behind the question word belongs to it: "how long".
+    fn measures(&self) -> bool {
+        matches!(self.kind, Kind::Duration | Kind::Frequency | Kind::Amount | Kind::Count)
+    }
+
+    fn noun_at(&self, _: &[Word]) -> Option<usize> {
+        self.noun
+    }
+}
+
+/// "What colour is …": the noun right behind the question word.
+fn noun_behind(words: &[Word], word: usize, asked: &str) -> Option<usize> {
+    if !matches!(asked, "what" | "which") {
+        return None;
+    }
+    let end = words.len().min(word + 4);
+    let noun =
+        (word + 1..end).find(|&at| words[at].tag.starts_with("NN") && words[at].label != "poss")?;
+    let between = &words[word + 1..noun];
+    let close = |word: &Word| {
+        matches!(word.tag.as_str(), "JJ" | "NN" | "DT" | "IN" | "JJR" | "JJS" | "POS")
+            || word.label == "poss"
+    };
+    between.iter().all(close).then_some(noun)
+}
+
+/// Whether a word is of a time that the clock or the calendar tells.
+fn is_plain_time(time: &TimeExpr, word: &Word) -> bool {
+    time.range.contains(&word.span.start) && !matches!(time.when, When::Event { .. })
+}
+
+/// "Is the drill in the van?": the place hangs on the subject; it is what is asked.
+fn place_beside_subject(
+    tree: &Tree<'_>,
+    clause: &mut Clause,
+    asked: Option<usize>,
+    times: &[TimeExpr],
+) {
+    const BESIDE: &[&str] =
+        &["in", "on", "at", "under", "behind", "beside", "near", "with", "inside"];
+    let timed =
+        |at: usize| times.iter().any(|time| time.range.contains(&tree.words[at].span.start));
+    let placed = |(role, at): &(Role, usize)| matches!(role, Role::Oblique(_)) && !timed(*at);
+    let complement = clause.all(&Role::Object).any(|at| Some(at) != asked);
+    if clause.predicate != "be" || complement || clause.roles.iter().any(placed) {
+        return;
+    }
+    let agents: Vec<usize> = clause.all(&Role::Agent).collect();
+    for preposition in agents.iter().flat_map(|&agent| tree.of(agent, &["prep"])) {
+        let lemma = &tree.words[preposition].lemma;
+        if BESIDE.contains(&lemma.as_str()) {
+            for object in tree.of(preposition, &["pobj"]) {
+                clause.roles.push((Role::Oblique(lemma.clone()), object));
+            }
+        }
+    }
+}
+
+fn keys(tree: &Tree<'_>, clause: &Clause, terms: &[Term], kind: Kind) -> Vec<usize> {
+    let lexicon = Lexicon::english();
+    let is_light = |at: usize| {
+        let lemma = &tree.words[at].lemma;
+        lexicon.is("light", lemma) && !(lemma == "have" && kind == Kind::Whether)
+    };
+    let last = clause.verbs.last().copied().unwrap_or(clause.head);
+    let verb = terms.iter().position(|term| term.at == last && term.part == Part::Verb);
+    if let Some(verb) = verb.filter(|_| !is_light(last)) {
+        return vec![verb];
+    }
+    let said = clause.all(&Role::Object);
+    let said: Vec<usize> = said
+        .filter_map(|at| terms.iter().position(|term| term.at == at && !term.is_name))
+        .collect();
+    if !said.is_empty() {
+        return said;
+    }
+    // "Is the lift working again?" where "working" was taken for a part of the subject.
+    let agents: Vec<usize> = clause.all(&Role::Agent).collect();
+    let theme: Vec<usize> = agents.iter().flat_map(|&agent| tree.phrase(agent)).collect();
+    let said = |term: &&Term| {
+        let word = &tree.words[term.at];
+        let behind = word.tag == "VBG" && !agents.contains(&term.at) && word.head < term.at;
+        !term.is_name
+            && matches!(term.part, Part::Verb | Part::Adjective)
+            && !is_light(term.at)
+            && (!theme.contains(&term.at) || behind)
+    };
+    terms.iter().position(|term| said(&term)).into_iter().collect()
+}

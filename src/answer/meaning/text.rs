@@ -1,0 +1,343 @@
+//! A told text, read: sentences, their clauses, and the terms in them, pronouns standing for what they mean.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use jiff::tz::TimeZone;
+
+use crate::language::Language;
+use crate::language::clause::{Clause, Kind, Role, Tree};
+use crate::language::parse::Word;
+use crate::language::thesaurus::{Part, field};
+use crate::recall::time_expr::{TimeExpr, When, combined_span, told_expressions};
+use crate::time::{Span, Timestamp};
+
+use super::lexicon::Lexicon;
+
+/// A word that carries meaning, and what it is to its clause.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    /// Of a verb with its particle the verb alone; of a compound verb both words: `take_place`.
+    pub(super) lemma: String,
+    pub(super) part: Part,
+    /// The word of the sentence; a pronoun's, where the term is what it stands for.
+    pub(super) at: usize,
+    /// What the phrase that it stands in is to the clause.
+    pub(super) role: Option<Role>,
+    pub(super) clause: Option<usize>,
+    /// It names somebody or something.
+    pub(super) is_name: bool,
+    /// Whom a question means by it, where it describes somebody.
+    pub(super) alias: Option<String>,
+}
+
+/// One sentence of a text.
+#[derive(Clone, Debug)]
+pub(super) struct Sentence {
+    pub(super) words: Vec<Word>,
+    pub(super) clauses: Vec<Clause>,
+    pub(super) terms: Vec<Term>,
+    pub(super) times: Vec<TimeExpr>,
+}
+
+/// How the words of a text are read: the language, and the names that are known, in lower case.
+#[derive(Clone, Copy)]
+pub(super) struct Reader<'a> {
+    pub(super) language: &'a Language,
+    pub(super) names: &'a BTreeSet<String>,
+    pub(super) zone: &'a TimeZone,
+}
+
+/// How far from when it was told a time may lie; open ends of "until Friday" reach further.
+const FAR_SECS: f64 = 10.0 * 365.25 * 86_400.0;
+
+impl Sentence {
+    /// When what a clause tells is so, and whether the clause says it; else when it was told.
+    pub(super) fn time_of(&self, clause: usize, told: Timestamp) -> (Span, bool) {
+        let tree = Tree::new(&self.words);
+        let is_mine = |time: &&TimeExpr| {
+            let of = |word: &Word| {
+                time.range.contains(&word.span.start) || word.span.contains(&time.range.start)
+            };
+            let at = self.words.iter().position(of);
+            at.is_some_and(|at| place_of(&tree, &self.clauses, at).1.is_none_or(|c| c == clause))
+        };
+        let mine: Vec<TimeExpr> = self.times.iter().filter(is_mine).cloned().collect();
+        let alone = mine.is_empty() && self.clauses.len() == 1;
+        bounded(if alone { &self.times } else { &mine }, told)
+    }
+
+    /// When the matter of the sentence is, and whether it says so.
+    pub(super) fn time(&self, told: Timestamp) -> (Span, bool) {
+        bounded(&self.times, told)
+    }
+
+    /// Terms of the phrase under a word.
+    pub(super) fn phrase(&self, head: usize) -> Vec<usize> {
+        let words = Tree::new(&self.words).phrase(head);
+        (0..self.terms.len()).filter(|&at| words.contains(&self.terms[at].at)).collect()
+    }
+
+    /// Plain spans among its times, in reading order.
+    pub(super) fn spans(&self) -> Vec<Span> {
+        let plain = |time: &TimeExpr| match &time.when {
+            When::Span { span, .. } => Some(*span),
+            _ => None,
+        };
+        self.times.iter().filter_map(plain).collect()
+    }
+
+    /// Whether a clause says that it was not so: by a word of denial, or by a verb before its own ("forgot to lock").
+    pub(super) fn is_denied(&self, clause: &Clause) -> bool {
+        let before = &clause.verbs[..clause.verbs.len().saturating_sub(1)];
+        let lexicon = Lexicon::english();
+        let not_done = before.iter().any(|&verb| lexicon.is("not_done", &self.words[verb].lemma));
+        clause.negated != not_done
+    }
+
+    /// The lemma of a clause's last verb.
+    pub(super) fn verb(&self, clause: &Clause) -> &str {
+        clause.verbs.last().map_or("", |&verb| self.words[verb].lemma.as_str())
+    }
+}
+
+fn bounded(times: &[TimeExpr], told: Timestamp) -> (Span, bool) {
+    let Some((span, _)) = combined_span(times) else { return (Span::new(told, told), false) };
+    let start = if span.start < told.plus_secs(-FAR_SECS) { told } else { span.start };
+    let end = if span.end > told.plus_secs(FAR_SECS) { start } else { span.end };
+    (Span::new(start, end.max(start)), true)
+}
+
+impl Reader<'_> {
+    pub(super) fn is_name(&self, lemma: &str) -> bool {
+        self.names.contains(lemma)
+    }
+
+    /// The sentences of a text that was told at `told`.
+    pub(super) fn read(&self, text: &str, told: Timestamp) -> Vec<Sentence> {
+        let words = self.language.parse(text, &|name| self.is_name(name));
+        let times = told_expressions(text, told, self.zone);
+        let mut before = Before::default();
+        sentences(&words)
+            .into_iter()
+            .map(|range| {
+                let mut words = words[range.clone()].to_vec();
+                for word in &mut words {
+                    word.head = word.head.clamp(range.start, range.end - 1) - range.start;
+                }
+                self.sentence(words, &times, &mut before)
+            })
+            .collect()
+    }
+
+    fn sentence(&self, words: Vec<Word>, times: &[TimeExpr], before: &mut Before) -> Sentence {
+        let tree = Tree::new(&words);
+        let clauses = tree.clauses();
+        let mut terms = self.terms(&tree, &clauses);
+        let timed = |at: usize| times.iter().any(|time| time.range.contains(&words[at].span.start));
+        let is_thing = |at: usize| {
+            words[at].tag.starts_with("NN") && !self.is_person(&words[at]) && !timed(at)
+        };
+        let mut resolved = Vec::new();
+        for at in 0..words.len() {
+            let (role, clause) = place_of(&tree, &clauses, at);
+            let meant = match words[at].lemma.as_str() {
+                "he" | "him" | "his" => before.person(0),
+                "she" | "her" | "hers" => before.person(1),
+                "i" | "me" | "my" | "we" | "us" | "our" => {
+                    self.speaker(&words, &clauses, clause).into_iter().collect()
+                }
+                "it" | "its" | "they" | "them" | "their" => {
+                    let here = heads(&clauses, clause).filter(|(_, w)| *w < at && is_thing(*w));
+                    let here = here.map(|(rank, w)| (rank, w, phrase_of(&tree, &terms, w)));
+                    before.thing(here)
+                }
+                _ => Vec::new(),
+            };
+            for (lemma, part, is_name) in meant {
+                resolved.push(Term {
+                    lemma,
+                    part,
+                    at,
+                    role: role.clone(),
+                    clause,
+                    is_name,
+                    alias: None,
+                });
+            }
+            if let Some(term) = terms.iter().find(|term| term.at == at && term.is_name) {
+                before.name(&term.lemma, words[at].label == "poss");
+            }
+        }
+        for (rank, at) in heads(&clauses, None).filter(|(_, at)| is_thing(*at)) {
+            before.things.push((rank, phrase_of(&tree, &terms, at)));
+        }
+        terms.append(&mut resolved);
+        let range = words.first().map_or(0, |word| word.span.start)
+            ..words.last().map_or(0, |word| word.span.end);
+        let times =
+            times.iter().filter(|time| range.contains(&time.range.start)).cloned().collect();
+        Sentence { clauses, terms, times, words }
+    }
+
+    /// Who says what "I" stands in: "… , says Ava".
+    fn speaker(&self, words: &[Word], clauses: &[Clause], clause: Option<usize>) -> Option<Lemma> {
+        let Kind::Complement(verb) = clauses.get(clause?)?.kind else { return None };
+        let saying = clauses.iter().find(|one| one.verbs.contains(&verb))?;
+        let who = saying.all(&Role::Agent).find(|&at| self.is_name(&words[at].lemma))?;
+        Some((words[who].lemma.clone(), Part::Noun, true))
+    }
+
+    fn is_person(&self, word: &Word) -> bool {
+        self.is_name(&word.lemma) || self.language.thesaurus.is_of(&word.lemma, field::PERSON)
+    }
+
+    /// The terms of a tree.
+    pub(super) fn terms(&self, tree: &Tree<'_>, clauses: &[Clause]) -> Vec<Term> {
+        let lexicon = Lexicon::english();
+        let mut out = Vec::new();
+        for (at, word) in tree.words.iter().enumerate() {
+            let is_name = self.is_name(&word.lemma) && word.tag.starts_with("NNP");
+            let part = if is_name || word.tag == "CD" {
+                Some(Part::Noun)
+            } else {
+                Part::of_tag(&word.tag)
+            };
+            let Some(part) = part else { continue };
+            let of_grammar = matches!(word.label.as_str(), "aux" | "auxpass" | "punct")
+                || word.tag == "RB" && lexicon.is("grammar", &word.lemma)
+                || lexicon.is("beside", &word.lemma)
+                || word.lemma == "use" && tree.of(at, &["xcomp"]).next().is_some();
+            if !of_grammar {
+                let (role, clause) = place_of(tree, clauses, at);
+                out.push(Term {
+                    lemma: word.lemma.clone(),
+                    part,
+                    at,
+                    role,
+                    clause,
+                    is_name,
+                    alias: None,
+                });
+            }
+        }
+        self.join_verbs(tree, &mut out);
+        out
+    }
+
+    /// A verb and a bare object that are one verb together: `take_place`.
+    fn join_verbs(&self, tree: &Tree<'_>, terms: &mut Vec<Term>) {
+        for at in 0..terms.len() {
+            let Some(object) = tree.of(terms[at].at, &["dobj"]).next() else { continue };
+            let joined = format!("{}_{}", terms[at].lemma, tree.words[object].lemma);
+            let one = terms[at].part == Part::Verb && tree.under(object).is_empty();
+            if one && self.language.thesaurus.has(&joined, Part::Verb) {
+                terms[at].lemma = joined;
+                terms.retain(|term| term.at != object);
+                return;
+            }
+        }
+    }
+}
+
+/// Where each sentence begins and ends, in words: each root with what hangs on it.
+fn sentences(words: &[Word]) -> Vec<Range<usize>> {
+    let tree = Tree::new(words);
+    let mut out: Vec<(usize, Range<usize>)> = Vec::new();
+    for at in 0..words.len() {
+        let root = tree.root(at);
+        match out.iter_mut().find(|(of, _)| *of == root) {
+            Some((_, range)) => range.end = at + 1,
+            None => out.push((root, at..at + 1)),
+        }
+    }
+    out.into_iter().map(|(_, range)| range).collect()
+}
+
+/// A word's clause, and what the phrase that it stands in is to it.
+pub(super) fn place_of(
+    tree: &Tree<'_>,
+    clauses: &[Clause],
+    at: usize,
+) -> (Option<Role>, Option<usize>) {
+    let above = tree.above(at);
+    let holding =
+        above.iter().find_map(|word| clauses.iter().position(|one| one.verbs.contains(word)));
+    let Some(clause) = holding else { return (None, None) };
+    let depth = |word: &usize| above.iter().position(|up| up == word);
+    let roles = clauses[clause].roles.iter().filter_map(|(role, word)| Some((depth(word)?, role)));
+    (roles.min_by_key(|(depth, _)| *depth).map(|(_, role)| role.clone()), Some(clause))
+}
+
+/// Lemma, part of speech, whether it is a name.
+type Lemma = (String, Part, bool);
+
+/// The terms of a phrase, its head first; none where the head is no term.
+fn phrase_of(tree: &Tree<'_>, terms: &[Term], head: usize) -> Vec<Lemma> {
+    let words = tree.phrase(head);
+    let mut held: Vec<&Term> = terms.iter().filter(|term| words.contains(&term.at)).collect();
+    held.sort_by_key(|term| term.at != head);
+    if held.first().is_none_or(|term| term.at != head) {
+        return Vec::new();
+    }
+    held.into_iter().map(|term| (term.lemma.clone(), term.part, term.is_name)).collect()
+}
+
+/// Heads in the clauses but one, with how likely a pronoun means them: subjects, objects, the rest.
+fn heads(clauses: &[Clause], but: Option<usize>) -> impl Iterator<Item = (u8, usize)> + '_ {
+    let others = clauses.iter().enumerate().filter(move |(at, _)| Some(*at) != but);
+    others.flat_map(|(_, clause)| &clause.roles).map(|(role, word)| {
+        let rank = match role {
+            Role::Agent => 2,
+            Role::Object => 1,
+            _ => 0,
+        };
+        (rank, *word)
+    })
+}
+
+/// What the sentences before named.
+#[derive(Default)]
+struct Before {
+    /// In order; an owner stands behind those who do something.
+    people: Vec<String>,
+    /// Whom "he" and "she" mean.
+    meant: [Option<String>; 2],
+    things: Vec<(u8, Vec<Lemma>)>,
+}
+
+impl Before {
+    fn name(&mut self, name: &str, is_owner: bool) {
+        match is_owner {
+            true => self.people.insert(0, name.to_owned()),
+            false => self.people.push(name.to_owned()),
+        }
+    }
+
+    fn person(&mut self, which: usize) -> Vec<Lemma> {
+        let others = self.meant[1 - which].clone();
+        let known = self.meant[which].clone();
+        let newest =
+            || self.people.iter().rev().find(|name| Some(*name) != others.as_ref()).cloned();
+        let Some(name) = known.or_else(newest) else { return Vec::new() };
+        self.meant[which] = Some(name.clone());
+        vec![(name, Part::Noun, true)]
+    }
+
+    /// What "it" or "they" means: of the sentence so far or of those before, the newest subject, else object, else anything.
+    fn thing(&self, here: impl Iterator<Item = (u8, usize, Vec<Lemma>)>) -> Vec<Lemma> {
+        let before =
+            self.things.iter().enumerate().map(|(at, (rank, phrase))| (*rank, at, phrase.clone()));
+        let here = here.map(|(rank, at, phrase)| (rank, self.things.len() + at, phrase));
+        let known = before.chain(here).filter(|(.., phrase)| !phrase.is_empty());
+        match known.max_by_key(|(rank, at, _)| (*rank, *at)) {
+            Some((.., phrase)) => phrase,
+            None => self
+                .people
+                .last()
+                .map(|name| (name.clone(), Part::Noun, true))
+                .into_iter()
+                .collect(),
+        }
+    }
+}

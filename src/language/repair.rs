@@ -1,0 +1,106 @@
+//! What the parser takes for something that the dictionary says it cannot be.
+
+use super::Language;
+use super::parse::Word;
+use super::thesaurus::Part;
+
+/// Tags that only closed classes and strangers have.
+const NO_WORDS: &[&str] = &["PRP", "FW", "UH", "XX"];
+
+/// Puts right, in this order: tags of words that the dictionary knows otherwise; an adjective behind the subject that is
+/// what is said of it ("Was she ill?"); a verb that is none ("Does Ben like coriander?").
+pub(super) fn repair(words: &mut [Word], language: &Language, is_name: &dyn Fn(&str) -> bool) {
+    for at in 0..words.len() {
+        retag(words, at, language, is_name);
+        say_of_subject(words, at);
+        change_verb(words, at, language);
+        free_verb(words, at);
+    }
+}
+
+fn retag(words: &mut [Word], at: usize, language: &Language, is_name: &dyn Fn(&str) -> bool) {
+    let word = &words[at];
+    let plain =
+        word.form.len() > 2 && word.form.chars().all(|c| c.is_alphabetic() && c.is_lowercase());
+    let suspect = word.tag.starts_with("NNP") || NO_WORDS.contains(&word.tag.as_str());
+    if !plain || !suspect || is_name(&word.form) || !language.parser.has(&word.form) {
+        return;
+    }
+    let is = |part| language.thesaurus.has(&word.form, part);
+    let tag = match word.label.as_str() {
+        "appos" if is(Part::Adjective) => "JJ",
+        _ if is(Part::Noun) => "NN",
+        _ if is(Part::Adjective) => "JJ",
+        _ if word.form.ends_with('s') => "NNS",
+        _ => return,
+    };
+    words[at].lemma = language.parser.lemma(&words[at].form, tag);
+    tag.clone_into(&mut words[at].tag);
+}
+
+/// "Was she ill": the adjective hangs on "was", not on "she".
+fn say_of_subject(words: &mut [Word], at: usize) {
+    let (noun, verb) = (words[at].head, words[words[at].head].head);
+    let so = words[at].tag == "JJ"
+        && words[at].label == "appos"
+        && words[noun].label == "nsubj"
+        && words[verb].lemma == "be"
+        && verb < noun;
+    if so {
+        words[at].head = verb;
+        "acomp".clone_into(&mut words[at].label);
+    }
+}
+
+/// A verb that the dictionary knows as a noun alone, behind a word that can be the verb.
+fn change_verb(words: &mut [Word], at: usize, language: &Language) {
+    let Some(before) = at.checked_sub(1) else { return };
+    let is = |word: &Word, part| language.thesaurus.has(&word.lemma, part);
+    let so = words[at].tag.starts_with("VB")
+        && words[at].label == "ROOT"
+        && words[before].head == at
+        && !matches!(words[before].label.as_str(), "aux" | "nsubj")
+        && is(&words[before], Part::Verb)
+        && !is(&words[at], Part::Verb)
+        && is(&words[at], Part::Noun)
+        && words.iter().any(|word| word.head == at && word.label == "aux");
+    if !so {
+        return;
+    }
+    for word in words.iter_mut() {
+        if word.head == at && !matches!(word.label.as_str(), "det" | "amod" | "compound") {
+            word.head = before;
+        }
+    }
+    set(&mut words[before], before, "ROOT", "VB");
+    set(&mut words[at], before, "dobj", "NN");
+}
+
+/// "Does Ben like peas?" where "like" was taken for a preposition.
+fn free_verb(words: &mut [Word], at: usize) {
+    let root = words[at].head;
+    let so = words[at].tag == "IN"
+        && words[at].lemma == "like"
+        && root < at
+        && words[root].lemma == "do"
+        && words[root].label == "ROOT";
+    if !so {
+        return;
+    }
+    for word in words.iter_mut() {
+        if word.head == at && word.label == "pobj" {
+            "dobj".clone_into(&mut word.label);
+        }
+        if word.head == root {
+            word.head = at;
+        }
+    }
+    set(&mut words[root], at, "aux", "VBZ");
+    set(&mut words[at], at, "ROOT", "VB");
+}
+
+fn set(word: &mut Word, head: usize, label: &str, tag: &str) {
+    word.head = head;
+    label.clone_into(&mut word.label);
+    tag.clone_into(&mut word.tag);
+}

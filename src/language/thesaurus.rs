@@ -1,0 +1,302 @@
+//! What words mean to each other, from the files of `WordNet` 3.1: senses, what is a kind of what, what comes of the same
+//! stem, what is the contrary.
+//!
+//! The files are sorted and name each other by byte offsets (wndb(5WN)), so nothing is built from them: they are mapped,
+//! and a look-up is a binary search.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{Error, ErrorKind};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use memmap2::Mmap;
+
+/// Parts of speech that `WordNet` has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// Things, people, numbers.
+    Noun,
+    /// What is done.
+    Verb,
+    /// What something is like.
+    Adjective,
+    /// How it is done.
+    Adverb,
+}
+
+impl Part {
+    const ALL: [(Self, &'static str); 4] = [
+        (Self::Noun, "noun"),
+        (Self::Verb, "verb"),
+        (Self::Adjective, "adj"),
+        (Self::Adverb, "adv"),
+    ];
+
+    /// Of a tag of the Penn Treebank; `None`: a word of grammar.
+    #[must_use]
+    pub fn of_tag(tag: &str) -> Option<Self> {
+        Some(match tag.get(..2)? {
+            "NN" => Self::Noun,
+            "VB" => Self::Verb,
+            "JJ" => Self::Adjective,
+            "RB" => Self::Adverb,
+            _ => return None,
+        })
+    }
+
+    fn of_letter(letter: &str) -> Option<Self> {
+        Some(match letter {
+            "n" => Self::Noun,
+            "v" => Self::Verb,
+            "a" | "s" => Self::Adjective,
+            "r" => Self::Adverb,
+            _ => return None,
+        })
+    }
+}
+
+/// The lexicographers' files (lexnames(5WN)) that something is asked of.
+pub mod field {
+    /// Acts and actions.
+    pub const ACT: u8 = 4;
+    /// Things made by people.
+    pub const ARTIFACT: u8 = 6;
+    /// Parts of the body.
+    pub const BODY: u8 = 8;
+    /// What happens.
+    pub const EVENT: u8 = 11;
+    /// Places.
+    pub const LOCATION: u8 = 15;
+    /// People.
+    pub const PERSON: u8 = 18;
+    /// Times.
+    pub const TIME: u8 = 28;
+    /// Eating and drinking.
+    pub const CONSUMPTION: u8 = 34;
+    /// Touching, hanging, fastening.
+    pub const CONTACT: u8 = 35;
+    /// Going, carrying.
+    pub const MOTION: u8 = 38;
+    /// Having, giving.
+    pub const POSSESSION: u8 = 40;
+    /// Being somewhere, being so.
+    pub const STATIVE: u8 = 42;
+}
+
+/// How near in meaning: words of one sense, of one stem, a kind of the other or the other way round.
+const SAME_SENSE: f32 = 0.9;
+const SAME_STEM: f32 = 0.8;
+const KIND: f32 = 0.65;
+const SUBKIND: f32 = 0.6;
+/// What each rarer sense of a word is worth less.
+const RARER: f32 = 0.08;
+/// How many senses of a word count: the commonest stand first.
+const SENSES: usize = 4;
+/// How far up a kind is looked for.
+const HEIGHT: usize = 8;
+
+/// One sense of a word.
+struct Sense<'a> {
+    offset: u32,
+    field: u8,
+    /// In lower case, `_` between words.
+    words: Vec<String>,
+    /// Kind of the pointer, part of speech and offset of what it names.
+    pointers: Vec<(&'a str, Part, u32)>,
+}
+
+/// Words near in meaning, with how near they are, 0 to 1.
+pub type Near = HashMap<(String, Part), f32>;
+
+/// The files.
+#[derive(Debug)]
+pub struct Thesaurus {
+    /// Of each part: the words, the senses.
+    files: [(Mmap, Mmap); 4],
+    near: Mutex<HashMap<(String, Part), Arc<Near>>>,
+    kinds: Mutex<HashMap<(String, String), bool>>,
+}
+
+impl Thesaurus {
+    /// From its files by part: `index.noun`, `data.noun`, and so on for `verb`, `adj` and `adv`.
+    ///
+    /// # Errors
+    /// A file is missing or cannot be mapped.
+    pub fn open(parts: &BTreeMap<String, PathBuf>) -> std::io::Result<Self> {
+        let map = |name: String| -> std::io::Result<Mmap> {
+            let path = parts.get(&name).ok_or_else(|| {
+                Error::new(ErrorKind::NotFound, format!("the model has no part `{name}`"))
+            })?;
+            let named =
+                |error: Error| Error::new(error.kind(), format!("{}: {error}", path.display()));
+            let file = File::open(path).map_err(named)?;
+            // SAFETY: a fetched model is never written again, only replaced under its name.
+            unsafe { Mmap::map(&file) }.map_err(named)
+        };
+        let both = |(_, name): (Part, &str)| -> std::io::Result<(Mmap, Mmap)> {
+            Ok((map(format!("index.{name}"))?, map(format!("data.{name}"))?))
+        };
+        let [noun, verb, adjective, adverb] = Part::ALL.map(both);
+        Ok(Self {
+            files: [noun?, verb?, adjective?, adverb?],
+            near: Mutex::default(),
+            kinds: Mutex::default(),
+        })
+    }
+
+    /// Whether it has the lemma as that part of speech.
+    #[must_use]
+    pub fn has(&self, lemma: &str, part: Part) -> bool {
+        self.line(lemma, part).is_some()
+    }
+
+    /// The [`field`]s of a lemma's commonest senses, at most `most`.
+    #[must_use]
+    pub fn fields(&self, lemma: &str, part: Part, most: usize) -> Vec<u8> {
+        self.senses(lemma, part).iter().take(most).map(|sense| sense.field).collect()
+    }
+
+    /// Whether the commonest sense of a noun lies in that [`field`].
+    #[must_use]
+    pub fn is_of(&self, noun: &str, wanted: u8) -> bool {
+        self.fields(noun, Part::Noun, 1).first() == Some(&wanted)
+    }
+
+    /// Whether a noun is a kind of another, in common senses of both.
+    #[must_use]
+    pub fn is_a(&self, noun: &str, class: &str) -> bool {
+        let key = (noun.to_owned(), class.to_owned());
+        let known = |kinds: &HashMap<_, bool>| kinds.get(&key).copied();
+        if let Some(known) = known(&self.kinds.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return known;
+        }
+        let found = self.find_kind(noun, class);
+        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found);
+        found
+    }
+
+    fn find_kind(&self, noun: &str, class: &str) -> bool {
+        let senses = self.senses(class, Part::Noun);
+        let wanted: Vec<u32> = senses.iter().take(SENSES).map(|sense| sense.offset).collect();
+        if noun == class || wanted.is_empty() {
+            return noun == class;
+        }
+        let mut level = self.senses(noun, Part::Noun);
+        level.truncate(SENSES - 1);
+        for _ in 0..HEIGHT {
+            if level.iter().any(|sense| wanted.contains(&sense.offset)) {
+                return true;
+            }
+            let above = level.iter().flat_map(|sense| &sense.pointers);
+            let above = above.filter(|(kind, ..)| matches!(*kind, "@" | "@i"));
+            level = above.filter_map(|&(_, part, offset)| self.sense(part, offset)).collect();
+        }
+        false
+    }
+
+    /// Every word near a lemma in meaning.
+    #[must_use]
+    pub fn near(&self, lemma: &str, part: Part) -> Arc<Near> {
+        let key = (lemma.to_owned(), part);
+        if let Some(near) = self.near.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Arc::clone(near);
+        }
+        let near = Arc::new(self.find_near(lemma, part));
+        self.near.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&near));
+        near
+    }
+
+    fn find_near(&self, lemma: &str, part: Part) -> Near {
+        let mut out = Near::new();
+        let mut put = |word: String, part: Part, worth: f32| {
+            let held = out.entry((word, part)).or_default();
+            *held = held.max(worth);
+        };
+        for (rank, sense) in self.senses(lemma, part).into_iter().take(SENSES).enumerate() {
+            let common = 1.0 - RARER * rank as f32;
+            for word in sense.words {
+                put(word, part, SAME_SENSE * common);
+            }
+            for (kind, part, offset) in sense.pointers {
+                let worth = match kind {
+                    "+" => SAME_STEM,
+                    "@" => KIND,
+                    "~" | "$" | "^" => SUBKIND,
+                    _ => continue,
+                };
+                for word in self.sense(part, offset).map(|sense| sense.words).unwrap_or_default() {
+                    put(word, part, worth * common);
+                }
+            }
+        }
+        out
+    }
+
+    /// Whether one says the contrary of the other: "open", "closed".
+    #[must_use]
+    pub fn is_opposite(&self, one: &str, other: &str, part: Part) -> bool {
+        let senses = self.senses(one, part);
+        let contraries = senses.iter().take(SENSES).flat_map(|sense| &sense.pointers);
+        contraries.filter(|(kind, ..)| *kind == "!").any(|&(_, part, offset)| {
+            self.sense(part, offset)
+                .is_some_and(|sense| sense.words.iter().any(|word| word == other))
+        })
+    }
+
+    /// The line of a word in its index; the licence in front begins with blanks, which sort before every word.
+    fn line(&self, lemma: &str, part: Part) -> Option<&str> {
+        let file: &[u8] = &self.files[part as usize].0;
+        let (mut low, mut high) = (0, file.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let start = file[..middle].iter().rposition(|&b| b == b'\n').map_or(0, |at| at + 1);
+            let length =
+                file[start..].iter().position(|&b| b == b'\n').unwrap_or(file.len() - start);
+            let line = std::str::from_utf8(&file[start..start + length]).ok()?;
+            match line.split(' ').next().unwrap_or("").cmp(lemma) {
+                Ordering::Equal => return Some(line.trim_end()),
+                Ordering::Less => low = start + length + 1,
+                Ordering::Greater => high = start,
+            }
+        }
+        None
+    }
+
+    /// The senses of a lemma, the commonest first.
+    fn senses(&self, lemma: &str, part: Part) -> Vec<Sense<'_>> {
+        let read = || -> Option<Vec<Sense<'_>>> {
+            let fields: Vec<&str> = self.line(lemma, part)?.split(' ').collect();
+            let count: usize = fields.get(2)?.parse().ok()?;
+            let pointers: usize = fields.get(3)?.parse().ok()?;
+            let offsets = fields.get(4 + pointers + 2..)?.iter().take(count);
+            Some(offsets.filter_map(|offset| self.sense(part, offset.parse().ok()?)).collect())
+        };
+        read().unwrap_or_default()
+    }
+
+    fn sense(&self, part: Part, offset: u32) -> Option<Sense<'_>> {
+        let file: &[u8] = &self.files[part as usize].1;
+        let rest = file.get(offset as usize..)?;
+        let end = rest.iter().position(|&b| b == b'\n')?;
+        let mut fields = std::str::from_utf8(&rest[..end]).ok()?.split(' ').skip(1);
+        let field = fields.next()?.parse().ok()?;
+        let count = usize::from_str_radix(fields.nth(1)?, 16).ok()?;
+        let mut words = Vec::with_capacity(count);
+        for _ in 0..count {
+            let word = fields.next()?;
+            words.push(word.split('(').next().unwrap_or(word).to_lowercase());
+            fields.next()?;
+        }
+        let count: usize = fields.next()?.parse().ok()?;
+        let mut pointers = Vec::with_capacity(count);
+        for _ in 0..count {
+            let kind = fields.next()?;
+            let target = fields.next()?.parse().ok()?;
+            pointers.push((kind, Part::of_letter(fields.next()?)?, target));
+            fields.next()?;
+        }
+        Some(Sense { offset, field, words, pointers })
+    }
+}
