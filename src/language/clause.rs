@@ -306,11 +306,7 @@ impl<'a> Tree<'a> {
             }
         }
         for &one in &subjects {
-            let role = if passive && passives.is_empty() && last != head {
-                Role::Object
-            } else {
-                Role::Agent
-            };
+            let role = if passive && passives.is_empty() { Role::Object } else { Role::Agent };
             roles.extend(self.listed(one).into_iter().map(|w| (role.clone(), w)));
         }
         for &one in passives.iter().chain(&objects) {

@@ -7,8 +7,8 @@ use super::thesaurus::Part;
 /// Tags that only closed classes and strangers have.
 const NO_WORDS: &[&str] = &["PRP", "FW", "UH", "XX"];
 
-/// Puts right, in this order: tags of words that the dictionary knows otherwise; an adjective behind the subject that is
-/// what is said of it ("Was she ill?"); a verb that is none ("Does Ben like coriander?").
+/// Puts right, in this order: tags of words that the dictionary knows otherwise; what stands behind the
+/// subject and is said of it ("Was she ill?"); a verb that is none ("Does Ben like coriander?").
 pub(super) fn repair(words: &mut [Word], language: &Language, is_name: &dyn Fn(&str) -> bool) {
     for at in 0..words.len() {
         retag(words, at, language, is_name);
@@ -38,11 +38,16 @@ fn retag(words: &mut [Word], at: usize, language: &Language, is_name: &dyn Fn(&s
     tag.clone_into(&mut words[at].tag);
 }
 
-/// "Was she ill": the adjective hangs on "was", not on "she".
+/// "Was she ill", "Is the pump broken": what stands behind the subject hangs on "was", not on "she".
 fn say_of_subject(words: &mut [Word], at: usize) {
     let (noun, verb) = (words[at].head, words[words[at].head].head);
-    let so = words[at].tag == "JJ"
-        && words[at].label == "appos"
+    let is_alone = || {
+        !words.iter().any(|word| {
+            word.head == verb && matches!(word.label.as_str(), "acomp" | "attr" | "prep")
+        })
+    };
+    let kind = (words[at].tag.as_str(), words[at].label.as_str());
+    let so = (kind == ("JJ", "appos") || matches!(kind, ("VBN" | "VBG", "acl")) && is_alone())
         && words[noun].label == "nsubj"
         && words[verb].lemma == "be"
         && verb < noun;

@@ -110,12 +110,18 @@ struct Sense<'a> {
 /// Words near in meaning, with how near they are, 0 to 1.
 pub type Near = HashMap<(String, Part), f32>;
 
+/// What is known of words that were looked up.
+type Known<T> = Mutex<HashMap<(String, Part), Arc<T>>>;
+
 /// The files.
 #[derive(Debug)]
 pub struct Thesaurus {
     /// Of each part: the words, the senses.
     files: [(Mmap, Mmap); 4],
-    near: Mutex<HashMap<(String, Part), Arc<Near>>>,
+    /// What was looked up; grows with the words that are used.
+    fields: Known<[u8]>,
+    near: Known<Near>,
+    contraries: Known<[String]>,
     kinds: Mutex<HashMap<(String, String), bool>>,
 }
 
@@ -141,7 +147,9 @@ impl Thesaurus {
         let [noun, verb, adjective, adverb] = Part::ALL.map(both);
         Ok(Self {
             files: [noun?, verb?, adjective?, adverb?],
+            fields: Mutex::default(),
             near: Mutex::default(),
+            contraries: Mutex::default(),
             kinds: Mutex::default(),
         })
     }
@@ -152,16 +160,22 @@ impl Thesaurus {
         self.line(lemma, part).is_some()
     }
 
-    /// The [`field`]s of a lemma's commonest senses, at most `most`.
+    /// The [`field`]s of a lemma's senses, the commonest first.
     #[must_use]
-    pub fn fields(&self, lemma: &str, part: Part, most: usize) -> Vec<u8> {
-        self.senses(lemma, part).iter().take(most).map(|sense| sense.field).collect()
+    pub fn fields(&self, lemma: &str, part: Part) -> Arc<[u8]> {
+        let key = (lemma.to_owned(), part);
+        if let Some(known) = self.fields.lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
+            return Arc::clone(known);
+        }
+        let found: Arc<[u8]> = self.senses(lemma, part).iter().map(|sense| sense.field).collect();
+        self.fields.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&found));
+        found
     }
 
     /// Whether the commonest sense of a noun lies in that [`field`].
     #[must_use]
     pub fn is_of(&self, noun: &str, wanted: u8) -> bool {
-        self.fields(noun, Part::Noun, 1).first() == Some(&wanted)
+        self.fields(noun, Part::Noun).first() == Some(&wanted)
     }
 
     /// Whether a noun is a kind of another, in common senses of both.
@@ -237,12 +251,23 @@ impl Thesaurus {
     /// Whether one says the contrary of the other: "open", "closed".
     #[must_use]
     pub fn is_opposite(&self, one: &str, other: &str, part: Part) -> bool {
-        let senses = self.senses(one, part);
-        let contraries = senses.iter().take(SENSES).flat_map(|sense| &sense.pointers);
-        contraries.filter(|(kind, ..)| *kind == "!").any(|&(_, part, offset)| {
-            self.sense(part, offset)
-                .is_some_and(|sense| sense.words.iter().any(|word| word == other))
-        })
+        let key = (one.to_owned(), part);
+        let known =
+            self.contraries.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        let words = known.unwrap_or_else(|| {
+            let found: Arc<[String]> = self.find_contraries(one, part).into();
+            let mut kept = self.contraries.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(kept.entry(key).or_insert(found))
+        });
+        words.iter().any(|word| word == other)
+    }
+
+    fn find_contraries(&self, lemma: &str, part: Part) -> Vec<String> {
+        let senses = self.senses(lemma, part);
+        let pointers = senses.iter().take(SENSES).flat_map(|sense| &sense.pointers);
+        let contraries = pointers.filter(|(kind, ..)| *kind == "!");
+        let senses = contraries.filter_map(|&(_, part, offset)| self.sense(part, offset));
+        senses.flat_map(|sense| sense.words).collect()
     }
 
     /// The line of a word in its index; the licence in front begins with blanks, which sort before every word.

@@ -77,6 +77,8 @@ pub(super) struct Candidate {
     score: f32,
     /// How likely this sentence answers it.
     pub(super) probability: f32,
+    /// The thing that the question is about stands nowhere in its note.
+    lacks_theme: bool,
     /// The word of what fills the question's hole.
     pub(super) value: Option<usize>,
 }
@@ -85,6 +87,11 @@ impl Candidate {
     /// Share of the question that its note holds.
     pub(super) fn cover(&self) -> f32 {
         self.features.cover
+    }
+
+    /// Whether its note leaves out somebody whom the question names, or the thing that it is about.
+    pub(super) fn leaves_out(&self) -> bool {
+        self.features.names > 0.0 || self.lacks_theme
     }
 
     /// Whether a name of the question stands nowhere in its note.
@@ -147,6 +154,18 @@ fn in_order(question: &Question, all: &mut Vec<Candidate>) {
         return;
     }
     let equal = (1..all.len().min(8)).filter(|&at| all[at].is_equal(&best));
+    if question.asks_before() {
+        // What was so until the newest came.
+        let newest = equal.clone().chain([0]).max_by_key(|&at| all[at].note).unwrap_or(0);
+        let note = all[newest].note;
+        if let Some(at) =
+            equal.chain([0]).filter(|&at| all[at].note < note).max_by_key(|&at| all[at].note)
+        {
+            let one = all.remove(at);
+            all.insert(0, one);
+        }
+        return;
+    }
     let chosen = match first {
         true => equal.filter(|&at| all[at].note < best.note).min_by_key(|&at| all[at].note),
         false => equal.filter(|&at| all[at].note > best.note).max_by_key(|&at| all[at].note),
@@ -204,9 +223,20 @@ fn judge(
     features.cosine = whole.cosine;
     features.recent = note as f32 / corpus.notes.len() as f32;
     let hits: Vec<usize> = matched.iter().filter_map(|(_, at)| *at).collect();
+    let of_main = |term: &Term| {
+        let roles = question.clause().map_or(&[][..], |clause| &clause.roles);
+        roles.iter().any(|(role, at)| *at == term.at && matches!(role, Role::Agent | Role::Object))
+    };
+    let lacks_theme = question.terms.iter().enumerate().any(|(at, term)| {
+        term.part == crate::language::thesaurus::Part::Noun
+            && !term.is_name
+            && !question.keys.contains(&at)
+            && of_main(term)
+            && matched[at].0 < 0.5
+    });
     let (fits, value) = value(corpus, question, sentence, &hits, clause);
     features.value = fits;
-    Candidate { note, sentence: number, features, score: 0.0, probability: 0.0, value }
+    Candidate { note, sentence: number, features, score: 0.0, probability: 0.0, lacks_theme, value }
 }
 
 /// How much a term of the question counts.

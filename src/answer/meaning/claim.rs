@@ -113,6 +113,10 @@ fn sides(corpus: &Corpus<'_>, keys: &[&Term], sentence: &Sentence, at: usize) ->
             }
         }
     }
+    if clause.predicate == "be" && keys.iter().any(|key| is_other_value(corpus, key, sentence, at))
+    {
+        minus = minus.max(CONTRARY);
+    }
     for adverb in clause.all(&Role::Adverb).map(|at| &sentence.words[at].lemma) {
         for key in keys {
             if lexicon.ends(&key.lemma, adverb) {
@@ -124,6 +128,21 @@ fn sides(corpus: &Corpus<'_>, keys: &[&Term], sentence: &Sentence, at: usize) ->
         }
     }
     (plus, minus)
+}
+
+/// "Ava's job is baker" where it is asked whether she is a beekeeper: the attribute has another value of its sort.
+fn is_other_value(corpus: &Corpus<'_>, key: &Term, sentence: &Sentence, at: usize) -> bool {
+    let mine = || sentence.terms.iter().filter(|term| term.clause == Some(at));
+    let clause = &sentence.clauses[at];
+    let is_attribute = clause.all(&Role::Agent).any(|agent| {
+        mine().any(|term| term.at == agent && !term.is_name)
+            && sentence.words[agent].tag.starts_with("NN")
+    });
+    let values = || mine().filter(|term| clause.all(&Role::Object).any(|object| object == term.at));
+    is_attribute
+        && corpus.likeness.best(key, values()) < 0.5
+        && values().any(|value| corpus.likeness.are_rivals(key, value))
+        && corpus.likeness.is_person(key)
 }
 
 /// What stands in another clause is left out where this one tells another of its kind: "drinks only tea, coffee …".

@@ -49,8 +49,9 @@ fn meant(corpus: &Corpus<'_>, question: &Question, at: usize) -> Option<(String,
     let term = &question.terms[at];
     let lexicon = Lexicon::english();
     let thesaurus = &corpus.likeness.language.thesaurus;
-    let is_somebody = thesaurus.fields(&term.lemma, Part::Noun, 2).contains(&field::PERSON)
-        || lexicon.is("anybody", &term.lemma);
+    let is_somebody =
+        thesaurus.fields(&term.lemma, Part::Noun).iter().take(2).any(|of| *of == field::PERSON)
+            || lexicon.is("anybody", &term.lemma);
     if term.is_name || term.part != Part::Noun || !is_somebody || is_asked(question, term) {
         return None;
     }

@@ -29,7 +29,10 @@ struct File {
 /// What the file holds.
 #[derive(Debug)]
 pub(super) struct Lexicon {
-    frames: Vec<(f32, Words)>,
+    /// How near the words of each frame are.
+    frames: Vec<f32>,
+    /// In which frames a word stands.
+    framed: BTreeMap<String, Vec<usize>>,
     ends: Vec<(Words, Words)>,
     lists: BTreeMap<String, Words>,
 }
@@ -45,22 +48,36 @@ impl Lexicon {
 
     fn read(text: &str) -> Result<Self, toml::de::Error> {
         let file: File = toml::from_str(text)?;
+        let mut framed = BTreeMap::<String, Vec<usize>>::new();
+        for (at, frame) in file.frames.iter().enumerate() {
+            for word in words(&frame.words) {
+                framed.entry(word).or_default().push(at);
+            }
+        }
         Ok(Self {
-            frames: file.frames.iter().map(|frame| (frame.near, words(&frame.words))).collect(),
+            frames: file.frames.iter().map(|frame| frame.near).collect(),
+            framed,
             ends: file.ends.iter().map(|ends| (words(&ends.one), words(&ends.other))).collect(),
             lists: file.lists.iter().map(|(name, list)| (name.clone(), words(list))).collect(),
         })
     }
 
     fn empty() -> Self {
-        Self { frames: Vec::new(), ends: Vec::new(), lists: BTreeMap::new() }
+        Self {
+            frames: Vec::new(),
+            framed: BTreeMap::new(),
+            ends: Vec::new(),
+            lists: BTreeMap::new(),
+        }
     }
 
     /// How near two words are by what they tell of, 0 to 1.
     pub(super) fn near(&self, one: &str, other: &str) -> f32 {
-        let both =
-            self.frames.iter().filter(|(_, words)| words.contains(one) && words.contains(other));
-        both.map(|(near, _)| *near).fold(0.0, f32::max)
+        let (Some(of_one), Some(of_other)) = (self.framed.get(one), self.framed.get(other)) else {
+            return 0.0;
+        };
+        let both = of_one.iter().filter(|frame| of_other.contains(frame));
+        both.map(|&frame| self.frames[frame]).fold(0.0, f32::max)
     }
 
     /// Whether one ends what the other began, whichever came first.

@@ -1,12 +1,13 @@
 //! How near terms are to each other: by the word, the thesaurus, and what the lexicon says that they tell of.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::language::Language;
 use crate::language::thesaurus::{Part, field};
 
 use super::lexicon::Lexicon;
-use super::text::Term;
+use super::text::{Term, WordId};
 
 /// Below this, words are nothing to each other.
 const LEAST: f32 = 0.5;
@@ -26,6 +27,8 @@ pub(super) struct Likeness<'a> {
     /// In how many notes each lemma stands.
     frequency: BTreeMap<String, usize>,
     notes: usize,
+    /// By the asked word what each told one is to it; NaN: not compared yet.
+    compared: RefCell<BTreeMap<WordId, Vec<f32>>>,
 }
 
 impl<'a> Likeness<'a> {
@@ -42,7 +45,7 @@ impl<'a> Likeness<'a> {
                 *frequency.entry(lemma.to_owned()).or_default() += 1;
             }
         }
-        Self { language, persons, frequency, notes }
+        Self { language, persons, frequency, notes, compared: RefCell::default() }
     }
 
     /// How much a lemma tells: BM25's inverse document frequency.
@@ -61,6 +64,19 @@ impl<'a> Likeness<'a> {
         if asked.alias.as_ref().is_some_and(|name| *name == told.lemma) {
             return 1.0;
         }
+        let mut compared = self.compared.borrow_mut();
+        let row = compared.entry(asked.word).or_default();
+        let at = told.word.index();
+        if row.len() <= at {
+            row.resize(at + 1, f32::NAN);
+        }
+        if row[at].is_nan() {
+            row[at] = self.compare(asked, told);
+        }
+        row[at]
+    }
+
+    fn compare(&self, asked: &Term, told: &Term) -> f32 {
         let same = asked.lemma == told.lemma;
         if asked.is_name || told.is_name {
             return f32::from(same);
@@ -100,9 +116,9 @@ impl<'a> Likeness<'a> {
 
     /// Whether two nouns are of one sort (two colours, two foods), neither a name.
     pub(super) fn are_rivals(&self, one: &Term, other: &Term) -> bool {
-        let field = |term: &Term| self.language.thesaurus.fields(&term.lemma, Part::Noun, 1);
-        let sort = field(one);
-        !one.is_name && !other.is_name && !sort.is_empty() && sort == field(other)
+        let field =
+            |term: &Term| self.language.thesaurus.fields(&term.lemma, Part::Noun).first().copied();
+        !one.is_name && !other.is_name && field(one).is_some_and(|of| field(other) == Some(of))
     }
 
     /// Whether one says the contrary of the other, or ends what it began.

@@ -31,7 +31,7 @@ use candidate::{Candidate, candidates};
 use corpus::{Corpus, Note, Read, time_of};
 use plan::{Asked, Finding, planned};
 use question::{Kind, Question};
-use text::Reader;
+use text::{Reader, Vocabulary};
 
 /// A text that was told.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,6 +57,8 @@ pub struct Meant {
 
 /// Below this nothing is answered.
 const LEAST: f32 = 0.4;
+/// … where the note leaves out whom or what the question names.
+const LEAST_OF_OTHERS: f32 = 0.7;
 /// So many texts are kept as they were read.
 const KEPT: usize = 4096;
 /// So many notes are quoted.
@@ -67,6 +69,7 @@ const QUOTED: usize = 4;
 pub struct Meaning {
     language: Language,
     zone: TimeZone,
+    vocabulary: Vocabulary,
     kept: Mutex<Kept>,
 }
 
@@ -81,7 +84,7 @@ impl Meaning {
     /// Times are read and told in `zone`.
     #[must_use]
     pub fn new(language: Language, zone: TimeZone) -> Self {
-        Self { language, zone, kept: Mutex::default() }
+        Self { language, zone, vocabulary: Vocabulary::default(), kept: Mutex::default() }
     }
 
     /// The reply to a question from what was told, oldest first; `None`: nothing there answers it. `people`: names that
@@ -96,7 +99,12 @@ impl Meaning {
     ) -> Option<Meant> {
         let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
         names.extend(people.iter().cloned());
-        let reader = Reader { language: &self.language, names: &names, zone: &self.zone };
+        let reader = Reader {
+            language: &self.language,
+            names: &names,
+            zone: &self.zone,
+            vocabulary: &self.vocabulary,
+        };
         let notes = self.read(&reader, told);
         let corpus = Corpus::new(&reader, &notes);
         let mut question = Question::read(&reader, question, now);
@@ -147,7 +155,8 @@ fn quoted(asked: &Asked<'_>) -> Option<Finding> {
     let best = candidates.first()?;
     let of_note = candidates.iter().filter(|one| one.note == best.note);
     let confidence: f32 = of_note.map(|one| one.probability).sum();
-    if confidence < LEAST {
+    let least = if best.leaves_out() { LEAST_OF_OTHERS } else { LEAST };
+    if confidence < least {
         return None;
     }
     let value = value_of(asked, corpus, question, best);

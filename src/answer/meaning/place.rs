@@ -77,9 +77,9 @@ impl Site<'_> {
     fn clause(&self, clause: &Clause, base: &Place, out: &mut Vec<Place>) {
         let sentence = self.sentence;
         let verb = sentence.verb(clause);
-        let fields = self.language.thesaurus.fields(verb, Part::Verb, 4);
+        let fields = self.language.thesaurus.fields(verb, Part::Verb);
         let is_being = verb == "be";
-        if !is_being && !fields.iter().any(|of| PLACING.contains(of)) {
+        if !is_being && !fields.iter().take(4).any(|of| PLACING.contains(of)) {
             return;
         }
         let agents: Vec<usize> = clause.all(&Role::Agent).collect();

@@ -114,6 +114,16 @@ impl Question {
         self.lemmas.contains(lemma)
     }
 
+    /// Whether it asks for what was so until something else came: "Where did Ava live before?"
+    pub(super) fn asks_before(&self) -> bool {
+        let adverb = |word: &Word| {
+            word.label == "advmod"
+                && matches!(word.lemma.as_str(), "before" | "previously" | "formerly")
+        };
+        let last = self.words.iter().rev().find(|word| word.label != "punct");
+        self.words.iter().any(adverb) || last.is_some_and(|word| word.lemma == "before")
+    }
+
     pub(super) fn clause(&self) -> Option<&Clause> {
         self.clauses.get(self.main)
     }
@@ -234,7 +244,14 @@ impl Asking {
             ("how", "many") if lower(word + 2) == "times" => Kind::Frequency,
             ("how", "many") if lexicon.is("units", lemma) => Kind::Duration,
             ("how", "many")
-                if thesaurus.is_of(lemma, field::ACT) || thesaurus.is_of(lemma, field::EVENT) =>
+                if thesaurus
+                    .fields(lemma, Part::Noun)
+                    .iter()
+                    .take(4)
+                    .any(|of| matches!(*of, field::ACT | field::EVENT))
+                    && thesaurus.near(lemma, Part::Noun).iter().any(|((word, part), _)| {
+                        *part == Part::Verb && word.starts_with(lemma)
+                    }) =>
             {
                 Kind::Frequency
             }

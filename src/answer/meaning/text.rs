@@ -1,7 +1,8 @@
 //! A told text, read: sentences, their clauses, and the terms in them, pronouns standing for what they mean.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
 
@@ -14,9 +15,32 @@ use crate::time::{Span, Timestamp};
 
 use super::lexicon::Lexicon;
 
+/// The number of a word of some part of speech, names apart: equal for equal words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct WordId(u32);
+
+impl WordId {
+    pub(super) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Numbers words.
+#[derive(Debug, Default)]
+pub(super) struct Vocabulary(Mutex<HashMap<Lemma, u32>>);
+
+impl Vocabulary {
+    fn number(&self, word: &Lemma) -> WordId {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let next = known.len() as u32;
+        WordId(*known.entry(word.clone()).or_insert(next))
+    }
+}
+
 /// A word that carries meaning, and what it is to its clause.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
+    pub(super) word: WordId,
     /// Of a verb with its particle the verb alone; of a compound verb both words: `take_place`.
     pub(super) lemma: String,
     pub(super) part: Part,
@@ -46,6 +70,7 @@ pub(super) struct Reader<'a> {
     pub(super) language: &'a Language,
     pub(super) names: &'a BTreeSet<String>,
     pub(super) zone: &'a TimeZone,
+    pub(super) vocabulary: &'a Vocabulary,
 }
 
 /// How far from when it was told a time may lie; open ends of "until Friday" reach further.
@@ -154,16 +179,8 @@ impl Reader<'_> {
                 }
                 _ => Vec::new(),
             };
-            for (lemma, part, is_name) in meant {
-                resolved.push(Term {
-                    lemma,
-                    part,
-                    at,
-                    role: role.clone(),
-                    clause,
-                    is_name,
-                    alias: None,
-                });
+            for meant in meant {
+                resolved.push(self.term(meant, at, role.clone(), clause));
             }
             if let Some(term) = terms.iter().find(|term| term.at == at && term.is_name) {
                 before.name(&term.lemma, words[at].label == "poss");
@@ -192,6 +209,12 @@ impl Reader<'_> {
         self.is_name(&word.lemma) || self.language.thesaurus.is_of(&word.lemma, field::PERSON)
     }
 
+    fn term(&self, word: Lemma, at: usize, role: Option<Role>, clause: Option<usize>) -> Term {
+        let id = self.vocabulary.number(&word);
+        let (lemma, part, is_name) = word;
+        Term { word: id, lemma, part, at, role, clause, is_name, alias: None }
+    }
+
     /// The terms of a tree.
     pub(super) fn terms(&self, tree: &Tree<'_>, clauses: &[Clause]) -> Vec<Term> {
         let lexicon = Lexicon::english();
@@ -210,15 +233,7 @@ impl Reader<'_> {
                 || word.lemma == "use" && tree.of(at, &["xcomp"]).next().is_some();
             if !of_grammar {
                 let (role, clause) = place_of(tree, clauses, at);
-                out.push(Term {
-                    lemma: word.lemma.clone(),
-                    part,
-                    at,
-                    role,
-                    clause,
-                    is_name,
-                    alias: None,
-                });
+                out.push(self.term((word.lemma.clone(), part, is_name), at, role, clause));
             }
         }
         self.join_verbs(tree, &mut out);
@@ -232,6 +247,7 @@ impl Reader<'_> {
             let joined = format!("{}_{}", terms[at].lemma, tree.words[object].lemma);
             let one = terms[at].part == Part::Verb && tree.under(object).is_empty();
             if one && self.language.thesaurus.has(&joined, Part::Verb) {
+                terms[at].word = self.vocabulary.number(&(joined.clone(), Part::Verb, false));
                 terms[at].lemma = joined;
                 terms.retain(|term| term.at != object);
                 return;

@@ -39,6 +39,9 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     let first = question.words.iter().any(|word| word.form.eq_ignore_ascii_case("first"));
     let chosen = match first {
         true => found.iter().rev().find(stands),
+        false if question.asks_before() => {
+            found.iter().filter(stands).find(|found| found.place.since < newest.place.since)
+        }
         false => found.iter().filter(stands).find(of_newest).or_else(|| found.iter().find(stands)),
     }?;
     let (mut at, mut notes) = (*chosen, vec![chosen.note]);

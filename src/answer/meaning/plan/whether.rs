@@ -24,7 +24,32 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     if asked.question.kind != Kind::Whether {
         return None;
     }
-    place(asked).or_else(|| claimed(asked))
+    place(asked).or_else(|| holder(asked)).or_else(|| claimed(asked))
+}
+
+/// Whether somebody has something: whether it was last told to be with them.
+fn holder(asked: &Asked<'_>) -> Option<Finding> {
+    let Asked { corpus, question, now, .. } = *asked;
+    let clause = question.clause()?;
+    if clause.predicate != "have" {
+        return None;
+    }
+    let thing = clause.all(&Role::Object).next()?;
+    let who: Vec<&Term> = clause.all(&Role::Agent).flat_map(|at| question.phrase(at)).collect();
+    let theme: Vec<&Term> = question
+        .phrase(thing)
+        .into_iter()
+        .filter(|term| !who.iter().any(|one| one.lemma == term.lemma))
+        .collect();
+    let head = question.words[thing].lemma.as_str();
+    let found = corpus.whereabouts(&theme, head, question.moment(now));
+    let newest = found.first().filter(|found| found.named > NAMED && !who.is_empty())?;
+    let inside = corpus.inside(newest.note, newest.place);
+    let is_there = corpus.likeness.all(&who, &inside);
+    let is_with_other = inside.iter().any(|term| corpus.likeness.is_person(term));
+    let is_so = is_there && !newest.place.is_denied;
+    (is_there || is_with_other)
+        .then(|| Finding::new(yes_or_no(is_so != clause.negated), vec![newest.note], newest.named))
 }
 
 /// Whether something is where the question says.
@@ -162,7 +187,8 @@ fn is_of_another(
     let does = |term: &&Term| {
         term.role == Some(Role::Agent) && (term.is_name || corpus.likeness.is_person(term))
     };
-    let Some(doer) = question.terms.iter().find(does) else { return false };
+    let doers = || question.terms.iter().filter(does);
+    let Some(doer) = doers().find(|term| term.is_name).or(doers().next()) else { return false };
     let mine = || sentence.terms.iter().filter(|term| term.clause == Some(claim.clause));
     let others = mine().any(|term| term.role == Some(Role::Agent) && term.is_name);
     others
