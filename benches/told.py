@@ -2,7 +2,7 @@
 """How many questions about what it was told and saw a daemon answers rightly.
 
     benches/told.py [ENGRAMD] [--scenario household|workshop|carehome|museum|FILE] [--sets] [--without-daemon]
-                    [--json] [--verbose] [--set KEY=VALUE ...]
+                    [--alone] [--json] [--verbose] [--set KEY=VALUE ...]
 
 A scenario (benches/told/*.json) is a story of some weeks: a recording with the names of the people in it, in the order
 in which they first come into view, notes and facts with their local times, and questions at one moment, `now`. The
@@ -18,7 +18,8 @@ wrong answer costs twice an "I don't know". Neither judge sees whether the rest 
 --sets also asks what is made by program out of the story (told_variants.py): its questions in other forms (lower case,
 contractions, three paraphrases, the whole story on other days), of which a consistent answerer gets all or none right,
 and questions to which the story's answer is wrong (people never told, roles changed, notes negated). It takes about ten
-times as long. --without-daemon gives the baseline alone, in a second.
+times as long. --without-daemon gives the baseline alone, in a second. --alone asks notes alone (`engramd bench told`): no
+recording, no percepts, no rules, only the reading of sentences (src/answer/meaning).
 
     benches/told.py --scenario museum                       the usual figure
     benches/told.py --scenario museum --sets --json > F     everything, to compare with another build
@@ -230,12 +231,44 @@ class Running:
         self.folder.cleanup()
 
 
+class Alone:
+    """What notes alone answer (`engramd bench told`): all questions of a story at once."""
+
+    def __init__(self, engramd, story, sets, settings):
+        self.command = [engramd, "--json", *options([*SEEING, *settings]), "bench", "told"]
+        self.story = {key: story[key] for key in ("timezone", "now", "recording", "notes") if key in story}
+        followups = [pair[which] for pair in story.get("followups", []) for which in ("first", "then")]
+        asked = [question["question"] for questions in sets.values() for question in questions]
+        self.story["questions"] = [{"question": text} for text in dict.fromkeys([*asked, *followups])]
+
+    def __enter__(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump(self.story, file)
+            file.flush()
+            done = subprocess.run([*self.command, file.name], stdout=subprocess.PIPE)
+        if done.returncode:
+            sys.exit(f"engramd bench told ended with {done.returncode}")
+        self.replies = {reply["question"]: reply for reply in json.loads(done.stdout)}
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def ask(self, question, conversation=None):
+        return self.replies[question]
+
+
 def report(args, scenario, name, known):
     told = stories(scenario, name, args.sets)
     found = {}
     conversation = None
     if not args.without_daemon:
-        *found["engramd"], conversation = answers(told, lambda story: Running(args.engramd, story, args.set))
+        def answerer(story):
+            if args.alone:
+                return Alone(args.engramd, story, next(sets for one, sets in told if one is story), args.set)
+            return Running(args.engramd, story, args.set)
+
+        *found["engramd"], conversation = answers(told, answerer)
     for label, top in BASELINES.items():
         *found[label], _ = answers(told, lambda story, top=top: Told(Baseline(story["notes"], top)))
     first = next(iter(found))
@@ -278,6 +311,7 @@ def main():
     parser.add_argument("engramd", nargs="?", default="target/release/engramd", help="the daemon asked (target/release/engramd)")
     parser.add_argument("--scenario", default="household", help="household, workshop, carehome, museum, or a story's file")
     parser.add_argument("--sets", action="store_true", help="also the sets made by program out of the story")
+    parser.add_argument("--alone", action="store_true", help="what notes alone answer, without percepts and rules")
     parser.add_argument("--without-daemon", action="store_true", help="the BM25 baseline alone")
     parser.add_argument("--json", action="store_true", help="one document instead of tables")
     parser.add_argument("--verbose", action="store_true", help="what was not right; with --json every question and answer")

@@ -46,7 +46,14 @@ pub(super) fn told_of(
         .iter()
         .map(|row| Told {
             at: row.span.start,
-            text: reading.rendered(&row.text),
+            text: match &row.fact {
+                Some(fact) if row.kind == MemoryKind::Semantic => {
+                    let [subject, value] =
+                        [&fact.subject, &fact.value].map(|one| said(reading, one));
+                    meaning.sentence(&subject, &fact.attribute.replace('_', " "), &value)
+                }
+                _ => reading.rendered(&row.text),
+            },
             cosine: vector
                 .as_ref()
                 .and_then(|v| reading.view.cosine(row.id, v))
@@ -62,6 +69,11 @@ pub(super) fn told_of(
         grounds.iter().flat_map(|row| row.entities.iter().copied()).collect();
     let reply = Reply::known(meant.text, about.into_iter().collect(), evidence);
     Some(Reply { confidence: meant.confidence.clamp(0.05, 0.99), ..reply })
+}
+
+/// A fact's subject or value: the name of an entity, else as it stands.
+fn said(reading: &Reading, text: &str) -> String {
+    text.parse().map_or_else(|_| reading.rendered(text), |id| reading.name(id))
 }
 
 /// Words of the names of those whom the question or the notes name, in lower case.

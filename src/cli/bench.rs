@@ -12,8 +12,8 @@ use serde_json::Value;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::{
-    answers, day, devices, erase, forget, locomo, m3_bench, memory, people, recall, rehearsal, vad,
-    verify, words,
+    answers, day, devices, erase, forget, locomo, m3_bench, memory, people, recall, rehearsal,
+    told, vad, verify, words,
 };
 use crate::config::{Config, Llm};
 use crate::perceive::voice::embed::parity::parity;
@@ -150,6 +150,11 @@ enum Measure {
         /// Memories kept, at most.
         #[arg(long, value_name = "N", default_value_t = 2_500)]
         cap: usize,
+    },
+    /// How notes alone answer the questions of a told story: each answer, its confidence and how long it took.
+    Told {
+        /// The story (`benches/told/*.json`).
+        story: PathBuf,
     },
     /// Erasing one person of a thousand from a large memory: how long, how much RAM and log it takes, what is left.
     Erase {
@@ -307,6 +312,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             let figures = forget::measure(&plan)?;
             show(&figures, json)
         }
+        Measure::Told { story } => show(&told::measure(config, story)?, json),
         Measure::Erase { memories, reader_secs } => {
             let reader = reader_secs.map(std::time::Duration::from_secs);
             show(&erase::measure(*memories, reader)?, json)

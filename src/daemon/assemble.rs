@@ -137,7 +137,10 @@ pub fn answerer(
 }
 
 /// The parser and the thesaurus of the configured set of models.
-fn language(config: &Config) -> Result<Language, AssembleError> {
+///
+/// # Errors
+/// When a file of theirs is missing or damaged.
+pub fn language(config: &Config) -> Result<Language, AssembleError> {
     let catalogue = catalogue(config)?;
     let parser = catalogue.choose(config.models.set, Job::Parser)?;
     let thesaurus = catalogue.choose(config.models.set, Job::Thesaurus)?;

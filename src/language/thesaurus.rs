@@ -94,6 +94,8 @@ const SUBKIND: f32 = 0.6;
 const RARER: f32 = 0.08;
 /// How many senses of a word count: the commonest stand first.
 const SENSES: usize = 4;
+/// … of what others may be a kind of: an instrument that is played is the sixth.
+const CLASSES: usize = 6;
 /// How far up a kind is looked for.
 const HEIGHT: usize = 8;
 
@@ -193,7 +195,7 @@ impl Thesaurus {
 
     fn find_kind(&self, noun: &str, class: &str) -> bool {
         let senses = self.senses(class, Part::Noun);
-        let wanted: Vec<u32> = senses.iter().take(SENSES).map(|sense| sense.offset).collect();
+        let wanted: Vec<u32> = senses.iter().take(CLASSES).map(|sense| sense.offset).collect();
         if noun == class || wanted.is_empty() {
             return noun == class;
         }

@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use crate::language::clause::Role;
-use crate::language::thesaurus::field;
+use crate::language::parse::Word;
+use crate::language::thesaurus::{Part, field};
 
 use super::corpus::Corpus;
 use super::lexicon::Lexicon;
@@ -212,7 +213,7 @@ fn judge(
         features.missing /= total;
     }
     let clause = densest(corpus, question, sentence, &matched, &mut features);
-    said(corpus, question, sentence, &matched, clause, &mut features);
+    said(question, sentence, &matched, clause, &mut features);
     if let Some(asked) = question.span {
         let (own, is_said) = sentence.time(whole.told);
         match own.start < asked.end && asked.start <= own.end {
@@ -228,7 +229,7 @@ fn judge(
         roles.iter().any(|(role, at)| *at == term.at && matches!(role, Role::Agent | Role::Object))
     };
     let lacks_theme = question.terms.iter().enumerate().any(|(at, term)| {
-        term.part == crate::language::thesaurus::Part::Noun
+        term.part == Part::Noun
             && !term.is_name
             && !question.keys.contains(&at)
             && of_main(term)
@@ -241,7 +242,6 @@ fn judge(
 
 /// How much a term of the question counts.
 fn share(corpus: &Corpus<'_>, question: &Question, term: &Term) -> f32 {
-    use crate::language::thesaurus::Part;
     let rarity = corpus.likeness.rarity(&term.lemma);
     let light = Lexicon::english().is("light", &question.words[term.at].lemma);
     rarity
@@ -308,7 +308,6 @@ fn densest(
 
 /// How near what the sentence says is to what the question says.
 fn said(
-    corpus: &Corpus<'_>,
     question: &Question,
     sentence: &Sentence,
     matched: &[(f32, Option<usize>)],
@@ -334,7 +333,6 @@ fn said(
         let frame = lexicon.near(&verb(&asked.predicate), &verb(&told.predicate));
         features.frame = features.frame.max(frame);
     }
-    let _ = corpus;
 }
 
 /// Whether something in the sentence is what is asked for, 0 to 1, and the word of it.
@@ -352,7 +350,7 @@ fn value(
         let terms = sentence.terms.iter().enumerate();
         terms.filter(|(at, term)| !hits.contains(at) && is_new(term)).map(|(_, term)| term)
     };
-    let counts = |word: &crate::language::parse::Word| {
+    let counts = |word: &Word| {
         word.tag == "CD" || lexicon.is("units", &word.lemma) || lexicon.is("repeated", &word.lemma)
     };
     let says = |is: bool, other: f32| (if is { 1.0 } else { other }, None);
@@ -372,10 +370,9 @@ fn value(
         Kind::Time => (0.8, None),
         Kind::Duration | Kind::Frequency => says(sentence.words.iter().any(counts), 0.2),
         Kind::Count | Kind::Amount => {
-            let number = |word: &crate::language::parse::Word| {
+            let number = |word: &Word| {
                 word.tag == "CD"
-                    || question.kind == Kind::Count
-                        && matches!(word.lemma.as_str(), "a" | "both" | "pair")
+                    || question.kind == Kind::Count && lexicon.is("numbers", &word.lemma)
             };
             says(sentence.words.iter().any(number), 0.2)
         }
@@ -411,7 +408,6 @@ fn place(
         let start = sentence.words[at].span.start;
         sentence.times.iter().any(|time| time.range.contains(&start))
     };
-    let _ = question;
     let mut best: Option<(f32, Option<usize>)> = None;
     for (at, told) in sentence.clauses.iter().enumerate() {
         for (role, word) in &told.roles {
@@ -421,7 +417,9 @@ fn place(
                 _ => false,
             };
             let worth = if Some(at) == clause { 1.0 } else { 0.8 };
-            if is && !timed(*word) && best.is_none_or(|(most, _)| worth > most) {
+            let is_asked =
+                question.terms.iter().any(|term| term.lemma == sentence.words[*word].lemma);
+            if is && !is_asked && !timed(*word) && best.is_none_or(|(most, _)| worth > most) {
                 best = Some((worth, Some(*word)));
             }
         }

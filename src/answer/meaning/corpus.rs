@@ -173,10 +173,12 @@ impl<'a> Corpus<'a> {
             return None;
         }
         let somebody_else = |term: &Term| term.is_name && term.role == Some(Role::Agent);
-        Some(match () {
-            () if told.terms.iter().any(|term| term.lemma == owner.lemma) => 1.0,
-            () if told.terms.iter().any(somebody_else) => 0.5,
-            () => 0.9,
+        Some(if told.terms.iter().any(|term| term.lemma == owner.lemma) {
+            1.0
+        } else if told.terms.iter().any(somebody_else) {
+            0.5
+        } else {
+            0.9
         })
     }
 

@@ -119,6 +119,19 @@ impl Meaning {
         Some(self.tell(&corpus, finding))
     }
 
+    /// A fact as people say it: "Ava likes tea", "Ava's home is Bonn".
+    #[must_use]
+    pub fn sentence(&self, subject: &str, attribute: &str, value: &str) -> String {
+        let words =
+            self.language.parse(&format!("Ava {attribute} {value}."), &|name| name == "ava");
+        match words.get(1) {
+            Some(verb) if verb.tag == "VBZ" && verb.label == "ROOT" => {
+                format!("{subject} {attribute} {value}.")
+            }
+            _ => format!("{subject}'s {attribute} is {value}."),
+        }
+    }
+
     fn read(&self, reader: &Reader<'_>, told: &[Told]) -> Vec<Note> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.names != *reader.names || kept.read.len() > KEPT {

@@ -75,7 +75,7 @@ impl Question {
                 term.at == word
                     || term.at == word + 1 && out.measures()
                     || out.kind == Kind::Frequency && term.lemma == "time"
-                    || out.kind != Kind::Frequency && Some(term.at) == out.noun_at(&words)
+                    || out.kind != Kind::Frequency && Some(term.at) == out.noun
             };
             terms.retain(|term| !of_asking(term));
         } else if words.iter().any(|word| word.lemma == "or") {
@@ -116,12 +116,11 @@ impl Question {
 
     /// Whether it asks for what was so until something else came: "Where did Ava live before?"
     pub(super) fn asks_before(&self) -> bool {
-        let adverb = |word: &Word| {
-            word.label == "advmod"
-                && matches!(word.lemma.as_str(), "before" | "previously" | "formerly")
-        };
+        let adverb =
+            |word: &Word| word.label == "advmod" && Lexicon::english().is("earlier", &word.lemma);
         let last = self.words.iter().rev().find(|word| word.label != "punct");
-        self.words.iter().any(adverb) || last.is_some_and(|word| word.lemma == "before")
+        self.words.iter().any(adverb)
+            || last.is_some_and(|word| Lexicon::english().is("earlier", &word.lemma))
     }
 
     pub(super) fn clause(&self) -> Option<&Clause> {
@@ -199,9 +198,9 @@ impl Question {
 
     /// The clause behind "before", "after", "when": its word, and its terms and those of the rest.
     pub(super) fn beside(&self) -> Option<(&str, Vec<&Term>, Vec<&Term>)> {
-        const MARKS: &[&str] = &["before", "after", "when", "while", "until", "since"];
+        let lexicon = Lexicon::english();
         let (clause, mark) = self.clauses.iter().find_map(|clause| match &clause.kind {
-            ClauseKind::Adverbial(mark) if MARKS.contains(&mark.as_str()) => Some((clause, mark)),
+            ClauseKind::Adverbial(mark) if lexicon.is("joins", mark) => Some((clause, mark)),
             _ => None,
         })?;
         let below = Tree::new(&self.words).below(clause.head);
@@ -272,10 +271,6 @@ impl Asking {
     fn measures(&self) -> bool {
         matches!(self.kind, Kind::Duration | Kind::Frequency | Kind::Amount | Kind::Count)
     }
-
-    fn noun_at(&self, _: &[Word]) -> Option<usize> {
-        self.noun
-    }
 }
 
 /// "What colour is …": the noun right behind the question word.
@@ -306,8 +301,6 @@ fn place_beside_subject(
     asked: Option<usize>,
     times: &[TimeExpr],
 ) {
-    const BESIDE: &[&str] =
-        &["in", "on", "at", "under", "behind", "beside", "near", "with", "inside"];
     let timed =
         |at: usize| times.iter().any(|time| time.range.contains(&tree.words[at].span.start));
     let placed = |(role, at): &(Role, usize)| matches!(role, Role::Oblique(_)) && !timed(*at);
@@ -318,7 +311,7 @@ fn place_beside_subject(
     let agents: Vec<usize> = clause.all(&Role::Agent).collect();
     for preposition in agents.iter().flat_map(|&agent| tree.of(agent, &["prep"])) {
         let lemma = &tree.words[preposition].lemma;
-        if BESIDE.contains(&lemma.as_str()) {
+        if Lexicon::english().is("settings", lemma) {
             for object in tree.of(preposition, &["pobj"]) {
                 clause.roles.push((Role::Oblique(lemma.clone()), object));
             }

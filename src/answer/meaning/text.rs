@@ -163,21 +163,23 @@ impl Reader<'_> {
         let is_thing = |at: usize| {
             words[at].tag.starts_with("NN") && !self.is_person(&words[at]) && !timed(at)
         };
+        let lexicon = Lexicon::english();
         let mut resolved = Vec::new();
         for at in 0..words.len() {
             let (role, clause) = place_of(&tree, &clauses, at);
-            let meant = match words[at].lemma.as_str() {
-                "he" | "him" | "his" => before.person(0),
-                "she" | "her" | "hers" => before.person(1),
-                "i" | "me" | "my" | "we" | "us" | "our" => {
-                    self.speaker(&words, &clauses, clause).into_iter().collect()
-                }
-                "it" | "its" | "they" | "them" | "their" => {
-                    let here = heads(&clauses, clause).filter(|(_, w)| *w < at && is_thing(*w));
-                    let here = here.map(|(rank, w)| (rank, w, phrase_of(&tree, &terms, w)));
-                    before.thing(here)
-                }
-                _ => Vec::new(),
+            let is = |list: &str| lexicon.is(list, &words[at].lemma);
+            let meant = if is("he") {
+                before.person(0)
+            } else if is("she") {
+                before.person(1)
+            } else if is("speaker") {
+                self.speaker(&words, &clauses, clause).into_iter().collect()
+            } else if is("things") {
+                let here = heads(&clauses, clause).filter(|(_, w)| *w < at && is_thing(*w));
+                let here = here.map(|(rank, w)| (rank, w, phrase_of(&tree, &terms, w)));
+                before.thing(here)
+            } else {
+                Vec::new()
             };
             for meant in meant {
                 resolved.push(self.term(meant, at, role.clone(), clause));

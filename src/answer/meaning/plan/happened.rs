@@ -1,5 +1,6 @@
 //! "What happened on Friday?": everything that was told of that time.
 
+use super::super::lexicon::Lexicon;
 use super::super::question::Kind;
 use super::super::text::Term;
 use super::{Asked, Finding};
@@ -7,13 +8,13 @@ use super::{Asked, Finding};
 pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     let Asked { corpus, question, .. } = *asked;
     let predicate = question.clause()?.predicate.as_str();
-    let asks_all = matches!(predicate, "happen" | "go on" | "be" | "do" | "take place" | "plan");
+    let lexicon = Lexicon::english();
+    let asks_all = lexicon.is("happening", &predicate.replace(' ', "_"));
     if !asks_all || question.kind != Kind::Thing || question.span.is_none() {
         return None;
     }
     let (keys, others) = question.parts();
-    let says_nothing =
-        |term: &&Term| matches!(term.lemma.as_str(), "happen" | "go" | "do" | "plan");
+    let says_nothing = |term: &&Term| lexicon.is("happening", &term.lemma);
     let wanted: Vec<&Term> =
         keys.into_iter().chain(others).filter(|term| !says_nothing(term)).collect();
     let mut notes: Vec<usize> = Vec::new();

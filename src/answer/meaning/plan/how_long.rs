@@ -59,8 +59,7 @@ fn length_in(sentence: &Sentence) -> Option<String> {
     let words = &sentence.words;
     (1..words.len()).find_map(|at| {
         let before = &words[at - 1];
-        let counts = before.tag == "CD"
-            || matches!(before.lemma.as_str(), "a" | "an" | "half" | "few" | "several" | "couple");
+        let counts = before.tag == "CD" || lexicon.is("counting", &before.lemma);
         let of_age =
             words.get(at + 1).is_some_and(|next| matches!(next.lemma.as_str(), "old" | "ago"));
         let is = lexicon.is("units", &words[at].lemma) && counts && !of_age;
@@ -112,7 +111,7 @@ fn stay(asked: &Asked<'_>) -> Option<Finding> {
 fn state(asked: &Asked<'_>) -> Option<Finding> {
     let Asked { corpus, question, now, .. } = *asked;
     let (keys, others) = question.parts();
-    let measures = |lemma: &str| matches!(lemma, "take" | "last" | "spend");
+    let measures = |lemma: &str| Lexicon::english().is("measuring", lemma);
     if keys.is_empty() || keys.iter().all(|key| measures(&key.lemma)) {
         return None;
     }

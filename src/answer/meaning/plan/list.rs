@@ -1,8 +1,10 @@
 //! "What is in the van?", "Which rooms have a key?": all of them.
 
 use crate::language::clause::Role;
+use crate::language::parse::Word;
 use crate::time::Timestamp;
 
+use super::super::lexicon::Lexicon;
 use super::super::question::{Kind, Question};
 use super::super::text::Term;
 use super::{Asked, Finding};
@@ -77,9 +79,7 @@ fn several(asked: &Asked<'_>) -> Option<Finding> {
 
 fn is_plural(question: &Question) -> bool {
     let noun = question.noun.as_deref();
-    let plural = |word: &crate::language::parse::Word| {
-        word.tag == "NNS" && Some(word.lemma.as_str()) == noun
-    };
-    let all = ["all", "everybody", "everything"].iter().any(|word| question.has(word));
+    let plural = |word: &Word| word.tag == "NNS" && Some(word.lemma.as_str()) == noun;
+    let all = question.words.iter().any(|word| Lexicon::english().is("everything", &word.lemma));
     all || question.kind == Kind::Which && question.words.iter().any(plural)
 }

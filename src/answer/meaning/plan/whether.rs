@@ -67,9 +67,10 @@ fn place(asked: &Asked<'_>) -> Option<Finding> {
     let newest = found.first().filter(|found| found.named > NAMED)?;
     let mut notes = vec![newest.note];
     let word = question.words[at].lemma.as_str();
+    let lexicon = Lexicon::english();
     let is_there = match word {
-        "back" | "home" | "here" => newest.place.is_back,
-        "away" => !newest.place.is_back,
+        word if lexicon.is("home", word) => newest.place.is_back,
+        word if lexicon.is("gone", word) => !newest.place.is_back,
         _ => holds(asked, newest, &question.phrase(at), &mut notes),
     };
     let is_so = is_there && !newest.place.is_denied;
@@ -78,11 +79,10 @@ fn place(asked: &Asked<'_>) -> Option<Finding> {
 
 /// The word of where the question says that it is.
 fn spot(question: &Question, clause: &Clause, theme: &[&Term]) -> Option<usize> {
-    const AT: &[&str] = &["in", "on", "at", "under", "behind", "beside", "near", "with", "next to"];
     let lexicon = Lexicon::english();
     let is_spot = |(role, at): &&(Role, usize)| match role {
         Role::Oblique(of) => {
-            AT.contains(&of.as_str())
+            lexicon.is("settings", &of.replace(' ', "_"))
                 && !theme.iter().any(|term| term.at == *at)
                 && question.terms.iter().any(|term| term.at == *at)
         }
@@ -163,7 +163,8 @@ fn chosen<'c>(
     moment: crate::time::Timestamp,
 ) -> Option<&'c Claim> {
     let is_known = |claim: &&Claim| claim.span.start <= moment;
-    let is_state = !question.is_past || question.has("still") || question.has("already");
+    let is_state = !question.is_past
+        || question.words.iter().any(|word| Lexicon::english().is("past_again", &word.lemma));
     if is_state {
         return found.iter().rev().find(is_known).or(found.last());
     }

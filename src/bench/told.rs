@@ -1,0 +1,132 @@
+//! How notes alone answer a told story: `bench told`. No store and no percepts, only the reading of sentences; what
+//! `benches/told.py --alone` judges.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Instant;
+
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use super::BenchError;
+use super::error::read_text;
+use super::scratch;
+use crate::answer::{Meaning, Told};
+use crate::config::Config;
+use crate::daemon::assemble::{Knowledge, language};
+use crate::percept::Embedding;
+use crate::time::Timestamp;
+
+/// A story, as far as it is read here; `benches/told/*.json`.
+#[derive(Debug, Deserialize)]
+struct Story {
+    timezone: String,
+    now: Timestamp,
+    #[serde(default)]
+    recording: Recording,
+    notes: Vec<Note>,
+    questions: Vec<Asked>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct Recording {
+    #[serde(default)]
+    names: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Note {
+    /// Local time.
+    at: String,
+    text: Option<String>,
+    /// Subject, attribute, value.
+    fact: Option<[String; 3]>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Asked {
+    question: String,
+}
+
+/// One question's answer.
+#[derive(Debug, Serialize)]
+pub struct Answered {
+    /// As it was asked.
+    pub question: String,
+    /// What was answered.
+    pub answer: String,
+    /// It was not known.
+    pub abstained: bool,
+    /// 0 to 1.
+    pub confidence: f32,
+    /// How long it took, without the question's vector.
+    pub ms: f64,
+}
+
+/// Tells a story's notes and asks its questions.
+///
+/// # Errors
+/// When the file is no story, or a model is missing.
+pub fn measure(config: &Config, file: &Path) -> Result<Vec<Answered>, BenchError> {
+    let fail = |reason: String| BenchError::Form { path: file.to_owned(), reason };
+    let story: Story = serde_json::from_str(&read_text(file)?).map_err(|e| fail(e.to_string()))?;
+    let zone = TimeZone::get(&story.timezone).map_err(|e| fail(e.to_string()))?;
+    let (_folder, scratch) = scratch::store(config)?;
+    let knowledge = Knowledge::open(&scratch)?;
+    let meaning = Meaning::new(language(config)?, zone.clone());
+    let vector = |text: &str| -> Result<Option<Embedding>, BenchError> {
+        Ok(knowledge.text.as_ref().map(|embedder| embedder.embed(text)).transpose()?)
+    };
+    let mut notes: Vec<(Timestamp, String, Option<Embedding>)> = Vec::new();
+    for Note { at, text, fact } in story.notes {
+        let local: DateTime =
+            at.replace(' ', "T").parse().map_err(|e| fail(format!("`{at}`: {e}")))?;
+        let told = local.to_zoned(zone.clone()).map_err(|e| fail(format!("`{at}`: {e}")))?;
+        let text = match (text, fact) {
+            (Some(text), _) => text,
+            (None, Some([subject, attribute, value])) => {
+                meaning.sentence(&subject, &attribute, &value)
+            }
+            (None, None) => return Err(fail("a note has neither `text` nor `fact`".to_owned())),
+        };
+        let vector = vector(&text)?;
+        notes.push((Timestamp::from_jiff(told.timestamp()), text, vector));
+    }
+    notes.sort_by_key(|(at, ..)| *at);
+    let people: BTreeSet<String> =
+        story.recording.names.iter().map(|name| name.to_lowercase()).collect();
+    let mut answered = Vec::new();
+    for Asked { question } in story.questions {
+        let asked = vector(&question)?;
+        let cosine = |note: &Option<Embedding>| note.as_ref()?.cosine(asked.as_ref()?);
+        let told: Vec<Told> = notes
+            .iter()
+            .map(|(at, text, vector)| Told {
+                at: *at,
+                text: text.clone(),
+                cosine: cosine(vector).unwrap_or(0.0).max(0.0),
+            })
+            .collect();
+        let started = Instant::now();
+        let meant = meaning.reply(&question, &told, &people, story.now);
+        let ms = started.elapsed().as_secs_f64() * 1e3;
+        answered.push(match meant {
+            Some(meant) => Answered {
+                question,
+                answer: meant.text,
+                abstained: false,
+                confidence: meant.confidence,
+                ms,
+            },
+            None => Answered {
+                question,
+                answer: "I don't know.".to_owned(),
+                abstained: true,
+                confidence: 0.0,
+                ms,
+            },
+        });
+    }
+    Ok(answered)
+}
