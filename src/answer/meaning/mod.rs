@@ -20,7 +20,7 @@ mod text;
 mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::tz::TimeZone;
 
@@ -73,11 +73,14 @@ pub struct Meaning {
     kept: Mutex<Kept>,
 }
 
-/// Texts as they were read with those names.
+/// What a reading depends on: when it was told, the text, and which of its words are names.
+type Key = (Timestamp, String, Vec<String>);
+
+/// Texts as they were read, and attributes of facts: whether each is a verb.
 #[derive(Debug, Default)]
 struct Kept {
-    names: BTreeSet<String>,
-    read: BTreeMap<(Timestamp, String), Arc<Read>>,
+    read: BTreeMap<Key, Arc<Read>>,
+    verbs: BTreeMap<String, bool>,
 }
 
 impl Meaning {
@@ -122,25 +125,38 @@ impl Meaning {
     /// A fact as people say it: "Ava likes tea", "Ava's home is Bonn".
     #[must_use]
     pub fn sentence(&self, subject: &str, attribute: &str, value: &str) -> String {
-        let words =
-            self.language.parse(&format!("Ava {attribute} {value}."), &|name| name == "ava");
-        match words.get(1) {
-            Some(verb) if verb.tag == "VBZ" && verb.label == "ROOT" => {
-                format!("{subject} {attribute} {value}.")
-            }
-            _ => format!("{subject}'s {attribute} is {value}."),
+        let known = self.kept().verbs.get(attribute).copied();
+        let is_verb = known.unwrap_or_else(|| {
+            let words = self.language.parse(&format!("Ava {attribute} it."), &|name| name == "ava");
+            let is = words.get(1).is_some_and(|word| word.tag == "VBZ" && word.label == "ROOT");
+            self.kept().verbs.insert(attribute.to_owned(), is);
+            is
+        });
+        match is_verb {
+            true => format!("{subject} {attribute} {value}."),
+            false => format!("{subject}'s {attribute} is {value}."),
         }
     }
 
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn read(&self, reader: &Reader<'_>, told: &[Told]) -> Vec<Note> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.names != *reader.names || kept.read.len() > KEPT {
-            *kept = Kept { names: reader.names.clone(), read: BTreeMap::new() };
-        }
         let note = |one: &Told| {
-            let key = (one.at, one.text.clone());
-            let read = || Arc::new(Read::of(reader, &one.text, one.at));
-            let read = Arc::clone(kept.read.entry(key).or_insert_with(read));
+            let words = one.text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            let names: Vec<String> = words.filter(|word| reader.is_name(word)).collect();
+            let key = (one.at, one.text.clone(), names);
+            let known = self.kept().read.get(&key).cloned();
+            let read = known.unwrap_or_else(|| {
+                // Parsed outside the lock: other questions go on.
+                let read = Arc::new(Read::of(reader, &one.text, one.at));
+                let mut kept = self.kept();
+                if kept.read.len() >= KEPT {
+                    kept.read.clear();
+                }
+                Arc::clone(kept.read.entry(key).or_insert(read))
+            });
             Note { told: one.at, text: one.text.clone(), read, cosine: one.cosine }
         };
         told.iter().map(note).collect()
@@ -172,19 +188,14 @@ fn quoted(asked: &Asked<'_>) -> Option<Finding> {
     if confidence < least {
         return None;
     }
-    let value = value_of(asked, corpus, question, best);
+    let value = value_of(corpus, question, best);
     Some(Finding { value, notes: vec![best.note], confidence: confidence.min(1.0) })
 }
 
-fn value_of(
-    asked: &Asked<'_>,
-    corpus: &Corpus<'_>,
-    question: &Question,
-    best: &Candidate,
-) -> String {
+fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> String {
     if question.kind == Kind::Time {
         let span = time_of(corpus, question, best.note, best.sentence);
-        return wording::day(span.start, &asked.corpus.zone);
+        return wording::day(span.start, &corpus.zone);
     }
     let sentence = &corpus.notes[best.note].read.sentences[best.sentence];
     best.value.map_or(String::new(), |at| corpus.say(best.note, sentence, at).to_owned())
