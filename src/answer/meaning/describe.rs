@@ -38,8 +38,6 @@ struct Description<'a> {
     term: &'a Term,
     /// What else describes.
     wanted: Vec<&'a Term>,
-    /// It tells nothing by itself: "the woman who …".
-    is_anybody: bool,
     /// A clause hangs on it.
     is_relative: bool,
 }
@@ -62,17 +60,17 @@ fn meant(corpus: &Corpus<'_>, question: &Question, at: usize) -> Option<(String,
     let description = Description {
         term,
         wanted: by.iter().map(|&other| &question.terms[other]).collect(),
-        is_anybody: lexicon.is("anybody", &term.lemma),
         is_relative: question.clauses.iter().any(|one| one.kind == ClauseKind::Relative(term.at)),
     };
-    if description.wanted.is_empty() && description.is_anybody {
+    if description.wanted.is_empty() && lexicon.is("anybody", &term.lemma) {
         return None;
     }
     let mut found: Vec<(f32, usize, String)> = Vec::new();
     for (note, _, sentence) in corpus.sentences() {
         let told = description.told(corpus, sentence);
         if told >= TOLD {
-            found.extend(description.people(corpus, sentence).map(|name| (told, note, name)));
+            let people = description.people(corpus, sentence).into_iter();
+            found.extend(people.map(|name| (told, note, name)));
         }
     }
     let best = found
@@ -104,23 +102,16 @@ impl Description<'_> {
     }
 
     /// Names of those in a sentence of whom the description is told.
-    fn people<'s>(
-        &'s self,
-        corpus: &'s Corpus<'_>,
-        sentence: &'s Sentence,
-    ) -> impl Iterator<Item = String> + 's {
+    fn people(&self, corpus: &Corpus<'_>, sentence: &Sentence) -> Vec<String> {
+        if self.term.lemma == "owner" {
+            return self.owners(corpus, sentence);
+        }
         let tree = Tree::new(&sentence.words);
-        let clauses = sentence.clauses.iter().enumerate();
-        let of = clauses.flat_map(move |(at, clause)| {
-            if Lexicon::english().is("having", &self.term.lemma) || self.term.lemma == "owner" {
-                self.owners(corpus, sentence)
-            } else if self.is_relative {
-                self.doers(corpus, sentence, at)
-            } else {
-                self.called(corpus, sentence, &tree, (at, clause))
-            }
-        });
-        of.collect::<Vec<_>>().into_iter()
+        let of = |(at, clause): (usize, &Clause)| match self.is_relative {
+            true => self.doers(corpus, sentence, at),
+            false => self.called(corpus, sentence, &tree, (at, clause)),
+        };
+        sentence.clauses.iter().enumerate().flat_map(of).collect()
     }
 
     fn agents(&self, corpus: &Corpus<'_>, sentence: &Sentence, clause: usize) -> Vec<String> {
