@@ -18,7 +18,7 @@ pub(super) fn local(text: &str) -> Timestamp {
     Timestamp::from_jiff(civil.to_zoned(zone()).unwrap().timestamp())
 }
 
-fn zone() -> TimeZone {
+pub(super) fn zone() -> TimeZone {
     TimeZone::get("Europe/Berlin").unwrap()
 }
 
@@ -273,6 +273,12 @@ impl Household {
             voice_only: third.person,
             ben_face: ben.face.unwrap(),
         }
+    }
+
+    /// From now on what was told is read by a parse first.
+    pub(super) fn with_meaning(mut self, meaning: crate::answer::Meaning) -> Self {
+        self.answerer = self.answerer.with_meaning(meaning);
+        self
     }
 
     pub(super) fn ask(&self, question: &Question) -> Answer {

@@ -1,7 +1,7 @@
 //! Questions about what was told: whose it is, when it was so, and what may have changed since.
 
 use super::ask;
-use super::household::{Household, local};
+use super::household::{Household, local, zone};
 
 /// Each is told at its second after 17:30 on Monday.
 pub(super) fn told(notes: &[(f64, &str)]) -> Household {
@@ -334,4 +334,27 @@ fn what_was_said_of_a_thing_since_puts_its_place_in_doubt() {
     let unsure = ask(&house, "Where is the umbrella?");
     assert!(unsure.confidence < 0.5 && unsure.evidence.len() == 2, "{unsure:?}");
     assert!(ask(&house, "Where is the ladder?").confidence > 0.9);
+}
+
+#[test]
+fn what_was_told_is_read_by_a_parse_where_that_is_wanted() {
+    let Some(language) = crate::language::tests::opened() else { return };
+    let house = told(&[
+        (40.0, "The ladder leans against the barn."),
+        (41.0, "Wim carried the ladder to the orchard."),
+        (42.0, "Wim forgot to feed the hens."),
+    ])
+    .with_meaning(crate::answer::Meaning::new(language, zone()));
+    check(
+        &house,
+        &[
+            (
+                "Where is the ladder?",
+                &["To the orchard: \u{201c}Wim carried the ladder", "2 March 2026"],
+            ),
+            ("Did Wim feed the hens?", &["No: \u{201c}Wim forgot"]),
+            // Percepts and rules answer what it leaves open.
+            ("Who was here?", &["Ava"]),
+        ],
+    );
 }
