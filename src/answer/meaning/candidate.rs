@@ -150,7 +150,7 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
 /// Puts the newest of what fits as well as the best in front.
 fn in_order(question: &Question, all: &mut Vec<Candidate>) {
     let Some(best) = all.first().cloned() else { return };
-    let first = question.words.iter().any(|word| word.form.eq_ignore_ascii_case("first"));
+    let first = question.says("first");
     if question.span.is_some() && !first {
         return;
     }

@@ -114,6 +114,11 @@ impl Question {
         self.lemmas.contains(lemma)
     }
 
+    /// Whether the word stands in it as it is written, in any case.
+    pub(super) fn says(&self, form: &str) -> bool {
+        self.words.iter().any(|word| word.form.eq_ignore_ascii_case(form))
+    }
+
     /// Whether it asks for what was so until something else came: "Where did Ava live before?"
     pub(super) fn asks_before(&self) -> bool {
         let adverb =

@@ -42,15 +42,15 @@ fn told(asked: &Asked<'_>) -> Option<Finding> {
             && to.start > from.start
             && from.start > note.told.plus_secs(-400.0 * 86_400.0)
         {
-            let length = length(from.start, to.start, &zone(asked));
+            let length = length(from.start, to.start, zone(asked));
             return Some(Finding::new(length, vec![one.note], one.probability.max(0.6)));
         }
     }
     None
 }
 
-fn zone(asked: &Asked<'_>) -> TimeZone {
-    asked.corpus.zone.clone()
+fn zone<'a>(asked: &Asked<'a>) -> &'a TimeZone {
+    &asked.corpus.zone
 }
 
 /// "three hours", "half an hour"; not "three years old", not "two days ago".
@@ -103,7 +103,7 @@ fn stay(asked: &Asked<'_>) -> Option<Finding> {
     };
     let end = found[first + 1..].iter().find(ends).map(|end| (end.place.since, end.note));
     let (until, last) = end.or_else(|| (!question.is_past).then_some((now, from.note)))?;
-    let length = length(from.place.since, until, &zone(asked));
+    let length = length(from.place.since, until, zone(asked));
     Some(Finding::new(length, vec![from.note, last], 0.7))
 }
 
@@ -117,7 +117,7 @@ fn state(asked: &Asked<'_>) -> Option<Finding> {
     }
     let found = claims(corpus, &keys, &others, NAMED);
     let named = |claim: &&Claim| !claim.missed.iter().any(|&at| others[at].is_name);
-    let since = |claim: &Claim, until: Timestamp| length(claim.span.start, until, &zone(asked));
+    let since = |claim: &Claim, until: Timestamp| length(claim.span.start, until, zone(asked));
     if question.has("ago") {
         let last = found.iter().rev().filter(named).find(|claim| claim.holds())?;
         return Some(Finding::new(format!("{} ago", since(last, now)), vec![last.note], 0.7));

@@ -13,9 +13,8 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
 /// Of two alternatives the earlier, or the later.
 fn alternatives(asked: &Asked<'_>) -> Option<Finding> {
     let Asked { corpus, question, .. } = *asked;
-    let says = |word: &str| question.words.iter().any(|one| one.form.eq_ignore_ascii_case(word));
-    let first = says("first") || says("earlier");
-    if !first && !says("last") && !says("later") {
+    let first = question.says("first") || question.says("earlier");
+    if !first && !question.says("last") && !question.says("later") {
         return None;
     }
     let words = &question.words;

@@ -36,7 +36,7 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     let newest = found.first()?;
     let stands = |found: &&Found<'_>| !found.place.is_denied;
     let of_newest = |one: &&Found<'_>| one.note == newest.note || !newest.place.is_denied;
-    let first = question.words.iter().any(|word| word.form.eq_ignore_ascii_case("first"));
+    let first = question.says("first");
     let chosen = match first {
         true => found.iter().rev().find(stands),
         false if question.asks_before() => {
