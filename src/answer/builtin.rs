@@ -221,18 +221,45 @@ impl Answerer {
     /// The reply to a question, of whom it describes where it names nobody.
     fn told(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
         let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
-        let (view, reading) = (&pinned.view, self.reading(pinned));
-        let names = Names { view };
+        let names = Names { view: &pinned.view };
         if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {
             return reply;
         }
-        if let Some(meaning) = &self.meaning
-            && let Some(reply) = by_meaning::told_of(&reading, meaning, text, vectors)
-        {
+        match &self.meaning {
+            Some(meaning) => self.by_meaning(pinned, meaning, text, vectors),
+            None => self.by_rules(pinned, text, vectors),
+        }
+    }
+
+    /// What was told answers by its meaning, what was perceived by rules; what the senses are asked, they answer first.
+    fn by_meaning(
+        &self,
+        pinned: &Pinned,
+        meaning: &Meaning,
+        text: &str,
+        vectors: &mut Vectors<'_>,
+    ) -> Reply {
+        let mut perceived = None;
+        if meaning.asks_senses(text) {
+            let reply = self.by_rules(pinned, text, vectors);
+            if !reply.abstained && !reply.is_told() {
+                return reply;
+            }
+            perceived = Some(reply);
+        }
+        let reading = self.reading(pinned);
+        if let Some(reply) = by_meaning::told_of(&reading, meaning, text, vectors) {
             return reply;
         }
+        let reply = perceived.unwrap_or_else(|| self.by_rules(pinned, text, vectors));
+        if reply.is_told() { Reply::nothing() } else { reply }
+    }
+
+    fn by_rules(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
+        let (view, reading) = (&pinned.view, self.reading(pinned));
+        let names = Names { view };
         if let Some(featured) = featured::resolved(&reading, text) {
-            let reply = self.told(pinned, &featured.question, vectors);
+            let reply = self.by_rules(pinned, &featured.question, vectors);
             return featured.told(&reading, reply);
         }
         let told = events::told_of(&reading, text).or_else(|| having::told_of(&reading, text));

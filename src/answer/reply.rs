@@ -45,6 +45,12 @@ impl Reply {
         Self { text, confidence: ABSENCE, ..Self::default() }
     }
 
+    /// Whether it rests on nothing but what was told.
+    pub(super) fn is_told(&self) -> bool {
+        let is_told = |item: &Evidence| item.memory.is_some() && item.clip.is_none();
+        !self.abstained && !self.evidence.is_empty() && self.evidence.iter().all(is_told)
+    }
+
     pub(super) fn about(mut self, entities: &[EntityId]) -> Self {
         for id in entities {
             if !self.entities.contains(id) {

@@ -15,7 +15,60 @@ pub(super) fn repair(words: &mut [Word], language: &Language, is_name: &dyn Fn(&
         say_of_subject(words, at);
         change_verb(words, at, language);
         free_verb(words, at);
+        verb_of_auxiliary(words, at, language);
     }
+}
+
+/// "Where does the tortoise sleep?", "To whom was the ladder lent?" where the verb was taken for a noun behind a noun.
+fn verb_of_auxiliary(words: &mut [Word], at: usize, language: &Language) {
+    let Some(subject) = at.checked_sub(1) else { return };
+    let is_noun = |word: &Word| word.tag.starts_with("NN");
+    let hangs_on =
+        |word: &Word| word.head == at && matches!(word.label.as_str(), "compound" | "amod");
+    if !is_noun(&words[at]) || !is_noun(&words[subject]) || !hangs_on(&words[subject]) {
+        return;
+    }
+    let can_be = |form: &str, tag: &str| {
+        let lemma = language.parser.lemma(form, tag);
+        let is_base = tag == "VB" && lemma == form;
+        let is_participle = tag == "VBN" && lemma != form;
+        (is_base || is_participle) && language.thesaurus.has(&lemma, Part::Verb)
+    };
+    let form = words[at].form.to_lowercase();
+    let does = (0..subject).find(|&one| words[one].head == at && words[one].label == "aux");
+    let is = || {
+        let root = words[at].head;
+        let bare = words[root].label == "ROOT" && words[root].lemma == "be" && root < subject;
+        (bare && words[at].label == "nsubj").then_some(root)
+    };
+    let (auxiliary, tag, label) = match does {
+        Some(does) if words[does].lemma == "do" && can_be(&form, "VB") => (does, "VB", "aux"),
+        None if can_be(&form, "VBN") => match is() {
+            Some(root) => (root, "VBN", "auxpass"),
+            None => return,
+        },
+        _ => return,
+    };
+    let role = if label == "aux" { "nsubj" } else { "nsubjpass" };
+    for one in 0..words.len() {
+        if one == subject || one == at {
+            continue;
+        }
+        let of_noun =
+            matches!(words[one].label.as_str(), "det" | "amod" | "compound" | "poss" | "nummod");
+        if words[one].head == at && of_noun {
+            words[one].head = subject;
+        } else if words[one].head == auxiliary {
+            words[one].head = at;
+        }
+    }
+    let lemma = language.parser.lemma(&form, tag);
+    let subject_tag = words[subject].tag.clone();
+    set(&mut words[subject], at, role, &subject_tag);
+    let auxiliary_tag = words[auxiliary].tag.clone();
+    set(&mut words[auxiliary], at, label, &auxiliary_tag);
+    set(&mut words[at], at, "ROOT", tag);
+    words[at].lemma = lemma;
 }
 
 fn retag(words: &mut [Word], at: usize, language: &Language, is_name: &dyn Fn(&str) -> bool) {
@@ -64,7 +117,9 @@ fn change_verb(words: &mut [Word], at: usize, language: &Language) {
     let so = words[at].tag.starts_with("VB")
         && words[at].label == "ROOT"
         && words[before].head == at
-        && !matches!(words[before].label.as_str(), "aux" | "nsubj")
+        && words[before].label != "nsubj"
+        && !matches!(words[before].lemma.as_str(), "be" | "have" | "do")
+        && words[before].tag != "MD"
         && is(&words[before], Part::Verb)
         && !is(&words[at], Part::Verb)
         && is(&words[at], Part::Noun)
@@ -84,11 +139,11 @@ fn change_verb(words: &mut [Word], at: usize, language: &Language) {
 /// "Does Ben like peas?" where "like" was taken for a preposition.
 fn free_verb(words: &mut [Word], at: usize) {
     let root = words[at].head;
-    let so = words[at].tag == "IN"
-        && words[at].lemma == "like"
-        && root < at
-        && words[root].lemma == "do"
-        && words[root].label == "ROOT";
+    let is_like = words[at].tag == "IN" && words[at].lemma == "like";
+    if is_like && words[at].label == "ROOT" {
+        "VB".clone_into(&mut words[at].tag);
+    }
+    let so = is_like && root < at && words[root].lemma == "do" && words[root].label == "ROOT";
     if !so {
         return;
     }

@@ -11,6 +11,7 @@ use crate::time::{Span, Timestamp};
 
 use super::lexicon::Lexicon;
 use super::likeness::{ALIKE, Likeness};
+use super::naming::{Naming, namings_of};
 use super::place::{Place, places_of};
 use super::question::Question;
 use super::text::{Reader, Sentence, Term};
@@ -20,6 +21,7 @@ use super::text::{Reader, Sentence, Term};
 pub(super) struct Read {
     pub(super) sentences: Vec<Sentence>,
     pub(super) places: Vec<Place>,
+    pub(super) namings: Vec<Naming>,
 }
 
 impl Read {
@@ -31,7 +33,8 @@ impl Read {
                 || reader.language.thesaurus.is_of(&word.lemma, field::PERSON)
         };
         let places = places_of(&sentences, told, reader.language, &is_person);
-        Self { sentences, places }
+        let namings = namings_of(reader, &sentences);
+        Self { sentences, places, namings }
     }
 }
 
@@ -90,6 +93,14 @@ impl<'a> Corpus<'a> {
 
     pub(super) fn places(&self) -> impl Iterator<Item = (usize, &'a Place)> + '_ {
         self.places.iter().copied()
+    }
+
+    /// Names of things and animals, newest last: note, naming.
+    pub(super) fn namings(&self) -> impl Iterator<Item = (usize, &'a Naming)> + '_ {
+        let of = |(at, note): (usize, &'a Note)| {
+            note.read.namings.iter().map(move |naming| (at, naming))
+        };
+        self.notes.iter().enumerate().flat_map(of)
     }
 
     /// The terms of where something is.

@@ -1,4 +1,4 @@
-//! People whom a question describes and does not name: "the cleaner", "Ava's daughter", "the woman who teaches sewing".
+//! People and things that a question describes and does not name: "the cleaner", "Ava's daughter", "the woman who teaches sewing".
 
 use crate::language::clause::{Clause, Kind as ClauseKind, Role, Tree};
 use crate::language::thesaurus::{Part, field};
@@ -6,6 +6,7 @@ use crate::language::thesaurus::{Part, field};
 use super::corpus::Corpus;
 use super::lexicon::Lexicon;
 use super::likeness::ALIKE;
+use super::naming::Naming;
 use super::question::{Kind, Question};
 use super::text::{Sentence, Term};
 
@@ -18,7 +19,8 @@ const CALLED: f32 = 0.65;
 pub(super) fn resolve(corpus: &Corpus<'_>, question: &mut Question) {
     let mut describing: Vec<usize> = Vec::new();
     for at in 0..question.terms.len() {
-        let Some((name, by)) = meant(corpus, question, at) else { continue };
+        let found = meant(corpus, question, at).or_else(|| thing_meant(corpus, question, at));
+        let Some((name, by)) = found else { continue };
         question.terms[at].alias = Some(name);
         describing.extend(by);
     }
@@ -77,6 +79,39 @@ fn meant(corpus: &Corpus<'_>, question: &Question, at: usize) -> Option<(String,
         .into_iter()
         .max_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)).then(b.2.cmp(&a.2)));
     best.map(|(_, _, name)| (name, by))
+}
+
+/// The name of the thing that a term describes ("the cat", "Ava's boat"), or what the thing of that name is.
+fn thing_meant(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    at: usize,
+) -> Option<(String, Vec<usize>)> {
+    let term = &question.terms[at];
+    if term.part != Part::Noun || Some(&term.lemma) == question.noun.as_ref() {
+        return None;
+    }
+    if term.is_name {
+        let mut nouns = corpus.namings().filter(|(_, naming)| naming.name == term.lemma);
+        let (_, naming) = nouns.next()?;
+        let is_other =
+            |(_, one): (usize, &Naming)| one.noun == naming.noun && one.name != naming.name;
+        return (!corpus.namings().any(is_other)).then(|| (naming.noun.clone(), Vec::new()));
+    }
+    let below = Tree::new(&question.words).phrase(term.at);
+    let by: Vec<usize> = (0..question.terms.len())
+        .filter(|&other| other != at && below.contains(&question.terms[other].at))
+        .collect();
+    let wanted: Vec<&Term> = by.iter().map(|&other| &question.terms[other]).collect();
+    let thesaurus = &corpus.likeness.language.thesaurus;
+    let fits = |(note, naming): &(usize, &Naming)| {
+        let sentence = &corpus.notes[*note].read.sentences[naming.sentence];
+        let told: Vec<&Term> = sentence.terms.iter().collect();
+        (naming.noun == term.lemma || thesaurus.is_a(&naming.noun, &term.lemma))
+            && corpus.likeness.all(&wanted, &told)
+    };
+    let (_, naming) = corpus.namings().filter(fits).last()?;
+    Some((naming.name.clone(), by))
 }
 
 /// "Who is Ava's wife?" asks for the description itself.

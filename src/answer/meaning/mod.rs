@@ -9,8 +9,10 @@ mod candidate;
 mod claim;
 mod corpus;
 mod describe;
+mod features;
 mod lexicon;
 mod likeness;
+mod naming;
 mod place;
 mod plan;
 mod question;
@@ -25,10 +27,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::tz::TimeZone;
 
 use crate::language::Language;
+use crate::language::clause::{Role, Tree};
 use crate::time::Timestamp;
 
 use candidate::{Candidate, candidates};
 use corpus::{Corpus, Note, Read, time_of};
+use lexicon::Lexicon;
 use plan::{Asked, Finding, planned};
 use question::{Kind, Question};
 use text::{Reader, Vocabulary};
@@ -55,10 +59,23 @@ pub struct Meant {
     pub notes: Vec<usize>,
 }
 
+/// A sentence beside a question, for fitting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// What it would be answered with.
+    pub text: String,
+    /// Its note, by its place in what was given.
+    pub note: usize,
+    /// What it has in common with the question.
+    pub features: Vec<(&'static str, f32)>,
+    /// The question is answered otherwise.
+    pub is_planned: bool,
+}
+
+/// So many sentences are looked at for fitting.
+const JUDGED: usize = 20;
 /// Below this nothing is answered.
 const LEAST: f32 = 0.4;
-/// … where the note leaves out whom or what the question names.
-const LEAST_OF_OTHERS: f32 = 0.7;
 /// So many texts are kept as they were read.
 const KEPT: usize = 4096;
 /// So many notes are quoted.
@@ -120,6 +137,64 @@ impl Meaning {
             None => quoted(&asked)?,
         };
         Some(self.tell(&corpus, finding))
+    }
+
+    /// What each of the likeliest sentences has in common with a question, for fitting the weights; arguments as of
+    /// [`Self::reply`].
+    #[must_use]
+    pub fn judged(
+        &self,
+        question: &str,
+        told: &[Told],
+        people: &BTreeSet<String>,
+        now: Timestamp,
+    ) -> Vec<Judged> {
+        let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
+        names.extend(people.iter().cloned());
+        let reader = Reader {
+            language: &self.language,
+            names: &names,
+            zone: &self.zone,
+            vocabulary: &self.vocabulary,
+        };
+        let notes = self.read(&reader, told);
+        let corpus = Corpus::new(&reader, &notes);
+        let mut question = Question::read(&reader, question, now);
+        describe::resolve(&corpus, &mut question);
+        let candidates = candidates(&corpus, &question);
+        let asked = Asked { corpus: &corpus, question: &question, candidates: &candidates, now };
+        let is_planned = planned(&asked).is_some();
+        let judged = |one: &Candidate| {
+            let value = value_of(&corpus, &question, one);
+            let finding = Finding { value, notes: vec![one.note], confidence: one.probability };
+            Judged {
+                text: self.tell(&corpus, finding).text,
+                note: one.note,
+                features: one.features.named(question.kind),
+                is_planned,
+            }
+        };
+        candidates.iter().take(JUDGED).map(judged).collect()
+    }
+
+    /// Whether a question is one to eyes and ears: what the robot saw or heard, who was in view or here, who said what.
+    #[must_use]
+    pub fn asks_senses(&self, question: &str) -> bool {
+        let words = self.language.parse(question, &|_| false);
+        let tree = Tree::new(&words);
+        let clauses = tree.clauses();
+        let lexicon = Lexicon::english();
+        let is = |list: &str, at: usize| lexicon.is(list, &words[at].lemma);
+        clauses.iter().any(|clause| {
+            let verb = clause.verbs.last().copied().unwrap_or(clause.head);
+            clause.all(&Role::Agent).any(|at| is("robot", at))
+                || is("sensing", verb)
+                || clause.roles.iter().any(|(role, at)| match role {
+                    Role::Adverb => is("present", *at),
+                    Role::Oblique(_) => is("sensed", *at),
+                    _ => false,
+                })
+        })
     }
 
     /// A fact as people say it: "Ava likes tea", "Ava's home is Bonn".
@@ -184,8 +259,7 @@ fn quoted(asked: &Asked<'_>) -> Option<Finding> {
     let best = candidates.first()?;
     let of_note = candidates.iter().filter(|one| one.note == best.note);
     let confidence: f32 = of_note.map(|one| one.probability).sum();
-    let least = if best.leaves_out() { LEAST_OF_OTHERS } else { LEAST };
-    if confidence < least {
+    if confidence < LEAST {
         return None;
     }
     let value = value_of(corpus, question, best);

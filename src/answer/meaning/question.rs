@@ -61,11 +61,12 @@ pub(super) struct Question {
 
 impl Question {
     pub(super) fn read(reader: &Reader<'_>, text: &str, now: Timestamp) -> Self {
-        let words = reader.language.parse(text, &|name| reader.is_name(name));
+        let words = parts(reader, text);
         let tree = Tree::new(&words);
         let mut clauses = tree.clauses();
         let times = time_expressions(text, now, reader.zone);
         let (main, wanted) = tree.wanted(&clauses).unwrap_or((0, Wanted::Whether));
+        let main = reported(&words, &clauses, main, &wanted);
         let mut terms = reader.terms(&tree, &clauses);
         terms.retain(|term| !times.iter().any(|time| is_plain_time(time, &words[term.at])));
         let mut out = Asking { kind: Kind::Whether, asked: None, hole: None, noun: None };
@@ -73,9 +74,14 @@ impl Question {
             out = Asking::of(reader, &words, (word, noun), role);
             let of_asking = |term: &Term| {
                 term.at == word
-                    || term.at == word + 1 && out.measures()
+                    || term.at == word + 1
+                        && (out.measures()
+                            || out.kind == Kind::Reason && words[word].lemma == "how")
+                    || out.kind == Kind::Reason && term.lemma == "reason"
+                    || Lexicon::english().is("sorts", &term.lemma) && term.at < word + 3
                     || out.kind == Kind::Frequency && term.lemma == "time"
-                    || out.kind != Kind::Frequency && Some(term.at) == out.noun
+                    || matches!(out.kind, Kind::Which | Kind::Time | Kind::Duration)
+                        && Some(term.at) == out.noun
             };
             terms.retain(|term| !of_asking(term));
         } else if words.iter().any(|word| word.lemma == "or") {
@@ -214,6 +220,48 @@ impl Question {
     }
 }
 
+/// The words of a question; what stands before it ("On Friday, where was Ava?") is parsed as a sentence of its own.
+fn parts(reader: &Reader<'_>, text: &str) -> Vec<Word> {
+    let parse = |part: &str| reader.language.parse(part, &|name| reader.is_name(name));
+    let Some(at) = question_behind(text) else { return parse(text) };
+    let mut words = parse(&text[..at]);
+    let before = words.len();
+    for mut word in parse(&text[at..]) {
+        word.head += before;
+        word.span = word.span.start + at..word.span.end + at;
+        words.push(word);
+    }
+    words
+}
+
+/// Where the question begins that stands behind a comma or a sentence.
+fn question_behind(text: &str) -> Option<usize> {
+    let lexicon = Lexicon::english();
+    let asks = |rest: &str| {
+        let word = rest.split(|c: char| !c.is_alphabetic()).next().unwrap_or("");
+        lexicon.is("asking", &word.to_lowercase())
+    };
+    let ends = text.match_indices([',', '.', ';', '\u{2013}', '\u{2014}']);
+    let mut behind = ends.filter_map(|(at, sign)| {
+        let rest = &text[at + sign.len()..];
+        let start = text.len() - rest.trim_start().len();
+        (start > at + sign.len() && asks(&text[start..])).then_some(start)
+    });
+    behind.next().filter(|_| !asks(text))
+}
+
+/// The clause that asks, where it is what somebody says: "How long did Ava say that it takes?"
+fn reported(words: &[Word], clauses: &[Clause], main: usize, wanted: &Wanted) -> usize {
+    let Some(clause) = clauses.get(main) else { return main };
+    let verb = clause.verbs.last().copied().unwrap_or(clause.head);
+    let is_adverb = matches!(wanted, Wanted::Part { role: Role::Adverb, .. });
+    if !is_adverb || !Lexicon::english().is("reporting", &words[verb].lemma) {
+        return main;
+    }
+    let inner = clauses.iter().position(|one| one.kind == ClauseKind::Complement(verb));
+    inner.unwrap_or(main)
+}
+
 /// What the question word and the words around it ask for.
 struct Asking {
     kind: Kind,
@@ -235,6 +283,7 @@ impl Asking {
             |at: usize| words.get(at).map_or(String::new(), |word| word.form.to_lowercase());
         let asked = lower(word);
         let noun = noun.or_else(|| noun_behind(words, word, &asked));
+        let noun = noun.map(|noun| sort_of(words, noun));
         let lemma = noun.map_or("", |at| words[at].lemma.as_str());
         let thesaurus = &reader.language.thesaurus;
         let kind = match (asked.as_str(), lower(word + 1).as_str()) {
@@ -242,7 +291,8 @@ impl Asking {
             ("whose", _) => Kind::Whose,
             ("where", _) => Kind::Place,
             ("when", _) => Kind::Time,
-            ("why", _) => Kind::Reason,
+            ("why", _) | ("how", "come") => Kind::Reason,
+            ("what", _) if words.iter().any(|word| word.lemma == "reason") => Kind::Reason,
             ("how", "long") => Kind::Duration,
             ("how", "often") => Kind::Frequency,
             ("how", "many") if lower(word + 2) == "times" => Kind::Frequency,
@@ -275,6 +325,18 @@ impl Asking {
     /// Whether the word behind the question word belongs to it: "how long".
     fn measures(&self) -> bool {
         matches!(self.kind, Kind::Duration | Kind::Frequency | Kind::Amount | Kind::Count)
+    }
+}
+
+/// "what kind of boat": the boat.
+fn sort_of(words: &[Word], noun: usize) -> usize {
+    let of = |at: &usize| words[*at].lemma == "of" && words[*at].head == noun;
+    let inner = (noun + 1..words.len()).find(of).and_then(|of| {
+        (of + 1..words.len()).find(|&at| words[at].head == of && words[at].label == "pobj")
+    });
+    match Lexicon::english().is("sorts", &words[noun].lemma) {
+        true => inner.unwrap_or(noun),
+        false => noun,
     }
 }
 
@@ -342,8 +404,29 @@ fn keys(tree: &Tree<'_>, clause: &Clause, terms: &[Term], kind: Kind) -> Vec<usi
     if !said.is_empty() {
         return said;
     }
-    // "Is the lift working again?" where "working" was taken for a part of the subject.
+    // "What is Ava's job?": the attribute.
     let agents: Vec<usize> = clause.all(&Role::Agent).collect();
+    let is_owned = |at: &usize| tree.of(*at, &["poss", "prep"]).next().is_some();
+    let attribute = agents.iter().copied().filter(is_owned).find_map(|at| {
+        terms.iter().position(|term| term.at == at && term.part == Part::Noun && !term.is_name)
+    });
+    if kind != Kind::Whether
+        && kind != Kind::Place
+        && clause.predicate == "be"
+        && attribute.is_some()
+    {
+        return attribute.into_iter().collect();
+    }
+    // "What does Ava do for a living?"
+    let beside = clause.roles.iter().filter(|(role, _)| matches!(role, Role::Oblique(_)));
+    let beside = beside.filter_map(|(_, at)| {
+        terms.iter().position(|term| term.at == *at && !term.is_name && term.part == Part::Noun)
+    });
+    let beside: Vec<usize> = beside.collect();
+    if clause.predicate == "do" && kind != Kind::Whether && !beside.is_empty() {
+        return beside;
+    }
+    // "Is the lift working again?" where "working" was taken for a part of the subject.
     let theme: Vec<usize> = agents.iter().flat_map(|&agent| tree.phrase(agent)).collect();
     let said = |term: &&Term| {
         let word = &tree.words[term.at];

@@ -45,6 +45,8 @@ const DETERMINERS: &str =
     "the a an my your our his her its their these those every each all on in at";
 /// Times behind these have been, whatever the verb.
 const SINCE: &str = "since from of about";
+/// What is set for a time behind these is to come.
+const TOWARDS: &str = "to for";
 /// What stands before the last of a range: "from Monday to Friday" may be to come.
 const UP_TO: &str = "to until till";
 /// So may "about noon on Friday".
@@ -72,6 +74,11 @@ pub(super) fn is_ahead(tokens: &[Token], time: &Range<usize>) -> bool {
         return false;
     }
     let clause = tokens[..start].iter().rposition(|token| token.stop).map_or(0, |at| at + 1);
+    // "moved to Friday", "ordered for the 4th", but "from Monday to Friday".
+    let is_range = || tokens[clause..start].iter().any(|token| token.word == "from");
+    if (listed(TOWARDS, first) || listed(TOWARDS, before)) && !is_range() {
+        return true;
+    }
     let behind = || {
         let stop = tokens[end..].iter().position(|token| token.stop);
         let last = stop.map_or(tokens.len(), |at| end + at + 1);

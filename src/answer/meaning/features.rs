@@ -1,0 +1,455 @@
+//! What a sentence has in common with a question: the features of the model that picks one.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use crate::language::clause::Role;
+use crate::language::parse::Word;
+use crate::language::thesaurus::{Part, field};
+use crate::recall::time_expr::{Precision, TimeExpr, When};
+use crate::time::Timestamp;
+
+use super::corpus::Corpus;
+use super::lexicon::Lexicon;
+use super::question::{Kind, Question};
+use super::text::{Sentence, Term};
+
+/// What a sentence is judged by.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Features {
+    /// Share of the question's weight that the note holds, near words in part.
+    pub(super) cover: f32,
+    /// … that the sentence holds word for word.
+    pub(super) exact: f32,
+    /// … that the note does not hold.
+    missing: f32,
+    /// Names of the question that the note does not hold.
+    pub(super) names: f32,
+    /// How far what is said of it is from what is asked; 0 where the question's verb says nothing.
+    pub(super) other_predicate: f32,
+    /// The question says something of it.
+    has_predicate: f32,
+    /// It is told in the clause that holds most of the question.
+    in_place: f32,
+    /// The contrary is told.
+    contrary: f32,
+    /// One denies what the other does not.
+    denied: f32,
+    /// Who does it there is who does it in the question; is another.
+    same_doer: f32,
+    other_doer: f32,
+    /// The thing that the question is about is missing.
+    pub(super) lacks_theme: f32,
+    /// How near it is by the lexicon's frames.
+    frame: f32,
+    /// Share that stands in one clause.
+    in_clause: f32,
+    /// Whether something there is of the kind that is asked for.
+    pub(super) value: f32,
+    /// How much there is that the question does not say.
+    fresh: f32,
+    /// It is in the time asked for; it is in another.
+    in_time: f32,
+    out_of_time: f32,
+    /// It is a plan, and the question is about what was; the other way round.
+    planned: f32,
+    /// Of the vectors.
+    pub(super) cosine: f32,
+    /// How far behind the best.
+    pub(super) behind_cover: f32,
+    pub(super) behind_cosine: f32,
+    /// 0 the oldest note, 1 the newest.
+    recent: f32,
+}
+
+/// Kinds that have a bias of their own.
+const KINDS: [(Kind, &str); 12] = [
+    (Kind::Person, "person"),
+    (Kind::Whose, "whose"),
+    (Kind::Place, "place"),
+    (Kind::Time, "time"),
+    (Kind::Duration, "duration"),
+    (Kind::Frequency, "frequency"),
+    (Kind::Count, "count"),
+    (Kind::Amount, "amount"),
+    (Kind::Reason, "reason"),
+    (Kind::Manner, "manner"),
+    (Kind::Which, "which"),
+    (Kind::Thing, "thing"),
+];
+
+impl Features {
+    /// The features by name, those of the question's kind among them.
+    pub(super) fn named(&self, kind: Kind) -> Vec<(&'static str, f32)> {
+        let mut out = vec![
+            ("cover", self.cover),
+            ("exact", self.exact),
+            ("missing", self.missing),
+            ("names", self.names),
+            ("other_predicate", self.other_predicate),
+            ("has_predicate", self.has_predicate),
+            ("in_place", self.in_place),
+            ("contrary", self.contrary),
+            ("denied", self.denied),
+            ("same_doer", self.same_doer),
+            ("other_doer", self.other_doer),
+            ("lacks_theme", self.lacks_theme),
+            ("frame", self.frame),
+            ("in_clause", self.in_clause),
+            ("value", self.value),
+            ("fresh", self.fresh),
+            ("in_time", self.in_time),
+            ("out_of_time", self.out_of_time),
+            ("planned", self.planned),
+            ("cosine", self.cosine),
+            ("cover_cosine", self.cover * self.cosine),
+            ("cover_predicate", self.cover * self.in_place),
+            ("behind_cover", self.behind_cover),
+            ("behind_cosine", self.behind_cosine),
+            ("recent", self.recent),
+            ("lacks_kind", f32::from(kind == Kind::Which && self.value < 0.5)),
+            (
+                "lacks_number",
+                f32::from(matches!(kind, Kind::Count | Kind::Amount) && self.value < 0.5),
+            ),
+            ("bias", 1.0),
+        ];
+        out.extend(KINDS.iter().filter(|(of, _)| *of == kind).map(|(_, name)| (*name, 1.0)));
+        out
+    }
+
+    /// The log odds against nothing of it.
+    pub(super) fn score(&self, kind: Kind) -> f32 {
+        let weights = weights();
+        let of = |(name, value): (&str, f32)| weights.get(name).copied().unwrap_or(0.0) * value;
+        self.named(kind).into_iter().map(of).sum()
+    }
+}
+
+/// The fitted weights, by the name of the feature.
+fn weights() -> &'static BTreeMap<String, f32> {
+    static WEIGHTS: OnceLock<BTreeMap<String, f32>> = OnceLock::new();
+    WEIGHTS.get_or_init(|| toml::from_str(include_str!("weights.toml")).unwrap_or_default())
+}
+
+/// The features of a sentence beside a question, and the word that fills its hole.
+pub(super) fn judge(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    (note, number): (usize, usize),
+    sentence: &Sentence,
+) -> (Features, Option<usize>) {
+    let likeness = &corpus.likeness;
+    let whole = &corpus.notes[note];
+    let mut features = Features::default();
+    let mut total = 0.0;
+    let mut matched: Vec<Match> = Vec::with_capacity(question.terms.len());
+    for term in &question.terms {
+        let weight = share(corpus, question, term);
+        let (here, at) = nearest(corpus, question, term, sentence);
+        let others = || {
+            let others = whole.read.sentences.iter().enumerate().filter(|(at, _)| *at != number);
+            likeness.best(term, others.flat_map(|(_, one)| &one.terms)) * 0.75
+        };
+        let around = if here < 0.75 { others() } else { 0.0 };
+        let (near, at) = if around > here { (around, None) } else { (here, at) };
+        total += weight;
+        features.cover += weight * near;
+        features.exact += if here >= 0.95 { weight } else { 0.0 };
+        if near < 0.3 {
+            features.missing += weight;
+            features.names += f32::from(term.is_name);
+        }
+        matched.push((near, at));
+    }
+    if total > 0.0 {
+        features.cover /= total;
+        features.exact /= total;
+        features.missing /= total;
+    }
+    let clause = densest(corpus, question, sentence, &matched, &mut features);
+    said(corpus, question, sentence, &matched, clause, &mut features);
+    done_by(corpus, question, sentence, clause, &mut features);
+    timed(question, sentence, whole.told, clause, &mut features);
+    features.cosine = whole.cosine;
+    features.recent = note as f32 / corpus.notes.len() as f32;
+    features.lacks_theme = f32::from(lacks_theme(question, &matched));
+    let hits: Vec<usize> = matched.iter().filter_map(|(_, at)| *at).collect();
+    let is_new = |(at, term): &(usize, &Term)| {
+        !hits.contains(at) && !question.terms.iter().any(|asked| asked.lemma == term.lemma)
+    };
+    let fresh = sentence.terms.iter().enumerate().filter(is_new).count();
+    features.fresh = (fresh.min(FRESH) as f32) / FRESH as f32;
+    let (fits, value) = value(corpus, question, sentence, &hits, clause);
+    features.value = fits;
+    (features, value)
+}
+
+/// How near a term of the question is to the nearest of a note, and that term where it stands in the sentence.
+type Match = (f32, Option<usize>);
+
+/// More new words than so many count no more.
+const FRESH: usize = 4;
+
+/// Whether the thing that the question is about stands nowhere in the note.
+fn lacks_theme(question: &Question, matched: &[Match]) -> bool {
+    let roles = question.clause().map_or(&[][..], |clause| &clause.roles);
+    let of_main = |term: &Term| {
+        roles.iter().any(|(role, at)| *at == term.at && matches!(role, Role::Agent | Role::Object))
+    };
+    question.terms.iter().enumerate().any(|(at, term)| {
+        term.part == Part::Noun
+            && !term.is_name
+            && !question.keys.contains(&at)
+            && of_main(term)
+            && matched[at].0 < 0.5
+    })
+}
+
+/// Whether who does it is the one whom the question names.
+fn done_by(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    sentence: &Sentence,
+    clause: Option<usize>,
+    features: &mut Features,
+) {
+    let does = |term: &&Term| {
+        term.role == Some(Role::Agent) && (term.is_name || corpus.likeness.is_person(term))
+    };
+    let asked = question.terms.iter().filter(does);
+    let told: Vec<&Term> =
+        sentence.terms.iter().filter(|term| term.clause == clause).filter(does).collect();
+    for asked in asked {
+        let near = corpus.likeness.best(asked, told.iter().copied());
+        features.same_doer = features.same_doer.max(f32::from(near > 0.6));
+        features.other_doer = features.other_doer.max(f32::from(near < 0.6 && !told.is_empty()));
+    }
+}
+
+/// Whether it is of the time that the question names, and a plan where that asks for one.
+fn timed(
+    question: &Question,
+    sentence: &Sentence,
+    told: Timestamp,
+    clause: Option<usize>,
+    features: &mut Features,
+) {
+    if let Some(asked) = question.span {
+        let (own, is_said) = sentence.time(told);
+        match own.start < asked.end && asked.start <= own.end {
+            true => features.in_time = 1.0,
+            false => features.out_of_time = if is_said { 1.0 } else { 0.7 },
+        }
+    }
+    let told = clause.and_then(|clause| sentence.clauses.get(clause));
+    let is_plan = told.is_some_and(|told| matches!(told.modal.as_deref(), Some("will" | "shall")));
+    features.planned = f32::from(is_plan && question.is_past);
+}
+
+/// How much a term of the question counts.
+fn share(corpus: &Corpus<'_>, question: &Question, term: &Term) -> f32 {
+    let rarity = corpus.likeness.rarity(&term.lemma);
+    let light = Lexicon::english().is("light", &question.words[term.at].lemma);
+    rarity
+        * match term.part {
+            Part::Verb if light => 0.105,
+            Part::Verb => 0.7,
+            Part::Adverb => 0.3,
+            Part::Noun | Part::Adjective => 1.0,
+        }
+}
+
+/// The term of a sentence that is nearest to one of the question; one in the contrary role is worth less.
+fn nearest(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    term: &Term,
+    sentence: &Sentence,
+) -> (f32, Option<usize>) {
+    let is_person = term.is_name || corpus.likeness.is_person(term);
+    let mut best = (0.0, None);
+    for (at, told) in sentence.terms.iter().enumerate() {
+        let mut near = corpus.likeness.of(term, told);
+        if near > 0.0 && is_person && !question.is_being() && are_reversed(term, told) {
+            let clause = told.clause.and_then(|clause| sentence.clauses.get(clause));
+            if clause.is_some_and(|clause| clause.predicate != "be") {
+                near *= 0.8;
+            }
+        }
+        if near > best.0 {
+            best = (near, Some(at));
+        }
+    }
+    best
+}
+
+fn are_reversed(one: &Term, other: &Term) -> bool {
+    let does = |role: &Option<Role>| *role == Some(Role::Agent);
+    let bears = |role: &Option<Role>| matches!(role, Some(Role::Object | Role::Recipient));
+    does(&one.role) && bears(&other.role) || bears(&one.role) && does(&other.role)
+}
+
+/// The clause that holds most of the question.
+fn densest(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    sentence: &Sentence,
+    matched: &[Match],
+    features: &mut Features,
+) -> Option<usize> {
+    let mut held = BTreeMap::<usize, f32>::new();
+    let mut total = 0.0;
+    for (term, (near, at)) in question.terms.iter().zip(matched) {
+        let rarity = corpus.likeness.rarity(&term.lemma);
+        total += rarity;
+        if let Some(clause) = at.and_then(|at| sentence.terms[at].clause) {
+            *held.entry(clause).or_default() += near * rarity;
+        }
+    }
+    let best = held.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+    let (&clause, &most) = best?;
+    features.in_clause = most / total.max(0.1);
+    Some(clause)
+}
+
+/// How near what the sentence says is to what the question says.
+fn said(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    sentence: &Sentence,
+    matched: &[Match],
+    clause: Option<usize>,
+    features: &mut Features,
+) {
+    let lexicon = Lexicon::english();
+    let told = clause.and_then(|clause| sentence.clauses.get(clause));
+    let mut near = 0.0_f32;
+    for &key in &question.keys {
+        let term = &question.terms[key];
+        near = near.max(matched[key].0);
+        let is_mine = |at: usize| sentence.terms[at].clause == clause;
+        if matched[key].1.is_some_and(is_mine) {
+            features.in_place = features.in_place.max(matched[key].0);
+        }
+        let frames = sentence.terms.iter().map(|told| lexicon.near(&term.lemma, &told.lemma));
+        features.frame = frames.fold(features.frame, f32::max);
+        let contrary = |told: &&Term| {
+            told.lemma != term.lemma && corpus.likeness.is_contrary(term, &told.lemma, told.part)
+        };
+        let mut mine = sentence.terms.iter().filter(|term| term.clause == clause);
+        features.contrary = features.contrary.max(f32::from(mine.any(|told| contrary(&told))));
+    }
+    if !question.keys.is_empty() {
+        features.has_predicate = 1.0;
+        features.other_predicate = 1.0 - near;
+    }
+    if let (Some(told), Some(asked)) = (told, question.clause()) {
+        if question.keys.is_empty() || !question.is_being() {
+            let verb = |predicate: &str| predicate.split(' ').next().unwrap_or("").to_owned();
+            let frame = lexicon.near(&verb(&asked.predicate), &verb(&told.predicate));
+            features.frame = features.frame.max(frame);
+        }
+        let is_denied = sentence.is_denied(told) != (features.contrary > 0.0 && near < 0.6);
+        features.denied = f32::from(is_denied != asked.negated);
+    }
+}
+
+/// Whether something in the sentence is what is asked for, 0 to 1, and the word of it.
+fn value(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    sentence: &Sentence,
+    hits: &[usize],
+    clause: Option<usize>,
+) -> (f32, Option<usize>) {
+    let lexicon = Lexicon::english();
+    let likeness = &corpus.likeness;
+    let is_new = |term: &Term| !question.terms.iter().any(|asked| asked.lemma == term.lemma);
+    let fresh = || {
+        let terms = sentence.terms.iter().enumerate();
+        terms.filter(|(at, term)| !hits.contains(at) && is_new(term)).map(|(_, term)| term)
+    };
+    let counts = |word: &Word| {
+        word.tag == "CD" || lexicon.is("units", &word.lemma) || lexicon.is("repeated", &word.lemma)
+    };
+    let says = |is: bool, other: f32| (if is { 1.0 } else { other }, None);
+    match question.kind {
+        Kind::Person | Kind::Whose => {
+            if question.is_being() && question.hole != Some(Role::Agent) {
+                return (0.8, None);
+            }
+            let people = || fresh().filter(|term| likeness.is_person(term));
+            let fits = |term: &&Term| term.clause == clause && term.role == question.hole;
+            match people().find(fits) {
+                Some(term) => (1.0, Some(term.at)),
+                None => people().next().map_or((0.0, None), |term| (0.6, Some(term.at))),
+            }
+        }
+        Kind::Place => place(question, sentence, clause).unwrap_or((0.1, None)),
+        Kind::Time => {
+            let by_clock = question.noun.as_deref() == Some("time");
+            let is_clock = |time: &TimeExpr| match &time.when {
+                When::Span { precision, .. } => *precision < Precision::Day,
+                _ => false,
+            };
+            says(!by_clock || sentence.times.iter().any(is_clock), 0.3)
+        }
+        Kind::Duration | Kind::Frequency => says(sentence.words.iter().any(counts), 0.2),
+        Kind::Count | Kind::Amount => {
+            let number = |word: &Word| {
+                word.tag == "CD"
+                    || question.kind == Kind::Count && lexicon.is("numbers", &word.lemma)
+            };
+            says(sentence.words.iter().any(number), 0.2)
+        }
+        Kind::Which => {
+            let noun = question.noun.as_deref().unwrap_or("");
+            let thesaurus = &likeness.language.thesaurus;
+            let wants_person = thesaurus.is_of(noun, field::PERSON);
+            let is = |term: &Term| {
+                term.lemma == noun
+                    || is_new(term) && !term.is_name && thesaurus.is_a(&term.lemma, noun)
+                    || wants_person && is_new(term) && likeness.is_person(term)
+            };
+            let terms = sentence.terms.iter().enumerate();
+            says(terms.filter(|(at, _)| !hits.contains(at)).any(|(_, term)| is(term)), 0.3)
+        }
+        Kind::Reason => {
+            says(sentence.words.iter().any(|word| lexicon.is("reasons", &word.lemma)), 0.4)
+        }
+        Kind::Manner | Kind::Thing | Kind::Whether | Kind::Choice => {
+            (if fresh().next().is_some() { 0.8 } else { 0.2 }, None)
+        }
+    }
+}
+
+/// A phrase of place that the question does not name.
+fn place(
+    question: &Question,
+    sentence: &Sentence,
+    clause: Option<usize>,
+) -> Option<(f32, Option<usize>)> {
+    let lexicon = Lexicon::english();
+    let timed = |at: usize| {
+        let start = sentence.words[at].span.start;
+        sentence.times.iter().any(|time| time.range.contains(&start))
+    };
+    let mut best: Option<(f32, Option<usize>)> = None;
+    for (at, told) in sentence.clauses.iter().enumerate() {
+        for (role, word) in &told.roles {
+            let is = match role {
+                Role::Oblique(of) => lexicon.is("places", &of.replace(' ', "_")),
+                Role::Adverb => lexicon.is("spots", &sentence.words[*word].lemma),
+                _ => false,
+            };
+            let worth = if Some(at) == clause { 1.0 } else { 0.8 };
+            let is_asked =
+                question.terms.iter().any(|term| term.lemma == sentence.words[*word].lemma);
+            if is && !is_asked && !timed(*word) && best.is_none_or(|(most, _)| worth > most) {
+                best = Some((worth, Some(*word)));
+            }
+        }
+    }
+    best
+}
