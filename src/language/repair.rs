@@ -16,7 +16,119 @@ pub(super) fn repair(words: &mut [Word], language: &Language, is_name: &dyn Fn(&
         change_verb(words, at, language);
         free_verb(words, at);
         verb_of_auxiliary(words, at, language);
+        verb_before_participle(words, at, language);
+        part_names(words, at, is_name);
+        join_auxiliary(words, at);
+        noun_before_name(words, at, is_name);
     }
+}
+
+/// "The tortoise Max sleeps there" where the rest was taken for a clause that hangs on "tortoise".
+fn noun_before_name(words: &mut [Word], at: usize, is_name: &dyn Fn(&str) -> bool) {
+    let noun = words[at].head;
+    if words[at].label != "relcl" || words[noun].label != "ROOT" || words[noun].tag != "NN" {
+        return;
+    }
+    let subject = noun + 1;
+    let is_subject = words[subject].head == at
+        && words[subject].label == "nsubj"
+        && is_name(&words[subject].lemma);
+    if !is_subject || subject >= at {
+        return;
+    }
+    for one in 0..words.len() {
+        let of_noun = matches!(words[one].label.as_str(), "det" | "amod" | "poss");
+        if words[one].head == noun && one != noun && one != at {
+            words[one].head = if of_noun && one < noun { subject } else { at };
+        }
+    }
+    let tag = words[at].tag.clone();
+    set(&mut words[at], at, "ROOT", &tag);
+    set(&mut words[noun], subject, "compound", "NN");
+}
+
+/// "Ava likes salted nuts" where "likes" was taken for an auxiliary of "salted".
+fn verb_before_participle(words: &mut [Word], at: usize, language: &Language) {
+    let root = words[at].head;
+    let is_verb = matches!(words[at].tag.as_str(), "VBZ" | "VBP" | "VBD")
+        && !matches!(words[at].lemma.as_str(), "be" | "have" | "do" | "get" | "let")
+        && language.thesaurus.has(&words[at].lemma, Part::Verb);
+    let follows = root == at + 1
+        && words[root].label == "ROOT"
+        && matches!(words[root].tag.as_str(), "VBD" | "VBN");
+    if words[at].label != "aux" || !is_verb || !follows {
+        return;
+    }
+    let object = words.iter().position(|word| word.head == root && word.label == "dobj");
+    let Some(object) = object.filter(|&object| object > root) else { return };
+    for one in 0..words.len() {
+        if words[one].head == root && one != root {
+            words[one].head = at;
+        }
+    }
+    let tag = words[at].tag.clone();
+    set(&mut words[at], at, "ROOT", &tag);
+    set(&mut words[root], object, "amod", "VBN");
+}
+
+/// "Is Ava Ben's wife?" where both names were taken for one.
+fn part_names(words: &mut [Word], at: usize, is_name: &dyn Fn(&str) -> bool) {
+    let owner = words[at].head;
+    if owner != at + 1 || words[at].label != "compound" || words[owner].label != "poss" {
+        return;
+    }
+    let (noun, named) =
+        (words[owner].head, is_name(&words[at].lemma) && is_name(&words[owner].lemma));
+    let verb = words[noun].head;
+    let is_said = words[verb].lemma == "be"
+        && verb < at
+        && matches!(words[noun].label.as_str(), "nsubj" | "attr");
+    let is_alone = || {
+        !words
+            .iter()
+            .any(|word| word.head == verb && word.label == "nsubj" && word.span != words[noun].span)
+    };
+    if named && is_said && is_alone() {
+        let tag = words[at].tag.clone();
+        set(&mut words[at], verb, "nsubj", &tag);
+        "attr".clone_into(&mut words[noun].label);
+    }
+}
+
+/// "Which language is Ava learning?" where "is" was taken for the verb.
+fn join_auxiliary(words: &mut [Word], at: usize) {
+    let verb = words[at].head;
+    let is_question = verb > 0
+        && words[verb].lemma == "be"
+        && words[verb].label == "ROOT"
+        && words[..verb].iter().any(|word| word.tag.starts_with('W'));
+    let is_inner = words[at].label == "ccomp" && at > verb;
+    let subject = words.iter().position(|word| word.head == at && word.label == "nsubj");
+    let between = subject.is_some_and(|subject| verb < subject && subject < at);
+    let is_whole = !words
+        .iter()
+        .any(|word| word.head == at && matches!(word.label.as_str(), "aux" | "auxpass" | "mark"));
+    let lasts = words[at].tag == "VBG";
+    let is_done = matches!(words[at].tag.as_str(), "VBN" | "VBD");
+    if !is_question || !is_inner || !between || !is_whole || !lasts && !is_done {
+        return;
+    }
+    let role = if lasts { "dobj" } else { "oprd" };
+    for one in 0..words.len() {
+        if words[one].head != verb || one == at || one == verb {
+            continue;
+        }
+        words[one].head = at;
+        if one < verb && matches!(words[one].label.as_str(), "nsubj" | "attr") {
+            role.clone_into(&mut words[one].label);
+        }
+    }
+    if let Some(subject) = subject.filter(|_| is_done) {
+        "nsubjpass".clone_into(&mut words[subject].label);
+    }
+    let tag = words[verb].tag.clone();
+    set(&mut words[verb], at, if lasts { "aux" } else { "auxpass" }, &tag);
+    set(&mut words[at], at, "ROOT", if lasts { "VBG" } else { "VBN" });
 }
 
 /// "Where does the tortoise sleep?", "To whom was the ladder lent?" where the verb was taken for a noun behind a noun.

@@ -63,6 +63,8 @@ pub mod field {
     pub const ACT: u8 = 4;
     /// Things made by people.
     pub const ARTIFACT: u8 = 6;
+    /// Attributes of people and things.
+    pub const ATTRIBUTE: u8 = 7;
     /// Parts of the body.
     pub const BODY: u8 = 8;
     /// What happens.

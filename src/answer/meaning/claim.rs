@@ -38,6 +38,8 @@ impl Claim {
 const LEAST: f32 = 0.55;
 /// What a contrary is worth.
 const CONTRARY: f32 = 0.9;
+/// What does the same to a state is worth so much.
+const OF_ONE_SIDE: f32 = 0.8;
 /// Claims so much farther than the nearest are of something else.
 const TOLERANCE: f32 = 0.22;
 
@@ -106,6 +108,9 @@ fn sides(corpus: &Corpus<'_>, keys: &[&Term], sentence: &Sentence, at: usize) ->
         };
         for key in keys {
             plus = plus.max(likeness.of(key, term));
+            if lexicon.is_of_one_side(&key.lemma, &term.lemma) {
+                plus = plus.max(OF_ONE_SIDE);
+            }
             let contrary = likeness.is_contrary(key, &term.lemma, term.part)
                 || likeness.is_contrary(key, &whole, term.part);
             if key.lemma != term.lemma && contrary {

@@ -19,7 +19,8 @@ const CALLED: f32 = 0.65;
 pub(super) fn resolve(corpus: &Corpus<'_>, question: &mut Question) {
     let mut describing: Vec<usize> = Vec::new();
     for at in 0..question.terms.len() {
-        let found = meant(corpus, question, at).or_else(|| thing_meant(corpus, question, at));
+        let found =
+            meant(corpus, question, at, &describing).or_else(|| thing_meant(corpus, question, at));
         let Some((name, by)) = found else { continue };
         question.terms[at].alias = Some(name);
         describing.extend(by);
@@ -45,7 +46,12 @@ struct Description<'a> {
 }
 
 /// Whom a term describes, and which other terms describe with it.
-fn meant(corpus: &Corpus<'_>, question: &Question, at: usize) -> Option<(String, Vec<usize>)> {
+fn meant(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    at: usize,
+    describing: &[usize],
+) -> Option<(String, Vec<usize>)> {
     let term = &question.terms[at];
     let lexicon = Lexicon::english();
     let thesaurus = &corpus.likeness.language.thesaurus;
@@ -61,7 +67,11 @@ fn meant(corpus: &Corpus<'_>, question: &Question, at: usize) -> Option<(String,
         others.filter(|&other| below.contains(&question.terms[other].at)).collect();
     let description = Description {
         term,
-        wanted: by.iter().map(|&other| &question.terms[other]).collect(),
+        wanted: by
+            .iter()
+            .filter(|other| !describing.contains(other))
+            .map(|&other| &question.terms[other])
+            .collect(),
         is_relative: question.clauses.iter().any(|one| one.kind == ClauseKind::Relative(term.at)),
     };
     if description.wanted.is_empty() && lexicon.is("anybody", &term.lemma) {
@@ -120,7 +130,12 @@ fn is_asked(question: &Question, term: &Term) -> bool {
     let holds_word = question.asked.is_some_and(|asked| tree.phrase(term.at).contains(&asked));
     let stands_free =
         question.clause().is_some_and(|one| one.roles.iter().any(|(_, at)| *at == term.at));
-    question.is_being() && (holds_word || question.kind == Kind::Person && stands_free)
+    let is_said =
+        question.clause().is_some_and(|one| one.all(&Role::Object).any(|at| at == term.at));
+    question.is_being()
+        && (holds_word
+            || question.kind == Kind::Person && stands_free
+            || question.kind == Kind::Whether && is_said)
 }
 
 impl Description<'_> {
@@ -147,6 +162,25 @@ impl Description<'_> {
             false => self.called(corpus, sentence, &tree, (at, clause)),
         };
         sentence.clauses.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// Whose it is what a clause says that somebody is, but for those who describe.
+    fn owners_of_said(
+        &self,
+        corpus: &Corpus<'_>,
+        sentence: &Sentence,
+        tree: &Tree<'_>,
+        clause: &Clause,
+    ) -> Vec<String> {
+        let owners: Vec<usize> =
+            clause.all(&Role::Object).flat_map(|at| tree.of(at, &["poss"])).collect();
+        let is = |term: &&Term| {
+            owners.contains(&term.at)
+                && term.is_name
+                && corpus.likeness.is_person(term)
+                && !self.wanted.iter().any(|one| one.lemma == term.lemma)
+        };
+        sentence.terms.iter().filter(is).map(|term| term.lemma.clone()).collect()
     }
 
     fn agents(&self, corpus: &Corpus<'_>, sentence: &Sentence, clause: usize) -> Vec<String> {
@@ -211,7 +245,26 @@ impl Description<'_> {
             (*role == Role::Object && clause.predicate == "be" || is_as(role)) && is_it(*word)
         });
         if is_said {
-            return self.agents(corpus, sentence, at);
+            let agents = self.agents(corpus, sentence, at);
+            // Ava's cousin is whose cousin Ava is.
+            if agents.is_empty() && Lexicon::english().is("mutual", &self.term.lemma) {
+                return self.owners_of_said(corpus, sentence, tree, clause);
+            }
+            return agents;
+        }
+        let is_inverse = |word: usize| {
+            Lexicon::english().is_inverse(&self.term.lemma, &sentence.words[word].lemma)
+        };
+        if clause.predicate == "be" && clause.all(&Role::Object).any(is_inverse) {
+            // Ava's mother is whose daughter Ava is.
+            let is_of = |agent: usize| {
+                let mut terms = sentence.terms.iter().filter(|term| term.at == agent);
+                terms
+                    .any(|term| self.wanted.iter().any(|one| corpus.likeness.of(one, term) > ALIKE))
+            };
+            if clause.all(&Role::Agent).any(is_of) {
+                return self.owners_of_said(corpus, sentence, tree, clause);
+            }
         }
         let beside = |term: &Term| {
             tree.of(term.at, &["appos", "compound", "nmod"]).any(is_it)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use crate::language::clause::Role;
+use crate::language::clause::{Role, Tree};
 use crate::language::parse::Word;
 use crate::language::thesaurus::{Part, field};
 use crate::recall::time_expr::{Precision, TimeExpr, When};
@@ -40,6 +40,10 @@ pub(super) struct Features {
     other_doer: f32,
     /// The thing that the question is about is missing.
     pub(super) lacks_theme: f32,
+    /// Names of the asking clause that the note leaves out, where the sentence names somebody else.
+    pub(super) stranger: f32,
+    /// The thing that the question is about is told with another attribute ("the rye bread").
+    other_sort: f32,
     /// How near it is by the lexicon's frames.
     frame: f32,
     /// Share that stands in one clause.
@@ -94,6 +98,8 @@ impl Features {
             ("same_doer", self.same_doer),
             ("other_doer", self.other_doer),
             ("lacks_theme", self.lacks_theme),
+            ("stranger", self.stranger),
+            ("other_sort", self.other_sort),
             ("frame", self.frame),
             ("in_clause", self.in_clause),
             ("value", self.value),
@@ -107,7 +113,8 @@ impl Features {
             ("behind_cover", self.behind_cover),
             ("behind_cosine", self.behind_cosine),
             ("recent", self.recent),
-            ("lacks_kind", f32::from(kind == Kind::Which && self.value < 0.5)),
+            ("lacks_kind", f32::from(kind == Kind::Which && self.value < 0.25)),
+            ("tells_nothing", f32::from(self.fresh <= 0.0 && kind != Kind::Time)),
             (
                 "lacks_number",
                 f32::from(matches!(kind, Kind::Count | Kind::Amount) && self.value < 0.5),
@@ -174,6 +181,8 @@ pub(super) fn judge(
     features.cosine = whole.cosine;
     features.recent = note as f32 / corpus.notes.len() as f32;
     features.lacks_theme = f32::from(lacks_theme(question, &matched));
+    features.stranger = stranger(corpus, question, sentence, &matched);
+    features.other_sort = other_sort(question, sentence, &matched);
     let hits: Vec<usize> = matched.iter().filter_map(|(_, at)| *at).collect();
     let is_new = |(at, term): &(usize, &Term)| {
         !hits.contains(at) && !question.terms.iter().any(|asked| asked.lemma == term.lemma)
@@ -204,6 +213,45 @@ fn lacks_theme(question: &Question, matched: &[Match]) -> bool {
             && of_main(term)
             && matched[at].0 < 0.5
     })
+}
+
+/// How many names of the clause that asks are left out where others are named.
+fn stranger(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    sentence: &Sentence,
+    matched: &[Match],
+) -> f32 {
+    let is_left_out = |(at, term): &(usize, &Term)| {
+        term.is_name && term.clause == Some(question.main) && matched[*at].0 < 0.3
+    };
+    let left_out = question.terms.iter().enumerate().filter(is_left_out).count();
+    let is_other = |term: &&Term| term.is_name && corpus.likeness.is_person(term);
+    let names_others = sentence
+        .terms
+        .iter()
+        .filter(is_other)
+        .any(|told| !question.terms.iter().any(|asked| corpus.likeness.of(asked, told) > 0.5));
+    if names_others { left_out as f32 } else { 0.0 }
+}
+
+/// Whether a noun of the question stands there with an attribute, and with none that the question gives it.
+fn other_sort(question: &Question, sentence: &Sentence, matched: &[Match]) -> f32 {
+    let asked = Tree::new(&question.words);
+    let told = Tree::new(&sentence.words);
+    let of = |tree: &Tree<'_>, at: usize| tree.of(at, &["amod", "compound"]).collect::<Vec<_>>();
+    let is_other = |(at, term): (usize, &Term)| {
+        let (near, Some(there)) = matched[at] else { return false };
+        let mine = of(&asked, term.at);
+        let given = question.terms.iter().enumerate().filter(|(_, one)| mine.contains(&one.at));
+        let mut given = given.map(|(at, _)| matched[at].0).peekable();
+        near > 0.8
+            && term.part == Part::Noun
+            && given.peek().is_some()
+            && given.all(|near| near < 0.4)
+            && !of(&told, sentence.terms[there].at).is_empty()
+    };
+    f32::from(question.terms.iter().enumerate().any(is_other))
 }
 
 /// Whether who does it is the one whom the question names.
@@ -271,6 +319,9 @@ fn nearest(
     let mut best = (0.0, None);
     for (at, told) in sentence.terms.iter().enumerate() {
         let mut near = corpus.likeness.of(term, told);
+        if near < ATTRIBUTE && tells_attribute(corpus, term, sentence, told) {
+            near = ATTRIBUTE;
+        }
         if near > 0.0 && is_person && !question.is_being() && are_reversed(term, told) {
             let clause = told.clause.and_then(|clause| sentence.clauses.get(clause));
             if clause.is_some_and(|clause| clause.predicate != "be") {
@@ -282,6 +333,30 @@ fn nearest(
         }
     }
     best
+}
+
+/// What tells an attribute without its name is so near to it.
+const ATTRIBUTE: f32 = 0.85;
+
+/// Whether a word tells what the other asks for: "is a tailor" a job, "is 31" and "turns ten" an age.
+fn tells_attribute(corpus: &Corpus<'_>, asked: &Term, sentence: &Sentence, told: &Term) -> bool {
+    let lexicon = Lexicon::english();
+    let Some(clause) = told.clause.and_then(|clause| sentence.clauses.get(clause)) else {
+        return false;
+    };
+    let is_said = told.role == Some(Role::Object)
+        && clause.all(&Role::Object).any(|object| object == told.at);
+    if !is_said || told.is_name {
+        return false;
+    }
+    let thesaurus = &corpus.likeness.language.thesaurus;
+    let verb = sentence.verb(clause);
+    if lexicon.is("occupation", &asked.lemma) {
+        let is_person = told.part == Part::Noun && thesaurus.is_of(&told.lemma, field::PERSON);
+        return verb == "be" && is_person && !thesaurus.is_a(&told.lemma, "relative");
+    }
+    let is_number = sentence.words[told.at].tag == "CD";
+    lexicon.is("ageing", &asked.lemma) && is_number && matches!(verb, "be" | "turn" | "become")
 }
 
 fn are_reversed(one: &Term, other: &Term) -> bool {
@@ -412,8 +487,12 @@ fn value(
                     || is_new(term) && !term.is_name && thesaurus.is_a(&term.lemma, noun)
                     || wants_person && is_new(term) && likeness.is_person(term)
             };
-            let terms = sentence.terms.iter().enumerate();
-            says(terms.filter(|(at, _)| !hits.contains(at)).any(|(_, term)| is(term)), 0.3)
+            let mut terms = sentence.terms.iter().enumerate().filter(|(at, _)| !hits.contains(at));
+            let is_any = lexicon.is("anything", noun)
+                && fresh().any(|term| term.part == Part::Noun && !likeness.is_person(term));
+            // What is told of an attribute is of its kind, or it is another one.
+            let is_attribute = thesaurus.is_of(noun, field::ATTRIBUTE);
+            says(is_any || terms.any(|(_, term)| is(term)), if is_attribute { 0.1 } else { 0.3 })
         }
         Kind::Reason => {
             says(sentence.words.iter().any(|word| lexicon.is("reasons", &word.lemma)), 0.4)

@@ -22,6 +22,7 @@ struct Ends {
 struct File {
     frames: Vec<Frame>,
     ends: Vec<Ends>,
+    inverse: Vec<Ends>,
     #[serde(flatten)]
     lists: BTreeMap<String, String>,
 }
@@ -34,6 +35,7 @@ pub(super) struct Lexicon {
     /// In which frames a word stands.
     framed: BTreeMap<String, Vec<usize>>,
     ends: Vec<(Words, Words)>,
+    inverse: Vec<(Words, Words)>,
     lists: BTreeMap<String, Words>,
 }
 
@@ -57,7 +59,8 @@ impl Lexicon {
         Ok(Self {
             frames: file.frames.iter().map(|frame| frame.near).collect(),
             framed,
-            ends: file.ends.iter().map(|ends| (words(&ends.one), words(&ends.other))).collect(),
+            ends: pairs(&file.ends),
+            inverse: pairs(&file.inverse),
             lists: file.lists.iter().map(|(name, list)| (name.clone(), words(list))).collect(),
         })
     }
@@ -67,6 +70,7 @@ impl Lexicon {
             frames: Vec::new(),
             framed: BTreeMap::new(),
             ends: Vec::new(),
+            inverse: Vec::new(),
             lists: BTreeMap::new(),
         }
     }
@@ -87,10 +91,27 @@ impl Lexicon {
         })
     }
 
+    /// Whether somebody is the one to who is the other to them.
+    pub(super) fn is_inverse(&self, one: &str, other: &str) -> bool {
+        self.inverse.iter().any(|(a, b)| {
+            a.contains(one) && b.contains(other) || a.contains(other) && b.contains(one)
+        })
+    }
+
+    /// Whether both begin, or both end, one thing.
+    pub(super) fn is_of_one_side(&self, one: &str, other: &str) -> bool {
+        let holds = |side: &Words| side.contains(one) && side.contains(other);
+        self.ends.iter().any(|(a, b)| holds(a) || holds(b))
+    }
+
     /// Whether a word stands in a list of the file.
     pub(super) fn is(&self, list: &str, word: &str) -> bool {
         self.lists.get(list).is_some_and(|words| words.contains(word))
     }
+}
+
+fn pairs(all: &[Ends]) -> Vec<(Words, Words)> {
+    all.iter().map(|pair| (words(&pair.one), words(&pair.other))).collect()
 }
 
 fn words(list: &str) -> Words {

@@ -272,7 +272,17 @@ fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> Strin
         return wording::day(span.start, &corpus.zone);
     }
     let sentence = &corpus.notes[best.note].read.sentences[best.sentence];
-    best.value.map_or(String::new(), |at| corpus.say(best.note, sentence, at).to_owned())
+    let Some(at) = best.value else { return String::new() };
+    let meant = sentence.terms.iter().find(|term| term.at == at && term.is_name);
+    match meant.filter(|_| sentence.words[at].tag.starts_with("PRP")) {
+        Some(name) => capitalised(&name.lemma),
+        None => corpus.say(best.note, sentence, at).to_owned(),
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Words that are names, in lower case: written with a capital where no sentence begins, or where one does if the language

@@ -19,6 +19,8 @@ pub(super) struct Place {
     pub(super) since: Timestamp,
     /// The head of where; the verb, where it is only told to be back.
     pub(super) at: usize,
+    /// The lemma of the verb that tells it, or of the noun: "home".
+    pub(super) said: String,
     /// What stands before it: "in"; empty before "upstairs".
     pub(super) preposition: String,
     pub(super) is_denied: bool,
@@ -49,6 +51,7 @@ pub(super) fn places_of(
                 head: 0,
                 since,
                 at: 0,
+                said: sentence.verb(told_in).to_owned(),
                 preposition: String::new(),
                 is_denied: sentence.is_denied(told_in),
                 is_back: is_back(sentence, told_in),
@@ -95,9 +98,13 @@ impl Site<'_> {
             _ => &agents,
         };
         let moves = fields.contains(&field::MOTION) && objects.is_empty();
+        let goes_to = !is_being || !said_of_it;
         let mut is_placed = false;
         for (role, at) in &clause.roles {
             let Some(preposition) = self.place(role, *at, moves) else { continue };
+            if preposition == "to" && !goes_to {
+                continue;
+            }
             let is_body = self.language.thesaurus.is_of(&sentence.words[*at].lemma, field::BODY);
             if themes.contains(at) || is_body && fields.contains(&field::CONSUMPTION) {
                 continue;
@@ -121,7 +128,8 @@ impl Site<'_> {
         let tree = Tree::new(&self.sentence.words);
         let owner = tree.of(site, &["poss", "compound", "amod", "nmod"]).next()?;
         let theme = self.sentence.phrase(owner);
-        let place = Place { theme, head: owner, at: value, ..base.clone() };
+        let said = self.sentence.words[site].lemma.clone();
+        let place = Place { theme, head: owner, at: value, said, ..base.clone() };
         (!place.theme.is_empty()).then_some(place)
     }
 

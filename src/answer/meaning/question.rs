@@ -78,6 +78,7 @@ impl Question {
                         && (out.measures()
                             || out.kind == Kind::Reason && words[word].lemma == "how")
                     || out.kind == Kind::Reason && term.lemma == "reason"
+                    || out.kind == Kind::Amount && Lexicon::english().is("money", &term.lemma)
                     || Lexicon::english().is("sorts", &term.lemma) && term.at < word + 3
                     || out.kind == Kind::Frequency && term.lemma == "time"
                     || matches!(out.kind, Kind::Which | Kind::Time | Kind::Duration)
@@ -210,11 +211,20 @@ impl Question {
     /// The clause behind "before", "after", "when": its word, and its terms and those of the rest.
     pub(super) fn beside(&self) -> Option<(&str, Vec<&Term>, Vec<&Term>)> {
         let lexicon = Lexicon::english();
-        let (clause, mark) = self.clauses.iter().find_map(|clause| match &clause.kind {
-            ClauseKind::Adverbial(mark) if lexicon.is("joins", mark) => Some((clause, mark)),
+        let adverbial = self.clauses.iter().find_map(|clause| match &clause.kind {
+            ClauseKind::Adverbial(mark) if lexicon.is("joins", mark) => Some((clause.head, mark)),
             _ => None,
-        })?;
-        let below = Tree::new(&self.words).below(clause.head);
+        });
+        // "before the attic"
+        let phrase = || {
+            let joins = |word: &&Word| word.label == "prep" && lexicon.is("joins", &word.lemma);
+            let joint = self.words.iter().find(joins)?;
+            let at = self.words.iter().position(|word| word.span == joint.span)?;
+            let is_told = self.terms.iter().any(|term| self.words[term.at].head == at);
+            is_told.then_some((at, &joint.lemma))
+        };
+        let (head, mark) = adverbial.or_else(phrase)?;
+        let below = Tree::new(&self.words).below(head);
         let (inner, outer) = self.terms.iter().partition(|term| below.contains(&term.at));
         Some((mark, inner, outer))
     }

@@ -1,11 +1,47 @@
 //! "What happened on Friday?": everything that was told of that time.
 
+use crate::language::clause::Role;
+
 use super::super::lexicon::Lexicon;
 use super::super::question::Kind;
 use super::super::text::Term;
 use super::{Asked, Finding};
 
+/// So many notes tell what became of something.
+const NEWEST: usize = 3;
+
 pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
+    happened_to(asked).or_else(|| happened_then(asked))
+}
+
+/// "What happened to the puppet show?": what was told of it last.
+fn happened_to(asked: &Asked<'_>) -> Option<Finding> {
+    let Asked { corpus, question, .. } = *asked;
+    let clause = question.clause()?;
+    let to = |(role, at): &(Role, usize)| {
+        matches!(role, Role::Oblique(of) if matches!(of.as_str(), "to" | "with")).then_some(*at)
+    };
+    let what = clause.roles.iter().find_map(to)?;
+    let theme = question.phrase(what);
+    if clause.predicate != "happen" || theme.is_empty() || question.beside().is_some() {
+        return None;
+    }
+    let mut notes: Vec<usize> = Vec::new();
+    for (note, _, sentence) in corpus.sentences() {
+        let bears = |term: &&Term| matches!(term.role, Some(Role::Agent | Role::Object));
+        let terms: Vec<&Term> = sentence.terms.iter().filter(bears).collect();
+        let fits = corpus.likeness.all(&theme, &terms)
+            && question.covers(sentence.time(corpus.notes[note].told).0);
+        if fits && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    notes.reverse();
+    notes.truncate(NEWEST);
+    (!notes.is_empty()).then(|| Finding::new("What I was told of it", notes, 0.6))
+}
+
+fn happened_then(asked: &Asked<'_>) -> Option<Finding> {
     let Asked { corpus, question, .. } = *asked;
     let predicate = question.clause()?.predicate.as_str();
     let lexicon = Lexicon::english();

@@ -3,7 +3,7 @@
 
 use jiff::tz::TimeZone;
 
-use crate::language::clause::Role;
+use crate::language::clause::{Clause, Role};
 use crate::time::Timestamp;
 
 use super::super::claim::{Claim, claims};
@@ -24,7 +24,7 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     if asked.question.kind != Kind::Duration {
         return None;
     }
-    told(asked).or_else(|| stay(asked)).or_else(|| state(asked))
+    told(asked).or_else(|| loan(asked)).or_else(|| stay(asked)).or_else(|| state(asked))
 }
 
 /// A length in the words of the note, or two times of one sentence.
@@ -65,6 +65,55 @@ fn length_in(sentence: &Sentence) -> Option<String> {
         let is = lexicon.is("units", &words[at].lemma) && counts && !of_age;
         is.then(|| format!("{} {}", before.form, words[at].form))
     })
+}
+
+/// From when somebody was lent something to when they gave it back.
+fn loan(asked: &Asked<'_>) -> Option<Finding> {
+    let Asked { corpus, question, now, .. } = *asked;
+    let clause = question.clause()?;
+    let lexicon = Lexicon::english();
+    let keeps =
+        lexicon.near(&clause.predicate, "have") > 0.0 || lexicon.is("lending", &clause.predicate);
+    let who = question.phrase(clause.all(&Role::Agent).next()?);
+    let what = question.phrase(clause.all(&Role::Object).next()?);
+    if !keeps || who.is_empty() || what.is_empty() {
+        return None;
+    }
+    // The newest of those that tell of both.
+    let told = |list: &str, after: Option<Timestamp>| {
+        let mut found = None;
+        for (note, _, sentence) in corpus.sentences() {
+            for (at, told) in sentence.clauses.iter().enumerate() {
+                let mine = sentence.terms.iter().filter(|term| term.clause == Some(at));
+                let mine: Vec<_> = mine.collect();
+                let since = sentence.time_of(at, corpus.notes[note].told).0.start;
+                let is_verb = lexicon.is(list, &told.predicate.replace(' ', "_"))
+                    || list == "returning" && returns(sentence, told);
+                let fits = is_verb
+                    && corpus.likeness.all(&who, &mine)
+                    && corpus.likeness.all(&what, &mine)
+                    && after.is_none_or(|after| since > after);
+                if fits && (after.is_none() || found.is_none()) {
+                    found = Some((note, since));
+                }
+            }
+        }
+        found
+    };
+    let (first, since) = told("lending", None)?;
+    let end = told("returning", Some(since));
+    let (until, last) = match end {
+        Some((note, at)) => (at, note),
+        None if question.is_past => return None,
+        None => (now, first),
+    };
+    Some(Finding::new(length(since, until, zone(asked)), vec![first, last], 0.7))
+}
+
+/// "gave the tent back"
+fn returns(sentence: &Sentence, clause: &Clause) -> bool {
+    clause.all(&Role::Adverb).any(|at| sentence.words[at].lemma == "back")
+        || clause.predicate.ends_with(" back")
 }
 
 /// From when somebody or something came to a place to when it left.

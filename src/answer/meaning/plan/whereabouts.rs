@@ -5,6 +5,7 @@ use crate::language::thesaurus::field;
 
 use super::super::corpus::{Corpus, Found};
 use super::super::lexicon::Lexicon;
+use super::super::likeness::ALIKE;
 use super::super::question::{Kind, Question};
 use super::{Asked, Finding};
 
@@ -32,7 +33,14 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
             };
         }
     }
-    let found = corpus.whereabouts(&theme, head, moment);
+    let mut found = corpus.whereabouts(&theme, head, moment);
+    // Where somebody works or lives is told with that verb.
+    let of_verb = |found: &Found<'_>| {
+        found.place.said == verb || Lexicon::english().near(verb, &found.place.said) >= ALIKE
+    };
+    if Lexicon::english().is("dwelling", verb) && found.iter().any(of_verb) {
+        found.retain(of_verb);
+    }
     let newest = found.first()?;
     let stands = |found: &&Found<'_>| !found.place.is_denied;
     let of_newest = |one: &&Found<'_>| one.note == newest.note || !newest.place.is_denied;

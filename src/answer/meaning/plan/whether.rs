@@ -24,7 +24,28 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     if asked.question.kind != Kind::Whether {
         return None;
     }
-    place(asked).or_else(|| holder(asked)).or_else(|| claimed(asked))
+    place(asked).or_else(|| dwelling(asked)).or_else(|| holder(asked)).or_else(|| claimed(asked))
+}
+
+/// Whether somebody works or lives somewhere: whether the newest place that is told with that verb is it.
+fn dwelling(asked: &Asked<'_>) -> Option<Finding> {
+    let Asked { corpus, question, now, .. } = *asked;
+    let clause = question.clause()?;
+    let lexicon = Lexicon::english();
+    let verb = clause.predicate.as_str();
+    if question.is_past || !lexicon.is("dwelling", verb) {
+        return None;
+    }
+    let who = clause.all(&Role::Agent).next()?;
+    let theme = question.phrase(who);
+    let at = spot(question, clause, &theme)?;
+    let wanted = question.phrase(at);
+    let mut found = corpus.whereabouts(&theme, &question.words[who].lemma, question.moment(now));
+    found.retain(|one| one.place.said == verb || lexicon.near(verb, &one.place.said) >= ALIKE);
+    let newest = found.first().filter(|found| found.named > NAMED && !wanted.is_empty())?;
+    let inside = corpus.inside(newest.note, newest.place);
+    let is_so = corpus.likeness.all(&wanted, &inside) && !newest.place.is_denied;
+    Some(Finding::new(yes_or_no(is_so != clause.negated), vec![newest.note], newest.named))
 }
 
 /// Whether somebody has something: whether it was last told to be with them.
@@ -47,9 +68,18 @@ fn holder(asked: &Asked<'_>) -> Option<Finding> {
     let inside = corpus.inside(newest.note, newest.place);
     let is_there = corpus.likeness.all(&who, &inside);
     let is_with_other = inside.iter().any(|term| corpus.likeness.is_person(term));
-    let is_so = is_there && !newest.place.is_denied;
-    (is_there || is_with_other)
+    let gives = is_given_back(corpus, newest, &who);
+    let is_so = is_there && !newest.place.is_denied && !gives;
+    (is_there || is_with_other || gives)
         .then(|| Finding::new(yes_or_no(is_so != clause.negated), vec![newest.note], newest.named))
+}
+
+/// Whether what was found is told to be brought back by them.
+fn is_given_back(corpus: &Corpus<'_>, found: &Found<'_>, who: &[&Term]) -> bool {
+    let sentence = corpus.sentence(found.note, found.place);
+    let does = |term: &&Term| term.role == Some(Role::Agent);
+    let doers: Vec<&Term> = sentence.terms.iter().filter(does).collect();
+    found.place.is_back && corpus.likeness.all(who, &doers)
 }
 
 /// Whether something is where the question says.
@@ -175,7 +205,14 @@ fn chosen<'c>(
     let worth = |claim: &Claim| {
         claim.cover + claim.side.abs() * 0.3 + if question.covers(claim.span) { 0.3 } else { 0.0 }
     };
-    found.iter().filter(fits).max_by(|a, b| worth(a).total_cmp(&worth(b)))
+    let best = found.iter().filter(fits).max_by(|a, b| worth(a).total_cmp(&worth(b)))?;
+    // Told before it came to it, and called off since.
+    let called_off = |claim: &&Claim| {
+        claim.note > best.note && claim.side < 0.0 && claim.holds() != best.holds()
+    };
+    let is_plan = best.side > 0.0 && best.is_dated;
+    let later = found.iter().rev().find(called_off).filter(|_| is_plan);
+    Some(later.unwrap_or(best))
 }
 
 /// Whether somebody else is told to have done it.
