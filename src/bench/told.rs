@@ -1,7 +1,7 @@
 //! How notes alone answer a told story: `bench told`. No store and no percepts, only the reading of sentences; what
 //! `benches/told.py --alone` judges.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::BenchError;
 use super::error::read_text;
 use super::scratch;
-use crate::answer::{Meaning, Told};
+use crate::answer::{Judged, Meaning, Told};
 use crate::config::Config;
 use crate::daemon::assemble::{Knowledge, language};
 use crate::percept::Embedding;
@@ -62,13 +62,40 @@ pub struct Answered {
     pub confidence: f32,
     /// How long it took, without the question's vector.
     pub ms: f64,
+    /// The sentences that were looked at, for `benches/told_fit.py`; empty unless asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<Looked>,
 }
 
-/// Tells a story's notes and asks its questions.
+/// A sentence that may answer.
+#[derive(Debug, Serialize)]
+pub struct Looked {
+    /// What it would be answered with.
+    pub answer: String,
+    /// The place of its note in the story, by time.
+    pub note: usize,
+    /// What it has in common with the question, by name.
+    pub features: BTreeMap<&'static str, f32>,
+    /// The question is answered otherwise.
+    pub is_planned: bool,
+}
+
+impl From<Judged> for Looked {
+    fn from(judged: Judged) -> Self {
+        let Judged { text, note, features, is_planned } = judged;
+        Self { answer: text, note, features: features.into_iter().collect(), is_planned }
+    }
+}
+
+/// Tells a story's notes and asks its questions; `candidates`: with the sentences that were looked at.
 ///
 /// # Errors
 /// When the file is no story, or a model is missing.
-pub fn measure(config: &Config, file: &Path) -> Result<Vec<Answered>, BenchError> {
+pub fn measure(
+    config: &Config,
+    file: &Path,
+    candidates: bool,
+) -> Result<Vec<Answered>, BenchError> {
     let fail = |reason: String| BenchError::Form { path: file.to_owned(), reason };
     let story: Story = serde_json::from_str(&read_text(file)?).map_err(|e| fail(e.to_string()))?;
     let zone = TimeZone::get(&story.timezone).map_err(|e| fail(e.to_string()))?;
@@ -111,22 +138,17 @@ pub fn measure(config: &Config, file: &Path) -> Result<Vec<Answered>, BenchError
         let started = Instant::now();
         let meant = meaning.reply(&question, &told, &people, story.now);
         let ms = started.elapsed().as_secs_f64() * 1e3;
-        answered.push(match meant {
-            Some(meant) => Answered {
-                question,
-                answer: meant.text,
-                abstained: false,
-                confidence: meant.confidence,
-                ms,
-            },
-            None => Answered {
-                question,
-                answer: "I don't know.".to_owned(),
-                abstained: true,
-                confidence: 0.0,
-                ms,
-            },
-        });
+        let looked = match candidates {
+            true => meaning.judged(&question, &told, &people, story.now),
+            false => Vec::new(),
+        };
+        let abstained = meant.is_none();
+        let (answer, confidence) = meant.map_or_else(
+            || ("I don't know.".to_owned(), 0.0),
+            |meant| (meant.text, meant.confidence),
+        );
+        let candidates = looked.into_iter().map(Looked::from).collect();
+        answered.push(Answered { question, answer, abstained, confidence, ms, candidates });
     }
     Ok(answered)
 }

@@ -155,6 +155,9 @@ enum Measure {
     Told {
         /// The story (`benches/told/*.json`).
         story: PathBuf,
+        /// With the sentences that were looked at and what each has in common with the question.
+        #[arg(long)]
+        candidates: bool,
     },
     /// Erasing one person of a thousand from a large memory: how long, how much RAM and log it takes, what is left.
     Erase {
@@ -312,7 +315,9 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             let figures = forget::measure(&plan)?;
             show(&figures, json)
         }
-        Measure::Told { story } => show(&told::measure(config, story)?, json),
+        Measure::Told { story, candidates } => {
+            show(&told::measure(config, story, *candidates)?, json)
+        }
         Measure::Erase { memories, reader_secs } => {
             let reader = reader_secs.map(std::time::Duration::from_secs);
             show(&erase::measure(*memories, reader)?, json)

@@ -123,7 +123,14 @@ pub fn answerer(
 ) -> Result<(Answerer, Option<Tally>), AssembleError> {
     let mut answerer = Answerer::new(config.timezone(), config.answerer.max_evidence, text);
     if config.answerer.told == ToldBy::Parsed {
-        answerer = answerer.with_meaning(Meaning::new(language(config)?, config.timezone()));
+        match language(config) {
+            Ok(language) => {
+                answerer = answerer.with_meaning(Meaning::new(language, config.timezone()));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "what was told is read by rules: `engramd models fetch` brings the parser");
+            }
+        }
     }
     if config.answerer.kind == Engine::Builtin {
         return Ok((answerer, None));

@@ -30,11 +30,6 @@ impl Candidate {
         self.features.cover
     }
 
-    /// Whether its note leaves out somebody whom the question names, or the thing that it is about.
-    pub(super) fn leaves_out(&self) -> bool {
-        self.features.names > 0.0 || self.features.lacks_theme > 0.0
-    }
-
     /// Whether a name of the question stands nowhere in its note.
     pub(super) fn lacks_name(&self) -> bool {
         self.features.names > 0.0
@@ -50,6 +45,19 @@ impl Candidate {
             && near.exact >= best.features.exact - 0.06
             && near.names <= best.features.names
             && near.lacks_theme <= best.features.lacks_theme
+    }
+
+    /// Whether it tells the same of the same, word by word: it happened again.
+    pub(super) fn is_as_much_as(&self, best: &Self) -> bool {
+        let (mine, other) = (&self.features, &best.features);
+        (mine.cover - other.cover).abs() < 0.03
+            && (mine.exact - other.exact).abs() < 0.03
+            && (mine.in_place - other.in_place).abs() < 0.1
+            && mine.in_place > 0.8
+            && mine.cover > 0.75
+            && mine.value >= other.value
+            && mine.names <= other.names
+            && mine.stranger <= other.stranger
     }
 
     /// Whether it is one of those that the best stands for, where all are asked for.

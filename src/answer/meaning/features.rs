@@ -30,7 +30,7 @@ pub(super) struct Features {
     /// The question says something of it.
     has_predicate: f32,
     /// It is told in the clause that holds most of the question.
-    in_place: f32,
+    pub(super) in_place: f32,
     /// The contrary is told.
     contrary: f32,
     /// One denies what the other does not.
@@ -472,6 +472,14 @@ fn value(
         }
         Kind::Duration | Kind::Frequency => says(sentence.words.iter().any(counts), 0.2),
         Kind::Count | Kind::Amount => {
+            let of_age = question.terms.iter().find(|term| lexicon.is("ageing", &term.lemma));
+            if let Some(asked) = of_age.filter(|_| question.kind == Kind::Amount) {
+                let is_it = |term: &Term| {
+                    lexicon.is("ageing", &term.lemma)
+                        || tells_attribute(corpus, asked, sentence, term)
+                };
+                return says(sentence.terms.iter().any(is_it), 0.0);
+            }
             let number = |word: &Word| {
                 word.tag == "CD"
                     || question.kind == Kind::Count && lexicon.is("numbers", &word.lemma)

@@ -4,6 +4,8 @@ use crate::language::clause::Role;
 use crate::language::parse::Word;
 use crate::time::Timestamp;
 
+use super::super::LEAST;
+use super::super::candidate::Candidate;
 use super::super::lexicon::Lexicon;
 use super::super::question::{Kind, Question};
 use super::super::text::Term;
@@ -56,13 +58,14 @@ fn contents(asked: &Asked<'_>) -> Option<Finding> {
 /// Every one that fits as well as the best.
 fn several(asked: &Asked<'_>) -> Option<Finding> {
     let Asked { corpus, question, candidates, .. } = *asked;
-    if !is_plural(question) {
-        return None;
-    }
     let first = candidates.first()?;
-    let all = candidates.iter().filter(|one| one.is_another_of(first)).take(MOST);
-    let all: Vec<_> = all.collect();
-    if all.len() < 2 {
+    let is_one = |one: &&Candidate| match is_plural(question) {
+        true => one.is_another_of(first),
+        false => happens_again(question) && one.is_as_much_as(first),
+    };
+    let all: Vec<&Candidate> = candidates.iter().filter(is_one).take(MOST).collect();
+    let confidence: f32 = all.iter().map(|one| one.probability).sum();
+    if all.len() < 2 || confidence < LEAST {
         return None;
     }
     let mut names: Vec<&str> = Vec::new();
@@ -74,7 +77,14 @@ fn several(asked: &Asked<'_>) -> Option<Finding> {
     let value = if names.is_empty() { "As I was told".to_owned() } else { names.join(", ") };
     let mut notes: Vec<usize> = all.iter().map(|one| one.note).collect();
     notes.dedup();
-    Some(Finding::new(value, notes, first.probability))
+    Some(Finding::new(value, notes, confidence))
+}
+
+/// What happened may have happened more than once: all of it is told.
+fn happens_again(question: &Question) -> bool {
+    let is_open = matches!(question.kind, Kind::Thing | Kind::Person);
+    let is_ordered = question.says("first") || question.says("last");
+    question.is_past && is_open && !question.is_being() && !question.keys.is_empty() && !is_ordered
 }
 
 fn is_plural(question: &Question) -> bool {

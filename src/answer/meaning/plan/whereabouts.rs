@@ -41,6 +41,18 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     if Lexicon::english().is("dwelling", verb) && found.iter().any(of_verb) {
         found.retain(of_verb);
     }
+    // Which room: places that are one, where any is.
+    let thesaurus = &corpus.likeness.language.thesaurus;
+    let is_one = |found: &Found<'_>, noun: &str| {
+        let inside = corpus.inside(found.note, found.place);
+        inside.iter().any(|term| term.lemma == noun || thesaurus.is_a(&term.lemma, noun))
+    };
+    if let Some(noun) = question.noun.as_deref().filter(|_| question.kind == Kind::Which)
+        && (question.asks_before() || question.beside().is_some())
+        && found.iter().any(|one| is_one(one, noun))
+    {
+        found.retain(|one| is_one(one, noun));
+    }
     let newest = found.first()?;
     let stands = |found: &&Found<'_>| !found.place.is_denied;
     let of_newest = |one: &&Found<'_>| one.note == newest.note || !newest.place.is_denied;
@@ -55,11 +67,10 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     let (mut at, mut notes) = (*chosen, vec![chosen.note]);
     if let Some(noun) = question.noun.as_deref().filter(|_| question.kind == Kind::Which) {
         for _ in 0..DEPTH {
-            let inside = corpus.inside(at.note, at.place);
-            let thesaurus = &corpus.likeness.language.thesaurus;
-            if inside.iter().any(|term| term.lemma == noun || thesaurus.is_a(&term.lemma, noun)) {
+            if is_one(&at, noun) {
                 break;
             }
+            let inside = corpus.inside(at.note, at.place);
             let Some(next) = corpus.place_of(&inside, now) else { break };
             if notes.contains(&next.note) {
                 break;
