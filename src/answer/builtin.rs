@@ -113,6 +113,15 @@ impl Answerer {
         self
     }
 
+    /// Reads the newest of what was told, so that the next question need not.
+    pub fn read_ahead(&self, memory: &Memory) {
+        let Some(meaning) = &self.meaning else { return };
+        let view = memory.view();
+        let now = view.newest_time().unwrap_or(Timestamp::EPOCH);
+        let pinned = Pinned { view, present: None, now };
+        by_meaning::read_ahead(&self.reading(&pinned), meaning);
+    }
+
     /// Answers one question, by the language model where there is one and the question is worth it, else as
     /// [`Self::answer`]. Whatever the model does, there is an answer when the errand's time is over.
     ///

@@ -16,6 +16,8 @@ use super::reply::Reply;
 
 /// So many notes are read for a question; of more, those that recall finds.
 const NOTES: usize = 300;
+/// So many are read before anybody asks.
+const AHEAD: usize = 1_000;
 /// What was told; facts of other origin are made of notes that are here, too.
 const KINDS: [MemoryKind; 2] = [MemoryKind::Note, MemoryKind::Semantic];
 
@@ -39,28 +41,16 @@ pub(super) fn told_of(
         };
         rows = recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect();
     }
-    let is_told = |row: &Arc<MemoryRow>| row.kind == MemoryKind::Note || row.origin == "told";
-    rows.retain(|row| is_told(row) && row.span.start <= reading.now());
-    rows.sort_by_key(|row| (row.span.start, row.id));
-    let told: Vec<Told> = rows
-        .iter()
-        .map(|row| Told {
-            at: row.span.start,
-            text: match &row.fact {
-                Some(fact) if row.kind == MemoryKind::Semantic => {
-                    let [subject, value] =
-                        [&fact.subject, &fact.value].map(|one| said(reading, one));
-                    meaning.sentence(&subject, &fact.attribute.replace('_', " "), &value)
-                }
-                _ => reading.rendered(&row.text),
-            },
-            cosine: vector
-                .as_ref()
-                .and_then(|v| reading.view.cosine(row.id, v))
-                .unwrap_or(0.0)
-                .max(0.0),
-        })
-        .collect();
+    let rows = told_rows(reading, rows);
+    let near = |row: &Arc<MemoryRow>| Some(reading.view.cosine(row.id, vector.as_ref()?)?.max(0.0));
+    let cosines: Vec<Option<f32>> = rows.iter().map(near).collect();
+    // What has no vector yet is taken to be as near as the others.
+    let known = cosines.iter().flatten().count().max(1) as f32;
+    let usual = cosines.iter().flatten().sum::<f32>() / known;
+    let mut told = texts(reading, meaning, &rows);
+    for (one, cosine) in told.iter_mut().zip(cosines) {
+        one.cosine = cosine.unwrap_or(usual);
+    }
     let meant = meaning.reply(text, &told, &people(reading, &rows, text), reading.now())?;
     let grounds: Vec<&Arc<MemoryRow>> = meant.notes.iter().map(|&note| &rows[note]).collect();
     let evidence: Vec<Evidence> =
@@ -69,6 +59,33 @@ pub(super) fn told_of(
         grounds.iter().flat_map(|row| row.entities.iter().copied()).collect();
     let reply = Reply::known(meant.text, about.into_iter().collect(), evidence);
     Some(Reply { confidence: meant.confidence.clamp(0.05, 0.99), ..reply })
+}
+
+/// Reads the newest of what was told, so that the next question finds it read.
+pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning) {
+    let filter = Filter { kinds: KINDS.to_vec(), limit: Some(AHEAD), ..Filter::default() };
+    let rows = told_rows(reading, reading.view.memories(&filter));
+    meaning.read_ahead(&texts(reading, meaning, &rows), &people(reading, &rows, ""));
+}
+
+/// Those that were told, and not after now; oldest first.
+fn told_rows(reading: &Reading, mut rows: Vec<Arc<MemoryRow>>) -> Vec<Arc<MemoryRow>> {
+    let is_told = |row: &Arc<MemoryRow>| row.kind == MemoryKind::Note || row.origin == "told";
+    rows.retain(|row| is_told(row) && row.span.start <= reading.now());
+    rows.sort_by_key(|row| (row.span.start, row.id));
+    rows
+}
+
+/// The rows in plain words.
+fn texts(reading: &Reading, meaning: &Meaning, rows: &[Arc<MemoryRow>]) -> Vec<Told> {
+    let text = |row: &MemoryRow| match &row.fact {
+        Some(fact) if row.kind == MemoryKind::Semantic => {
+            let [subject, value] = [&fact.subject, &fact.value].map(|one| said(reading, one));
+            meaning.sentence(&subject, &fact.attribute.replace('_', " "), &value)
+        }
+        _ => reading.rendered(&row.text),
+    };
+    rows.iter().map(|row| Told { at: row.span.start, text: text(row), cosine: 0.0 }).collect()
 }
 
 /// A fact's subject or value: the name of an entity, else as it stands.

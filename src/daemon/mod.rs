@@ -11,6 +11,7 @@ pub mod metrics;
 pub mod notify;
 pub mod overrule;
 pub mod queries;
+mod read_ahead;
 pub mod record;
 pub mod reembed;
 pub mod refine;

@@ -319,7 +319,11 @@ fn nearest(
     let mut best = (0.0, None);
     for (at, told) in sentence.terms.iter().enumerate() {
         let mut near = corpus.likeness.of(term, told);
-        if near < ATTRIBUTE && tells_attribute(corpus, term, sentence, told) {
+        let is_so = || {
+            tells_attribute(corpus, term, sentence, told)
+                || denies_contrary(corpus, question, term, sentence, told)
+        };
+        if near < ATTRIBUTE && is_so() {
             near = ATTRIBUTE;
         }
         if near > 0.0 && is_person && !question.is_being() && are_reversed(term, told) {
@@ -357,6 +361,23 @@ fn tells_attribute(corpus: &Corpus<'_>, asked: &Term, sentence: &Sentence, told:
     }
     let is_number = sentence.words[told.at].tag == "CD";
     lexicon.is("ageing", &asked.lemma) && is_number && matches!(verb, "be" | "turn" | "become")
+}
+
+/// Whether one is the contrary of the other and one of them is denied: "does not like" for "dislikes".
+fn denies_contrary(
+    corpus: &Corpus<'_>,
+    question: &Question,
+    asked: &Term,
+    sentence: &Sentence,
+    told: &Term,
+) -> bool {
+    let clauses = question.clause().zip(told.clause.and_then(|at| sentence.clauses.get(at)));
+    asked.part == Part::Verb
+        && told.part == Part::Verb
+        && clauses.is_some_and(|(of_asked, of_told)| {
+            of_asked.negated != sentence.is_denied(of_told)
+                && corpus.likeness.is_contrary(asked, &told.lemma, told.part)
+        })
 }
 
 fn are_reversed(one: &Term, other: &Term) -> bool {

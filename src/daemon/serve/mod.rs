@@ -27,6 +27,7 @@ use super::metrics::meters::Meters;
 use super::metrics::stats::{Models, StatsWriter};
 use super::metrics::{Exporter, MetricsError, Responder};
 use super::notify::{self, Pulse, Watchdog};
+use super::read_ahead::ReadAhead;
 use super::refine::Refiner;
 use super::reload::{self, Waited};
 use super::room::Room;
@@ -86,6 +87,7 @@ pub struct Daemon {
     threads: Vec<JoinHandle<()>>,
     refiner: Option<Refiner>,
     vectorizer: Option<Vectorizer>,
+    read_ahead: ReadAhead,
 }
 
 impl Daemon {
@@ -177,6 +179,12 @@ impl Daemon {
             })
         });
         let vectorizer = vectorizer.transpose()?;
+        let read_ahead = ReadAhead::start(
+            settings.memory.clone(),
+            Arc::clone(&knowledge.answerer),
+            settings.courtesy.clone(),
+            announcer.clone(),
+        )?;
         let vectors = vectorizer.as_ref().map(Vectorizer::progress).unwrap_or_default();
         let models = Models { tallies, spool: settings.spool.clone(), vectors };
         if let Some(listen) = &config.metrics.listen {
@@ -245,6 +253,7 @@ impl Daemon {
             threads,
             refiner,
             vectorizer,
+            read_ahead,
         })
     }
 
@@ -445,7 +454,10 @@ impl Daemon {
     /// Tells what is left to tell, says `stopped` and leaves.
     pub fn finish(self) {
         notify::stopping();
-        let Self { service, runtime, session, quit, threads, refiner, vectorizer, .. } = self;
+        let Self {
+            service, runtime, session, quit, threads, refiner, vectorizer, read_ahead, ..
+        } = self;
+        read_ahead.stop();
         if let Some(refiner) = refiner {
             refiner.stop();
         }

@@ -1,0 +1,61 @@
+//! Reads what was told before anybody asks: the first question after a start, or after much was told, waits for no parse.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::announce::Announcer;
+use super::ingest::YieldPolicy;
+use super::supervise;
+use crate::answer::Answerer;
+use crate::memory::Memory;
+
+/// How often new memories are looked for.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// A running reader; ends with [`ReadAhead::stop`].
+pub struct ReadAhead {
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl ReadAhead {
+    /// Starts it.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(
+        memory: Memory,
+        answerer: Arc<Answerer>,
+        courtesy: YieldPolicy,
+        announcer: Announcer,
+    ) -> std::io::Result<Self> {
+        let stop = Arc::<AtomicBool>::default();
+        let asked = Arc::clone(&stop);
+        let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || {
+            let degraded = |stage: &str, why| announcer.degraded(stage, why);
+            supervise::keep_up("reading", degraded, || {
+                let mut seen = None;
+                while !asked.load(Ordering::Relaxed) {
+                    let seq = memory.view().seq();
+                    if seen != Some(seq) {
+                        courtesy.step_aside();
+                        answerer.read_ahead(&memory);
+                        seen = Some(seq);
+                    }
+                    thread::sleep(LOOK);
+                }
+            });
+        })?;
+        Ok(Self { stop, thread })
+    }
+
+    /// Stops after what is in hand.
+    pub fn stop(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if self.thread.join().is_err() {
+            tracing::error!("the reader of what was told ended in a panic; please report it");
+        }
+    }
+}
