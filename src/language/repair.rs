@@ -137,7 +137,12 @@ fn verb_of_auxiliary(words: &mut [Word], at: usize, language: &Language) {
     let is_noun = |word: &Word| word.tag.starts_with("NN");
     let hangs_on =
         |word: &Word| word.head == at && matches!(word.label.as_str(), "compound" | "amod");
-    if !is_noun(&words[at]) || !is_noun(&words[subject]) || !hangs_on(&words[subject]) {
+    let can_be_noun =
+        words[subject].tag == "JJ" && language.thesaurus.has(&words[subject].lemma, Part::Noun);
+    if !is_noun(&words[at]) || !hangs_on(&words[subject]) {
+        return;
+    }
+    if !is_noun(&words[subject]) && !can_be_noun {
         return;
     }
     let can_be = |form: &str, tag: &str| {
@@ -175,7 +180,7 @@ fn verb_of_auxiliary(words: &mut [Word], at: usize, language: &Language) {
         }
     }
     let lemma = language.parser.lemma(&form, tag);
-    let subject_tag = words[subject].tag.clone();
+    let subject_tag = if can_be_noun { "NN".to_owned() } else { words[subject].tag.clone() };
     set(&mut words[subject], at, role, &subject_tag);
     let auxiliary_tag = words[auxiliary].tag.clone();
     set(&mut words[auxiliary], at, label, &auxiliary_tag);

@@ -35,6 +35,13 @@ impl Candidate {
         self.features.names > 0.0
     }
 
+    /// Whether it can answer at all: it tells something new, and not of somebody else who does what is asked.
+    pub(super) fn may_answer(&self, question: &Question) -> bool {
+        let Features { fresh, stranger, other_doer, .. } = self.features;
+        let is_new = fresh > 0.0 || matches!(question.kind, Kind::Time | Kind::Whether);
+        is_new && (stranger < 1.0 || other_doer < 1.0)
+    }
+
     /// Whether it tells as much as another, of the same predicate, as likely.
     fn is_equal(&self, best: &Self) -> bool {
         let near = self.features;

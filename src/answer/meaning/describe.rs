@@ -25,6 +25,7 @@ pub(super) fn resolve(corpus: &Corpus<'_>, question: &mut Question) {
         question.terms[at].alias = Some(name);
         describing.extend(by);
     }
+    question.is_described = !describing.is_empty();
     let kept: Vec<usize> =
         (0..question.terms.len()).filter(|at| !describing.contains(at)).collect();
     let moved = |key: &usize| kept.iter().position(|at| at == key);
@@ -244,14 +245,6 @@ impl Description<'_> {
         let is_said = clause.roles.iter().any(|(role, word)| {
             (*role == Role::Object && clause.predicate == "be" || is_as(role)) && is_it(*word)
         });
-        if is_said {
-            let agents = self.agents(corpus, sentence, at);
-            // Ava's cousin is whose cousin Ava is.
-            if agents.is_empty() && Lexicon::english().is("mutual", &self.term.lemma) {
-                return self.owners_of_said(corpus, sentence, tree, clause);
-            }
-            return agents;
-        }
         let is_inverse = |word: usize| {
             Lexicon::english().is_inverse(&self.term.lemma, &sentence.words[word].lemma)
         };
@@ -265,6 +258,14 @@ impl Description<'_> {
             if clause.all(&Role::Agent).any(is_of) {
                 return self.owners_of_said(corpus, sentence, tree, clause);
             }
+        }
+        if is_said {
+            let agents = self.agents(corpus, sentence, at);
+            // Ava's cousin is whose cousin Ava is.
+            if agents.is_empty() && Lexicon::english().is("mutual", &self.term.lemma) {
+                return self.owners_of_said(corpus, sentence, tree, clause);
+            }
+            return agents;
         }
         let beside = |term: &Term| {
             tree.of(term.at, &["appos", "compound", "nmod"]).any(is_it)

@@ -37,7 +37,7 @@ pub(super) struct Features {
     denied: f32,
     /// Who does it there is who does it in the question; is another.
     same_doer: f32,
-    other_doer: f32,
+    pub(super) other_doer: f32,
     /// The thing that the question is about is missing.
     pub(super) lacks_theme: f32,
     /// Names of the asking clause that the note leaves out, where the sentence names somebody else.
@@ -51,7 +51,7 @@ pub(super) struct Features {
     /// Whether something there is of the kind that is asked for.
     pub(super) value: f32,
     /// How much there is that the question does not say.
-    fresh: f32,
+    pub(super) fresh: f32,
     /// It is in the time asked for; it is in another.
     in_time: f32,
     out_of_time: f32,
@@ -178,7 +178,7 @@ pub(super) fn judge(
     said(corpus, question, sentence, &matched, clause, &mut features);
     done_by(corpus, question, sentence, clause, &mut features);
     timed(question, sentence, whole.told, clause, &mut features);
-    features.cosine = whole.cosine;
+    features.cosine = if question.is_described { whole.cosine.max(UNCERTAIN) } else { whole.cosine };
     features.recent = note as f32 / corpus.notes.len() as f32;
     features.lacks_theme = f32::from(lacks_theme(question, &matched));
     features.stranger = stranger(corpus, question, sentence, &matched);
@@ -197,6 +197,8 @@ pub(super) fn judge(
 /// How near a term of the question is to the nearest of a note, and that term where it stands in the sentence.
 type Match = (f32, Option<usize>);
 
+/// The vector of a question that describes somebody is of the description: it tells nothing.
+const UNCERTAIN: f32 = 0.65;
 /// More new words than so many count no more.
 const FRESH: usize = 4;
 
@@ -446,7 +448,7 @@ fn said(
             let frame = lexicon.near(&verb(&asked.predicate), &verb(&told.predicate));
             features.frame = features.frame.max(frame);
         }
-        let is_denied = sentence.is_denied(told) != (features.contrary > 0.0 && near < 0.6);
+        let is_denied = sentence.is_denied(told) != (features.contrary > 0.0 && near <= ATTRIBUTE);
         features.denied = f32::from(is_denied != asked.negated);
     }
 }

@@ -264,7 +264,8 @@ fn quoted(asked: &Asked<'_>) -> Option<Finding> {
     let confidence: f32 = of_note.map(|one| one.probability).sum();
     let measures =
         matches!(question.kind, Kind::Duration | Kind::Frequency | Kind::Count | Kind::Amount);
-    if confidence < LEAST || measures && best.features.value < 0.5 {
+    let is_open = confidence < LEAST || !best.may_answer(question);
+    if is_open || measures && best.features.value < 0.5 {
         return None;
     }
     let value = value_of(corpus, question, best);
@@ -304,13 +305,17 @@ fn names_in<'t>(texts: impl Iterator<Item = &'t str>, language: &Language) -> BT
     let (mut upper, mut lower) = (BTreeSet::new(), BTreeSet::new());
     for text in texts {
         let mut begins = true;
-        for piece in text.split(|c: char| c.is_whitespace() || c == '-') {
+        let mut pieces = text.split(|c: char| c.is_whitespace() || c == '-').peekable();
+        while let Some(piece) = pieces.next() {
             let word = piece.trim_matches(|c: char| !c.is_alphanumeric());
             let word = word.strip_suffix("'s").or(word.strip_suffix("\u{2019}s")).unwrap_or(word);
             let small = word.to_lowercase();
             let is_capital = word.starts_with(char::is_uppercase) && word.chars().count() > 1;
+            // "Doctor Osei", but "Odo", who is a pope in the thesaurus.
+            let before_name =
+                pieces.peek().is_some_and(|next| next.starts_with(char::is_uppercase));
             let is_other = language.is_of_calendar(&small)
-                || language.is_title(&small)
+                || before_name && language.is_title(&small)
                 || word.starts_with("I'");
             if is_capital && !is_other {
                 if !begins || !language.parser.has(&small) {

@@ -56,6 +56,8 @@ pub(super) struct Question {
     pub(super) span: Option<Span>,
     /// It is about what was.
     pub(super) is_past: bool,
+    /// Words of it describe somebody whom it does not name.
+    pub(super) is_described: bool,
     lemmas: BTreeSet<String>,
 }
 
@@ -112,6 +114,7 @@ impl Question {
             terms,
             keys,
             is_past,
+            is_described: false,
             words,
         }
     }
