@@ -124,6 +124,25 @@ fn what_no_verb_can_be_is_none() {
 }
 
 #[test]
+fn verbs_taken_for_nouns_and_the_other_way_round_are_put_right() {
+    for (text, wanted) in [
+        ("Where does the parrot sleep?", "sleep agent=parrot adverb=Where"),
+        ("To whom was the ladder lent?", "lend object=ladder To=whom"),
+        ("Who dislikes coriander?", "dislike agent=Who object=coriander"),
+        ("What does Ben not like?", "like agent=Ben object=What not"),
+        ("Ben likes salted liquorice.", "like agent=Ben object=liquorice"),
+        ("Which language is Ben studying?", "study agent=Ben object=language"),
+        ("Is Oluchi Ben's wife?", "be agent=Oluchi object=wife"),
+    ] {
+        let Some(told) = told(text) else { return };
+        assert!(
+            told.iter().any(|line| line.eq_ignore_ascii_case(wanted)),
+            "{text}: {told:?}, not {wanted}"
+        );
+    }
+}
+
+#[test]
 fn the_thesaurus_knows_synonyms_kinds_and_contraries() {
     let Some(Language { thesaurus, .. }) = language() else { return };
     let near = |one: &str, other: &str, part: Part| {

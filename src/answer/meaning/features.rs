@@ -178,7 +178,8 @@ pub(super) fn judge(
     said(corpus, question, sentence, &matched, clause, &mut features);
     done_by(corpus, question, sentence, clause, &mut features);
     timed(question, sentence, whole.told, clause, &mut features);
-    features.cosine = if question.is_described { whole.cosine.max(UNCERTAIN) } else { whole.cosine };
+    features.cosine =
+        if question.is_described { whole.cosine.max(UNCERTAIN) } else { whole.cosine };
     features.recent = note as f32 / corpus.notes.len() as f32;
     features.lacks_theme = f32::from(lacks_theme(question, &matched));
     features.stranger = stranger(corpus, question, sentence, &matched);
