@@ -45,7 +45,7 @@ const FAMILY: &str = "\
 fn vicinity(one: &str, other: &str) -> f32 {
     let words = |text: &str| -> BTreeSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 2);
-        words.map(str::to_lowercase).collect()
+        words.map(str::to_lowercase).filter(|word| word != "the").collect()
     };
     if words(one).is_disjoint(&words(other)) { 0.4 } else { 0.75 }
 }
