@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 use super::asked;
 use super::by_meaning;
 use super::document::{Answer, LatencyMs, Question};
-use super::meaning::Meaning;
+use super::meaning::{Meaning, Turn};
 use super::owner::Whose;
 use super::persons::{self, Names};
 use super::phrase::phrase;
@@ -111,6 +111,17 @@ impl Answerer {
     pub fn with_model(mut self, rounds: Rounds) -> Self {
         self.rounds = Some(Arc::new(rounds));
         self
+    }
+
+    /// A question made whole by the one before it in its conversation; `None`: it is whole, or there is no parser.
+    #[must_use]
+    pub fn completed(&self, memory: &Memory, question: &str, before: &Turn) -> Option<String> {
+        let meaning = self.meaning.as_ref()?;
+        let view = memory.view();
+        let head = &question[..question.floor_char_boundary(question::MAX_BYTES)];
+        let said = format!("{} {} {head}", before.question, before.value);
+        let people = by_meaning::named(&view, &said);
+        meaning.completed(head, before, &people, view.newest_time().unwrap_or(Timestamp::EPOCH))
     }
 
     /// Reads the newest of what was told, so that the next question need not.

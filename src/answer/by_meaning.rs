@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::EntityId;
-use crate::memory::Filter;
 use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::{Filter, View};
 use crate::recall::{Query, recall};
 
 use super::builtin::Vectors;
@@ -95,10 +95,17 @@ fn said(reading: &Reading, text: &str) -> String {
 
 /// Words of the names of those whom the question or the notes name, in lower case.
 fn people(reading: &Reading, rows: &[Arc<MemoryRow>], text: &str) -> BTreeSet<String> {
-    let view = &reading.view;
     let named = rows.iter().flat_map(|row| row.entities.iter().copied());
-    let ids: BTreeSet<EntityId> =
-        named.chain(view.named_in(text)).map(|id| view.resolve(id)).collect();
+    names_of(&reading.view, named.chain(reading.view.named_in(text)))
+}
+
+/// Words of the names of those whom a text names, in lower case.
+pub(super) fn named(view: &View, text: &str) -> BTreeSet<String> {
+    names_of(view, view.named_in(text).into_iter())
+}
+
+fn names_of(view: &View, ids: impl Iterator<Item = EntityId>) -> BTreeSet<String> {
+    let ids: BTreeSet<EntityId> = ids.map(|id| view.resolve(id)).collect();
     let ids = ids.into_iter().filter(|id| Reading::is_person(*id));
     let names = ids.flat_map(|id| view.names(id)).map(|row| row.name.to_lowercase());
     names.flat_map(|name| name.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect()

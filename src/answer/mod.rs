@@ -68,7 +68,7 @@ mod working_set;
 
 pub use builtin::Answerer;
 pub use document::{Answer, Cost, Effort, Evidence, LatencyMs, Question};
-pub use meaning::{Judged, Meaning, Told};
+pub use meaning::{Judged, Meaning, Told, Turn};
 pub use phrase::phrase;
 pub use rounds::{Errand, Rounds};
 pub use told_time::ToldTime;

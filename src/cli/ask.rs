@@ -18,7 +18,8 @@ use crate::mqtt::message::{Ask, Effort};
   engramd ask \"Who was here this morning?\"
   engramd ask \"When did you last see Ava?\" --now 2026-03-02T18:00:00Z
   engramd ask \"Where is the red mug?\" --as-of seq:41      what it would have said then
-  engramd ask \"Why did they leave?\" --effort deep --json")]
+  engramd ask \"Why did they leave?\" --effort deep --json
+  engramd ask \"And where is she now?\" --conversation me    after another question with --conversation me (the daemon's)")]
 pub(super) struct AskArgs {
     /// The question.
     #[arg(required = true)]
@@ -35,6 +36,9 @@ pub(super) struct AskArgs {
     /// Time allowed, milliseconds [default: 2000 fast, 30000 deep].
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     deadline_ms: Option<u64>,
+    /// What it belongs to: it may leave out, or point to, what the question before it in the conversation named.
+    #[arg(long, value_name = "NAME")]
+    conversation: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -53,6 +57,7 @@ pub(super) fn run(args: &AskArgs, context: &Context) -> anyhow::Result<u8> {
         now: args.now.as_ref().map(|at| at.start(context)).transpose()?,
         effort,
         deadline_ms: args.deadline_ms,
+        conversation: args.conversation.clone(),
         ..Ask::plain(&args.question.join(" "))
     };
     let timeout = Duration::from_millis(ask.deadline_ms()) + Duration::from_secs(5);
@@ -77,6 +82,10 @@ fn for_people(answer: &Value, zone: &TimeZone, paint: Paint) -> String {
     let engine = print::text(&answer["engine"]);
     let about = format!("{how}, {engine}{}", total.unwrap_or_default());
     let mut out = format!("{}\n{}", paint.bold(&print::text(&answer["answer"])), paint.dim(&about));
+    let understood = print::text(&answer["understood"]);
+    if !understood.is_empty() {
+        out.push_str(&format!("\n{}", paint.dim(&format!("understood as: {understood}"))));
+    }
     let note = print::text(&answer["note"]);
     if !note.is_empty() {
         out.push_str(&format!("\n{}", paint.dim(&note)));

@@ -530,7 +530,16 @@ fn value(
             says(sentence.words.iter().any(|word| lexicon.is("reasons", &word.lemma)), 0.4)
         }
         Kind::Manner | Kind::Thing | Kind::Whether | Kind::Choice => {
-            (if fresh().next().is_some() { 0.8 } else { 0.2 }, None)
+            // What fills the hole, for the front of the answer; whether it does is not judged by it.
+            let fills = |term: &&Term| {
+                question.kind == Kind::Thing
+                    && term.clause == clause
+                    && term.part == Part::Noun
+                    && sentence.words[term.at].tag != "CD"
+                    && term.role == question.hole
+            };
+            let value = fresh().find(fills).map(|term| term.at);
+            (if fresh().next().is_some() { 0.8 } else { 0.2 }, value)
         }
     }
 }

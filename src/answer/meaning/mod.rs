@@ -10,6 +10,7 @@ mod claim;
 mod corpus;
 mod describe;
 mod features;
+mod follow;
 mod lexicon;
 mod likeness;
 mod naming;
@@ -29,6 +30,8 @@ use jiff::tz::TimeZone;
 use crate::language::Language;
 use crate::language::clause::{Role, Tree};
 use crate::time::Timestamp;
+
+pub use follow::Turn;
 
 use candidate::{Candidate, candidates};
 use corpus::{Corpus, Note, Read, time_of};
@@ -316,6 +319,7 @@ fn names_in<'t>(texts: impl Iterator<Item = &'t str>, language: &Language) -> BT
                 pieces.peek().is_some_and(|next| next.starts_with(char::is_uppercase));
             let is_other = language.is_of_calendar(&small)
                 || before_name && language.is_title(&small)
+                || Lexicon::english().is("asking", &small)
                 || word.starts_with("I'");
             if is_capital && !is_other {
                 if !begins || !language.parser.has(&small) {

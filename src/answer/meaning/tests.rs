@@ -245,3 +245,63 @@ fn strange_questions_and_notes_do_no_harm() {
         let _ = meaning.reply(question, &[], &BTreeSet::new(), now);
     }
 }
+
+#[test]
+fn a_follow_up_is_made_whole_by_the_question_before() {
+    let Some(meaning) = meaning() else { return };
+    let people: BTreeSet<String> = ["ava", "ben"].map(str::to_owned).into();
+    let now = Timestamp::parse("2027-03-18T12:00:00Z").unwrap();
+    for (before, value, question, wanted) in [
+        (
+            "Where is the red mug?",
+            "In the sink",
+            "Since when?",
+            "Since when is the red mug in the sink?",
+        ),
+        ("Where is the red mug?", "In the sink", "And the blue one?", "Where is the blue mug?"),
+        (
+            "Who lent the drill to Ava?",
+            "Ben",
+            "When will he give it back?",
+            "When will Ben give the drill back?",
+        ),
+        ("Where is Ava?", "In Oslo", "And Ben?", "Where is Ben?"),
+        ("What is Ava's job?", "", "And Ben's?", "What is Ben's job?"),
+        (
+            "Did Ava feed the cat on Monday?",
+            "Yes",
+            "And on Friday?",
+            "Did Ava feed the cat on Friday?",
+        ),
+        (
+            "When does Ava fly to Oslo?",
+            "3 May 2027",
+            "And when does she come back?",
+            "When does Ava come back?",
+        ),
+        (
+            "Where is the tent?",
+            "In the cellar",
+            "Who put it there?",
+            "Who put the tent in the cellar?",
+        ),
+        ("How old is Ava?", "", "And her brother?", "How old is Ava's brother?"),
+    ] {
+        let before = Turn { question: before.to_owned(), value: value.to_owned() };
+        let whole = meaning.completed(question, &before, &people, now);
+        assert_eq!(whole.as_deref(), Some(wanted), "{before:?}: {question}");
+    }
+}
+
+#[test]
+fn a_whole_question_stays_as_it_is() {
+    let Some(meaning) = meaning() else { return };
+    let before = Turn { question: "Where is the red mug?".to_owned(), value: String::new() };
+    let now = Timestamp::parse("2027-03-18T12:00:00Z").unwrap();
+    for question in ["Who bought the dinghy?", "Is the outboard motor broken?", "", "?", "\u{0}"] {
+        let whole = meaning.completed(question, &before, &BTreeSet::new(), now);
+        assert!(whole.is_none_or(|whole| !whole.is_empty()), "{question}");
+    }
+    let whole = meaning.completed("Who bought the dinghy?", &before, &BTreeSet::new(), now);
+    assert_eq!(whole, None);
+}

@@ -6,6 +6,7 @@
 mod answers;
 mod change;
 mod clock;
+mod conversations;
 mod feedback;
 #[cfg(test)]
 mod killed;
@@ -15,7 +16,7 @@ mod unmet;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use crossbeam_channel::unbounded;
@@ -25,13 +26,15 @@ pub use answers::AnswerLog;
 pub use clock::Clock;
 pub use privacy::microphones_off;
 
+use conversations::{Conversations, value_of};
+
 use super::announce::Announcer;
 use super::assemble::{AssembleError, Knowledge, session_settings};
 use super::ingest::{Command, OwnSpeech, PlaybackClock, SessionSettings, YieldPolicy};
 use super::metrics::meters::Meters;
 use super::queries;
 use super::resolver::resolver as resolver_of_rows;
-use crate::answer::{Answer, Effort, Errand, Question};
+use crate::answer::{Answer, Effort, Errand, Question, Turn};
 use crate::config::Config;
 use crate::identify::{Resolver, ResolverGuard, SharedResolver};
 use crate::ids::{EntityId, MemoryId};
@@ -55,6 +58,7 @@ pub struct MemoryService {
     clock: Clock,
     announcer: Announcer,
     answers: AnswerLog,
+    conversations: Conversations,
     meters: Meters,
     resolver: Arc<SharedResolver>,
     courtesy: YieldPolicy,
@@ -76,7 +80,19 @@ impl MemoryService {
         let (resolver, courtesy) = (Arc::clone(&session.resolver), session.courtesy.clone());
         let session = ArcSwap::from_pointee(session);
         let cancel = Cancel::default();
-        Self { knowledge, session, clock, announcer, answers, meters, resolver, courtesy, cancel }
+        let conversations = Conversations::default();
+        Self {
+            knowledge,
+            session,
+            clock,
+            announcer,
+            answers,
+            conversations,
+            meters,
+            resolver,
+            courtesy,
+            cancel,
+        }
     }
 
     /// Calls off every language model that is being waited for: the built-in answerer replies.
@@ -177,9 +193,14 @@ impl MemoryService {
         let clock = self.clock.now();
         let id = self.answers.mint();
         let own = id.to_string();
+        let erasures = memory.erasures();
+        let understood = ask.conversation.as_ref().and_then(|name| {
+            let before = self.conversations.last(name, erasures, Instant::now())?;
+            self.knowledge.answerer.completed(memory, &ask.question, &before)
+        });
         let question = Question {
             id: ask.id.clone().unwrap_or_else(|| own.clone()),
-            text: ask.question.clone(),
+            text: understood.clone().unwrap_or_else(|| ask.question.clone()),
             as_of,
             now: ask.now,
             effort: match ask.effort {
@@ -194,7 +215,6 @@ impl MemoryService {
             cancel: self.cancel.clone(),
             progress: &|line| call.progress(line),
         };
-        let erasures = memory.erasures();
         let answered = self.knowledge.answerer.respond(memory, &question, clock, &errand);
         let answer = answered.map_err(|error| queries::refusal(&error))?;
         self.tell_of_model(&answer);
@@ -204,6 +224,15 @@ impl MemoryService {
         let mut document =
             serde_json::to_value(answer).map_err(|error| Refusal::internal(error.to_string()))?;
         document["answer_id"] = Value::from(own);
+        if let Some(name) = &ask.conversation {
+            let value = value_of(document["answer"].as_str().unwrap_or_default());
+            let turn = Turn { question: question.text, value };
+            self.conversations.keep(name, turn, erasures, Instant::now());
+        }
+        if let Some(understood) = understood {
+            document["question"] = Value::from(ask.question.clone());
+            document["understood"] = Value::from(understood);
+        }
         self.announcer.answered(
             &ask.question,
             document["answer"].as_str().unwrap_or_default(),

@@ -127,8 +127,13 @@ request! {
         @[serde(default)] effort: Effort,
         /// Time allowed, milliseconds.
         @[serde(default, skip_serializing_if = "Option::is_none")] deadline_ms: Option<u64>,
+        /// What it belongs to, where it may leave out what the question before it named; any name.
+        @[serde(default, skip_serializing_if = "Option::is_none")] conversation: Option<String>,
     }
 }
+
+/// The longest name of a conversation, bytes.
+pub const MAX_CONVERSATION: usize = 200;
 
 impl Ask {
     /// A `fast` question without options.
@@ -141,6 +146,7 @@ impl Ask {
             now: None,
             effort: Effort::Fast,
             deadline_ms: None,
+            conversation: None,
         }
     }
 
@@ -526,6 +532,12 @@ fn ask(text: &str, json_claimed: bool) -> Result<Ask, Refusal> {
     said("the question", &ask.question)?;
     if ask.deadline_ms == Some(0) {
         return Err(Refusal::bad_request("`deadline_ms` must be at least 1"));
+    }
+    let is_name = |name: &String| !name.is_empty() && name.len() <= MAX_CONVERSATION;
+    if ask.conversation.as_ref().is_some_and(|name| !is_name(name)) {
+        return Err(Refusal::bad_request(format!(
+            "`conversation` must have 1 to {MAX_CONVERSATION} bytes"
+        )));
     }
     Ok(ask)
 }

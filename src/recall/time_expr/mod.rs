@@ -193,8 +193,7 @@ pub fn time_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Time
 pub fn told_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<TimeExpr> {
     let tokens = super::lexer::tokens(text);
     let been = phrase::scan(&tokens, now, zone, false);
-    let is_old = |time: &TimeExpr| days_off(time, now).is_some_and(|days| days < -FAR_DAYS);
-    if !been.iter().any(|time| tense::is_ahead(&tokens, &time.range) || is_old(time)) {
+    if !been.iter().any(|time| tense::is_ahead(&tokens, &time.range)) {
         return been;
     }
     let coming = phrase::scan(&tokens, now, zone, true);
@@ -204,26 +203,7 @@ pub fn told_expressions(text: &str, now: Timestamp, zone: &TimeZone) -> Vec<Time
         return been;
     }
     let pairs = been.into_iter().zip(coming);
-    let is_soon = |time: &TimeExpr| days_off(time, now).is_some_and(|days| days < NEAR_DAYS);
-    let chosen = pairs.map(|(a, b)| {
-        let ahead = tense::is_ahead(&tokens, &a.range) || is_old(&a) && is_soon(&b);
-        if ahead { b } else { a }
-    });
-    chosen.collect()
-}
-
-/// A date of the year that was so long ago …
-const FAR_DAYS: f64 = 200.0;
-/// … and comes again so soon is told of the next, whatever the verb: "Ava was asked whether 4 July suits her".
-const NEAR_DAYS: f64 = 100.0;
-
-/// How many days after `now` a span begins.
-fn days_off(time: &TimeExpr, now: Timestamp) -> Option<f64> {
-    const DAY_SECS: f64 = 86_400.0;
-    match &time.when {
-        When::Span { span, .. } => Some(span.start.secs_since(now) / DAY_SECS),
-        _ => None,
-    }
+    pairs.map(|(a, b)| if tense::is_ahead(&tokens, &a.range) { b } else { a }).collect()
 }
 
 /// The first words of `text` that tell a time and are in none of the expressions `found` in it ("that evening", "the

@@ -52,6 +52,8 @@ fn what_is_to_come_is_the_first_of_its_kind() {
         ("What happened in May?", "2025-05-01T00:00", "2025-06-01T00:00"),
         ("What is happening in March?", "2026-03-01T00:00", "2026-04-01T00:00"),
         ("Zoe moves on Tuesday evening.", "2026-03-03T17:00", "2026-03-04T00:00"),
+        ("The fair was moved to 4 April.", "2026-04-04T00:00", "2026-04-05T00:00"),
+        ("Ava ordered a cake for Friday.", "2026-03-06T00:00", "2026-03-07T00:00"),
         ("Zoe was ill last Tuesday.", "2026-02-24T00:00", "2026-02-25T00:00"),
         ("The fair is at the weekend.", "2026-03-07T00:00", "2026-03-09T00:00"),
         ("The fair was at the weekend.", "2026-02-28T00:00", "2026-03-02T00:00"),
