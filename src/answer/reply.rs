@@ -2,6 +2,8 @@
 
 use crate::ids::EntityId;
 
+use crate::memory::model::MemoryKind;
+
 use super::document::Evidence;
 
 /// Confidence of an answer that no evidence speaks against, where none can speak for it ("nobody").
@@ -47,7 +49,8 @@ impl Reply {
 
     /// Whether it rests on nothing but what was told.
     pub(super) fn is_told(&self) -> bool {
-        let is_told = |item: &Evidence| item.memory.is_some() && item.clip.is_none();
+        let told = [MemoryKind::Note, MemoryKind::Semantic].map(MemoryKind::word);
+        let is_told = |item: &Evidence| item.clip.is_none() && told.contains(&item.kind.as_str());
         !self.abstained && !self.evidence.is_empty() && self.evidence.iter().all(is_told)
     }
 
