@@ -1,7 +1,6 @@
 //! What a family of questions gives back, before it becomes the answer document.
 
 use crate::ids::EntityId;
-
 use crate::memory::model::MemoryKind;
 
 use super::document::Evidence;
