@@ -155,7 +155,7 @@ fn changes(listener: &Listener) {
     assert_eq!(listener.ask("remember", &told)["ok"], true);
     let still = json!({"question": "Is the red mug still on the shelf?"});
     let mug = listener.ask("ask", &still);
-    assert!(mug["answer"].as_str().unwrap().starts_with("Yes, the red mug"), "{mug}");
+    assert!(mug["answer"].as_str().unwrap().starts_with("Yes"), "{mug}");
     // It has no id: the plain word for it does.
     assert_eq!(listener.ask("forget", &json!({"entity": "the Red Mug"}))["ok"], true);
     let gone = listener.ask("ask", &still);
