@@ -52,7 +52,7 @@ fn somebody_nobody_has_met_is_told_of_and_facts_go_by_any_of_their_parts() {
     let ask = |question: &str| robot.json(&["ask", question, "--json"]);
     assert!(ask("What does Zoe like?")["answer"].as_str().unwrap().contains("Zoe likes jazz"));
     let home = ask("Where does Zoe live?");
-    assert!(home["answer"].as_str().unwrap().starts_with("Zoe lives in Cologne"), "{home}");
+    assert!(home["answer"].as_str().unwrap().starts_with("In Cologne"), "{home}");
 
     let recall = |parts: [&str; 3]| {
         let found = robot.json(&[&["recall", "--json", "--fact"][..], &parts].concat());

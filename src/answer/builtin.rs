@@ -133,6 +133,13 @@ impl Answerer {
         by_meaning::read_ahead(&self.reading(&pinned), meaning);
     }
 
+    /// Keeps nothing of what was read until now: something was erased.
+    pub fn forget_read(&self) {
+        if let Some(meaning) = &self.meaning {
+            meaning.forget();
+        }
+    }
+
     /// Answers one question, by the language model where there is one and the question is worth it, else as
     /// [`Self::answer`]. Whatever the model does, there is an answer when the errand's time is over.
     ///

@@ -1,9 +1,10 @@
-//! Reads what was told before anybody asks: the first question after a start, or after much was told, waits for no parse.
+//! Reads what was told before anybody asks: the first question after a start, or after much was told, waits for no parse. What
+//! was read is dropped when something is erased.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::announce::Announcer;
 use super::ingest::YieldPolicy;
@@ -13,6 +14,9 @@ use crate::memory::Memory;
 
 /// How often new memories are looked for.
 const LOOK: Duration = Duration::from_millis(250);
+
+/// A question that began before an erasure may read what was erased until then: it is dropped once more.
+const LONGEST_QUESTION: Duration = Duration::from_secs(60);
 
 /// A running reader; ends with [`ReadAhead::stop`].
 pub struct ReadAhead {
@@ -36,9 +40,16 @@ impl ReadAhead {
         let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || {
             let degraded = |stage: &str, why| announcer.degraded(stage, why);
             supervise::keep_up("reading", degraded, || {
-                let mut seen = None;
+                let (mut seen, mut erasures) = (None, memory.erasures());
+                let mut again: Option<Instant> = None;
                 while !asked.load(Ordering::Relaxed) {
-                    let seq = memory.view().seq();
+                    let (seq, erased) = (memory.view().seq(), memory.erasures());
+                    let is_due = again.is_some_and(|at| at <= Instant::now());
+                    if erasures != erased || is_due {
+                        answerer.forget_read();
+                        again = (erasures != erased).then(|| Instant::now() + LONGEST_QUESTION);
+                        (seen, erasures) = (None, erased);
+                    }
                     if seen != Some(seq) {
                         courtesy.step_aside();
                         answerer.read_ahead(&memory);

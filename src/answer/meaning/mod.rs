@@ -91,8 +91,41 @@ const QUOTED: usize = 4;
 pub struct Meaning {
     language: Language,
     zone: TimeZone,
+    /// A question goes on with what it began with.
+    known: Mutex<Arc<Known>>,
+}
+
+/// What was read: words and texts.
+#[derive(Debug, Default)]
+struct Known {
     vocabulary: Vocabulary,
     kept: Mutex<Kept>,
+}
+
+impl Known {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read(&self, reader: &Reader<'_>, told: &[Told]) -> Vec<Note> {
+        let note = |one: &Told| {
+            let words = one.text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+            let names: Vec<String> = words.filter(|word| reader.is_name(word)).collect();
+            let key = (one.at, one.text.clone(), names);
+            let known = self.kept().read.get(&key).cloned();
+            let read = known.unwrap_or_else(|| {
+                // Parsed outside the lock: other questions go on.
+                let read = Arc::new(Read::of(reader, &one.text, one.at));
+                let mut kept = self.kept();
+                if kept.read.len() >= KEPT {
+                    kept.read.clear();
+                }
+                Arc::clone(kept.read.entry(key).or_insert(read))
+            });
+            Note { told: one.at, text: one.text.clone(), read, cosine: one.cosine }
+        };
+        told.iter().map(note).collect()
+    }
 }
 
 /// What a reading depends on: when it was told, the text, and which of its words are names.
@@ -109,7 +142,7 @@ impl Meaning {
     /// Times are read and told in `zone`.
     #[must_use]
     pub fn new(language: Language, zone: TimeZone) -> Self {
-        Self { language, zone, vocabulary: Vocabulary::default(), kept: Mutex::default() }
+        Self { language, zone, known: Mutex::default() }
     }
 
     /// The reply to a question from what was told, oldest first; `None`: nothing there answers it. `people`: names that
@@ -124,8 +157,9 @@ impl Meaning {
     ) -> Option<Meant> {
         let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
         names.extend(people.iter().cloned());
-        let reader = self.reader(&names);
-        let notes = self.read(&reader, told);
+        let known = self.known();
+        let reader = self.reader(&names, &known);
+        let notes = known.read(&reader, told);
         let corpus = Corpus::new(&reader, &notes);
         let mut question = Question::read(&reader, question, now);
         describe::resolve(&corpus, &mut question);
@@ -143,11 +177,21 @@ impl Meaning {
     pub fn read_ahead(&self, told: &[Told], people: &BTreeSet<String>) {
         let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
         names.extend(people.iter().cloned());
-        self.read(&self.reader(&names), told);
+        let known = self.known();
+        known.read(&self.reader(&names, &known), told);
     }
 
-    fn reader<'a>(&'a self, names: &'a BTreeSet<String>) -> Reader<'a> {
-        Reader { language: &self.language, names, zone: &self.zone, vocabulary: &self.vocabulary }
+    /// Keeps nothing of what was read until now: something was erased.
+    pub fn forget(&self) {
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+    }
+
+    fn known(&self) -> Arc<Known> {
+        Arc::clone(&self.known.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn reader<'a>(&'a self, names: &'a BTreeSet<String>, known: &'a Known) -> Reader<'a> {
+        Reader { language: &self.language, names, zone: &self.zone, vocabulary: &known.vocabulary }
     }
 
     /// What each of the likeliest sentences has in common with a question, for fitting the weights; arguments as of
@@ -162,8 +206,9 @@ impl Meaning {
     ) -> Vec<Judged> {
         let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
         names.extend(people.iter().cloned());
-        let reader = self.reader(&names);
-        let notes = self.read(&reader, told);
+        let known = self.known();
+        let reader = self.reader(&names, &known);
+        let notes = known.read(&reader, told);
         let corpus = Corpus::new(&reader, &notes);
         let mut question = Question::read(&reader, question, now);
         describe::resolve(&corpus, &mut question);
@@ -206,41 +251,18 @@ impl Meaning {
     /// A fact as people say it: "Ava likes tea", "Ava's home is Bonn".
     #[must_use]
     pub fn sentence(&self, subject: &str, attribute: &str, value: &str) -> String {
-        let known = self.kept().verbs.get(attribute).copied();
-        let is_verb = known.unwrap_or_else(|| {
+        let known = self.known();
+        let told = known.kept().verbs.get(attribute).copied();
+        let is_verb = told.unwrap_or_else(|| {
             let words = self.language.parse(&format!("Ava {attribute} it."), &|name| name == "ava");
             let is = words.get(1).is_some_and(|word| word.tag == "VBZ" && word.label == "ROOT");
-            self.kept().verbs.insert(attribute.to_owned(), is);
+            known.kept().verbs.insert(attribute.to_owned(), is);
             is
         });
         match is_verb {
             true => format!("{subject} {attribute} {value}."),
             false => format!("{subject}'s {attribute} is {value}."),
         }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn read(&self, reader: &Reader<'_>, told: &[Told]) -> Vec<Note> {
-        let note = |one: &Told| {
-            let words = one.text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-            let names: Vec<String> = words.filter(|word| reader.is_name(word)).collect();
-            let key = (one.at, one.text.clone(), names);
-            let known = self.kept().read.get(&key).cloned();
-            let read = known.unwrap_or_else(|| {
-                // Parsed outside the lock: other questions go on.
-                let read = Arc::new(Read::of(reader, &one.text, one.at));
-                let mut kept = self.kept();
-                if kept.read.len() >= KEPT {
-                    kept.read.clear();
-                }
-                Arc::clone(kept.read.entry(key).or_insert(read))
-            });
-            Note { told: one.at, text: one.text.clone(), read, cosine: one.cosine }
-        };
-        told.iter().map(note).collect()
     }
 
     fn tell(&self, corpus: &Corpus<'_>, finding: Finding) -> Meant {

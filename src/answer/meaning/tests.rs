@@ -305,3 +305,12 @@ fn a_whole_question_stays_as_it_is() {
     let whole = meaning.completed("Who bought the dinghy?", &before, &BTreeSet::new(), now);
     assert_eq!(whole, None);
 }
+
+#[test]
+fn nothing_read_is_kept_once_it_is_forgotten() {
+    let Some(meaning) = meaning() else { return };
+    let before = asked(&meaning, "Who bought the dinghy?");
+    meaning.forget();
+    assert!(meaning.known().kept().read.is_empty());
+    assert_eq!(asked(&meaning, "Who bought the dinghy?"), before);
+}
