@@ -36,10 +36,10 @@ fn noun_before_name(words: &mut [Word], at: usize, is_name: &dyn Fn(&str) -> boo
     if !is_subject || subject >= at {
         return;
     }
-    for one in 0..words.len() {
-        let of_noun = matches!(words[one].label.as_str(), "det" | "amod" | "poss");
-        if words[one].head == noun && one != noun && one != at {
-            words[one].head = if of_noun && one < noun { subject } else { at };
+    for (one, word) in words.iter_mut().enumerate() {
+        let of_noun = matches!(word.label.as_str(), "det" | "amod" | "poss");
+        if word.head == noun && one != noun && one != at {
+            word.head = if of_noun && one < noun { subject } else { at };
         }
     }
     let tag = words[at].tag.clone();
@@ -61,9 +61,9 @@ fn verb_before_participle(words: &mut [Word], at: usize, language: &Language) {
     }
     let object = words.iter().position(|word| word.head == root && word.label == "dobj");
     let Some(object) = object.filter(|&object| object > root) else { return };
-    for one in 0..words.len() {
-        if words[one].head == root && one != root {
-            words[one].head = at;
+    for (one, word) in words.iter_mut().enumerate() {
+        if word.head == root && one != root {
+            word.head = at;
         }
     }
     let tag = words[at].tag.clone();
@@ -114,13 +114,13 @@ fn join_auxiliary(words: &mut [Word], at: usize) {
         return;
     }
     let role = if lasts { "dobj" } else { "oprd" };
-    for one in 0..words.len() {
-        if words[one].head != verb || one == at || one == verb {
+    for (one, word) in words.iter_mut().enumerate() {
+        if word.head != verb || one == at || one == verb {
             continue;
         }
-        words[one].head = at;
-        if one < verb && matches!(words[one].label.as_str(), "nsubj" | "attr") {
-            role.clone_into(&mut words[one].label);
+        word.head = at;
+        if one < verb && matches!(word.label.as_str(), "nsubj" | "attr") {
+            role.clone_into(&mut word.label);
         }
     }
     if let Some(subject) = subject.filter(|_| is_done) {
@@ -167,16 +167,16 @@ fn verb_of_auxiliary(words: &mut [Word], at: usize, language: &Language) {
         _ => return,
     };
     let role = if label == "aux" { "nsubj" } else { "nsubjpass" };
-    for one in 0..words.len() {
+    for (one, word) in words.iter_mut().enumerate() {
         if one == subject || one == at {
             continue;
         }
         let of_noun =
-            matches!(words[one].label.as_str(), "det" | "amod" | "compound" | "poss" | "nummod");
-        if words[one].head == at && of_noun {
-            words[one].head = subject;
-        } else if words[one].head == auxiliary {
-            words[one].head = at;
+            matches!(word.label.as_str(), "det" | "amod" | "compound" | "poss" | "nummod");
+        if word.head == at && of_noun {
+            word.head = subject;
+        } else if word.head == auxiliary {
+            word.head = at;
         }
     }
     let lemma = language.parser.lemma(&form, tag);

@@ -157,7 +157,7 @@ impl<'a> Before<'a> {
             people = owners;
         }
         let is_asking = |at: &usize| text.words[*at].tag.starts_with('W');
-        things.retain(|at| !tree.phrase(*at).iter().any(|word| is_asking(word)));
+        things.retain(|at| !tree.phrase(*at).iter().any(is_asking));
         let asking = (0..text.words.len()).find(is_asking).map_or(0..0, |at| {
             let measured = text.words.get(at + 1).is_some_and(|next| {
                 next.head != at
