@@ -475,10 +475,10 @@ fn value(
     let says = |is: bool, other: f32| (if is { 1.0 } else { other }, None);
     match question.kind {
         Kind::Person | Kind::Whose => {
-            if question.is_being() && question.hole != Some(Role::Agent) {
-                return (0.8, None);
-            }
             let people = || fresh().filter(|term| likeness.is_person(term));
+            if question.is_being() && question.hole != Some(Role::Agent) {
+                return (0.8, people().find(|term| term.is_name).map(|term| term.at));
+            }
             let fits = |term: &&Term| term.clause == clause && term.role == question.hole;
             match people().find(fits) {
                 Some(term) => (1.0, Some(term.at)),

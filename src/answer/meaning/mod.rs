@@ -313,9 +313,11 @@ fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> Strin
     let sentence = &corpus.notes[best.note].read.sentences[best.sentence];
     let Some(at) = best.value else { return String::new() };
     let meant = sentence.terms.iter().find(|term| term.at == at && term.is_name);
-    match meant.filter(|_| sentence.words[at].tag.starts_with("PRP")) {
-        Some(name) => capitalised(&name.lemma),
-        None => corpus.say(best.note, sentence, at).to_owned(),
+    let word = &sentence.words[at];
+    match meant {
+        Some(name) if word.tag.starts_with("PRP") => capitalised(&name.lemma),
+        Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.clone(),
+        _ => corpus.say(best.note, sentence, at).to_owned(),
     }
 }
 
