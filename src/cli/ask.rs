@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, ValueEnum};
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -37,7 +38,7 @@ pub(super) struct AskArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     deadline_ms: Option<u64>,
     /// What it belongs to: it may leave out, or point to, what the question before it in the conversation named.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     conversation: Option<String>,
 }
 
