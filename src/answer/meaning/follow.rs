@@ -40,6 +40,12 @@ impl Text<'_> {
         first..words.last().map_or(first, |&at| self.words[at].span.end)
     }
 
+    /// Bytes of a noun with the article in front of it.
+    fn bare(&self, at: usize) -> Range<usize> {
+        let article = at.checked_sub(1).filter(|&before| self.words[before].tag == "DT");
+        self.words[article.unwrap_or(at)].span.start..self.words[at].span.end
+    }
+
     fn say(&self, head: usize) -> &str {
         self.text.get(self.span(head)).unwrap_or("")
     }
@@ -58,6 +64,10 @@ struct Before<'a> {
     /// Heads of people and of other things, the likeliest last.
     people: Vec<usize>,
     things: Vec<usize>,
+    /// What is counted or chosen from: "how many glasses".
+    counted: Vec<usize>,
+    /// Names of nobody who was met: a pet's, a boat's.
+    named: Vec<usize>,
     /// The head of where.
     place: Option<(String, usize)>,
 }
@@ -79,9 +89,8 @@ impl Meaning {
         let rest = without_joint(question);
         let asked = Text { text: rest, words: parse(rest) };
         let known = Before::read(self, &before.question, parse(&before.question), &names, people);
-        let is_whole = asked.tree().clauses().iter().any(|clause| {
-            clause.verbs.iter().any(|&verb| asked.tree().is_verb(verb)) && !clause.roles.is_empty()
-        });
+        let is_verb = |word: &Word| word.tag.starts_with("VB") || word.tag == "MD";
+        let is_whole = asked.words.iter().any(is_verb);
         if is_whole {
             return pointed(&asked, &known, before, &names);
         }
@@ -157,7 +166,10 @@ impl<'a> Before<'a> {
             people = owners;
         }
         let is_asking = |at: &usize| text.words[*at].tag.starts_with('W');
-        things.retain(|at| !tree.phrase(*at).iter().any(is_asking));
+        // "How many glasses": the glasses, without the question word, behind all others.
+        let (counted, others): (Vec<usize>, Vec<usize>) =
+            things.into_iter().partition(|at| tree.phrase(*at).iter().any(is_asking));
+        let things = others;
         let asking = (0..text.words.len()).find(is_asking).map_or(0..0, |at| {
             let measured = text.words.get(at + 1).is_some_and(|next| {
                 next.head != at
@@ -168,7 +180,12 @@ impl<'a> Before<'a> {
             text.words[at].span.start..text.words[end].span.end
         });
         drop(tree);
-        Self { text, clause, asking, people, things, place }
+        let named = people.iter().copied().filter(|&at| {
+            let word = &text.words[at];
+            word.tag.starts_with("NNP") && !met.contains(&word.lemma)
+        });
+        let named = named.collect();
+        Self { text, clause, asking, people, things, counted, named, place }
     }
 
     /// The name of whom "he" or "she" means: who was the answer to "who", else whom the question names last.
@@ -192,6 +209,12 @@ impl<'a> Before<'a> {
     /// What "it" means: what the question is about, else what was answered.
     fn thing(&self, turn: &Turn) -> Option<String> {
         let asked = self.things.first().map(|&at| self.text.say(at).to_owned());
+        let counted = || {
+            let noun = self.counted.first().map(|&at| self.text.words[at].form.clone())?;
+            Some(format!("the {noun}"))
+        };
+        let named = || self.named.first().map(|&at| self.text.say(at).to_owned());
+        let asked = asked.or_else(counted).or_else(named);
         let answered = || (!turn.value.is_empty()).then(|| small(&turn.value));
         asked.or_else(answered)
     }
@@ -224,6 +247,12 @@ fn pointed(
         named |= names.contains(&word.lemma) && word.tag.starts_with("NNP");
         let is = |list: &str| lexicon.is(list, &lower);
         let owns = word.tag == "PRP$";
+        // "before that"
+        let behind = at > 0 && lexicon.is("earlier", &asked.lower(at - 1)) && is("pointing");
+        if behind {
+            out.push((word.span.clone(), String::new()));
+            continue;
+        }
         let meant = if (is("he") || is("she")) && !named {
             known.person(turn, names)
         } else if is("things") && word.tag.starts_with("PRP")
@@ -244,7 +273,7 @@ fn pointed(
     }
     let changed =
         !out.is_empty() || asked.text.len() < turn.question.len() && starts_low(asked.text);
-    changed.then(|| capital(&replaced(asked.text, out)))
+    changed.then(|| capital(&replaced(asked.text, out)).replace(" ?", "?"))
 }
 
 fn starts_low(text: &str) -> bool {
@@ -291,10 +320,14 @@ fn fragment(
     if words.is_empty() {
         return None;
     }
+    // "And earlier?"
+    if Lexicon::english().is("earlier", &words.to_lowercase()) {
+        return Some(format!("{whole} before?"));
+    }
     let asks = asked.words.iter().any(|word| word.tag.starts_with('W'));
     // "Who else?"
     if asks && asked.words.iter().any(|word| word.lemma == "else") {
-        return Some(known.text.text.to_owned());
+        return Some(others(asked, whole, known));
     }
     if asks {
         return Some(format!("{}?", capital(&asked_anew(words, whole, known, turn, names))));
@@ -341,13 +374,43 @@ fn fragment(
         true => known.people.last().or(known.things.first()),
         false => known.things.first().or(known.people.last()),
     };
-    let span = known.text.span(*place?);
+    let span = match place {
+        Some(&place) => known.text.span(place),
+        // "How much did the lamp cost?", where "how much" was taken for a part of the lamp.
+        None => known.text.bare(*known.counted.first()?),
+    };
     let mut text = words.to_owned();
     if is_one {
         let (range, noun) = one(asked, known, root)?;
         text = replaced(words, vec![(range, noun)]);
     }
     Some(format!("{}?", replaced(whole, vec![(span, text)])))
+}
+
+/// "Who else?", "What else?": the question before, or the one that it would be with that hole.
+fn others(asked: &Text<'_>, whole: &str, known: &Before<'_>) -> String {
+    if !known.asking.is_empty() {
+        return known.text.text.to_owned();
+    }
+    let word = asked.words.first().map_or("", |word| word.form.as_str());
+    let at = match word.eq_ignore_ascii_case("who") {
+        true => known.people.first(),
+        false => known.things.first(),
+    };
+    match at {
+        Some(&at) => {
+            let left = replaced(whole, vec![(known.text.span(at), String::new())]);
+            let left = left.split_whitespace().collect::<Vec<_>>().join(" ");
+            format!("{} {}?", capital(word), lowered(&left))
+        }
+        None => known.text.text.to_owned(),
+    }
+}
+
+/// With a small letter in front.
+fn lowered(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// "Since when?": the question before with other question words.

@@ -286,6 +286,15 @@ fn a_follow_up_is_made_whole_by_the_question_before() {
             "Who put the tent in the cellar?",
         ),
         ("How old is Ava?", "", "And her brother?", "How old is Ava's brother?"),
+        ("How much did the lamp cost?", "", "And the chair?", "How much did the chair cost?"),
+        (
+            "How many cups did Ben buy?",
+            "",
+            "How much did they cost?",
+            "How much did the cups cost?",
+        ),
+        ("Where does Ben sleep?", "In the loft", "And earlier?", "Where does Ben sleep before?"),
+        ("Did Ben repair the lamp?", "Yes", "What else?", "What did Ben repair?"),
     ] {
         let before = Turn { question: before.to_owned(), value: value.to_owned() };
         let whole = meaning.completed(question, &before, &people, now);
