@@ -229,9 +229,9 @@ impl MemoryService {
             let turn = Turn { question: question.text, value };
             self.conversations.keep(name, turn, erasures, Instant::now());
         }
-        if let Some(understood) = understood {
+        if let Some(understood) = &understood {
             document["question"] = Value::from(ask.question.clone());
-            document["understood"] = Value::from(understood);
+            document["understood"] = Value::from(understood.clone());
         }
         self.announcer.answered(
             &ask.question,
@@ -243,8 +243,9 @@ impl MemoryService {
             self.announcer.erased();
             return Err(Refusal::outdated());
         }
-        let (question, kept) = (ask.question.clone(), document.to_string());
-        let row = AnswerRow { id, question, document: kept, asked };
+        // A lesson about "And Ben?" is one about the whole question.
+        let question = understood.unwrap_or_else(|| ask.question.clone());
+        let row = AnswerRow { id, question, document: document.to_string(), asked };
         self.answers.keep(row, ask.id.as_deref(), erasures);
         let took = call.received.elapsed();
         self.meters.latency("answer", took);
