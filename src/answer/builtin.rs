@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use jiff::tz::TimeZone;
 
-use crate::ids::{EntityId, EntityKind};
+use crate::ids::{EntityId, EntityKind, Seq};
 use crate::memory::{Memory, MemoryError, PresentState, View};
 use crate::percept::Embedding;
 use crate::recall::time_expr::{TimeExpr, When};
@@ -124,13 +124,12 @@ impl Answerer {
         meaning.completed(head, before, &people, view.newest_time().unwrap_or(Timestamp::EPOCH))
     }
 
-    /// Reads the newest of what was told, so that the next question need not.
-    pub fn read_ahead(&self, memory: &Memory) {
+    /// Reads what was told after a commit, so that the next question need not. Costs what is new.
+    pub fn read_ahead(&self, view: View, since: Seq) {
         let Some(meaning) = &self.meaning else { return };
-        let view = memory.view();
         let now = view.newest_time().unwrap_or(Timestamp::EPOCH);
         let pinned = Pinned { view, present: None, now };
-        by_meaning::read_ahead(&self.reading(&pinned), meaning);
+        by_meaning::read_ahead(&self.reading(&pinned), meaning, since);
     }
 
     /// Keeps nothing of what was read until now: something was erased.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::ids::EntityId;
+use crate::ids::{EntityId, Seq};
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, View};
 use crate::recall::{Query, recall};
@@ -61,10 +61,13 @@ pub(super) fn told_of(
     Some(Reply { confidence: meant.confidence.clamp(0.05, 0.99), ..reply })
 }
 
-/// Reads the newest of what was told, so that the next question finds it read.
-pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning) {
-    let filter = Filter { kinds: KINDS.to_vec(), limit: Some(AHEAD), ..Filter::default() };
-    let rows = told_rows(reading, reading.view.memories(&filter));
+/// Reads what was told after a commit, the newest of it, so that the next question finds it read.
+pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
+    let mut rows = told_rows(reading, reading.view.memories_since(since));
+    rows.drain(..rows.len().saturating_sub(AHEAD));
+    if rows.is_empty() {
+        return;
+    }
     meaning.read_ahead(&texts(reading, meaning, &rows), &people(reading, &rows, ""));
 }
 

@@ -76,14 +76,12 @@ pub struct Looked {
     pub note: usize,
     /// What it has in common with the question, by name.
     pub features: BTreeMap<&'static str, f32>,
-    /// The question is answered otherwise.
-    pub is_planned: bool,
 }
 
 impl From<Judged> for Looked {
     fn from(judged: Judged) -> Self {
-        let Judged { text, note, features, is_planned } = judged;
-        Self { answer: text, note, features: features.into_iter().collect(), is_planned }
+        let Judged { text, note, features } = judged;
+        Self { answer: text, note, features: features.into_iter().collect() }
     }
 }
 

@@ -10,6 +10,7 @@ use super::announce::Announcer;
 use super::ingest::YieldPolicy;
 use super::supervise;
 use crate::answer::Answerer;
+use crate::ids::Seq;
 use crate::memory::Memory;
 
 /// How often new memories are looked for.
@@ -40,20 +41,21 @@ impl ReadAhead {
         let thread = thread::Builder::new().name("read-ahead".to_owned()).spawn(move || {
             let degraded = |stage: &str, why| announcer.degraded(stage, why);
             supervise::keep_up("reading", degraded, || {
-                let (mut seen, mut erasures) = (None, memory.erasures());
+                let (mut seen, mut erasures) = (Seq(0), memory.erasures());
                 let mut again: Option<Instant> = None;
                 while !asked.load(Ordering::Relaxed) {
-                    let (seq, erased) = (memory.view().seq(), memory.erasures());
+                    let (view, erased) = (memory.view(), memory.erasures());
                     let is_due = again.is_some_and(|at| at <= Instant::now());
                     if erasures != erased || is_due {
                         answerer.forget_read();
                         again = (erasures != erased).then(|| Instant::now() + LONGEST_QUESTION);
-                        (seen, erasures) = (None, erased);
+                        (seen, erasures) = (Seq(0), erased);
                     }
-                    if seen != Some(seq) {
+                    let seq = view.seq();
+                    if seen != seq {
                         courtesy.step_aside();
-                        answerer.read_ahead(&memory);
-                        seen = Some(seq);
+                        answerer.read_ahead(view, seen);
+                        seen = seq;
                     }
                     thread::sleep(LOOK);
                 }

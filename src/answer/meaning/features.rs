@@ -573,3 +573,18 @@ fn place(
     }
     best
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_feature_has_a_weight_and_every_weight_a_feature() {
+        let of = |(kind, _): &(Kind, &str)| Features::default().named(*kind);
+        let features: BTreeSet<&str> = KINDS.iter().flat_map(of).map(|(name, _)| name).collect();
+        let fitted: BTreeSet<&str> = weights().keys().map(String::as_str).collect();
+        assert_eq!(features, fitted);
+    }
+}

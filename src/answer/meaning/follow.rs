@@ -12,6 +12,7 @@ use crate::time::Timestamp;
 
 use super::Meaning;
 use super::lexicon::Lexicon;
+use super::wording::capitalised;
 
 /// What was asked before, whole, and what was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -273,7 +274,7 @@ fn pointed(
     }
     let changed =
         !out.is_empty() || asked.text.len() < turn.question.len() && starts_low(asked.text);
-    changed.then(|| capital(&replaced(asked.text, out)).replace(" ?", "?"))
+    changed.then(|| capitalised(&replaced(asked.text, out)).replace(" ?", "?"))
 }
 
 fn starts_low(text: &str) -> bool {
@@ -330,7 +331,7 @@ fn fragment(
         return Some(others(asked, whole, known));
     }
     if asks {
-        return Some(format!("{}?", capital(&asked_anew(words, whole, known, turn, names))));
+        return Some(format!("{}?", capitalised(&asked_anew(words, whole, known, turn, names))));
     }
     let times = time_expressions(words, now, &meaning.zone);
     if times.first().is_some_and(|time| time.range.len() + 4 > words.len()) {
@@ -401,7 +402,7 @@ fn others(asked: &Text<'_>, whole: &str, known: &Before<'_>) -> String {
         Some(&at) => {
             let left = replaced(whole, vec![(known.text.span(at), String::new())]);
             let left = left.split_whitespace().collect::<Vec<_>>().join(" ");
-            format!("{} {}?", capital(word), lowered(&left))
+            format!("{} {}?", capitalised(word), lowered(&left))
         }
         None => known.text.text.to_owned(),
     }
@@ -467,9 +468,4 @@ fn small(text: &str) -> String {
         || Lexicon::english().is("asking", &lower)
         || Lexicon::english().is("determiners", &lower);
     if is_word { format!("{lower}{rest}") } else { text.to_owned() }
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -71,8 +71,6 @@ pub struct Judged {
     pub note: usize,
     /// What it has in common with the question.
     pub features: Vec<(&'static str, f32)>,
-    /// The question is answered otherwise.
-    pub is_planned: bool,
 }
 
 /// So many sentences are looked at for fitting.
@@ -136,6 +134,8 @@ type Key = (Timestamp, String, Vec<String>);
 struct Kept {
     read: BTreeMap<Key, Arc<Read>>,
     verbs: BTreeMap<String, bool>,
+    /// Of those that were read ahead.
+    names: BTreeSet<String>,
 }
 
 impl Meaning {
@@ -155,6 +155,27 @@ impl Meaning {
         people: &BTreeSet<String>,
         now: Timestamp,
     ) -> Option<Meant> {
+        self.beside(question, told, people, now, |asked| {
+            let finding = match planned(asked) {
+                Some(finding) => {
+                    Finding { confidence: PLANNED + finding.confidence * 0.1, ..finding }
+                }
+                None if asked.question.kind == Kind::Whether => return None,
+                None => quoted(asked)?,
+            };
+            Some(self.tell(asked.corpus, finding))
+        })
+    }
+
+    /// The question, read, beside what was told.
+    fn beside<R>(
+        &self,
+        question: &str,
+        told: &[Told],
+        people: &BTreeSet<String>,
+        now: Timestamp,
+        then: impl FnOnce(&Asked<'_>) -> R,
+    ) -> R {
         let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
         names.extend(people.iter().cloned());
         let known = self.known();
@@ -165,19 +186,19 @@ impl Meaning {
         describe::resolve(&corpus, &mut question);
         let candidates = candidates(&corpus, &question);
         let asked = Asked { corpus: &corpus, question: &question, candidates: &candidates, now };
-        let finding = match planned(&asked) {
-            Some(finding) => Finding { confidence: PLANNED + finding.confidence * 0.1, ..finding },
-            None if question.kind == Kind::Whether => return None,
-            None => quoted(&asked)?,
-        };
-        Some(self.tell(&corpus, finding))
+        then(&asked)
     }
 
     /// Reads texts, so that the next question finds them read; arguments as of [`Self::reply`].
     pub fn read_ahead(&self, told: &[Told], people: &BTreeSet<String>) {
-        let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
-        names.extend(people.iter().cloned());
         let known = self.known();
+        let new = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
+        let names = {
+            let mut kept = known.kept();
+            kept.names.extend(new);
+            kept.names.extend(people.iter().cloned());
+            kept.names.clone()
+        };
         known.read(&self.reader(&names, &known), told);
     }
 
@@ -204,28 +225,18 @@ impl Meaning {
         people: &BTreeSet<String>,
         now: Timestamp,
     ) -> Vec<Judged> {
-        let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
-        names.extend(people.iter().cloned());
-        let known = self.known();
-        let reader = self.reader(&names, &known);
-        let notes = known.read(&reader, told);
-        let corpus = Corpus::new(&reader, &notes);
-        let mut question = Question::read(&reader, question, now);
-        describe::resolve(&corpus, &mut question);
-        let candidates = candidates(&corpus, &question);
-        let asked = Asked { corpus: &corpus, question: &question, candidates: &candidates, now };
-        let is_planned = planned(&asked).is_some();
-        let judged = |one: &Candidate| {
-            let value = value_of(&corpus, &question, one);
-            let finding = Finding { value, notes: vec![one.note], confidence: one.probability };
-            Judged {
-                text: self.tell(&corpus, finding).text,
-                note: one.note,
-                features: one.features.named(question.kind),
-                is_planned,
-            }
-        };
-        candidates.iter().take(JUDGED).map(judged).collect()
+        self.beside(question, told, people, now, |asked| {
+            let judged = |one: &Candidate| {
+                let value = value_of(asked.corpus, asked.question, one);
+                let finding = Finding { value, notes: vec![one.note], confidence: one.probability };
+                Judged {
+                    text: self.tell(asked.corpus, finding).text,
+                    note: one.note,
+                    features: one.features.named(asked.question.kind),
+                }
+            };
+            asked.candidates.iter().take(JUDGED).map(judged).collect()
+        })
     }
 
     /// Whether a question is one to eyes and ears: what the robot saw or heard, who was in view or here, who said what.
@@ -315,15 +326,10 @@ fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> Strin
     let meant = sentence.terms.iter().find(|term| term.at == at && term.is_name);
     let word = &sentence.words[at];
     match meant {
-        Some(name) if word.tag.starts_with("PRP") => capitalised(&name.lemma),
+        Some(name) if word.tag.starts_with("PRP") => wording::capitalised(&name.lemma),
         Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.clone(),
         _ => corpus.say(best.note, sentence, at).to_owned(),
     }
-}
-
-fn capitalised(word: &str) -> String {
-    let mut letters = word.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Words that are names, in lower case: written with a capital where no sentence begins, or where one does if the language

@@ -32,3 +32,9 @@ pub(super) fn length(from: Timestamp, to: Timestamp, zone: &TimeZone) -> String 
         }
     }
 }
+
+/// With a capital in front.
+pub(super) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}

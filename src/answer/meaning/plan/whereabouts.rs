@@ -7,6 +7,7 @@ use super::super::corpus::{Corpus, Found};
 use super::super::lexicon::Lexicon;
 use super::super::likeness::ALIKE;
 use super::super::question::{Kind, Question};
+use super::super::wording::capitalised;
 use super::{Asked, Finding};
 
 /// How many things may lie in each other.
@@ -104,6 +105,5 @@ pub(super) fn say(corpus: &Corpus<'_>, found: &Found<'_>) -> String {
     let sentence = corpus.sentence(found.note, found.place);
     let words = corpus.say(found.note, sentence, found.place.at);
     let whole = format!("{} {words}", found.place.preposition);
-    let mut letters = whole.trim().chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+    capitalised(whole.trim())
 }
