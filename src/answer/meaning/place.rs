@@ -6,6 +6,7 @@ use crate::language::thesaurus::{Part, field};
 use crate::time::Timestamp;
 
 use super::lexicon::Lexicon;
+use super::likeness::ALIKE;
 use super::text::Sentence;
 
 /// One thing at one place, as a clause tells it.
@@ -28,6 +29,13 @@ pub(super) struct Place {
     pub(super) is_back: bool,
     /// Nothing is told but that it is back.
     pub(super) is_only_back: bool,
+}
+
+impl Place {
+    /// Whether it is told with that verb, or one of its frame: "lives", "home".
+    pub(super) fn is_told_with(&self, verb: &str) -> bool {
+        self.said == verb || Lexicon::english().near(verb, &self.said) >= ALIKE
+    }
 }
 
 /// Verbs that put or leave something somewhere, by the thesaurus.
@@ -63,7 +71,8 @@ pub(super) fn places_of(
     out
 }
 
-fn is_back(sentence: &Sentence, clause: &Clause) -> bool {
+/// Whether a clause tells that somebody or something came or was brought back.
+pub(super) fn is_back(sentence: &Sentence, clause: &Clause) -> bool {
     let mut adverbs = clause.all(&Role::Adverb);
     adverbs.any(|at| sentence.words[at].lemma == "back")
         || clause.predicate.ends_with(" back")

@@ -3,12 +3,13 @@
 
 use jiff::tz::TimeZone;
 
-use crate::language::clause::{Clause, Role};
+use crate::language::clause::Role;
 use crate::time::Timestamp;
 
 use super::super::claim::{Claim, claims};
 use super::super::corpus::Found;
 use super::super::lexicon::Lexicon;
+use super::super::place::is_back;
 use super::super::question::Kind;
 use super::super::text::Sentence;
 use super::super::wording::length;
@@ -79,16 +80,18 @@ fn loan(asked: &Asked<'_>) -> Option<Finding> {
     if !keeps || who.is_empty() || what.is_empty() {
         return None;
     }
-    // The newest of those that tell of both.
-    let told = |list: &str, after: Option<Timestamp>| {
+    // The newest loan to them; the first return after it.
+    let told = |after: Option<Timestamp>| {
         let mut found = None;
         for (note, _, sentence) in corpus.sentences() {
             for (at, told) in sentence.clauses.iter().enumerate() {
                 let mine = sentence.terms.iter().filter(|term| term.clause == Some(at));
                 let mine: Vec<_> = mine.collect();
                 let since = sentence.time_of(at, corpus.notes[note].told).0.start;
-                let is_verb = lexicon.is(list, &told.predicate.replace(' ', "_"))
-                    || list == "returning" && returns(sentence, told);
+                let is_verb = match after {
+                    Some(_) => is_back(sentence, told),
+                    None => lexicon.is("lending", sentence.verb(told)),
+                };
                 let fits = is_verb
                     && corpus.likeness.all(&who, &mine)
                     && corpus.likeness.all(&what, &mine)
@@ -100,20 +103,14 @@ fn loan(asked: &Asked<'_>) -> Option<Finding> {
         }
         found
     };
-    let (first, since) = told("lending", None)?;
-    let end = told("returning", Some(since));
+    let (first, since) = told(None)?;
+    let end = told(Some(since));
     let (until, last) = match end {
         Some((note, at)) => (at, note),
         None if question.is_past => return None,
         None => (now, first),
     };
     Some(Finding::new(length(since, until, zone(asked)), vec![first, last], 0.7))
-}
-
-/// "gave the tent back"
-fn returns(sentence: &Sentence, clause: &Clause) -> bool {
-    clause.all(&Role::Adverb).any(|at| sentence.words[at].lemma == "back")
-        || clause.predicate.ends_with(" back")
 }
 
 /// From when somebody or something came to a place to when it left.

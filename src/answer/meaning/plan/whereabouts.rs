@@ -5,7 +5,6 @@ use crate::language::thesaurus::field;
 
 use super::super::corpus::{Corpus, Found};
 use super::super::lexicon::Lexicon;
-use super::super::likeness::ALIKE;
 use super::super::question::{Kind, Question};
 use super::super::wording::capitalised;
 use super::{Asked, Finding};
@@ -36,9 +35,7 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     }
     let mut found = corpus.whereabouts(&theme, head, moment);
     // Where somebody works or lives is told with that verb.
-    let of_verb = |found: &Found<'_>| {
-        found.place.said == verb || Lexicon::english().near(verb, &found.place.said) >= ALIKE
-    };
+    let of_verb = |found: &Found<'_>| found.place.is_told_with(verb);
     if Lexicon::english().is("dwelling", verb) && found.iter().any(of_verb) {
         found.retain(of_verb);
     }

@@ -41,7 +41,7 @@ fn dwelling(asked: &Asked<'_>) -> Option<Finding> {
     let at = spot(question, clause, &theme)?;
     let wanted = question.phrase(at);
     let mut found = corpus.whereabouts(&theme, &question.words[who].lemma, question.moment(now));
-    found.retain(|one| one.place.said == verb || lexicon.near(verb, &one.place.said) >= ALIKE);
+    found.retain(|one| one.place.is_told_with(verb));
     let newest = found.first().filter(|found| found.named > NAMED && !wanted.is_empty())?;
     let inside = corpus.inside(newest.note, newest.place);
     let is_so = corpus.likeness.all(&wanted, &inside) && !newest.place.is_denied;
