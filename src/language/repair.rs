@@ -148,7 +148,8 @@ fn verb_of_auxiliary(words: &mut [Word], at: usize, language: &Language) {
     let can_be = |form: &str, tag: &str| {
         let lemma = language.parser.lemma(form, tag);
         let is_base = tag == "VB" && lemma == form;
-        let is_participle = tag == "VBN" && lemma != form;
+        // No participle ends in "s": "the spare keys".
+        let is_participle = tag == "VBN" && lemma != form && !form.ends_with('s');
         (is_base || is_participle) && language.thesaurus.has(&lemma, Part::Verb)
     };
     let form = words[at].form.to_lowercase();

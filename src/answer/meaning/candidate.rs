@@ -37,9 +37,12 @@ impl Candidate {
 
     /// Whether it can answer at all: it tells something new, and not of somebody else who does what is asked.
     pub(super) fn may_answer(&self, question: &Question) -> bool {
-        let Features { fresh, stranger, other_doer, .. } = self.features;
+        let Features { fresh, stranger, other_doer, denied, in_place, .. } = self.features;
+        let is_not_so = denied > 0.0 && in_place > 0.0;
         let is_new = fresh > 0.0 || matches!(question.kind, Kind::Time | Kind::Whether);
-        is_new && (stranger < 1.0 || other_doer < 1.0)
+        is_new
+            && (stranger < 1.0 || other_doer < 1.0)
+            && (question.kind != Kind::Person || !is_not_so)
     }
 
     /// Whether it tells as much as another, of the same predicate, as likely.
@@ -52,6 +55,7 @@ impl Candidate {
             && near.exact >= best.features.exact - 0.06
             && near.names <= best.features.names
             && near.lacks_theme <= best.features.lacks_theme
+            && near.denied <= best.features.denied
     }
 
     /// Whether it tells the same of the same, word by word: it happened again.
@@ -97,7 +101,8 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
     });
     let nothing = 0.0;
     let top = all.first().map_or(nothing, |one| one.score.max(nothing));
-    let rivals = all.iter().take(RIVALS).map(|one| (one.score - top).exp());
+    let may = |one: &&Candidate| one.may_answer(question);
+    let rivals = all.iter().take(RIVALS).filter(may).map(|one| (one.score - top).exp());
     let sum = rivals.sum::<f32>() + (nothing - top).exp();
     for one in &mut all {
         one.probability = (one.score - top).exp() / sum;
@@ -120,13 +125,13 @@ fn in_order(corpus: &Corpus<'_>, question: &Question, all: &mut Vec<Candidate>) 
         // What was so until the newest came.
         let newest = equal.iter().copied().chain([0]).max_by_key(|&at| all[at].note).unwrap_or(0);
         let note = all[newest].note;
-        let older = equal.into_iter().chain([0]).filter(|&at| all[at].note < note);
+        let older = equal.iter().copied().chain([0]).filter(|&at| all[at].note < note);
         older.max_by_key(|&at| all[at].note)
     } else if first {
-        let older = equal.into_iter().filter(|&at| all[at].note < best.note);
+        let older = equal.iter().copied().filter(|&at| all[at].note < best.note);
         older.min_by_key(|&at| all[at].note)
     } else {
-        let newer = equal.into_iter().filter(|&at| all[at].note > best.note);
+        let newer = equal.iter().copied().filter(|&at| all[at].note > best.note);
         newer.max_by_key(|&at| all[at].note)
     };
     if let Some(at) = chosen.filter(|&at| at > 0) {

@@ -57,7 +57,7 @@ pub(super) fn claims(
         let whole = &corpus.notes[note];
         let near = |term: &&Term| {
             let here = likeness.best(term, sentence.terms.iter());
-            let around = whole.read.sentences.iter().flat_map(|one| &one.terms);
+            let around = whole.read.terms_beside(None);
             if here < ALIKE { here.max(likeness.best(term, around) * 0.8) } else { here }
         };
         let held: Vec<f32> = others.iter().map(near).collect();

@@ -9,6 +9,8 @@ use crate::language::clause::{Role, Tree};
 use crate::language::thesaurus::field;
 use crate::time::{Span, Timestamp};
 
+use super::Told;
+use super::dialogue::{Heard, Utterance};
 use super::lexicon::Lexicon;
 use super::likeness::{ALIKE, Likeness};
 use super::naming::{Naming, namings_of};
@@ -22,19 +24,38 @@ pub(super) struct Read {
     pub(super) sentences: Vec<Sentence>,
     pub(super) places: Vec<Place>,
     pub(super) namings: Vec<Naming>,
+    /// Terms of what was said right before it.
+    around: Vec<Term>,
+    /// The words that were read: a fragment is made whole.
+    text: String,
+    /// Which of the lines before it a fragment replies to.
+    pub(super) replies_to: Option<usize>,
+    /// Somebody had asked why.
+    pub(super) is_reason: bool,
 }
 
 impl Read {
-    pub(super) fn of(reader: &Reader<'_>, text: &str, told: Timestamp) -> Self {
-        let sentences = reader.read(text, told);
+    pub(super) fn of(reader: &Reader<'_>, told: &Told) -> Self {
+        let (text, at) = (&told.text, told.at);
+        let utterance = match &told.heard {
+            None => Utterance::told(reader.read(text, at), text),
+            Some(heard) => Utterance::read(reader, heard, text, at),
+        };
+        let Utterance { sentences, around, text, replies_to, is_reason } = utterance;
         let is_person = |sentence: &Sentence, at: usize| {
             let word = &sentence.words[at];
             reader.is_name(&word.lemma)
                 || reader.language.thesaurus.is_of(&word.lemma, field::PERSON)
         };
-        let places = places_of(&sentences, told, reader.language, &is_person);
+        let places = places_of(&sentences, at, reader.language, &is_person);
         let namings = namings_of(reader, &sentences);
-        Self { sentences, places, namings }
+        Self { sentences, places, namings, around, text, replies_to, is_reason }
+    }
+
+    /// Every term of it, but of a sentence, and of what was said right before it.
+    pub(super) fn terms_beside(&self, but: Option<usize>) -> impl Iterator<Item = &Term> + Clone {
+        let others = self.sentences.iter().enumerate().filter(move |(at, _)| Some(*at) != but);
+        others.flat_map(|(_, one)| &one.terms).chain(&self.around)
     }
 }
 
@@ -42,6 +63,8 @@ impl Read {
 pub(super) struct Note {
     pub(super) told: Timestamp,
     pub(super) text: String,
+    /// Who said it; `None`: it was told, or nobody knows.
+    pub(super) heard: Option<Heard>,
     pub(super) read: Arc<Read>,
     /// Cosine of its vector to the question's; 0 without.
     pub(super) cosine: f32,
@@ -86,7 +109,8 @@ impl<'a> Corpus<'a> {
     /// Every sentence: note, its index there.
     pub(super) fn sentences(&self) -> impl Iterator<Item = (usize, usize, &'a Sentence)> + '_ {
         let of = |(at, note): (usize, &'a Note)| {
-            note.read.sentences.iter().enumerate().map(move |(sentence, read)| (at, sentence, read))
+            let says = note.read.sentences.iter().enumerate().filter(|(_, read)| !read.asks);
+            says.map(move |(sentence, read)| (at, sentence, read))
         };
         self.notes.iter().enumerate().flat_map(of)
     }
@@ -201,7 +225,7 @@ impl<'a> Corpus<'a> {
             let whole = &self.notes[note];
             let held = |term: &&Term| {
                 let here = self.likeness.best(term, sentence.terms.iter());
-                let around = whole.read.sentences.iter().flat_map(|one| &one.terms);
+                let around = whole.read.terms_beside(None);
                 let near = if here < 0.5 { self.likeness.best(term, around) * 0.8 } else { here };
                 near * self.likeness.rarity(&term.lemma)
             };
@@ -233,7 +257,7 @@ impl<'a> Corpus<'a> {
         let words = Tree::new(&sentence.words).phrase(at);
         let (Some(&first), Some(&last)) = (words.first(), words.last()) else { return "" };
         let range = sentence.words[first].span.start..sentence.words[last].span.end;
-        self.notes[note].text.get(range).unwrap_or("").trim_matches([',', '.'])
+        self.notes[note].read.text.get(range).unwrap_or("").trim_matches([',', '.'])
     }
 }
 

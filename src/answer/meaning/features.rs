@@ -9,7 +9,7 @@ use crate::language::thesaurus::{Part, field};
 use crate::recall::time_expr::{Precision, TimeExpr, When};
 use crate::time::Timestamp;
 
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Note};
 use super::lexicon::Lexicon;
 use super::question::{Kind, Question};
 use super::text::{Sentence, Term};
@@ -34,7 +34,7 @@ pub(super) struct Features {
     /// The contrary is told.
     contrary: f32,
     /// One denies what the other does not.
-    denied: f32,
+    pub(super) denied: f32,
     /// Who does it there is who does it in the question; is another.
     same_doer: f32,
     pub(super) other_doer: f32,
@@ -154,10 +154,7 @@ pub(super) fn judge(
     for term in &question.terms {
         let weight = share(corpus, question, term);
         let (here, at) = nearest(corpus, question, term, sentence);
-        let others = || {
-            let others = whole.read.sentences.iter().enumerate().filter(|(at, _)| *at != number);
-            likeness.best(term, others.flat_map(|(_, one)| &one.terms)) * 0.75
-        };
+        let others = || likeness.best(term, whole.read.terms_beside(Some(number))) * 0.75;
         let around = if here < 0.75 { others() } else { 0.0 };
         let (near, at) = if around > here { (around, None) } else { (here, at) };
         total += weight;
@@ -178,8 +175,11 @@ pub(super) fn judge(
     said(corpus, question, sentence, &matched, clause, &mut features);
     done_by(corpus, question, sentence, clause, &mut features);
     timed(question, sentence, whole.told, clause, &mut features);
-    features.cosine =
-        if question.is_described { whole.cosine.max(UNCERTAIN) } else { whole.cosine };
+    features.cosine = match (question.is_described, &whole.heard) {
+        (true, _) => whole.cosine.max(UNCERTAIN),
+        (false, Some(_)) => whole.cosine.max(UNCERTAIN * features.cover),
+        (false, None) => whole.cosine,
+    };
     features.recent = note as f32 / corpus.notes.len() as f32;
     features.lacks_theme = f32::from(lacks_theme(question, &matched));
     features.stranger = stranger(corpus, question, sentence, &matched);
@@ -190,7 +190,7 @@ pub(super) fn judge(
     };
     let fresh = sentence.terms.iter().enumerate().filter(is_new).count();
     features.fresh = (fresh.min(FRESH) as f32) / FRESH as f32;
-    let (fits, value) = value(corpus, question, sentence, &hits, clause);
+    let (fits, value) = value(corpus, question, whole, sentence, &hits, clause);
     features.value = fits;
     (features, value)
 }
@@ -198,7 +198,8 @@ pub(super) fn judge(
 /// How near a term of the question is to the nearest of a note, and that term where it stands in the sentence.
 type Match = (f32, Option<usize>);
 
-/// The vector of a question that describes somebody is of the description: it tells nothing.
+/// The vector of a question that describes somebody is of the description, that of a remark knows not of what it is: they
+/// tell nothing.
 const UNCERTAIN: f32 = 0.65;
 /// More new words than so many count no more.
 const FRESH: usize = 4;
@@ -458,6 +459,7 @@ fn said(
 fn value(
     corpus: &Corpus<'_>,
     question: &Question,
+    whole: &Note,
     sentence: &Sentence,
     hits: &[usize],
     clause: Option<usize>,
@@ -475,11 +477,30 @@ fn value(
     let says = |is: bool, other: f32| (if is { 1.0 } else { other }, None);
     match question.kind {
         Kind::Person | Kind::Whose => {
-            let people = || fresh().filter(|term| likeness.is_person(term));
+            // "my sister Siobhán" is nobody new where she is asked about.
+            let tree = Tree::new(&sentence.words);
+            let met: Vec<usize> = hits
+                .iter()
+                .map(|&hit| &sentence.terms[hit])
+                .filter(|term| term.is_name)
+                .map(|term| term.at)
+                .collect();
+            let is_met = |term: &&Term| {
+                let beside = tree.of(term.at, &["appos", "compound", "nmod"]);
+                let head = sentence.words[term.at].head;
+                let under =
+                    matches!(sentence.words[term.at].label.as_str(), "appos" | "compound" | "nmod");
+                beside.chain(Some(head).filter(|_| under)).any(|at| met.contains(&at))
+            };
+            let people = || fresh().filter(|term| likeness.is_person(term) && !is_met(term));
             if question.is_being() && question.hole != Some(Role::Agent) {
                 return (0.8, people().find(|term| term.is_name).map(|term| term.at));
             }
-            let fits = |term: &&Term| term.clause == clause && term.role == question.hole;
+            let owns = |term: &&Term| {
+                question.kind == Kind::Person && sentence.words[term.at].label == "poss"
+            };
+            let fits =
+                |term: &&Term| term.clause == clause && term.role == question.hole && !owns(term);
             match people().find(fits) {
                 Some(term) => (1.0, Some(term.at)),
                 None => people().next().map_or((0.0, None), |term| (0.6, Some(term.at))),
@@ -527,7 +548,8 @@ fn value(
             says(is_any || terms.any(|(_, term)| is(term)), if is_attribute { 0.1 } else { 0.3 })
         }
         Kind::Reason => {
-            says(sentence.words.iter().any(|word| lexicon.is("reasons", &word.lemma)), 0.4)
+            let tells = sentence.words.iter().any(|word| lexicon.is("reasons", &word.lemma));
+            says(tells || whole.read.is_reason, 0.4)
         }
         Kind::Manner | Kind::Thing | Kind::Whether | Kind::Choice => {
             // What fills the hole, for the front of the answer; whether it does is not judged by it.

@@ -23,6 +23,7 @@ struct File {
     frames: Vec<Frame>,
     ends: Vec<Ends>,
     inverse: Vec<Ends>,
+    turned: Vec<Ends>,
     #[serde(flatten)]
     lists: BTreeMap<String, String>,
 }
@@ -36,6 +37,7 @@ pub(super) struct Lexicon {
     framed: BTreeMap<String, Vec<usize>>,
     ends: Vec<(Words, Words)>,
     inverse: Vec<(Words, Words)>,
+    turned: BTreeMap<String, String>,
     lists: BTreeMap<String, Words>,
 }
 
@@ -61,6 +63,7 @@ impl Lexicon {
             framed,
             ends: pairs(&file.ends),
             inverse: pairs(&file.inverse),
+            turned: file.turned.into_iter().map(|pair| (pair.one, pair.other)).collect(),
             lists: file.lists.iter().map(|(name, list)| (name.clone(), words(list))).collect(),
         })
     }
@@ -71,6 +74,7 @@ impl Lexicon {
             framed: BTreeMap::new(),
             ends: Vec::new(),
             inverse: Vec::new(),
+            turned: BTreeMap::new(),
             lists: BTreeMap::new(),
         }
     }
@@ -96,6 +100,11 @@ impl Lexicon {
         self.inverse.iter().any(|(a, b)| {
             a.contains(one) && b.contains(other) || a.contains(other) && b.contains(one)
         })
+    }
+
+    /// A pronoun as who is spoken to says it: "you" of "I".
+    pub(super) fn turned(&self, word: &str) -> Option<&str> {
+        self.turned.get(word).map(String::as_str)
     }
 
     /// Whether both begin, or both end, one thing.

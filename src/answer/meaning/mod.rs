@@ -9,6 +9,7 @@ mod candidate;
 mod claim;
 mod corpus;
 mod describe;
+mod dialogue;
 mod features;
 mod follow;
 mod lexicon;
@@ -31,6 +32,7 @@ use crate::language::Language;
 use crate::language::clause::{Role, Tree};
 use crate::time::Timestamp;
 
+pub use dialogue::{Heard, Line};
 pub use follow::Turn;
 
 use candidate::{Candidate, candidates};
@@ -38,7 +40,7 @@ use corpus::{Corpus, Note, Read, time_of};
 use lexicon::Lexicon;
 use plan::{Asked, Finding, planned};
 use question::{Kind, Question};
-use text::{Reader, Vocabulary};
+use text::{Parses, Reader, Vocabulary};
 
 /// A text that was told.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +51,8 @@ pub struct Told {
     pub text: String,
     /// Cosine of its vector to the question's; 0 without vectors.
     pub cosine: f32,
+    /// Of what was heard: who spoke, and after what; `None`: it was told.
+    pub heard: Option<Heard>,
 }
 
 /// A reply to a question.
@@ -97,6 +101,7 @@ pub struct Meaning {
 #[derive(Debug, Default)]
 struct Known {
     vocabulary: Vocabulary,
+    parses: Parses,
     kept: Mutex<Kept>,
 }
 
@@ -107,27 +112,29 @@ impl Known {
 
     fn read(&self, reader: &Reader<'_>, told: &[Told]) -> Vec<Note> {
         let note = |one: &Told| {
-            let words = one.text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-            let names: Vec<String> = words.filter(|word| reader.is_name(word)).collect();
-            let key = (one.at, one.text.clone(), names);
+            let lines = one.heard.iter().flat_map(|heard| &heard.before);
+            let texts = lines.map(|line| &line.text).chain([&one.text]);
+            let names: Vec<String> = texts.flat_map(|text| reader.names_in(text)).collect();
+            let key = (one.at, one.text.clone(), one.heard.clone(), names);
             let known = self.kept().read.get(&key).cloned();
             let read = known.unwrap_or_else(|| {
                 // Parsed outside the lock: other questions go on.
-                let read = Arc::new(Read::of(reader, &one.text, one.at));
+                let read = Arc::new(Read::of(reader, one));
                 let mut kept = self.kept();
                 if kept.read.len() >= KEPT {
                     kept.read.clear();
                 }
                 Arc::clone(kept.read.entry(key).or_insert(read))
             });
-            Note { told: one.at, text: one.text.clone(), read, cosine: one.cosine }
+            let (text, heard) = (one.text.clone(), one.heard.clone());
+            Note { told: one.at, text, heard, read, cosine: one.cosine }
         };
         told.iter().map(note).collect()
     }
 }
 
-/// What a reading depends on: when it was told, the text, and which of its words are names.
-type Key = (Timestamp, String, Vec<String>);
+/// What a reading depends on: when it was told, the text, what it was heard after, and which of its words are names.
+type Key = (Timestamp, String, Option<Heard>, Vec<String>);
 
 /// Texts as they were read, and attributes of facts: whether each is a verb.
 #[derive(Debug, Default)]
@@ -212,7 +219,8 @@ impl Meaning {
     }
 
     fn reader<'a>(&'a self, names: &'a BTreeSet<String>, known: &'a Known) -> Reader<'a> {
-        Reader { language: &self.language, names, zone: &self.zone, vocabulary: &known.vocabulary }
+        let Known { vocabulary, parses, .. } = known;
+        Reader { language: &self.language, names, zone: &self.zone, vocabulary, parses }
     }
 
     /// What each of the likeliest sentences has in common with a question, for fitting the weights; arguments as of
@@ -280,15 +288,12 @@ impl Meaning {
         let Finding { value, mut notes, confidence } = finding;
         let mut seen = BTreeSet::new();
         notes.retain(|note| seen.insert(*note));
-        let quotes = notes
-            .iter()
-            .take(QUOTED)
-            .map(|&note| format!("\u{201c}{}\u{201d}", corpus.notes[note].text));
+        let quotes = notes.iter().take(QUOTED).map(|&note| wording::quoted(&corpus.notes[note]));
         let quotes = quotes.collect::<Vec<_>>().join(" ");
         let colon = if value.is_empty() { "" } else { ": " };
-        let told = notes.first().map(|&note| wording::day(corpus.notes[note].told, &self.zone));
-        let told = told.map_or(String::new(), |day| format!(" I was told on {day}."));
-        Meant { text: format!("{value}{colon}{quotes}{told}"), confidence, notes }
+        let source = notes.first().map(|&note| wording::source(&corpus.notes[note], &self.zone));
+        let source = source.unwrap_or_default();
+        Meant { text: format!("{value}{colon}{quotes}{source}"), confidence, notes }
     }
 }
 

@@ -49,7 +49,7 @@ pub(super) fn places_of(
     is_person: &dyn Fn(&Sentence, usize) -> bool,
 ) -> Vec<Place> {
     let mut out = Vec::new();
-    for (at, sentence) in sentences.iter().enumerate() {
+    for (at, sentence) in sentences.iter().enumerate().filter(|(_, sentence)| !sentence.asks) {
         let site = Site { language, sentence, is_person };
         for (clause, told_in) in sentence.clauses.iter().enumerate() {
             let since = sentence.time_of(clause, told).0.start;
@@ -110,7 +110,8 @@ impl Site<'_> {
         let goes_to = !is_being || !said_of_it;
         let mut is_placed = false;
         for (role, at) in &clause.roles {
-            let Some(preposition) = self.place(role, *at, moves) else { continue };
+            let gives = fields.iter().take(2).any(|of| PLACING.contains(of));
+            let Some(preposition) = self.place(role, *at, moves, gives) else { continue };
             if preposition == "to" && !goes_to {
                 continue;
             }
@@ -151,8 +152,8 @@ impl Site<'_> {
         themes.iter().map(move |&head| of(head)).filter(|place| !place.theme.is_empty())
     }
 
-    /// The preposition, if the phrase tells a place; `moves`: somebody goes.
-    fn place(&self, role: &Role, at: usize, moves: bool) -> Option<String> {
+    /// The preposition, if the phrase tells a place; `moves`: somebody goes; `gives`: something changes hands.
+    fn place(&self, role: &Role, at: usize, moves: bool, gives: bool) -> Option<String> {
         let lexicon = Lexicon::english();
         let word = &self.sentence.words[at];
         let timed = self.sentence.times.iter().any(|time| time.range.contains(&word.span.start));
@@ -179,7 +180,7 @@ impl Site<'_> {
                 fits.then_some(preposition)
             }
             Role::Adverb if lexicon.is("spots", &word.lemma) => Some(String::new()),
-            Role::Recipient => Some("with".to_owned()),
+            Role::Recipient if gives => Some("with".to_owned()),
             _ => None,
         }
     }

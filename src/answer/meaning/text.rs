@@ -1,8 +1,9 @@
 //! A told text, read: sentences, their clauses, and the terms in them, pronouns standing for what they mean.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
 
@@ -37,6 +38,13 @@ impl Vocabulary {
     }
 }
 
+/// Texts as they were parsed, with those of their words that are names.
+#[derive(Debug, Default)]
+pub(super) struct Parses(Mutex<HashMap<(String, Vec<String>), Arc<[Word]>>>);
+
+/// So many parses are kept.
+const PARSES: usize = 4096;
+
 /// A word that carries meaning, and what it is to its clause.
 #[derive(Clone, Debug)]
 pub(super) struct Term {
@@ -62,6 +70,8 @@ pub(super) struct Sentence {
     pub(super) clauses: Vec<Clause>,
     pub(super) terms: Vec<Term>,
     pub(super) times: Vec<TimeExpr>,
+    /// It asks, and says nothing.
+    pub(super) asks: bool,
 }
 
 /// How the words of a text are read: the language, and the names that are known, in lower case.
@@ -71,6 +81,7 @@ pub(super) struct Reader<'a> {
     pub(super) names: &'a BTreeSet<String>,
     pub(super) zone: &'a TimeZone,
     pub(super) vocabulary: &'a Vocabulary,
+    pub(super) parses: &'a Parses,
 }
 
 /// How far from when it was told a time may lie; open ends of "until Friday" reach further.
@@ -138,11 +149,44 @@ impl Reader<'_> {
         self.names.contains(lemma)
     }
 
+    /// Those of a text's words that are names, in lower case.
+    pub(super) fn names_in(&self, text: &str) -> Vec<String> {
+        let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+        words.filter(|word| self.is_name(word)).collect()
+    }
+
+    /// A text that is read again and again, parsed once.
+    pub(super) fn parsed(&self, text: &str) -> Arc<[Word]> {
+        let known = || self.parses.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (text.to_owned(), self.names_in(text));
+        let found = known().get(&key).map(Arc::clone);
+        found.unwrap_or_else(|| {
+            // Parsed outside the lock: other questions go on.
+            let words: Arc<[Word]> = self.language.parse(text, &|name| self.is_name(name)).into();
+            let mut kept = known();
+            if kept.len() >= PARSES {
+                kept.clear();
+            }
+            Arc::clone(kept.entry(key).or_insert(words))
+        })
+    }
+
     /// The sentences of a text that was told at `told`.
     pub(super) fn read(&self, text: &str, told: Timestamp) -> Vec<Sentence> {
-        let words = self.language.parse(text, &|name| self.is_name(name));
+        self.read_after(&mut Before::default(), &Voice::default(), text, told)
+    }
+
+    /// The same of what is said behind something else.
+    pub(super) fn read_after(
+        &self,
+        before: &mut Before,
+        voice: &Voice,
+        text: &str,
+        told: Timestamp,
+    ) -> Vec<Sentence> {
+        let words = self.parsed(text);
+        before.goes_on();
         let times = told_expressions(text, told, self.zone);
-        let mut before = Before::default();
         sentences(&words)
             .into_iter()
             .map(|range| {
@@ -150,53 +194,84 @@ impl Reader<'_> {
                 for word in &mut words {
                     word.head = word.head.clamp(range.start, range.end - 1) - range.start;
                 }
-                self.sentence(words, &times, &mut before)
+                self.sentence(words, &times, voice, before)
             })
             .collect()
     }
 
-    fn sentence(&self, words: Vec<Word>, times: &[TimeExpr], before: &mut Before) -> Sentence {
+    fn sentence(
+        &self,
+        words: Vec<Word>,
+        times: &[TimeExpr],
+        voice: &Voice,
+        before: &mut Before,
+    ) -> Sentence {
         let tree = Tree::new(&words);
         let clauses = tree.clauses();
         let mut terms = self.terms(&tree, &clauses);
         let timed = |at: usize| times.iter().any(|time| time.range.contains(&words[at].span.start));
         let is_thing = |at: usize| {
-            words[at].tag.starts_with("NN") && !self.is_person(&words[at]) && !timed(at)
+            words[at].tag.starts_with("NN") && !self.is_somebody(&words[at]) && !timed(at)
         };
         let lexicon = Lexicon::english();
         let mut resolved = Vec::new();
+        let mut pointed = Vec::new();
         for at in 0..words.len() {
             let (role, clause) = place_of(&tree, &clauses, at);
             let is = |list: &str| lexicon.is(list, &words[at].lemma);
-            let meant = if is("he") {
-                before.person(0)
-            } else if is("she") {
-                before.person(1)
+            // "Ava saw her": somebody else.
+            let bears = matches!(role, Some(Role::Object | Role::Recipient));
+            let is_whole = words[at].label != "poss";
+            let doers = clause.filter(|_| bears && is_whole).map_or_else(Vec::new, |clause| {
+                let agents = clauses[clause].all(&Role::Agent);
+                agents.map(|agent| words[agent].lemma.clone()).collect()
+            });
+            let points = words[at].tag == "DT"
+                && is("pointing")
+                && matches!(role, Some(Role::Agent | Role::Object));
+            let meant = if is("he") || is("she") {
+                let mut meant = before.person(usize::from(is("she")), &doers);
+                if meant.is_empty() {
+                    meant = before.thing(std::iter::empty());
+                }
+                meant
             } else if is("speaker") {
-                self.speaker(&words, &clauses, clause).into_iter().collect()
-            } else if is("things") {
+                let quoted = self.speaker(&words, &clauses, clause);
+                quoted.or_else(|| voice.speaker.as_deref().map(named)).into_iter().collect()
+            } else if is("robot") {
+                voice.addressee.as_deref().map(named).into_iter().collect()
+            } else if is("things") || points {
                 let here = heads(&clauses, clause).filter(|(_, w)| *w < at && is_thing(*w));
-                let here = here.map(|(rank, w)| (rank, w, phrase_of(&tree, &terms, w)));
-                before.thing(here)
+                let here = here.map(|(rank, w)| (rank, w, phrase_of(&tree, &terms, &resolved, w)));
+                let meant = before.thing(here);
+                pointed.push((rank_of(role.as_ref()), meant.clone()));
+                meant
             } else {
                 Vec::new()
             };
             for meant in meant {
                 resolved.push(self.term(meant, at, role.clone(), clause));
             }
-            if let Some(term) = terms.iter().find(|term| term.at == at && term.is_name) {
-                before.name(&term.lemma, words[at].label == "poss");
+            let is_called = |term: &Term| Some(&term.lemma) == voice.addressee.as_ref();
+            let named = terms.iter().find(|term| term.at == at && term.is_name);
+            if let Some(term) = named.filter(|term| !is_called(term)) {
+                if !is_site(&tree, at) {
+                    before.name(&term.lemma, words[at].label == "poss");
+                }
             }
         }
-        for (rank, at) in heads(&clauses, None).filter(|(_, at)| is_thing(*at)) {
-            before.things.push((rank, phrase_of(&tree, &terms, at)));
-        }
+        let things = heads(&clauses, None).filter(|(_, at)| is_thing(*at));
+        let mut things: Vec<_> =
+            things.map(|(rank, at)| (rank, phrase_of(&tree, &terms, &resolved, at))).collect();
+        things.extend(pointed);
+        before.told(things);
         terms.append(&mut resolved);
         let range = words.first().map_or(0, |word| word.span.start)
             ..words.last().map_or(0, |word| word.span.end);
         let times =
             times.iter().filter(|time| range.contains(&time.range.start)).cloned().collect();
-        Sentence { clauses, terms, times, words }
+        let asks = asks(&words);
+        Sentence { clauses, terms, times, words, asks }
     }
 
     /// Who says what "I" stands in: "… , says Ava".
@@ -209,6 +284,10 @@ impl Reader<'_> {
 
     fn is_person(&self, word: &Word) -> bool {
         self.is_name(&word.lemma) || self.language.thesaurus.is_of(&word.lemma, field::PERSON)
+    }
+
+    fn is_somebody(&self, word: &Word) -> bool {
+        self.is_person(word) || Lexicon::english().is("anybody", &word.lemma)
     }
 
     fn term(&self, word: Lemma, at: usize, role: Option<Role>, clause: Option<usize>) -> Term {
@@ -247,7 +326,8 @@ impl Reader<'_> {
         for at in 0..terms.len() {
             let Some(object) = tree.of(terms[at].at, &["dobj"]).next() else { continue };
             let joined = format!("{}_{}", terms[at].lemma, tree.words[object].lemma);
-            let one = terms[at].part == Part::Verb && tree.under(object).is_empty();
+            let is_noun = tree.words[object].tag.starts_with("NN");
+            let one = terms[at].part == Part::Verb && is_noun && tree.under(object).is_empty();
             if one && self.language.thesaurus.has(&joined, Part::Verb) {
                 terms[at].word = self.vocabulary.number(&(joined.clone(), Part::Verb, false));
                 terms[at].lemma = joined;
@@ -258,8 +338,16 @@ impl Reader<'_> {
     }
 }
 
+/// Whether a sentence asks: by its mark, or by the word that it begins with.
+fn asks(words: &[Word]) -> bool {
+    let aside = |word: &&Word| matches!(word.label.as_str(), "cc" | "intj" | "punct");
+    let first = words.iter().find(|word| !aside(word));
+    words.last().is_some_and(|word| word.form == "?")
+        || first.is_some_and(|word| matches!(word.tag.as_str(), "WP" | "WRB" | "WP$"))
+}
+
 /// Where each sentence begins and ends, in words: each root with what hangs on it.
-fn sentences(words: &[Word]) -> Vec<Range<usize>> {
+pub(super) fn sentences(words: &[Word]) -> Vec<Range<usize>> {
     let tree = Tree::new(words);
     let mut out: Vec<(usize, Range<usize>)> = Vec::new();
     for at in 0..words.len() {
@@ -291,9 +379,10 @@ pub(super) fn place_of(
 type Lemma = (String, Part, bool);
 
 /// The terms of a phrase, its head first; none where the head is no term.
-fn phrase_of(tree: &Tree<'_>, terms: &[Term], head: usize) -> Vec<Lemma> {
+fn phrase_of(tree: &Tree<'_>, terms: &[Term], meant: &[Term], head: usize) -> Vec<Lemma> {
     let words = tree.phrase(head);
-    let mut held: Vec<&Term> = terms.iter().filter(|term| words.contains(&term.at)).collect();
+    let all = terms.iter().chain(meant);
+    let mut held: Vec<&Term> = all.filter(|term| words.contains(&term.at)).collect();
     held.sort_by_key(|term| term.at != head);
     if held.first().is_none_or(|term| term.at != head) {
         return Vec::new();
@@ -304,51 +393,109 @@ fn phrase_of(tree: &Tree<'_>, terms: &[Term], head: usize) -> Vec<Lemma> {
 /// Heads in the clauses but one, with how likely a pronoun means them: subjects, objects, the rest.
 fn heads(clauses: &[Clause], but: Option<usize>) -> impl Iterator<Item = (u8, usize)> + '_ {
     let others = clauses.iter().enumerate().filter(move |(at, _)| Some(*at) != but);
-    others.flat_map(|(_, clause)| &clause.roles).map(|(role, word)| {
-        let rank = match role {
-            Role::Agent => 2,
-            Role::Object => 1,
-            _ => 0,
-        };
-        (rank, *word)
-    })
+    others.flat_map(|(_, clause)| &clause.roles).map(|(role, word)| (rank_of(Some(role)), *word))
 }
+
+fn rank_of(role: Option<&Role>) -> u8 {
+    match role {
+        Some(Role::Agent) => 2,
+        Some(Role::Object) => 1,
+        _ => 0,
+    }
+}
+
+/// "the Lantern", "in Lisbon", "an Italian place": a name of no person.
+fn is_site(tree: &Tree<'_>, at: usize) -> bool {
+    let head = &tree.words[tree.words[at].head];
+    let stands_in = head.tag == "IN"
+        && Lexicon::english().is("places", &head.lemma)
+        && !matches!(head.lemma.as_str(), "to" | "for" | "with");
+    let is_sort = matches!(tree.words[at].label.as_str(), "compound" | "amod" | "nmod")
+        && matches!(head.tag.as_str(), "NN" | "NNS");
+    stands_in || is_sort || tree.of(at, &["det"]).next().is_some()
+}
+
+fn named(name: &str) -> Lemma {
+    (name.to_lowercase(), Part::Noun, true)
+}
+
+/// Whose words they are, and to whom.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Voice {
+    /// Whom "I" means.
+    pub(super) speaker: Option<String>,
+    /// Whom "you" means.
+    pub(super) addressee: Option<String>,
+}
+
+/// "It" points back so many sentences at most.
+const REACH: usize = 6;
 
 /// What the sentences before named.
 #[derive(Default)]
-struct Before {
+pub(super) struct Before {
     /// In order; an owner stands behind those who do something.
     people: Vec<String>,
     /// Whom "he" and "she" mean.
     meant: [Option<String>; 2],
-    things: Vec<(u8, Vec<Lemma>)>,
+    /// Somebody was named since the text began.
+    is_named: bool,
+    /// Things of the sentences before, the newest first in each of as many.
+    things: VecDeque<Vec<(u8, Vec<Lemma>)>>,
 }
 
 impl Before {
+    /// Another text begins: "she" may mean whom the last one named.
+    fn goes_on(&mut self) {
+        if std::mem::take(&mut self.is_named) {
+            self.meant = [None, None];
+        }
+    }
+
     fn name(&mut self, name: &str, is_owner: bool) {
+        self.is_named = true;
         match is_owner {
             true => self.people.insert(0, name.to_owned()),
             false => self.people.push(name.to_owned()),
         }
     }
 
-    fn person(&mut self, which: usize) -> Vec<Lemma> {
+    /// Whom "he" (0) and "she" (1) mean, none of those.
+    fn person(&mut self, which: usize, but: &[String]) -> Vec<Lemma> {
         let others = self.meant[1 - which].clone();
         let known = self.meant[which].clone();
-        let newest =
-            || self.people.iter().rev().find(|name| Some(*name) != others.as_ref()).cloned();
-        let Some(name) = known.or_else(newest) else { return Vec::new() };
+        let newest = || {
+            let is_other = |name: &&String| Some(*name) != others.as_ref() && !but.contains(name);
+            self.people.iter().rev().find(is_other).cloned()
+        };
+        let Some(name) = known.filter(|name| !but.contains(name)).or_else(newest) else {
+            return Vec::new();
+        };
         self.meant[which] = Some(name.clone());
         vec![(name, Part::Noun, true)]
     }
 
-    /// What "it" or "they" means: of the sentence so far or of those before, the newest subject, else object, else anything.
+    /// Another sentence ends, which tells of those things.
+    fn told(&mut self, things: Vec<(u8, Vec<Lemma>)>) {
+        if !things.is_empty() {
+            self.things.push_front(things);
+            self.things.truncate(REACH);
+        }
+    }
+
+    /// What "it" or "they" means, of the sentence so far or of those before: a subject rather than an object rather than
+    /// anything else, and each sentence farther back is one step down.
     fn thing(&self, here: impl Iterator<Item = (u8, usize, Vec<Lemma>)>) -> Vec<Lemma> {
-        let before =
-            self.things.iter().enumerate().map(|(at, (rank, phrase))| (*rank, at, phrase.clone()));
-        let here = here.map(|(rank, at, phrase)| (rank, self.things.len() + at, phrase));
+        let step = |rank: u8, back: usize| i32::from(rank) - back as i32;
+        let before = self.things.iter().enumerate().flat_map(|(back, things)| {
+            let things = things.iter().enumerate();
+            things.map(move |(at, (rank, phrase))| {
+                (step(*rank, back + 1), back + 1, at, phrase.clone())
+            })
+        });
+        let here = here.map(|(rank, at, phrase)| (step(rank, 0), 0, at, phrase));
         let known = before.chain(here).filter(|(.., phrase)| !phrase.is_empty());
-        match known.max_by_key(|(rank, at, _)| (*rank, *at)) {
+        match known.max_by_key(|(step, back, at, _)| (*step, Reverse(*back), *at)) {
             Some((.., phrase)) => phrase,
             None => self
                 .people

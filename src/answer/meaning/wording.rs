@@ -4,6 +4,8 @@ use jiff::tz::TimeZone;
 
 use crate::time::Timestamp;
 
+use super::corpus::Note;
+
 /// "9 November 2026"
 pub(super) fn day(at: Timestamp, zone: &TimeZone) -> String {
     at.to_jiff().to_zoned(zone.clone()).strftime("%-d %B %Y").to_string()
@@ -37,4 +39,34 @@ pub(super) fn length(from: Timestamp, to: Timestamp, zone: &TimeZone) -> String 
 pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// With a small letter in front.
+pub(super) fn uncapitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
+/// What a note says, in its own words; a reply behind what it replies to.
+pub(super) fn quoted(note: &Note) -> String {
+    let text = &note.text;
+    let Some(heard) = &note.heard else { return format!("\u{201c}{text}\u{201d}") };
+    let said = |speaker: &Option<String>, verb: &str, text: &str| {
+        format!("{} {verb}: \u{201c}{text}\u{201d}", speaker.as_deref().unwrap_or("Somebody"))
+    };
+    let asked = note.read.replies_to.and_then(|line| heard.before.get(line));
+    let asked = asked.map(|line| said(&line.speaker, "asked", &line.text) + " ");
+    asked.unwrap_or_default() + &said(&heard.speaker, "said", text)
+}
+
+/// How and when it came to be known.
+pub(super) fn source(note: &Note, zone: &TimeZone) -> String {
+    let day = day(note.told, zone);
+    match note.heard {
+        Some(_) => {
+            let hour = note.told.to_jiff().to_zoned(zone.clone()).strftime("%-H:%M");
+            format!(" I heard it on {day} at {hour}.")
+        }
+        None => format!(" I was told on {day}."),
+    }
 }

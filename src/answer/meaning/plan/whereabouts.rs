@@ -2,6 +2,7 @@
 
 use crate::language::clause::Role;
 use crate::language::thesaurus::field;
+use crate::time::Timestamp;
 
 use super::super::corpus::{Corpus, Found};
 use super::super::lexicon::Lexicon;
@@ -77,7 +78,32 @@ pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
             notes.push(next.note);
         }
     }
+    if question.kind == Kind::Place && !first && !question.asks_before() {
+        at = moved_along(corpus, at, moment, &mut notes);
+    }
     Some(Finding::new(say(corpus, &at), notes, chosen.named))
+}
+
+/// Where what holds it has been put since.
+fn moved_along<'a>(
+    corpus: &Corpus<'a>,
+    mut at: Found<'a>,
+    moment: Timestamp,
+    notes: &mut Vec<usize>,
+) -> Found<'a> {
+    for _ in 0..DEPTH {
+        let inside = corpus.inside(at.note, at.place);
+        let Some(holder) = inside.iter().find(|term| term.at == at.place.at) else { break };
+        let mut since = corpus.whereabouts(&inside, &holder.lemma, moment).into_iter();
+        let is_newer =
+            |found: &Found<'_>| found.place.since > at.place.since && !found.place.is_denied;
+        let Some(next) = since.find(is_newer).filter(|next| !notes.contains(&next.note)) else {
+            break;
+        };
+        at = next;
+        notes.push(next.note);
+    }
+    at
 }
 
 fn asks_place(corpus: &Corpus<'_>, question: &Question) -> bool {
