@@ -10,6 +10,7 @@ use crate::recall::{Query, recall};
 
 use super::builtin::Vectors;
 use super::document::Evidence;
+use super::heard::{self, Utterance, utterances};
 use super::meaning::{Meaning, Told};
 use super::reading::Reading;
 use super::reply::Reply;
@@ -21,7 +22,7 @@ const AHEAD: usize = 1_000;
 /// What was told; facts of other origin are made of notes that are here, too.
 const KINDS: [MemoryKind; 2] = [MemoryKind::Note, MemoryKind::Semantic];
 
-/// The reply that the notes give; `None`: they do not answer it.
+/// The reply that notes and utterances give; `None`: they do not answer it.
 pub(super) fn told_of(
     reading: &Reading,
     meaning: &Meaning,
@@ -29,25 +30,14 @@ pub(super) fn told_of(
     vectors: &mut Vectors<'_>,
 ) -> Option<Reply> {
     let vector = vectors.of(text);
-    let filter = Filter { kinds: KINDS.to_vec(), limit: Some(NOTES + 1), ..Filter::default() };
-    let mut rows = reading.view.memories(&filter);
-    if rows.len() > NOTES {
-        let query = Query {
-            text: text.to_owned(),
-            vector: vector.clone(),
-            kinds: KINDS.to_vec(),
-            k: NOTES,
-            ..Query::default()
-        };
-        rows = recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect();
-    }
-    let rows = told_rows(reading, rows);
+    let query = Query { text: text.to_owned(), vector: vector.clone(), ..Query::default() };
+    let sources = sources(reading, meaning, notes(reading, &query), utterances(reading, &query));
+    let (rows, mut told): (Vec<Arc<MemoryRow>>, Vec<Told>) = sources.into_iter().unzip();
     let near = |row: &Arc<MemoryRow>| Some(reading.view.cosine(row.id, vector.as_ref()?)?.max(0.0));
     let cosines: Vec<Option<f32>> = rows.iter().map(near).collect();
     // What has no vector yet is taken to be as near as the others.
     let known = cosines.iter().flatten().count().max(1) as f32;
     let usual = cosines.iter().flatten().sum::<f32>() / known;
-    let mut told = texts(reading, meaning, &rows);
     for (one, cosine) in told.iter_mut().zip(cosines) {
         one.cosine = cosine.unwrap_or(usual);
     }
@@ -61,14 +51,51 @@ pub(super) fn told_of(
     Some(Reply { confidence: meant.confidence.clamp(0.05, 0.99), ..reply })
 }
 
-/// Reads what was told after a commit, the newest of it, so that the next question finds it read.
+/// Reads what was told and said after a commit, the newest of it, so that the next question finds it read.
 pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
-    let mut rows = told_rows(reading, reading.view.memories_since(since));
+    let mut rows = reading.view.memories_since(since);
     rows.drain(..rows.len().saturating_sub(AHEAD));
-    if rows.is_empty() {
+    let said = heard::newest(reading, &rows);
+    let sources = sources(reading, meaning, told_rows(reading, rows), said);
+    if sources.is_empty() {
         return;
     }
-    meaning.read_ahead(&texts(reading, meaning, &rows), &people(reading, &rows, ""));
+    let (rows, told): (Vec<Arc<MemoryRow>>, Vec<Told>) = sources.into_iter().unzip();
+    meaning.read_ahead(&told, &people(reading, &rows, ""));
+}
+
+/// What was told, oldest first.
+fn notes(reading: &Reading, query: &Query) -> Vec<Arc<MemoryRow>> {
+    let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
+    let few = reading.view.passing(&filter).is_some_and(|all| all.len() <= NOTES);
+    let rows = if few {
+        reading.view.memories(&filter)
+    } else {
+        let query = Query { kinds: KINDS.to_vec(), k: NOTES, ..query.clone() };
+        recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect()
+    };
+    told_rows(reading, rows)
+}
+
+/// Memories in plain words, oldest first.
+fn sources(
+    reading: &Reading,
+    meaning: &Meaning,
+    notes: Vec<Arc<MemoryRow>>,
+    said: Vec<Utterance>,
+) -> Vec<(Arc<MemoryRow>, Told)> {
+    let told = |row: Arc<MemoryRow>| {
+        let text = note_text(reading, meaning, &row);
+        let told = Told { at: row.span.start, text, cosine: 0.0, heard: None };
+        (row, told)
+    };
+    let said = said.into_iter().map(|Utterance { row, words, heard }| {
+        let told = Told { at: row.span.start, text: words, cosine: 0.0, heard: Some(heard) };
+        (row, told)
+    });
+    let mut all: Vec<(Arc<MemoryRow>, Told)> = notes.into_iter().map(told).chain(said).collect();
+    all.sort_by_key(|(row, _)| (row.span.start, row.id));
+    all
 }
 
 /// Those that were told, and not after now; oldest first.
@@ -79,16 +106,15 @@ fn told_rows(reading: &Reading, mut rows: Vec<Arc<MemoryRow>>) -> Vec<Arc<Memory
     rows
 }
 
-/// The rows in plain words.
-fn texts(reading: &Reading, meaning: &Meaning, rows: &[Arc<MemoryRow>]) -> Vec<Told> {
-    let text = |row: &MemoryRow| match &row.fact {
+/// A note's words; of a fact a sentence that says it.
+fn note_text(reading: &Reading, meaning: &Meaning, row: &MemoryRow) -> String {
+    match &row.fact {
         Some(fact) if row.kind == MemoryKind::Semantic => {
             let [subject, value] = [&fact.subject, &fact.value].map(|one| said(reading, one));
             meaning.sentence(&subject, &fact.attribute.replace('_', " "), &value)
         }
         _ => reading.rendered(&row.text),
-    };
-    rows.iter().map(|row| Told { at: row.span.start, text: text(row), cosine: 0.0 }).collect()
+    }
 }
 
 /// A fact's subject or value: the name of an entity, else as it stands.

@@ -24,6 +24,7 @@ mod evidence;
 mod facts;
 mod featured;
 mod having;
+mod heard;
 mod journeys;
 mod keeping;
 mod kinship;
@@ -68,7 +69,7 @@ mod working_set;
 
 pub use builtin::Answerer;
 pub use document::{Answer, Cost, Effort, Evidence, LatencyMs, Question};
-pub use meaning::{Judged, Meaning, Told, Turn};
+pub use meaning::{Heard, Judged, Line, Meaning, Told, Turn};
 pub use phrase::phrase;
 pub use rounds::{Errand, Rounds};
 pub use told_time::ToldTime;

@@ -131,6 +131,7 @@ pub fn measure(
                 at: *at,
                 text: text.clone(),
                 cosine: cosine(vector).unwrap_or(0.0).max(0.0),
+                heard: None,
             })
             .collect();
         let started = Instant::now();

@@ -325,7 +325,8 @@ fn voice(reader: &Reader<'_>, before: &[Line], speaker: Option<&str>, text: &str
         let last = before.iter().rev().filter_map(|line| line.speaker.as_deref());
         last.clone().find(|one| Some(*one) != speaker).map(str::to_owned)
     };
-    Voice { speaker: speaker.map(str::to_owned), addressee: named.or_else(others) }
+    let first = |name: &str| name.split(' ').next().unwrap_or("").to_lowercase();
+    Voice { speaker: speaker.map(first), addressee: named.or_else(others).as_deref().map(first) }
 }
 
 /// The word that a comma sets off in front or at the end, in lower case.

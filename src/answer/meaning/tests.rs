@@ -65,7 +65,7 @@ fn notes(story: &str, month: &str, near: impl Fn(&str) -> f32) -> Vec<Told> {
         let (when, text) = line.split_once('|').unwrap();
         let (day, hour) = when.split_once(' ').unwrap();
         let at = Timestamp::parse(&format!("{month}-{day:0>2}T{hour:0>5}:00Z")).unwrap();
-        Told { at, text: text.to_owned(), cosine: near(text) }
+        Told { at, text: text.to_owned(), cosine: near(text), heard: None }
     };
     story.lines().map(line).collect()
 }
@@ -237,7 +237,7 @@ fn strange_questions_and_notes_do_no_harm() {
     ];
     let told: Vec<Told> = strange
         .iter()
-        .map(|text| Told { at: now, text: (*text).to_owned(), cosine: 0.0 })
+        .map(|text| Told { at: now, text: (*text).to_owned(), cosine: 0.0, heard: None })
         .chain(told(""))
         .collect();
     for question in strange {

@@ -416,10 +416,10 @@ fn is_site(tree: &Tree<'_>, at: usize) -> bool {
 }
 
 fn named(name: &str) -> Lemma {
-    (name.to_lowercase(), Part::Noun, true)
+    (name.to_owned(), Part::Noun, true)
 }
 
-/// Whose words they are, and to whom.
+/// Whose words they are, and to whom; names in lower case.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Voice {
     /// Whom "I" means.

@@ -1,0 +1,110 @@
+//! Utterances that may answer a question, each with who spoke and what was said before it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ids::MemoryId;
+use crate::memory::Filter;
+use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::mention;
+use crate::recall::{Query, recall};
+use crate::time::{Span, Timestamp};
+
+use super::meaning::{Heard, Line};
+use super::reading::Reading;
+
+/// So many utterances are read for a question; of more, those that recall finds, with their replies.
+const ALL: usize = 200;
+const FOUND: usize = 50;
+/// So many behind each that is found may reply to it.
+const REPLIES: usize = 4;
+/// A longer pause ends a talk, seconds.
+const PAUSE_SECS: f64 = 15.0;
+/// Of a talk so much before an utterance is read with it: lines, and seconds to look in.
+const BEFORE: usize = 16;
+const BEFORE_SECS: f64 = 120.0;
+
+/// An utterance.
+pub(super) struct Utterance {
+    pub(super) row: Arc<MemoryRow>,
+    /// Its words alone.
+    pub(super) words: String,
+    pub(super) heard: Heard,
+}
+
+/// Those that may answer the question, oldest first.
+pub(super) fn utterances(reading: &Reading, query: &Query) -> Vec<Utterance> {
+    let kinds = vec![MemoryKind::Utterance];
+    let filter = Filter { kinds: kinds.clone(), ..Filter::default() };
+    let few = reading.view.passing(&filter).is_some_and(|all| all.len() <= ALL);
+    let (talk, wanted) = if few {
+        let talk = reading.view.memories(&filter);
+        let wanted = (0..talk.len()).collect();
+        (talk, wanted)
+    } else {
+        let hits = recall(&reading.view, &Query { kinds, k: FOUND, ..query.clone() });
+        around(reading, &hits.into_iter().map(|hit| hit.memory).collect::<Vec<_>>())
+    };
+    let lines: Vec<Line> = talk.iter().map(|row| line(reading, row)).collect();
+    let wanted = wanted.into_iter().filter(|&at: &usize| talk[at].span.start <= reading.now());
+    wanted.map(|at| utterance(&talk, &lines, at)).collect()
+}
+
+/// Those of the newest commits, with what was said before them.
+pub(super) fn newest(reading: &Reading, rows: &[Arc<MemoryRow>]) -> Vec<Utterance> {
+    let new: Vec<Arc<MemoryRow>> =
+        rows.iter().filter(|row| row.kind == MemoryKind::Utterance).map(Arc::clone).collect();
+    let (talk, wanted) = around(reading, &new);
+    let lines: Vec<Line> = talk.iter().map(|row| line(reading, row)).collect();
+    wanted.into_iter().map(|at| utterance(&talk, &lines, at)).collect()
+}
+
+/// The talk around utterances in the order of time, and which of it they and what may reply to them are.
+fn around(reading: &Reading, found: &[Arc<MemoryRow>]) -> (Vec<Arc<MemoryRow>>, Vec<usize>) {
+    let mut talk: BTreeMap<(Timestamp, MemoryId), Arc<MemoryRow>> = BTreeMap::new();
+    for row in found {
+        let from = row.span.start.plus_secs(-BEFORE_SECS);
+        let to = row.span.end.plus_secs(PAUSE_SECS * REPLIES as f64);
+        let filter = Filter {
+            span: Some(Span::new(from, to)),
+            kinds: vec![MemoryKind::Utterance],
+            ..Filter::default()
+        };
+        let near = reading.view.memories(&filter);
+        talk.extend(near.into_iter().map(|row| ((row.span.start, row.id), row)));
+    }
+    let order: BTreeMap<MemoryId, usize> =
+        talk.keys().enumerate().map(|(at, (_, id))| (*id, at)).collect();
+    let mut wanted: Vec<usize> = found
+        .iter()
+        .filter_map(|row| order.get(&row.id))
+        .flat_map(|&at| at..(at + 1 + REPLIES).min(talk.len()))
+        .collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    (talk.into_values().collect(), wanted)
+}
+
+fn utterance(talk: &[Arc<MemoryRow>], lines: &[Line], at: usize) -> Utterance {
+    let mut first = at;
+    while first > 0
+        && at - first < BEFORE
+        && talk[first].span.start.secs_since(talk[first - 1].span.end) <= PAUSE_SECS
+    {
+        first -= 1;
+    }
+    let Line { speaker, text } = lines[at].clone();
+    let heard = Heard { speaker, before: lines[first..at].to_vec() };
+    Utterance { row: Arc::clone(&talk[at]), words: text, heard }
+}
+
+/// Who said what, of the memory that says so.
+fn line(reading: &Reading, row: &MemoryRow) -> Line {
+    let whose = mention::mentions(&row.text);
+    let speaker = whose.first().filter(|mention| mention.range.start == 0);
+    let words = row.text.split_once(": \"").map_or(row.text.as_str(), |(_, words)| words);
+    Line {
+        speaker: speaker.map(|mention| reading.name(mention.entity)),
+        text: reading.rendered(words.trim_end_matches('"')),
+    }
+}
