@@ -5,29 +5,17 @@ use std::sync::Arc;
 use crate::ids::EntityId;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, Order as By, stems};
-use crate::percept::Embedding;
 use crate::recall::lexer::tokens;
 use crate::recall::time_expr::{TimeExpr, combined_span, told_expressions};
-use crate::recall::{Hit, Query, recall};
 use crate::time::{Span, Timestamp};
 
 use super::document::Evidence;
-use super::matching;
-use super::owner::Whose;
 use super::phrase::phrase;
-use super::placing;
 use super::question::{Ask, Order, Parsed, Subject};
 use super::reading::{GATHERED, Reading, hull, seen_secs, touch};
 use super::reply::Reply;
 use super::who::{told, unrecorded};
 use super::wording::{last_inside, length, list, sentence, times};
-
-/// Share of the question's words that a memory must have to answer it.
-const MATCHES: f32 = 0.6;
-/// How much less a memory may fit that tells a place.
-const ALIKE: f32 = 0.1;
-/// Cosine from which a memory's meaning alone answers.
-const COSINE: f32 = 0.55;
 
 /// Digests that are told of a time.
 const DIGESTS: usize = 3;
@@ -42,8 +30,7 @@ pub(super) fn where_person(reading: &Reading, who: EntityId, order: Order) -> Re
     if let Some(spans) = spans
         && !reading.recorded(spans)
     {
-        let told = super::staying::told_of(reading, who, spans);
-        return told.unwrap_or_else(|| unrecorded(reading, spans));
+        return unrecorded(reading, spans);
     }
     let runs = reading.appearances(Some(who), spans);
     let run = match order {
@@ -239,99 +226,6 @@ pub(super) fn everybody(reading: &Reading) -> Reply {
     let count =
         if persons.len() == 1 { "1 person".into() } else { format!("{} people", persons.len()) };
     Reply::known(format!("I know {count}: {}.", list(&names)), persons, evidence)
-}
-
-/// Words of somebody who looks for a thing: they tell nothing of where it is.
-const LOOKING: [&str; 8] = [
-    "have you seen",
-    "has anybody seen",
-    "has anyone seen",
-    "did you see",
-    "where is",
-    "where's",
-    "where are",
-    "where did",
-];
-
-/// Whether somebody looks for a thing, and knows nothing of it.
-pub(super) fn is_looking(row: &MemoryRow) -> bool {
-    let text = row.text.to_lowercase();
-    row.kind == MemoryKind::Utterance && LOOKING.iter().any(|words| text.contains(words))
-}
-
-/// What the memories say of a thing: the best one quoted, if it holds enough of the question and the thing may be theirs
-/// whose it is to be.
-pub(super) fn search(
-    reading: &Reading,
-    words: &[String],
-    whose: &Whose,
-    vector: Option<&Embedding>,
-) -> Reply {
-    let wanted = stems(&words.join(" "));
-    // What was told of it before that time may still have been so.
-    let span = reading.spans.as_deref().and_then(super::reading::hull);
-    let spans = if span.is_some() { vec![span, None] } else { vec![None] };
-    let query = |span: Option<Span>| Query {
-        text: words.join(" "),
-        vector: vector.cloned(),
-        span,
-        strict: span.is_some(),
-        kinds: super::lessons::kinds_beside(&reading.view),
-        valid_at: Some(reading.time_asked()),
-        k: 12,
-        ..Query::default()
-    };
-    let fit = |hit: &Hit| -> f32 {
-        let told = hit.memory.span.start <= reading.time_asked() && !is_looking(&hit.memory);
-        if !told || !whose.owns(reading, &hit.memory) {
-            return 0.0;
-        }
-        let text = reading.rendered(&hit.memory.text);
-        let share = if wanted.is_empty() { 0.0 } else { matching::share_with_kin(&wanted, &text) };
-        // Whose it is sounds alike whatever is told of them.
-        let vector = vector.filter(|_| *whose == Whose::Anybodys || share > 0.0);
-        let meaning = vector
-            .and_then(|vector| vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?))
-            .map_or(0.0, |cosine| if cosine >= COSINE { cosine } else { 0.0 });
-        let told = match hit.memory.kind {
-            MemoryKind::Note | MemoryKind::Semantic => 0.05,
-            MemoryKind::Lesson => -1.0,
-            _ => 0.0,
-        };
-        let score = if share >= MATCHES { share.max(meaning) } else { meaning };
-        if score > 0.0 { (score + told).min(1.0) } else { 0.0 }
-    };
-    let found = |span: &Option<Span>| -> Vec<(Hit, f32)> {
-        let hits = recall(&reading.view, &query(*span)).into_iter();
-        let fitting = hits.map(|hit| {
-            let f = fit(&hit);
-            (hit, f)
-        });
-        fitting.filter(|(_, f)| *f > 0.0).collect()
-    };
-    let mut hits = spans.iter().map(found).find(|hits| !hits.is_empty()).unwrap_or_default();
-    hits.sort_by(|a, b| {
-        b.1.total_cmp(&a.1).then(b.0.memory.span.start.cmp(&a.0.memory.span.start))
-    });
-    // Of those that fit alike, the one that tells a place.
-    let least = hits.first().map_or(0.0, |(_, best)| best - ALIKE);
-    let places = |(hit, f): &(Hit, f32)| *f >= least && placing::tells(reading, &hit.memory);
-    let placed = hits.iter().position(places);
-    if let Some(at) = placed {
-        hits[..=at].rotate_right(1);
-    }
-    let Some((best, score)) = hits.first() else {
-        return Reply::nothing();
-    };
-    let text = tell(reading, &best.memory);
-    let evidence: Vec<Evidence> =
-        hits.iter().take(5).map(|(hit, f)| reading.memory_evidence(&hit.memory, *f)).collect();
-    let ids: Vec<EntityId> = evidence.first().map(|e| e.entities.clone()).unwrap_or_default();
-    if placed.is_none() {
-        let text = format!("I don't know where that is; what I remember of it: {text}");
-        return Reply { evidence, ..Reply::unknown(&text).about(&ids) };
-    }
-    Reply { confidence: (score * 0.8).clamp(0.05, 0.9), ..Reply::known(text, ids, evidence) }
 }
 
 /// A memory's sentence; of a fact that came without one, its own.

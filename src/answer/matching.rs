@@ -1,9 +1,8 @@
 //! Words of a question against words of an utterance, which a recogniser may have garbled.
 
-use crate::memory::{is_kin, stems};
+use crate::memory::stems;
 use crate::time::Span;
 
-use super::phrase::up_to_noun;
 use super::reading::{Reading, Spoken};
 use crate::ids::EntityId;
 
@@ -25,21 +24,6 @@ pub(super) fn share(wanted: &[String], text: &str) -> f32 {
     let best =
         |word: &String| have.iter().map(|other| likeness(word, other)).fold(0.0_f32, f32::max);
     wanted.iter().map(best).sum::<f32>() / wanted.len() as f32
-}
-
-/// The same, where another word that means the same counts as it.
-pub(super) fn share_with_kin(wanted: &[String], text: &str) -> f32 {
-    let have = stems(text);
-    let same = |word: &String| have.iter().find(|stem| is_kin(word, stem)).unwrap_or(word).clone();
-    share(&wanted.iter().map(same).collect::<Vec<_>>(), text)
-}
-
-/// Whether stems hold the noun of what a thing is called: "keys" may mean the car keys, "car" does not.
-pub(super) fn holds_noun(wanted: &[String], thing: &str) -> bool {
-    // "Box" and "pens" may both mean the box of pens.
-    [up_to_noun(thing), thing]
-        .into_iter()
-        .any(|name| stems(name).last().is_some_and(|noun| wanted.contains(noun)))
 }
 
 fn likeness(a: &str, b: &str) -> f32 {
@@ -112,25 +96,5 @@ mod tests {
         assert!(share(&words("kitchen table"), "the kitchin table") > 0.8);
         assert_eq!(share(&words("red mug"), "a blue cup"), 0.0);
         assert_eq!(share(&[], "anything"), 0.0);
-    }
-
-    #[test]
-    fn a_thing_is_meant_by_its_noun() {
-        let means = |words: &str, thing: &str| holds_noun(&stems(words), thing);
-        for (words, thing) in [
-            ("keys", "car keys"),
-            ("car keys", "car keys"),
-            ("box", "box of pens"),
-            ("pens", "box of pens"),
-            ("keys", "keys for the shed"),
-            ("mug", "Ava's red mug"),
-        ] {
-            assert!(means(words, thing), "{words}: {thing}");
-        }
-        for (words, thing) in
-            [("car", "car keys"), ("table", "table lamp"), ("", "mug"), ("mug", "")]
-        {
-            assert!(!means(words, thing), "{words}: {thing}");
-        }
     }
 }

@@ -9,7 +9,6 @@ use super::matching;
 use super::question::{self, Act, Ask, Clause, Description, Order, Parsed, Side, Subject};
 use super::reading::{Appearance, Reading};
 use super::reply::Reply;
-use super::unmet;
 
 /// How far from the told time a coming or going may lie, seconds.
 const NEAR_SECS: f64 = 5.0;
@@ -56,7 +55,7 @@ impl Names<'_> {
             {
                 Err(Reply::unknown(&format!("I don't know any {}.", name.replace('_', " "))))
             }
-            Subject::Unknown(name) if unmet::is_told_of(reading, name) => {
+            Subject::Unknown(name) if reading.view.is_mentioned(name) => {
                 let text = format!("I have met nobody called {name}; {}.", known_of(reading, name));
                 Err(Reply::unknown(&text))
             }
@@ -68,11 +67,6 @@ impl Names<'_> {
             Subject::Asker => Err(Reply::unknown("I don't know who is asking.")),
             Subject::Anybody => Err(Reply::unknown("I don't know whom you mean.")),
         }
-    }
-
-    /// The person that a subject means; `None`: nobody known, or no person.
-    pub(super) fn known_person(&self, reading: &Reading, subject: &Subject) -> Option<EntityId> {
-        self.person(reading, subject).ok().filter(|id| Reading::is_person(*id))
     }
 
     /// The person that a description fits.
@@ -202,7 +196,7 @@ pub(super) fn never_met(reading: &Reading, parsed: &Parsed) -> Option<Reply> {
         Ask::Ever { act: Act::Spoke } => "heard",
         _ => return None,
     };
-    let told = parsed.content.is_empty() && !name.contains('_') && unmet::is_told_of(reading, name);
+    let told = parsed.content.is_empty() && !name.contains('_') && reading.view.is_mentioned(name);
     let text = || {
         let known = known_of(reading, name);
         format!("No, I have never {verb} anybody whom I know as {name}; {known}.")

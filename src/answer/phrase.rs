@@ -1,7 +1,5 @@
 //! Facts in words: "Ava likes tea", "the keys are in the drawer".
 
-use super::whereabouts::is_preposition;
-
 /// Words before a name that make it a whole.
 const DETERMINERS: [&str; 10] =
     ["the", "a", "an", "my", "your", "our", "his", "her", "its", "their"];
@@ -10,6 +8,32 @@ const PLURALS: [&str; 8] = ["people", "children", "men", "women", "feet", "teeth
 /// Endings of nouns with an "s" that are one thing.
 const SINGULAR: [&str; 6] = ["ss", "us", "is", "as", "lens", "news"];
 
+/// Words that may begin a place.
+const PLACING: [&str; 23] = [
+    "on",
+    "onto",
+    "upon",
+    "atop",
+    "in",
+    "inside",
+    "into",
+    "within",
+    "under",
+    "below",
+    "beneath",
+    "underneath",
+    "above",
+    "over",
+    "behind",
+    "at",
+    "near",
+    "by",
+    "beside",
+    "next",
+    "around",
+    "against",
+    "between",
+];
 /// Words within a name, after its noun.
 const JOINING: [&str; 8] = ["of", "for", "with", "from", "in", "on", "to", "at"];
 
@@ -52,36 +76,9 @@ pub fn phrase(subject: &str, attribute: &str, value: &str, past: bool) -> String
     }
 }
 
-/// The same behind "whether": "Ben is a nurse", whatever else he may be called.
-pub(super) fn whether(subject: &str, attribute: &str, value: &str, past: bool) -> String {
-    match attribute {
-        "job" => phrase(subject, "status", &one(value), past),
-        other => phrase(subject, other, value, past),
-    }
-}
-
-/// What is asked for, behind "I don't know": "how old Ben is", "where Ben lives".
-pub(super) fn asked_for(subject: &str, attribute: &str, past: bool) -> String {
-    let verb = |now: &'static str, then: &'static str| if past { then } else { now };
-    match attribute {
-        "likes" | "dislikes" | "age" | "home" | "job" | "employer" => {
-            let (word, verb) = match attribute {
-                "likes" => ("what", verb("likes", "liked")),
-                "dislikes" => ("what", verb("dislikes", "disliked")),
-                "age" => ("how old", verb("is", "was")),
-                "home" => ("where", verb("lives", "lived")),
-                "job" => ("what", verb("works as", "worked as")),
-                _ => ("where", verb("works", "worked")),
-            };
-            format!("{word} {subject} {verb}")
-        }
-        "birthplace" => format!("where {subject} was born"),
-        "birthday" => format!("when {} birthday is", genitive(subject)),
-        other => {
-            let name = other.replace('_', " ");
-            format!("what {} {name} {}", genitive(subject), verb("is", "was"))
-        }
-    }
+/// Whether a lower-case word may begin a place: "on", "next".
+pub(super) fn is_preposition(word: &str) -> bool {
+    PLACING.contains(&word)
 }
 
 /// Whether a lower-case word makes a whole of a name behind it.
@@ -123,7 +120,7 @@ fn genitive(subject: &str) -> String {
 }
 
 /// The part of a thing's name that ends with its noun: "box" of "box of pens".
-pub(super) fn up_to_noun(thing: &str) -> &str {
+fn up_to_noun(thing: &str) -> &str {
     let joint = |(at, _): &(usize, &str)| {
         let next = thing[at + 1..].split_whitespace().next();
         *at > 0 && next.is_some_and(|next| JOINING.contains(&next))
@@ -140,14 +137,6 @@ pub fn is_plural(thing: &str) -> bool {
     }
     let several = noun.ends_with('s') && noun.len() > 3;
     PLURALS.contains(&noun) || several && !SINGULAR.iter().any(|end| noun.ends_with(end))
-}
-
-/// Those words as a text spells them: facts are kept in lower case.
-#[must_use]
-pub fn as_spelled<'a>(text: &'a str, words: &str) -> Option<&'a str> {
-    let lower = words.to_lowercase();
-    let same = |part: &&str| part.to_lowercase() == lower;
-    text.char_indices().find_map(|(at, _)| text.get(at..at + words.len()).filter(same))
 }
 
 #[cfg(test)]
@@ -182,29 +171,5 @@ mod tests {
         ] {
             assert_eq!(phrase(subject, attribute, value, past), wanted);
         }
-    }
-
-    #[test]
-    fn what_is_not_known_is_named() {
-        for (attribute, past, wanted) in [
-            ("age", false, "how old Ben is"),
-            ("home", true, "where Ben lived"),
-            ("job", false, "what Ben works as"),
-            ("birthday", false, "when Ben's birthday is"),
-            ("shoe_size", false, "what Ben's shoe size is"),
-        ] {
-            assert_eq!(asked_for("Ben", attribute, past), wanted);
-        }
-        assert_eq!(whether("Ben", "job", "teacher", false), "Ben is a teacher");
-        assert_eq!(whether("Ben", "home", "Bonn", true), "Ben lived in Bonn");
-    }
-
-    #[test]
-    fn words_are_spelled_as_they_were_told() {
-        let text = "Ava now lives in Bad Honnef.";
-        assert_eq!(as_spelled(text, "bad honnef"), Some("Bad Honnef"));
-        assert_eq!(as_spelled(text, "köln"), None);
-        assert_eq!(as_spelled("In Köln, am Rhein", "köln"), Some("Köln"));
-        assert_eq!(as_spelled("", "a"), None);
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::recall::lexer::{Token, tokens};
 
+use super::phrase::is_preposition;
 use super::question::{NOUNS, is_grammar, listed};
 use super::reply::Reply;
-use super::whereabouts::is_preposition;
 
 /// What stands for a person.
 const PERSONS: &str = "he she him her his hers";

@@ -53,6 +53,13 @@ impl Reply {
         !self.abstained && !self.evidence.is_empty() && self.evidence.iter().all(is_told)
     }
 
+    /// With what else is remembered of it behind its own evidence.
+    pub(super) fn beside(mut self, others: Vec<Evidence>) -> Self {
+        let known: Vec<_> = self.evidence.iter().map(|item| item.memory).collect();
+        self.evidence.extend(others.into_iter().filter(|item| !known.contains(&item.memory)));
+        self
+    }
+
     pub(super) fn about(mut self, entities: &[EntityId]) -> Self {
         for id in entities {
             if !self.entities.contains(id) {

@@ -494,24 +494,11 @@ section! {
     }
 }
 
-/// How told sentences and questions are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ToldBy {
-    /// By a dependency parse and a thesaurus, as clauses with roles; what was perceived is answered by rules.
-    #[default]
-    Parsed,
-    /// By rules alone, one reader for each kind of question. They know the stories that they were written on, and little else.
-    Rules,
-}
-
 section! {
     /// `[answerer]`
     Answerer {
         /// Which.
         kind: Engine = Engine::Builtin,
-        /// How what was told is read for an answer; without the models of parser and thesaurus by rules.
-        told: ToldBy = ToldBy::Parsed,
         /// Evidence shown with an answer, at most.
         max_evidence: usize = 10,
         /// Questions answered at the same time; more wait, then are refused as overloaded.

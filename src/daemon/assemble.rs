@@ -12,7 +12,7 @@ use super::reembed::{Reembedded, reembed};
 use super::resolver::resolver;
 use super::text;
 use crate::answer::{Answerer, Meaning, Rounds};
-use crate::config::{Config, Engine, ToldBy};
+use crate::config::{Config, Engine};
 use crate::identify::{PendingIdentities, SharedResolver};
 use crate::ids::EntityId;
 use crate::language::Language;
@@ -122,14 +122,12 @@ pub fn answerer(
     text: Option<Arc<dyn TextEmbedder>>,
 ) -> Result<(Answerer, Option<Tally>), AssembleError> {
     let mut answerer = Answerer::new(config.timezone(), config.answerer.max_evidence, text);
-    if config.answerer.told == ToldBy::Parsed {
-        match language(config) {
-            Ok(language) => {
-                answerer = answerer.with_meaning(Meaning::new(language, config.timezone()));
-            }
-            Err(error) => {
-                tracing::warn!(%error, "what was told is read by rules: `engramd models fetch` brings the parser");
-            }
+    match language(config) {
+        Ok(language) => {
+            answerer = answerer.with_meaning(Meaning::new(language, config.timezone()));
+        }
+        Err(error) => {
+            tracing::warn!(%error, "what was told is only quoted: `engramd models fetch` brings the parser");
         }
     }
     if config.answerer.kind == Engine::Builtin {

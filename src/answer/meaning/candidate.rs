@@ -11,6 +11,11 @@ use super::question::{Kind, Question};
 /// So many share the probability.
 const RIVALS: usize = 12;
 
+/// What replies to a question of the same kind is so much likelier, in log odds.
+const REPLIES: f32 = 1.0;
+/// … where so much of the question stands in it.
+const TOLD: f32 = 0.75;
+
 /// One sentence beside a question.
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
@@ -95,6 +100,9 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
         one.features.behind_cover = cover - one.features.cover;
         one.features.behind_cosine = cosine - one.features.cosine;
         one.score = one.features.score(question.kind);
+        if one.features.cover >= TOLD && replies(corpus, question, one.note) {
+            one.score += REPLIES;
+        }
     }
     all.sort_by(|a, b| {
         b.score.total_cmp(&a.score).then(b.note.cmp(&a.note)).then(a.sentence.cmp(&b.sentence))
@@ -109,6 +117,12 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
     }
     in_order(corpus, question, &mut all);
     all
+}
+
+/// Whether a note replies to a question of that kind.
+fn replies(corpus: &Corpus<'_>, question: &Question, note: usize) -> bool {
+    let asked = question.asked.map(|at| &question.words[at].lemma);
+    asked.is_some() && corpus.notes[note].read.asked.as_ref() == asked
 }
 
 /// Puts the newest of what fits as well as the best in front: it then stands for both.

@@ -30,6 +30,8 @@ pub(super) struct Read {
     text: String,
     /// Which of the lines before it a fragment replies to.
     pub(super) replies_to: Option<usize>,
+    /// The question word of that line, its lemma.
+    pub(super) asked: Option<String>,
     /// Somebody had asked why.
     pub(super) is_reason: bool,
 }
@@ -41,7 +43,7 @@ impl Read {
             None => Utterance::told(reader.read(text, at), text),
             Some(heard) => Utterance::read(reader, heard, text, at),
         };
-        let Utterance { sentences, around, text, replies_to, is_reason } = utterance;
+        let Utterance { sentences, around, text, replies_to, asked, is_reason } = utterance;
         let is_person = |sentence: &Sentence, at: usize| {
             let word = &sentence.words[at];
             reader.is_name(&word.lemma)
@@ -49,7 +51,7 @@ impl Read {
         };
         let places = places_of(&sentences, at, reader.language, &is_person);
         let namings = namings_of(reader, &sentences);
-        Self { sentences, places, namings, around, text, replies_to, is_reason }
+        Self { sentences, places, namings, around, text, replies_to, asked, is_reason }
     }
 
     /// Every term of it, but of a sentence, and of what was said right before it.

@@ -38,6 +38,8 @@ pub(super) struct Utterance {
     pub(super) text: String,
     /// Which of the lines before it replies to.
     pub(super) replies_to: Option<usize>,
+    /// The question word of what it replies to, its lemma.
+    pub(super) asked: Option<String>,
     /// Somebody had asked why.
     pub(super) is_reason: bool,
 }
@@ -50,6 +52,7 @@ impl Utterance {
             around: Vec::new(),
             text: text.to_owned(),
             replies_to: None,
+            asked: None,
             is_reason: false,
         }
     }
@@ -76,10 +79,14 @@ impl Utterance {
         });
         let why = heard.before.len().checked_sub(1).filter(|_| is_reason);
         let replies_to = whole.as_ref().map(|(line, _)| *line).or(why);
+        let asked = replies_to.and_then(|line| {
+            let words = reader.parsed(&heard.before[line].text);
+            words.iter().find(|word| word.tag.starts_with('W')).map(|word| word.lemma.clone())
+        });
         let text = whole.map_or_else(|| text.to_owned(), |(_, text)| text);
         let voice = voice(reader, &heard.before, speaker, &text);
         let sentences = reader.read_after(&mut before, &voice, &text, at);
-        Self { sentences, around, text, replies_to, is_reason }
+        Self { sentences, around, text, replies_to, asked, is_reason }
     }
 }
 

@@ -588,7 +588,14 @@ fn place(
             let worth = if Some(at) == clause { 1.0 } else { 0.8 };
             let is_asked =
                 question.terms.iter().any(|term| term.lemma == sentence.words[*word].lemma);
-            if is && !is_asked && !timed(*word) && best.is_none_or(|(most, _)| worth > most) {
+            // "wait for her"
+            let is_somebody = sentence.words[*word].tag.starts_with("PRP");
+            if is
+                && !is_asked
+                && !is_somebody
+                && !timed(*word)
+                && best.is_none_or(|(most, _)| worth > most)
+            {
                 best = Some((worth, Some(*word)));
             }
         }

@@ -4,8 +4,7 @@ use super::pieces::{Piece, Sentence, is_grammar};
 use super::words::{
     ARRIVED, AUX, LEFT, PRESENT, SAID, SEEN, SPOKE, WH, Words, act, listed, order, strip_openings,
 };
-use super::{AboutThing, Act, Ask, Order, Parsed, Subject};
-use super::{journeys, predicate, things, traits};
+use super::{Act, Ask, Order, Parsed, Subject, predicate};
 use crate::recall::time_expr::{TimeExpr, When};
 
 /// The finished question.
@@ -23,7 +22,7 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
             && (words.any(&["is", "are", "am", "'s"])
                 || words.runs(&["can you see", "do you see", "you see"]));
     let said_at = words.words.iter().position(|w| listed(SAID, w) || matches!(*w, "about"));
-    let (mut subjects, mut topic) = split_topic(&sentence, said_at);
+    let (subjects, mut topic) = split_topic(&sentence, said_at);
     if topic.is_empty() && sentence.quotes.is_empty() && words.any_of(SAID) {
         // "When was dinner mentioned?"
         topic = content(&sentence);
@@ -39,7 +38,6 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
     };
     let mut content = content(&sentence);
     let of_a_deed = predicate::is_of_a_deed(&words, &content);
-    let often = of_a_deed && matches!(ask, Ask::HowOften { act } if act != Act::Spoke);
     if of_a_deed {
         ask = predicate::beyond_presence(ask);
     }
@@ -56,23 +54,6 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
         ask = Ask::Search;
         content.extend(predicate::plain_deed(&words));
     }
-    let thing = things::about(&sentence);
-    let of_thing = thing.is_some() || matches!(ask, Ask::Where { .. });
-    let owner = things::owner(&sentence).filter(|_| of_thing).cloned();
-    if matches!(ask, Ask::Where { .. }) {
-        content.extend(things::in_disguise(&sentence).map(str::to_owned));
-    }
-    if of_thing {
-        // Nobody has to be known to own a thing.
-        let owners = things::owners(&sentence);
-        subjects.retain(|known| !(matches!(known, Subject::Unknown(_)) && owners.contains(&known)));
-    }
-    if let Some(AboutThing::PutBy { .. } | AboutThing::Since { .. }) = thing {
-        // Percepts of people do not tell it.
-        ask = Ask::Search;
-    }
-    let fact = traits::about(&sentence);
-    let journey = journeys::about(&sentence);
     Parsed {
         ask,
         subjects,
@@ -84,11 +65,6 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
         present,
         past,
         yes_no,
-        thing,
-        owner,
-        fact,
-        journey,
-        often,
         order,
     }
 }

@@ -5,14 +5,11 @@
 
 mod describe;
 mod intent;
-mod journeys;
 mod pieces;
 mod predicate;
 mod room;
 #[cfg(test)]
 mod tests;
-mod things;
-mod traits;
 mod words;
 
 use jiff::tz::TimeZone;
@@ -23,7 +20,7 @@ use crate::time::Timestamp;
 
 pub(super) use describe::NOUNS;
 pub use describe::{Clause, Description, Side};
-pub(super) use words::{AWAY, listed};
+pub(super) use words::listed;
 
 /// Bytes of a question that are read; nobody speaks longer.
 pub const MAX_BYTES: usize = 4096;
@@ -150,118 +147,6 @@ pub enum Ask {
     Search,
 }
 
-/// What is asked about one thing.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AboutThing {
-    /// "Is the red mug still on the kitchen table?"
-    IsAt {
-        /// Content words of its name.
-        thing: Vec<String>,
-        /// The place, its preposition first.
-        place: String,
-        /// Whether it was there.
-        past: bool,
-    },
-    /// "Have you seen my keys?"
-    Seen {
-        /// Content words of its name.
-        thing: Vec<String>,
-    },
-    /// "Who put the pliers there?"
-    PutBy {
-        /// Content words of its name.
-        thing: Vec<String>,
-        /// The place, where one is named.
-        place: Option<String>,
-    },
-    /// "Since when are the keys in the drawer?"
-    Since {
-        /// Content words of its name.
-        thing: Vec<String>,
-        /// The place, where one is named.
-        place: Option<String>,
-        /// For how long, rather than since when.
-        long: bool,
-    },
-    /// "What is in the garage?"
-    Contents {
-        /// The place, its preposition first.
-        place: String,
-        /// What was there.
-        past: bool,
-    },
-}
-
-impl AboutThing {
-    /// The thing of which is asked who keeps it where it is, and since when.
-    pub(super) fn kept(&self) -> Option<&[String]> {
-        match self {
-            Self::PutBy { thing, .. } | Self::Since { thing, .. } => Some(thing),
-            Self::IsAt { .. } | Self::Seen { .. } | Self::Contents { .. } => None,
-        }
-    }
-}
-
-/// What is asked of somebody: attributes as facts have them, or as they were worded ("phone number").
-#[derive(Clone, Debug, PartialEq)]
-pub enum AboutFact {
-    /// "What does Ava like?", "Where does Ava live?"
-    Value {
-        /// Of whom.
-        who: Subject,
-        /// What.
-        attribute: String,
-    },
-    /// "Does Ava like wine?"
-    Holds {
-        /// Of whom.
-        who: Subject,
-        /// What.
-        attribute: String,
-        /// Whether it is this.
-        value: String,
-    },
-    /// "Who likes wine?"
-    Whom {
-        /// What.
-        attribute: String,
-        /// Of whom it is this.
-        value: String,
-    },
-}
-
-/// What is asked about somebody's being away.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AboutJourney {
-    /// Of whom; `None`: who it was is asked.
-    pub who: Option<Subject>,
-    /// Where to, or from where, as it is written.
-    pub place: Option<String>,
-    /// What of it.
-    pub asked: Leg,
-}
-
-/// A part of a journey.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leg {
-    /// "Where was Ava on Monday?"
-    Where,
-    /// "Where did Ava go?"
-    WhereTo,
-    /// "When did Ava leave for Bonn?"
-    Left,
-    /// "When did Ava come back?"
-    Returned,
-    /// "How long was Ava away?"
-    HowLong,
-    /// "Who was away?", "Who went to Bonn?"
-    Who,
-    /// "Was Ava here?"
-    WasHere,
-    /// "Was Ava away?"
-    WasAway,
-}
-
 /// Whom a question names.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Subject {
@@ -289,7 +174,7 @@ pub enum Subject {
 pub struct Parsed {
     /// What is wanted.
     pub ask: Ask,
-    /// About whom, in order of mention; what is told after "about" is in `topic` instead, an unknown owner in `owner`.
+    /// About whom, in order of mention; what is told after "about" is in `topic` instead.
     pub subjects: Vec<Subject>,
     /// When; those inside a description are there.
     pub times: Vec<TimeExpr>,
@@ -307,21 +192,24 @@ pub struct Parsed {
     pub past: bool,
     /// Yes or no is the answer.
     pub yes_no: bool,
-    /// It may be asked about a thing; where no such thing is known, `ask` is what is wanted.
-    pub thing: Option<AboutThing>,
-    /// Whose thing that is, or the one that a "where is" asks for.
-    pub owner: Option<Subject>,
-    /// It may be asked for something that is true of somebody; where no such fact is known, `ask` is what is wanted.
-    pub fact: Option<AboutFact>,
-    /// It may be asked about a journey that somebody told of; else `ask` is what is wanted.
-    pub journey: Option<AboutJourney>,
-    /// It is asked how often something was done that percepts do not tell.
-    pub often: bool,
     /// Which of several times: the first, the last.
     pub order: Order,
 }
 
 impl Parsed {
+    /// What the question is about, names of known persons and words of percepts left out.
+    pub(super) fn matter(&self) -> String {
+        let mut words: Vec<&str> = self.content.iter().map(String::as_str).collect();
+        words.extend(self.topic.iter().map(String::as_str));
+        words.extend(self.quotes.iter().map(String::as_str));
+        words.extend(self.subjects.iter().filter_map(|subject| match subject {
+            Subject::Unknown(name) => Some(name.as_str()),
+            Subject::Described(told) => Some(told.text.as_str()),
+            _ => None,
+        }));
+        words.join(" ")
+    }
+
     /// Whether it is answered by what was seen and heard, so that its time must be known.
     fn is_of_percepts(&self) -> bool {
         let plain = || self.content.iter().all(|word| intent::is_percept_word(word));
@@ -347,7 +235,7 @@ impl Parsed {
             | Ask::Everybody
             | Ask::Search => false,
         };
-        of_percepts && self.thing.is_none() && self.fact.is_none()
+        of_percepts
     }
 }
 
@@ -398,11 +286,6 @@ fn tells_an_event(clause: &str, name: &dyn Fn(&str) -> Option<EntityId>) -> bool
 /// Whether a lower-case word only holds sentences together.
 pub(super) fn is_grammar(word: &str) -> bool {
     pieces::is_grammar(word)
-}
-
-/// Whether a lower-case word is a day, a month or the like, which names nobody though it has a capital.
-pub(super) fn is_calendar(word: &str) -> bool {
-    pieces::is_calendar(word)
 }
 
 /// The persons that a few words name, without any question around them.

@@ -178,7 +178,6 @@ fn subjects_are_found() {
     assert_eq!(name("When did Dr. Anna Novak call?"), "Dr Anna Novak");
     assert_eq!(name("Did Doctor Novak come on Monday?"), "Doctor Novak");
     assert_eq!(name("WHERE DID DOCTOR NOVAK GO?"), "", "shouted words tell no names");
-    assert_eq!(name("Where is Captain Novak's hat?"), "", "who owns a thing has not to be known");
     // The name of a thing, and somebody without a name.
     for text in ["Who guided Class 3b?", "What is in Room 12?", "When does the Doctor come?"] {
         assert_eq!(read(text).subjects, [], "{text}");
@@ -193,141 +192,6 @@ fn subjects_are_found() {
     let parsed = read("Who said \"take the red mug\"?");
     assert_eq!(parsed.quotes, ["take the red mug"]);
     assert_eq!(read("What did Ava say about the red mug yesterday?").topic, ["red", "mug"]);
-}
-
-#[test]
-fn things_are_asked_for_by_their_names() {
-    let words = |thing: &str| thing.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let is_at = |thing: &str, place: &str, past: bool| {
-        Some(AboutThing::IsAt { thing: words(thing), place: place.to_owned(), past })
-    };
-    let seen = |thing: &str| Some(AboutThing::Seen { thing: words(thing) });
-    let table = [
-        (
-            "Is the red mug still on the kitchen table?",
-            is_at("red mug", "on the kitchen table", false),
-        ),
-        ("Are my keys currently in the drawer?", is_at("keys", "in the drawer", false)),
-        ("Is Ava's mug next to the sink?", is_at("mug", "next to the sink", false)),
-        ("Is there a mug on Ben's desk?", is_at("mug", "on ben's desk", false)),
-        ("Was the drill in the shed yesterday?", is_at("drill", "in the shed", true)),
-        ("Have you seen my keys?", seen("keys")),
-        ("Did you ever see a dog in the garden?", seen("dog")),
-        ("Have you seen my red mug anywhere today?", seen("red mug")),
-        ("Have you seen Ava?", None),
-        ("Have you seen anybody?", None),
-        ("Have you seen a man?", None),
-        ("Did you see what happened?", None),
-        ("Is Ava in the kitchen?", None),
-        ("Is anybody in the kitchen?", None),
-        ("Is nobody in the kitchen?", None),
-        ("Is there a visitor in the room?", None),
-        ("Is it on the table?", None),
-        ("Is the mug on the table or in the drawer?", None),
-        ("Is the cup in view?", None),
-        ("Is the mug red?", None),
-        ("Was the room empty at 17:31?", None),
-        ("Is the shop open on Monday?", None),
-        ("Where is the red mug?", None),
-    ];
-    for (text, wanted) in table {
-        assert_eq!(read(text).thing, wanted, "{text}");
-    }
-    // What the question is where no such thing is known.
-    assert_eq!(read("Is there a guest in the room?").ask, Ask::Now);
-    assert_eq!(read("Is the meeting in the big hall?").ask, Ask::Search);
-}
-
-#[test]
-fn who_put_things_and_what_is_where_is_asked_of_things() {
-    let words = |thing: &str| thing.split(' ').map(str::to_owned).collect::<Vec<_>>();
-    let place = |place: &str| (!place.is_empty()).then(|| place.to_owned());
-    let put_by =
-        |thing: &str, at: &str| Some(AboutThing::PutBy { thing: words(thing), place: place(at) });
-    let since = |thing: &str, at: &str, long: bool| {
-        Some(AboutThing::Since { thing: words(thing), place: place(at), long })
-    };
-    let contents = |at: &str, past: bool| Some(AboutThing::Contents { place: at.to_owned(), past });
-    for (text, wanted) in [
-        ("Who put the pliers there?", put_by("pliers", "")),
-        ("Who has put my red mug in the sink?", put_by("red mug", "in the sink")),
-        ("Who left the keys in Ava's room?", put_by("keys", "in ava's room")),
-        ("Who put the saw there?", put_by("saw", "")),
-        ("Who left?", None),
-        ("Who left the room?", None),
-        ("Who moved to Munich?", None),
-        ("Since when are the keys in the drawer?", since("keys", "in the drawer", false)),
-        ("How long has the mug been there?", since("mug", "", true)),
-        ("When was the drill put in the shed?", since("drill", "in the shed", false)),
-        ("How long was Ava there?", None),
-        ("How long has it been there?", None),
-        ("When was Ava seen in the kitchen?", None),
-        ("What is in the garage?", contents("in the garage", false)),
-        ("Which things were there on my shelf?", contents("on my shelf", true)),
-        ("What is there?", None),
-        ("What is going on in the hall?", None),
-    ] {
-        assert_eq!(read(text).thing, wanted, "{text}");
-    }
-    assert_eq!(read("Who put the pliers there?").ask, Ask::Search);
-    assert_eq!(read("Where did Ben put the saw?").content, ["put", "saw"]);
-    assert_eq!(read("Where is Ava's mug?").owner, Some(known(1, "ava")));
-    let strange = read("Where is Zoe's mug?");
-    assert_eq!(strange.owner, Some(Subject::Unknown("Zoe".into())));
-    assert_eq!(strange.subjects, [], "nobody has to be known to own a thing");
-    assert_eq!(read("Is the mug on Ava's desk?").owner, None);
-}
-
-#[test]
-fn what_is_true_of_somebody_is_asked_in_many_ways() {
-    let ava = || known(1, "ava");
-    let value =
-        |attribute: &str| Some(AboutFact::Value { who: ava(), attribute: attribute.to_owned() });
-    let holds = |attribute: &str, value: &str| {
-        let (attribute, value) = (attribute.to_owned(), value.to_owned());
-        Some(AboutFact::Holds { who: ava(), attribute, value })
-    };
-    let whom = |attribute: &str, value: &str| {
-        let (attribute, value) = (attribute.to_owned(), value.to_owned());
-        Some(AboutFact::Whom { attribute, value })
-    };
-    for (text, wanted) in [
-        ("What does Ava like?", value("likes")),
-        ("What doesn't Ava like?", value("dislikes")),
-        ("What things does Ava really hate?", value("dislikes")),
-        ("Where does Ava live now?", value("home")),
-        ("Where does Ava work?", value("employer")),
-        ("What does Ava work as?", value("job")),
-        ("What cake would Ava be happy with?", value("likes")),
-        ("What could we give Ava as a treat?", value("likes")),
-        ("What does Ava do for a living?", value("job")),
-        ("What is Ava's profession?", value("job")),
-        ("What's Ava's phone number?", value("phone")),
-        ("How old is Ava?", value("age")),
-        ("When was Ava born?", value("birthday")),
-        ("When is Ava's birthday?", value("birthday")),
-        ("Where was Ava born?", value("birthplace")),
-        ("What did Ava do?", None),
-        ("What does Ava do on Mondays?", None),
-        ("What does Ava like to drink?", None),
-        ("What is Ava's name?", None),
-        ("Does Ava like green tea?", holds("likes", "green tea")),
-        ("Does Ava still live in Bonn?", holds("home", "Bonn")),
-        ("Is Ava a nurse?", holds("job", "nurse")),
-        ("Is Ava Ben's sister?", holds("relation", "sister of ben")),
-        ("Is Ava 41 years old?", holds("age", "41")),
-        ("Does Ava like it?", None),
-        ("Is Ava here?", None),
-        ("Was Ava a child?", None),
-        ("Who likes wine?", whom("likes", "wine")),
-        ("Who doesn't like wine?", whom("dislikes", "wine")),
-        ("Who lives in Bonn?", whom("home", "Bonn")),
-        ("Who is Ava's sister?", whom("relation", "sister of ava")),
-        ("Who is Ava?", None),
-        ("Who likes that?", None),
-    ] {
-        assert_eq!(read(text).fact, wanted, "{text}");
-    }
 }
 
 #[test]
@@ -403,8 +267,6 @@ fn another_deed_than_being_there_is_asked_of_the_memories() {
         assert_eq!(parsed.ask, Ask::Search, "{text}");
         assert!(!parsed.content.is_empty(), "{text}");
     }
-    assert!(read("How often did Ava practise the violin?").often);
-    assert!(!read("How often was Ava here?").often);
     let other = |order, ago| Ask::When { act: Act::Other, order, ago };
     assert_eq!(read("When did Ben return the tent?").ask, other(Order::Any, false));
     assert_eq!(read("How long ago did Ava fall?").ask, other(Order::Last, true));
@@ -420,44 +282,6 @@ fn another_deed_than_being_there_is_asked_of_the_memories() {
         "Did Ava leave the room?",
     ] {
         assert_ne!(read(text).ask, Ask::Search, "{text}");
-    }
-}
-
-#[test]
-fn journeys_are_asked_for_in_many_ways() {
-    let of = |asked: Leg, place: &str| {
-        let place = (!place.is_empty()).then(|| place.to_owned());
-        Some(AboutJourney { who: Some(known(1, "ava")), place, asked })
-    };
-    let who = |place: Option<&str>| {
-        Some(AboutJourney { who: None, place: place.map(str::to_owned), asked: Leg::Who })
-    };
-    for (text, wanted) in [
-        ("Where was Ava yesterday?", of(Leg::Where, "")),
-        ("Where is Ava?", of(Leg::Where, "")),
-        ("Where did Ava go this morning?", of(Leg::WhereTo, "")),
-        ("Where did Ava drive to?", of(Leg::WhereTo, "")),
-        ("When did Ava leave for Bonn?", of(Leg::Left, "Bonn")),
-        ("When did Ava go away?", of(Leg::Left, "")),
-        ("When did Ava come back from Bonn?", of(Leg::Returned, "Bonn")),
-        ("When was Ava back?", of(Leg::Returned, "")),
-        ("How long was Ava away?", of(Leg::HowLong, "")),
-        ("How long has Ava been in Bonn?", of(Leg::HowLong, "Bonn")),
-        ("How long was Ava away in Bonn?", of(Leg::HowLong, "Bonn")),
-        ("Was Ava here yesterday?", of(Leg::WasHere, "")),
-        ("Is Ava away?", of(Leg::WasAway, "")),
-        ("Who was away yesterday?", who(None)),
-        ("Who went to Bonn?", who(Some("Bonn"))),
-        ("When did Ava leave the room?", None),
-        ("When did Ava return the tent?", None),
-        ("How long was Ava in view?", None),
-        ("How long was Ava here?", None),
-        ("Where is the red mug?", None),
-        ("Where did you last see Ava?", None),
-        ("Who was here?", None),
-        ("Who went first?", None),
-    ] {
-        assert_eq!(read(text).journey, wanted, "{text}");
     }
 }
 

@@ -66,8 +66,6 @@ pub(super) const PRESENT: &str = "here there room present around home nearby sta
     scene alone";
 pub(super) const WH: &str = "who whom whose what when where how which why";
 pub(super) const BE: &str = "is are was were";
-/// What one is who is not here.
-pub(in crate::answer) const AWAY: &str = "away absent abroad gone";
 const LATEST: &str = "last latest lately recent recently finally";
 pub(super) const AUX: &str = "is are was were did do does has have had can could am will";
 

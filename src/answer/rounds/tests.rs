@@ -324,7 +324,7 @@ fn every_tool_gives_something() {
 }
 
 #[test]
-fn where_is_heeds_whose_the_thing_is() {
+fn where_is_finds_the_thing() {
     let found = |thing: &str| {
         let call = Act::call("where_is", &json!({"object": thing}));
         let bench = Bench::tools(vec![call, answer("On the shelf.", &["memory_1"])]);
@@ -332,7 +332,7 @@ fn where_is_heeds_whose_the_thing_is() {
         bench.last_message(1)
     };
     assert!(found("red mug").contains("RECORDS"), "{}", found("red mug"));
-    let another = found("Zoe's red mug");
+    let another = found("accordion");
     assert!(another.contains("nothing new was found"), "{another}");
 }
 

@@ -9,12 +9,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::answer::asked;
+use crate::answer::builtin::Vectors;
 use crate::answer::document::Evidence;
-use crate::answer::owner::Whose;
 use crate::answer::persons::Names;
 use crate::answer::reading::hull;
 use crate::answer::reply::Reply;
-use crate::answer::{facts, question, things, who};
+use crate::answer::{facts, who};
 use crate::ids::{ClipId, EntityId, SourceId};
 use crate::llm::{Message, Part, Role, Tool, ToolCall, json as loose};
 use crate::memory::model::{Clip, MemoryKind};
@@ -186,11 +186,9 @@ impl Asking<'_> {
             "timeline" => self.timeline(text("entity"), text("time").or_else(|| text("span"))),
             "where_is" => {
                 let thing = need("object")?;
-                let vector = self.embed(thing);
-                let (words, whose) = self.thing(thing);
-                let which = things::Which::Present;
-                let wanted = things::Wanted { words: &words, whose: &whose, by: None };
-                let reply = things::where_thing(&self.reading, &wanted, which, vector.as_ref());
+                let text = format!("Where is {thing}?");
+                let mut vectors = Vectors::new(self.answerer);
+                let reply = self.answerer.told(self.pinned, &text, &mut vectors);
                 Ok(Given::lines(self.told("where_is", reply)))
             }
             "look" => Ok(self.look()),
@@ -201,21 +199,6 @@ impl Asking<'_> {
                 let known: Vec<&str> = known.collect();
                 Err(format!("there is no tool {other:?}; there are {}", known.join(", ")))
             }
-        }
-    }
-
-    /// The words that name a thing, and whose it is: "Ava's red mug".
-    fn thing(&self, thing: &str) -> (Vec<String>, Whose) {
-        let names = Names { view: &self.pinned.view };
-        let text = format!("Where is {thing}?");
-        let find = |name: &str| names.find(name);
-        let asked = question::parse(&text, self.reading.now(), &self.answerer.zone, &find);
-        match Whose::of(&self.reading, &names, asked.owner.as_ref()) {
-            Whose::Anybodys => {
-                let words = thing.split_whitespace().map(str::to_lowercase);
-                (words.collect(), Whose::Anybodys)
-            }
-            whose => (asked.content, whose),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use jiff::tz::TimeZone;
 
-use crate::answer::{Answer, Answerer, Question};
+use crate::answer::{Answer, Answerer, Meaning, Question};
 use crate::geometry::Rect;
 use crate::identify::Persons;
 use crate::ids::{ClipId, EntityId, EntityKind, SessionId, SourceId, TrackId, TurnId};
@@ -268,17 +268,16 @@ impl Household {
         Self {
             _dir: dir,
             memory,
-            answerer: Answerer::new(zone(), 10, None),
+            answerer: answerer(),
             ben: ben.person,
             voice_only: third.person,
             ben_face: ben.face.unwrap(),
         }
     }
 
-    /// From now on what was told is read by a parse first.
-    pub(super) fn with_meaning(mut self, meaning: crate::answer::Meaning) -> Self {
-        self.answerer = self.answerer.with_meaning(meaning);
-        self
+    /// Whether parser and thesaurus are there.
+    pub(super) fn reads_meaning(&self) -> bool {
+        crate::language::tests::language().is_some()
     }
 
     pub(super) fn ask(&self, question: &Question) -> Answer {
@@ -287,21 +286,14 @@ impl Household {
 
     /// Somebody tells it what was so from then on.
     pub(super) fn tell(&self, text: &str, at: Timestamp) {
-        self.tell_at_each(text, [at]);
-    }
-
-    /// The same is told at several times, in one commit.
-    pub(super) fn tell_at_each(&self, text: &str, times: impl IntoIterator<Item = Timestamp>) {
         let mut draft = self.memory.begin(local("2026-03-02T17:32:00"));
-        for at in times {
-            let row = MemoryRow {
-                importance: 0.6,
-                confidence: 1.0,
-                origin: "told".into(),
-                ..memory_row(MemoryKind::Note, text, Span::new(at, at))
-            };
-            Memorizer::new(None).note(row, &Persons::default(), &mut draft);
-        }
+        let row = MemoryRow {
+            importance: 0.6,
+            confidence: 1.0,
+            origin: "told".into(),
+            ..memory_row(MemoryKind::Note, text, Span::new(at, at))
+        };
+        Memorizer::new(None).note(row, &Persons::default(), &mut draft);
         draft.commit().unwrap();
     }
 
@@ -355,6 +347,15 @@ impl Household {
             }],
             turns: Vec::new(),
         });
+    }
+}
+
+/// One that reads what was told, where the models are there.
+fn answerer() -> Answerer {
+    let answerer = Answerer::new(zone(), 10, None);
+    match crate::language::tests::opened() {
+        Some(language) => answerer.with_meaning(Meaning::new(language, zone())),
+        None => answerer,
     }
 }
 

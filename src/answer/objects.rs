@@ -1,0 +1,136 @@
+//! Where things are that a detector found: their locations are facts, what it saw of them stands beside.
+
+use std::sync::Arc;
+
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::{Filter, PerceptFilter, is_kin, stems};
+use crate::time::Timestamp;
+
+use super::phrase::phrase;
+use super::reading::{Reading, hull, touch};
+use super::reply::Reply;
+use super::wording::sentence;
+use super::{facts, who};
+
+/// Statements with words of a thing's name that are looked at.
+const LOOKED_AT: usize = 50;
+/// Others of a kind that are told of beside the thing asked for.
+const MOST_OTHERS: usize = 4;
+
+/// "Where is object_1?"
+pub(super) fn where_object(reading: &Reading, object: EntityId) -> Reply {
+    match places_of(reading, object, reading.time_asked()).first() {
+        Some(row) => told_place(reading, "", row, &[]),
+        None => nowhere(reading, object),
+    }
+}
+
+/// "Have you seen object_1?"
+pub(super) fn seen_object(reading: &Reading, object: EntityId) -> Reply {
+    match places_of(reading, object, reading.now()).first() {
+        Some(row) => sighted(reading, row),
+        None => nowhere(reading, object),
+    }
+}
+
+/// "Where is the cup?": the thing of that name that was seen last, and others of its kind.
+pub(super) fn where_called(reading: &Reading, words: &[String]) -> Option<Reply> {
+    let name = stems(&words.join(" "));
+    let at = reading.time_asked();
+    let kinds = vec![MemoryKind::Semantic];
+    let filter = Filter { kinds, valid_at: Some(at), ..Filter::default() };
+    let hits = reading.view.lexical_with_kin(&words.join(" "), LOOKED_AT, &filter).into_iter();
+    let is_called = |row: &Arc<MemoryRow>| {
+        let object = object_of(row).map(|object| stems(&reading.view.thing(&object.to_string())));
+        let has = |label: &[String], word: &String| label.iter().any(|one| is_kin(word, one));
+        object.is_some_and(|label| !label.is_empty() && label.iter().all(|one| has(&name, one)))
+    };
+    let rows = hits.filter_map(|(id, _)| reading.view.memory(id)).filter(is_called).collect();
+    let mut found = holding(rows, at).into_iter();
+    let row = found.next()?;
+    Some(told_place(reading, "", &row, &found.take(MOST_OTHERS).collect::<Vec<_>>()))
+}
+
+fn nowhere(reading: &Reading, object: EntityId) -> Reply {
+    let name = reading.view.thing(&object.to_string());
+    Reply::unknown(&format!("I don't know where {name} is.")).about(&[object])
+}
+
+/// The object whose location a row states.
+fn object_of(row: &MemoryRow) -> Option<EntityId> {
+    let fact = row.fact.as_ref().filter(|fact| fact.attribute == "location")?;
+    fact.subject.parse().ok().filter(|id: &EntityId| id.kind == EntityKind::Object)
+}
+
+/// Where a thing is, and whether it was seen there.
+fn sighted(reading: &Reading, row: &MemoryRow) -> Reply {
+    let spans = reading.spans.as_deref();
+    let was_seen = object_of(row).is_some_and(|object| {
+        let span = spans.and_then(hull);
+        let filter = PerceptFilter { span, entity: Some(object), ..PerceptFilter::default() };
+        reading.view.object_tracks(&filter).iter().any(|track| {
+            track.span.start <= reading.now()
+                && spans.is_none_or(|spans| spans.iter().any(|span| touch(*span, track.span)))
+        })
+    });
+    let lead = match was_seen {
+        true => "yes, ".to_owned(),
+        false => format!("I did not see it myself{}, but ", who::told(reading)),
+    };
+    told_place(reading, &lead, row, &[])
+}
+
+/// Where an object was at that time, newest first.
+fn places_of(reading: &Reading, object: EntityId, at: Timestamp) -> Vec<Arc<MemoryRow>> {
+    let rows = reading.view.memories_of(object).into_iter();
+    holding(rows.filter(|row| object_of(row).is_some()).collect(), at)
+}
+
+/// Of each object the newest location that held at that time, newest first.
+fn holding(mut located: Vec<Arc<MemoryRow>>, at: Timestamp) -> Vec<Arc<MemoryRow>> {
+    located.retain(|row| row.valid_from <= at && row.valid_to.is_none_or(|end| at < end));
+    located.sort_by_key(|row| std::cmp::Reverse((row.valid_from, row.id)));
+    let mut known: Vec<Option<EntityId>> = Vec::new();
+    located.retain(|row| {
+        let object = object_of(row);
+        let is_new = !known.contains(&object);
+        known.push(object);
+        is_new
+    });
+    located
+}
+
+/// Where a thing is, and where the others of its kind are; `lead` begins the sentence.
+fn told_place(reading: &Reading, lead: &str, row: &MemoryRow, others: &[Arc<MemoryRow>]) -> Reply {
+    let Some(fact) = &row.fact else { return Reply::nothing() };
+    let name = |subject: &str| reading.view.thing(subject);
+    let since = reading.wording.moment(row.valid_from);
+    let place = phrase(&format!("the {}", name(&fact.subject)), "location", &fact.value, false);
+    let (sight, stood) =
+        (last_sight(reading, &fact.subject), facts::place(reading, row.span.start));
+    let mut text = sentence(&format!("{lead}{place} (known since {since}){sight}{stood}."));
+    for fact in others.iter().filter_map(|other| other.fact.as_ref()) {
+        let thing = format!("another {}", name(&fact.subject));
+        let told = sentence(&phrase(&thing, "location", &fact.value, false));
+        text = format!("{text} {told}.");
+    }
+    let rows = std::iter::once(row).chain(others.iter().map(|other| &**other));
+    let evidence = rows.map(|row| reading.memory_evidence(row, row.confidence)).collect();
+    Reply::known(text, row.entities.clone(), evidence)
+}
+
+/// When a detector saw the thing last, and in which direction.
+fn last_sight(reading: &Reading, subject: &str) -> String {
+    let object = subject.parse::<EntityId>().ok();
+    let seen = object.and_then(|object| reading.view.last_track_of(object, reading.time_asked()));
+    let Some(last) = seen.as_ref().and_then(|row| row.sightings.last()) else {
+        return String::new();
+    };
+    let direction = last.bearing.map_or_else(String::new, |bearing| {
+        let degrees = bearing.azimuth.to_degrees();
+        let side = if degrees < 0.0 { "right" } else { "left" };
+        format!(", {:.0}° to the {side}", degrees.abs())
+    });
+    format!(", seen last {}{direction}", reading.wording.at(last.at))
+}
