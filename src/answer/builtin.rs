@@ -262,7 +262,7 @@ impl Answerer {
         let quoted = remembered(&seen, text, vectors.of(text).as_ref());
         match (told, quoted) {
             // What is presumed of one was said of another.
-            (Some(_), Some(quoted)) if quoted.abstained => quoted,
+            (Some(_), Some(quoted)) if quoted.evidence.is_empty() => quoted,
             (Some(heard), Some(quoted)) => heard.beside(quoted.evidence),
             (Some(heard), None) => heard,
             // Notes that do not answer by their meaning only have words of the question.

@@ -10,7 +10,7 @@ use crate::mention;
 use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
 
-use super::meaning::{Heard, Line};
+use super::meaning::{Heard, Line, PAUSE_SECS};
 use super::reading::Reading;
 
 /// So many utterances are read for a question; of more, those that recall finds, with their replies.
@@ -18,10 +18,7 @@ const ALL: usize = 200;
 const FOUND: usize = 50;
 /// So many behind each that is found may reply to it.
 const REPLIES: usize = 4;
-/// A longer pause ends a talk, seconds.
-const PAUSE_SECS: f64 = 15.0;
-/// Of a talk so much before an utterance is read with it: lines, and seconds to look in.
-const BEFORE: usize = 16;
+/// Of a talk so much before an utterance is looked at, seconds.
 const BEFORE_SECS: f64 = 120.0;
 
 /// An utterance.
@@ -45,9 +42,8 @@ pub(super) fn utterances(reading: &Reading, query: &Query) -> Vec<Utterance> {
         let hits = recall(&reading.view, &Query { kinds, k: FOUND, ..query.clone() });
         around(reading, &hits.into_iter().map(|hit| hit.memory).collect::<Vec<_>>())
     };
-    let lines: Vec<Line> = talk.iter().map(|row| line(reading, row)).collect();
-    let wanted = wanted.into_iter().filter(|&at: &usize| talk[at].span.start <= reading.now());
-    wanted.map(|at| utterance(&talk, &lines, at)).collect()
+    let is_past = |at: &usize| talk[*at].span.start <= reading.now();
+    read(reading, &talk, wanted.into_iter().filter(is_past))
 }
 
 /// Those of the newest commits, with what was said before them.
@@ -55,8 +51,22 @@ pub(super) fn newest(reading: &Reading, rows: &[Arc<MemoryRow>]) -> Vec<Utteranc
     let new: Vec<Arc<MemoryRow>> =
         rows.iter().filter(|row| row.kind == MemoryKind::Utterance).map(Arc::clone).collect();
     let (talk, wanted) = around(reading, &new);
-    let lines: Vec<Line> = talk.iter().map(|row| line(reading, row)).collect();
-    wanted.into_iter().map(|at| utterance(&talk, &lines, at)).collect()
+    read(reading, &talk, wanted.into_iter())
+}
+
+/// Those of a talk, each with what was said before it.
+fn read(
+    reading: &Reading,
+    talk: &[Arc<MemoryRow>],
+    wanted: impl Iterator<Item = usize>,
+) -> Vec<Utterance> {
+    let lines: Vec<(Span, Line)> = talk.iter().map(|row| (row.span, line(reading, row))).collect();
+    let utterance = |at: usize| Utterance {
+        row: Arc::clone(&talk[at]),
+        words: lines[at].1.text.clone(),
+        heard: Heard::at(&lines, at),
+    };
+    wanted.map(utterance).collect()
 }
 
 /// The talk around utterances in the order of time, and which of it they and what may reply to them are.
@@ -83,19 +93,6 @@ fn around(reading: &Reading, found: &[Arc<MemoryRow>]) -> (Vec<Arc<MemoryRow>>, 
     wanted.sort_unstable();
     wanted.dedup();
     (talk.into_values().collect(), wanted)
-}
-
-fn utterance(talk: &[Arc<MemoryRow>], lines: &[Line], at: usize) -> Utterance {
-    let mut first = at;
-    while first > 0
-        && at - first < BEFORE
-        && talk[first].span.start.secs_since(talk[first - 1].span.end) <= PAUSE_SECS
-    {
-        first -= 1;
-    }
-    let Line { speaker, text } = lines[at].clone();
-    let heard = Heard { speaker, before: lines[first..at].to_vec() };
-    Utterance { row: Arc::clone(&talk[at]), words: text, heard }
 }
 
 /// Who said what, of the memory that says so.

@@ -32,9 +32,9 @@ struct Fit {
     cosine: f32,
 }
 
-/// For what can be said in many ways.
+/// For what can be said in many ways: it is told, as what comes nearest.
 const LOOSE: Fit = Fit { held: 0.17, cosine: 0.55 };
-/// For words that were said or not.
+/// For an answer, and for words that were said or not.
 const CLOSE: Fit = Fit { held: 0.5, cosine: 0.6 };
 
 /// The reply that quotes what was said, told and concluded; `None`: the question leaves nothing open, or nothing of it is
@@ -71,15 +71,17 @@ pub(super) fn remembered(
         return Some(unknown);
     }
     let matter = reading.view.telling(&parsed.matter(), people);
-    let holds_it = |hit: &Hit| share(&reading.rendered(&hit.memory.text), &matter) >= fit.held;
+    let held = |hit: &Hit| share(&reading.rendered(&hit.memory.text), &matter);
     let meant = |hit: &Hit| {
         let vector = vector?;
         vector.cosine(&reading.view.embedding(hit.memory.id, vector.model)?)
     };
-    let means_it = |hit: &Hit| meant(hit).is_some_and(|cosine| cosine >= fit.cosine);
-    let enough = hits.iter().chain(&around).any(holds_it) || hits.iter().any(means_it);
+    let holds = |hit: &Hit, fit: Fit| held(hit) >= fit.held;
+    let means = |hit: &Hit, fit: Fit| meant(hit).is_some_and(|cosine| cosine >= fit.cosine);
+    let enough = hits.iter().chain(&around).any(|hit| holds(hit, fit))
+        || hits.iter().any(|hit| means(hit, fit));
     let Some(best) = hits.first().filter(|_| enough) else {
-        let other = others.iter().find(|hit| holds_it(hit) || means_it(hit));
+        let other = others.iter().find(|hit| holds(hit, fit) || means(hit, fit));
         return other.map(|hit| of_another_time(reading, hit, people));
     };
     let evidence: Vec<Evidence> = hits
@@ -88,7 +90,12 @@ pub(super) fn remembered(
         .map(|hit| reading.memory_evidence(&hit.memory, hit.score))
         .collect();
     let ids = best.memory.entities.clone();
-    let reply = Reply::known(super::facts::tell(reading, &best.memory), ids, evidence);
+    let told = super::facts::tell(reading, &best.memory);
+    if !holds(best, CLOSE) && !means(best, CLOSE) {
+        let text = format!("I don't know; what comes nearest to it: {told}");
+        return Some(Reply { evidence, ..Reply::unknown(&text).about(&ids) });
+    }
+    let reply = Reply::known(told, ids, evidence);
     Some(Reply { confidence: (best.score * 0.8).clamp(0.05, 0.9), ..reply })
 }
 

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::BenchError;
 use super::error::read_text;
 use super::scratch;
-use crate::answer::{Judged, Meaning, Told};
+use crate::answer::{Heard, Judged, Line, Meaning, Told};
 use crate::config::Config;
 use crate::daemon::assemble::{Knowledge, language};
 use crate::percept::Embedding;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// A story, as far as it is read here; `benches/told/*.json`.
 #[derive(Debug, Deserialize)]
@@ -42,6 +42,11 @@ struct Note {
     text: Option<String>,
     /// Subject, attribute, value.
     fact: Option<[String; 3]>,
+    /// Who says it, where it was heard: the notes are a talk.
+    speaker: Option<String>,
+    /// How long it takes to say, seconds.
+    #[serde(default)]
+    secs: f64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -103,11 +108,12 @@ pub fn measure(
     let vector = |text: &str| -> Result<Option<Embedding>, BenchError> {
         Ok(knowledge.text.as_ref().map(|embedder| embedder.embed(text)).transpose()?)
     };
-    let mut notes: Vec<(Timestamp, String, Option<Embedding>)> = Vec::new();
-    for Note { at, text, fact } in story.notes {
+    let mut notes: Vec<(Span, Line, Option<Embedding>)> = Vec::new();
+    for Note { at, text, fact, speaker, secs } in story.notes {
         let local: DateTime =
             at.replace(' ', "T").parse().map_err(|e| fail(format!("`{at}`: {e}")))?;
         let told = local.to_zoned(zone.clone()).map_err(|e| fail(format!("`{at}`: {e}")))?;
+        let at = Timestamp::from_jiff(told.timestamp());
         let text = match (text, fact) {
             (Some(text), _) => text,
             (None, Some([subject, attribute, value])) => {
@@ -115,23 +121,33 @@ pub fn measure(
             }
             (None, None) => return Err(fail("a note has neither `text` nor `fact`".to_owned())),
         };
-        let vector = vector(&text)?;
-        notes.push((Timestamp::from_jiff(told.timestamp()), text, vector));
+        // As a memory of it would be worded.
+        let vector = match &speaker {
+            Some(speaker) => vector(&format!("{speaker} said: \"{text}\""))?,
+            None => vector(&text)?,
+        };
+        notes.push((Span::new(at, at.plus_secs(secs)), Line { speaker, text }, vector));
     }
-    notes.sort_by_key(|(at, ..)| *at);
+    notes.sort_by_key(|(span, ..)| span.start);
     let people: BTreeSet<String> =
         story.recording.names.iter().map(|name| name.to_lowercase()).collect();
+    let lines: Vec<(Span, Line)> =
+        notes.iter().map(|(span, line, _)| (*span, line.clone())).collect();
+    let heard: Vec<Option<Heard>> = (0..lines.len())
+        .map(|at| lines[at].1.speaker.is_some().then(|| Heard::at(&lines, at)))
+        .collect();
     let mut answered = Vec::new();
     for Asked { question } in story.questions {
         let asked = vector(&question)?;
         let cosine = |note: &Option<Embedding>| note.as_ref()?.cosine(asked.as_ref()?);
         let told: Vec<Told> = notes
             .iter()
-            .map(|(at, text, vector)| Told {
-                at: *at,
-                text: text.clone(),
+            .zip(&heard)
+            .map(|((span, line, vector), heard)| Told {
+                at: span.start,
+                text: line.text.clone(),
                 cosine: cosine(vector).unwrap_or(0.0).max(0.0),
-                heard: None,
+                heard: heard.clone(),
             })
             .collect();
         let started = Instant::now();

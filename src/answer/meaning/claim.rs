@@ -57,8 +57,15 @@ pub(super) fn claims(
         let whole = &corpus.notes[note];
         let near = |term: &&Term| {
             let here = likeness.best(term, sentence.terms.iter());
-            let around = whole.read.terms_beside(None);
-            if here < ALIKE { here.max(likeness.best(term, around) * 0.8) } else { here }
+            if here >= ALIKE {
+                return here;
+            }
+            // Of whom was spoken before, this need not be said.
+            let around = match term.is_name {
+                true => likeness.best(term, whole.read.terms()),
+                false => likeness.best(term, whole.read.terms_beside(None)),
+            };
+            here.max(around * 0.8)
         };
         let held: Vec<f32> = others.iter().map(near).collect();
         let weighed = others.iter().zip(&held).map(|(term, near)| near * likeness.weight(term));

@@ -17,6 +17,7 @@ use super::naming::{Naming, namings_of};
 use super::place::{Place, places_of};
 use super::question::Question;
 use super::text::{Reader, Sentence, Term};
+use super::wording::capitalised;
 
 /// A told text, read once.
 #[derive(Debug)]
@@ -52,6 +53,11 @@ impl Read {
         let places = places_of(&sentences, at, reader.language, &is_person);
         let namings = namings_of(reader, &sentences);
         Self { sentences, places, namings, around, text, replies_to, asked, is_reason }
+    }
+
+    /// Every term of it.
+    pub(super) fn terms(&self) -> impl Iterator<Item = &Term> + Clone {
+        self.sentences.iter().flat_map(|sentence| &sentence.terms)
     }
 
     /// Every term of it, but of a sentence, and of what was said right before it.
@@ -254,12 +260,25 @@ impl<'a> Corpus<'a> {
             || clause.is_some_and(|clause| lexicon.ends(sentence.verb(clause), "back"))
     }
 
-    /// The words of a phrase as they were told.
-    pub(super) fn say(&self, note: usize, sentence: &Sentence, at: usize) -> &'a str {
+    /// The words of a phrase as they were told; of "I" and "she" whom they mean.
+    pub(super) fn say(&self, note: usize, sentence: &Sentence, at: usize) -> String {
+        let whole = &self.notes[note];
+        let is_pronoun = sentence.words[at].tag.starts_with("PRP");
+        let meant = sentence.terms.iter().find(|term| is_pronoun && term.at == at && term.is_name);
+        if let Some(name) = meant {
+            let heard = whole.heard.iter();
+            let before = heard.clone().flat_map(|heard| &heard.before);
+            let lines = before.filter_map(|line| line.speaker.as_ref());
+            let mut speakers = heard.filter_map(|heard| heard.speaker.as_ref()).chain(lines);
+            let known = speakers.find(|one| one.to_lowercase().starts_with(&name.lemma));
+            return known.cloned().unwrap_or_else(|| capitalised(&name.lemma));
+        }
         let words = Tree::new(&sentence.words).phrase(at);
-        let (Some(&first), Some(&last)) = (words.first(), words.last()) else { return "" };
+        let (Some(&first), Some(&last)) = (words.first(), words.last()) else {
+            return String::new();
+        };
         let range = sentence.words[first].span.start..sentence.words[last].span.end;
-        self.notes[note].read.text.get(range).unwrap_or("").trim_matches([',', '.'])
+        whole.read.text.get(range).unwrap_or("").trim_matches([',', '.']).to_owned()
     }
 }
 

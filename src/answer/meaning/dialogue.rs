@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::language::clause::{Role, Tree, Wanted};
 use crate::language::parse::Word;
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 use super::lexicon::Lexicon;
 use super::text::{Before, Reader, Sentence, Term, Voice, sentences};
@@ -27,6 +27,25 @@ pub struct Heard {
     pub speaker: Option<String>,
     /// What was said right before it, oldest first.
     pub before: Vec<Line>,
+}
+
+/// A longer pause ends a talk, seconds.
+pub const PAUSE_SECS: f64 = 15.0;
+/// So many lines before it are read with an utterance.
+const BEFORE: usize = 16;
+
+impl Heard {
+    /// The utterance at that place of a talk, its lines in the order of time.
+    #[must_use]
+    pub fn at(lines: &[(Span, Line)], at: usize) -> Self {
+        let pause = |later: usize| lines[later].0.start.secs_since(lines[later - 1].0.end);
+        let mut first = at;
+        while first > 0 && at - first < BEFORE && pause(first) <= PAUSE_SECS {
+            first -= 1;
+        }
+        let before = lines[first..at].iter().map(|(_, line)| line.clone()).collect();
+        Self { speaker: lines[at].1.speaker.clone(), before }
+    }
 }
 
 /// An utterance, read behind what was said before it.

@@ -32,7 +32,7 @@ use crate::language::Language;
 use crate::language::clause::{Role, Tree};
 use crate::time::Timestamp;
 
-pub use dialogue::{Heard, Line};
+pub use dialogue::{Heard, Line, PAUSE_SECS};
 pub use follow::Turn;
 
 use candidate::{Candidate, candidates};
@@ -331,16 +331,8 @@ fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> Strin
     let meant = sentence.terms.iter().find(|term| term.at == at && term.is_name);
     let word = &sentence.words[at];
     match meant {
-        Some(name) if word.tag.starts_with("PRP") => {
-            let heard = corpus.notes[best.note].heard.as_ref();
-            let lines = heard.into_iter().flat_map(|heard| &heard.before);
-            let speakers = heard.iter().filter_map(|heard| heard.speaker.as_ref());
-            let mut all = speakers.chain(lines.filter_map(|line| line.speaker.as_ref()));
-            let whole = all.find(|one| one.to_lowercase().starts_with(&name.lemma));
-            whole.cloned().unwrap_or_else(|| wording::capitalised(&name.lemma))
-        }
         Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.clone(),
-        _ => corpus.say(best.note, sentence, at).to_owned(),
+        _ => corpus.say(best.note, sentence, at),
     }
 }
 

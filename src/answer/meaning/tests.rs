@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 use super::*;
+use crate::time::Span;
 
 /// What happened in a boat yard, one note a line: day of March and hour, then what was told.
 const YARD: &str = "\
@@ -322,4 +323,69 @@ fn nothing_read_is_kept_once_it_is_forgotten() {
     meaning.forget();
     assert!(meaning.known().kept().read.is_empty());
     assert_eq!(asked(&meaning, "Who bought the dinghy?"), before);
+}
+
+/// An afternoon at the boat yard, one line a turn.
+const TALK: &str = "\
+Wanda|Hello, I am Wanda. Has anybody seen the caulking iron?
+Piet|I put it into the tool chest.
+Wanda|And where is the tool chest?
+Piet|In the loft.
+Amadou|No, it's behind the winch. I moved it this morning.
+Wanda|Piet, how many planks do we need?
+Piet|Fourteen.
+Wanda|Why so many?
+Piet|The stern is rotten.
+Amadou|Oluchi called. She wants her dinghy back.
+Wanda|When does she need it?
+Amadou|On Saturday.
+Wanda|Who can bring it to her?
+Piet|I can.
+Amadou|My sister can't swim.";
+
+fn talked(meaning: &Meaning, question: &str) -> Option<Meant> {
+    let start = Timestamp::parse("2027-03-18T12:00:00Z").unwrap();
+    let line = |(at, line): (usize, &str)| {
+        let (speaker, text) = line.split_once('|').unwrap();
+        let from = start.plus_secs(at as f64 * 4.0);
+        let line = Line { speaker: Some(speaker.to_owned()), text: text.to_owned() };
+        (Span::new(from, from.plus_secs(3.0)), line)
+    };
+    let lines: Vec<(Span, Line)> = TALK.lines().enumerate().map(line).collect();
+    let told = |(at, (span, line)): (usize, &(Span, Line))| Told {
+        at: span.start,
+        text: line.text.clone(),
+        cosine: cosine(question, &line.text),
+        heard: Some(Heard::at(&lines, at)),
+    };
+    let told: Vec<Told> = lines.iter().enumerate().map(told).collect();
+    let people = ["wanda", "piet", "amadou", "oluchi"].map(str::to_owned).into();
+    meaning.reply(question, &told, &people, start.plus_secs(300.0))
+}
+
+#[test]
+fn talk_is_read_as_talk() {
+    let Some(meaning) = meaning() else { return };
+    for (question, wanted, quoted) in [
+        ("Who put the caulking iron into the tool chest?", "Piet", "Piet said"),
+        ("Where is the tool chest?", "Behind the winch", "Amadou said"),
+        ("Who moved the tool chest?", "Amadou", "I moved it this morning"),
+        ("When does Oluchi need the dinghy?", "20 March 2027", "Wanda asked"),
+        ("Who can bring the dinghy to Oluchi?", "Piet", "Piet said: \u{201c}I can.\u{201d}"),
+    ] {
+        let meant = talked(&meaning, question);
+        let is_so = meant
+            .as_ref()
+            .is_some_and(|meant| meant.text.starts_with(wanted) && meant.text.contains(quoted));
+        assert!(is_so, "{question}: {meant:?}");
+    }
+    let planks = talked(&meaning, "How many planks are needed?").unwrap();
+    assert!(
+        planks.text.contains("Fourteen") && planks.text.contains("how many planks"),
+        "{planks:?}"
+    );
+    // Who asks says nothing, and nobody's sister is no one of these.
+    for question in ["Where is the winch?", "Can Oluchi swim?", "What colour is the dinghy?"] {
+        assert_eq!(talked(&meaning, question), None, "{question}");
+    }
 }

@@ -45,7 +45,7 @@ fn contents(asked: &Asked<'_>) -> Option<Finding> {
             newest.first().is_some_and(|new| new.place.since > place.since && new.note != note);
         let name = match sentence.words[place.head].label.as_str() {
             "poss" => sentence.words[place.head].form.clone(),
-            _ => corpus.say(note, sentence, place.head).to_owned(),
+            _ => corpus.say(note, sentence, place.head),
         };
         if !moved && !names.contains(&name) {
             names.push(name);
@@ -68,7 +68,7 @@ fn several(asked: &Asked<'_>) -> Option<Finding> {
     if all.len() < 2 || confidence < LEAST {
         return None;
     }
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for one in &all {
         let sentence = &corpus.notes[one.note].read.sentences[one.sentence];
         names.extend(one.value.map(|at| corpus.say(one.note, sentence, at)));
