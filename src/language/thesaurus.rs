@@ -5,7 +5,7 @@
 //! and a look-up is a binary search.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{Error, ErrorKind};
 use std::path::PathBuf;
@@ -116,6 +116,26 @@ pub type Near = HashMap<(String, Part), f32>;
 
 /// What is known of words that were looked up.
 type Known<T> = Mutex<HashMap<(String, Part), Arc<T>>>;
+/// Offsets of senses by the noun that they were looked up for.
+type Offsets = Mutex<HashMap<String, Arc<[u32]>>>;
+
+/// So many nouns are kept.
+const KEPT: usize = 16_384;
+
+/// What is known of a noun, else what is found.
+fn cached(known: &Offsets, noun: &str, find: impl FnOnce() -> Arc<[u32]>) -> Arc<[u32]> {
+    let kept = || known.lock().unwrap_or_else(PoisonError::into_inner);
+    let held = kept().get(noun).map(Arc::clone);
+    held.unwrap_or_else(|| {
+        // Looked up outside the lock: others go on.
+        let found = find();
+        let mut kept = kept();
+        if kept.len() >= KEPT {
+            kept.clear();
+        }
+        Arc::clone(kept.entry(noun.to_owned()).or_insert(found))
+    })
+}
 
 /// The files.
 #[derive(Debug)]
@@ -126,7 +146,8 @@ pub struct Thesaurus {
     fields: Known<[u8]>,
     near: Known<Near>,
     contraries: Known<[String]>,
-    kinds: Mutex<HashMap<(String, String), bool>>,
+    classes: Offsets,
+    above: Offsets,
 }
 
 impl Thesaurus {
@@ -154,7 +175,8 @@ impl Thesaurus {
             fields: Mutex::default(),
             near: Mutex::default(),
             contraries: Mutex::default(),
-            kinds: Mutex::default(),
+            classes: Offsets::default(),
+            above: Offsets::default(),
         })
     }
 
@@ -185,33 +207,33 @@ impl Thesaurus {
     /// Whether a noun is a kind of another, in common senses of both.
     #[must_use]
     pub fn is_a(&self, noun: &str, class: &str) -> bool {
-        let key = (noun.to_owned(), class.to_owned());
-        let known = |kinds: &HashMap<_, bool>| kinds.get(&key).copied();
-        if let Some(known) = known(&self.kinds.lock().unwrap_or_else(PoisonError::into_inner)) {
-            return known;
+        noun == class || {
+            let above = self.above(noun);
+            self.classes(class).iter().any(|sense| above.binary_search(sense).is_ok())
         }
-        let found = self.find_kind(noun, class);
-        self.kinds.lock().unwrap_or_else(PoisonError::into_inner).insert(key, found);
-        found
     }
 
-    fn find_kind(&self, noun: &str, class: &str) -> bool {
-        let senses = self.senses(class, Part::Noun);
-        let wanted: Vec<u32> = senses.iter().take(CLASSES).map(|sense| sense.offset).collect();
-        if noun == class || wanted.is_empty() {
-            return noun == class;
-        }
-        let mut level = self.senses(noun, Part::Noun);
-        level.truncate(SENSES - 1);
-        for _ in 0..HEIGHT {
-            if level.iter().any(|sense| wanted.contains(&sense.offset)) {
-                return true;
+    /// The senses of a noun that stand for its class, by their offsets.
+    fn classes(&self, class: &str) -> Arc<[u32]> {
+        cached(&self.classes, class, || {
+            self.senses(class, Part::Noun).iter().take(CLASSES).map(|sense| sense.offset).collect()
+        })
+    }
+
+    /// Offsets of a noun's senses and of all that they are kinds of, in order.
+    fn above(&self, noun: &str) -> Arc<[u32]> {
+        cached(&self.above, noun, || {
+            let mut level = self.senses(noun, Part::Noun);
+            level.truncate(SENSES - 1);
+            let mut found = BTreeSet::new();
+            for _ in 0..HEIGHT {
+                found.extend(level.iter().map(|sense| sense.offset));
+                let above = level.iter().flat_map(|sense| &sense.pointers);
+                let above = above.filter(|(kind, ..)| matches!(*kind, "@" | "@i"));
+                level = above.filter_map(|&(_, part, offset)| self.sense(part, offset)).collect();
             }
-            let above = level.iter().flat_map(|sense| &sense.pointers);
-            let above = above.filter(|(kind, ..)| matches!(*kind, "@" | "@i"));
-            level = above.filter_map(|&(_, part, offset)| self.sense(part, offset)).collect();
-        }
-        false
+            found.into_iter().collect()
+        })
     }
 
     /// Every word near a lemma in meaning.

@@ -39,18 +39,25 @@ impl Maxout {
         Ok(())
     }
 
-    fn run(&self, input: &[f32], out: &mut [f32]) {
-        for ((unit, weights), bias) in out
-            .iter_mut()
-            .zip(self.weights.chunks_exact(PIECES * self.inputs))
-            .zip(self.bias.chunks_exact(PIECES))
-        {
-            *unit = weights
-                .chunks_exact(self.inputs)
-                .zip(bias)
-                .map(|(row, bias)| dot(row, input) + bias)
-                .fold(f32::NEG_INFINITY, f32::max);
+    /// Of inputs one behind the other as many vectors of [`WIDTH`]. Each row of weights meets all inputs before the next
+    /// is read: the weights are larger than the caches.
+    fn run(&self, inputs: &[f32], out: &mut [f32]) {
+        let units = self.weights.chunks_exact(PIECES * self.inputs);
+        for (unit, (weights, bias)) in units.zip(self.bias.chunks_exact(PIECES)).enumerate() {
+            for (input, out) in inputs.chunks_exact(self.inputs).zip(out.chunks_exact_mut(WIDTH)) {
+                out[unit] = weights
+                    .chunks_exact(self.inputs)
+                    .zip(bias)
+                    .map(|(row, bias)| dot(row, input) + bias)
+                    .fold(f32::NEG_INFINITY, f32::max);
+            }
         }
+        for out in out.chunks_exact_mut(WIDTH) {
+            self.norm(out);
+        }
+    }
+
+    fn norm(&self, out: &mut [f32]) {
         let count = out.len() as f32;
         let mean = out.iter().sum::<f32>() / count;
         let variance = out.iter().map(|x| (x - mean) * (x - mean)).sum::<f32>() / count + 1e-8;
@@ -80,6 +87,8 @@ pub struct Network {
     tables: Vec<Vec<f32>>,
     mix: Maxout,
     convolutions: Vec<Maxout>,
+    /// What the first convolution makes of an empty row among empty rows.
+    far: Vec<f32>,
 }
 
 impl Network {
@@ -102,34 +111,46 @@ impl Network {
             layer.read_norm(&mut layers)?;
             convolutions.push(layer);
         }
-        Ok(Self { tables, mix, convolutions })
+        let mut far = vec![0_f32; WIDTH];
+        convolutions[0].run(&[0.0; 3 * WIDTH], &mut far);
+        Ok(Self { tables, mix, convolutions, far })
     }
 
     /// One vector of [`WIDTH`] a token, one behind the other.
     #[must_use]
     pub fn vectors(&self, tokens: &[Token]) -> Vec<f32> {
-        // The published network runs over four empty rows at either end, and what becomes of them reaches the words.
+        let mut inputs = vec![0_f32; tokens.len() * ROWS.len() * WIDTH];
+        for (token, input) in tokens.iter().zip(inputs.chunks_exact_mut(ROWS.len() * WIDTH)) {
+            self.embed(token, input);
+        }
+        // The published network runs over four empty rows at either end, and what becomes of them reaches the words: of
+        // the rows that the next convolution looks at, those that are farther from the words than the convolutions so far
+        // reach are alike.
         let count = tokens.len() + 2 * DEPTH;
         let mut rows = vec![0_f32; count * WIDTH];
-        let mut input = vec![0_f32; ROWS.len() * WIDTH];
-        for (token, row) in tokens.iter().zip(rows[DEPTH * WIDTH..].chunks_exact_mut(WIDTH)) {
-            self.embed(token, &mut input);
-            self.mix.run(&input, row);
-        }
+        self.mix.run(&inputs, &mut rows[DEPTH * WIDTH..(count - DEPTH) * WIDTH]);
+        let mut windows = Vec::new();
         let mut next = vec![0_f32; count * WIDTH];
-        let mut window = vec![0_f32; 3 * WIDTH];
-        for layer in &self.convolutions {
-            for i in 0..count {
-                window.fill(0.0);
-                let from = i.saturating_sub(1);
-                let to = (i + 2).min(count);
-                let at = (from + 1 - i) * WIDTH;
-                window[at..at + (to - from) * WIDTH]
-                    .copy_from_slice(&rows[from * WIDTH..to * WIDTH]);
-                layer.run(&window, &mut next[i * WIDTH..(i + 1) * WIDTH]);
+        for (depth, layer) in self.convolutions.iter().enumerate() {
+            // Rows that are looked at later, and of these those that words have reached.
+            let reached = (depth + 1).min(DEPTH - 1 - depth);
+            let from = DEPTH - reached;
+            let some = from..count - from;
+            windows.clear();
+            for row in some.clone() {
+                windows.extend_from_slice(&rows[(row - 1) * WIDTH..(row + 2) * WIDTH]);
             }
-            for (row, more) in rows.iter_mut().zip(&next) {
+            layer.run(&windows, &mut next[from * WIDTH..some.end * WIDTH]);
+            for (row, more) in
+                rows[from * WIDTH..some.end * WIDTH].iter_mut().zip(&next[from * WIDTH..])
+            {
                 *row += more;
+            }
+            if depth == 0 {
+                for row in (0..from).chain(some.end..count) {
+                    let far = &mut rows[row * WIDTH..(row + 1) * WIDTH];
+                    far.iter_mut().zip(&self.far).for_each(|(x, more)| *x += more);
+                }
             }
         }
         rows.truncate((count - DEPTH) * WIDTH);

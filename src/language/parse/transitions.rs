@@ -67,8 +67,7 @@ impl Transitions {
     /// The tree of the words whose vectors these are.
     #[must_use]
     pub fn parse(&self, vectors: &[f32]) -> Arcs {
-        let shares: Vec<f32> =
-            vectors.chunks_exact(WIDTH).flat_map(|vector| self.shares(vector)).collect();
+        let shares = self.shares(vectors);
         let mut state = State::new(vectors.len() / WIDTH);
         let mut units = vec![0_f32; SHARE];
         while !state.is_final() {
@@ -101,14 +100,22 @@ impl Transitions {
         state.arcs()
     }
 
-    fn shares(&self, vector: &[f32]) -> Vec<f32> {
-        let small: Vec<f32> = self
-            .squeeze
-            .chunks_exact(WIDTH)
-            .zip(&self.squeeze_bias)
-            .map(|(row, bias)| dot(row, vector) + bias)
-            .collect();
-        self.weights.chunks_exact(HIDDEN).map(|row| dot(row, &small)).collect()
+    /// What each word adds to the units from each place, word by word. Each row of weights meets all words.
+    fn shares(&self, vectors: &[f32]) -> Vec<f32> {
+        let squeezed = |vector| {
+            let rows = self.squeeze.chunks_exact(WIDTH).zip(&self.squeeze_bias);
+            rows.map(move |(row, bias)| dot(row, vector) + bias)
+        };
+        let small: Vec<f32> = vectors.chunks_exact(WIDTH).flat_map(squeezed).collect();
+        let mut shares = vec![0_f32; vectors.len() / WIDTH * SEEN * SHARE];
+        for (unit, row) in self.weights.chunks_exact(HIDDEN).enumerate() {
+            for (word, share) in
+                small.chunks_exact(HIDDEN).zip(shares.chunks_exact_mut(SEEN * SHARE))
+            {
+                share[unit] = dot(row, word);
+            }
+        }
+        shares
     }
 }
 
