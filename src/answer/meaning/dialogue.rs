@@ -79,7 +79,8 @@ impl Utterance {
     pub(super) fn read(reader: &Reader<'_>, heard: &Heard, text: &str, at: Timestamp) -> Self {
         let mut before = Before::default();
         let mut around = Vec::new();
-        for (number, line) in heard.before.iter().enumerate() {
+        let lines = if points_back(&reader.parsed(text)) { &heard.before[..] } else { &[] };
+        for (number, line) in lines.iter().enumerate() {
             let earlier = &heard.before[..number];
             let text = match whole(reader, earlier, line.speaker.as_deref(), &line.text) {
                 Some((_, text)) => text,
@@ -87,7 +88,7 @@ impl Utterance {
             };
             let voice = voice(reader, earlier, line.speaker.as_deref(), &text);
             let sentences = reader.read_after(&mut before, &voice, &text, at);
-            if number + AROUND >= heard.before.len() {
+            if number + AROUND >= lines.len() {
                 around.extend(sentences.into_iter().flat_map(|sentence| sentence.terms));
             }
         }
@@ -107,6 +108,19 @@ impl Utterance {
         let sentences = reader.read_after(&mut before, &voice, &text, at);
         Self { sentences, around, text, replies_to, asked, is_reason }
     }
+}
+
+/// Whether words mean what was spoken of before: by a pronoun, or since they are no sentence.
+fn points_back(words: &[Word]) -> bool {
+    let lexicon = Lexicon::english();
+    let points = |word: &Word| {
+        ["he", "she", "things"].iter().any(|list| lexicon.is(list, &word.lemma))
+            || lexicon.is("pointing", &word.lemma) && word.tag == "DT"
+            || lexicon.is("ones", &word.lemma)
+    };
+    let is_verb = |word: &Word| word.tag.starts_with("VB") || word.tag == "MD";
+    let is_whole = |range: Range<usize>| words[range].iter().any(is_verb);
+    words.iter().any(points) || !sentences(words).into_iter().all(is_whole)
 }
 
 /// The words of so many lines before it may stand for its own.
