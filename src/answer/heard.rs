@@ -15,9 +15,9 @@ use super::reading::Reading;
 
 /// So many utterances are read for a question; of more, those that recall finds, with their replies.
 const ALL: usize = 200;
-const FOUND: usize = 50;
+const FOUND: usize = 20;
 /// So many behind each that is found may reply to it.
-const REPLIES: usize = 4;
+const REPLIES: usize = 3;
 /// Of a talk so much before an utterance is looked at, seconds.
 const BEFORE_SECS: f64 = 120.0;
 
