@@ -93,12 +93,12 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
     });
     let is_near = |one: &Candidate| one.features.cover > 0.0 || one.features.cosine > 0.2;
     let mut all: Vec<Candidate> = judged.filter(is_near).collect();
-    let best =
-        |of: fn(&Features) -> f32| all.iter().map(|one| of(&one.features)).fold(0.0, f32::max);
-    let (cover, cosine) = (best(|f| f.cover), best(|f| f.cosine));
+    let cover = Lead::of(&all, |features| features.cover);
+    let cosine = Lead::of(&all, |features| features.cosine);
     for one in &mut all {
-        one.features.behind_cover = cover - one.features.cover;
-        one.features.behind_cosine = cosine - one.features.cosine;
+        let Features { cover: held, cosine: near, .. } = one.features;
+        (one.features.behind_cover, one.features.ahead_cover) = cover.beside(one.note, held);
+        (one.features.behind_cosine, one.features.ahead_cosine) = cosine.beside(one.note, near);
         one.score = one.features.score(question.kind);
         if one.features.cover >= TOLD && replies(corpus, question, one.note) {
             one.score += REPLIES;
@@ -117,6 +117,37 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
     }
     in_order(corpus, question, &mut all);
     all
+}
+
+/// The most that any note has of something, which note that is, and the most that any other has.
+struct Lead {
+    note: usize,
+    most: f32,
+    next: f32,
+}
+
+impl Lead {
+    fn of(all: &[Candidate], of: impl Fn(&Features) -> f32) -> Self {
+        let mut lead = Self { note: usize::MAX, most: 0.0, next: 0.0 };
+        for one in all {
+            let has = of(&one.features);
+            if has > lead.most {
+                if one.note != lead.note {
+                    lead.next = lead.most;
+                }
+                (lead.note, lead.most) = (one.note, has);
+            } else if one.note != lead.note {
+                lead.next = lead.next.max(has);
+            }
+        }
+        lead
+    }
+
+    /// How far a note that has so much is behind the first, and how far before the next.
+    fn beside(&self, note: usize, has: f32) -> (f32, f32) {
+        let others = if note == self.note { self.next } else { self.most };
+        (self.most - has, (has - others).max(0.0))
+    }
 }
 
 /// Whether a note replies to a question of that kind.

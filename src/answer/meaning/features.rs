@@ -62,6 +62,9 @@ pub(super) struct Features {
     /// How far behind the best.
     pub(super) behind_cover: f32,
     pub(super) behind_cosine: f32,
+    /// How far before the next best note.
+    pub(super) ahead_cover: f32,
+    pub(super) ahead_cosine: f32,
     /// 0 the oldest note, 1 the newest.
     recent: f32,
 }
@@ -112,6 +115,8 @@ impl Features {
             ("cover_predicate", self.cover * self.in_place),
             ("behind_cover", self.behind_cover),
             ("behind_cosine", self.behind_cosine),
+            ("ahead_cover", self.ahead_cover),
+            ("ahead_cosine", self.ahead_cosine),
             ("recent", self.recent),
             ("lacks_kind", f32::from(kind == Kind::Which && self.value < 0.25)),
             ("tells_nothing", f32::from(self.fresh <= 0.0 && kind != Kind::Time)),
