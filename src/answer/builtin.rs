@@ -268,6 +268,8 @@ impl Answerer {
             // Notes that do not answer by their meaning only have words of the question.
             (None, Some(quoted)) if meaning.is_some() && quoted.is_told() => Reply::nothing(),
             (None, Some(quoted)) => quoted,
+            // Percepts tell of something else.
+            (None, None) if !seen.reply.abstained && seen.is_open() => Reply::nothing(),
             (None, None) => seen.reply,
         }
     }

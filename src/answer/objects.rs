@@ -36,20 +36,50 @@ pub(super) fn seen_object(reading: &Reading, object: EntityId) -> Reply {
 
 /// "Where is the cup?": the thing of that name that was seen last, and others of its kind.
 pub(super) fn where_called(reading: &Reading, words: &[String]) -> Option<Reply> {
+    let (rows, _) = called(reading, words)?;
+    Some(told_place(reading, "", rows.first()?, &rows[1..]))
+}
+
+/// "Have you seen the cup?", "Is the cup on the left?": of a thing of that name; of a place that its own does not name it is
+/// only told where it is.
+pub(super) fn whether(reading: &Reading, words: &[String]) -> Option<Reply> {
+    let (rows, rest) = called(reading, words)?;
+    let row = rows.first()?;
+    let place = row.fact.as_ref().map(|fact| stems(&fact.value)).unwrap_or_default();
+    if rest.is_empty() {
+        return Some(sighted(reading, row));
+    }
+    if rest.iter().all(|word| place.contains(word)) {
+        return Some(told_place(reading, "yes, ", row, &[]));
+    }
+    let known = told_place(reading, "", row, &[]);
+    let text = format!("I don't know whether that is so; what I know: {}", known.text);
+    Some(Reply { evidence: known.evidence, ..Reply::unknown(&text).about(&known.entities) })
+}
+
+/// Where the things are now that the words name, the newest first, and the stems that do not name them.
+fn called(reading: &Reading, words: &[String]) -> Option<(Vec<Arc<MemoryRow>>, Vec<String>)> {
     let name = stems(&words.join(" "));
     let at = reading.time_asked();
     let kinds = vec![MemoryKind::Semantic];
     let filter = Filter { kinds, valid_at: Some(at), ..Filter::default() };
     let hits = reading.view.lexical_with_kin(&words.join(" "), LOOKED_AT, &filter).into_iter();
-    let is_called = |row: &Arc<MemoryRow>| {
+    let label = |row: &MemoryRow| {
         let object = object_of(row).map(|object| stems(&reading.view.thing(&object.to_string())));
-        let has = |label: &[String], word: &String| label.iter().any(|one| is_kin(word, one));
-        object.is_some_and(|label| !label.is_empty() && label.iter().all(|one| has(&name, one)))
+        object.unwrap_or_default()
+    };
+    let is_called = |row: &Arc<MemoryRow>| {
+        let label = label(row);
+        let is_said = |one: &String| name.iter().any(|word| is_kin(word, one));
+        !label.is_empty() && label.iter().all(is_said)
     };
     let rows = hits.filter_map(|(id, _)| reading.view.memory(id)).filter(is_called).collect();
-    let mut found = holding(rows, at).into_iter();
-    let row = found.next()?;
-    Some(told_place(reading, "", &row, &found.take(MOST_OTHERS).collect::<Vec<_>>()))
+    let mut found = holding(rows, at);
+    found.truncate(1 + MOST_OTHERS);
+    let label = label(found.first()?);
+    let rest = name.into_iter().filter(|word| !label.iter().any(|one| is_kin(word, one)));
+    let rest = rest.filter(|word| word != "still").collect();
+    Some((found, rest))
 }
 
 fn nowhere(reading: &Reading, object: EntityId) -> Reply {

@@ -21,14 +21,15 @@ pub(super) struct Perceived {
     /// Whom it names.
     pub(super) people: Vec<EntityId>,
     pub(super) reply: Reply,
-    /// The question means a time that cannot be made out, or somebody whom nobody knows.
-    is_lost: bool,
+    /// Memories have nothing to add: the question is about a thing that a detector saw, or means a time or somebody that cannot
+    /// be made out.
+    is_settled: bool,
 }
 
 impl Perceived {
     /// Whether that answers it.
     pub(super) fn answers(&self) -> bool {
-        !self.reply.abstained && (self.is_lost || !self.is_open())
+        !self.reply.abstained && (self.is_settled || !self.is_open())
     }
 
     /// Whether percepts leave open what was asked: nothing was seen or heard of it, or the question holds more than they
@@ -65,22 +66,28 @@ pub(super) fn perceived(mut reading: Reading, text: &str) -> Perceived {
         }
         Err(reply) => {
             let people = persons(&reading, &names, &parsed.subjects).unwrap_or_default();
-            return Perceived { reading, parsed, people, reply, is_lost: true };
+            return Perceived { reading, parsed, people, reply, is_settled: true };
         }
     };
     match found {
         Ok(people) => {
+            if people.is_empty()
+                && parsed.yes_no
+                && let Some(reply) = objects::whether(&reading, &parsed.content)
+            {
+                return Perceived { reading, parsed, people, reply, is_settled: true };
+            }
             let usual = people.first().and_then(|id| facts::usual(&reading, *id, &parsed));
             let mut reply = usual.unwrap_or_else(|| dispatch(&reading, &names, &parsed, &people));
             if parsed.times.iter().any(TimeExpr::is_told) {
                 reply.confidence *= RIGHT_EVENT;
             }
-            Perceived { reading, parsed, people, reply, is_lost: false }
+            Perceived { reading, parsed, people, reply, is_settled: false }
         }
         Err(unknown) => {
             let never = persons::never_met(&reading, &parsed);
             let reply = never.or_else(|| facts::named_then(&reading, &parsed)).unwrap_or(unknown);
-            Perceived { reading, parsed, people: Vec::new(), reply, is_lost: true }
+            Perceived { reading, parsed, people: Vec::new(), reply, is_settled: true }
         }
     }
 }

@@ -80,12 +80,15 @@ pub(super) fn remembered(
     let means = |hit: &Hit, fit: Fit| meant(hit).is_some_and(|cosine| cosine >= fit.cosine);
     let enough = hits.iter().chain(&around).any(|hit| holds(hit, fit))
         || hits.iter().any(|hit| means(hit, fit));
-    let Some(best) = hits.first().filter(|_| enough) else {
+    // Who asks knows it not.
+    let asks = |hit: &&Hit| hit.memory.text.trim_end_matches('"').ends_with('?');
+    let Some(best) = hits.iter().find(|hit| !asks(hit)).filter(|_| enough) else {
         let other = others.iter().find(|hit| holds(hit, fit) || means(hit, fit));
         return other.map(|hit| of_another_time(reading, hit, people));
     };
-    let evidence: Vec<Evidence> = hits
-        .iter()
+    let others = hits.iter().filter(|hit| hit.memory.id != best.memory.id);
+    let evidence: Vec<Evidence> = std::iter::once(best)
+        .chain(others)
         .take(RESTS_ON)
         .map(|hit| reading.memory_evidence(&hit.memory, hit.score))
         .collect();

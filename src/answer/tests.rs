@@ -193,7 +193,9 @@ fn what_a_detector_saw_was_seen() {
     for (text, begins) in [
         ("Where is the cup?", place.replacen("the", "The", 1)),
         ("Where is object_1?", place.replacen("the", "The", 1)),
+        ("Have you seen the cup?", format!("Yes, {place}")),
         ("Have you seen object_1?", format!("Yes, {place}")),
+        ("Is the cup still on the left?", format!("Yes, {place}")),
     ] {
         let answer = ask(&house, text);
         assert!(answer.answer.starts_with(&begins), "{text}\n   {}", answer.answer);

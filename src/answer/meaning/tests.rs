@@ -14,6 +14,7 @@ const YARD: &str = "\
 5 10:00|Wanda lent the crane to the harbour master.
 6 16:00|I moved the red kayak to the jetty.
 8 8:00|Piet is well again.
+8 9:00|Wanda lent the router to Amadou.
 9 14:00|Amadou sanded the hull of the dinghy. It took him five hours.
 10 9:00|The outboard motor is broken.
 11 10:00|Amadou forgot to lock the gate.
@@ -112,6 +113,7 @@ fn the_value_stands_first() {
         ("How long did it take to sand the hull?", "five hours"),
         ("How long was Piet ill?", "4 days"),
         ("Who bought the dinghy?", "Mrs Osei"),
+        ("Who has the router?", "Amadou"),
         ("When was the outboard motor repaired?", "13 March 2027"),
     ] {
         let meant = asked(&meaning, question);

@@ -3,6 +3,7 @@
 
 mod frequency;
 mod happened;
+mod holder;
 mod how_long;
 mod list;
 mod order;
@@ -42,9 +43,10 @@ pub(super) struct Asked<'a> {
 
 /// The finding of the first plan that has one.
 pub(super) fn planned(asked: &Asked<'_>) -> Option<Finding> {
-    let plans: [fn(&Asked<'_>) -> Option<Finding>; 7] = [
+    let plans: [fn(&Asked<'_>) -> Option<Finding>; 8] = [
         order::plan,
         whereabouts::plan,
+        holder::plan,
         whether::plan,
         how_long::plan,
         frequency::plan,
