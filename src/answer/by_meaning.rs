@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::{EntityId, Seq};
-use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::model::{Ground, MemoryKind, MemoryRow};
 use crate::memory::{Filter, View};
 use crate::recall::{Query, recall};
 
@@ -100,10 +100,18 @@ fn sources(
 
 /// Those that were told, and not after now; oldest first.
 fn told_rows(reading: &Reading, mut rows: Vec<Arc<MemoryRow>>) -> Vec<Arc<MemoryRow>> {
-    let is_told = |row: &Arc<MemoryRow>| row.kind == MemoryKind::Note || row.origin == "told";
+    let is_told = |row: &Arc<MemoryRow>| match row.kind {
+        MemoryKind::Note => true,
+        _ => row.origin == "told" && !is_derived(row),
+    };
     rows.retain(|row| is_told(row) && row.span.start <= reading.now());
     rows.sort_by_key(|row| (row.span.start, row.id));
     rows
+}
+
+/// Whether a fact was made of a note, which says it better.
+fn is_derived(row: &MemoryRow) -> bool {
+    row.grounds.iter().any(|ground| matches!(ground, Ground::Memory(_)))
 }
 
 /// A note's words; of a fact a sentence that says it.

@@ -3,6 +3,8 @@
 //! A linear model over what a sentence has in common with the question, with a softmax over the best sentences and
 //! "nothing of it"; `benches/told_fit.py` fits its weights.
 
+use std::collections::BTreeMap;
+
 use super::corpus::Corpus;
 use super::features::{Features, judge};
 use super::lexicon::Lexicon;
@@ -42,10 +44,12 @@ impl Candidate {
 
     /// Whether it can answer at all: it tells something new, and not of somebody else who does what is asked.
     pub(super) fn may_answer(&self, question: &Question) -> bool {
-        let Features { fresh, stranger, other_doer, denied, in_place, .. } = self.features;
+        let Features { fresh, stranger, other_doer, other_sort, denied, in_place, .. } =
+            self.features;
         let is_not_so = denied > 0.0 && in_place > 0.0;
         let is_new = fresh > 0.0 || matches!(question.kind, Kind::Time | Kind::Whether);
         is_new
+            && other_sort < 1.0
             && (stranger < 1.0 || other_doer < 1.0)
             && (question.kind != Kind::Person || !is_not_so)
     }
@@ -119,34 +123,33 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
     all
 }
 
-/// The most that any note has of something, which note that is, and the most that any other has.
-struct Lead {
-    note: usize,
-    most: f32,
-    next: f32,
-}
+/// What holds so much less of the question tells something else.
+const LESS: f32 = 0.1;
+
+/// What each note has: of the question's words, and of something.
+struct Lead(BTreeMap<usize, (f32, f32)>);
 
 impl Lead {
     fn of(all: &[Candidate], of: impl Fn(&Features) -> f32) -> Self {
-        let mut lead = Self { note: usize::MAX, most: 0.0, next: 0.0 };
+        let mut notes = BTreeMap::<usize, (f32, f32)>::new();
         for one in all {
-            let has = of(&one.features);
-            if has > lead.most {
-                if one.note != lead.note {
-                    lead.next = lead.most;
-                }
-                (lead.note, lead.most) = (one.note, has);
-            } else if one.note != lead.note {
-                lead.next = lead.next.max(has);
-            }
+            let (cover, most) = notes.entry(one.note).or_default();
+            *cover = cover.max(one.features.cover);
+            *most = most.max(of(&one.features));
         }
-        lead
+        Self(notes)
     }
 
-    /// How far a note that has so much is behind the first, and how far before the next.
+    /// How far a note that has so much is behind the first, and how far before the next that tells something else.
     fn beside(&self, note: usize, has: f32) -> (f32, f32) {
-        let others = if note == self.note { self.next } else { self.most };
-        (self.most - has, (has - others).max(0.0))
+        let most = self.0.values().map(|(_, has)| *has).fold(0.0, f32::max);
+        let cover = self.0.get(&note).map_or(0.0, |(cover, _)| *cover);
+        let others = self.0.iter().filter(|(at, (held, _))| **at != note && *held < cover - LESS);
+        let next = others.map(|(_, (_, has))| *has).fold(0.0, f32::max);
+        let is_before = self.0.iter().all(|(at, (held, other))| {
+            *at == note || *other <= has || (*held - cover).abs() <= LESS
+        });
+        (most - has, if is_before { (has - next).max(0.0) } else { 0.0 })
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Features {
     /// Names of the asking clause that the note leaves out, where the sentence names somebody else.
     pub(super) stranger: f32,
     /// The thing that the question is about is told with another attribute ("the rye bread").
-    other_sort: f32,
+    pub(super) other_sort: f32,
     /// How near it is by the lexicon's frames.
     frame: f32,
     /// Share that stands in one clause.

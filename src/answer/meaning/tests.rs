@@ -14,7 +14,6 @@ const YARD: &str = "\
 5 10:00|Wanda lent the crane to the harbour master.
 6 16:00|I moved the red kayak to the jetty.
 8 8:00|Piet is well again.
-8 9:00|Wanda lent the router to Amadou.
 9 14:00|Amadou sanded the hull of the dinghy. It took him five hours.
 10 9:00|The outboard motor is broken.
 11 10:00|Amadou forgot to lock the gate.
@@ -22,7 +21,8 @@ const YARD: &str = "\
 13 9:00|Wanda repaired the outboard motor.
 14 9:00|The harbour master gave the crane back to Wanda.
 16 17:00|The yellow kayak sprang a leak.
-17 9:00|Every Friday Wanda teaches a knot class in the loft.";
+17 9:00|Every Friday Wanda teaches a knot class in the loft.
+17 10:00|Wanda lent the router to Amadou.";
 
 /// What happened to a family, in the same form, in May.
 const FAMILY: &str = "\
