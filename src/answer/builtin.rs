@@ -244,7 +244,8 @@ impl Answerer {
         let reading = self.reading(pinned);
         let meaning = self.meaning.as_deref();
         let mut seen: Option<Perceived> = None;
-        if meaning.is_some_and(|meaning| meaning.asks_senses(text)) {
+        let is_of_senses = meaning.is_some_and(|meaning| meaning.asks_senses(text));
+        if is_of_senses {
             let found = perceived(self.reading(pinned), text);
             if found.answers() {
                 return found.reply;
@@ -256,7 +257,8 @@ impl Answerer {
             return told.clone();
         }
         let seen = seen.unwrap_or_else(|| perceived(self.reading(pinned), text));
-        if seen.answers() {
+        // Who is here now, eyes and ears say, or nobody.
+        if seen.answers() || is_of_senses && !seen.is_open() {
             return seen.reply;
         }
         let quoted = remembered(&seen, text, vectors.of(text).as_ref());

@@ -96,7 +96,8 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
         Candidate { note, sentence, features, score: 0.0, probability: 0.0, value }
     });
     let is_near = |one: &Candidate| one.features.cover > 0.0 || one.features.cosine > 0.2;
-    let mut all: Vec<Candidate> = judged.filter(is_near).collect();
+    let may_reply = |one: &Candidate| !replies_otherwise(corpus, question, one);
+    let mut all: Vec<Candidate> = judged.filter(is_near).filter(may_reply).collect();
     let cover = Lead::of(&all, |features| features.cover);
     let cosine = Lead::of(&all, |features| features.cosine);
     for one in &mut all {
@@ -157,6 +158,13 @@ impl Lead {
 fn replies(corpus: &Corpus<'_>, question: &Question, note: usize) -> bool {
     let asked = question.asked.map(|at| &question.words[at].lemma);
     asked.is_some() && corpus.notes[note].read.asked.as_ref() == asked
+}
+
+/// Whether it is the fragment that replies to a question of another kind: who it is tells no colour.
+fn replies_otherwise(corpus: &Corpus<'_>, question: &Question, one: &Candidate) -> bool {
+    let read = &corpus.notes[one.note].read;
+    let asked = question.asked.map(|at| &question.words[at].lemma);
+    one.sentence == 0 && !read.is_reason && read.asked.is_some() && read.asked.as_ref() != asked
 }
 
 /// Puts the newest of what fits as well as the best in front: it then stands for both.

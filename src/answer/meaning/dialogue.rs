@@ -77,21 +77,6 @@ impl Utterance {
     }
 
     pub(super) fn read(reader: &Reader<'_>, heard: &Heard, text: &str, at: Timestamp) -> Self {
-        let mut before = Before::default();
-        let mut around = Vec::new();
-        let lines = if points_back(&reader.parsed(text)) { &heard.before[..] } else { &[] };
-        for (number, line) in lines.iter().enumerate() {
-            let earlier = &heard.before[..number];
-            let text = match whole(reader, earlier, line.speaker.as_deref(), &line.text) {
-                Some((_, text)) => text,
-                None => line.text.clone(),
-            };
-            let voice = voice(reader, earlier, line.speaker.as_deref(), &text);
-            let sentences = reader.read_after(&mut before, &voice, &text, at);
-            if number + AROUND >= lines.len() {
-                around.extend(sentences.into_iter().flat_map(|sentence| sentence.terms));
-            }
-        }
         let speaker = heard.speaker.as_deref();
         let whole = whole(reader, &heard.before, speaker, text);
         let is_reason = heard.before.last().is_some_and(|line| {
@@ -104,10 +89,32 @@ impl Utterance {
             words.iter().find(|word| word.tag.starts_with('W')).map(|word| word.lemma.clone())
         });
         let text = whole.map_or_else(|| text.to_owned(), |(_, text)| text);
+        let (mut before, around) = match points_back(&reader.parsed(&text)) {
+            true => read_lines(reader, &heard.before, at),
+            false => (Before::default(), Vec::new()),
+        };
         let voice = voice(reader, &heard.before, speaker, &text);
         let sentences = reader.read_after(&mut before, &voice, &text, at);
         Self { sentences, around, text, replies_to, asked, is_reason }
     }
+}
+
+/// What lines spoke of, and the terms of the last of them.
+fn read_lines(reader: &Reader<'_>, lines: &[Line], at: Timestamp) -> (Before, Vec<Term>) {
+    let (mut before, mut around) = (Before::default(), Vec::new());
+    for (number, line) in lines.iter().enumerate() {
+        let (earlier, speaker) = (&lines[..number], line.speaker.as_deref());
+        let text = match whole(reader, earlier, speaker, &line.text) {
+            Some((_, text)) => text,
+            None => line.text.clone(),
+        };
+        let voice = voice(reader, earlier, speaker, &text);
+        let sentences = reader.read_after(&mut before, &voice, &text, at);
+        if number + AROUND >= lines.len() {
+            around.extend(sentences.into_iter().flat_map(|sentence| sentence.terms));
+        }
+    }
+    (before, around)
 }
 
 /// Whether words mean what was spoken of before: by a pronoun, or since they are no sentence.
