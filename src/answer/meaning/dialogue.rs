@@ -208,7 +208,7 @@ impl Fragment {
             && said().count() == 1 + verbs.len()
             && said().next().is_some_and(holds);
         let is_fragment = inside.iter().any(holds) && (verbs.is_empty() || is_doer);
-        let last = said().last()?.span.end;
+        let last = said().next_back()?.span.end;
         let cut = if is_doer { said().next()?.span.end } else { last };
         let first = inside.first()?;
         let text = text.get(first.span.start..cut)?;
@@ -269,8 +269,8 @@ impl Question {
         }
         let phrase = if clause.verbs.contains(&top) { vec![asked] } else { tree.below(top) };
         let root = tree.root(asked);
-        let subject = clause.all(&Role::Agent).chain(clause.all(&Role::Object));
-        let subject = subject.filter(|at| words[*at].label.starts_with("nsubj")).next();
+        let mut bearers = clause.all(&Role::Agent).chain(clause.all(&Role::Object));
+        let subject = bearers.find(|at| words[*at].label.starts_with("nsubj"));
         let of_subject = subject.is_none_or(|at| phrase.contains(&at));
         let of_question = |at: &usize| {
             tree.root(*at) == root
@@ -313,9 +313,9 @@ impl Question {
             return None;
         }
         let is_own = said.speaker.as_deref() == speaker;
-        let spoken = inside.iter().filter(|word| word.label != "punct");
+        let mut spoken = inside.iter().filter(|word| word.label != "punct");
         let first = spoken.clone().next()?.span.start;
-        let last = spoken.last()?.span.end;
+        let last = spoken.next_back()?.span.end;
         let rest = said.text.get(first..last)?.to_owned();
         let rest = if is_own { rest } else { turned(&rest) };
         Some(Self { rest, counted: String::new(), of_subject: false })

@@ -40,7 +40,10 @@ impl Vocabulary {
 
 /// Texts as they were parsed, with those of their words that are names.
 #[derive(Debug, Default)]
-pub(super) struct Parses(Mutex<HashMap<(String, Vec<String>), Arc<[Word]>>>);
+pub(super) struct Parses(Mutex<HashMap<Parsed, Arc<[Word]>>>);
+
+/// A text, and those of its words that are names.
+type Parsed = (String, Vec<String>);
 
 /// So many parses are kept.
 const PARSES: usize = 4096;
@@ -254,10 +257,9 @@ impl Reader<'_> {
             }
             let is_called = |term: &Term| Some(&term.lemma) == voice.addressee.as_ref();
             let named = terms.iter().find(|term| term.at == at && term.is_name);
-            if let Some(term) = named.filter(|term| !is_called(term)) {
-                if !is_site(&tree, at) {
-                    before.name(&term.lemma, words[at].label == "poss");
-                }
+            let of_person = |term: &&Term| !is_called(term) && !is_site(&tree, at);
+            if let Some(term) = named.filter(of_person) {
+                before.name(&term.lemma, words[at].label == "poss");
             }
         }
         let things = heads(&clauses, None).filter(|(_, at)| is_thing(*at));

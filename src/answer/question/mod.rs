@@ -213,7 +213,7 @@ impl Parsed {
     /// Whether it is answered by what was seen and heard, so that its time must be known.
     fn is_of_percepts(&self) -> bool {
         let plain = || self.content.iter().all(|word| intent::is_percept_word(word));
-        let of_percepts = match &self.ask {
+        match &self.ask {
             Ask::Who { .. }
             | Ask::HowMany { .. }
             | Ask::With { .. }
@@ -234,8 +234,7 @@ impl Parsed {
             | Ask::About
             | Ask::Everybody
             | Ask::Search => false,
-        };
-        of_percepts
+        }
     }
 }
 
