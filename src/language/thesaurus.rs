@@ -204,6 +204,18 @@ impl Thesaurus {
         self.fields(noun, Part::Noun).first() == Some(&wanted)
     }
 
+    /// Keeps nothing of what was looked up: it is of words that somebody used.
+    pub fn forget(&self) {
+        fn clear<K, V>(known: &Mutex<HashMap<K, V>>) {
+            known.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
+        clear(&self.fields);
+        clear(&self.near);
+        clear(&self.contraries);
+        clear(&self.classes);
+        clear(&self.above);
+    }
+
     /// Whether a noun is a kind of another, in common senses of both.
     #[must_use]
     pub fn is_a(&self, noun: &str, class: &str) -> bool {

@@ -212,6 +212,7 @@ impl Meaning {
     /// Keeps nothing of what was read until now: something was erased.
     pub fn forget(&self) {
         *self.known.lock().unwrap_or_else(PoisonError::into_inner) = Arc::default();
+        self.language.thesaurus.forget();
     }
 
     fn known(&self) -> Arc<Known> {
