@@ -329,7 +329,8 @@ impl Question {
         }
         // "What is it for?" – "For the trip."
         let first = fragment.text.split(' ').next().unwrap_or("");
-        let rest = rest.strip_suffix(first).unwrap_or(rest).trim_end();
+        let front = rest.strip_suffix(first).filter(|front| front.ends_with(' '));
+        let rest = front.unwrap_or(rest).trim_end();
         let counted = if fragment.is_number { counted.as_str() } else { "" };
         let told = match of_subject {
             true => format!("{} {counted} {rest}", capitalised(&fragment.text)),
