@@ -127,8 +127,11 @@ pub(super) fn candidates(corpus: &Corpus<'_>, question: &Question) -> Vec<Candid
 /// What holds so much less of the question tells something else.
 const LESS: f32 = 0.1;
 
-/// What each note has: of the question's words, and of something.
-struct Lead(BTreeMap<usize, (f32, f32)>);
+/// What each note has, of the question's words and of something, and the most of that.
+struct Lead {
+    notes: BTreeMap<usize, (f32, f32)>,
+    most: f32,
+}
 
 impl Lead {
     fn of(all: &[Candidate], of: impl Fn(&Features) -> f32) -> Self {
@@ -138,19 +141,22 @@ impl Lead {
             *cover = cover.max(one.features.cover);
             *most = most.max(of(&one.features));
         }
-        Self(notes)
+        let most = notes.values().map(|(_, has)| *has).fold(0.0, f32::max);
+        Self { notes, most }
     }
 
     /// How far a note that has so much is behind the first, and how far before the next that tells something else.
     fn beside(&self, note: usize, has: f32) -> (f32, f32) {
-        let most = self.0.values().map(|(_, has)| *has).fold(0.0, f32::max);
-        let cover = self.0.get(&note).map_or(0.0, |(cover, _)| *cover);
-        let others = self.0.iter().filter(|(at, (held, _))| **at != note && *held < cover - LESS);
-        let next = others.map(|(_, (_, has))| *has).fold(0.0, f32::max);
-        let is_before = self.0.iter().all(|(at, (held, other))| {
-            *at == note || *other <= has || (*held - cover).abs() <= LESS
-        });
-        (most - has, if is_before { (has - next).max(0.0) } else { 0.0 })
+        let cover = self.notes.get(&note).map_or(0.0, |(cover, _)| *cover);
+        let others = || self.notes.iter().filter(|(at, _)| **at != note).map(|(_, other)| other);
+        // Most notes are behind another at once.
+        let leads = others().all(|(held, other)| *other <= has || (held - cover).abs() <= LESS);
+        if !leads {
+            return (self.most - has, 0.0);
+        }
+        let less = others().filter(|(held, _)| *held < cover - LESS);
+        let next = less.map(|(_, has)| *has).fold(0.0, f32::max);
+        (self.most - has, (has - next).max(0.0))
     }
 }
 
