@@ -190,7 +190,7 @@ impl<'a> Tree<'a> {
     /// Whether it is a verb by its tag.
     #[must_use]
     pub fn is_verb(&self, at: usize) -> bool {
-        self.words[at].tag.starts_with("VB") || self.words[at].tag == "MD"
+        self.words[at].is_verb()
     }
 
     fn is_question_word(&self, at: usize) -> bool {

@@ -125,8 +125,7 @@ fn points_back(words: &[Word]) -> bool {
             || lexicon.is("pointing", &word.lemma) && word.tag == "DT"
             || lexicon.is("ones", &word.lemma)
     };
-    let is_verb = |word: &Word| word.tag.starts_with("VB") || word.tag == "MD";
-    let is_whole = |range: Range<usize>| words[range].iter().any(is_verb);
+    let is_whole = |range: Range<usize>| words[range].iter().any(Word::is_verb);
     words.iter().any(points) || !sentences(words).into_iter().all(is_whole)
 }
 
@@ -184,10 +183,9 @@ impl Fragment {
             ["NN", "CD", "PRP", "JJ"].iter().any(|tag| word.tag.starts_with(tag))
                 || Lexicon::english().is("spots", &word.lemma)
         };
-        let is_verb = |word: &Word| word.tag.starts_with("VB") || word.tag == "MD";
         let mut range = sentences(words)
             .into_iter()
-            .find(|range| words[range.clone()].iter().any(|word| holds(word) || is_verb(word)))?;
+            .find(|range| words[range.clone()].iter().any(|word| holds(word) || word.is_verb()))?;
         // "No, in the shed": what stands before the comma says nothing of it.
         while range.len() > 1 && is_aside(&words[range.start]) {
             range.start += 1;
@@ -201,7 +199,7 @@ impl Fragment {
         }
         let inside = &words[range.clone()];
         let said = || inside.iter().filter(|word| word.label != "punct");
-        let verbs: Vec<&Word> = inside.iter().filter(|word| is_verb(word)).collect();
+        let verbs: Vec<&Word> = inside.iter().filter(|word| word.is_verb()).collect();
         let light = verbs.iter().all(|word| Lexicon::english().is("light", &word.lemma));
         let is_doer = !verbs.is_empty()
             && light
@@ -285,9 +283,7 @@ impl Question {
         }
         let say = |all: &[usize]| {
             let form = |at: &usize| text.get(words[*at].span.clone()).unwrap_or("");
-            let other = |form| Lexicon::english().turned(&uncapitalised(form)).unwrap_or(form);
-            let forms = all.iter().map(form).map(|form| if turned { other(form) } else { form });
-            joined(forms)
+            joined(all.iter().map(form).map(|form| if turned { other(form) } else { form }))
         };
         let counts = |at: &usize| noun.is_some_and(|noun| *at >= noun);
         let counted: Vec<usize> = phrase.iter().copied().filter(counts).collect();
@@ -307,17 +303,17 @@ impl Question {
         let told = reader.parsed(&said.text);
         let range = sentences(&told).into_iter().next_back()?;
         let inside = &told[range];
-        let is_verb = |word: &Word| word.tag.starts_with("VB");
         let asks_too = inside.last().is_some_and(|word| word.form == "?");
-        if asks_too || !inside.iter().any(is_verb) {
+        if asks_too || !inside.iter().any(Word::is_verb) {
             return None;
         }
         let is_own = said.speaker.as_deref() == speaker;
         let mut spoken = inside.iter().filter(|word| word.label != "punct");
         let first = spoken.clone().next()?.span.start;
         let last = spoken.next_back()?.span.end;
-        let rest = said.text.get(first..last)?.to_owned();
-        let rest = if is_own { rest } else { turned(&rest) };
+        let words = said.text.get(first..last)?.split(' ');
+        let rest = words.map(|word| if is_own { word } else { other(word) });
+        let rest = rest.collect::<Vec<_>>().join(" ");
         Some(Self { rest, counted: String::new(), of_subject: false })
     }
 
@@ -359,11 +355,9 @@ fn joined<'w>(words: impl Iterator<Item = &'w str>) -> String {
     out
 }
 
-/// Words as the other one would say them.
-fn turned(text: &str) -> String {
-    let other = |word: &str| Lexicon::english().turned(&uncapitalised(word)).map(str::to_owned);
-    let words = text.split(' ').map(|word| other(word).unwrap_or_else(|| word.to_owned()));
-    words.collect::<Vec<_>>().join(" ")
+/// A word as the other one would say it: "you" of "I".
+fn other(word: &str) -> &str {
+    Lexicon::english().turned(&uncapitalised(word)).unwrap_or(word)
 }
 
 /// Who speaks, and to whom: to whom the words name in front or at the end, else to who spoke last.

@@ -90,8 +90,7 @@ impl Meaning {
         let rest = without_joint(question);
         let asked = Text { text: rest, words: parse(rest) };
         let known = Before::read(self, &before.question, parse(&before.question), &names, people);
-        let is_verb = |word: &Word| word.tag.starts_with("VB") || word.tag == "MD";
-        let is_whole = asked.words.iter().any(is_verb);
+        let is_whole = asked.words.iter().any(Word::is_verb);
         if is_whole {
             return pointed(&asked, &known, before, &names);
         }

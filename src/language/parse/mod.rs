@@ -62,6 +62,14 @@ pub struct Word {
     pub label: String,
 }
 
+impl Word {
+    /// Whether it is a verb by its tag.
+    #[must_use]
+    pub fn is_verb(&self) -> bool {
+        self.tag.starts_with("VB") || self.tag == "MD"
+    }
+}
+
 /// Text to trees.
 #[derive(Debug)]
 pub struct Parser {
