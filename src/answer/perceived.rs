@@ -158,7 +158,7 @@ fn dispatch(reading: &Reading, names: &Names<'_>, parsed: &Parsed, ids: &[Entity
         Ask::Where { .. } if parsed.content.is_empty() && first.is_some_and(is_object) => {
             first.map_or_else(Reply::nothing, |id| objects::where_object(reading, id))
         }
-        Ask::Where { order, .. } => match first.filter(|id| !is_thing(id)) {
+        Ask::Where { order } => match first.filter(|id| !is_thing(id)) {
             Some(id) if parsed.content.is_empty() => facts::where_person(reading, id, *order),
             _ if parsed.content.is_empty() => {
                 Reply::unknown("I don't know what you are looking for.")

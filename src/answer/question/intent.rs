@@ -31,11 +31,6 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
     let mut ask = ask(&words, &sentence, present, &topic, &subjects);
     let yes_no = listed(AUX, words.at(0));
     let past = past_verb && !words.any(&["has", "have", "been"]);
-    let order = match order(&words) {
-        // What is so was told last.
-        Order::Any if asks_who_dwells(&words) => Order::Last,
-        order => order,
-    };
     let mut content = content(&sentence);
     let of_a_deed = predicate::is_of_a_deed(&words, &content);
     if of_a_deed {
@@ -62,10 +57,8 @@ pub(super) fn parsed(mut sentence: Sentence) -> Parsed {
         topic,
         quotes: sentence.quotes,
         content,
-        present,
         past,
         yes_no,
-        order,
     }
 }
 
@@ -197,11 +190,7 @@ fn ask(
         }
         "what" => what(words, verb, present, sentence, persons),
         "when" => when(words, verb),
-        "where" => {
-            let last = words.words.last().copied().unwrap_or_default();
-            let before = matches!(last, "before" | "previously" | "earlier" | "beforehand");
-            Ask::Where { order: order(words), before }
-        }
+        "where" => Ask::Where { order: order(words) },
         "how" => Ask::Search,
         _ => other(words, verb, present, about_topic, persons, with, sentence),
     }

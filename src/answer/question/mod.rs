@@ -109,8 +109,6 @@ pub enum Ask {
     Where {
         /// Which sighting.
         order: Order,
-        /// The place before the present one is meant.
-        before: bool,
     },
     /// With whom the subject was.
     With {
@@ -186,14 +184,10 @@ pub struct Parsed {
     pub quotes: Vec<String>,
     /// The thing a "where is" asks for, or the whole question's content words.
     pub content: Vec<String>,
-    /// Asked in the present tense ("who is here").
-    pub present: bool,
     /// Asked in the past tense.
     pub past: bool,
     /// Yes or no is the answer.
     pub yes_no: bool,
-    /// Which of several times: the first, the last.
-    pub order: Order,
 }
 
 impl Parsed {
