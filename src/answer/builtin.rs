@@ -17,7 +17,7 @@ use super::meaning::{Meaning, Turn};
 use super::perceived::{Perceived, perceived};
 use super::persons::Names;
 use super::reading::Reading;
-use super::remembered::remembered;
+use super::remembered::{Remembered, remembered};
 use super::reply::Reply;
 use super::rounds::{Errand, Rounds};
 use super::wording::Wording;
@@ -263,13 +263,14 @@ impl Answerer {
         }
         let quoted = remembered(&seen, text, vectors.of(text).as_ref());
         match (told, quoted) {
-            // What is presumed of one was said of another.
-            (Some(_), Some(quoted)) if quoted.evidence.is_empty() => quoted,
-            (Some(heard), Some(quoted)) => heard.beside(quoted.evidence),
+            (_, Some(Remembered::OfAnother(unknown))) => unknown,
+            (Some(heard), Some(Remembered::Quoted(quoted))) => heard.beside(quoted.evidence),
             (Some(heard), None) => heard,
             // Notes that do not answer by their meaning only have words of the question.
-            (None, Some(quoted)) if meaning.is_some() && quoted.is_told() => Reply::nothing(),
-            (None, Some(quoted)) => quoted,
+            (None, Some(Remembered::Quoted(quoted))) if meaning.is_some() && quoted.is_told() => {
+                Reply::nothing()
+            }
+            (None, Some(Remembered::Quoted(quoted))) => quoted,
             // Percepts tell of something else.
             (None, None) if !seen.reply.abstained && seen.is_open() => Reply::nothing(),
             (None, None) => seen.reply,

@@ -37,13 +37,21 @@ const LOOSE: Fit = Fit { held: 0.17, cosine: 0.55 };
 /// For an answer, and for words that were said or not.
 const CLOSE: Fit = Fit { held: 0.5, cosine: 0.6 };
 
+/// What recall makes of a question.
+pub(super) enum Remembered {
+    /// What is presumed of one was said of another.
+    OfAnother(Reply),
+    /// What fits best, or comes nearest.
+    Quoted(Reply),
+}
+
 /// The reply that quotes what was said, told and concluded; `None`: the question leaves nothing open, or nothing of it is
 /// remembered.
 pub(super) fn remembered(
     seen: &Perceived,
     text: &str,
     vector: Option<&Embedding>,
-) -> Option<Reply> {
+) -> Option<Remembered> {
     let Perceived { reading, parsed, people, .. } = seen;
     let of_words = match &parsed.ask {
         Ask::WhoSaid | Ask::SaidWhat { .. } => true,
@@ -68,7 +76,7 @@ pub(super) fn remembered(
     let near = hits.iter().chain(&around).chain(&others);
     let rows: Vec<Arc<MemoryRow>> = near.map(|hit| Arc::clone(&hit.memory)).collect();
     if let Some(unknown) = of_another(reading, text, people, &rows) {
-        return Some(unknown);
+        return Some(Remembered::OfAnother(unknown));
     }
     let matter = reading.view.telling(&parsed.matter(), people);
     let held = |hit: &Hit| share(&reading.rendered(&hit.memory.text), &matter);
@@ -84,7 +92,8 @@ pub(super) fn remembered(
     let asks = |hit: &&Hit| hit.memory.text.trim_end_matches('"').ends_with('?');
     let Some(best) = hits.iter().find(|hit| !asks(hit)).filter(|_| enough) else {
         let other = others.iter().find(|hit| holds(hit, fit) || means(hit, fit));
-        return other.map(|hit| of_another_time(reading, hit, people));
+        let then = |hit| Remembered::Quoted(of_another_time(reading, hit, people));
+        return other.map(then);
     };
     let others = hits.iter().filter(|hit| hit.memory.id != best.memory.id);
     let evidence: Vec<Evidence> = std::iter::once(best)
@@ -96,10 +105,12 @@ pub(super) fn remembered(
     let told = super::facts::tell(reading, &best.memory);
     if !holds(best, CLOSE) && !means(best, CLOSE) {
         let text = format!("I don't know; what comes nearest to it: {told}");
-        return Some(Reply { evidence, ..Reply::unknown(&text).about(&ids) });
+        let nearest = Reply { evidence, ..Reply::unknown(&text).about(&ids) };
+        return Some(Remembered::Quoted(nearest));
     }
     let reply = Reply::known(told, ids, evidence);
-    Some(Reply { confidence: (best.score * 0.8).clamp(0.05, 0.9), ..reply })
+    let confidence = (best.score * 0.8).clamp(0.05, 0.9);
+    Some(Remembered::Quoted(Reply { confidence, ..reply }))
 }
 
 /// What is presumed of the one whom a question names may have been said of somebody else.
