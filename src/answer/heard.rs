@@ -99,10 +99,8 @@ fn around(reading: &Reading, found: &[Arc<MemoryRow>]) -> (Vec<Arc<MemoryRow>>, 
 fn line(reading: &Reading, row: &MemoryRow) -> Line {
     let whose = mention::mentions(&row.text);
     let speaker = whose.first().filter(|mention| mention.range.start == 0);
-    let quotes = ['"', '\u{201c}', '\u{201d}'];
-    let words = row.text.split_once("said: ").map_or(row.text.as_str(), |(_, words)| words);
     Line {
         speaker: speaker.map(|mention| reading.name(mention.entity)),
-        text: reading.rendered(words.trim_matches(quotes)),
+        text: reading.rendered(row.words()),
     }
 }

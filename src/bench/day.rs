@@ -81,7 +81,7 @@ pub fn measure(config: &Config, hours: u32, corpus: &Path) -> Result<DayFigures,
     let memory = &knowledge.memory;
     let upkeep = Upkeep::new(
         memory.clone(),
-        Memorizer::new(knowledge.text.clone()),
+        Memorizer::new(knowledge.text.clone()).reading(knowledge.reader.clone()),
         config.upkeep.clone(),
         config.timezone(),
     );

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::civil::DateTime;
@@ -104,7 +105,7 @@ pub fn measure(
     let zone = TimeZone::get(&story.timezone).map_err(|e| fail(e.to_string()))?;
     let (_folder, scratch) = scratch::store(config)?;
     let knowledge = Knowledge::open(&scratch)?;
-    let meaning = Meaning::new(language(config)?, zone.clone());
+    let meaning = Meaning::new(Arc::new(language(config)?), zone.clone());
     let vector = |text: &str| -> Result<Option<Embedding>, BenchError> {
         Ok(knowledge.text.as_ref().map(|embedder| embedder.embed(text)).transpose()?)
     };

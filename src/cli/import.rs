@@ -9,8 +9,8 @@ use clap::Args;
 
 use super::context::Context;
 use super::print;
-use crate::daemon::assemble::open_store;
-use crate::memorize::Memorizer;
+use crate::daemon::assemble::{language_if_any, open_store};
+use crate::memorize::{FactReader, Memorizer};
 use crate::memory::{M3_ORIGIN, M3Graph};
 use crate::time::Timestamp;
 
@@ -90,7 +90,9 @@ fn graph_of_m3(graph: &M3Graph, start: Option<Timestamp>, context: &Context) -> 
     }
     let memory = open_store(&context.config)?;
     let imported = memory.import_m3(graph, begin)?;
-    let facts = Memorizer::new(None).facts_from(&memory, M3_ORIGIN)?;
+    let reader = language_if_any(&context.config)
+        .map(|language| FactReader::new(language, context.config.timezone()));
+    let facts = Memorizer::new(None).reading(reader).facts_from(&memory, M3_ORIGIN)?;
     if context.json {
         print::json(&imported)?;
         return Ok(0);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::context::Context;
 use crate::config::Config;
-use crate::daemon::assemble::{AssembleError, Knowledge, answerer, read_store};
+use crate::daemon::assemble::{AssembleError, Knowledge, answerer, language_if_any, read_store};
 use crate::daemon::queries::{self, Means};
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
@@ -67,7 +67,7 @@ impl Reader {
             Self::Store(Store { memory, knowledge }) => {
                 let chosen = match knowledge {
                     Some(knowledge) => Arc::clone(&knowledge.answerer),
-                    None => Arc::new(answerer(config, None)?.0),
+                    None => Arc::new(answerer(config, None, language_if_any(config))?.0),
                 };
                 Ok(queries::answer(memory, &chosen, ask, None)?)
             }

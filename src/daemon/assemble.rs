@@ -17,8 +17,8 @@ use crate::identify::{PendingIdentities, SharedResolver};
 use crate::ids::EntityId;
 use crate::language::Language;
 use crate::llm::{OpenAiChat, Prompts, Server, Tally};
-use crate::memorize::Memorizer;
 use crate::memorize::model::{ModelMemorizer, Spool, spool_dir};
+use crate::memorize::{FactReader, Memorizer};
 use crate::memory::{Memory, StoreOptions, View};
 use crate::models::{Catalogue, Job, ModelError};
 use crate::runtime::crash_journal;
@@ -37,6 +37,8 @@ pub struct Knowledge {
     pub text: Option<Arc<dyn TextEmbedder>>,
     /// The same, as who changes the memory over to another one needs it.
     pub embedders: Option<Arc<Embedders>>,
+    /// Reads facts out of sentences; `None` where the parser's models are missing.
+    pub reader: Option<FactReader>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
     /// What the language models cost.
@@ -84,11 +86,13 @@ impl Knowledge {
             ));
         }
         let text = embedders.clone().map(|embedders| embedders as Arc<dyn TextEmbedder>);
-        let (answerer, tally) = answerer(config, text.clone())?;
+        let language = language_if_any(config);
+        let reader = language.clone().map(|one| FactReader::new(one, config.timezone()));
+        let (answerer, tally) = answerer(config, text.clone(), language)?;
         let answerer = Arc::new(answerer);
         let tallies = tally.into_iter().collect();
         let config = Arc::new(config.clone());
-        Ok(Self { config, memory, answerer, text, embedders, degraded, tallies })
+        Ok(Self { config, memory, answerer, text, reader, embedders, degraded, tallies })
     }
 }
 
@@ -120,15 +124,11 @@ pub fn read_store(config: &Config) -> Result<Memory, AssembleError> {
 pub fn answerer(
     config: &Config,
     text: Option<Arc<dyn TextEmbedder>>,
+    language: Option<Arc<Language>>,
 ) -> Result<(Answerer, Option<Tally>), AssembleError> {
     let mut answerer = Answerer::new(config.timezone(), config.answerer.max_evidence, text);
-    match language(config) {
-        Ok(language) => {
-            answerer = answerer.with_meaning(Meaning::new(language, config.timezone()));
-        }
-        Err(error) => {
-            tracing::warn!(%error, "what was told is only quoted: `engramd models fetch` brings the parser");
-        }
+    if let Some(language) = language {
+        answerer = answerer.with_meaning(Meaning::new(language, config.timezone()));
     }
     if config.answerer.kind == Engine::Builtin {
         return Ok((answerer, None));
@@ -139,6 +139,18 @@ pub fn answerer(
     let prompts = Prompts::load(Some(&state_dir))?;
     let rounds = Rounds::new(Arc::new(chat), prompts, &config.answerer, &config.llm);
     Ok((answerer.with_model(rounds), Some(tally)))
+}
+
+/// The parser and the thesaurus, where they are there; else the log says what is missed.
+#[must_use]
+pub fn language_if_any(config: &Config) -> Option<Arc<Language>> {
+    match language(config) {
+        Ok(language) => Some(Arc::new(language)),
+        Err(error) => {
+            tracing::warn!(%error, "what was told is only quoted, and states no facts: `engramd models fetch` brings the parser");
+            None
+        }
+    }
 }
 
 /// The parser and the thesaurus of the configured set of models.
@@ -177,7 +189,9 @@ pub fn session_settings(
     let mut perceivers = PerceiverSet::choose(&config, &catalogue(&config)?)?;
     let Reembedded { unmatchable, .. } = reembed(&knowledge.memory, &perceivers)?;
     perceivers.degraded.extend(not_met_again(&knowledge.memory.view(), &unmatchable));
-    let memorizer = Memorizer::new(knowledge.text.clone()).staying(config.upkeep.place_told_secs);
+    let memorizer = Memorizer::new(knowledge.text.clone())
+        .reading(knowledge.reader.clone())
+        .staying(config.upkeep.place_told_secs);
     // What an erasure that was killed left undone.
     memorizer.embed_rewritten(&knowledge.memory)?;
     let perceivers = Arc::new(perceivers);

@@ -299,10 +299,10 @@ impl<'a> Tree<'a> {
             && !existing
             && let Some(outer) = outer
         {
-            if passive {
-                passives.extend(outer.all(&Role::Object));
-            } else {
-                roles.extend(outer.all(&Role::Agent).map(|w| (Role::Agent, w)));
+            let subject = if outer.passive { Role::Object } else { Role::Agent };
+            match passive {
+                true => passives.extend(outer.all(&subject)),
+                false => roles.extend(outer.all(&subject).map(|w| (Role::Agent, w))),
             }
         }
         for &one in &subjects {
@@ -340,7 +340,7 @@ impl<'a> Tree<'a> {
                 || verbs.iter().any(|&v| {
                     self.of(v, &["advmod"]).any(|a| {
                         matches!(self.words[a].lemma.as_str(), "never" | "hardly" | "seldom")
-                            || self.under[a].iter().any(|&n| self.words[n].lemma == "no")
+                            || self.is_of_no(a)
                     })
                 });
         let modal =
@@ -360,6 +360,12 @@ impl<'a> Tree<'a> {
     fn denies(&self, at: usize) -> bool {
         matches!(self.words[at].lemma.as_str(), "nobody" | "nothing" | "none" | "no-one")
             || self.of(at, &["det"]).any(|d| self.words[d].lemma == "no")
+            || self.of(at, &["advmod"]).any(|a| self.is_of_no(a))
+    }
+
+    /// "No longer".
+    fn is_of_no(&self, adverb: usize) -> bool {
+        self.under[adverb].iter().any(|&n| self.words[n].lemma == "no")
     }
 
     fn kind(&self, head: usize) -> Kind {

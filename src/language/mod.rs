@@ -1,10 +1,12 @@
 //! English: words, their trees and clauses, and what they mean to each other. Nothing here knows of memories or questions.
 
 pub mod clause;
+pub(crate) mod lexicon;
 pub mod parse;
 mod repair;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod text;
 pub mod thesaurus;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::clause::{Kind, Role, Tree, Wanted};
 use super::thesaurus::{Part, field};
@@ -10,13 +10,12 @@ use super::*;
 use crate::models::{Job, Manifest};
 
 /// The models that set-up put into `target/models`; none: not there.
-pub(crate) fn language() -> Option<&'static Language> {
-    static LANGUAGE: OnceLock<Option<Language>> = OnceLock::new();
-    LANGUAGE.get_or_init(opened).as_ref()
+pub(crate) fn shared() -> Option<Arc<Language>> {
+    static SHARED: OnceLock<Option<Arc<Language>>> = OnceLock::new();
+    SHARED.get_or_init(|| opened().map(Arc::new)).clone()
 }
 
-/// Another one of the same, to be given away.
-pub(crate) fn opened() -> Option<Language> {
+fn opened() -> Option<Language> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("target/models");
     let manifest = Manifest::built_in().unwrap();
     let parts = |job: Job| -> BTreeMap<String, PathBuf> {
@@ -32,7 +31,7 @@ pub(crate) fn opened() -> Option<Language> {
 }
 
 fn parsed(text: &str) -> Option<Vec<Word>> {
-    Some(language()?.parse(text, &|name| matches!(name, "oluchi" | "ben" | "wim")))
+    Some(shared()?.parse(text, &|name| matches!(name, "oluchi" | "ben" | "wim")))
 }
 
 /// Predicate, then roles with their heads, then "not".
@@ -86,7 +85,7 @@ fn questions_have_a_hole_where_the_answer_goes() {
         let clauses = tree.clauses();
         tree.wanted(&clauses).map(|(_, wanted)| wanted)
     };
-    if language().is_none() {
+    if shared().is_none() {
         return;
     }
     let role = |text: &str| match wanted(text) {
@@ -144,7 +143,8 @@ fn verbs_taken_for_nouns_and_the_other_way_round_are_put_right() {
 
 #[test]
 fn the_thesaurus_knows_synonyms_kinds_and_contraries() {
-    let Some(Language { thesaurus, .. }) = language() else { return };
+    let Some(language) = shared() else { return };
+    let thesaurus = &language.thesaurus;
     let near = |one: &str, other: &str, part: Part| {
         thesaurus.near(one, part).get(&(other.to_owned(), part)).copied().unwrap_or(0.0)
     };

@@ -61,18 +61,34 @@ impl Part {
 pub mod field {
     /// Acts and actions.
     pub const ACT: u8 = 4;
+    /// Animals.
+    pub const ANIMAL: u8 = 5;
     /// Things made by people.
     pub const ARTIFACT: u8 = 6;
     /// Attributes of people and things.
     pub const ATTRIBUTE: u8 = 7;
     /// Parts of the body.
     pub const BODY: u8 = 8;
+    /// What is written and said.
+    pub const COMMUNICATION: u8 = 10;
     /// What happens.
     pub const EVENT: u8 = 11;
+    /// Eatables.
+    pub const FOOD: u8 = 13;
+    /// Groups of people or things.
+    pub const GROUP: u8 = 14;
     /// Places.
     pub const LOCATION: u8 = 15;
+    /// Things that nobody made.
+    pub const OBJECT: u8 = 17;
     /// People.
     pub const PERSON: u8 = 18;
+    /// Plants.
+    pub const PLANT: u8 = 20;
+    /// What is owned, money.
+    pub const GOODS: u8 = 21;
+    /// Substances.
+    pub const SUBSTANCE: u8 = 27;
     /// Times.
     pub const TIME: u8 = 28;
     /// Eating and drinking.

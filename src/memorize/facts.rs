@@ -1,32 +1,32 @@
 //! Facts that people state plainly: who and where somebody is, what they like, where they put things.
 //!
-//! A fact is a slot (subject, attribute) with a value; conservative patterns find it in a sentence ([`told`]). Same value
-//! again: nothing new. Another value of a single-valued slot, or the opposite: the old one ends. What is over ends.
+//! A fact is a slot (subject, attribute) with a value, read off the tree of a sentence (`told`). Same value again: nothing
+//! new. Another value of a single-valued slot, or the opposite: the old one ends. What is over ends.
 
 mod again;
 mod here;
+mod naming;
 mod owned;
 mod people;
-mod phrase;
-mod pronouns;
+mod read;
 #[cfg(test)]
 mod slot_tests;
 mod stated;
 mod things;
 mod told;
 #[cfg(test)]
-mod told_tests;
-mod words;
+pub(super) mod told_tests;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub(super) use here::place_named;
-pub(super) use told::{naming, of_memory, of_note, of_sentence, of_utterances};
+pub(super) use naming::naming;
+pub use told::FactReader;
 
 use super::{Sentence, Verdict};
 use crate::identify::IdentifiedClip;
 use crate::ids::MemoryId;
+use crate::language::lexicon::Lexicon;
 use crate::memory::model::{Decision, Fact, FactAction, Ground, MemoryKind, MemoryRow, NameSource};
 use crate::memory::natures::{exclude, is_single_valued, opposite};
 use crate::memory::{Draft, Filter, View, telling_stems};
@@ -38,8 +38,6 @@ const REINFORCEMENT: f32 = 0.2;
 const MOST_GROUNDS: usize = 16;
 /// Longest names of things, attributes and values, characters.
 pub(super) const SLOT_CHARS: usize = 80;
-/// Longest name of a thing or a place, words.
-const LONGEST: usize = 5;
 
 /// "X is called Ava", for every name heard in the clip.
 pub(super) fn of_names(identified: &IdentifiedClip) -> Vec<Sentence> {
@@ -67,7 +65,7 @@ fn fact(subject: String, attribute: &str, value: String) -> Fact {
 pub fn thing_called(text: &str) -> Option<String> {
     let lower = text.trim().trim_end_matches('.').to_lowercase().replace('\u{2019}', "'");
     let bare = match lower.split_once(' ') {
-        Some((article, rest)) if words::DETERMINERS.has(article) => rest.trim(),
+        Some((article, rest)) if Lexicon::english().is("determiners", article) => rest.trim(),
         _ => lower.as_str(),
     };
     let plain =
@@ -346,7 +344,7 @@ fn ends_by(value: &Fact, over: &Fact) -> bool {
 fn is_closer(a: &str, b: &str) -> bool {
     let side = |value: &str| {
         let first = value.split(' ').next().unwrap_or_default().to_lowercase();
-        Some(first).filter(|first| words::SIDES.has(first))
+        Some(first).filter(|first| Lexicon::english().is("positions", first))
     };
     if let (Some(a), Some(b)) = (side(a), side(b))
         && a != b

@@ -15,7 +15,9 @@ mod upkeep;
 mod utterances;
 pub mod vectors;
 
-pub use facts::thing_called;
+#[cfg(test)]
+pub(crate) use facts::told_tests::reader as fact_reader;
+pub use facts::{FactReader, thing_called};
 use stays::Stays;
 pub use upkeep::{Upkeep, UpkeepDone};
 
@@ -37,6 +39,8 @@ use crate::time::{Span, Timestamp};
 #[derive(Clone)]
 pub struct Memorizer {
     text: Option<Arc<dyn TextEmbedder>>,
+    /// Reads facts out of sentences; `None`: they state none.
+    reader: Option<FactReader>,
     /// How long the robot is where it was told to be, unless another place is told, seconds.
     stay_secs: f64,
 }
@@ -162,21 +166,17 @@ impl Scene<'_> {
     }
 }
 
-/// What was said, the names heard in it and the facts stated.
-fn said(scene: &Scene<'_>, stay_secs: f64, draft: &mut Draft) -> Vec<Sentence> {
-    let mut sentences = utterances::sentences(scene);
-    sentences.extend(facts::of_names(scene.identified));
-    let stated = facts::of_utterances(scene);
-    sentences.extend(facts::settle(stated, scene.before, draft));
-    sentences.extend(Stays::new(draft, stay_secs).overheard(scene));
-    sentences
-}
-
 impl Memorizer {
     /// With the sentence embedder that recall uses; without one, memories are found by words alone.
     #[must_use]
     pub fn new(text: Option<Arc<dyn TextEmbedder>>) -> Self {
-        Self { text, stay_secs: STAY_SECS }
+        Self { text, reader: None, stay_secs: STAY_SECS }
+    }
+
+    /// The same; facts are read out of what is told and said.
+    #[must_use]
+    pub fn reading(self, reader: Option<FactReader>) -> Self {
+        Self { reader, ..self }
     }
 
     /// The same; the robot is for so long where it was told to be, unless another place is told.
@@ -185,12 +185,28 @@ impl Memorizer {
         Self { stay_secs, ..self }
     }
 
+    /// Reads facts out of sentences.
+    pub(crate) fn reader(&self) -> Option<&FactReader> {
+        self.reader.as_ref()
+    }
+
+    /// What was said, the names heard in it and the facts stated.
+    fn said(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<Sentence> {
+        let mut sentences = utterances::sentences(scene);
+        sentences.extend(facts::of_names(scene.identified));
+        let Some(reader) = &self.reader else { return sentences };
+        let stated = reader.of_utterances(scene);
+        sentences.extend(facts::settle(stated, scene.before, draft));
+        sentences.extend(Stays::new(draft, self.stay_secs).overheard(scene, reader));
+        sentences
+    }
+
     /// Writes the memories of a sealed clip into its transaction; gives them back in the order of their ids.
     pub fn memorize(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
         let mut sentences = presence::sentences(scene);
         sentences.extend(objects::arrivals(scene));
         sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
-        sentences.extend(said(scene, self.stay_secs, draft));
+        sentences.extend(self.said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
         for memory in utterances::asides(scene) {
             let reason = "it was the robot's own speech, or a television's";
@@ -223,7 +239,7 @@ impl Memorizer {
 
     /// Writes what follows from the words of a clip's turns alone, for words that came after it was sealed.
     pub fn words(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
-        let sentences = said(scene, self.stay_secs, draft);
+        let sentences = self.said(scene, draft);
         self.write_all(sentences, scene.author(), draft)
     }
 
@@ -251,9 +267,10 @@ impl Memorizer {
     pub fn note(&self, mut row: MemoryRow, persons: &Persons, draft: &mut Draft) -> MemoryRow {
         row.id = draft.new_memory_id();
         let before = draft.before();
-        let besides = match row.kind == MemoryKind::Note && row.fact.is_none() {
-            true => facts::of_note(&mut row, &before),
-            false => Vec::new(),
+        let is_note = row.kind == MemoryKind::Note;
+        let besides = match &self.reader {
+            Some(reader) if is_note && row.fact.is_none() => reader.of_note(&mut row, &before),
+            _ => Vec::new(),
         };
         if let Some(id) = row.fact.as_ref().and_then(|fact| fact.subject.parse().ok()) {
             row.entities.push(id);
@@ -263,10 +280,8 @@ impl Memorizer {
         facts::settle_told(&mut row, draft);
         self.put(&row, persons, draft);
         let mut besides = facts::settle(besides, &before, draft);
-        if row.kind == MemoryKind::Note {
-            let note = Ground::Memory(row.id);
-            let mut stays = Stays::new(draft, self.stay_secs);
-            besides.extend(stays.told(&row.text, row.span.start, note));
+        if let Some(reader) = self.reader.as_ref().filter(|_| is_note) {
+            besides.extend(Stays::new(draft, self.stay_secs).told(&row, reader));
         }
         self.write_all(besides, Author { clip: None, origin: &row.origin, persons }, draft);
         row
@@ -306,7 +321,10 @@ impl Memorizer {
                 draft.name(NameRow { entity, name, since, source, turn: None });
             }
         }
-        let stated = rows.iter().flat_map(|row| facts::of_memory(row, &before)).collect();
+        let readers = self.reader.iter();
+        let stated =
+            readers.flat_map(|reader| rows.iter().map(|row| reader.of_memory(row, &before)));
+        let stated = stated.flatten().collect();
         let fresh = facts::settle(stated, &before, &mut draft);
         let persons = Persons::default();
         let author = Author { clip: None, origin, persons: &persons };
@@ -453,9 +471,12 @@ mod tests {
 
     #[test]
     fn an_answer_played_back_into_the_microphone_leaves_no_memory_and_no_fact() {
+        if fact_reader().is_none() {
+            return;
+        }
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
-        let memorizer = Memorizer::new(None);
+        let memorizer = Memorizer::new(None).reading(fact_reader());
         let resolver = knowing_the_robot();
         let said = "I put the red mug on the kitchen table.";
         let percepts = heard(1, said);
@@ -509,6 +530,9 @@ mod tests {
 
     #[test]
     fn who_is_spoken_of_in_another_spelling_is_linked_and_the_words_stay() {
+        if fact_reader().is_none() {
+            return;
+        }
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
         let mut draft = memory.begin(Timestamp::from_nanos(0));
@@ -530,7 +554,7 @@ mod tests {
             quiet_since,
         };
         let mut draft = memory.begin(percepts.span.end);
-        let written = Memorizer::new(None).memorize(&scene, &mut draft);
+        let written = Memorizer::new(None).reading(fact_reader()).memorize(&scene, &mut draft);
         let utterance = written.iter().find(|row| row.kind == MemoryKind::Utterance).unwrap();
         assert_eq!(utterance.text, "Somebody said: \"Shivon likes tea. Peter likes coffee.\"");
         assert_eq!(utterance.entities, [entity]);
@@ -541,6 +565,9 @@ mod tests {
 
     #[test]
     fn a_graph_of_m3_agent_states_facts_and_names() {
+        if fact_reader().is_none() {
+            return;
+        }
         let graph = concat!(
             r#"{"m3_graph":1,"nodes":5,"edges":3,"equivalences":0}"#,
             "\n",
@@ -565,7 +592,7 @@ mod tests {
         let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
         let graph = crate::memory::M3Graph::read(graph.as_bytes()).unwrap();
         memory.import_m3(&graph, Timestamp::from_nanos(0)).unwrap();
-        let memorizer = Memorizer::new(None);
+        let memorizer = Memorizer::new(None).reading(fact_reader());
         let take_in = || memorizer.facts_from(&memory, crate::memory::M3_ORIGIN).unwrap();
         assert_eq!(take_in(), 3);
         let view = memory.view();

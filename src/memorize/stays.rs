@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Scene, Sentence, facts};
+use super::{FactReader, Scene, Sentence};
 use crate::ids::{EntityId, EntityKind};
-use crate::memory::model::{Fact, Ground, MemoryKind, NameRow, NameSource};
+use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow, NameRow, NameSource};
 use crate::memory::{Draft, Place, Point, View, WHEREABOUTS};
 use crate::time::{Span, Timestamp};
 
@@ -26,10 +26,11 @@ impl<'d> Stays<'d> {
         Self { before: draft.before(), draft, holds_secs, founded: BTreeMap::new() }
     }
 
-    /// What a note says of it; `grounds`: the note.
-    pub(super) fn told(&mut self, text: &str, at: Timestamp, grounds: Ground) -> Option<Sentence> {
-        let name = facts::place_named(text, false)?;
-        Some(self.named(&name, at, vec![grounds]).1)
+    /// What a note says of it.
+    pub(super) fn told(&mut self, note: &MemoryRow, reader: &FactReader) -> Option<Sentence> {
+        let at = note.span.start;
+        let name = reader.place_named(&note.text, at, &self.before, false)?;
+        Some(self.named(&name, at, vec![Ground::Memory(note.id)]).1)
     }
 
     /// The place that is called so, and that the robot is there.
@@ -45,7 +46,7 @@ impl<'d> Stays<'d> {
     }
 
     /// What the clip's speakers say of it.
-    pub(super) fn overheard(&mut self, scene: &Scene<'_>) -> Vec<Sentence> {
+    pub(super) fn overheard(&mut self, scene: &Scene<'_>, reader: &FactReader) -> Vec<Sentence> {
         let mut found = Vec::new();
         for turn in &scene.percepts.turns {
             let Some(words) =
@@ -53,7 +54,10 @@ impl<'d> Stays<'d> {
             else {
                 continue;
             };
-            let Some(name) = facts::place_named(&words.text, true) else { continue };
+            let at = turn.span.start;
+            let Some(name) = reader.place_named(&words.text, at, &self.before, true) else {
+                continue;
+            };
             let poses = scene.percepts.poses.iter().filter(|pose| pose.stamp <= turn.span.end);
             let posed = poses.max_by_key(|pose| pose.stamp).and_then(|pose| {
                 let here = Point { frame: pose.frame.clone(), x: pose.x, y: pose.y };
@@ -140,7 +144,8 @@ mod tests {
             origin: "told".to_owned(),
         };
         let mut draft = memory.begin(at(20_000.0));
-        let memorizer = Memorizer::new(None).staying(3_600.0);
+        let memorizer =
+            Memorizer::new(None).reading(crate::memorize::fact_reader()).staying(3_600.0);
         memorizer.note(row, &Persons::default(), &mut draft);
         draft.commit().unwrap();
     }
@@ -149,12 +154,12 @@ mod tests {
     fn told_places_have_stays_without_a_pose() {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
-        tell(&memory, "We are in the orangery now.", 100.0);
+        tell(&memory, "We are in the pavilion now.", 100.0);
         tell(&memory, "We are in the kitchen.", 1_000.0);
         // Told later of the time between: what is valid is decided by event time.
         tell(&memory, "We are at the summer house.", 500.0);
         tell(&memory, "We are still in the kitchen, and Ava likes tea.", 2_000.0);
-        tell(&memory, "We are in the orangery.", 9_000.0);
+        tell(&memory, "We are in the pavilion.", 9_000.0);
         let view = memory.view();
         let stays = |name: &str| {
             let places = view.places();
@@ -164,7 +169,7 @@ mod tests {
         };
         let span = |from: f64, to: f64| Span::new(at(from), at(to));
         assert_eq!(view.places().len(), 3);
-        assert_eq!(stays("orangery"), [span(100.0, 500.0), span(9_000.0, 12_600.0)]);
+        assert_eq!(stays("pavilion"), [span(100.0, 500.0), span(9_000.0, 12_600.0)]);
         assert_eq!(stays("summer house"), [span(500.0, 1_000.0)]);
         assert_eq!(stays("kitchen"), [span(1_000.0, 5_600.0)]);
         let name = |secs: f64| view.place_at(at(secs)).and_then(|place| place.name);

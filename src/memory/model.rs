@@ -439,6 +439,17 @@ pub struct MemoryRow {
     pub origin: String,
 }
 
+impl MemoryRow {
+    /// What was said, of an utterance; else the text.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        match self.text.split_once("said: ") {
+            Some((_, words)) if self.kind == MemoryKind::Utterance => words.trim_matches('"'),
+            _ => &self.text,
+        }
+    }
+}
+
 /// Something heard that is no speech.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SoundRow {

@@ -46,37 +46,12 @@ pub(crate) const RELATIONS: [&str; 18] = [
     "boss",
     "flatmate",
 ];
-/// Trades.
-pub(crate) const TRADES: &str = "\
-     accountant actor actress architect artist author baker banker barber barista bartender biologist bookkeeper builder \
-     butcher caretaker carer carpenter cashier chef chemist cleaner clerk coach cook courier dancer dentist designer \
-     developer director doctor driver economist editor electrician engineer farmer firefighter fisherman florist \
-     gardener geologist hairdresser historian illustrator jeweller journalist judge lawyer lecturer librarian \
-     locksmith logistician manager mathematician mechanic midwife musician nanny nurse officer optician \
-     painter paramedic pastor pharmacist philosopher photographer physicist physiotherapist pianist pilot plumber \
-     policeman policewoman politician postman potter priest producer professor programmer psychologist receptionist \
-     researcher roofer sailor salesman saleswoman scientist sculptor secretary seller singer soldier solicitor student \
-     surgeon surveyor tailor teacher technician therapist trainer translator tutor vet waiter waitress watchmaker \
-     welder writer";
 /// Nouns of rooms of a house, and of what is beside it.
 pub(crate) const ROOMS: &str = "\
      attic balcony basement bathroom bedroom cellar corridor garage garden greenhouse hall hallway kitchen lab laboratory \
      larder lobby loft lounge nursery office pantry porch room shed studio terrace workshop yard";
 /// Nouns of houses.
 pub(crate) const HOUSES: &str = "apartment barn building flat home house";
-/// What words for other trades end with: "metalworker", "goldsmith".
-const TRADE_ENDS: [&str; 5] = ["worker", "smith", "maker", "keeper", "mason"];
-/// Words that end so, and tell no trade.
-const NO_TRADES: [&str; 8] = [
-    "coworker",
-    "co-worker",
-    "troublemaker",
-    "peacemaker",
-    "matchmaker",
-    "homemaker",
-    "timekeeper",
-    "goalkeeper",
-];
 /// The attribute of "Ava is Ben's sister".
 pub(crate) const RELATION: &str = "relation";
 /// Attributes of which the same value is never true at once.
@@ -119,13 +94,6 @@ pub fn attribute_meant(word: &str) -> String {
     let plain = plain.replace("favorite", "favourite").replace("color", "colour");
     let meant = MEANT.iter().find(|(other, _)| *other == plain);
     meant.map_or(plain.as_str(), |(_, attribute)| *attribute).to_owned()
-}
-
-/// Whether a lower-case noun tells a trade: "nurse", "metalworker".
-pub(crate) fn is_trade_word(noun: &str) -> bool {
-    let ends = |end: &str| noun.len() > end.len() + 2 && noun.ends_with(end);
-    let other = !NO_TRADES.contains(&noun) && TRADE_ENDS.into_iter().any(ends);
-    TRADES.split_ascii_whitespace().any(|trade| trade == noun) || other
 }
 
 /// Whether it holds one value at a time.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::corpus::Corpus;
 use super::features::{Features, judge};
-use super::lexicon::Lexicon;
 use super::question::{Kind, Question};
+use crate::language::lexicon::Lexicon;
 
 /// So many share the probability.
 const RIVALS: usize = 12;

@@ -5,9 +5,9 @@ use crate::language::thesaurus::Part;
 use crate::time::Span;
 
 use super::corpus::Corpus;
-use super::lexicon::Lexicon;
 use super::likeness::ALIKE;
-use super::text::{Sentence, Term};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Sentence, Term};
 
 /// A clause that says it, or the contrary.
 #[derive(Clone, Debug)]

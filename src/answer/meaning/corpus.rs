@@ -11,13 +11,13 @@ use crate::time::{Span, Timestamp};
 
 use super::Told;
 use super::dialogue::{Heard, Utterance};
-use super::lexicon::Lexicon;
 use super::likeness::{ALIKE, Likeness};
 use super::naming::{Naming, namings_of};
 use super::place::{Place, places_of};
 use super::question::Question;
-use super::text::{Reader, Sentence, Term};
 use super::wording::capitalised;
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Reader, Sentence, Term};
 
 /// A told text, read once.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use crate::language::clause::{Clause, Kind as ClauseKind, Role, Tree};
 use crate::language::thesaurus::{Part, field};
 
 use super::corpus::Corpus;
-use super::lexicon::Lexicon;
 use super::likeness::ALIKE;
 use super::naming::Naming;
 use super::question::{Kind, Question};
-use super::text::{Sentence, Term};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Sentence, Term};
 
 /// How much of a description must be told of somebody.
 const TOLD: f32 = 0.75;

@@ -7,9 +7,9 @@ use crate::language::clause::{Role, Tree, Wanted};
 use crate::language::parse::Word;
 use crate::time::{Span, Timestamp};
 
-use super::lexicon::Lexicon;
-use super::text::{Before, Reader, Sentence, Term, Voice, sentences};
 use super::wording::{capitalised, uncapitalised};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Before, Reader, Sentence, Term, Voice, sentences};
 
 /// One turn of talk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

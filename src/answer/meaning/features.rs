@@ -10,9 +10,9 @@ use crate::recall::time_expr::{Precision, TimeExpr, When};
 use crate::time::Timestamp;
 
 use super::corpus::{Corpus, Note};
-use super::lexicon::Lexicon;
 use super::question::{Kind, Question};
-use super::text::{Sentence, Term};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Sentence, Term};
 
 /// What a sentence is judged by.
 #[derive(Clone, Copy, Debug, Default)]

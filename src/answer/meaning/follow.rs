@@ -11,8 +11,8 @@ use crate::recall::time_expr::time_expressions;
 use crate::time::Timestamp;
 
 use super::Meaning;
-use super::lexicon::Lexicon;
 use super::wording::capitalised;
+use crate::language::lexicon::Lexicon;
 
 /// What was asked before, whole, and what was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::language::Language;
 use crate::language::thesaurus::{Part, field};
 
-use super::lexicon::Lexicon;
-use super::text::{Term, WordId};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Term, WordId};
 
 /// Below this, words are nothing to each other.
 const LEAST: f32 = 0.5;

@@ -12,7 +12,6 @@ mod describe;
 mod dialogue;
 mod features;
 mod follow;
-mod lexicon;
 mod likeness;
 mod naming;
 mod place;
@@ -20,7 +19,6 @@ mod plan;
 mod question;
 #[cfg(test)]
 mod tests;
-mod text;
 mod wording;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,12 +33,12 @@ use crate::time::Timestamp;
 pub use dialogue::{Heard, Line, PAUSE_SECS};
 pub use follow::Turn;
 
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Parses, Reader, Vocabulary};
 use candidate::{Candidate, candidates};
 use corpus::{Corpus, Note, Read, time_of};
-use lexicon::Lexicon;
 use plan::{Asked, Finding, planned};
 use question::{Kind, Question};
-use text::{Parses, Reader, Vocabulary};
 
 /// A text that was told.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +89,7 @@ const QUOTED: usize = 4;
 /// Reads and answers; keeps texts that it has read.
 #[derive(Debug)]
 pub struct Meaning {
-    language: Language,
+    language: Arc<Language>,
     zone: TimeZone,
     /// A question goes on with what it began with.
     known: Mutex<Arc<Known>>,
@@ -148,7 +146,7 @@ struct Kept {
 impl Meaning {
     /// Times are read and told in `zone`.
     #[must_use]
-    pub fn new(language: Language, zone: TimeZone) -> Self {
+    pub fn new(language: Arc<Language>, zone: TimeZone) -> Self {
         Self { language, zone, known: Mutex::default() }
     }
 

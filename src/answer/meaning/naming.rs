@@ -3,8 +3,8 @@
 use crate::language::clause::{Clause, Role, Tree};
 use crate::language::thesaurus::field;
 
-use super::lexicon::Lexicon;
-use super::text::{Reader, Sentence};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Reader, Sentence};
 
 /// A noun and the name of what it stands for.
 #[derive(Clone, Debug)]

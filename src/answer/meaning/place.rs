@@ -5,9 +5,9 @@ use crate::language::clause::{Clause, Role, Tree};
 use crate::language::thesaurus::{Part, field};
 use crate::time::Timestamp;
 
-use super::lexicon::Lexicon;
 use super::likeness::ALIKE;
-use super::text::Sentence;
+use crate::language::lexicon::Lexicon;
+use crate::language::text::Sentence;
 
 /// One thing at one place, as a clause tells it.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use crate::language::thesaurus::{Part, field};
 use crate::recall::time_expr::{TimeExpr, When, combined_span, time_expressions};
 use crate::time::{Span, Timestamp};
 
-use super::lexicon::Lexicon;
-use super::text::{Reader, Term};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Reader, Term};
 
 /// What a question wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

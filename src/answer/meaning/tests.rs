@@ -83,7 +83,7 @@ fn of_family(meaning: &Meaning, question: &str) -> Option<Meant> {
 }
 
 fn meaning() -> Option<Meaning> {
-    Some(Meaning::new(crate::language::tests::opened()?, TimeZone::UTC))
+    Some(Meaning::new(crate::language::tests::shared()?, TimeZone::UTC))
 }
 
 fn asked(meaning: &Meaning, question: &str) -> Option<Meant> {

@@ -277,7 +277,7 @@ impl Household {
 
     /// Whether parser and thesaurus are there.
     pub(super) fn reads_meaning(&self) -> bool {
-        crate::language::tests::language().is_some()
+        crate::language::tests::shared().is_some()
     }
 
     pub(super) fn ask(&self, question: &Question) -> Answer {
@@ -293,7 +293,11 @@ impl Household {
             origin: "told".into(),
             ..memory_row(MemoryKind::Note, text, Span::new(at, at))
         };
-        Memorizer::new(None).note(row, &Persons::default(), &mut draft);
+        Memorizer::new(None).reading(crate::memorize::fact_reader()).note(
+            row,
+            &Persons::default(),
+            &mut draft,
+        );
         draft.commit().unwrap();
     }
 
@@ -353,7 +357,7 @@ impl Household {
 /// One that reads what was told, where the models are there.
 fn answerer() -> Answerer {
     let answerer = Answerer::new(zone(), 10, None);
-    match crate::language::tests::opened() {
+    match crate::language::tests::shared() {
         Some(language) => answerer.with_meaning(Meaning::new(language, zone())),
         None => answerer,
     }

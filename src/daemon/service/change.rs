@@ -652,7 +652,11 @@ mod tests {
         let mut draft = memory.begin(at);
         let text = "The spare key is in the blue box.".to_owned();
         let note = told(MemoryKind::Note, text, Span::new(at, at), Vec::new());
-        Memorizer::new(None).note(note, &Persons::default(), &mut draft);
+        Memorizer::new(None).reading(crate::memorize::fact_reader()).note(
+            note,
+            &Persons::default(),
+            &mut draft,
+        );
         draft.commit().unwrap();
 
         let meant = |word: &str| called(&memory.view(), word);

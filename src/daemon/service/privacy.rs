@@ -236,7 +236,8 @@ pub(super) mod tests {
         config.models.dir = Some(dir.join("no-models"));
         config.robot.id = Some("rob".into());
         config.privacy = privacy;
-        let knowledge = Knowledge::open(&config).unwrap();
+        let mut knowledge = Knowledge::open(&config).unwrap();
+        knowledge.reader = crate::memorize::fact_reader();
         let (reports, _) = unbounded();
         let pace = PlaybackClock::new(None, false);
         let session = session_settings(&knowledge, pace, YieldPolicy::default(), reports).unwrap();

@@ -3,16 +3,9 @@
 use std::sync::Arc;
 
 use super::owned::LOCATION;
-use super::words::Words;
+use crate::language::lexicon::Lexicon;
 use crate::memory::model::{Fact, MemoryRow};
 use crate::time::Timestamp;
-
-/// How a statement has a place that it only points at.
-pub(super) const OLD_PLACE: &str = "in its old place";
-/// What such a place is called …
-const SPOTS: Words = Words("place places spot spots position positions");
-/// … and what tells that it was there before.
-const OLD: Words = Words("old former previous original usual normal proper accustomed");
 
 /// Puts the place where a thing was before the last one in place of words that only point at it. `known`: what its slot
 /// holds and held; where it was nowhere else, the words stay.
@@ -34,8 +27,9 @@ pub(super) fn restored(fact: &mut Fact, at: Timestamp, known: &[Arc<MemoryRow>])
 
 /// "In its old place", "at the usual spot".
 fn is_old_place(place: &str) -> bool {
-    let mut words = place.rsplit(' ');
-    words.next().is_some_and(|last| SPOTS.has(last)) && words.any(|word| OLD.has(word))
+    let (mut words, lexicon) = (place.rsplit(' '), Lexicon::english());
+    words.next().is_some_and(|last| lexicon.is("meant_places", last))
+        && words.any(|word| lexicon.is("as_before", word))
 }
 
 #[cfg(test)]
@@ -44,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_place_may_only_be_pointed_at() {
-        for place in [super::OLD_PLACE, "in their usual place", "at the old spot"] {
+        for place in ["in its old place", "in their usual place", "at the old spot"] {
             assert!(is_old_place(place), "{place}");
         }
         for place in ["in the old town", "at the market place", "in the hall", "old", ""] {

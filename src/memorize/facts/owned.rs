@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::words::PLAIN;
 use crate::ids::{EntityId, EntityKind};
 use crate::memorize::Sentence;
 use crate::memory::model::{Fact, FactAction, MemoryKind};
@@ -121,19 +120,18 @@ impl Known<'_> {
     }
 }
 
-/// The only known thing that a shorter name may mean: "the globe" after "the big globe", "Ava's glasses" after "Ava's reading
-/// glasses". (The fuse box is not "the box".)
+/// The only known thing of its owner that a shorter name may mean: "Ava's glasses" after "Ava's reading glasses".
 fn longer<'a>(subject: &str, subjects: &'a BTreeSet<String>) -> Option<&'a String> {
     let (owner, thing) = parts(subject);
     let more = |one: &'a String| {
         let (theirs, name) = parts(one);
-        let more = name.strip_suffix(thing)?.strip_suffix(' ')?;
-        (theirs == owner).then_some((one, more))
+        name.strip_suffix(thing)?.strip_suffix(' ')?;
+        (theirs == owner).then_some(one)
     };
-    let mut fit = subjects.iter().filter_map(more);
-    let (one, more) = fit.next()?;
-    let plain = owner.is_some() || more.split(' ').all(|word| PLAIN.has(word));
-    (plain && fit.next().is_none()).then_some(one)
+    // "The box" may be none of the fuses.
+    let mut fit = subjects.iter().filter_map(more).filter(|_| owner.is_some());
+    let one = fit.next()?;
+    fit.next().is_none().then_some(one)
 }
 
 fn known(view: &View, thing: &str) -> BTreeSet<String> {
@@ -177,9 +175,9 @@ mod tests {
             longer(subject, &known).cloned().unwrap_or_default()
         };
         for (subject, known, wanted) in [
-            ("globe", &["big globe"][..], "big globe"),
-            ("ava's glasses", &["ava's reading glasses"], "ava's reading glasses"),
-            ("globe", &["big globe", "celestial globe"], ""),
+            ("ava's glasses", &["ava's reading glasses"][..], "ava's reading glasses"),
+            ("ava's glasses", &["ava's reading glasses", "ava's sun glasses"], ""),
+            ("globe", &["big globe"], ""),
             ("box", &["fuse box"], ""),
             ("glasses", &["ava's reading glasses"], ""),
             ("ben's glasses", &["ava's reading glasses"], ""),

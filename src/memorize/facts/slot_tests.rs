@@ -27,7 +27,9 @@ fn state_clip(memory: &Memory, stated: Vec<Sentence>) -> Vec<MemoryRow> {
     let fresh = settle(stated, &memory.view(), &mut draft);
     let clip = ClipId::default();
     let author = Author { clip: Some(clip), origin: BUILTIN, persons: &persons };
-    let written = Memorizer::new(None).write_all(fresh, author, &mut draft);
+    let written = Memorizer::new(None)
+        .reading(crate::memorize::fact_reader())
+        .write_all(fresh, author, &mut draft);
     draft.commit().unwrap();
     written
 }
@@ -213,7 +215,11 @@ fn tell(memory: &Memory, notes: &[(&str, i64)]) -> Vec<(u64, FactAction, Option<
             origin: "told".to_owned(),
             ..memory_row(MemoryKind::Note, text, Span::new(at, at))
         };
-        Memorizer::new(None).note(row, &Persons::default(), &mut draft);
+        Memorizer::new(None).reading(crate::memorize::fact_reader()).note(
+            row,
+            &Persons::default(),
+            &mut draft,
+        );
         draft.commit().unwrap();
     }
     let decisions = memory.view().decisions();
@@ -361,8 +367,7 @@ fn several_things_and_another_of_a_kind_leave_the_one_alone() {
 fn a_thing_in_its_old_place_is_where_it_was_before() {
     let dir = tempfile::tempdir().unwrap();
     let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
-    tell(&memory, &[("The big globe is in the library.", 10)]);
-    // The globe is the big one.
+    tell(&memory, &[("The globe is in the library.", 10)]);
     tell(&memory, &[("The globe is on the desk.", 20)]);
     tell(&memory, &[("The globe is back in its old place.", 30)]);
     let held = |place: &str, from: i64, until: Option<i64>| (place.to_owned(), from, until);

@@ -1,4 +1,4 @@
-//! A statement as the grammar finds it, and what it needs to know of who speaks.
+//! What a sentence states, and what must be known of who speaks to tell it.
 
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::View;
@@ -22,30 +22,13 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// The one person who is called so (lower case), or has that id.
+    /// The one person who is called so, in lower case.
     pub(super) fn person(&self, words: &[&str]) -> Option<EntityId> {
-        let mut found = match words {
-            [] => Vec::new(),
-            [word] if word.parse::<EntityId>().is_ok_and(|id| self.view.knows(id)) => {
-                word.parse::<EntityId>().map(|id| self.view.resolve(id)).into_iter().collect()
-            }
-            words => self.view.find_by_name(&words.join(" ")),
-        };
+        let mut found = self.view.find_by_name(&words.join(" "));
         found.retain(|id| id.kind == EntityKind::Person);
         match found.as_slice() {
             [one] => Some(*one),
             _ => None,
         }
-    }
-
-    /// "In my room" as others say it, where the speaker has a name: "in Ava's room".
-    pub(super) fn owned(&self, text: &str) -> String {
-        let names = self.speaker.map(|id| self.view.names(id)).unwrap_or_default();
-        let Some(name) = names.first().map(|row| &row.name) else { return text.to_owned() };
-        let own = |word: &str| match word.to_lowercase().as_str() {
-            "my" => format!("{name}'s"),
-            _ => word.to_owned(),
-        };
-        text.split(' ').map(own).collect::<Vec<_>>().join(" ")
     }
 }

@@ -1,381 +1,340 @@
 //! Where things are said to be, to have been put, and to be no longer.
 
-use super::again::OLD_PLACE;
 use super::fact;
 use super::owned::{LOCATION, called};
-use super::phrase::{
-    Clause, Thing, destination, is_capital, is_number, left_for, located, noun_phrase, place,
-    things,
-};
-use super::stated::{Context, Stated};
-use super::words::{
-    AUXILIARIES, AWAY_FROM, BETWEEN, BRINGS, DETERMINERS, GONE, KEEPS, LEADS, LEFT_BEHIND,
-    NO_NAMES, NOW, PERSONS, PLACED, PUTS, REMOVES, REPORTS, RESTS, RIDES, SOMEBODY, STANDS, TRADES,
-};
-use crate::ids::EntityId;
+use super::read::Passage;
+use super::stated::Stated;
+use crate::language::clause::{Clause, Role};
+use crate::language::lexicon::Lexicon;
+use crate::language::thesaurus::field;
 use crate::memory::model::FactAction;
-use crate::memory::natures::RELATIONS;
 use crate::memory::placed_by;
 
-/// Longest name of somebody unknown, words.
-const LONGEST_NAME: usize = 4;
+/// What lies about somewhere.
+const THINGS: [u8; 8] = [
+    field::ANIMAL,
+    field::ARTIFACT,
+    field::COMMUNICATION,
+    field::FOOD,
+    field::OBJECT,
+    field::PLANT,
+    field::GOODS,
+    field::SUBSTANCE,
+];
+/// Where something lies.
+const PLACES: [u8; 5] =
+    [field::ARTIFACT, field::GROUP, field::LOCATION, field::OBJECT, field::PLANT];
+
+/// A thing that is told of.
+struct Thing {
+    /// What facts call it.
+    key: String,
+    /// What sentences do.
+    worded: String,
+    /// One of its kind, not the one.
+    is_indefinite: bool,
+    are_several: bool,
+}
 
 /// What a clause says of where things are.
-pub(super) fn whereabouts(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stated> {
-    if let ["there", "is" | "are", ..] = clause.lower {
-        return there_is(clause.from(2), context);
+pub(super) fn whereabouts(passage: &Passage<'_>, clause: &Clause) -> Vec<Stated> {
+    if passage.is_ahead(clause) {
+        return Vec::new();
     }
-    let at_verb = |at: usize| {
-        let found = moved(clause, at, context)
-            .or_else(|| is_somewhere(clause, at, context))
-            .or_else(|| stands(clause, at, context))
-            .or_else(|| was_put(clause, at, context))
-            .or_else(|| somebody_put(clause, at, context));
-        found.filter(|found| !found.is_empty())
-    };
-    let reports = clause.lower.first().is_some_and(|first| REPORTS.has(first));
-    let begun = || reports.then(|| somebody_put(clause, 0, context)).flatten();
-    (1..clause.len()).find_map(at_verb).or_else(begun).unwrap_or_default()
-}
-
-/// "The salt is in the cupboard, the pepper on the table": the second half of it, whose verb stands in the first.
-pub(super) fn gapped(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stated> {
-    let whole = |rest: Clause<'_>| {
-        let read = place(rest.lower).filter(|place| place.end == rest.len());
-        read.and_then(|_| located(rest))
-    };
-    let found = split(clause, false, whole);
-    found.map(|(things, place)| there(&things, &place, None, context)).unwrap_or_default()
-}
-
-/// Whether it is denied, and what comes after the adverbs.
-fn polarity(mut clause: Clause<'_>) -> (bool, Clause<'_>) {
-    let mut denied = false;
-    loop {
-        let skip = match clause.lower {
-            ["no", "longer", ..] => 2,
-            ["not" | "no", ..] => 1,
-            [first, ..] if BETWEEN.has(first) => 1,
-            _ => return (denied, clause),
+    let lexicon = Lexicon::english();
+    let verb = clause.predicate.replace(' ', "_");
+    let agents = || things(passage, clause, &Role::Agent);
+    let objects = || things(passage, clause, &Role::Object);
+    let place = place(passage, clause);
+    if verb == "be" && clause.all(&Role::Agent).next().is_none() {
+        let Some(place) = place else { return Vec::new() };
+        return match clause.negated {
+            true => over(&objects(), &place),
+            false => there(&objects(), &place, None),
         };
-        denied |= matches!(clause.lower, ["not" | "no", ..]);
-        clause = clause.from(skip);
     }
-}
-
-/// "There is a hammer in the toolbox", "there is no milk in the fridge".
-fn there_is(clause: Clause<'_>, context: &Context<'_>) -> Vec<Stated> {
-    let (denied, rest) = polarity(clause);
-    let Some((things, place)) = split(rest, true, located) else { return Vec::new() };
-    match denied {
-        true => over(&things, &place, context),
-        false => there(&things, &place, None, context),
-    }
-}
-
-/// "The keys are now in the drawer", "my phone is not on the desk any more", "the torch is gone".
-fn is_somewhere(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
-    matches!(clause.lower[at], "is" | "are").then_some(())?;
-    let things = things(clause.part(0..at), false);
-    let (denied, mut rest) = polarity(clause.from(at + 1));
-    let first = *rest.lower.first()?;
-    if (GONE.has(first) && !denied) || (denied && matches!(first, "there" | "here")) {
-        return Some(over(&things, "", context));
-    }
-    let brought = BRINGS.has(first);
-    if PLACED.has(first) || RESTS.has(first) {
-        rest = rest.from(1);
-    }
-    let place = match rest.lower {
-        ["back", "where", ..] => OLD_PLACE.to_owned(),
-        _ if brought => destination(rest)?,
-        _ => located(rest)?,
+    let is_passive = clause.passive;
+    let is_gone = |at: usize| {
+        [passage.lemma(at), &passage.form(at)].iter().any(|word| lexicon.is("gone", word))
     };
-    Some(match denied {
-        true => over(&things, &place, context),
-        false => there(&things, &place, None, context),
+    if is_gone(clause.head) && is_passive && passage.is_present(clause) && !clause.negated {
+        return over(&objects(), "");
+    }
+    if (lexicon.is("resting", &verb) || is_passive && lexicon.is("settled", &verb))
+        && passage.is_present(clause)
+    {
+        let things = if is_passive { objects() } else { agents() };
+        let beside = clause.all(&Role::Object).find(|_| !is_passive);
+        let is_gone = beside.into_iter().chain(clause.all(&Role::Adverb)).any(is_gone);
+        let is_here = clause.all(&Role::Adverb).any(|at| lexicon.is("present", passage.lemma(at)));
+        return match (clause.negated, place) {
+            (false, None) if is_gone => over(&things, ""),
+            (true, None) if is_here => over(&things, ""),
+            (true, Some(place)) => over(&things, &place),
+            (false, Some(place))
+                if beside.is_none_or(|at| lexicon.is("sides", passage.lemma(at))) =>
+            {
+                there(&things, &place, None)
+            }
+            _ => Vec::new(),
+        };
+    }
+    if clause.negated {
+        return Vec::new();
+    }
+    if lexicon.is("placing", &verb) && clause.all(&Role::Object).next().is_some() {
+        return match (place, left(passage, clause)) {
+            (Some(place), _) => there(&objects(), &place, doer(passage, clause)),
+            (None, Some(from)) => over(&objects(), &from),
+            _ => Vec::new(),
+        };
+    }
+    match place {
+        Some(place) if lexicon.is("going", &verb) => there(&agents(), &place, None),
+        _ => Vec::new(),
+    }
+}
+
+fn there(things: &[Thing], place: &str, who: Option<String>) -> Vec<Stated> {
+    let one = |thing: &Thing| {
+        let are = if thing.are_several { "are" } else { "is" };
+        let plain = format!("{} {are} {place}.", thing.worded);
+        let text = who
+            .as_ref()
+            .map_or_else(|| plain.clone(), |who| placed_by(&plain, who, thing.are_several));
+        let wish = thing.is_indefinite.then_some(FactAction::Add);
+        Stated { fact: fact(thing.key.clone(), LOCATION, place.to_owned()), text, wish }
+    };
+    things.iter().map(one).collect()
+}
+
+fn over(things: &[Thing], place: &str) -> Vec<Stated> {
+    let one = |thing: &Thing| Stated {
+        fact: fact(thing.key.clone(), LOCATION, place.to_owned()),
+        text: String::new(),
+        wish: Some(FactAction::Retire),
+    };
+    things.iter().map(one).collect()
+}
+
+/// Who put it there, where that is told: a mention, or plain words.
+fn doer(passage: &Passage<'_>, clause: &Clause) -> Option<String> {
+    let who = clause.all(&Role::Agent).next()?;
+    if let Some(id) = passage.person(who) {
+        return Some(format!("<{id}>"));
+    }
+    let unknown = Lexicon::english().is("anybody", passage.lemma(who));
+    let is_it = (passage.is_somebody(who) || passage.tag(who) == "NNP")
+        && !passage.tag(who).starts_with("PRP")
+        && !unknown;
+    let words = passage.phrase(who, |_| false);
+    let words = passage.tree.of(who, &["det"]).chain(words).collect::<Vec<_>>();
+    passage.told(&words).filter(|_| is_it).map(|text| match passage.tag(who).starts_with("NNP") {
+        true => text,
+        false => text.to_lowercase(),
     })
 }
 
-/// "The ladder stands behind the house", "the coat does not hang in the hall any more", "the torch has disappeared", "the
-/// keys turned up under the sofa".
-fn stands(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
-    let here = clause.from(at);
-    let things = || things(clause.part(0..at), false);
-    match here.lower {
-        ["disappeared" | "vanished", ..] => Some(over(&things(), "", context)),
-        ["has" | "have", "disappeared" | "vanished" | "gone", ..] => {
-            Some(over(&things(), "", context))
-        }
-        ["does" | "do", "not", verb, ..] if STANDS.has(verb) => {
-            Some(over(&things(), &located(here.from(3))?, context))
-        }
-        ["no", "longer", verb, ..] if STANDS.has(verb) => {
-            Some(over(&things(), &located(here.from(3))?, context))
-        }
-        [verb, ..] if STANDS.has(verb) => {
-            Some(there(&things(), &located(here.from(1))?, None, context))
-        }
-        ["turned" | "showed", "up", ..] => {
-            let things: Vec<Thing> = things().into_iter().filter(|one| !is_person(one)).collect();
-            Some(there(&things, &located(here.from(2))?, None, context))
-        }
-        _ => None,
+fn things(passage: &Passage<'_>, clause: &Clause, role: &Role) -> Vec<Thing> {
+    let heads: Vec<usize> = clause.all(role).collect();
+    let mut found: Vec<Thing> = Vec::new();
+    for &at in &heads {
+        // "My bag and scarf".
+        let owner = match passage.is_bare(at) {
+            true => heads.first().and_then(|&first| passage.owner(first)),
+            false => passage.owner(at),
+        };
+        // What hangs on an object may tell where it is put.
+        let one = match passage.tag(at).starts_with("PRP") {
+            true => {
+                passage.meant(at).and_then(|(of, noun)| thing(&of, noun, of.owner(noun), false))
+            }
+            false => thing(passage, at, owner, *role == Role::Agent || clause.passive),
+        };
+        let Some(mut one) = one else { return Vec::new() };
+        // "The salt and pepper": the second is as definite as the first.
+        one.is_indefinite = found.first().map_or(one.is_indefinite, |first| first.is_indefinite);
+        found.push(one);
     }
+    found
 }
 
-/// "The stapler was put on the shelf by Ben", "the saw has been taken from the shed".
-fn was_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
-    let here = clause.from(at);
-    let skip = match here.lower {
-        ["has" | "have", "been", ..] => 2,
-        ["has" | "have", "just" | "already" | "now", "been", ..] => 3,
-        ["was" | "were" | "got", ..] => 1,
-        _ => return None,
-    };
-    let (denied, rest) = polarity(here.from(skip));
-    let verb = *rest.lower.first().filter(|_| !denied)?;
-    let things = things(clause.part(0..at), false);
-    let (who, what) = agent(rest.from(1), context);
-    if REMOVES.has(verb)
-        && let Some(place) = taken_from(what)
-    {
-        return Some(over(&things, &place, context));
-    }
-    let place = match verb {
-        verb if BRINGS.has(verb) => destination(past_origin(what)),
-        verb if PLACED.has(verb) || verb == "found" => located(what),
-        _ => None,
-    };
-    Some(there(&things, &place?, who.as_deref(), context))
-}
-
-/// "… in the drawer by Ben", "… by Ben in the drawer": who, and the rest.
-fn agent<'a>(clause: Clause<'a>, context: &Context<'_>) -> (Option<String>, Clause<'a>) {
-    let by = clause.lower.iter().position(|word| *word == "by");
-    let Some(by) = by else { return (None, clause) };
-    let name = clause.from(by + 1);
-    let whom = |name: Clause<'_>| actor(name, context).flatten().filter(|who| is_somebody(who));
-    if by > 0 {
-        let who = whom(name);
-        let rest = if who.is_some() { clause.part(0..by) } else { clause };
-        return (who, rest);
-    }
-    let mut lengths = (1..=name.len().min(LONGEST_NAME)).rev();
-    let named = |len: usize| {
-        let who = whom(name.part(0..len))?;
-        place(&name.lower[len..]).map(|_| (Some(who), name.from(len)))
-    };
-    lengths.find_map(named).unwrap_or((None, clause))
-}
-
-/// Whether what stands after "by" is no place: "by Ben", "by the plumber", not "by the window".
-fn is_somebody(who: &str) -> bool {
-    let somebody = |head: &str| TRADES.has(head) || RELATIONS.contains(&head);
-    who.starts_with('<') || is_capital(who) || who.rsplit(' ').next().is_some_and(somebody)
-}
-
-/// "Ben put the saw in Ava's room", "someone took the umbrella to the car", "we keep the scissors in the drawer".
-fn somebody_put(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
-    let verb = clause.lower[at];
-    let rest = clause.from(at + 1);
-    let rest = match rest.lower {
-        ["back" | "down" | "up" | "away" | "out", next, ..] if DETERMINERS.has(next) => {
-            rest.from(1)
-        }
-        _ => rest,
-    };
-    let (puts, brings) = (PUTS.has(verb) || KEEPS.has(verb), BRINGS.has(verb));
-    if !puts && !brings && !REMOVES.has(verb) && verb != "found" {
+fn thing(
+    passage: &Passage<'_>,
+    noun: usize,
+    owner: Option<usize>,
+    is_whole: bool,
+) -> Option<Thing> {
+    let tag = passage.tag(noun);
+    let is_thing = tag.starts_with("NN")
+        && !passage.is_somebody(noun)
+        && !passage.is_time(noun)
+        && (!tag.starts_with("NNP") || !passage.is_bare(noun))
+        && passage.is_of(noun, &THINGS);
+    if !is_thing {
         return None;
     }
-    let doer = match at {
-        // "Moved the chairs to the hall."
-        0 => context.speaker.map(|id| format!("<{id}>")),
-        _ => actor(clause.part(0..at), context)?,
+    let lexicon = Lexicon::english();
+    let inner = |joint: &str| is_whole || !lexicon.is("positions", joint) && joint != "for";
+    let mut words = passage.phrase(noun, inner);
+    let whose = owner.map_or_else(Vec::new, |owner| passage.tree.below(owner));
+    let is_number = |word: usize| word < noun && passage.sentence.words[word].label == "nummod";
+    words.retain(|&word| !is_number(word) && !whose.contains(&word));
+    // "The red mug rack", where the rack stands apart in the tree.
+    let articles = words.iter().take_while(|&&word| passage.tag(word) == "DT").count();
+    let lead = words.drain(..articles).next();
+    let name = passage.told(&words)?;
+    let key = name.to_lowercase();
+    let are_several = tag.ends_with('S');
+    let article = passage.tree.of(noun, &["det", "nummod"]).next().or(lead);
+    let is_definite = article.is_some_and(|at| lexicon.is("definite", passage.lemma(at)));
+    let (key, worded) = match owner {
+        None => (key, format!("The {name}")),
+        Some(owner) => match passage.person(owner) {
+            Some(id) => called(id, &key, passage.text.context.view),
+            None if passage.tag(owner).starts_with("PRP") => {
+                let meant =
+                    passage.sentence.terms.iter().find(|term| term.at == owner && term.is_name);
+                match meant {
+                    Some(term) => (
+                        format!("{}'s {key}", term.lemma),
+                        format!("{}'s {name}", capitalised(&term.lemma)),
+                    ),
+                    None => (key, format!("The {name}")),
+                }
+            }
+            None => {
+                let whose = passage.told(&passage.phrase(owner, |_| false))?;
+                let whose = whose.strip_suffix("'s").unwrap_or(&whose);
+                (
+                    format!("{}'s {key}", whose.to_lowercase()),
+                    format!("{}'s {name}", capitalised(whose)),
+                )
+            }
+        },
     };
-    if verb == "found" {
-        return found(rest, context);
-    }
-    let who = doer.clone().filter(|_| !KEEPS.has(verb));
-    let owned = |things: Vec<Thing>| of_doer(things, doer.as_deref(), context);
-    if puts {
-        let (things, place) = split(rest, false, located)?;
-        let left = matches!(verb, "left" | "leaves");
-        let own = |thing: &Thing| LEFT_BEHIND.has(&thing.key);
-        return (!left || !things.iter().any(own))
-            .then(|| there(&owned(things), &place, who.as_deref(), context));
-    }
-    if let Some((things, place)) = split(rest, false, taken_from).filter(|_| REMOVES.has(verb)) {
-        return Some(over(&owned(things), &place, context));
-    }
-    let (things, place) =
-        split(rest, false, |clause| destination(past_origin(clause))).filter(|_| brings)?;
-    let ride = |thing: &Thing| matches!(verb, "took" | "takes" | "taken") && RIDES.has(&thing.key);
-    (!things.iter().any(ride)).then(|| there(&owned(things), &place, who.as_deref(), context))
+    let is_indefinite = owner.is_none() && !is_definite;
+    Some(Thing { key, worded, is_indefinite, are_several })
 }
 
-/// "Ben put his saw in the shed": it is Ben's, as far as he has a name and does not tell it himself.
-fn of_doer(mut things: Vec<Thing>, doer: Option<&str>, context: &Context<'_>) -> Vec<Thing> {
-    let Some(doer) = doer else { return things };
-    let person = doer.trim_matches(['<', '>']).parse::<EntityId>().ok();
-    let named = person.is_some() || is_capital(doer) && !doer.contains("'s ");
-    if !named || person.is_some() && person == context.speaker {
-        return things;
-    }
-    for thing in things.iter_mut().filter(|thing| thing.theirs) {
-        (thing.key, thing.worded) = match person {
-            Some(owner) => called(owner, &thing.key, context.view),
-            None => (
-                format!("{}'s {}", doer.to_lowercase(), thing.key),
-                format!("{doer}'s {}", thing.key),
-            ),
-        };
-    }
-    things
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// "I found the keys under the sofa": nobody put them there; "… a mistake in the letter" tells of no thing that was lost.
-fn found(clause: Clause<'_>, context: &Context<'_>) -> Option<Vec<Stated>> {
-    let (things, place) = split(clause, false, located)?;
-    let known = things.iter().all(|thing| !thing.indefinite && !is_person(thing));
-    known.then(|| there(&things, &place, None, context))
-}
-
-/// Whether what is called so is somebody: "the old lady".
-fn is_person(thing: &Thing) -> bool {
-    thing.key.split(' ').next_back().is_some_and(|head| PERSONS.has(head) || TRADES.has(head))
-}
-
-/// "The drill moved to the garage", "the coins have moved from the safe to showcase 3", "the portrait has gone to Bath", "…
-/// left for the gallery", "… is on loan to the gallery".
-fn moved(clause: Clause<'_>, at: usize, context: &Context<'_>) -> Option<Vec<Stated>> {
-    let (has, is) = match clause.lower[at] {
-        "has" | "have" => (true, false),
-        "is" | "are" => (false, true),
-        _ => (false, false),
-    };
-    let rest = clause.from(at + usize::from(has || is));
-    let aside = rest.lower.iter().take_while(|word| BETWEEN.has(word) || NOW.has(word)).count();
-    let rest = rest.from(aside);
-    let to = match rest.lower {
-        ["moved", ..] if !is => past_origin(rest.from(1)),
-        ["gone", ..] if has || is => rest.from(1),
-        ["went" | "left", ..] if !has && !is => rest.from(1),
-        ["left", "for", ..] if has => rest.from(1),
-        ["on", "loan", ..] if is => rest.from(2),
-        _ => return None,
-    };
-    let to = to.from(to.lower.iter().take_while(|word| LEADS.has(word)).count());
-    let [towards, words @ ..] = to.lower else { return None };
-    let place = match (rest.lower[0], *towards) {
-        ("left", "for") => left_for(to),
-        ("moved" | "gone" | "went", "to" | "into" | "onto") | ("on", _) => destination(to),
-        _ => None,
-    }?;
-    // "The meeting moved to Tuesday", "the milk has gone to waste".
-    let name = to.part(1..1 + noun_phrase(words));
-    let sound = name.lower.first().is_some_and(|first| DETERMINERS.has(first))
-        || name.spelled.iter().any(|word| is_capital(word) || is_number(word));
-    let things = things(clause.part(0..at), false);
-    (sound && !things.iter().any(is_person)).then(|| there(&things, &place, None, context))
-}
-
-/// "From the drawer", "out of the hall": the place as one where the thing was.
-fn taken_from(clause: Clause<'_>) -> Option<String> {
-    let skip = match clause.lower {
-        ["out", "of", ..] => 2,
-        [first, ..] if AWAY_FROM.has(first) && *first != "of" => 1,
-        _ => return None,
-    };
-    let from = clause.from(skip);
-    let name = noun_phrase(from.lower);
-    // "From the shed to the garage" tells more.
-    let on = matches!(from.lower.get(name), Some(&("to" | "into" | "onto")));
-    (name > 0 && !on).then(|| from.part(0..name).text())
-}
-
-/// "From the shed to the garage": from "to" on.
-fn past_origin(clause: Clause<'_>) -> Clause<'_> {
-    let away = clause.lower.first().is_some_and(|first| AWAY_FROM.has(first) || *first == "out");
-    let to = clause.lower.iter().position(|word| matches!(*word, "to" | "into" | "onto"));
-    match to.filter(|_| away) {
-        Some(to) => clause.from(to),
-        None => clause,
-    }
-}
-
-/// The things, and the first place after them that `read` makes out.
-fn split<'a>(
-    clause: Clause<'a>,
-    bare: bool,
-    read: impl Fn(Clause<'a>) -> Option<String>,
-) -> Option<(Vec<Thing>, String)> {
-    (1..clause.len()).find_map(|at| {
-        let place = read(clause.from(at))?;
-        let things = things(clause.part(0..at), bare);
-        (!things.is_empty()).then_some((things, place))
-    })
-}
-
-/// Who does it: `None`: those words name nobody; `Some(None)`: somebody, nobody knows who.
-fn actor(clause: Clause<'_>, context: &Context<'_>) -> Option<Option<String>> {
-    let aside = |word: &&&str| AUXILIARIES.has(word);
-    let name = clause.part(0..clause.len() - clause.lower.iter().rev().take_while(aside).count());
-    match name.lower {
-        [] => return None,
-        ["i"] => return Some(context.speaker.map(|id| format!("<{id}>"))),
-        [one] if SOMEBODY.has(one) => return Some(None),
-        words if words.len() > LONGEST_NAME => return None,
-        words => {
-            if let Some(person) = context.person(words) {
-                return Some(Some(format!("<{person}>")));
+/// Where it is, or was brought, with the preposition: "in the top drawer".
+fn place(passage: &Passage<'_>, clause: &Clause) -> Option<String> {
+    let lexicon = Lexicon::english();
+    let mut found: Vec<String> = Vec::new();
+    let is_side = |at: usize| lexicon.is("sides", passage.lemma(at));
+    let objects = clause.all(&Role::Object).filter(|&at| !clause.passive && !is_side(at));
+    let hang = clause.verbs.iter().copied().chain(objects);
+    for on in hang {
+        for &at in passage.tree.under(on) {
+            let word = &passage.sentence.words[at];
+            let begins =
+                matches!(word.label.as_str(), "prep" | "advmod" | "prt" | "dative" | "acomp")
+                    && at > clause.head.min(on);
+            if begins && let Some(place) = one_place(passage, at, on) {
+                found.push(place);
+            } else if begins
+                && word.label == "advmod"
+                && lexicon.is("spots", &word.lemma)
+                && !lexicon.is("present", &word.lemma)
+            {
+                found.push(word.lemma.clone());
             }
         }
     }
-    let (first, text) = (*name.lower.first()?, name.text());
-    let named = name.spelled.iter().all(|word| is_capital(word))
-        && !NO_NAMES.has(first)
-        && !first.ends_with("ly");
-    let whole = noun_phrase(name.lower) == name.len();
-    let described = name.len() > 1 && (DETERMINERS.has(first) || first.ends_with("'s"));
-    let known = whole && (named || described);
-    let text = match DETERMINERS.has(first) {
-        true => format!("{first} {}", name.from(1).text()),
-        false => text,
-    };
-    known.then(|| Some(context.owned(&text)))
+    let text = found.join(" ");
+    (!text.is_empty()).then_some(text)
 }
 
-/// What facts call a thing, and how a sentence does: what is whoever speaks's own has its owner's name.
-fn named(thing: &Thing, context: &Context<'_>) -> (String, String) {
-    match context.speaker.filter(|_| thing.own) {
-        Some(owner) => called(owner, &thing.key, context.view),
-        None => (thing.key.clone(), thing.worded.clone()),
+/// The place that a preposition begins.
+fn one_place(passage: &Passage<'_>, at: usize, _on: usize) -> Option<String> {
+    let lexicon = Lexicon::english();
+    let word = &passage.sentence.words[at];
+    // "Down to the cellar", "up in the attic"; "next to" is one.
+    let object = passage.tree.of(at, &["pobj"]).next();
+    let Some(object) = object else {
+        let next = passage.tree.of(at, &["prep"]).next()?;
+        let joined = format!("{}_{}", word.lemma, passage.lemma(next));
+        return match lexicon.is("positions", &joined) {
+            true => {
+                let object = passage.tree.of(next, &["pobj"]).next()?;
+                let text = format!("{} {}", word.lemma, passage.told(&passage.tree_text(next))?);
+                is_place(passage, object).then_some(text)
+            }
+            false => one_place(passage, next, at),
+        };
+    };
+    if !lexicon.is("positions", &word.lemma) || !is_place(passage, object) {
+        return None;
     }
+    let words: Vec<usize> = passage.tree_text(at);
+    let text = passage.told(&words)?;
+    let towards = lexicon.towards(&word.lemma);
+    Some(match towards.and_then(|there| Some((there, text.split_once(' ')?))) {
+        Some((there, (_, rest))) => format!("{there} {rest}"),
+        None => text,
+    })
 }
 
-/// What is said of things that are somewhere.
-fn there(things: &[Thing], place: &str, who: Option<&str>, context: &Context<'_>) -> Vec<Stated> {
-    let place = context.owned(place);
-    let one = |thing: &Thing| {
-        let verb = if thing.several { "are" } else { "is" };
-        let (key, worded) = named(thing, context);
-        let plain = format!("{worded} {verb} {place}.");
-        let text = who.map_or(plain.clone(), |who| placed_by(&plain, who, thing.several));
-        let wish = thing.indefinite.then_some(FactAction::Add);
-        Stated { fact: fact(key, LOCATION, place.clone()), text, wish }
-    };
-    things.iter().map(one).collect()
+pub(super) fn is_place(passage: &Passage<'_>, noun: usize) -> bool {
+    let tag = passage.tag(noun);
+    let of = passage.tree.of(noun, &["prep"]).find(|&at| passage.lemma(at) == "of");
+    // "At the end of the hall": a place as the hall is.
+    if let Some(whole) = of.and_then(|of| passage.tree.of(of, &["pobj"]).next()) {
+        return is_place(passage, whole);
+    }
+    let is_noun = tag.starts_with("NN") || tag.starts_with("JJ") && !passage.is_bare(noun);
+    let is_somewhere = tag.starts_with("NNP") || passage.is_of(noun, &PLACES);
+    is_noun && is_somewhere && !passage.is_time(noun) && !passage.is_somebody(noun)
 }
 
-/// What is said of things that are there no longer; an empty place: that they are not where they were.
-fn over(things: &[Thing], place: &str, context: &Context<'_>) -> Vec<Stated> {
-    let wish = Some(FactAction::Retire);
-    let place = context.owned(place);
-    let one = |thing: &Thing| {
-        let fact = fact(named(thing, context).0, LOCATION, place.clone());
-        Stated { fact, text: String::new(), wish }
-    };
-    things.iter().map(one).collect()
+/// From where it was taken: "out of the drawer".
+fn left(passage: &Passage<'_>, clause: &Clause) -> Option<String> {
+    let from = clause.roles.iter().find_map(|(role, word)| match role {
+        Role::Oblique(joint) if Lexicon::english().is("away_from", &joint.replace(' ', "_")) => {
+            Some(*word)
+        }
+        _ => None,
+    })?;
+    let article: Vec<usize> = passage.tree.of(from, &["det", "poss"]).collect();
+    let words: Vec<usize> = article.into_iter().chain(passage.phrase(from, |_| true)).collect();
+    passage.told(&words).filter(|_| is_place(passage, from))
+}
+
+impl Passage<'_> {
+    /// The words under a preposition, without clauses and what is beside.
+    fn tree_text(&self, at: usize) -> Vec<usize> {
+        let mut out = vec![at];
+        let mut done = 0;
+        while let Some(&word) = out.get(done) {
+            done += 1;
+            for &next in self.tree.under(word) {
+                let label = self.sentence.words[next].label.as_str();
+                let beside = matches!(
+                    label,
+                    "relcl"
+                        | "acl"
+                        | "advcl"
+                        | "appos"
+                        | "punct"
+                        | "cc"
+                        | "conj"
+                        | "ccomp"
+                        | "parataxis"
+                        | "npadvmod"
+                );
+                let timed = label == "prep"
+                    && self.tree.of(next, &["pobj"]).any(|object| self.is_time(object));
+                if !beside && !timed {
+                    out.push(next);
+                }
+            }
+        }
+        out.sort_unstable();
+        out
+    }
 }

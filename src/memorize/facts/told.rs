@@ -1,73 +1,122 @@
-//! What people, notes and other sentences state plainly: one grammar for all of them.
-//!
-//! A text falls into clauses ([`super::phrase`]) that say where things are ([`super::things`]) or something of people
-//! ([`super::people`]), in words that are data ([`super::words`]). "I" and "my" mean whoever speaks.
+//! Facts out of what people say, of notes and of other sentences: all read alike, by the tree of their words.
 
-use std::cell::Cell;
+use std::sync::Arc;
 
-use super::owned::LOCATION;
-use super::phrase::Word;
+use jiff::tz::TimeZone;
+
+use super::read::Text;
 use super::stated::{Context, Stated};
-use super::{people, phrase, pronouns, things};
+use super::{here, people, things};
 use crate::ids::EntityId;
+use crate::language::Language;
 use crate::memorize::{Scene, Sentence};
-use crate::memory::model::{Fact, FactAction, Ground, MemoryKind, MemoryRow};
+use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow};
 use crate::memory::natures::{exclude, is_single_valued};
 use crate::memory::{View, who_placed};
-use crate::mention;
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 
 /// The attribute of names: speech and models have rules of their own for them.
 const NAME: &str = "name";
-/// How a sentence tells the name of somebody whom it mentions.
-const NAMING: [&str; 5] =
-    ["'s name is ", "\u{2019}s name is ", " is called ", " is named ", "'s first name is "];
 
-/// Everything that a text states plainly, in order.
-pub(super) fn stated(text: &str, context: &Context<'_>) -> Vec<Stated> {
-    stated_in(&phrase::clauses(text), context)
+/// Reads the facts that sentences state plainly: where things are, who and where somebody is, what they like.
+#[derive(Clone, Debug)]
+pub struct FactReader {
+    language: Arc<Language>,
+    zone: TimeZone,
 }
 
-/// The same of a note, whose pronouns mean what it named before.
-pub(super) fn stated_by_note(text: &str, context: &Context<'_>) -> Vec<Stated> {
-    stated_in(&pronouns::resolved(text, phrase::clauses(text), context), context)
-}
+impl FactReader {
+    /// With the parser and the thesaurus; times are told in that zone.
+    #[must_use]
+    pub fn new(language: Arc<Language>, zone: TimeZone) -> Self {
+        Self { language, zone }
+    }
 
-fn stated_in(clauses: &[Vec<Word>], context: &Context<'_>) -> Vec<Stated> {
-    let mut found: Vec<Stated> = Vec::new();
-    let mut quoted = false;
-    // The clause before, or the part before an "and", tells where something is.
-    let placed = Cell::new(false);
-    for (at, words) in clauses.iter().enumerate() {
-        // "Ben said, well, I live in Bonn": that "I" is not whoever speaks.
-        let speaker = match clauses.get(at + 1).and_then(|next| phrase::said_by(next)) {
-            Some(name) => context.person(&name),
-            None => context.speaker.filter(|_| !quoted),
-        };
-        let context = Context { speaker, ..*context };
-        let more = phrase::read_clause(words, |clause| {
-            let mut found = things::whereabouts(clause, &context);
-            found.extend(people::said_of_people(clause, &context));
-            if found.is_empty() && placed.get() {
-                found = things::gapped(clause, &context);
-            }
-            placed.set(placed.get() && found.is_empty() || found.iter().any(is_placed));
-            found
-        });
-        placed.set(placed.get() && !more.is_empty());
-        quoted = phrase::quotes_another(words) || (quoted && words.len() == 1);
-        for one in more {
-            if !found.iter().any(|earlier| earlier.fact == one.fact && earlier.wish == one.wish) {
-                found.push(one);
+    /// Everything that a text states plainly, in order.
+    pub(super) fn stated(&self, text: &str, at: Timestamp, context: &Context<'_>) -> Vec<Stated> {
+        let text = Text::read(text, at, context, &self.language, &self.zone);
+        let mut found: Vec<Stated> = Vec::new();
+        for passage in text.passages() {
+            for clause in passage.statements() {
+                let mut more = things::whereabouts(&passage, clause);
+                more.extend(people::said_of_people(&passage, clause));
+                for one in more {
+                    if !found.iter().any(|known| known.fact == one.fact && known.wish == one.wish) {
+                        found.push(one);
+                    }
+                }
             }
         }
+        found
     }
-    found
-}
 
-/// Whether it says where a thing is.
-fn is_placed(one: &Stated) -> bool {
-    one.wish != Some(FactAction::Retire) && one.fact.attribute == LOCATION
+    /// What the clip's speakers stated.
+    pub(in crate::memorize) fn of_utterances(&self, scene: &Scene<'_>) -> Vec<Sentence> {
+        let mut sentences = Vec::new();
+        for turn in &scene.percepts.turns {
+            let Some(words) = &turn.words else { continue };
+            if scene.identified.is_non_person(turn.id) {
+                continue;
+            }
+            let speaker = scene.identified.person_of_turn(turn.id);
+            let context = Context { view: scene.before, speaker };
+            let words = scene.before.respelled(&words.text, &words.doubted());
+            for one in unnamed(self.stated(&words, turn.span.start, &context)) {
+                let grounds = vec![Ground::Turn(scene.percepts.clip, turn.id)];
+                let mut sentence = one.sentence(turn.span, grounds);
+                sentence.about.extend(speaker);
+                sentences.push(sentence);
+            }
+        }
+        sentences
+    }
+
+    /// Gives a note the fact that it states; gives back what it states besides.
+    pub(in crate::memorize) fn of_note(&self, row: &mut MemoryRow, view: &View) -> Vec<Sentence> {
+        let mut stated = newest(self.by_nobody(&row.text, row.span.start, view));
+        row.fact = own(&mut stated);
+        besides(stated, row)
+    }
+
+    /// What a sentence that is remembered states.
+    pub(in crate::memorize) fn of_memory(&self, row: &MemoryRow, view: &View) -> Vec<Sentence> {
+        besides(self.by_nobody(&row.text, row.span.start, view), row)
+    }
+
+    /// Gives a model's sentence without a slot the fact that it states; gives back what it states besides. What happened
+    /// stays what happened: all that an episode states stands besides.
+    pub(in crate::memorize) fn of_sentence(
+        &self,
+        sentence: &mut Sentence,
+        view: &View,
+    ) -> Vec<Sentence> {
+        let mut stated = unnamed(self.by_nobody(&sentence.text, sentence.span.start, view));
+        if sentence.kind == MemoryKind::Semantic {
+            sentence.fact = own(&mut stated);
+        }
+        let one = |one: Stated| {
+            let besides = one.sentence(sentence.span, sentence.grounds.clone());
+            Sentence { confidence: sentence.confidence, ..besides }
+        };
+        stated.into_iter().map(one).collect()
+    }
+
+    /// The name of the place at which a text says that those who speak are. `overheard`: it was not meant for the robot, so
+    /// only what is a room by its noun counts.
+    pub(in crate::memorize) fn place_named(
+        &self,
+        text: &str,
+        at: Timestamp,
+        view: &View,
+        overheard: bool,
+    ) -> Option<String> {
+        let context = Context { view, speaker: None };
+        here::place_named(&Text::read(text, at, &context, &self.language, &self.zone), overheard)
+    }
+
+    fn by_nobody(&self, text: &str, at: Timestamp, view: &View) -> Vec<Stated> {
+        self.stated(text, at, &Context { view, speaker: None })
+    }
 }
 
 /// Of what cannot be so at once, the later: a note is one moment.
@@ -97,27 +146,6 @@ impl Stated {
     }
 }
 
-/// What the clip's speakers stated.
-pub(in crate::memorize) fn of_utterances(scene: &Scene<'_>) -> Vec<Sentence> {
-    let mut sentences = Vec::new();
-    for turn in &scene.percepts.turns {
-        let Some(words) = &turn.words else { continue };
-        if scene.identified.is_non_person(turn.id) {
-            continue;
-        }
-        let speaker = scene.identified.person_of_turn(turn.id);
-        let context = Context { view: scene.before, speaker };
-        let words = scene.before.respelled(&words.text, &words.doubted());
-        for one in unnamed(stated(&words, &context)) {
-            let grounds = vec![Ground::Turn(scene.percepts.clip, turn.id)];
-            let mut sentence = one.sentence(turn.span, grounds);
-            sentence.about.extend(speaker);
-            sentences.push(sentence);
-        }
-    }
-    sentences
-}
-
 fn unnamed(mut stated: Vec<Stated>) -> Vec<Stated> {
     stated.retain(|one| one.fact.attribute != NAME);
     stated
@@ -131,52 +159,10 @@ fn own(stated: &mut Vec<Stated>) -> Option<Fact> {
     Some(stated.remove(at).fact)
 }
 
-/// Gives a note the fact that it states; gives back what it states besides.
-pub(in crate::memorize) fn of_note(row: &mut MemoryRow, view: &View) -> Vec<Sentence> {
-    let mut stated = newest(stated_by_note(&row.text, &Context { view, speaker: None }));
-    row.fact = own(&mut stated);
-    besides(stated, row)
-}
-
-/// What a sentence that is remembered states.
-pub(in crate::memorize) fn of_memory(row: &MemoryRow, view: &View) -> Vec<Sentence> {
-    besides(stated(&row.text, &Context { view, speaker: None }), row)
-}
-
 fn besides(stated: Vec<Stated>, row: &MemoryRow) -> Vec<Sentence> {
     let one = |one: Stated| {
         let sentence = one.sentence(row.span, vec![Ground::Memory(row.id)]);
         Sentence { confidence: row.confidence, ..sentence }
     };
     stated.into_iter().map(one).collect()
-}
-
-/// Gives a model's sentence without a slot the fact that it states; gives back what it states besides. What happened
-/// stays what happened: all that an episode states stands besides.
-pub(in crate::memorize) fn of_sentence(sentence: &mut Sentence, view: &View) -> Vec<Sentence> {
-    let mut stated = unnamed(stated(&sentence.text, &Context { view, speaker: None }));
-    if sentence.kind == MemoryKind::Semantic {
-        sentence.fact = own(&mut stated);
-    }
-    let one = |one: Stated| {
-        let besides = one.sentence(sentence.span, sentence.grounds.clone());
-        Sentence { confidence: sentence.confidence, ..besides }
-    };
-    stated.into_iter().map(one).collect()
-}
-
-/// Whom a plain sentence names: "<face_1>'s name is Lucy."
-pub(in crate::memorize) fn naming(text: &str) -> Option<(EntityId, String)> {
-    if phrase::clauses(text).is_empty() {
-        return None;
-    }
-    mention::spelled(text).into_iter().find_map(|one| {
-        let rest = &text[one.range.end..];
-        let rest = NAMING.iter().find_map(|words| rest.strip_prefix(*words))?;
-        let words = rest.split_whitespace();
-        let name: Vec<&str> = words.take_while(|word| phrase::is_capital(word)).take(3).collect();
-        let name = name.join(" ");
-        let name = name.split([',', '.', ';', '!', '(']).next()?.trim();
-        (!name.is_empty()).then(|| Some((one.id?, name.to_owned())))?
-    })
 }

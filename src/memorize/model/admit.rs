@@ -203,7 +203,9 @@ impl Memorizer {
             events.push(sentence);
         }
         let (mut slotted, plain) = self.facts(&admission, found, &mut out.refused);
-        slotted.extend(events.iter_mut().flat_map(|event| facts::of_sentence(event, before)));
+        if let Some(reader) = &self.reader {
+            slotted.extend(events.iter_mut().flat_map(|event| reader.of_sentence(event, before)));
+        }
         let slotted = facts::settle(slotted, before, draft);
         let plain = plain.into_iter().filter(|one| !self.is_known(one, persons, before));
         out.refined = step_back(&events, before, draft);
@@ -234,8 +236,10 @@ impl Memorizer {
             let slot = fact.slot.as_ref();
             sentence.fact = slot.and_then(|(s, a, v)| admission.slot(s, a, v));
             sentence.wish = fact.action;
-            if sentence.fact.is_none() {
-                slotted.extend(facts::of_sentence(&mut sentence, admission.before));
+            if sentence.fact.is_none()
+                && let Some(reader) = &self.reader
+            {
+                slotted.extend(reader.of_sentence(&mut sentence, admission.before));
             }
             match sentence.fact {
                 Some(_) => slotted.push(sentence),

@@ -98,7 +98,7 @@ impl Home {
         let before = self.memory.view();
         let mut draft = self.memory.begin(at(30.0));
         let persons: &Persons = self.resolver.persons();
-        let memorizer = Memorizer::new(None);
+        let memorizer = Memorizer::new(None).reading(crate::memorize::fact_reader());
         let refined =
             memorizer.refine((&self.clip, found), "model:tiny", persons, &before, &mut draft);
         for belief in found.beliefs(&self.clip) {
@@ -375,7 +375,8 @@ fn talkative() -> (Home, Vec<Arc<MemoryRow>>) {
 fn admit(home: &Home, found: &[Insight], rows: &[Arc<MemoryRow>]) -> (Vec<MemoryRow>, usize) {
     let mut draft = home.memory.begin(at(40.0));
     let before = draft.before();
-    let (memorizer, persons) = (Memorizer::new(None), home.resolver.persons());
+    let (memorizer, persons) =
+        (Memorizer::new(None).reading(crate::memorize::fact_reader()), home.resolver.persons());
     let admitted =
         memorizer.admit_insights((found, rows), "model:tiny", persons, &before, &mut draft);
     draft.commit().unwrap();

@@ -3,7 +3,7 @@
 
 use super::{BUILTIN, Upkeep};
 use crate::ids::{EntityId, EntityKind, SessionId};
-use crate::memorize::facts::place_named;
+use crate::memorize::FactReader;
 use crate::memory::model::{Fact, MemoryKind, MemoryRow, NameRow, NameSource, PoseRow};
 use crate::memory::{Draft, Filter, POSITION, Point, View, position_value};
 use crate::time::{Span, Timestamp};
@@ -97,7 +97,7 @@ pub(super) fn found(
             Some((distance, *id))
         });
         let nearest = near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let named = names(before, stop.span);
+        let named = names(before, stop.span, upkeep.memorizer.reader());
         let place = nearest.map(|(_, id)| id).unwrap_or_else(|| {
             let mut told = named.iter().filter_map(|(name, ..)| told(name));
             let told = told.find(|told| places.iter().all(|(id, _)| id != told));
@@ -148,7 +148,12 @@ fn position(id: EntityId, stop: &Stop, before: &View, upkeep: &Upkeep, draft: &m
 }
 
 /// Names of the place that were said or told while the robot was there, in time order.
-fn names(view: &View, span: Span) -> Vec<(String, Timestamp, NameSource)> {
+fn names(
+    view: &View,
+    span: Span,
+    reader: Option<&FactReader>,
+) -> Vec<(String, Timestamp, NameSource)> {
+    let Some(reader) = reader else { return Vec::new() };
     let kinds = vec![MemoryKind::Utterance, MemoryKind::Note];
     let around = Span::new(span.start, span.end.plus_secs(1.0));
     let filter = Filter { span: Some(around), kinds, ..Filter::default() };
@@ -158,8 +163,9 @@ fn names(view: &View, span: Span) -> Vec<(String, Timestamp, NameSource)> {
             MemoryKind::Note => NameSource::Told,
             _ => NameSource::Said,
         };
-        let name = place_named(&row.text, source == NameSource::Said)?;
-        Some((name, row.span.start, source))
+        let at = row.span.start;
+        let name = reader.place_named(row.words(), at, view, source == NameSource::Said)?;
+        Some((name, at, source))
     });
     named.collect()
 }

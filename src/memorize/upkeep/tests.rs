@@ -20,7 +20,12 @@ fn open(dir: &Path) -> Memory {
 }
 
 fn upkeep(memory: &Memory, settings: config::Upkeep) -> Upkeep {
-    Upkeep::new(memory.clone(), Memorizer::new(None), settings, TimeZone::UTC)
+    Upkeep::new(
+        memory.clone(),
+        Memorizer::new(None).reading(crate::memorize::fact_reader()),
+        settings,
+        TimeZone::UTC,
+    )
 }
 
 fn row(kind: MemoryKind, text: &str, start: Timestamp) -> MemoryRow {
@@ -463,8 +468,12 @@ fn a_place_that_was_told_gets_its_position_from_the_first_pose_there() {
     let now = |secs: f64| at(0.0).plus_secs(secs);
     let mut draft = memory.begin(now(1.0));
     let persons = crate::identify::Persons::default();
-    let told =
-        crate::memorize::Memorizer::new(None).here("kitchen", now(1.0), &persons, &mut draft);
+    let told = crate::memorize::Memorizer::new(None).reading(crate::memorize::fact_reader()).here(
+        "kitchen",
+        now(1.0),
+        &persons,
+        &mut draft,
+    );
     draft.commit().unwrap();
     assert_eq!(memory.view().places()[0].position, None);
     stand(&memory, 0, 2.0, 30, (1.0, 2.0), Some("Somebody said: \"this is the kitchen\""));

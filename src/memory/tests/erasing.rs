@@ -187,7 +187,7 @@ fn an_answer_that_comes_after_the_erasure_does_not_bring_it_back() {
 fn an_erased_fact_leaves_no_words_and_what_it_replaced_holds_again() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());
-    let memorizer = Memorizer::new(None);
+    let memorizer = Memorizer::new(None).reading(crate::memorize::fact_reader());
     let tell = |thing: &str, place: &str, start: i64| {
         let mut draft = memory.begin(at(start));
         let mut row = memory_row(0, &format!("The {thing} is {place}."), &[], start);
@@ -308,7 +308,7 @@ fn a_thing_without_an_id_is_erased_by_its_noun() {
     let dir = tempfile::tempdir().unwrap();
     let memory = open(dir.path());
     household(&memory);
-    let memorizer = Memorizer::new(None);
+    let memorizer = Memorizer::new(None).reading(crate::memorize::fact_reader());
     let tell = |text: &str, start: i64| {
         let mut draft = memory.begin(at(start));
         let mut row = memory_row(0, text, &[], start);

@@ -1,10 +1,10 @@
 //! "How often does Ava come?", "How many falls were there?": as it was told, else counted.
 
 use super::super::claim::{Claim, claims};
-use super::super::lexicon::Lexicon;
 use super::super::question::Kind;
-use super::super::text::Sentence;
 use super::{Asked, Finding};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::Sentence;
 
 /// So much of the question must stand in the note that tells it.
 const TOLD: f32 = 0.6;

@@ -2,10 +2,10 @@
 
 use crate::language::clause::Role;
 
-use super::super::lexicon::Lexicon;
 use super::super::question::Kind;
-use super::super::text::Term;
 use super::{Asked, Finding};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::Term;
 
 /// So many notes tell what became of something.
 const NEWEST: usize = 3;

@@ -2,10 +2,10 @@
 
 use crate::language::clause::Role;
 
-use super::super::lexicon::Lexicon;
 use super::super::question::Kind;
 use super::super::wording::capitalised;
 use super::{Asked, Finding};
+use crate::language::lexicon::Lexicon;
 
 pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     let Asked { corpus, question, now, .. } = *asked;

@@ -8,12 +8,12 @@ use crate::time::Timestamp;
 
 use super::super::claim::{Claim, claims};
 use super::super::corpus::Found;
-use super::super::lexicon::Lexicon;
 use super::super::place::is_back;
 use super::super::question::Kind;
-use super::super::text::Sentence;
 use super::super::wording::length;
 use super::{Asked, Finding};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::Sentence;
 
 /// So much of the question must stand in the note that tells the length.
 const TOLD: f32 = 0.62;

@@ -6,10 +6,10 @@ use crate::time::Timestamp;
 
 use super::super::LEAST;
 use super::super::candidate::Candidate;
-use super::super::lexicon::Lexicon;
 use super::super::question::{Kind, Question};
-use super::super::text::Term;
 use super::{Asked, Finding};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::Term;
 
 /// So many are told.
 const MOST: usize = 4;

@@ -3,8 +3,8 @@
 use crate::language::clause::Tree;
 
 use super::super::question::{Kind, Question};
-use super::super::text::Term;
 use super::{Asked, Finding};
+use crate::language::text::Term;
 
 pub(super) fn plan(asked: &Asked<'_>) -> Option<Finding> {
     alternatives(asked).or_else(|| beside(asked))

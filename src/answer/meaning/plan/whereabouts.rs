@@ -5,10 +5,10 @@ use crate::language::thesaurus::field;
 use crate::time::Timestamp;
 
 use super::super::corpus::{Corpus, Found};
-use super::super::lexicon::Lexicon;
 use super::super::question::{Kind, Question};
 use super::super::wording::capitalised;
 use super::{Asked, Finding};
+use crate::language::lexicon::Lexicon;
 
 /// How many things may lie in each other.
 const DEPTH: usize = 3;

@@ -4,11 +4,11 @@ use crate::language::clause::{Clause, Role};
 
 use super::super::claim::{Claim, claims};
 use super::super::corpus::{Corpus, Found};
-use super::super::lexicon::Lexicon;
 use super::super::likeness::ALIKE;
 use super::super::question::{Kind, Question};
-use super::super::text::{Sentence, Term};
 use super::{Asked, Finding};
+use crate::language::lexicon::Lexicon;
+use crate::language::text::{Sentence, Term};
 
 /// So much of what it is said of must be told with it.
 const TOLD: f32 = 0.6;

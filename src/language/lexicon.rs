@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// Words, without order.
-pub(super) type Words = BTreeSet<String>;
+pub(crate) type Words = BTreeSet<String>;
 
 #[derive(Debug, serde::Deserialize)]
 struct Frame {
@@ -24,13 +24,30 @@ struct File {
     ends: Vec<Ends>,
     inverse: Vec<Ends>,
     turned: Vec<Ends>,
+    towards: Vec<Ends>,
+    worded: Vec<Ends>,
+    attributes: Vec<Attribute>,
     #[serde(flatten)]
     lists: BTreeMap<String, String>,
 }
 
+/// What a clause tells of somebody.
+#[derive(Debug, serde::Deserialize)]
+struct Attribute {
+    /// With one of these verbs …
+    verbs: String,
+    /// … behind one of these prepositions; none: as its object.
+    #[serde(default)]
+    at: String,
+    attribute: String,
+    /// It is so no more.
+    #[serde(default)]
+    left: bool,
+}
+
 /// What the file holds.
 #[derive(Debug)]
-pub(super) struct Lexicon {
+pub(crate) struct Lexicon {
     /// How near the words of each frame are.
     frames: Vec<f32>,
     /// In which frames a word stands.
@@ -38,12 +55,15 @@ pub(super) struct Lexicon {
     ends: Vec<(Words, Words)>,
     inverse: Vec<(Words, Words)>,
     turned: BTreeMap<String, String>,
+    towards: BTreeMap<String, String>,
+    worded: BTreeMap<String, String>,
+    attributes: Vec<Attribute>,
     lists: BTreeMap<String, Words>,
 }
 
 impl Lexicon {
     /// The one of English.
-    pub(super) fn english() -> &'static Self {
+    pub(crate) fn english() -> &'static Self {
         static ENGLISH: OnceLock<Lexicon> = OnceLock::new();
         ENGLISH.get_or_init(|| {
             Self::read(include_str!("lexicon.toml")).unwrap_or_else(|_| Self::empty())
@@ -63,7 +83,10 @@ impl Lexicon {
             framed,
             ends: pairs(&file.ends),
             inverse: pairs(&file.inverse),
-            turned: file.turned.into_iter().map(|pair| (pair.one, pair.other)).collect(),
+            turned: by_one(file.turned),
+            towards: by_one(file.towards),
+            worded: by_one(file.worded),
+            attributes: file.attributes,
             lists: file.lists.iter().map(|(name, list)| (name.clone(), words(list))).collect(),
         })
     }
@@ -75,12 +98,15 @@ impl Lexicon {
             ends: Vec::new(),
             inverse: Vec::new(),
             turned: BTreeMap::new(),
+            towards: BTreeMap::new(),
+            worded: BTreeMap::new(),
+            attributes: Vec::new(),
             lists: BTreeMap::new(),
         }
     }
 
     /// How near two words are by what they tell of, 0 to 1.
-    pub(super) fn near(&self, one: &str, other: &str) -> f32 {
+    pub(crate) fn near(&self, one: &str, other: &str) -> f32 {
         let (Some(of_one), Some(of_other)) = (self.framed.get(one), self.framed.get(other)) else {
             return 0.0;
         };
@@ -89,38 +115,71 @@ impl Lexicon {
     }
 
     /// Whether one ends what the other began, whichever came first.
-    pub(super) fn ends(&self, one: &str, other: &str) -> bool {
+    pub(crate) fn ends(&self, one: &str, other: &str) -> bool {
         self.ends.iter().any(|(a, b)| {
             a.contains(one) && b.contains(other) || a.contains(other) && b.contains(one)
         })
     }
 
     /// Whether somebody is the one to who is the other to them.
-    pub(super) fn is_inverse(&self, one: &str, other: &str) -> bool {
+    pub(crate) fn is_inverse(&self, one: &str, other: &str) -> bool {
         self.inverse.iter().any(|(a, b)| {
             a.contains(one) && b.contains(other) || a.contains(other) && b.contains(one)
         })
     }
 
     /// A pronoun as who is spoken to says it: "you" of "I".
-    pub(super) fn turned(&self, word: &str) -> Option<&str> {
+    pub(crate) fn turned(&self, word: &str) -> Option<&str> {
         self.turned.get(word).map(String::as_str)
     }
 
+    /// Where something is that was brought there: "at" of "to".
+    pub(crate) fn towards(&self, preposition: &str) -> Option<&str> {
+        self.towards.get(preposition).map(String::as_str)
+    }
+
+    /// The verb with which somebody's attribute is told.
+    pub(crate) fn worded(&self, attribute: &str) -> Option<&str> {
+        self.worded.get(attribute).map(String::as_str)
+    }
+
+    /// What a verb may tell of somebody with what stands behind that preposition (none: its object), and whether it is so no
+    /// more.
+    pub(crate) fn attributes<'a>(
+        &'a self,
+        verb: &'a str,
+        at: &'a str,
+    ) -> impl Iterator<Item = (&'a str, bool)> {
+        let is_in = |list: &str, word: &str| list.split_whitespace().any(|one| one == word);
+        let fits = move |one: &&Attribute| {
+            is_in(&one.verbs, verb) && (at.is_empty() && one.at.is_empty() || is_in(&one.at, at))
+        };
+        self.attributes.iter().filter(fits).map(|one| (one.attribute.as_str(), one.left))
+    }
+
+    /// The words of a list.
+    pub(crate) fn all(&self, list: &str) -> impl Iterator<Item = &str> {
+        self.lists.get(list).into_iter().flatten().map(String::as_str)
+    }
+
     /// Whether both begin, or both end, one thing.
-    pub(super) fn is_of_one_side(&self, one: &str, other: &str) -> bool {
+    pub(crate) fn is_of_one_side(&self, one: &str, other: &str) -> bool {
         let holds = |side: &Words| side.contains(one) && side.contains(other);
         self.ends.iter().any(|(a, b)| holds(a) || holds(b))
     }
 
     /// Whether a word stands in a list of the file.
-    pub(super) fn is(&self, list: &str, word: &str) -> bool {
+    pub(crate) fn is(&self, list: &str, word: &str) -> bool {
         self.lists.get(list).is_some_and(|words| words.contains(word))
     }
 }
 
 fn pairs(all: &[Ends]) -> Vec<(Words, Words)> {
     all.iter().map(|pair| (words(&pair.one), words(&pair.other))).collect()
+}
+
+fn by_one(pairs: Vec<Ends>) -> BTreeMap<String, String> {
+    pairs.into_iter().map(|pair| (pair.one, pair.other)).collect()
 }
 
 fn words(list: &str) -> Words {

@@ -14,21 +14,21 @@ use crate::language::thesaurus::{Part, field};
 use crate::recall::time_expr::{TimeExpr, When, combined_span, told_expressions};
 use crate::time::{Span, Timestamp};
 
-use super::lexicon::Lexicon;
+use crate::language::lexicon::Lexicon;
 
 /// The number of a word of some part of speech, names apart: equal for equal words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct WordId(u32);
+pub(crate) struct WordId(u32);
 
 impl WordId {
-    pub(super) fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 /// Numbers words.
 #[derive(Debug, Default)]
-pub(super) struct Vocabulary(Mutex<HashMap<Lemma, u32>>);
+pub(crate) struct Vocabulary(Mutex<HashMap<Lemma, u32>>);
 
 impl Vocabulary {
     fn number(&self, word: &Lemma) -> WordId {
@@ -40,7 +40,7 @@ impl Vocabulary {
 
 /// Texts as they were parsed, with those of their words that are names.
 #[derive(Debug, Default)]
-pub(super) struct Parses(Mutex<HashMap<Parsed, Arc<[Word]>>>);
+pub(crate) struct Parses(Mutex<HashMap<Parsed, Arc<[Word]>>>);
 
 /// A text, and those of its words that are names.
 type Parsed = (String, Vec<String>);
@@ -50,41 +50,41 @@ const PARSES: usize = 4096;
 
 /// A word that carries meaning, and what it is to its clause.
 #[derive(Clone, Debug)]
-pub(super) struct Term {
-    pub(super) word: WordId,
+pub(crate) struct Term {
+    pub(crate) word: WordId,
     /// Of a verb with its particle the verb alone; of a compound verb both words: `take_place`.
-    pub(super) lemma: String,
-    pub(super) part: Part,
+    pub(crate) lemma: String,
+    pub(crate) part: Part,
     /// The word of the sentence; a pronoun's, where the term is what it stands for.
-    pub(super) at: usize,
+    pub(crate) at: usize,
     /// What the phrase that it stands in is to the clause.
-    pub(super) role: Option<Role>,
-    pub(super) clause: Option<usize>,
+    pub(crate) role: Option<Role>,
+    pub(crate) clause: Option<usize>,
     /// It names somebody or something.
-    pub(super) is_name: bool,
+    pub(crate) is_name: bool,
     /// Whom a question means by it, where it describes somebody.
-    pub(super) alias: Option<String>,
+    pub(crate) alias: Option<String>,
 }
 
 /// One sentence of a text.
 #[derive(Clone, Debug)]
-pub(super) struct Sentence {
-    pub(super) words: Vec<Word>,
-    pub(super) clauses: Vec<Clause>,
-    pub(super) terms: Vec<Term>,
-    pub(super) times: Vec<TimeExpr>,
+pub(crate) struct Sentence {
+    pub(crate) words: Vec<Word>,
+    pub(crate) clauses: Vec<Clause>,
+    pub(crate) terms: Vec<Term>,
+    pub(crate) times: Vec<TimeExpr>,
     /// It asks, and says nothing.
-    pub(super) asks: bool,
+    pub(crate) asks: bool,
 }
 
 /// How the words of a text are read: the language, and the names that are known, in lower case.
 #[derive(Clone, Copy)]
-pub(super) struct Reader<'a> {
-    pub(super) language: &'a Language,
-    pub(super) names: &'a BTreeSet<String>,
-    pub(super) zone: &'a TimeZone,
-    pub(super) vocabulary: &'a Vocabulary,
-    pub(super) parses: &'a Parses,
+pub(crate) struct Reader<'a> {
+    pub(crate) language: &'a Language,
+    pub(crate) names: &'a BTreeSet<String>,
+    pub(crate) zone: &'a TimeZone,
+    pub(crate) vocabulary: &'a Vocabulary,
+    pub(crate) parses: &'a Parses,
 }
 
 /// How far from when it was told a time may lie; open ends of "until Friday" reach further.
@@ -92,7 +92,7 @@ const FAR_SECS: f64 = 10.0 * 365.25 * 86_400.0;
 
 impl Sentence {
     /// When what a clause tells is so, and whether the clause says it; else when it was told.
-    pub(super) fn time_of(&self, clause: usize, told: Timestamp) -> (Span, bool) {
+    pub(crate) fn time_of(&self, clause: usize, told: Timestamp) -> (Span, bool) {
         let tree = Tree::new(&self.words);
         let is_mine = |time: &&TimeExpr| {
             let of = |word: &Word| {
@@ -107,18 +107,18 @@ impl Sentence {
     }
 
     /// When the matter of the sentence is, and whether it says so.
-    pub(super) fn time(&self, told: Timestamp) -> (Span, bool) {
+    pub(crate) fn time(&self, told: Timestamp) -> (Span, bool) {
         bounded(&self.times, told)
     }
 
     /// Terms of the phrase under a word.
-    pub(super) fn phrase(&self, head: usize) -> Vec<usize> {
+    pub(crate) fn phrase(&self, head: usize) -> Vec<usize> {
         let words = Tree::new(&self.words).phrase(head);
         (0..self.terms.len()).filter(|&at| words.contains(&self.terms[at].at)).collect()
     }
 
     /// Plain spans among its times, in reading order.
-    pub(super) fn spans(&self) -> Vec<Span> {
+    pub(crate) fn spans(&self) -> Vec<Span> {
         let plain = |time: &TimeExpr| match &time.when {
             When::Span { span, .. } => Some(*span),
             _ => None,
@@ -127,7 +127,7 @@ impl Sentence {
     }
 
     /// Whether a clause says that it was not so: by a word of denial, or by a verb before its own ("forgot to lock").
-    pub(super) fn is_denied(&self, clause: &Clause) -> bool {
+    pub(crate) fn is_denied(&self, clause: &Clause) -> bool {
         let before = &clause.verbs[..clause.verbs.len().saturating_sub(1)];
         let lexicon = Lexicon::english();
         let not_done = before.iter().any(|&verb| lexicon.is("not_done", &self.words[verb].lemma));
@@ -135,7 +135,7 @@ impl Sentence {
     }
 
     /// The lemma of a clause's last verb.
-    pub(super) fn verb(&self, clause: &Clause) -> &str {
+    pub(crate) fn verb(&self, clause: &Clause) -> &str {
         clause.verbs.last().map_or("", |&verb| self.words[verb].lemma.as_str())
     }
 }
@@ -148,18 +148,18 @@ fn bounded(times: &[TimeExpr], told: Timestamp) -> (Span, bool) {
 }
 
 impl Reader<'_> {
-    pub(super) fn is_name(&self, lemma: &str) -> bool {
+    pub(crate) fn is_name(&self, lemma: &str) -> bool {
         self.names.contains(lemma)
     }
 
     /// Those of a text's words that are names, in lower case.
-    pub(super) fn names_in(&self, text: &str) -> Vec<String> {
+    pub(crate) fn names_in(&self, text: &str) -> Vec<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
         words.filter(|word| self.is_name(word)).collect()
     }
 
     /// A text that is read again and again, parsed once.
-    pub(super) fn parsed(&self, text: &str) -> Arc<[Word]> {
+    pub(crate) fn parsed(&self, text: &str) -> Arc<[Word]> {
         let known = || self.parses.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (text.to_owned(), self.names_in(text));
         let found = known().get(&key).map(Arc::clone);
@@ -175,12 +175,12 @@ impl Reader<'_> {
     }
 
     /// The sentences of a text that was told at `told`.
-    pub(super) fn read(&self, text: &str, told: Timestamp) -> Vec<Sentence> {
+    pub(crate) fn read(&self, text: &str, told: Timestamp) -> Vec<Sentence> {
         self.read_after(&mut Before::default(), &Voice::default(), text, told)
     }
 
     /// The same of what is said behind something else.
-    pub(super) fn read_after(
+    pub(crate) fn read_after(
         &self,
         before: &mut Before,
         voice: &Voice,
@@ -299,7 +299,7 @@ impl Reader<'_> {
     }
 
     /// The terms of a tree.
-    pub(super) fn terms(&self, tree: &Tree<'_>, clauses: &[Clause]) -> Vec<Term> {
+    pub(crate) fn terms(&self, tree: &Tree<'_>, clauses: &[Clause]) -> Vec<Term> {
         let lexicon = Lexicon::english();
         let mut out = Vec::new();
         for (at, word) in tree.words.iter().enumerate() {
@@ -349,7 +349,7 @@ fn asks(words: &[Word]) -> bool {
 }
 
 /// Where each sentence begins and ends, in words: each root with what hangs on it.
-pub(super) fn sentences(words: &[Word]) -> Vec<Range<usize>> {
+pub(crate) fn sentences(words: &[Word]) -> Vec<Range<usize>> {
     let tree = Tree::new(words);
     let mut out: Vec<(usize, Range<usize>)> = Vec::new();
     for at in 0..words.len() {
@@ -363,7 +363,7 @@ pub(super) fn sentences(words: &[Word]) -> Vec<Range<usize>> {
 }
 
 /// A word's clause, and what the phrase that it stands in is to it.
-pub(super) fn place_of(
+pub(crate) fn place_of(
     tree: &Tree<'_>,
     clauses: &[Clause],
     at: usize,
@@ -423,11 +423,11 @@ fn named(name: &str) -> Lemma {
 
 /// Whose words they are, and to whom; names in lower case.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Voice {
+pub(crate) struct Voice {
     /// Whom "I" means.
-    pub(super) speaker: Option<String>,
+    pub(crate) speaker: Option<String>,
     /// Whom "you" means.
-    pub(super) addressee: Option<String>,
+    pub(crate) addressee: Option<String>,
 }
 
 /// "It" points back so many sentences at most.
@@ -435,7 +435,7 @@ const REACH: usize = 6;
 
 /// What the sentences before named.
 #[derive(Default)]
-pub(super) struct Before {
+pub(crate) struct Before {
     /// In order; an owner stands behind those who do something.
     people: Vec<String>,
     /// Whom "he" and "she" mean.
