@@ -121,6 +121,20 @@ impl Answerer {
         by_meaning::read_ahead(&self.reading(&pinned), meaning, since);
     }
 
+    /// The memories of before that [`Self::parse_ahead`] may parse, oldest first; none without a parser.
+    #[must_use]
+    pub fn unparsed(&self, view: &View) -> Vec<MemoryId> {
+        self.meaning.as_ref().map_or_else(Vec::new, |_| by_meaning::earlier(view))
+    }
+
+    /// Parses what was told and said in those memories, so that a question that reads them is quicker.
+    pub fn parse_ahead(&self, view: View, memories: &[MemoryId]) {
+        let Some(meaning) = &self.meaning else { return };
+        let now = view.newest_time().unwrap_or(Timestamp::EPOCH);
+        let pinned = Pinned { view, present: None, now };
+        by_meaning::parse_ahead(&self.reading(&pinned), meaning, memories);
+    }
+
     /// Keeps nothing of what was read until now: something was erased.
     pub fn forget_read(&self) {
         if let Some(meaning) = &self.meaning {

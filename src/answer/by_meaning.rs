@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::ids::{EntityId, Seq};
+use crate::ids::{EntityId, MemoryId, Seq};
 use crate::memory::model::{Ground, MemoryKind, MemoryRow};
 use crate::memory::{Filter, View};
 use crate::recall::{Query, recall};
@@ -62,6 +62,25 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
     }
     let (rows, told): (Vec<Arc<MemoryRow>>, Vec<Told>) = sources.into_iter().unzip();
     meaning.read_ahead(&told, &people(reading, &rows, ""));
+}
+
+/// Parses what was told and said: of those memories what may be read for a question.
+pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]) {
+    let rows: Vec<Arc<MemoryRow>> = ids.iter().filter_map(|id| reading.view.memory(*id)).collect();
+    let text = |row: &Arc<MemoryRow>| match row.kind {
+        MemoryKind::Utterance => reading.rendered(row.words()),
+        _ => note_text(reading, meaning, row),
+    };
+    let texts: Vec<String> = rows.iter().map(text).collect();
+    meaning.parse_ahead(&texts, &people(reading, &rows, ""));
+}
+
+/// The memories that may be read for a question, oldest first, but the newest, which are read as they are told.
+pub(super) fn earlier(view: &View) -> Vec<MemoryId> {
+    let kinds = vec![MemoryKind::Utterance, MemoryKind::Note, MemoryKind::Semantic];
+    let mut rows = view.memories(&Filter { kinds, ..Filter::default() });
+    rows.truncate(rows.len().saturating_sub(AHEAD));
+    rows.iter().map(|row| row.id).collect()
 }
 
 /// What was told, oldest first.

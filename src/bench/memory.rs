@@ -16,9 +16,10 @@ use super::locomo::{self, utterance};
 use super::random::SplitMix64;
 use super::readers::{self, BesideWriter};
 use super::scratch;
+use crate::answer::{Effort, Question};
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
-use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId};
+use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, Seq, SessionId};
 use crate::memory::model::{Clip, NameRow, NameSource};
 use crate::memory::{Filter, Memory, View};
 use crate::percept::Embedding;
@@ -68,6 +69,8 @@ pub struct MemoryFigures {
     pub filtered_ms: Latency,
     /// The vector index alone.
     pub index_ms: Latency,
+    /// A whole `fast` question, answered; what was said was parsed before, as a daemon does within minutes of its start.
+    pub answer_ms: Latency,
     /// Embedding a question, median.
     pub embed_ms: f64,
     /// Of the 10 nearest by brute force, those that the index finds.
@@ -126,6 +129,7 @@ pub fn measure(
     figures.memories = count;
     figures.embed_ms = corpus.embed_ms;
     query(memory, &corpus, &mut figures);
+    figures.answer_ms = ask(&knowledge, &corpus)?;
     if readers > 0 {
         figures.beside_writer = Some(readers::measure(memory, &mut filler, &corpus, readers)?);
     }
@@ -294,6 +298,25 @@ pub(super) fn near(own: &Embedding, random: &mut SplitMix64) -> Embedding {
     let step = NOISE / (own.values.len() as f32).sqrt();
     let moved = own.values.iter().map(|value| value + step * random.gaussian()).collect();
     Embedding::normalised(moved, own.model)
+}
+
+fn ask(knowledge: &Knowledge, corpus: &Corpus) -> Result<Latency, BenchError> {
+    let Knowledge { memory, answerer, .. } = knowledge;
+    answerer.read_ahead(memory.view(), Seq(0));
+    let earlier = answerer.unparsed(&memory.view());
+    eprintln!("parsing {} memories", earlier.len());
+    for ids in earlier.chunks(PER_CLIP) {
+        answerer.parse_ahead(memory.view(), ids);
+    }
+    let mut times = Vec::new();
+    for (text, _) in &corpus.queries {
+        let question = Question { text: text.clone(), effort: Effort::Fast, ..Question::default() };
+        let begun = Instant::now();
+        answerer.answer(memory, &question, None)?;
+        times.push(begun.elapsed().as_secs_f64() * 1e3);
+    }
+    times.drain(..WARM_UP.min(times.len()));
+    Ok(latency(&mut times))
 }
 
 fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {

@@ -3,6 +3,7 @@
 pub mod clause;
 pub(crate) mod lexicon;
 pub mod parse;
+pub(crate) mod parses;
 mod repair;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -3,13 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
 
 use crate::language::Language;
 use crate::language::clause::{Clause, Kind, Role, Tree};
 use crate::language::parse::Word;
+use crate::language::parses::Parses;
 use crate::language::thesaurus::{Part, field};
 use crate::recall::time_expr::{TimeExpr, When, combined_span, told_expressions};
 use crate::time::{Span, Timestamp};
@@ -37,16 +38,6 @@ impl Vocabulary {
         WordId(*known.entry(word.clone()).or_insert(next))
     }
 }
-
-/// Texts as they were parsed, with those of their words that are names.
-#[derive(Debug, Default)]
-pub(crate) struct Parses(Mutex<HashMap<Parsed, Arc<[Word]>>>);
-
-/// A text, and those of its words that are names.
-type Parsed = (String, Vec<String>);
-
-/// So many parses are kept.
-const PARSES: usize = 4096;
 
 /// A word that carries meaning, and what it is to its clause.
 #[derive(Clone, Debug)]
@@ -159,19 +150,22 @@ impl Reader<'_> {
     }
 
     /// A text that is read again and again, parsed once.
-    pub(crate) fn parsed(&self, text: &str) -> Arc<[Word]> {
-        let known = || self.parses.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (text.to_owned(), self.names_in(text));
-        let found = known().get(&key).map(Arc::clone);
-        found.unwrap_or_else(|| {
+    pub(crate) fn parsed(&self, text: &str) -> Vec<Word> {
+        let names = self.names_in(text);
+        self.parses.get(text, &names).unwrap_or_else(|| {
             // Parsed outside the lock: other questions go on.
-            let words: Arc<[Word]> = self.language.parse(text, &|name| self.is_name(name)).into();
-            let mut kept = known();
-            if kept.len() >= PARSES {
-                kept.clear();
-            }
-            Arc::clone(kept.entry(key).or_insert(words))
+            let words = self.language.parse(text, &|name| self.is_name(name));
+            self.parses.put(text, &names, &words);
+            words
         })
+    }
+
+    /// Parses a text, so that whoever reads it later finds it parsed.
+    pub(crate) fn parse_ahead(&self, text: &str) {
+        let names = self.names_in(text);
+        if !self.parses.has(text, &names) {
+            self.parsed(text);
+        }
     }
 
     /// The sentences of a text that was told at `told`.

@@ -154,12 +154,12 @@ mod tests {
     fn told_places_have_stays_without_a_pose() {
         let dir = tempfile::tempdir().unwrap();
         let memory = Memory::open(dir.path(), &StoreOptions::default()).unwrap();
-        tell(&memory, "We are in the pavilion now.", 100.0);
+        tell(&memory, "We are in the orangery now.", 100.0);
         tell(&memory, "We are in the kitchen.", 1_000.0);
         // Told later of the time between: what is valid is decided by event time.
         tell(&memory, "We are at the summer house.", 500.0);
         tell(&memory, "We are still in the kitchen, and Ava likes tea.", 2_000.0);
-        tell(&memory, "We are in the pavilion.", 9_000.0);
+        tell(&memory, "We are in the orangery.", 9_000.0);
         let view = memory.view();
         let stays = |name: &str| {
             let places = view.places();
@@ -169,7 +169,7 @@ mod tests {
         };
         let span = |from: f64, to: f64| Span::new(at(from), at(to));
         assert_eq!(view.places().len(), 3);
-        assert_eq!(stays("pavilion"), [span(100.0, 500.0), span(9_000.0, 12_600.0)]);
+        assert_eq!(stays("orangery"), [span(100.0, 500.0), span(9_000.0, 12_600.0)]);
         assert_eq!(stays("summer house"), [span(500.0, 1_000.0)]);
         assert_eq!(stays("kitchen"), [span(1_000.0, 5_600.0)]);
         let name = |secs: f64| view.place_at(at(secs)).and_then(|place| place.name);

@@ -34,7 +34,8 @@ pub use dialogue::{Heard, Line, PAUSE_SECS};
 pub use follow::Turn;
 
 use crate::language::lexicon::Lexicon;
-use crate::language::text::{Parses, Reader, Vocabulary};
+use crate::language::parses::Parses;
+use crate::language::text::{Reader, Vocabulary};
 use candidate::{Candidate, candidates};
 use corpus::{Corpus, Note, Read, time_of};
 use plan::{Asked, Finding, planned};
@@ -197,14 +198,30 @@ impl Meaning {
     /// Reads texts, so that the next question finds them read; arguments as of [`Self::reply`].
     pub fn read_ahead(&self, told: &[Told], people: &BTreeSet<String>) {
         let known = self.known();
-        let new = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
-        let names = {
-            let mut kept = known.kept();
-            kept.names.extend(new);
-            kept.names.extend(people.iter().cloned());
-            kept.names.clone()
-        };
+        let names = self.names_with(&known, told.iter().map(|one| one.text.as_str()), people);
         known.read(&self.reader(&names, &known), told);
+    }
+
+    /// Parses texts, so that a question that reads them later is quicker: of many more than are kept as they were read.
+    pub fn parse_ahead(&self, texts: &[String], people: &BTreeSet<String>) {
+        let known = self.known();
+        let names = self.names_with(&known, texts.iter().map(String::as_str), people);
+        let reader = self.reader(&names, &known);
+        texts.iter().for_each(|text| reader.parse_ahead(text));
+    }
+
+    /// The names of what is read ahead, those that were known before, too.
+    fn names_with<'t>(
+        &self,
+        known: &Known,
+        texts: impl Iterator<Item = &'t str>,
+        people: &BTreeSet<String>,
+    ) -> BTreeSet<String> {
+        let new = names_in(texts, &self.language);
+        let mut kept = known.kept();
+        kept.names.extend(new);
+        kept.names.extend(people.iter().cloned());
+        kept.names.clone()
     }
 
     /// Keeps nothing of what was read until now: something was erased.

@@ -42,12 +42,10 @@ fn named(passage: &Passage<'_>, clause: &Clause, overheard: bool) -> Option<Stri
 /// What a place is called, without its article; `must`: only a room.
 fn name(passage: &Passage<'_>, noun: usize, must: bool) -> Option<String> {
     let lexicon = Lexicon::english();
-    let language = passage.text.language;
     let words = passage.phrase(noun, |_| true);
     let article = passage.tree.of(noun, &["det", "poss"]).next();
     let known = article.is_some_and(|at| lexicon.is("ours", passage.lemma(at)));
-    let is_room = known
-        && lexicon.all("rooms").any(|room| language.thesaurus.is_a(passage.lemma(noun), room));
-    let sound = is_place(passage, noun) && words.len() <= LONGEST && (is_room || !must);
+    let is_sure = !must || known && passage.is_room(noun);
+    let sound = is_place(passage, noun) && words.len() <= LONGEST && is_sure;
     passage.told(&words).filter(|_| sound).map(|text| text.to_lowercase())
 }

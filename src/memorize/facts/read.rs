@@ -11,7 +11,8 @@ use crate::language::Language;
 use crate::language::clause::{Clause, Kind, Role, Tree};
 use crate::language::lexicon::Lexicon;
 use crate::language::parse::Word;
-use crate::language::text::{Before, Parses, Reader, Sentence, Vocabulary, Voice};
+use crate::language::parses::Parses;
+use crate::language::text::{Before, Reader, Sentence, Vocabulary, Voice};
 use crate::language::thesaurus::{Part, field};
 use crate::mention;
 use crate::time::Timestamp;
@@ -336,6 +337,12 @@ impl Passage<'_> {
         // "On fire" is nowhere, "at the fire" may be at a hearth.
         let senses = if self.is_bare(noun) && !word.tag.ends_with('S') { 1 } else { SENSES };
         known.is_empty() || known.iter().take(senses).any(|field| fields.contains(field))
+    }
+
+    /// Whether it is a room, a building or a tract of land.
+    pub(super) fn is_room(&self, noun: usize) -> bool {
+        let is_a = |class| self.text.language.thesaurus.is_a(self.lemma(noun), class);
+        Lexicon::english().all("rooms").any(is_a)
     }
 
     pub(super) fn is_somebody(&self, noun: usize) -> bool {

@@ -288,7 +288,8 @@ pub(super) fn is_place(passage: &Passage<'_>, noun: usize) -> bool {
         return is_place(passage, whole);
     }
     let is_noun = tag.starts_with("NN") || tag.starts_with("JJ") && !passage.is_bare(noun);
-    let is_somewhere = tag.starts_with("NNP") || passage.is_of(noun, &PLACES);
+    let is_somewhere =
+        tag.starts_with("NNP") || passage.is_of(noun, &PLACES) || passage.is_room(noun);
     is_noun && is_somewhere && !passage.is_time(noun) && !passage.is_somebody(noun)
 }
 
