@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use jiff::tz::TimeZone;
 
-use crate::ids::{EntityKind, Seq};
+use crate::ids::{EntityKind, MemoryId, Seq};
 use crate::memory::{Memory, MemoryError, PresentState, View};
 use crate::percept::Embedding;
 use crate::text::TextEmbedder;

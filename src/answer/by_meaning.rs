@@ -67,12 +67,13 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
 /// Parses what was told and said: of those memories what may be read for a question.
 pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]) {
     let rows: Vec<Arc<MemoryRow>> = ids.iter().filter_map(|id| reading.view.memory(*id)).collect();
-    let text = |row: &Arc<MemoryRow>| match row.kind {
-        MemoryKind::Utterance => reading.rendered(row.words()),
-        _ => note_text(reading, meaning, row),
-    };
-    let texts: Vec<String> = rows.iter().map(text).collect();
-    meaning.parse_ahead(&texts, &people(reading, &rows, ""));
+    for row in rows {
+        let text = match row.kind {
+            MemoryKind::Utterance => reading.rendered(row.words()),
+            _ => note_text(reading, meaning, &row),
+        };
+        meaning.parse_ahead(&text, &named_there(&reading.view, &row));
+    }
 }
 
 /// The memories that may be read for a question, oldest first, but the newest, which are read as they are told.
@@ -85,15 +86,19 @@ pub(super) fn earlier(view: &View) -> Vec<MemoryId> {
 
 /// What was told, oldest first.
 fn notes(reading: &Reading, query: &Query) -> Vec<Arc<MemoryRow>> {
-    let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
-    let few = reading.view.passing(&filter).is_some_and(|all| all.len() <= NOTES);
-    let rows = if few {
-        reading.view.memories(&filter)
+    let rows = if few_notes(&reading.view) {
+        reading.view.memories(&Filter { kinds: KINDS.to_vec(), ..Filter::default() })
     } else {
         let query = Query { kinds: KINDS.to_vec(), k: NOTES, ..query.clone() };
         recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect()
     };
     told_rows(reading, rows)
+}
+
+/// Whether all notes are read for a question.
+fn few_notes(view: &View) -> bool {
+    let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
+    view.passing(&filter).is_some_and(|all| all.len() <= NOTES)
 }
 
 /// Memories in plain words, oldest first.
@@ -103,13 +108,17 @@ fn sources(
     notes: Vec<Arc<MemoryRow>>,
     said: Vec<Utterance>,
 ) -> Vec<(Arc<MemoryRow>, Told)> {
+    let [many_notes, many_said] =
+        [few_notes(&reading.view), heard::are_few(&reading.view)].map(|few| !few);
+    let names = |row: &MemoryRow, many: bool| many.then(|| named_there(&reading.view, row));
     let told = |row: Arc<MemoryRow>| {
-        let text = note_text(reading, meaning, &row);
-        let told = Told { at: row.span.start, text, cosine: 0.0, heard: None };
+        let (text, names) = (note_text(reading, meaning, &row), names(&row, many_notes));
+        let told = Told { at: row.span.start, text, cosine: 0.0, heard: None, names };
         (row, told)
     };
-    let said = said.into_iter().map(|Utterance { row, words, heard }| {
-        let told = Told { at: row.span.start, text: words, cosine: 0.0, heard: Some(heard) };
+    let said = said.into_iter().map(|Utterance { row, words: text, heard }| {
+        let (heard, names) = (Some(heard), names(&row, many_said));
+        let told = Told { at: row.span.start, text, cosine: 0.0, heard, names };
         (row, told)
     });
     let mut all: Vec<(Arc<MemoryRow>, Told)> = notes.into_iter().map(told).chain(said).collect();
@@ -158,6 +167,11 @@ fn people(reading: &Reading, rows: &[Arc<MemoryRow>], text: &str) -> BTreeSet<St
 /// Words of the names of those whom a text names, in lower case.
 pub(super) fn named(view: &View, text: &str) -> BTreeSet<String> {
     names_of(view, view.named_in(text).into_iter())
+}
+
+/// Words of the names of those whom a memory is about, in lower case.
+fn named_there(view: &View, row: &MemoryRow) -> BTreeSet<String> {
+    names_of(view, row.entities.iter().copied())
 }
 
 fn names_of(view: &View, ids: impl Iterator<Item = EntityId>) -> BTreeSet<String> {

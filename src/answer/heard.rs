@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::MemoryId;
-use crate::memory::Filter;
 use crate::memory::model::{MemoryKind, MemoryRow};
+use crate::memory::{Filter, View};
 use crate::mention;
 use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
@@ -33,8 +33,7 @@ pub(super) struct Utterance {
 pub(super) fn utterances(reading: &Reading, query: &Query) -> Vec<Utterance> {
     let kinds = vec![MemoryKind::Utterance];
     let filter = Filter { kinds: kinds.clone(), ..Filter::default() };
-    let few = reading.view.passing(&filter).is_some_and(|all| all.len() <= ALL);
-    let (talk, wanted) = if few {
+    let (talk, wanted) = if are_few(&reading.view) {
         let talk = reading.view.memories(&filter);
         let wanted = (0..talk.len()).collect();
         (talk, wanted)
@@ -44,6 +43,12 @@ pub(super) fn utterances(reading: &Reading, query: &Query) -> Vec<Utterance> {
     };
     let is_past = |at: &usize| talk[*at].span.start <= reading.now();
     read(reading, &talk, wanted.into_iter().filter(is_past))
+}
+
+/// Whether all utterances are read for a question.
+pub(super) fn are_few(view: &View) -> bool {
+    let filter = Filter { kinds: vec![MemoryKind::Utterance], ..Filter::default() };
+    view.passing(&filter).is_some_and(|all| all.len() <= ALL)
 }
 
 /// Those of the newest commits, with what was said before them.

@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::BenchError;
-use super::memory::{Corpus, Latency, embed_corpus, folder_bytes, near, quantile, rss_anon_mb};
+use super::memory::{Corpus, Latency, embed_corpus, folder_bytes, near, rss_anon_mb};
 use super::random::SplitMix64;
 use super::scratch;
 use crate::answer::{Effort, Question};
@@ -107,8 +107,8 @@ pub fn measure(config: &Config, hours: u32, corpus: &Path) -> Result<DayFigures,
         let anon = anon_mb()?;
         eprintln!("hour {} of {hours}: {anon:.0} MB anonymous", hour + 1);
         figures.anon_mb.push(anon);
-        figures.commit_ms = latency(&mut commits);
-        figures.answer_ms = latency(&mut answers);
+        figures.commit_ms = Latency::of(&mut commits);
+        figures.answer_ms = Latency::of(&mut answers);
     }
     figures.clips = room.clips;
     figures.memories = memory.view().count_memories();
@@ -124,10 +124,6 @@ fn anon_mb() -> Result<f64, BenchError> {
     rss_anon_mb().ok_or_else(|| {
         BenchError::Child("/proc/self/status tells no RssAnon; measure on Linux".to_owned())
     })
-}
-
-fn latency(times: &mut [f64]) -> Latency {
-    Latency { p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
 }
 
 /// Of the line that fits best, per step; 0 where there are fewer than two.

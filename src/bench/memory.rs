@@ -49,6 +49,12 @@ pub struct Latency {
     pub p99: f64,
 }
 
+impl Latency {
+    pub(super) fn of(times: &mut [f64]) -> Self {
+        Self { p50: quantile(times, 0.5), p99: quantile(times, 0.99) }
+    }
+}
+
 /// Median and 95th percentile, milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct CommitLatency {
@@ -316,7 +322,7 @@ fn ask(knowledge: &Knowledge, corpus: &Corpus) -> Result<Latency, BenchError> {
         times.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     times.drain(..WARM_UP.min(times.len()));
-    Ok(latency(&mut times))
+    Ok(Latency::of(&mut times))
 }
 
 fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {
@@ -353,11 +359,9 @@ fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {
             index.push(index_ms);
         }
     }
-    let latency =
-        |times: &mut Vec<f64>| Latency { p50: quantile(times, 0.5), p99: quantile(times, 0.99) };
-    figures.recall_ms = latency(&mut all);
-    figures.filtered_ms = latency(&mut filtered);
-    figures.index_ms = latency(&mut index);
+    figures.recall_ms = Latency::of(&mut all);
+    figures.filtered_ms = Latency::of(&mut filtered);
+    figures.index_ms = Latency::of(&mut index);
     eprintln!("comparing with brute force");
     let open = Filter::default();
     let everything = vectors(&view, &open);

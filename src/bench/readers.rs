@@ -117,7 +117,7 @@ pub(super) fn measure(
     Ok(BesideWriter {
         readers,
         recalls_per_sec: times.len() as f64 / secs.max(1e-9),
-        recall_ms: Latency { p50: quantile(&mut times, 0.5), p99: quantile(&mut times, 0.99) },
+        recall_ms: Latency::of(&mut times),
         clips: commits.len(),
         commit_ms: CommitLatency {
             p50: quantile(&mut commits, 0.5),

@@ -149,6 +149,7 @@ pub fn measure(
                 text: line.text.clone(),
                 cosine: cosine(vector).unwrap_or(0.0).max(0.0),
                 heard: heard.clone(),
+                names: None,
             })
             .collect();
         let started = Instant::now();

@@ -21,6 +21,7 @@ mod question;
 mod tests;
 mod wording;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -52,6 +53,23 @@ pub struct Told {
     pub cosine: f32,
     /// Of what was heard: who spoke, and after what; `None`: it was told.
     pub heard: Option<Heard>,
+    /// Of one out of many, the names that are known to be told there, in lower case: it is read for itself. `None`: it is
+    /// read with the names of all.
+    pub names: Option<BTreeSet<String>>,
+}
+
+impl Told {
+    /// Its text and those that it was heard after.
+    fn texts(&self) -> impl Iterator<Item = &str> {
+        let lines = self.heard.iter().flat_map(|heard| &heard.before);
+        lines.map(|line| line.text.as_str()).chain([self.text.as_str()])
+    }
+
+    fn speakers(&self) -> impl Iterator<Item = &str> {
+        let lines = self.heard.iter().flat_map(|heard| &heard.before);
+        let speakers = lines.filter_map(|line| line.speaker.as_deref());
+        speakers.chain(self.heard.iter().filter_map(|heard| heard.speaker.as_deref()))
+    }
 }
 
 /// A reply to a question.
@@ -109,11 +127,10 @@ impl Known {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read(&self, reader: &Reader<'_>, told: &[Told]) -> Vec<Note> {
-        let note = |one: &Told| {
-            let lines = one.heard.iter().flat_map(|heard| &heard.before);
-            let texts = lines.map(|line| &line.text).chain([&one.text]);
-            let names: Vec<String> = texts.flat_map(|text| reader.names_in(text)).collect();
+    fn read(&self, reader: &Reader<'_>, told: &[Told], names: &[Names<'_>]) -> Vec<Note> {
+        let note = |(one, names): (&Told, &Names<'_>)| {
+            let reader = &Reader { names, ..*reader };
+            let names: Vec<String> = one.texts().flat_map(|text| reader.names_in(text)).collect();
             let key = (one.at, one.text.clone(), one.heard.clone(), names);
             let known = self.kept().read.get(&key).cloned();
             let read = known.unwrap_or_else(|| {
@@ -128,9 +145,12 @@ impl Known {
             let (text, heard) = (one.text.clone(), one.heard.clone());
             Note { told: one.at, text, heard, read, cosine: one.cosine }
         };
-        told.iter().map(note).collect()
+        told.iter().zip(names).map(note).collect()
     }
 }
+
+/// The names that a text is read with.
+type Names<'a> = Cow<'a, BTreeSet<String>>;
 
 /// What a reading depends on: when it was told, the text, what it was heard after, and which of its words are names.
 type Key = (Timestamp, String, Option<Heard>, Vec<String>);
@@ -184,9 +204,10 @@ impl Meaning {
     ) -> R {
         let mut names = names_in(told.iter().map(|one| one.text.as_str()), &self.language);
         names.extend(people.iter().cloned());
+        let each = self.names_of_each(told, &names);
         let known = self.known();
         let reader = self.reader(&names, &known);
-        let notes = known.read(&reader, told);
+        let notes = known.read(&reader, told, &each);
         let corpus = Corpus::new(&reader, &notes);
         let mut question = Question::read(&reader, question, now);
         describe::resolve(&corpus, &mut question);
@@ -198,30 +219,45 @@ impl Meaning {
     /// Reads texts, so that the next question finds them read; arguments as of [`Self::reply`].
     pub fn read_ahead(&self, told: &[Told], people: &BTreeSet<String>) {
         let known = self.known();
-        let names = self.names_with(&known, told.iter().map(|one| one.text.as_str()), people);
-        known.read(&self.reader(&names, &known), told);
+        let whole = told.iter().filter(|one| one.names.is_none());
+        let new = names_in(whole.map(|one| one.text.as_str()), &self.language);
+        let names = {
+            let mut kept = known.kept();
+            kept.names.extend(new);
+            kept.names.extend(people.iter().cloned());
+            kept.names.clone()
+        };
+        let each = self.names_of_each(told, &names);
+        known.read(&self.reader(&names, &known), told, &each);
     }
 
-    /// Parses texts, so that a question that reads them later is quicker: of many more than are kept as they were read.
-    pub fn parse_ahead(&self, texts: &[String], people: &BTreeSet<String>) {
+    /// Parses a text of many, so that a question that reads it later is quicker; `names`: as of [`Told::names`].
+    pub fn parse_ahead(&self, text: &str, names: &BTreeSet<String>) {
         let known = self.known();
-        let names = self.names_with(&known, texts.iter().map(String::as_str), people);
-        let reader = self.reader(&names, &known);
-        texts.iter().for_each(|text| reader.parse_ahead(text));
+        let mut all = names_in([text].into_iter(), &self.language);
+        all.extend(names.iter().cloned());
+        self.reader(&all, &known).parse_ahead(text);
     }
 
-    /// The names of what is read ahead, those that were known before, too.
-    fn names_with<'t>(
-        &self,
-        known: &Known,
-        texts: impl Iterator<Item = &'t str>,
-        people: &BTreeSet<String>,
-    ) -> BTreeSet<String> {
-        let new = names_in(texts, &self.language);
-        let mut kept = known.kept();
-        kept.names.extend(new);
-        kept.names.extend(people.iter().cloned());
-        kept.names.clone()
+    /// The names that each text is read with: `all`, or its own.
+    fn names_of_each<'a>(&self, told: &[Told], all: &'a BTreeSet<String>) -> Vec<Names<'a>> {
+        let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        let mut each = Vec::with_capacity(told.len());
+        for one in told {
+            each.push(match &one.names {
+                None => Cow::Borrowed(all),
+                Some(known) => {
+                    let mut names = known.clone();
+                    for text in one.texts() {
+                        let new = || names_in([text].into_iter(), &self.language);
+                        names.extend(found.entry(text).or_insert_with(new).iter().cloned());
+                    }
+                    names.extend(one.speakers().flat_map(words_of));
+                    Cow::Owned(names)
+                }
+            });
+        }
+        each
     }
 
     /// Keeps nothing of what was read until now: something was erased.
@@ -350,6 +386,11 @@ fn value_of(corpus: &Corpus<'_>, question: &Question, best: &Candidate) -> Strin
         Some(_) if word.label == "poss" && question.kind == Kind::Person => word.form.clone(),
         _ => corpus.say(best.note, sentence, at),
     }
+}
+
+/// The words of a name, in lower case.
+fn words_of(name: &str) -> impl Iterator<Item = String> + '_ {
+    name.split_whitespace().map(str::to_lowercase)
 }
 
 /// Words that are names, in lower case: written with a capital where no sentence begins, or where one does if the language

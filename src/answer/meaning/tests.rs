@@ -67,7 +67,7 @@ fn notes(story: &str, month: &str, near: impl Fn(&str) -> f32) -> Vec<Told> {
         let (when, text) = line.split_once('|').unwrap();
         let (day, hour) = when.split_once(' ').unwrap();
         let at = Timestamp::parse(&format!("{month}-{day:0>2}T{hour:0>5}:00Z")).unwrap();
-        Told { at, text: text.to_owned(), cosine: near(text), heard: None }
+        Told { at, text: text.to_owned(), cosine: near(text), heard: None, names: None }
     };
     story.lines().map(line).collect()
 }
@@ -240,7 +240,13 @@ fn strange_questions_and_notes_do_no_harm() {
     ];
     let told: Vec<Told> = strange
         .iter()
-        .map(|text| Told { at: now, text: (*text).to_owned(), cosine: 0.0, heard: None })
+        .map(|text| Told {
+            at: now,
+            text: (*text).to_owned(),
+            cosine: 0.0,
+            heard: None,
+            names: None,
+        })
         .chain(told(""))
         .collect();
     for question in strange {
@@ -359,6 +365,7 @@ fn talked(meaning: &Meaning, question: &str) -> Option<Meant> {
         text: line.text.clone(),
         cosine: cosine(question, &line.text),
         heard: Some(Heard::at(&lines, at)),
+        names: None,
     };
     let told: Vec<Told> = lines.iter().enumerate().map(told).collect();
     let people = ["wanda", "piet", "amadou", "oluchi"].map(str::to_owned).into();

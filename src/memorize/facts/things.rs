@@ -213,7 +213,8 @@ fn thing(
             }
         },
     };
-    let is_indefinite = owner.is_none() && !is_definite;
+    // "Box 12" is the one, "boards" are some.
+    let is_indefinite = owner.is_none() && !is_definite && (article.is_some() || are_several);
     Some(Thing { key, worded, is_indefinite, are_several })
 }
 
