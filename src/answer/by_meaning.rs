@@ -17,6 +17,7 @@ use super::reply::Reply;
 
 /// So many notes are read for a question; of more, those that recall finds.
 const NOTES: usize = 300;
+const FOUND: usize = 40;
 /// So many are read before anybody asks.
 const AHEAD: usize = 1_000;
 /// What was told; facts of other origin are made of notes that are here, too.
@@ -55,7 +56,7 @@ pub(super) fn told_of(
 pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
     let mut rows = reading.view.memories_since(since);
     rows.drain(..rows.len().saturating_sub(AHEAD));
-    let said = heard::newest(reading, &rows);
+    let said = heard::these(reading, &rows);
     let sources = sources(reading, meaning, told_rows(reading, rows), said);
     if sources.is_empty() {
         return;
@@ -67,13 +68,13 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
 /// Parses what was told and said: of those memories what may be read for a question.
 pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]) {
     let rows: Vec<Arc<MemoryRow>> = ids.iter().filter_map(|id| reading.view.memory(*id)).collect();
-    for row in rows {
-        let text = match row.kind {
-            MemoryKind::Utterance => reading.rendered(row.words()),
-            _ => note_text(reading, meaning, &row),
-        };
-        meaning.parse_ahead(&text, &named_there(&reading.view, &row));
-    }
+    let said = heard::these(reading, &rows);
+    let mut told: Vec<Told> = sources(reading, meaning, told_rows(reading, rows), said)
+        .into_iter()
+        .map(|(_, told)| told)
+        .collect();
+    told.retain(|one| one.names.is_some());
+    meaning.parse_ahead(&told);
 }
 
 /// The memories that may be read for a question, oldest first, but the newest, which are read as they are told.
@@ -89,7 +90,7 @@ fn notes(reading: &Reading, query: &Query) -> Vec<Arc<MemoryRow>> {
     let rows = if few_notes(&reading.view) {
         reading.view.memories(&Filter { kinds: KINDS.to_vec(), ..Filter::default() })
     } else {
-        let query = Query { kinds: KINDS.to_vec(), k: NOTES, ..query.clone() };
+        let query = Query { kinds: KINDS.to_vec(), k: FOUND, ..query.clone() };
         recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect()
     };
     told_rows(reading, rows)

@@ -15,7 +15,7 @@ use super::reading::Reading;
 
 /// So many utterances are read for a question; of more, those that recall finds, with their replies.
 const ALL: usize = 200;
-const FOUND: usize = 20;
+const FOUND: usize = 8;
 /// So many behind each that is found may reply to it.
 const REPLIES: usize = 3;
 /// Of a talk so much before an utterance is looked at, seconds.
@@ -39,7 +39,8 @@ pub(super) fn utterances(reading: &Reading, query: &Query) -> Vec<Utterance> {
         (talk, wanted)
     } else {
         let hits = recall(&reading.view, &Query { kinds, k: FOUND, ..query.clone() });
-        around(reading, &hits.into_iter().map(|hit| hit.memory).collect::<Vec<_>>())
+        let hits: Vec<_> = hits.into_iter().map(|hit| hit.memory).collect();
+        around(reading, &hits, |row| row.words().contains('?'))
     };
     let is_past = |at: &usize| talk[*at].span.start <= reading.now();
     read(reading, &talk, wanted.into_iter().filter(is_past))
@@ -51,11 +52,11 @@ pub(super) fn are_few(view: &View) -> bool {
     view.passing(&filter).is_some_and(|all| all.len() <= ALL)
 }
 
-/// Those of the newest commits, with what was said before them.
-pub(super) fn newest(reading: &Reading, rows: &[Arc<MemoryRow>]) -> Vec<Utterance> {
+/// Those among memories, with what was said before them.
+pub(super) fn these(reading: &Reading, rows: &[Arc<MemoryRow>]) -> Vec<Utterance> {
     let new: Vec<Arc<MemoryRow>> =
         rows.iter().filter(|row| row.kind == MemoryKind::Utterance).map(Arc::clone).collect();
-    let (talk, wanted) = around(reading, &new);
+    let (talk, wanted) = around(reading, &new, |_| false);
     read(reading, &talk, wanted.into_iter())
 }
 
@@ -74,8 +75,12 @@ fn read(
     wanted.map(utterance).collect()
 }
 
-/// The talk around utterances in the order of time, and which of it they and what may reply to them are.
-fn around(reading: &Reading, found: &[Arc<MemoryRow>]) -> (Vec<Arc<MemoryRow>>, Vec<usize>) {
+/// The talk around utterances in the order of time, and which of it they and what may reply to those that ask are.
+fn around(
+    reading: &Reading,
+    found: &[Arc<MemoryRow>],
+    asks: impl Fn(&MemoryRow) -> bool,
+) -> (Vec<Arc<MemoryRow>>, Vec<usize>) {
     let mut talk: BTreeMap<(Timestamp, MemoryId), Arc<MemoryRow>> = BTreeMap::new();
     for row in found {
         let from = row.span.start.plus_secs(-BEFORE_SECS);
@@ -92,8 +97,8 @@ fn around(reading: &Reading, found: &[Arc<MemoryRow>]) -> (Vec<Arc<MemoryRow>>, 
         talk.keys().enumerate().map(|(at, (_, id))| (*id, at)).collect();
     let mut wanted: Vec<usize> = found
         .iter()
-        .filter_map(|row| order.get(&row.id))
-        .flat_map(|&at| at..(at + 1 + REPLIES).min(talk.len()))
+        .filter_map(|row| Some((*order.get(&row.id)?, if asks(row) { REPLIES } else { 0 })))
+        .flat_map(|(at, replies)| at..(at + 1 + replies).min(talk.len()))
         .collect();
     wanted.sort_unstable();
     wanted.dedup();

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::tz::TimeZone;
 
@@ -150,22 +150,14 @@ impl Reader<'_> {
     }
 
     /// A text that is read again and again, parsed once.
-    pub(crate) fn parsed(&self, text: &str) -> Vec<Word> {
+    pub(crate) fn parsed(&self, text: &str) -> Arc<[Word]> {
         let names = self.names_in(text);
         self.parses.get(text, &names).unwrap_or_else(|| {
             // Parsed outside the lock: other questions go on.
             let words = self.language.parse(text, &|name| self.is_name(name));
             self.parses.put(text, &names, &words);
-            words
+            words.into()
         })
-    }
-
-    /// Parses a text, so that whoever reads it later finds it parsed.
-    pub(crate) fn parse_ahead(&self, text: &str) {
-        let names = self.names_in(text);
-        if !self.parses.has(text, &names) {
-            self.parsed(text);
-        }
     }
 
     /// The sentences of a text that was told at `told`.
@@ -181,9 +173,29 @@ impl Reader<'_> {
         text: &str,
         told: Timestamp,
     ) -> Vec<Sentence> {
+        let times = told_expressions(text, told, self.zone);
+        self.read_with(before, voice, text, &times)
+    }
+
+    /// The same without its times, where it is only read for what it names.
+    pub(crate) fn read_for_names(
+        &self,
+        before: &mut Before,
+        voice: &Voice,
+        text: &str,
+    ) -> Vec<Sentence> {
+        self.read_with(before, voice, text, &[])
+    }
+
+    fn read_with(
+        &self,
+        before: &mut Before,
+        voice: &Voice,
+        text: &str,
+        times: &[TimeExpr],
+    ) -> Vec<Sentence> {
         let words = self.parsed(text);
         before.goes_on();
-        let times = told_expressions(text, told, self.zone);
         sentences(&words)
             .into_iter()
             .map(|range| {
@@ -191,7 +203,7 @@ impl Reader<'_> {
                 for word in &mut words {
                     word.head = word.head.clamp(range.start, range.end - 1) - range.start;
                 }
-                self.sentence(words, &times, voice, before)
+                self.sentence(words, times, voice, before)
             })
             .collect()
     }
@@ -207,8 +219,10 @@ impl Reader<'_> {
         let clauses = tree.clauses();
         let mut terms = self.terms(&tree, &clauses);
         let timed = |at: usize| times.iter().any(|time| time.range.contains(&words[at].span.start));
+        let is_time =
+            |at: usize| timed(at) || self.language.thesaurus.is_of(&words[at].lemma, field::TIME);
         let is_thing = |at: usize| {
-            words[at].tag.starts_with("NN") && !self.is_somebody(&words[at]) && !timed(at)
+            words[at].tag.starts_with("NN") && !self.is_somebody(&words[at]) && !is_time(at)
         };
         let lexicon = Lexicon::english();
         let mut resolved = Vec::new();

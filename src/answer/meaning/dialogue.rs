@@ -32,7 +32,7 @@ pub struct Heard {
 /// A longer pause ends a talk, seconds.
 pub const PAUSE_SECS: f64 = 15.0;
 /// So many lines before it are read with an utterance.
-const BEFORE: usize = 16;
+const BEFORE: usize = 8;
 
 impl Heard {
     /// The utterance at that place of a talk, its lines in the order of time.
@@ -90,7 +90,7 @@ impl Utterance {
         });
         let text = whole.map_or_else(|| text.to_owned(), |(_, text)| text);
         let (mut before, around) = match points_back(&reader.parsed(&text)) {
-            true => read_lines(reader, &heard.before, at),
+            true => read_lines(reader, &heard.before),
             false => (Before::default(), Vec::new()),
         };
         let voice = voice(reader, &heard.before, speaker, &text);
@@ -100,7 +100,7 @@ impl Utterance {
 }
 
 /// What lines spoke of, and the terms of the last of them.
-fn read_lines(reader: &Reader<'_>, lines: &[Line], at: Timestamp) -> (Before, Vec<Term>) {
+fn read_lines(reader: &Reader<'_>, lines: &[Line]) -> (Before, Vec<Term>) {
     let (mut before, mut around) = (Before::default(), Vec::new());
     for (number, line) in lines.iter().enumerate() {
         let (earlier, speaker) = (&lines[..number], line.speaker.as_deref());
@@ -109,7 +109,7 @@ fn read_lines(reader: &Reader<'_>, lines: &[Line], at: Timestamp) -> (Before, Ve
             None => line.text.clone(),
         };
         let voice = voice(reader, earlier, speaker, &text);
-        let sentences = reader.read_after(&mut before, &voice, &text, at);
+        let sentences = reader.read_for_names(&mut before, &voice, &text);
         if number + AROUND >= lines.len() {
             around.extend(sentences.into_iter().flat_map(|sentence| sentence.terms));
         }

@@ -231,12 +231,14 @@ impl Meaning {
         known.read(&self.reader(&names, &known), told, &each);
     }
 
-    /// Parses a text of many, so that a question that reads it later is quicker; `names`: as of [`Told::names`].
-    pub fn parse_ahead(&self, text: &str, names: &BTreeSet<String>) {
-        let known = self.known();
-        let mut all = names_in([text].into_iter(), &self.language);
-        all.extend(names.iter().cloned());
-        self.reader(&all, &known).parse_ahead(text);
+    /// Parses what is in reading texts out of many, so that a question that reads them later is quicker: of many more than
+    /// are kept as they were read.
+    pub fn parse_ahead(&self, told: &[Told]) {
+        let (known, nobody) = (self.known(), BTreeSet::new());
+        let each = self.names_of_each(told, &nobody);
+        for (one, names) in told.iter().zip(&each) {
+            Read::of(&self.reader(names, &known), one);
+        }
     }
 
     /// The names that each text is read with: `all`, or its own.
