@@ -16,6 +16,7 @@ mod evidence;
 mod facts;
 mod heard;
 mod lessons;
+mod lists;
 mod matching;
 mod meaning;
 mod objects;

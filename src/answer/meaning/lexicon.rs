@@ -1,10 +1,9 @@
 //! The words of English that reading goes by, out of one file of data.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Words, without order.
-pub(super) type Words = BTreeSet<String>;
+use crate::answer::lists::{Lists, Words, words};
 
 #[derive(Debug, serde::Deserialize)]
 struct Frame {
@@ -25,12 +24,12 @@ struct File {
     inverse: Vec<Ends>,
     turned: Vec<Ends>,
     #[serde(flatten)]
-    lists: BTreeMap<String, String>,
+    lists: Lists,
 }
 
 /// What the file holds.
 #[derive(Debug)]
-pub(super) struct Lexicon {
+pub(in crate::answer) struct Lexicon {
     /// How near the words of each frame are.
     frames: Vec<f32>,
     /// In which frames a word stands.
@@ -38,12 +37,12 @@ pub(super) struct Lexicon {
     ends: Vec<(Words, Words)>,
     inverse: Vec<(Words, Words)>,
     turned: BTreeMap<String, String>,
-    lists: BTreeMap<String, Words>,
+    lists: Lists,
 }
 
 impl Lexicon {
     /// The one of English.
-    pub(super) fn english() -> &'static Self {
+    pub(in crate::answer) fn english() -> &'static Self {
         static ENGLISH: OnceLock<Lexicon> = OnceLock::new();
         ENGLISH.get_or_init(|| {
             Self::read(include_str!("lexicon.toml")).unwrap_or_else(|_| Self::empty())
@@ -64,7 +63,7 @@ impl Lexicon {
             ends: pairs(&file.ends),
             inverse: pairs(&file.inverse),
             turned: file.turned.into_iter().map(|pair| (pair.one, pair.other)).collect(),
-            lists: file.lists.iter().map(|(name, list)| (name.clone(), words(list))).collect(),
+            lists: file.lists,
         })
     }
 
@@ -75,7 +74,7 @@ impl Lexicon {
             ends: Vec::new(),
             inverse: Vec::new(),
             turned: BTreeMap::new(),
-            lists: BTreeMap::new(),
+            lists: Lists::default(),
         }
     }
 
@@ -114,17 +113,13 @@ impl Lexicon {
     }
 
     /// Whether a word stands in a list of the file.
-    pub(super) fn is(&self, list: &str, word: &str) -> bool {
-        self.lists.get(list).is_some_and(|words| words.contains(word))
+    pub(in crate::answer) fn is(&self, list: &str, word: &str) -> bool {
+        self.lists.is(list, word)
     }
 }
 
 fn pairs(all: &[Ends]) -> Vec<(Words, Words)> {
     all.iter().map(|pair| (words(&pair.one), words(&pair.other))).collect()
-}
-
-fn words(list: &str) -> Words {
-    list.split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

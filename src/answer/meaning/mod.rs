@@ -5,6 +5,7 @@
 //! takes several notes, `candidate` picks the one note that answers the rest. Nothing here knows of stores or views: notes
 //! come in, a reply goes out.
 
+mod asking;
 mod candidate;
 mod claim;
 mod corpus;
@@ -35,11 +36,12 @@ use crate::time::Timestamp;
 pub use dialogue::{Heard, Line, PAUSE_SECS};
 pub use follow::Turn;
 
+pub(super) use asking::{Asking, Kind};
 use candidate::{Candidate, candidates};
 use corpus::{Corpus, Note, Read, time_of};
-use lexicon::Lexicon;
+pub(super) use lexicon::Lexicon;
 use plan::{Asked, Finding, planned};
-use question::{Kind, Question};
+use question::Question;
 use text::{Parses, Reader, Vocabulary};
 
 /// A text that was told.

@@ -1,0 +1,34 @@
+//! Lists of English words by their name, out of a file of data.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Words, without order.
+pub(super) type Words = BTreeSet<String>;
+
+/// Words by the name of their list.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(from = "BTreeMap<String, String>")]
+pub(super) struct Lists(BTreeMap<String, Words>);
+
+impl Lists {
+    /// Whether a word stands in a list.
+    pub(super) fn is(&self, list: &str, word: &str) -> bool {
+        self.0.get(list).is_some_and(|words| words.contains(word))
+    }
+
+    /// Whether a word stands in any of them.
+    pub(super) fn has(&self, word: &str) -> bool {
+        self.0.values().any(|words| words.contains(word))
+    }
+}
+
+impl From<BTreeMap<String, String>> for Lists {
+    fn from(lists: BTreeMap<String, String>) -> Self {
+        Self(lists.into_iter().map(|(name, list)| (name, words(&list))).collect())
+    }
+}
+
+/// The words of a list as a file has it.
+pub(super) fn words(list: &str) -> Words {
+    list.split_whitespace().map(str::to_owned).collect()
+}
