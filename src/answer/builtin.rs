@@ -7,6 +7,7 @@ use std::time::Instant;
 use jiff::tz::TimeZone;
 
 use crate::ids::{EntityKind, Seq};
+use crate::language::Language;
 use crate::memory::{Memory, MemoryError, PresentState, View};
 use crate::percept::Embedding;
 use crate::text::TextEmbedder;
@@ -100,6 +101,11 @@ impl Answerer {
     pub fn with_model(mut self, rounds: Rounds) -> Self {
         self.rounds = Some(Arc::new(rounds));
         self
+    }
+
+    /// What questions to eyes and ears are read with; `None`: there is no parser.
+    pub(super) fn language(&self) -> Option<&Language> {
+        self.meaning.as_deref().map(Meaning::language)
     }
 
     /// A question made whole by the one before it in its conversation; `None`: it is whole, or there is no parser.
@@ -237,7 +243,8 @@ impl Answerer {
     /// outweigh what was only heard; at last what recall finds is quoted.
     pub(super) fn told(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
         let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
-        let names = Names { view: &pinned.view };
+        let language = self.language();
+        let names = Names { view: &pinned.view, language };
         if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {
             return reply;
         }
@@ -246,7 +253,7 @@ impl Answerer {
         let mut seen: Option<Perceived> = None;
         let is_of_senses = meaning.is_some_and(|meaning| meaning.asks_senses(text));
         if is_of_senses {
-            let found = perceived(self.reading(pinned), text);
+            let found = perceived(self.reading(pinned), language, text);
             if found.answers() {
                 return found.reply;
             }
@@ -256,7 +263,7 @@ impl Answerer {
         if let Some(told) = told.as_ref().filter(|told| told.is_told()) {
             return told.clone();
         }
-        let seen = seen.unwrap_or_else(|| perceived(self.reading(pinned), text));
+        let seen = seen.unwrap_or_else(|| perceived(self.reading(pinned), language, text));
         // Who is here now, eyes and ears say, or nobody.
         if seen.answers() || is_of_senses && !seen.is_open() {
             return seen.reply;

@@ -26,7 +26,7 @@ mod phrase;
 mod pointing;
 mod premise;
 mod presence;
-pub mod question;
+mod question;
 mod reading;
 mod remembered;
 mod reply;

@@ -154,6 +154,12 @@ impl Meaning {
         Self { language, zone, known: Mutex::default() }
     }
 
+    /// What it reads with.
+    #[must_use]
+    pub(super) fn language(&self) -> &Language {
+        &self.language
+    }
+
     /// The reply to a question from what was told, oldest first; `None`: nothing there answers it. `people`: names that
     /// are known, in lower case. Costs in the order of the notes; each is parsed once.
     #[must_use]
