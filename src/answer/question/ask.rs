@@ -5,14 +5,17 @@ use crate::language::Language;
 use crate::language::clause::{Clause, Kind as Hangs, Role, Wanted};
 use crate::recall::time_expr::{TimeExpr, When};
 
-use super::folded::{Folded, Piece};
+use super::folded::Folded;
 use super::told::Told;
 use super::{Act, Ask, Order, Parsed, Subject, is};
 
 /// The finished question.
-pub(super) fn parsed(folded: Folded<'_>, language: &Language) -> Parsed {
+pub(super) fn parsed(folded: &Folded<'_>, language: &Language) -> Parsed {
     let times = folded.times();
-    let sentence = unframed(folded, language).read(language);
+    let mut sentence = folded.read(language);
+    if let Some(start) = framed(&Told::of(language, &sentence)) {
+        sentence = folded.part(start..folded.whole().end).read(language);
+    }
     let told = Told::of(language, &sentence);
     let question = Question::of(&told, &times);
     let ask = question.ask();
@@ -35,14 +38,12 @@ pub(super) fn parsed(folded: Folded<'_>, language: &Language) -> Parsed {
     }
 }
 
-/// The question within "Could you tell me whether …", behind a greeting and a time in front.
-pub(super) fn unframed<'t>(folded: Folded<'t>, language: &Language) -> Folded<'t> {
-    let sentence = folded.read(language);
-    let told = Told::of(language, &sentence);
+/// Where the question begins within "Could you tell me whether …", or behind a greeting and a time in front.
+pub(super) fn framed(told: &Told<'_>) -> Option<usize> {
     let is_comma = |at: usize| told.tag(at) == ",";
     let before = |&at: &usize| {
         let addressed = at > 0 && told.subject(at).is_some() && is_comma(at + 1);
-        let timed = matches!(sentence.pieces[at], Some(Piece::Time(_)));
+        let timed = told.is_time(at);
         addressed || timed || is_comma(at) || told.is("greeting", at)
     };
     let lexicon = Lexicon::english();
@@ -57,9 +58,12 @@ pub(super) fn unframed<'t>(folded: Folded<'t>, language: &Language) -> Folded<'t
         .find(asks)
         .filter(|&at| (0..at).all(frames) && (0..at).any(|at| told.is("frames", at)));
     let begins = begins.map(|at| at + usize::from(told.is("whether", at)));
-    let from = begins.or_else(|| told.all().find(|at| !before(at)));
-    let start = from.and_then(|at| sentence.words.get(at)).map_or(0, |word| word.span.start);
-    folded.part(start..folded.whole().end)
+    // "Of all people, who talked most?"
+    let idle = |at: usize| !told.tells(at) && told.subject(at).is_none() && !told.tree.is_verb(at);
+    let behind = told.all().skip(1).find(|at| is_comma(at - 1) && asks(at));
+    let begins = begins.or(behind.filter(|&at| (0..at).all(idle)));
+    let from = begins.or_else(|| told.all().find(|at| !before(at))).filter(|&at| at > 0)?;
+    told.sentence.words.get(from).map(|word| word.span.start)
 }
 
 /// Whether a question lacks no predicate: "When did Mary?" does.
@@ -72,7 +76,7 @@ pub(super) fn is_whole(folded: &Folded<'_>, language: &Language) -> bool {
     let asked = asking.as_ref().and_then(|asking| asking.asked);
     let measures = |at: usize| asked.is_some_and(|asked| asked + 1 == at);
     let says = |(role, at): &(Role, usize)| {
-        let timed = matches!(sentence.pieces[*at], Some(Piece::Time(_)));
+        let timed = told.is_time(*at);
         *role != Role::Agent && !timed && !told.tag(*at).starts_with('W') && !measures(*at)
     };
     let bare = !clause.roles.iter().any(says);
@@ -313,7 +317,7 @@ impl<'a> Question<'a> {
         let mut named = told.all().filter(|&at| told.is("naming", at));
         let theirs = named
             .any(|at| told.under(at, &["poss"]).chain(of(at)).any(|at| told.subject(at).is_some()));
-        let known = self.persons() == 1 && told.lemma(self.verb) == "know" && !self.is_of_words();
+        let known = self.persons() == 1 && told.is("acquainted", self.verb) && !self.is_of_words();
         let met = known && told.under(self.verb, &["dobj"]).any(|at| told.subject(at).is_some());
         let asks = self.kind == Kind::Thing && theirs || self.kind == Kind::Whether && met;
         asks.then_some(Ask::WhoIs)
@@ -398,18 +402,23 @@ impl<'a> Question<'a> {
     fn ordered(&self) -> Ask {
         let (told, persons) = (self.told, self.persons());
         let several = told.has_any(&["several", "persons", "naming"]);
+        let lists = told.is("listing", self.root) || told.is("listing", 0);
+        // "Give me everything Ava said.", not "Tell me a joke."
+        let says = told.has_any(&["quoting", "words"]) || told.says() && self.verb != self.root;
         if told.has("summing") {
             Ask::Summary
-        } else if persons > 0 && (is_about_person(told) || told.is("listing", 0) && !several) {
+        } else if persons > 0 && is_about_person(told) {
             Ask::About
-        } else if told.has_any(&["quoting", "words"]) {
+        } else if says {
             Ask::SaidWhat { order: self.order }
-        } else if !several || !told.is("listing", self.root) && !told.is("listing", 0) {
-            Ask::Search
-        } else if self.times.is_empty() {
+        } else if lists && several && self.times.is_empty() {
             Ask::Everybody
-        } else {
+        } else if lists && several {
             Ask::Who { act: self.act.unwrap_or(Act::Present), order: Order::Any }
+        } else if lists && persons > 0 {
+            Ask::About
+        } else {
+            Ask::Search
         }
     }
 
@@ -504,7 +513,9 @@ fn inner<'a>(told: &'a Told<'a>, clause: &'a Clause) -> Option<(usize, &'a Claus
 /// "What do you know about Ava?", "Tell me about Ava."
 fn is_about_person(told: &Told<'_>) -> bool {
     let about = |at: usize| {
-        let behind = is("about", told.lemma(told.head(at))) || told.label(at) == "dobj";
+        let head = told.head(at);
+        let told_of = told.is("listing", head) && told.label(at) == "dobj";
+        let behind = is("about", told.lemma(head)) || told_of;
         told.subject(at).is_some() && behind
     };
     let asks = |clause: &Clause| {

@@ -12,14 +12,26 @@ use super::{Act, Clause, Description, Order, Side, Subject, is};
 
 /// Descriptions in one question, at most.
 const MOST: usize = 4;
+/// In a question of more words none is looked for: each way to part it costs two parses.
+const LONGEST: usize = 60;
 /// What an adjective or noun before a noun is to it.
 const NAMING: &[&str] = &["amod", "compound"];
 
 /// Folds every description, the last first: "the man with the woman who spoke first".
 pub(super) fn fold(folded: &mut Folded<'_>, language: &Language) {
+    // Without such a word nothing is parsed.
+    let may_be =
+        |word: &str| ["persons", "whoever", "first", "last"].iter().any(|list| is(list, word));
+    let mut words = folded.written().split(|c: char| !c.is_alphanumeric());
+    if !words.any(|word| may_be(&word.to_lowercase())) {
+        return;
+    }
     for _ in 0..MOST {
         let sentence = folded.read(language);
         let told = Told::of(language, &sentence);
+        if told.all().len() > LONGEST {
+            return;
+        }
         let found = told.all().rev().find_map(|head| described(folded, &told, head));
         let Some((range, description)) = found else { return };
         folded.fold(range, Piece::Subject(Subject::Described(description)));

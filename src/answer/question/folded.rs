@@ -62,13 +62,13 @@ impl<'t> Folded<'t> {
         for range in quoted_ranges(text).into_iter().filter(|range| !range.is_empty()) {
             out.fold(around(text, &range), Piece::Quote(text[range].trim().to_owned()));
         }
-        for time in times {
+        for time in times.into_iter().filter(|time| !is_asked(text, time)) {
             out.fold(time.range.clone(), Piece::Time(time));
         }
         let words = tokens(text);
         let mut at = 0;
         while at < words.len() {
-            let free = !out.folds.iter().any(|(range, _)| range.contains(&words[at].range.start));
+            let free = !out.holds(words[at].range.start);
             match known(&words, at, name).filter(|_| free) {
                 Some((subject, taken)) => {
                     let range = words[at].range.start..words[at + taken - 1].range.end;
@@ -89,6 +89,11 @@ impl<'t> Folded<'t> {
         self.folds.retain(|(old, _)| old.end <= range.start || old.start >= range.end);
         self.folds.push((range, piece));
         self.folds.sort_by_key(|(range, _)| range.start);
+    }
+
+    /// Whether the byte is folded.
+    pub(super) fn holds(&self, at: usize) -> bool {
+        self.folds.iter().any(|(range, _)| range.contains(&at))
     }
 
     /// A part of it alone.
@@ -192,17 +197,24 @@ impl<'t> Folded<'t> {
 
     /// Whether a capital tells a name in it: not most words begin with one.
     fn is_sparing(&self) -> bool {
-        let mut rest = self.text.to_owned();
-        for (range, _) in self.folds.iter().rev() {
-            rest.replace_range(range.clone(), "");
-        }
-        let words: Vec<&str> = rest.split_whitespace().skip(1).collect();
-        let capitals = words
-            .iter()
-            .filter(|word| word.starts_with(char::is_uppercase) && !is_title(&word.to_lowercase()))
-            .count();
+        let mut words = tokens(self.text);
+        words.retain(|token| token.range.start > 0 && !self.holds(token.range.start));
+        let named = words.iter().filter(|token| token.capital && !is_title(&token.word));
+        let capitals = named.count();
         words.len() < 3 || capitals * 2 <= words.len()
     }
+}
+
+/// Whether a clause is asked for, and tells no time: "Do you know when Ava came?", "the time when Ava came".
+fn is_asked(text: &str, time: &TimeExpr) -> bool {
+    let words = tokens(&text[..time.range.end]);
+    let (before, clause): (Vec<&Token>, Vec<&Token>) =
+        words.iter().partition(|token| token.range.end <= time.range.start);
+    let asks = clause.first().is_some_and(|token| Lexicon::english().is("asking", &token.word));
+    let frames = |token: &&Token| is("frames", &token.word);
+    let framed = before.iter().any(frames)
+        && before.iter().all(|token| frames(token) || super::is_grammar(&token.word));
+    asks && (framed || before.last().is_some_and(|token| is("moments", &token.word)))
 }
 
 /// A number, or a letter that stands for one: "3b", "12", "B".

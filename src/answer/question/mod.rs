@@ -244,7 +244,7 @@ pub(super) fn parse(
     let unread = unread(text, &times);
     let Some(language) = language else { return searched(Folded::of(text, times, name)) };
     let apart =
-        |times: Vec<TimeExpr>| ask::parsed(understood(language, text, times, name), language);
+        |times: Vec<TimeExpr>| ask::parsed(&understood(language, text, times, name), language);
     let (told, plain): (Vec<_>, Vec<_>) = times.into_iter().partition(TimeExpr::is_told);
     let events =
         told.into_iter().filter(|time| tells_an_event(language, &text[time.range.clone()], name));
@@ -275,10 +275,9 @@ fn understood<'t>(
 
 /// What a question is without a parser.
 fn searched(folded: Folded<'_>) -> Parsed {
-    let inside = |at: usize| folded.folds.iter().any(|(range, _)| range.contains(&at));
-    let telling = tokens(folded.written()).into_iter();
-    let content = telling.filter(|token| !inside(token.range.start) && !is_grammar(&token.word));
-    let content = content.map(|token| token.word).collect();
+    let mut words = tokens(folded.written());
+    words.retain(|token| !folded.holds(token.range.start) && !is_grammar(&token.word));
+    let content = words.into_iter().map(|token| token.word).collect();
     let mut out = Parsed { content, ..Parsed::default() };
     for (_, piece) in folded.folds {
         match piece {

@@ -125,7 +125,7 @@ impl<'a> Told<'a> {
         }
     }
 
-    fn is_time(&self, at: usize) -> bool {
+    pub(super) fn is_time(&self, at: usize) -> bool {
         matches!(self.sentence.pieces.get(at), Some(Some(Piece::Time(_))))
     }
 
