@@ -55,15 +55,14 @@ fn described(
     };
     let words = &told.sentence.words;
     let last = told.all().rev().find(|&at| told.label(at) != "punct")?;
-    let parts = |end: usize, loosely: usize| {
-        // "… who asked about the keys | first appear": an order stands beside its verb.
-        let strays = told.order_of(end).is_some() && end > head + 1 && {
-            let before = end - 1;
-            told.sentence.pieces[before].is_some()
-                || told.order_of(before).is_some()
-                || told.tells(before)
-        };
-        strays || told.is("framing", end) && told.order_of(end).is_none()
+    // "… who asked about the keys | first appear", "… who spoke | still here": beside the verb of the question.
+    let is_beside = |end: usize| match told.order_of(end) {
+        Some(_) => {
+            let before = end.saturating_sub(1);
+            let strange = told.order_of(before).is_some() || told.tells(before);
+            end > head + 1 && (strange || told.sentence.pieces[before].is_some())
+        }
+        None => told.is("framing", end),
     };
     let made = |end: usize| {
         let range = words[begin].span.start..words[end].span.end;
@@ -75,8 +74,7 @@ fn described(
         let whole = range == folded.whole() || super::ask::is_whole(&rest, told.language);
         (whole && !(timed && end == head + 1 && end == last)).then_some((range, description))
     };
-    let found = |loosely| (head..=last).rev().filter(|&end| !parts(end, loosely)).find_map(made);
-    (0..3).find_map(found)
+    (head..=last).rev().filter(|&end| !is_beside(end)).find_map(made)
 }
 
 /// A description that stands alone.

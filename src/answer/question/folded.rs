@@ -162,6 +162,9 @@ impl<'t> Folded<'t> {
 
     /// Folds names that nobody bears: what the parser takes for a name, with the title before it.
     pub(super) fn fold_strangers(&mut self, language: &Language) {
+        if !self.is_sparing() {
+            return;
+        }
         let Sentence { words, pieces } = self.read(language);
         let names = |at: usize| {
             let word: &Word = &words[at];
@@ -185,7 +188,7 @@ impl<'t> Folded<'t> {
             let is_thing = at > 0 && is_determiner(&words[at - 1].lemma)
                 || run.iter().all(title)
                 || words.get(end).is_some_and(is_number);
-            if !run.is_empty() && !is_thing && self.is_sparing() {
+            if !run.is_empty() && !is_thing {
                 let name: Vec<&str> =
                     run.iter().map(|word| word.form.trim_end_matches('.')).collect();
                 let range = run[0].span.start..run[run.len() - 1].span.end;
@@ -195,13 +198,13 @@ impl<'t> Folded<'t> {
         }
     }
 
-    /// Whether a capital tells a name in it: not most words begin with one.
+    /// Whether a capital tells a name in it: some words begin with one, and not most.
     fn is_sparing(&self) -> bool {
         let mut words = tokens(self.text);
         words.retain(|token| token.range.start > 0 && !self.holds(token.range.start));
-        let named = words.iter().filter(|token| token.capital && !is_title(&token.word));
-        let capitals = named.count();
-        words.len() < 3 || capitals * 2 <= words.len()
+        let capitals = words.iter().filter(|token| token.capital).count();
+        let titles = words.iter().filter(|token| token.capital && is_title(&token.word)).count();
+        capitals > 0 && (words.len() < 3 || (capitals - titles) * 2 <= words.len())
     }
 }
 

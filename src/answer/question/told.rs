@@ -88,7 +88,7 @@ impl<'a> Told<'a> {
         at: usize,
         labels: &'static [&'static str],
     ) -> impl Iterator<Item = usize> + '_ {
-        let under = self.all().contains(&at).then(|| self.tree.under(at)).unwrap_or_default();
+        let under = if self.all().contains(&at) { self.tree.under(at) } else { &[] };
         under.iter().copied().filter(|&at| labels.contains(&self.label(at)))
     }
 
