@@ -82,11 +82,12 @@ pub(super) fn is_whole(folded: &Folded<'_>, language: &Language) -> bool {
     let bare = !clause.roles.iter().any(says);
     let needs_no_more =
         |kind| matches!(kind, Kind::Person | Kind::Place | Kind::Thing | Kind::Whose | Kind::Which);
-    match told.lemma(verb) {
-        _ if !told.tree.is_verb(verb) => false,
-        "do" => !bare || clause.verbs.len() > 1 || told.under(verb, &["aux"]).next().is_some(),
-        "be" => !bare || asking.is_some_and(|asking| needs_no_more(asking.kind)),
-        _ => true,
+    if told.is("doing", verb) {
+        !bare || clause.verbs.len() > 1 || told.under(verb, &["aux"]).next().is_some()
+    } else if told.is("being", verb) {
+        !bare || asking.is_some_and(|asking| needs_no_more(asking.kind))
+    } else {
+        told.tree.is_verb(verb)
     }
 }
 
@@ -236,7 +237,7 @@ impl<'a> Question<'a> {
 
     fn is_perfect(&self) -> bool {
         let been = self.told.under(self.verb, &["aux"]).any(|at| self.told.tag(at) == "VBN");
-        let has = self.told.lemma(self.finite()) == "have" && self.told.lemma(self.verb) != "have";
+        let has = self.told.is("having", self.finite()) && !self.told.is("having", self.verb);
         been || has
     }
 
@@ -247,7 +248,7 @@ impl<'a> Question<'a> {
     /// It asks for what is so now.
     fn is_present(&self) -> bool {
         let (told, finite) = (self.told, self.finite());
-        let present = matches!(told.tag(finite), "VBZ" | "VBP") || told.lemma(finite) == "can";
+        let present = matches!(told.tag(finite), "VBZ" | "VBP") || told.is("able", finite);
         let now = self.times.iter().any(|time| time.when == When::Now);
         now || self.times.is_empty() && present && !self.is_perfect()
     }
@@ -352,7 +353,7 @@ impl<'a> Question<'a> {
             return Ask::With { talked };
         }
         let plain = self.act.is_none() && self.matter.is_empty();
-        if persons > 0 && plain && (told.lemma(self.verb) == "be" || self.times.is_empty()) {
+        if persons > 0 && plain && (told.is("being", self.verb) || self.times.is_empty()) {
             return Ask::WhoIs;
         }
         if persons == 0 && told.is("knowing", self.verb) {
@@ -382,15 +383,16 @@ impl<'a> Question<'a> {
             return Ask::SaidWhat { order: self.order };
         }
         let nobody = self.persons() == 0;
-        let happens = match told.lemma(verb) {
+        let asked = told.under(verb, &["aux"]).next().is_some();
+        let happens = if told.is("doing", verb) {
             // "What does Ava do for a living?" asks what is so.
-            "do" => {
-                told.under(verb, &["aux"]).next().is_some()
-                    && (self.is_past() || told.tag(verb) == "VBG")
-            }
-            "be" => told.has("happening"),
-            _ if told.is("going", verb) => nobody && self.matter.is_empty(),
-            _ => told.is("happening", verb) || self.is_of_robot() && self.act == Some(Act::Seen),
+            asked && (self.is_past() || told.tag(verb) == "VBG")
+        } else if told.is("being", verb) {
+            told.has("happening")
+        } else if told.is("going", verb) {
+            nobody && self.matter.is_empty()
+        } else {
+            told.is("happening", verb) || self.is_of_robot() && self.act == Some(Act::Seen)
         };
         match happens {
             true if nobody && self.is_present() => Ask::Now,
@@ -491,8 +493,9 @@ fn kind(told: &Told<'_>, asking: Option<&Asking>, hangs_on: Option<usize>) -> Ki
 fn inner<'a>(told: &'a Told<'a>, clause: &'a Clause) -> Option<(usize, &'a Clause)> {
     const NOUNS: &[&str] =
         &["moments", "things", "words", "counted", "anybody", "several", "first", "last"];
-    let is_being = told.lemma(told.verb(clause)) == "be";
-    let is_it = is_being && told.under(clause.head, &["nsubj"]).any(|at| told.lemma(at) == "it");
+    let is_being = told.is("being", told.verb(clause));
+    let is_it =
+        is_being && told.under(clause.head, &["nsubj"]).any(|at| told.is("empty_subject", at));
     let hangs = |one: &&Clause| match &one.kind {
         Hangs::Relative(noun) => {
             let held = || clause.roles.iter().any(|(_, at)| at == noun);
@@ -533,7 +536,7 @@ fn is_ahead(told: &Told<'_>) -> bool {
         let going = told.is("going", at) && told.tag(at) == "VBG";
         going && told.under(at, &["xcomp"]).next().is_some()
     };
-    let will = |clause: &Clause| clause.modal.as_deref() == Some("will");
+    let will = |clause: &Clause| clause.modal.as_ref().is_some_and(|modal| is("ahead", modal));
     told.clauses.iter().any(will) || told.all().any(goes)
 }
 

@@ -147,7 +147,7 @@ fn by_noun(told: &Told<'_>, root: usize) -> Option<Clause> {
         return Some(if speaks { Clause::Spoke(order) } else { Clause::Seen(order) });
     }
     let named = looks(told, told.under(root, NAMING));
-    named.filter(|_| told.tag(root) == "NN" && told.lemma(0) != "a")
+    named.filter(|_| told.tag(root) == "NN" && !told.is("unsure", 0))
 }
 
 /// What somebody looks like, by the telling ones of those words.

@@ -223,7 +223,7 @@ fn is_asked(text: &str, time: &TimeExpr) -> bool {
 /// A number, or a letter that stands for one: "3b", "12", "B".
 fn is_number(word: &Word) -> bool {
     let digit = word.form.starts_with(|c: char| c.is_ascii_digit());
-    digit || word.form.len() == 1 && word.form.starts_with(char::is_uppercase) && word.form != "I"
+    digit || word.form.len() == 1 && word.form.starts_with(char::is_uppercase) && word.tag != "PRP"
 }
 
 /// A quotation with its marks.
