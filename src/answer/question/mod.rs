@@ -239,7 +239,7 @@ pub(super) fn parse(
     zone: &TimeZone,
     name: Names<'_>,
 ) -> Parsed {
-    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let text = &as_sentence(&text[..text.floor_char_boundary(MAX_BYTES)]);
     let times = told_expressions(text, now, zone);
     let unread = unread(text, &times);
     let Some(language) = language else { return searched(Folded::of(text, times, name)) };
@@ -258,6 +258,18 @@ pub(super) fn parse(
     // Of what memories tell, such a clause is a part like others.
     let parsed = apart(plain);
     Parsed { unread: unread.filter(|_| parsed.is_of_percepts()), ..parsed }
+}
+
+/// A question as it is written, where it was only spoken: with a capital and a question mark, which the parser goes by.
+fn as_sentence(text: &str) -> String {
+    let mut text = text.trim().to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if text.ends_with(char::is_alphanumeric) {
+        text.push('?');
+    }
+    text
 }
 
 /// A text with its persons, times and quotations folded.
