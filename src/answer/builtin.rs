@@ -89,7 +89,8 @@ impl Answerer {
         Self { zone, max_evidence: max_evidence.max(1), embedder, meaning: None, rounds: None }
     }
 
-    /// From now on what was told and said answers by its meaning; without it, it is only quoted.
+    /// From now on questions are read, and what was told and said answers by its meaning; without it, a question is only
+    /// searched for.
     #[must_use]
     pub fn with_meaning(mut self, meaning: Meaning) -> Self {
         self.meaning = Some(Arc::new(meaning));

@@ -127,7 +127,7 @@ pub fn answerer(
             answerer = answerer.with_meaning(Meaning::new(language, config.timezone()));
         }
         Err(error) => {
-            tracing::warn!(%error, "what was told is only quoted: `engramd models fetch` brings the parser");
+            tracing::warn!(%error, "questions are only searched for, and what was told is only quoted: `engramd models fetch` brings the parser");
         }
     }
     if config.answerer.kind == Engine::Builtin {
