@@ -280,7 +280,9 @@ impl Answerer {
             }
             (None, Some(Remembered::Quoted(quoted))) => quoted,
             // Percepts tell of something else.
-            (None, None) if !seen.reply.abstained && seen.is_open() => Reply::nothing(),
+            (None, None) if !seen.reply.abstained && seen.is_open() && !seen.is_plain() => {
+                Reply::nothing()
+            }
             (None, None) => seen.reply,
         }
     }

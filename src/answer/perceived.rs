@@ -34,20 +34,16 @@ impl Perceived {
     }
 
     /// Whether percepts leave open what was asked: nothing was seen or heard of it, or the question holds more than they
-    /// can tell.
+    /// can tell. Of coming and going notes tell, too.
     pub(super) fn is_open(&self) -> bool {
         let (parsed, reply) = (&self.parsed, &self.reply);
-        let strange = parsed.subjects.iter().any(|one| matches!(one, Subject::Unknown(_)));
-        let said = !parsed.topic.is_empty() || !parsed.quotes.is_empty();
-        // Of coming and going notes tell, too.
         let moved = matches!(
             parsed.ask,
             Ask::When { act: Act::Arrived | Act::Left, .. }
                 | Ask::Who { act: Act::Arrived | Act::Left, .. }
                 | Ask::Did { act: Act::Arrived | Act::Left }
         );
-        let seen = !said && !moved && parsed.content.is_empty();
-        if seen && !strange || parsed.content.iter().any(|word| word == "empty") {
+        if self.is_plain() && !moved || parsed.content.iter().any(|word| word == "empty") {
             return false;
         }
         match &parsed.ask {
@@ -55,6 +51,14 @@ impl Perceived {
             Ask::Search | Ask::When { act: Act::Other, .. } => true,
             _ => reply.evidence.is_empty(),
         }
+    }
+
+    /// Whether the question holds nothing that percepts cannot tell.
+    pub(super) fn is_plain(&self) -> bool {
+        let parsed = &self.parsed;
+        let strange = parsed.subjects.iter().any(|one| matches!(one, Subject::Unknown(_)));
+        let said = !parsed.topic.is_empty() || !parsed.quotes.is_empty();
+        !strange && !said && parsed.content.is_empty()
     }
 }
 

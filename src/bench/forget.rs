@@ -13,11 +13,10 @@ use serde::Serialize;
 use super::BenchError;
 use super::random::SplitMix64;
 use super::scratch;
-use crate::answer::{Answerer, Effort, Meaning, Question};
+use crate::answer::{Answerer, Effort, Question};
 use crate::config;
 use crate::identify::Persons;
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, SessionId};
-use crate::language::Language;
 use crate::memorize::{Memorizer, Upkeep};
 use crate::memory::model::{Clip, MemoryKind, MemoryRow, NameRow, NameSource};
 use crate::memory::{Draft, Filter, Memory, MemoryError, StoreOptions};
@@ -138,11 +137,11 @@ pub struct Asked {
     pub right: usize,
 }
 
-/// Lives through the plan in a temporary store; at the end questions are read with `language`.
+/// Lives through the plan in a temporary store.
 ///
 /// # Errors
 /// When the store fails.
-pub fn measure(plan: &Plan, language: Language) -> Result<ForgetFigures, BenchError> {
+pub fn measure(plan: &Plan) -> Result<ForgetFigures, BenchError> {
     let store = scratch::folder()?;
     let memory = Memory::open(store.path(), &StoreOptions::default())?;
     let settings =
@@ -187,9 +186,7 @@ pub fn measure(plan: &Plan, language: Language) -> Result<ForgetFigures, BenchEr
         passes.get(passes.len() / 2).copied().unwrap_or(0.0),
         passes.last().copied().unwrap_or(0.0),
     ];
-    let answerer = Answerer::new(TimeZone::UTC, 10, None);
-    let answerer = answerer.with_meaning(Meaning::new(language, TimeZone::UTC));
-    year.look_back(&memory, &answerer, plan, &mut figures)?;
+    year.look_back(&memory, plan, &mut figures)?;
     figures.store_mb = super::memory::folder_bytes(store.path()) as f64 * 1e-6;
     Ok(figures)
 }
@@ -303,11 +300,11 @@ impl Year {
     fn look_back(
         &self,
         memory: &Memory,
-        answerer: &Answerer,
         plan: &Plan,
         figures: &mut ForgetFigures,
     ) -> Result<(), BenchError> {
         let view = memory.view();
+        let answerer = Answerer::new(TimeZone::UTC, 10, None);
         let now = beginning().plus_secs(f64::from(plan.days) * 86_400.0);
         let ask = |text: String| {
             let question = Question { text, effort: Effort::Fast, ..Question::default() };
@@ -404,8 +401,7 @@ mod tests {
     #[test]
     #[ignore = "takes a minute"]
     fn a_year_stays_under_its_cap_and_still_answers() {
-        let Some(language) = crate::language::tests::opened() else { return };
-        let figures = measure(&Plan::default(), language).unwrap();
+        let figures = measure(&Plan::default()).unwrap();
         println!("{}", serde_json::to_string_pretty(&figures).unwrap());
         assert!(figures.caps_written > 20.0 && figures.under_cap, "{figures:?}");
         let Asked { asked, right } = figures.told;
@@ -417,8 +413,7 @@ mod tests {
     #[test]
     fn a_season_stays_under_its_cap_and_still_answers() {
         let plan = Plan { days: 60, clips_per_day: 24, memories_per_clip: 6, cap: 420 };
-        let Some(language) = crate::language::tests::opened() else { return };
-        let figures = measure(&plan, language).unwrap();
+        let figures = measure(&plan).unwrap();
         assert!(figures.caps_written > 20.0 && figures.under_cap, "{figures:?}");
         assert_eq!(figures.told, Asked { asked: 10, right: 10 }, "{figures:?}");
         assert!(figures.days.asked == 5 && figures.days.right == 5, "{figures:?}");

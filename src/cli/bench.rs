@@ -16,7 +16,6 @@ use crate::bench::{
     told, vad, verify, words,
 };
 use crate::config::{Config, Llm};
-use crate::daemon::assemble::language;
 use crate::perceive::voice::embed::parity::parity;
 
 /// Measure perception, memory and answers against labelled material.
@@ -313,7 +312,8 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
                 memories_per_clip: *memories,
                 cap: *cap,
             };
-            show(&forget::measure(&plan, language(config)?)?, json)
+            let figures = forget::measure(&plan)?;
+            show(&figures, json)
         }
         Measure::Told { story, candidates } => {
             show(&told::measure(config, story, *candidates)?, json)

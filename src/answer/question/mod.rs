@@ -231,7 +231,7 @@ impl Parsed {
 }
 
 /// Takes a question apart. `name` tells whom a name, alias or id (lower case) means. Without the parser's language it is only
-/// searched for, by its words and the persons that it names.
+/// searched for, by its words and the persons that it names; one that names nothing but a time asks what happened then.
 pub(super) fn parse(
     language: Option<&Language>,
     text: &str,
@@ -291,6 +291,12 @@ fn searched(folded: Folded<'_>) -> Parsed {
     words.retain(|token| !folded.holds(token.range.start) && !is_grammar(&token.word));
     let content = words.into_iter().map(|token| token.word).collect();
     let mut out = Parsed { content, ..Parsed::default() };
+    let is_time = |(_, piece): &(_, Piece)| matches!(piece, Piece::Time(_));
+    let idle = out.content.iter().all(|word| is_asking(word));
+    if idle && !folded.folds.is_empty() && folded.folds.iter().all(is_time) {
+        out.ask = Ask::Summary;
+        out.content.clear();
+    }
     for (_, piece) in folded.folds {
         match piece {
             Piece::Subject(subject) => out.subjects.push(subject),

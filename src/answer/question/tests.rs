@@ -96,6 +96,7 @@ fn what_was_said_and_what_else_is_asked_for_are_told_by_words() {
     assert_eq!(read("Who said \"take the red mug\"?").unwrap().quotes, ["take the red mug"]);
     for (text, wanted) in [
         ("When was Ava visible?", ""),
+        ("When is Ava usually here?", "usually"),
         ("Is the cup on the left?", "cup left"),
         ("Who moved into the guest room?", "moved guest room"),
         ("What did Ava give to Ben?", "give"),
@@ -115,6 +116,8 @@ fn without_a_parser_a_question_is_searched_for() {
     assert_eq!((&parsed.ask, subjects.join(" ").as_str()), (&Ask::Search, "ava ?person 9"));
     assert_eq!((parsed.content, parsed.times.len()), (vec!["paint".to_owned()], 1));
     assert_eq!(parsed.quotes, ["the red boat"]);
+    let parsed = parse(None, "What happened on 1 March?", now, &TimeZone::UTC, &name);
+    assert_eq!((parsed.ask, parsed.times.len()), (Ask::Summary, 1));
 }
 
 #[test]

@@ -270,7 +270,8 @@ impl<'a> Told<'a> {
         let (lexicon, lemma) = (Lexicon::english(), self.lemma(at));
         let light = lexicon.is("light", lemma) && self.tag(at) != "NN";
         let known = is_asking(lemma) || is_asking(&self.form(at));
-        self.is_open(at) && !known && !light && !lexicon.is("grammar", lemma)
+        let grammar = lexicon.is("grammar", lemma) && !is("habits", lemma);
+        self.is_open(at) && !known && !light && !grammar
     }
 
     /// Whether a word is of the matter of a question that asks for more than percepts.
