@@ -7,6 +7,7 @@ use std::time::Instant;
 use jiff::tz::TimeZone;
 
 use crate::ids::{EntityKind, MemoryId, Seq};
+use crate::language::Language;
 use crate::memory::{Memory, MemoryError, PresentState, View};
 use crate::percept::Embedding;
 use crate::text::TextEmbedder;
@@ -88,7 +89,8 @@ impl Answerer {
         Self { zone, max_evidence: max_evidence.max(1), embedder, meaning: None, rounds: None }
     }
 
-    /// From now on what was told and said answers by its meaning; without it, it is only quoted.
+    /// From now on questions are read, and what was told and said answers by its meaning; without it, a question is only
+    /// searched for.
     #[must_use]
     pub fn with_meaning(mut self, meaning: Meaning) -> Self {
         self.meaning = Some(Arc::new(meaning));
@@ -100,6 +102,11 @@ impl Answerer {
     pub fn with_model(mut self, rounds: Rounds) -> Self {
         self.rounds = Some(Arc::new(rounds));
         self
+    }
+
+    /// What questions to eyes and ears are read with; `None`: there is no parser.
+    pub(super) fn language(&self) -> Option<&Language> {
+        self.meaning.as_deref().map(Meaning::language)
     }
 
     /// A question made whole by the one before it in its conversation; `None`: it is whole, or there is no parser.
@@ -251,7 +258,8 @@ impl Answerer {
     /// outweigh what was only heard; at last what recall finds is quoted.
     pub(super) fn told(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
         let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
-        let names = Names { view: &pinned.view };
+        let language = self.language();
+        let names = Names { view: &pinned.view, language };
         if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {
             return reply;
         }
@@ -260,7 +268,7 @@ impl Answerer {
         let mut seen: Option<Perceived> = None;
         let is_of_senses = meaning.is_some_and(|meaning| meaning.asks_senses(text));
         if is_of_senses {
-            let found = perceived(self.reading(pinned), text);
+            let found = perceived(self.reading(pinned), language, text);
             if found.answers() {
                 return found.reply;
             }
@@ -270,7 +278,7 @@ impl Answerer {
         if let Some(told) = told.as_ref().filter(|told| told.is_told()) {
             return told.clone();
         }
-        let seen = seen.unwrap_or_else(|| perceived(self.reading(pinned), text));
+        let seen = seen.unwrap_or_else(|| perceived(self.reading(pinned), language, text));
         // Who is here now, eyes and ears say, or nobody.
         if seen.answers() || is_of_senses && !seen.is_open() {
             return seen.reply;
@@ -286,7 +294,9 @@ impl Answerer {
             }
             (None, Some(Remembered::Quoted(quoted))) => quoted,
             // Percepts tell of something else.
-            (None, None) if !seen.reply.abstained && seen.is_open() => Reply::nothing(),
+            (None, None) if !seen.reply.abstained && seen.is_open() && !seen.is_plain() => {
+                Reply::nothing()
+            }
             (None, None) => seen.reply,
         }
     }

@@ -1,7 +1,7 @@
 //! Answering: a question becomes a reply with evidence.
 //!
 //! What was told and said answers by its meaning (`meaning`, `by_meaning`, `heard`), what was perceived by families of
-//! questions: `question` takes the words apart, `asked` and `persons` look up which times and whom they mean, `reading`
+//! questions: `question` reads them off the parse, `asked` and `persons` look up which times and whom they mean, `reading`
 //! reads one pinned view, `perceived` picks the family (`who`, `when`, `said`, `counts`, `presence`, `objects`, `facts`).
 //! What neither answers is quoted as recall finds it (`remembered`), or not known. [`Answerer`] puts it together. `rounds`
 //! lets a language model think, recall and reply; whatever it does, the built-in reply stands behind it.
@@ -25,7 +25,7 @@ mod phrase;
 mod pointing;
 mod premise;
 mod presence;
-pub mod question;
+mod question;
 mod reading;
 mod remembered;
 mod reply;

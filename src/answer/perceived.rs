@@ -1,6 +1,7 @@
 //! Answers from what was seen and heard: a question taken apart, and the family that it belongs to.
 
 use crate::ids::{EntityId, EntityKind};
+use crate::language::Language;
 use crate::recall::time_expr::TimeExpr;
 
 use super::asked;
@@ -33,13 +34,16 @@ impl Perceived {
     }
 
     /// Whether percepts leave open what was asked: nothing was seen or heard of it, or the question holds more than they
-    /// can tell.
+    /// can tell. Of coming and going notes tell, too.
     pub(super) fn is_open(&self) -> bool {
         let (parsed, reply) = (&self.parsed, &self.reply);
-        let strange = parsed.subjects.iter().any(|one| matches!(one, Subject::Unknown(_)));
-        let said = !parsed.topic.is_empty() || !parsed.quotes.is_empty();
-        let seen = !said && parsed.content.iter().all(|word| matches!(&**word, "meet" | "met"));
-        if seen && !strange || parsed.content.iter().any(|word| word == "empty") {
+        let moved = matches!(
+            parsed.ask,
+            Ask::When { act: Act::Arrived | Act::Left, .. }
+                | Ask::Who { act: Act::Arrived | Act::Left, .. }
+                | Ask::Did { act: Act::Arrived | Act::Left }
+        );
+        if self.is_plain() && !moved || parsed.content.iter().any(|word| word == "empty") {
             return false;
         }
         match &parsed.ask {
@@ -48,15 +52,27 @@ impl Perceived {
             _ => reply.evidence.is_empty(),
         }
     }
+
+    /// Whether the question holds nothing that percepts cannot tell.
+    pub(super) fn is_plain(&self) -> bool {
+        let parsed = &self.parsed;
+        let strange = parsed.subjects.iter().any(|one| matches!(one, Subject::Unknown(_)));
+        let said = !parsed.topic.is_empty() || !parsed.quotes.is_empty();
+        !strange && !said && parsed.content.is_empty()
+    }
 }
 
 /// Takes a question apart and answers it from percepts; the reply abstains where they do not tell.
-pub(super) fn perceived(mut reading: Reading, text: &str) -> Perceived {
+pub(super) fn perceived(
+    mut reading: Reading,
+    language: Option<&Language>,
+    text: &str,
+) -> Perceived {
     let view = reading.view.clone();
-    let names = Names { view: &view };
+    let names = Names { view: &view, language };
     let find = |name: &str| names.find(name);
     let zone = reading.wording.zone.clone();
-    let parsed = question::parse(&view.with_ids(text), reading.now(), &zone, &find);
+    let parsed = question::parse(language, &view.with_ids(text), reading.now(), &zone, &find);
     let not_understood = parsed.unread.as_deref().map(asked::not_understood);
     let spans = not_understood.map_or_else(|| asked::spans(&reading, &names, &parsed.times), Err);
     let found = match spans {
@@ -101,7 +117,7 @@ fn persons(
     let mut found = Vec::new();
     for subject in subjects {
         match subject {
-            Subject::Anybody | Subject::Robot | Subject::Asker => {}
+            Subject::Anybody => {}
             Subject::Described(told) if told.clause == question::Clause::Other => {
                 let known = found.clone();
                 let others: Vec<EntityId> = reading

@@ -1,6 +1,7 @@
 //! Whom a question means: names, ids and descriptions become entities of the memory.
 
 use crate::ids::{EntityId, EntityKind};
+use crate::language::Language;
 use crate::memory::model::MemoryKind;
 use crate::memory::{Filter, View, stems};
 use crate::time::Span;
@@ -16,6 +17,8 @@ const NEAR_SECS: f64 = 5.0;
 /// Looks names up in a view.
 pub(super) struct Names<'a> {
     pub(super) view: &'a View,
+    /// What descriptions are read with.
+    pub(super) language: Option<&'a Language>,
 }
 
 impl Names<'_> {
@@ -40,7 +43,7 @@ impl Names<'_> {
 
     /// The subjects that a few words name ("the woman who spoke first").
     pub(super) fn subjects_in(&self, text: &str) -> Vec<Subject> {
-        question::subjects_in(text, &|name| self.find(name))
+        question::subjects_in(self.language, text, &|name| self.find(name))
     }
 
     /// The entity that a subject means.
@@ -63,8 +66,6 @@ impl Names<'_> {
                 Err(Reply::unknown(&format!("I don't know anybody called {name}.")))
             }
             Subject::Described(description) => self.described(reading, description),
-            Subject::Robot => Ok(EntityId::ROBOT),
-            Subject::Asker => Err(Reply::unknown("I don't know who is asking.")),
             Subject::Anybody => Err(Reply::unknown("I don't know whom you mean.")),
         }
     }

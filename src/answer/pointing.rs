@@ -1,10 +1,11 @@
 //! Questions that point at what was said before: "And the red one?", "Did he give it back?" Each question stands alone,
 //! so nobody knows whom or what they mean.
 
+use crate::names::among;
 use crate::recall::lexer::{Token, tokens};
 
 use super::phrase::is_preposition;
-use super::question::{NOUNS, is_grammar, listed};
+use super::question::{is_grammar, is_person};
 use super::reply::Reply;
 
 /// What stands for a person.
@@ -41,13 +42,13 @@ pub(super) fn at_nothing(question: &str, named: &dyn Fn(&str) -> bool) -> Option
 
 /// The word that stands for a person of whom nothing in the question tells.
 fn at_person<'a>(words: &'a [Token], named: &dyn Fn(&str) -> bool) -> Option<&'a str> {
-    let at = words.iter().position(|token| listed(PERSONS, &token.word) && !token.quoted)?;
+    let at = words.iter().position(|token| among(PERSONS, &token.word) && !token.quoted)?;
     let (before, word) = (&words[..at], words[at].word.as_str());
     let next = words.get(at + 1).filter(|_| !words[at].stop);
     let has = next.is_some_and(|next| !is_grammar(&next.word) && !is_preposition(&next.word));
-    let anybody = before.iter().any(|token| listed(ANYBODY, &token.word));
-    let own = listed(THEIRS, word) && has && anybody;
-    let joins = at == 1 && listed(JOINING, &words[0].word);
+    let anybody = before.iter().any(|token| among(ANYBODY, &token.word));
+    let own = among(THEIRS, word) && has && anybody;
+    let joins = at == 1 && among(JOINING, &words[0].word);
     let told = if joins { words } else { before };
     (!own && !is_told(told, named)).then_some(word)
 }
@@ -55,8 +56,8 @@ fn at_person<'a>(words: &'a [Token], named: &dyn Fn(&str) -> bool) -> Option<&'a
 /// The words that stand for a thing of which nothing in the question tells: "it", "the red one".
 fn at_thing(words: &[Token], named: &dyn Fn(&str) -> bool) -> Option<String> {
     let last = words.len().checked_sub(1)?;
-    if listed(ONES, &words[last].word) {
-        let at = words.iter().rposition(|token| listed(ARTICLES, &token.word))?;
+    if among(ONES, &words[last].word) {
+        let at = words.iter().rposition(|token| among(ARTICLES, &token.word))?;
         let kind = words[at + 1..last].iter().any(|token| !is_grammar(&token.word));
         let telling = words[..at].iter().any(|token| !is_grammar(&token.word) || token.quoted);
         let text: Vec<&str> = words[at..].iter().map(|token| token.word.as_str()).collect();
@@ -65,13 +66,13 @@ fn at_thing(words: &[Token], named: &dyn Fn(&str) -> bool) -> Option<String> {
     let at = words.iter().position(|token| token.word == "it" && !token.quoted)?;
     let next = words.get(at + 1).map(|token| token.word.as_str());
     let points =
-        words[at].stop || next.is_none_or(|next| listed(BEHIND_IT, next) || is_preposition(next));
+        words[at].stop || next.is_none_or(|next| among(BEHIND_IT, next) || is_preposition(next));
     // "What kind of whale is it?"
     let kind = words[..at].windows(3).any(|three| {
-        let named = !is_grammar(&three[2].word) && !listed(ONES, &three[2].word);
-        listed(KINDS, &three[0].word) && three[1].word == "of" && named
+        let named = !is_grammar(&three[2].word) && !among(ONES, &three[2].word);
+        among(KINDS, &three[0].word) && three[1].word == "of" && named
     });
-    let nothing = kind || words.iter().any(|token| listed(NO_THING, &token.word));
+    let nothing = kind || words.iter().any(|token| among(NO_THING, &token.word));
     (points && !nothing && !is_told(&words[..at], named)).then(|| "it".to_owned())
 }
 
@@ -80,12 +81,11 @@ fn is_told(words: &[Token], named: &dyn Fn(&str) -> bool) -> bool {
     let is_name = |token: &Token| {
         token.capital && !is_grammar(&token.word)
             || named(token.word.trim_end_matches("'s"))
-            || NOUNS.contains(&token.word.as_str()) && !listed(ANYBODY, &token.word)
+            || is_person(&token.word) && !among(ANYBODY, &token.word)
             || token.quoted
     };
-    let is_thing = |two: &[Token]| {
-        listed(ARTICLES, &two[0].word) && !two[0].stop && !listed(ONES, &two[1].word)
-    };
+    let is_thing =
+        |two: &[Token]| among(ARTICLES, &two[0].word) && !two[0].stop && !among(ONES, &two[1].word);
     words.iter().any(is_name) || words.windows(2).any(is_thing)
 }
 

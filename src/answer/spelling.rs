@@ -2,9 +2,10 @@
 //! nobody knows the answer.
 
 use crate::memory::{View, is_misspelt, stems};
+use crate::names::among;
 use crate::recall::lexer::tokens;
 
-use super::question::{is_grammar, listed};
+use super::question::is_grammar;
 use super::reply::Reply;
 
 /// Words that begin questions.
@@ -44,7 +45,7 @@ pub(super) fn respelled(view: &View, question: &str) -> Option<Respelled> {
 
 /// The word that a question begins with.
 fn asking(word: &str, place: usize) -> Option<String> {
-    let may_be = place == 0 && word.chars().count() >= SHORTEST && !listed(ASKING, word);
+    let may_be = place == 0 && word.chars().count() >= SHORTEST && !among(ASKING, word);
     let meant = ASKING.split_whitespace().find(|meant| is_misspelt(word, meant));
     meant.filter(|_| may_be).map(str::to_owned)
 }
@@ -55,7 +56,7 @@ impl Respelled {
         let told: Vec<String> = reply.evidence.iter().flat_map(|item| stems(&item.text)).collect();
         let is_held = |word: &str| stems(word).iter().all(|stem| told.contains(stem));
         let taken: Vec<&(String, String)> =
-            self.words.iter().filter(|(_, meant)| !listed(ASKING, meant)).collect();
+            self.words.iter().filter(|(_, meant)| !among(ASKING, meant)).collect();
         if reply.abstained || !taken.iter().all(|(_, meant)| is_held(meant)) {
             return as_put;
         }

@@ -38,7 +38,7 @@ impl Answerer {
             return Err(format!("The time \u{201c}{words}\u{201d} is not understood."));
         }
         let reading = Reading::new(view.clone(), None, Wording { zone: self.zone.clone(), now });
-        let names = Names { view };
+        let names = Names { view, language: self.language() };
         let spans = asked::spans(&reading, &names, &found).map_err(|reply| reply.text)?;
         let span = spans.as_deref().and_then(hull);
         Ok(span.map(|span| ToldTime { span, rest: without(text, &found) }))

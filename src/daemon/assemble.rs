@@ -147,7 +147,7 @@ pub fn language_if_any(config: &Config) -> Option<Arc<Language>> {
     match language(config) {
         Ok(language) => Some(Arc::new(language)),
         Err(error) => {
-            tracing::warn!(%error, "what was told is only quoted, and states no facts: `engramd models fetch` brings the parser");
+            tracing::warn!(%error, "questions are only searched for, what was told is only quoted and states no facts: `engramd models fetch` brings the parser");
             None
         }
     }

@@ -1,10 +1,9 @@
 //! The words of English that reading goes by, out of one file of data.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Words, without order.
-pub(crate) type Words = BTreeSet<String>;
+use super::lists::{Lists, Words, words};
 
 #[derive(Debug, serde::Deserialize)]
 struct Frame {
@@ -28,7 +27,7 @@ struct File {
     worded: Vec<Ends>,
     attributes: Vec<Attribute>,
     #[serde(flatten)]
-    lists: BTreeMap<String, String>,
+    lists: Lists,
 }
 
 /// What a clause tells of somebody.
@@ -58,7 +57,7 @@ pub(crate) struct Lexicon {
     towards: BTreeMap<String, String>,
     worded: BTreeMap<String, String>,
     attributes: Vec<Attribute>,
-    lists: BTreeMap<String, Words>,
+    lists: Lists,
 }
 
 impl Lexicon {
@@ -87,7 +86,7 @@ impl Lexicon {
             towards: by_one(file.towards),
             worded: by_one(file.worded),
             attributes: file.attributes,
-            lists: file.lists.iter().map(|(name, list)| (name.clone(), words(list))).collect(),
+            lists: file.lists,
         })
     }
 
@@ -101,7 +100,7 @@ impl Lexicon {
             towards: BTreeMap::new(),
             worded: BTreeMap::new(),
             attributes: Vec::new(),
-            lists: BTreeMap::new(),
+            lists: Lists::default(),
         }
     }
 
@@ -159,7 +158,7 @@ impl Lexicon {
 
     /// The words of a list.
     pub(crate) fn all(&self, list: &str) -> impl Iterator<Item = &str> {
-        self.lists.get(list).into_iter().flatten().map(String::as_str)
+        self.lists.all(list)
     }
 
     /// Whether both begin, or both end, one thing.
@@ -170,7 +169,7 @@ impl Lexicon {
 
     /// Whether a word stands in a list of the file.
     pub(crate) fn is(&self, list: &str, word: &str) -> bool {
-        self.lists.get(list).is_some_and(|words| words.contains(word))
+        self.lists.is(list, word)
     }
 }
 
@@ -180,10 +179,6 @@ fn pairs(all: &[Ends]) -> Vec<(Words, Words)> {
 
 fn by_one(pairs: Vec<Ends>) -> BTreeMap<String, String> {
     pairs.into_iter().map(|pair| (pair.one, pair.other)).collect()
-}
-
-fn words(list: &str) -> Words {
-    list.split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

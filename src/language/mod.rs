@@ -2,6 +2,7 @@
 
 pub mod clause;
 pub(crate) mod lexicon;
+pub(crate) mod lists;
 pub mod parse;
 pub(crate) mod parses;
 mod repair;

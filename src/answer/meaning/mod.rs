@@ -5,6 +5,7 @@
 //! takes several notes, `candidate` picks the one note that answers the rest. Nothing here knows of stores or views: notes
 //! come in, a reply goes out.
 
+mod asking;
 mod candidate;
 mod claim;
 mod corpus;
@@ -34,13 +35,15 @@ use crate::time::Timestamp;
 pub use dialogue::{Heard, Line, PAUSE_SECS};
 pub use follow::Turn;
 
-use crate::language::lexicon::Lexicon;
-use crate::language::parses::Parses;
-use crate::language::text::{Reader, Vocabulary};
+pub(super) use asking::{Asking, Kind};
 use candidate::{Candidate, candidates};
 use corpus::{Corpus, Note, Read, time_of};
 use plan::{Asked, Finding, planned};
-use question::{Kind, Question};
+use question::Question;
+
+use crate::language::lexicon::Lexicon;
+use crate::language::parses::Parses;
+use crate::language::text::{Reader, Vocabulary};
 
 /// A text that was told.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,6 +172,12 @@ impl Meaning {
     #[must_use]
     pub fn new(language: Arc<Language>, zone: TimeZone) -> Self {
         Self { language, zone, known: Mutex::default() }
+    }
+
+    /// What it reads with.
+    #[must_use]
+    pub(super) fn language(&self) -> &Language {
+        &self.language
     }
 
     /// The reply to a question from what was told, oldest first; `None`: nothing there answers it. `people`: names that

@@ -3,41 +3,37 @@
 //! Pure: names come in through a look-up, times against a given now. What it does not understand becomes
 //! [`Ask::Search`].
 
+mod ask;
 mod describe;
-mod intent;
-mod pieces;
-mod predicate;
-mod room;
+mod folded;
 #[cfg(test)]
 mod tests;
-mod words;
+mod told;
+
+use std::sync::OnceLock;
 
 use jiff::tz::TimeZone;
 
 use crate::ids::EntityId;
+use crate::language::Language;
+use crate::recall::lexer::tokens;
 use crate::recall::time_expr::{TimeExpr, told_expressions, unread};
 use crate::time::Timestamp;
 
-pub(super) use describe::NOUNS;
-pub use describe::{Clause, Description, Side};
-pub(super) use words::listed;
+use crate::language::lists::Lists;
+use folded::{Folded, Names, Piece};
 
 /// Bytes of a question that are read; nobody speaks longer.
-pub const MAX_BYTES: usize = 4096;
+pub(super) const MAX_BYTES: usize = 4096;
 
 /// Which of several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// No order told.
+pub(super) enum Order {
     #[default]
     Any,
-    /// The first.
     First,
-    /// The second.
     Second,
-    /// The third.
     Third,
-    /// The last.
     Last,
     /// The most, the longest.
     Most,
@@ -47,12 +43,11 @@ pub enum Order {
 
 /// What somebody did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub(super) enum Act {
     /// Was in view.
     Seen,
     /// Was in view or heard.
     Present,
-    /// Spoke.
     Spoke,
     /// Came into view.
     Arrived,
@@ -63,58 +58,28 @@ pub enum Act {
 }
 
 /// What is wanted.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Ask {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Ask {
     /// Who is here now; with subjects: are they?
     Now,
-    /// Who did it; `others`: besides the subjects.
-    Who {
-        /// What they did.
-        act: Act,
-        /// Which of them.
-        order: Order,
-    },
+    /// Who did it, besides the subjects.
+    Who { act: Act, order: Order },
     /// Who said it.
     WhoSaid,
     /// What was said, by the subjects or anybody.
-    SaidWhat {
-        /// Which utterance.
-        order: Order,
-    },
-    /// When it happened.
-    When {
-        /// What.
-        act: Act,
-        /// Which time.
-        order: Order,
-        /// "How long ago".
-        ago: bool,
-    },
+    SaidWhat { order: Order },
+    /// When it happened; `ago`: how long ago.
+    When { act: Act, order: Order, ago: bool },
     /// How often it happened.
-    HowOften {
-        /// What.
-        act: Act,
-    },
-    /// How many persons.
-    HowMany {
-        /// Who did what.
-        act: Act,
-    },
+    HowOften { act: Act },
+    /// How many persons did it.
+    HowMany { act: Act },
     /// For how long in all.
-    HowLong {
-        /// What.
-        act: Act,
-    },
+    HowLong { act: Act },
     /// Where somebody or something is, was, was last seen.
-    Where {
-        /// Which sighting.
-        order: Order,
-    },
-    /// With whom the subject was.
-    With {
-        /// They must have spoken in turn.
-        talked: bool,
-    },
+    Where { order: Order },
+    /// With whom the subject was; `talked`: they must have spoken in turn.
+    With { talked: bool },
     /// Who was heard and never seen; with a subject: was it ever?
     NeverSeen,
     /// Whether nobody else was there.
@@ -122,15 +87,9 @@ pub enum Ask {
     /// Who was seen and never heard.
     NeverSpoke,
     /// Whether the subject was ever seen (or heard).
-    Ever {
-        /// What.
-        act: Act,
-    },
+    Ever { act: Act },
     /// Whether it was so in that time.
-    Did {
-        /// What.
-        act: Act,
-    },
+    Did { act: Act },
     /// Whether the subjects were there together.
     Together,
     /// Who that is.
@@ -142,52 +101,91 @@ pub enum Ask {
     /// Everybody who is known.
     Everybody,
     /// Anything else: what the memories say.
+    #[default]
     Search,
 }
 
 /// Whom a question names.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Subject {
-    /// Somebody or something known.
-    Known {
-        /// Its id.
-        id: EntityId,
-        /// As written.
-        text: String,
-    },
+pub(super) enum Subject {
+    /// Somebody or something known, as written.
+    Known { id: EntityId, text: String },
     /// A name nobody bears.
     Unknown(String),
     /// "the person who spoke first".
     Described(Description),
     /// "somebody", "anyone".
     Anybody,
-    /// "you": the robot.
-    Robot,
-    /// "I", "me".
-    Asker,
+}
+
+/// A person told by a description.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Description {
+    /// As written.
+    pub(super) text: String,
+    pub(super) clause: Clause,
+    /// The time of the clause.
+    pub(super) time: Option<TimeExpr>,
+}
+
+/// What tells a person. An order is `Any` where a time tells it: spoke then.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Clause {
+    Spoke(Order),
+    Seen(Order),
+    Arrived(Order),
+    Left(Order),
+    /// Said these content words, or the quotation.
+    Said {
+        words: Vec<String>,
+        quote: Option<String>,
+    },
+    /// Was there together with another.
+    With(Box<Subject>),
+    /// Was alone in view.
+    Alone,
+    /// Was heard and never seen.
+    NeverSeen,
+    /// Was seen and never heard.
+    NeverSpoke,
+    /// Stood on that side of the picture, as the camera sees it.
+    Side(Side),
+    /// Everybody but this one.
+    Other,
+    /// Looks: "in the grey coat". Percepts do not tell; facts may.
+    Looks(Vec<String>),
+}
+
+/// A side of the picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Left,
+    Right,
+    /// Between others.
+    Middle,
 }
 
 /// A question taken apart.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parsed {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Parsed {
     /// What is wanted.
-    pub ask: Ask,
+    pub(super) ask: Ask,
     /// About whom, in order of mention; what is told after "about" is in `topic` instead.
-    pub subjects: Vec<Subject>,
+    pub(super) subjects: Vec<Subject>,
     /// When; those inside a description are there.
-    pub times: Vec<TimeExpr>,
+    pub(super) times: Vec<TimeExpr>,
     /// Words that limit what was seen and heard to a time which nobody can make out.
-    pub unread: Option<String>,
+    pub(super) unread: Option<String>,
     /// What the words said were about: content words, lower case.
-    pub topic: Vec<String>,
+    pub(super) topic: Vec<String>,
     /// Told in quotation marks, verbatim.
-    pub quotes: Vec<String>,
-    /// The thing a "where is" asks for, or the whole question's content words.
-    pub content: Vec<String>,
+    pub(super) quotes: Vec<String>,
+    /// Words for what percepts do not tell, as written in lower case; none where they tell all of it.
+    pub(super) content: Vec<String>,
     /// Asked in the past tense.
-    pub past: bool,
+    pub(super) past: bool,
     /// Yes or no is the answer.
-    pub yes_no: bool,
+    pub(super) yes_no: bool,
 }
 
 impl Parsed {
@@ -206,7 +204,7 @@ impl Parsed {
 
     /// Whether it is answered by what was seen and heard, so that its time must be known.
     fn is_of_percepts(&self) -> bool {
-        let plain = || self.content.iter().all(|word| intent::is_percept_word(word));
+        let plain = self.content.is_empty();
         match &self.ask {
             Ask::Who { .. }
             | Ask::HowMany { .. }
@@ -219,9 +217,9 @@ impl Parsed {
             | Ask::Summary
             | Ask::SaidWhat { .. }
             | Ask::WhoSaid => true,
-            Ask::When { act, .. } => *act != Act::Other && plain(),
-            Ask::HowOften { .. } | Ask::HowLong { .. } => plain(),
-            Ask::Where { .. } => !self.subjects.is_empty() && self.content.is_empty(),
+            Ask::When { act, .. } => *act != Act::Other && plain,
+            Ask::HowOften { .. } | Ask::HowLong { .. } => plain,
+            Ask::Where { .. } => !self.subjects.is_empty() && plain,
             Ask::Now
             | Ask::Ever { .. }
             | Ask::WhoIs
@@ -232,24 +230,24 @@ impl Parsed {
     }
 }
 
-/// Takes a question apart. `name` tells whom a name, alias or id (lower case) means.
-pub fn parse(
+/// Takes a question apart. `name` tells whom a name, alias or id (lower case) means. Without the parser's language it is only
+/// searched for, by its words and the persons that it names; one that names nothing but a time asks what happened then.
+pub(super) fn parse(
+    language: Option<&Language>,
     text: &str,
     now: Timestamp,
     zone: &TimeZone,
-    name: &dyn Fn(&str) -> Option<EntityId>,
+    name: Names<'_>,
 ) -> Parsed {
-    let text = room::where_is(&text[..text.floor_char_boundary(MAX_BYTES)]);
-    let text = text.as_ref();
+    let text = &as_sentence(&text[..text.floor_char_boundary(MAX_BYTES)]);
     let times = told_expressions(text, now, zone);
     let unread = unread(text, &times);
-    let apart = |times: Vec<TimeExpr>| {
-        let mut sentence = pieces::Sentence::read(text, times, name);
-        describe::find(&mut sentence);
-        intent::parsed(sentence)
-    };
+    let Some(language) = language else { return searched(Folded::of(text, times, name)) };
+    let apart =
+        |times: Vec<TimeExpr>| ask::parsed(&understood(language, text, times, name), language);
     let (told, plain): (Vec<_>, Vec<_>) = times.into_iter().partition(TimeExpr::is_told);
-    let events = told.into_iter().filter(|time| tells_an_event(&text[time.range.clone()], name));
+    let events =
+        told.into_iter().filter(|time| tells_an_event(language, &text[time.range.clone()], name));
     let all: Vec<TimeExpr> = plain.iter().cloned().chain(events).collect();
     if all.len() > plain.len() {
         let parsed = apart(all);
@@ -262,33 +260,109 @@ pub fn parse(
     Parsed { unread: unread.filter(|_| parsed.is_of_percepts()), ..parsed }
 }
 
+/// A question as it is written, where it was only spoken: with a capital and a question mark, which the parser goes by.
+fn as_sentence(text: &str) -> String {
+    let mut text = text.trim().to_owned();
+    if let Some(first) = text.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if text.ends_with(char::is_alphanumeric) {
+        text.push('?');
+    }
+    text
+}
+
+/// A text with its persons, times and quotations folded.
+fn understood<'t>(
+    language: &Language,
+    text: &'t str,
+    times: Vec<TimeExpr>,
+    name: Names<'_>,
+) -> Folded<'t> {
+    let mut folded = Folded::of(text, times, name);
+    folded.fold_strangers(language);
+    describe::fold(&mut folded, language);
+    folded
+}
+
+/// What a question is without a parser.
+fn searched(folded: Folded<'_>) -> Parsed {
+    let mut words = tokens(folded.written());
+    words.retain(|token| !folded.holds(token.range.start) && !is_grammar(&token.word));
+    let content = words.into_iter().map(|token| token.word).collect();
+    let mut out = Parsed { content, ..Parsed::default() };
+    let is_time = |(_, piece): &(_, Piece)| matches!(piece, Piece::Time(_));
+    let idle = out.content.iter().all(|word| is_asking(word));
+    if idle && !folded.folds.is_empty() && folded.folds.iter().all(is_time) {
+        out.ask = Ask::Summary;
+        out.content.clear();
+    }
+    for (_, piece) in folded.folds {
+        match piece {
+            Piece::Subject(subject) => out.subjects.push(subject),
+            Piece::Time(time) => out.times.push(time),
+            Piece::Quote(quote) => out.quotes.push(quote),
+        }
+    }
+    out
+}
+
 /// Whether a clause tells of more than somebody: "after the man" does not.
-fn tells_an_event(clause: &str, name: &dyn Fn(&str) -> Option<EntityId>) -> bool {
-    let mut sentence = pieces::Sentence::read(clause, Vec::new(), name);
-    describe::find(&mut sentence);
-    let mut words = sentence.pieces.iter().filter_map(|piece| match piece {
-        pieces::Piece::Word(word) => Some(word.as_str()),
+fn tells_an_event(language: &Language, clause: &str, name: Names<'_>) -> bool {
+    let sentence = understood(language, clause, Vec::new(), name).read(language);
+    let told = told::Told::of(language, &sentence);
+    told.all().any(|at| told.tells(at))
+}
+
+/// The persons that a few words name, without any question around them.
+pub(super) fn subjects_in(
+    language: Option<&Language>,
+    text: &str,
+    name: Names<'_>,
+) -> Vec<Subject> {
+    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let folded = match language {
+        Some(language) => understood(language, text, Vec::new(), name),
+        None => Folded::of(text, Vec::new(), name),
+    };
+    let subject = |(_, piece)| match piece {
+        Piece::Subject(subject) => Some(subject),
         _ => None,
-    });
-    words.any(|word| {
-        let joint = matches!(word, "till" | "whilst" | "soon" | "upon");
-        !joint && !is_grammar(word) && !describe::NOUNS.contains(&word)
-    })
+    };
+    folded.folds.into_iter().filter_map(subject).collect()
+}
+
+/// The words of questions to eyes and ears, out of their file.
+#[derive(Debug, Default, serde::Deserialize)]
+struct Perception {
+    /// They tell nothing of the matter of a question.
+    asking: Lists,
+    /// They may.
+    others: Lists,
+    grammar: Lists,
+}
+
+fn perception() -> &'static Perception {
+    static ENGLISH: OnceLock<Perception> = OnceLock::new();
+    ENGLISH.get_or_init(|| toml::from_str(include_str!("perception.toml")).unwrap_or_default())
+}
+
+/// Whether a word stands in a list of the file.
+fn is(list: &str, word: &str) -> bool {
+    perception().asking.is(list, word) || perception().others.is(list, word)
+}
+
+/// Whether a word belongs to asking, and tells nothing of the matter.
+fn is_asking(word: &str) -> bool {
+    perception().asking.has(word)
 }
 
 /// Whether a lower-case word only holds sentences together.
 pub(super) fn is_grammar(word: &str) -> bool {
-    pieces::is_grammar(word)
+    perception().grammar.is("words", word)
 }
 
-/// The persons that a few words name, without any question around them.
-pub(super) fn subjects_in(text: &str, name: &dyn Fn(&str) -> Option<EntityId>) -> Vec<Subject> {
-    let text = &text[..text.floor_char_boundary(MAX_BYTES)];
-    let mut sentence = pieces::Sentence::read(text, Vec::new(), name);
-    describe::find(&mut sentence);
-    let used = sentence.pieces.iter().filter_map(|piece| match piece {
-        pieces::Piece::Subject(index) => sentence.subjects.get(*index).cloned(),
-        _ => None,
-    });
-    used.collect()
+/// Whether a lower-case word may stand for a person.
+pub(super) fn is_person(word: &str) -> bool {
+    is("persons", word) || is("several", word)
 }

@@ -203,14 +203,14 @@ impl Asking<'_> {
     }
 
     fn entity(&self, word: &str) -> Result<EntityId, String> {
-        let names = Names { view: &self.pinned.view };
+        let names = Names { view: &self.pinned.view, language: self.answerer.language() };
         let word = word.trim_matches(['<', '>']).to_lowercase();
         names.find(&word).ok_or_else(|| format!("nobody and nothing is called {word:?}"))
     }
 
     /// The stretch that a time in words means.
     fn span(&self, text: &str) -> Result<Span, String> {
-        let names = Names { view: &self.pinned.view };
+        let names = Names { view: &self.pinned.view, language: self.answerer.language() };
         if let Ok(at) = Timestamp::parse(text) {
             return Ok(Span::new(at.plus_secs(-30.0), at.plus_secs(30.0)));
         }

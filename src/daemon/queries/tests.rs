@@ -518,7 +518,10 @@ fn memories_are_recalled_and_questions_answered() {
     let late = json!({"query": "hello", "start": at(20.0)});
     assert_eq!(ask(&memory, QueryVerb::Recall, late).unwrap()["hits"], json!([]));
 
-    let answerer = crate::answer::Answerer::new(jiff::tz::TimeZone::UTC, 10, None);
+    let Some(language) = crate::language::tests::shared() else { return };
+    let utc = jiff::tz::TimeZone::UTC;
+    let answerer = crate::answer::Answerer::new(utc.clone(), 10, None)
+        .with_meaning(crate::answer::Meaning::new(language, utc));
     let asked = crate::mqtt::message::Ask::plain("Who said hello there?");
     let answer = answer(&memory, &answerer, &asked, None).unwrap();
     assert!(answer["answer"].as_str().unwrap().contains("Ava"), "{answer}");

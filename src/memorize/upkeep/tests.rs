@@ -137,7 +137,9 @@ fn habits_company_and_frequencies_are_concluded_from_many_days() {
     }
     assert_eq!(view.decisions().len(), 7);
     // It can be asked for.
-    let answerer = crate::answer::Answerer::new(TimeZone::UTC, 5, None);
+    let Some(language) = crate::language::tests::shared() else { return };
+    let answerer = crate::answer::Answerer::new(TimeZone::UTC, 5, None)
+        .with_meaning(crate::answer::Meaning::new(language, TimeZone::UTC));
     for (question, told) in [
         ("When is person_1 usually here?", "between 08:00 and 08:30"),
         ("Who is person_1 usually with?", "usually with person 2"),

@@ -19,7 +19,6 @@ use jiff::tz::TimeZone;
 use crate::time::{Span, Timestamp};
 
 pub use number::{duration_secs, is_number};
-pub use phrase::is_stretch;
 
 /// How finely a time was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,7 +17,6 @@ use super::{Apart, Precision, Relation, TimeExpr, When};
 use crate::recall::lexer::Token;
 use crate::time::{Span, Timestamp};
 
-pub use unread::is_stretch;
 pub(super) use unread::unread;
 
 /// Days by which a time of day is meant one after the other ("in the morning" beside "last week"), at most.

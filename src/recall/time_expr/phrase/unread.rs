@@ -63,8 +63,7 @@ const FEASTS: [&str; 13] = [
 const SHOWN: usize = 4;
 
 /// Whether the word names a stretch in which something may happen ("week", "evening", "semester").
-#[must_use]
-pub fn is_stretch(word: &str) -> bool {
+fn is_stretch(word: &str) -> bool {
     STRETCHES.contains(&word)
 }
 
