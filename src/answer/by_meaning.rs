@@ -32,7 +32,10 @@ pub(super) fn told_of(
 ) -> Option<Reply> {
     let vector = vectors.of(text);
     let query = Query { text: text.to_owned(), vector: vector.clone(), ..Query::default() };
-    let sources = sources(reading, meaning, notes(reading, &query), utterances(reading, &query));
+    let many = Many::of(&reading.view);
+    let (notes, said) =
+        (notes(reading, &query, many.notes), utterances(reading, &query, many.utterances));
+    let sources = sources(reading, meaning, many, notes, said);
     let (rows, mut told): (Vec<Arc<MemoryRow>>, Vec<Told>) = sources.into_iter().unzip();
     let near = |row: &Arc<MemoryRow>| Some(reading.view.cosine(row.id, vector.as_ref()?)?.max(0.0));
     let cosines: Vec<Option<f32>> = rows.iter().map(near).collect();
@@ -57,7 +60,8 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
     let mut rows = reading.view.memories_since(since);
     rows.drain(..rows.len().saturating_sub(AHEAD));
     let said = heard::these(reading, &rows);
-    let sources = sources(reading, meaning, told_rows(reading, rows), said);
+    let many = Many::of(&reading.view);
+    let sources = sources(reading, meaning, many, told_rows(reading, rows), said);
     if sources.is_empty() {
         return;
     }
@@ -69,10 +73,11 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
 pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]) {
     let rows: Vec<Arc<MemoryRow>> = ids.iter().filter_map(|id| reading.view.memory(*id)).collect();
     let said = heard::these(reading, &rows);
-    let mut told: Vec<Told> = sources(reading, meaning, told_rows(reading, rows), said)
-        .into_iter()
-        .map(|(_, told)| told)
-        .collect();
+    let mut told: Vec<Told> =
+        sources(reading, meaning, Many::of(&reading.view), told_rows(reading, rows), said)
+            .into_iter()
+            .map(|(_, told)| told)
+            .collect();
     told.retain(|one| one.names.is_some());
     meaning.parse_ahead(&told);
 }
@@ -86,39 +91,47 @@ pub(super) fn earlier(view: &View) -> Vec<MemoryId> {
 }
 
 /// What was told, oldest first.
-fn notes(reading: &Reading, query: &Query) -> Vec<Arc<MemoryRow>> {
-    let rows = if few_notes(&reading.view) {
-        reading.view.memories(&Filter { kinds: KINDS.to_vec(), ..Filter::default() })
-    } else {
+fn notes(reading: &Reading, query: &Query, many: bool) -> Vec<Arc<MemoryRow>> {
+    let rows = if many {
         let query = Query { kinds: KINDS.to_vec(), k: FOUND, ..query.clone() };
         recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect()
+    } else {
+        reading.view.memories(&Filter { kinds: KINDS.to_vec(), ..Filter::default() })
     };
     told_rows(reading, rows)
 }
 
-/// Whether all notes are read for a question.
-fn few_notes(view: &View) -> bool {
-    let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
-    view.passing(&filter).is_some_and(|all| all.len() <= NOTES)
+/// Of what there is more than is read for every question: what recall finds of it is read.
+#[derive(Clone, Copy)]
+struct Many {
+    notes: bool,
+    utterances: bool,
+}
+
+impl Many {
+    fn of(view: &View) -> Self {
+        let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
+        let notes = view.passing(&filter).is_none_or(|all| all.len() > NOTES);
+        Self { notes, utterances: heard::are_many(view) }
+    }
 }
 
 /// Memories in plain words, oldest first.
 fn sources(
     reading: &Reading,
     meaning: &Meaning,
+    many: Many,
     notes: Vec<Arc<MemoryRow>>,
     said: Vec<Utterance>,
 ) -> Vec<(Arc<MemoryRow>, Told)> {
-    let [many_notes, many_said] =
-        [few_notes(&reading.view), heard::are_few(&reading.view)].map(|few| !few);
     let names = |row: &MemoryRow, many: bool| many.then(|| named_there(&reading.view, row));
     let told = |row: Arc<MemoryRow>| {
-        let (text, names) = (note_text(reading, meaning, &row), names(&row, many_notes));
+        let (text, names) = (note_text(reading, meaning, &row), names(&row, many.notes));
         let told = Told { at: row.span.start, text, cosine: 0.0, heard: None, names };
         (row, told)
     };
     let said = said.into_iter().map(|Utterance { row, words: text, heard }| {
-        let (heard, names) = (Some(heard), names(&row, many_said));
+        let (heard, names) = (Some(heard), names(&row, many.utterances));
         let told = Told { at: row.span.start, text, cosine: 0.0, heard, names };
         (row, told)
     });

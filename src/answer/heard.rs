@@ -30,26 +30,25 @@ pub(super) struct Utterance {
 }
 
 /// Those that may answer the question, oldest first.
-pub(super) fn utterances(reading: &Reading, query: &Query) -> Vec<Utterance> {
+pub(super) fn utterances(reading: &Reading, query: &Query, many: bool) -> Vec<Utterance> {
     let kinds = vec![MemoryKind::Utterance];
-    let filter = Filter { kinds: kinds.clone(), ..Filter::default() };
-    let (talk, wanted) = if are_few(&reading.view) {
-        let talk = reading.view.memories(&filter);
-        let wanted = (0..talk.len()).collect();
-        (talk, wanted)
-    } else {
+    let (talk, wanted) = if many {
         let hits = recall(&reading.view, &Query { kinds, k: FOUND, ..query.clone() });
         let hits: Vec<_> = hits.into_iter().map(|hit| hit.memory).collect();
         around(reading, &hits, |row| row.words().contains('?'))
+    } else {
+        let talk = reading.view.memories(&Filter { kinds, ..Filter::default() });
+        let wanted = (0..talk.len()).collect();
+        (talk, wanted)
     };
     let is_past = |at: &usize| talk[*at].span.start <= reading.now();
     read(reading, &talk, wanted.into_iter().filter(is_past))
 }
 
-/// Whether all utterances are read for a question.
-pub(super) fn are_few(view: &View) -> bool {
+/// Whether there are more than are read for every question.
+pub(super) fn are_many(view: &View) -> bool {
     let filter = Filter { kinds: vec![MemoryKind::Utterance], ..Filter::default() };
-    view.passing(&filter).is_some_and(|all| all.len() <= ALL)
+    view.passing(&filter).is_none_or(|all| all.len() > ALL)
 }
 
 /// Those among memories, with what was said before them.

@@ -46,12 +46,6 @@ pub(crate) const RELATIONS: [&str; 18] = [
     "boss",
     "flatmate",
 ];
-/// Nouns of rooms of a house, and of what is beside it.
-pub(crate) const ROOMS: &str = "\
-     attic balcony basement bathroom bedroom cellar corridor garage garden greenhouse hall hallway kitchen lab laboratory \
-     larder lobby loft lounge nursery office pantry porch room shed studio terrace workshop yard";
-/// Nouns of houses.
-pub(crate) const HOUSES: &str = "apartment barn building flat home house";
 /// The attribute of "Ava is Ben's sister".
 pub(crate) const RELATION: &str = "relation";
 /// Attributes of which the same value is never true at once.

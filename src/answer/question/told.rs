@@ -5,8 +5,6 @@ use crate::language::Language;
 use crate::language::clause::{Clause, Kind, Role, Tree};
 use crate::language::lexicon::Lexicon;
 use crate::language::thesaurus::Part;
-use crate::memory::natures::{HOUSES, ROOMS};
-use crate::names::among;
 
 use super::folded::{Piece, Sentence};
 use super::{Act, Order, Subject, is, is_asking, is_grammar};
@@ -290,8 +288,8 @@ impl<'a> Told<'a> {
 
     /// Whether it is a room or a house, which one enters and leaves.
     fn is_place(&self, at: usize) -> bool {
-        let lemma = self.lemma(at);
-        among(ROOMS, lemma) || among(HOUSES, lemma) || is("present", lemma)
+        let is_a = |class| self.language.thesaurus.is_a(self.lemma(at), class);
+        Lexicon::english().all("rooms").any(is_a) || is("present", self.lemma(at))
     }
 
     /// Whether a clause tells of a deed that is no presence: by its verb, by what it is done to, or by a state.

@@ -10,14 +10,9 @@ const LONGEST: usize = 3;
 
 /// The name of the place at which a text says that those who speak are. `overheard`: only a room counts.
 pub(super) fn place_named(text: &Text<'_>, overheard: bool) -> Option<String> {
-    let found = text.passages().find_map(|passage| {
-        let mut named = passage
-            .statements()
-            .into_iter()
-            .filter_map(|clause| named(&passage, clause, overheard));
-        named.next()
-    });
-    found
+    text.passages().find_map(|passage| {
+        passage.statements().into_iter().find_map(|clause| named(&passage, clause, overheard))
+    })
 }
 
 fn named(passage: &Passage<'_>, clause: &Clause, overheard: bool) -> Option<String> {

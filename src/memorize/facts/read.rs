@@ -207,7 +207,7 @@ impl Passage<'_> {
 
     /// "Put the cup in the sink": nobody does it yet.
     fn is_wish(&self, clause: &Clause) -> bool {
-        self.tag(clause.head) == "VB" && !self.finite(clause).is_some_and(|tag| tag != "VB")
+        self.tag(clause.head) == "VB" && self.finite(clause).is_none_or(|tag| tag == "VB")
     }
 
     fn is_asserted(&self, clause: &Clause) -> bool {
