@@ -12,6 +12,7 @@ pub(crate) mod text;
 pub mod thesaurus;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use parse::{Parser, WeightsError, Word};
@@ -67,14 +68,49 @@ impl Language {
     }
 
     /// The tree of a text in which `is_name` tells the names that are known, by their lower-case form: each is parsed as
-    /// a common one, since the parser has never met "Oluchi". Spans are those of `text`.
+    /// a common one, since the parser has never met "Oluchi". Spans are those of `text`. A long text is parsed in pieces of
+    /// two thousand bytes, so that no tree grows deeper than whoever walks it can go, whatever is told.
     pub fn parse(&self, text: &str, is_name: &dyn Fn(&str) -> bool) -> Vec<Word> {
+        let mut words: Vec<Word> = Vec::new();
+        for piece in pieces(text) {
+            let (from, first) = (piece.start, words.len());
+            let mut more = self.parse_piece(&text[piece], is_name);
+            for word in &mut more {
+                word.span = word.span.start + from..word.span.end + from;
+                word.head += first;
+            }
+            words.append(&mut more);
+        }
+        words
+    }
+
+    fn parse_piece(&self, text: &str, is_name: &dyn Fn(&str) -> bool) -> Vec<Word> {
         let masked = Masked::of(text, &self.parser, is_name);
         let mut words = self.parser.parse(&masked.text);
         masked.restore(&mut words);
         repair::repair(&mut words, self, is_name);
         words
     }
+}
+
+/// Longest piece of a text, bytes.
+const PIECE_BYTES: usize = 2_000;
+
+/// The pieces in which a text is parsed: they end with a sentence where one ends there, else with a word.
+fn pieces(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
+        let window = &rest[..rest.floor_char_boundary(PIECE_BYTES)];
+        let cut = || {
+            let sentence = window.rfind(['.', '?', '!', '\n']).map(|at| at + 1);
+            let word = || window.rfind(char::is_whitespace);
+            sentence.or_else(word).filter(|at| *at > 0).unwrap_or(window.len())
+        };
+        let length = if window.len() == rest.len() { rest.len() } else { cut() };
+        from += length;
+        Some(from - length..from)
+    })
 }
 
 /// The name that every known one is parsed as.

@@ -169,3 +169,27 @@ fn a_missing_file_is_named() {
     let error = thesaurus::Thesaurus::open(&BTreeMap::new()).unwrap_err().to_string();
     assert!(error.contains("index.noun"), "{error}");
 }
+
+/// Long texts, each of which was a tree as deep as it is long.
+pub(crate) fn endless() -> Vec<String> {
+    let parts =
+        ["of ", "a, b and c, ", "said that he said that ", "in the box in the box ", "((", "a"];
+    parts.iter().map(|part| part.repeat(8_192 / part.len())).collect()
+}
+
+#[test]
+fn a_long_text_is_parsed_in_pieces() {
+    let Some(language) = shared() else { return };
+    let text = "Ava lives in Bonn. ".repeat(300);
+    let words = language.parse(&text, &|name| name == "ava");
+    assert_eq!(words.len(), 300 * 5);
+    assert!(words.iter().all(|word| text[word.span.clone()] == word.form));
+    for (at, sentence) in words.chunks(5).enumerate() {
+        assert_eq!(sentence[1].head, at * 5 + 1, "{sentence:?}");
+    }
+    for text in endless() {
+        let words = language.parse(&text, &|_| false);
+        assert!(words.iter().all(|word| word.head < words.len()));
+        assert!(Tree::new(&words).clauses().len() <= words.len());
+    }
+}

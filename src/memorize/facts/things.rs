@@ -236,7 +236,7 @@ fn place(passage: &Passage<'_>, clause: &Clause) -> Option<String> {
             let begins =
                 matches!(word.label.as_str(), "prep" | "advmod" | "prt" | "dative" | "acomp")
                     && at > clause.head.min(on);
-            if begins && let Some(place) = one_place(passage, at, on) {
+            if begins && let Some(place) = one_place(passage, at) {
                 found.push(place);
             } else if begins
                 && word.label == "advmod"
@@ -252,7 +252,7 @@ fn place(passage: &Passage<'_>, clause: &Clause) -> Option<String> {
 }
 
 /// The place that a preposition begins.
-fn one_place(passage: &Passage<'_>, at: usize, _on: usize) -> Option<String> {
+fn one_place(passage: &Passage<'_>, at: usize) -> Option<String> {
     let lexicon = Lexicon::english();
     let word = &passage.sentence.words[at];
     // "Down to the cellar", "up in the attic"; "next to" is one.
@@ -266,7 +266,7 @@ fn one_place(passage: &Passage<'_>, at: usize, _on: usize) -> Option<String> {
                 let text = format!("{} {}", word.lemma, passage.told(&passage.tree_text(next))?);
                 is_place(passage, object).then_some(text)
             }
-            false => one_place(passage, next, at),
+            false => one_place(passage, next),
         };
     };
     if !lexicon.is("positions", &word.lemma) || !is_place(passage, object) {

@@ -327,6 +327,14 @@ fn a_speaker_speaks_of_oneself() {
 }
 
 #[test]
+fn whatever_is_told_is_read_to_its_end() {
+    let texts = crate::language::tests::endless();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let Some(found) = facts(&texts, true) else { return };
+    assert_eq!(found.len(), texts.len());
+}
+
+#[test]
 fn other_sentences_state_nothing() {
     let texts = [
         "The meeting is at ten",
