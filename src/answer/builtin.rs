@@ -258,6 +258,10 @@ impl Answerer {
     /// outweigh what was only heard; at last what recall finds is quoted.
     pub(super) fn told(&self, pinned: &Pinned, text: &str, vectors: &mut Vectors<'_>) -> Reply {
         let text = &text[..text.floor_char_boundary(question::MAX_BYTES)];
+        let whole = self.meaning.as_ref().and_then(|meaning| {
+            meaning.with_topic_inside(text, &by_meaning::named(&pinned.view, text))
+        });
+        let text = whole.as_deref().unwrap_or(text);
         let language = self.language();
         let names = Names { view: &pinned.view, language };
         if let Some(reply) = pointing::at_nothing(text, &|word| names.find(word).is_some()) {

@@ -20,6 +20,7 @@ mod plan;
 mod question;
 #[cfg(test)]
 mod tests;
+mod topic;
 mod wording;
 
 use std::borrow::Cow;
@@ -421,7 +422,7 @@ fn names_in<'t>(texts: impl Iterator<Item = &'t str>, language: &Language) -> BT
                 pieces.peek().is_some_and(|next| next.starts_with(char::is_uppercase));
             let is_other = language.is_of_calendar(&small)
                 || before_name && language.is_title(&small)
-                || Lexicon::english().is("asking", &small)
+                || ["asking", "determiners"].iter().any(|list| Lexicon::english().is(list, &small))
                 || word.starts_with("I'");
             if is_capital && !is_other {
                 if !begins || !language.parser.has(&small) {

@@ -398,3 +398,25 @@ fn talk_is_read_as_talk() {
         assert_eq!(talked(&meaning, question), None, "{question}");
     }
 }
+
+#[test]
+fn what_is_named_first_stands_where_the_pronoun_stood() {
+    let Some(language) = crate::language::tests::shared() else { return };
+    let meaning = Meaning::new(language, TimeZone::UTC);
+    let ava = ["ava".to_owned()].into();
+    for (question, wanted) in [
+        ("The torque wrench, where is it now?", Some("Where is the torque wrench now?")),
+        ("Lima Cup \u{2013} what date is that?", Some("What date is Lima Cup?")),
+        ("Ava, when did she leave?", Some("When did Ava leave?")),
+        ("My phone, have you seen it?", Some("Have you seen my phone?")),
+        ("Yesterday, what did he do?", None),
+        ("Robot, where is it?", None),
+        ("In the kitchen, who is it?", None),
+        ("When she left, what did Ava say?", None),
+        ("The mug, where did Ava see it?", None),
+        ("Where is it?", None),
+        ("", None),
+    ] {
+        assert_eq!(meaning.with_topic_inside(question, &ava).as_deref(), wanted, "{question}");
+    }
+}

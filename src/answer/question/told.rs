@@ -289,7 +289,7 @@ impl<'a> Told<'a> {
     /// Whether it is a room or a house, which one enters and leaves.
     fn is_place(&self, at: usize) -> bool {
         let is_a = |class| self.language.thesaurus.is_a(self.lemma(at), class);
-        Lexicon::english().all("rooms").any(is_a) || is("present", self.lemma(at))
+        Lexicon::english().all("entered").any(is_a) || is("present", self.lemma(at))
     }
 
     /// Whether a clause tells of a deed that is no presence: by its verb, by what it is done to, or by a state.
