@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::ids::{EntityId, MemoryId, Seq};
+use crate::language::text::head;
 use crate::memory::model::{Ground, MemoryKind, MemoryRow};
 use crate::memory::{Filter, View};
 use crate::recall::{Query, recall};
@@ -163,7 +164,7 @@ fn note_text(reading: &Reading, meaning: &Meaning, row: &MemoryRow) -> String {
             let [subject, value] = [&fact.subject, &fact.value].map(|one| said(reading, one));
             meaning.sentence(&subject, &fact.attribute.replace('_', " "), &value)
         }
-        _ => reading.rendered(&row.text),
+        _ => reading.rendered(head(&row.text)),
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::ids::MemoryId;
+use crate::language::text::head;
 use crate::memory::model::{MemoryKind, MemoryRow};
 use crate::memory::{Filter, View};
 use crate::mention;
@@ -110,6 +111,6 @@ fn line(reading: &Reading, row: &MemoryRow) -> Line {
     let speaker = whose.first().filter(|mention| mention.range.start == 0);
     Line {
         speaker: speaker.map(|mention| reading.name(mention.entity)),
-        text: reading.rendered(row.words()),
+        text: reading.rendered(head(row.words())),
     }
 }

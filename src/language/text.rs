@@ -78,6 +78,14 @@ pub(crate) struct Reader<'a> {
     pub(crate) parses: &'a Parses,
 }
 
+/// Bytes of a text that are read; nobody says more at once, and what is longer is a document.
+pub(crate) const MAX_BYTES: usize = 8_192;
+
+/// What is read of a text.
+pub(crate) fn head(text: &str) -> &str {
+    &text[..text.floor_char_boundary(MAX_BYTES)]
+}
+
 /// How far from when it was told a time may lie; open ends of "until Friday" reach further.
 const FAR_SECS: f64 = 10.0 * 365.25 * 86_400.0;
 

@@ -185,7 +185,9 @@ fn thing(
     let lead = words.drain(..articles).next();
     let name = passage.told(&words)?;
     let key = name.to_lowercase();
-    let are_several = tag.ends_with('S');
+    // "Shelf14" is none, whatever the parser takes it for.
+    let form = passage.form(noun);
+    let are_several = tag.ends_with('S') && (form.ends_with('s') || form != passage.lemma(noun));
     let article = passage.tree.of(noun, &["det", "nummod"]).next().or(lead);
     let is_definite = article.is_some_and(|at| lexicon.is("definite", passage.lemma(at)));
     let (key, worded) = match owner {

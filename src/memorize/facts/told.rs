@@ -9,6 +9,7 @@ use super::stated::{Context, Stated};
 use super::{here, people, things};
 use crate::ids::EntityId;
 use crate::language::Language;
+use crate::language::text::head;
 use crate::memorize::{Scene, Sentence};
 use crate::memory::model::{Fact, Ground, MemoryKind, MemoryRow};
 use crate::memory::natures::{exclude, is_single_valued};
@@ -34,7 +35,7 @@ impl FactReader {
 
     /// Everything that a text states plainly, in order.
     pub(super) fn stated(&self, text: &str, at: Timestamp, context: &Context<'_>) -> Vec<Stated> {
-        let text = Text::read(text, at, context, &self.language, &self.zone);
+        let text = Text::read(head(text), at, context, &self.language, &self.zone);
         let mut found: Vec<Stated> = Vec::new();
         for passage in text.passages() {
             for clause in passage.statements() {
@@ -111,7 +112,8 @@ impl FactReader {
         overheard: bool,
     ) -> Option<String> {
         let context = Context { view, speaker: None };
-        here::place_named(&Text::read(text, at, &context, &self.language, &self.zone), overheard)
+        let text = Text::read(head(text), at, &context, &self.language, &self.zone);
+        here::place_named(&text, overheard)
     }
 
     fn by_nobody(&self, text: &str, at: Timestamp, view: &View) -> Vec<Stated> {
