@@ -60,12 +60,16 @@ fn fact(subject: String, attribute: &str, value: String) -> Fact {
     Fact { subject, attribute: attribute.to_owned(), value }
 }
 
+fn is_article(word: &str) -> bool {
+    ["determiners", "definite"].iter().any(|list| Lexicon::english().is(list, word))
+}
+
 /// What facts call a thing: "The red mug." → "red mug". `None` for nothing, for mentions and for whole stories.
 #[must_use]
 pub fn thing_called(text: &str) -> Option<String> {
     let lower = text.trim().trim_end_matches('.').to_lowercase().replace('\u{2019}', "'");
     let bare = match lower.split_once(' ') {
-        Some((article, rest)) if Lexicon::english().is("determiners", article) => rest.trim(),
+        Some((article, rest)) if is_article(article) => rest.trim(),
         _ => lower.as_str(),
     };
     let plain =

@@ -55,10 +55,12 @@ pub(super) fn whereabouts(passage: &Passage<'_>, clause: &Clause) -> Vec<Stated>
     }
     let is_passive = clause.passive;
     let is_gone = |at: usize| {
-        [passage.lemma(at), &passage.form(at)].iter().any(|word| lexicon.is("gone", word))
+        [passage.lemma(at), &passage.form(at)].iter().any(|word| lexicon.is("missing", word))
     };
-    if is_gone(clause.head) && is_passive && passage.is_present(clause) && !clause.negated {
-        return over(&objects(), "");
+    // "Is gone", "is missing": the verb itself says it.
+    let is_bare = is_passive || clause.all(&Role::Object).next().is_none();
+    if is_gone(clause.head) && is_bare && passage.is_present(clause) && !clause.negated {
+        return over(&if is_passive { objects() } else { agents() }, "");
     }
     if (lexicon.is("resting", &verb) || is_passive && lexicon.is("settled", &verb))
         && passage.is_present(clause)

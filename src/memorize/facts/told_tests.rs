@@ -156,6 +156,7 @@ fn what_is_no_more_is_over() {
         ("The lamp is no longer in the hall", "over: lamp | location | in the hall"),
         ("The cup isn't on the table", "over: cup | location | on the table"),
         ("The torch is gone", "over: torch | location | "),
+        ("The mug is missing", "over: mug | location | "),
         ("My keys aren't here any more", "over: keys | location | "),
         ("There is no milk in the fridge", "over: milk | location | in the fridge"),
         ("Ben took the keys out of the drawer", "over: keys | location | the drawer"),
