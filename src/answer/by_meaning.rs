@@ -19,8 +19,10 @@ use super::reply::Reply;
 /// So many notes are read for a question; of more, those that recall finds.
 const NOTES: usize = 300;
 const FOUND: usize = 40;
-/// So many are read before anybody asks.
+/// So many are read before anybody asks …
 const AHEAD: usize = 1_000;
+/// … and so many older ones parsed.
+const PARSED: usize = 200_000;
 /// What was told; facts of other origin are made of notes that are here, too.
 const KINDS: [MemoryKind; 2] = [MemoryKind::Note, MemoryKind::Semantic];
 
@@ -58,8 +60,17 @@ pub(super) fn told_of(
 
 /// Reads what was told and said after a commit, the newest of it, so that the next question finds it read.
 pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
-    let mut rows = reading.view.memories_since(since);
-    rows.drain(..rows.len().saturating_sub(AHEAD));
+    let rows = match since {
+        Seq(0) => {
+            let (ids, earlier) = readable(&reading.view);
+            ids[earlier..].iter().filter_map(|id| reading.view.memory(*id)).collect()
+        }
+        since => {
+            let mut rows = reading.view.memories_since(since);
+            rows.drain(..rows.len().saturating_sub(AHEAD));
+            rows
+        }
+    };
     let said = heard::these(reading, &rows);
     let many = Many::of(&reading.view);
     let sources = sources(reading, meaning, many, told_rows(reading, rows), said);
@@ -83,12 +94,20 @@ pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]
     meaning.parse_ahead(&told);
 }
 
-/// The memories that may be read for a question, oldest first, but the newest, which are read as they are told.
-pub(super) fn earlier(view: &View) -> Vec<MemoryId> {
+/// The memories that may be read for a question, oldest first, and of these how many are not read as they are told: all but
+/// the newest. No row is read for it.
+fn readable(view: &View) -> (Vec<MemoryId>, usize) {
     let kinds = vec![MemoryKind::Utterance, MemoryKind::Note, MemoryKind::Semantic];
-    let mut rows = view.memories(&Filter { kinds, ..Filter::default() });
-    rows.truncate(rows.len().saturating_sub(AHEAD));
-    rows.iter().map(|row| row.id).collect()
+    let passing = view.passing(&Filter { kinds, ..Filter::default() });
+    let ids: Vec<MemoryId> = passing.iter().flat_map(|ids| ids.iter()).collect();
+    let earlier = ids.len().saturating_sub(AHEAD);
+    (ids, earlier)
+}
+
+/// Those that are not read as they are told, oldest first: no more than are kept parsed.
+pub(super) fn earlier(view: &View) -> Vec<MemoryId> {
+    let (ids, earlier) = readable(view);
+    ids[earlier.saturating_sub(PARSED)..earlier].to_vec()
 }
 
 /// What was told, oldest first.

@@ -16,8 +16,9 @@ use crate::memory::Memory;
 /// How often new memories are looked for.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// So many memories of before are parsed at a look, the newest first: 100,000 take four minutes and a sixth of a core.
-const AT_ONCE: usize = 100;
+/// So many memories of before are parsed at a look, the newest first: with two milliseconds for each (`bench memory`, release),
+/// 100,000 take some ten minutes and a quarter of a core.
+const AT_ONCE: usize = 50;
 
 /// A question that began before an erasure may read what was erased until then: it is dropped once more.
 const LONGEST_QUESTION: Duration = Duration::from_secs(60);

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::parse::Word;
 
-/// So much is kept, bytes: two to three hundred thousand sentences. What came first goes first.
+/// So much is kept, bytes: some two hundred thousand sentences. What came first goes first.
 const MOST_BYTES: usize = 64 << 20;
 /// So many are kept as words, too.
 const UNPACKED: usize = 2_048;
