@@ -59,7 +59,8 @@ pub(super) fn whereabouts(passage: &Passage<'_>, clause: &Clause) -> Vec<Stated>
     };
     // "Is gone", "is missing": the verb itself says it.
     let is_bare = is_passive || clause.all(&Role::Object).next().is_none();
-    if is_gone(clause.head) && is_bare && passage.is_present(clause) && !clause.negated {
+    let is_over = place.is_none() && passage.is_present(clause) && !clause.negated;
+    if is_gone(clause.head) && is_bare && is_over {
         return over(&if is_passive { objects() } else { agents() }, "");
     }
     if (lexicon.is("resting", &verb) || is_passive && lexicon.is("settled", &verb))
