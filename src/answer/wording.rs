@@ -145,11 +145,7 @@ pub(super) fn times(count: usize) -> String {
     }
 }
 
-/// First letter upper case.
-pub(super) fn sentence(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
-}
+pub(super) use crate::text::capitalised as sentence;
 
 /// The text less its times; nothing where no word is left.
 pub(super) fn without(text: &str, times: &[TimeExpr]) -> String {

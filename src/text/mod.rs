@@ -3,6 +3,7 @@
 //! [`MiniLm`] runs here; [`ServerEmbedder`] asks a server. [`Embedders`] is the one that is configured together
 //! with the one whose vectors answer until every memory has the configured one's.
 
+mod capitals;
 mod composed;
 mod embedders;
 mod error;
@@ -15,6 +16,7 @@ mod wording;
 use crate::ids::ModelHash;
 use crate::percept::Embedding;
 
+pub use capitals::{capitalised, uncapitalised};
 pub use composed::{composed, composed_payload};
 pub use embedders::{Answering, Embedders};
 pub use error::TextError;

@@ -35,17 +35,7 @@ pub(super) fn length(from: Timestamp, to: Timestamp, zone: &TimeZone) -> String 
     }
 }
 
-/// With a capital in front.
-pub(super) fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// With a small letter in front.
-pub(super) fn uncapitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
-}
+pub(super) use crate::text::{capitalised, uncapitalised};
 
 /// What a note says, in its own words; a reply behind what it replies to.
 pub(super) fn quoted(note: &Note) -> String {

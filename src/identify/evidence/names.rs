@@ -7,6 +7,7 @@
 //! the name's place: a capital where capitals tell something, and an end behind it.
 
 use crate::names::among;
+use crate::text::capitalised;
 
 /// What follows "I am" and is no name, where capitals tell nothing: adjectives and adverbs of state, nations, days, function
 /// words.
@@ -296,7 +297,7 @@ impl Turn<'_> {
                 if !(self.is_known)(first.word) && !among(FIRST_NAMES, &first.lower) {
                     return None;
                 }
-                (titled(first.word), at + 1)
+                (capitalised(first.word), at + 1)
             }
             _ => self.capitals(at + led)?,
         };
@@ -319,7 +320,7 @@ impl Turn<'_> {
             return None;
         }
         let (name, end) =
-            if self.cased { self.capitals(at)? } else { (titled(first.word), at + 1) };
+            if self.cased { self.capitals(at)? } else { (capitalised(first.word), at + 1) };
         let last = &self.tokens[end - 1];
         let asks = last.mark == Some('?');
         let over = end == self.tokens.len() || last.mark.is_some() || self.is(end, "is will and");
@@ -368,7 +369,8 @@ impl Turn<'_> {
         }
         let common = among(FIRST_NAMES, &first.lower) || (self.is_known)(first.word);
         let over = self.is_over(begin + 1);
-        (plain && (common || over) || common && over).then(|| (titled(&first.lower), begin + 1))
+        (plain && (common || over) || common && over)
+            .then(|| (capitalised(&first.lower), begin + 1))
     }
 
     /// Words with a capital from token `begin` on: at most a title and three, and where they end.
@@ -420,11 +422,6 @@ fn is_word(token: &Token<'_>) -> bool {
     let short = token.word.chars().count() < 2;
     let elided = ["'s", "'m", "'ll", "'ve", "'re", "'d", "n't"];
     letters && !short && !elided.iter().any(|end| token.lower.ends_with(end))
-}
-
-fn titled(word: &str) -> String {
-    let mut chars = word.chars();
-    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
 #[cfg(test)]

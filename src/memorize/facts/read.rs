@@ -15,6 +15,7 @@ use crate::language::parses::Parses;
 use crate::language::text::{Before, Reader, Sentence, Vocabulary, Voice};
 use crate::language::thesaurus::{Part, field};
 use crate::mention;
+use crate::text::capitalised;
 use crate::time::Timestamp;
 
 /// So many senses of a noun are common.
@@ -142,8 +143,7 @@ fn words(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
 fn stand_in(id: EntityId, people: &mut BTreeMap<String, EntityId>) -> String {
     let word: String = id.to_string().chars().filter(|c| c.is_alphanumeric()).collect();
     people.insert(word.clone(), id);
-    let mut letters = word.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+    capitalised(&word)
 }
 
 /// Names of people whom nobody knows, who do something or have something; in lower case.

@@ -9,6 +9,7 @@ use crate::language::lexicon::Lexicon;
 use crate::language::thesaurus::field;
 use crate::memory::model::FactAction;
 use crate::memory::placed_by;
+use crate::text::capitalised;
 
 /// What lies about somewhere.
 const THINGS: [u8; 8] = [
@@ -221,11 +222,6 @@ fn thing(
     // "Box 12" is the one, "boards" are some.
     let is_indefinite = owner.is_none() && !is_definite && (article.is_some() || are_several);
     Some(Thing { key, worded, is_indefinite, are_several })
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// Where it is, or was brought, with the preposition: "in the top drawer".
