@@ -1,8 +1,7 @@
 //! Facts in words: "Ava likes tea", "the keys are in the drawer".
 
-/// Words before a name that make it a whole.
-const DETERMINERS: [&str; 10] =
-    ["the", "a", "an", "my", "your", "our", "his", "her", "its", "their"];
+use crate::language::lexicon::Lexicon;
+
 /// Plurals without an "s".
 const PLURALS: [&str; 8] = ["people", "children", "men", "women", "feet", "teeth", "mice", "geese"];
 /// Endings of nouns with an "s" that are one thing.
@@ -83,7 +82,7 @@ pub(super) fn is_preposition(word: &str) -> bool {
 
 /// Whether a lower-case word makes a whole of a name behind it.
 pub(super) fn is_determiner(word: &str) -> bool {
-    DETERMINERS.contains(&word)
+    Lexicon::english().is("determiners", word)
 }
 
 /// A place with its preposition, else behind `before`: "in the drawer", "at the kitchen", "in Bonn".

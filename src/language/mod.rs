@@ -18,6 +18,8 @@ use std::path::PathBuf;
 use parse::{Parser, WeightsError, Word};
 use thesaurus::{Thesaurus, field};
 
+use crate::text::sentences;
+
 /// The parser and the thesaurus, read once and shared.
 #[derive(Debug)]
 pub struct Language {
@@ -103,9 +105,11 @@ fn pieces(text: &str) -> impl Iterator<Item = Range<usize>> + '_ {
         let rest = text.get(from..).filter(|rest| !rest.is_empty())?;
         let window = &rest[..rest.floor_char_boundary(PIECE_BYTES)];
         let cut = || {
-            let sentence = window.rfind(['.', '?', '!', '\n']).map(|at| at + 1);
+            // What the last sentence of it begins goes on behind it.
+            let sentence = sentences(window).last().and_then(|last| window.rfind(last));
             let word = || window.rfind(char::is_whitespace);
-            sentence.or_else(word).filter(|at| *at > 0).unwrap_or(window.len())
+            let begun = sentence.filter(|at| *at > 0);
+            begun.or_else(word).filter(|at| *at > 0).unwrap_or(window.len())
         };
         let length = if window.len() == rest.len() { rest.len() } else { cut() };
         from += length;
