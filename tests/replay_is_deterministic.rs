@@ -33,6 +33,17 @@ fn one_hash_at_four_times_and_at_full_speed() {
     assert_eq!(slow, fast);
 }
 
+/// How recall finds vectors changes nothing that is written.
+#[test]
+fn one_hash_by_a_graph_of_cells_and_by_a_scan() {
+    need!("recordings/one_person_dev.mp4");
+    let hash = |vectors: &str| {
+        let part = ["--duration", "20"];
+        hash_of("recordings/one_person_dev.mp4", "edge", &part, &[vectors])
+    };
+    assert_eq!(hash("recall.vectors=\"graph\""), hash("recall.vectors=\"scan\""));
+}
+
 /// With speaker segmentation, over a stretch in which two speak at once.
 #[test]
 fn one_hash_with_two_voices_at_once() {

@@ -19,9 +19,9 @@ use super::scratch;
 use crate::answer::{Effort, Question};
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
-use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, Seq, SessionId};
+use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, ModelHash, Seq, SessionId};
 use crate::memory::model::{Clip, NameRow, NameSource};
-use crate::memory::{Filter, Memory, View};
+use crate::memory::{Filter, Look, Memory, View};
 use crate::percept::Embedding;
 use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
@@ -73,8 +73,10 @@ pub struct MemoryFigures {
     pub recall_ms: Latency,
     /// Recall under conditions, in turn: one person; one hour; one person within an hour.
     pub filtered_ms: Latency,
-    /// The vector index alone.
+    /// The vector index alone, the way that `recall.vectors` says.
     pub index_ms: Latency,
+    /// Until all vectors that are to stand in cells do, one thread, seconds.
+    pub gathered_secs: f64,
     /// A whole `fast` question, answered; what was said was parsed before, as a daemon does within minutes of its start.
     pub answer_ms: Latency,
     /// Embedding a question, median.
@@ -132,6 +134,9 @@ pub fn measure(
     let memory = &knowledge.memory;
     let mut filler = Filler::new(&corpus);
     let mut figures = fill(memory, &mut filler, count)?;
+    let begun = Instant::now();
+    while memory.gather_vectors() {}
+    figures.gathered_secs = begun.elapsed().as_secs_f64();
     figures.memories = count;
     figures.embed_ms = corpus.embed_ms;
     query(memory, &corpus, &mut figures);
@@ -219,9 +224,21 @@ pub(super) fn fill(
     })
 }
 
+/// What a memory's vector is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Made {
+    /// Its turn's, moved by noise to a cosine of about 0.85: every turn has copies.
+    #[default]
+    Near,
+    /// Those of two or three turns drawn at random, with weights: no copies.
+    Mixed,
+}
+
 /// Inserts clip after clip of turns.
 pub(super) struct Filler<'c> {
     corpus: &'c Corpus,
+    made: Made,
     random: SplitMix64,
     persons: Vec<(&'c str, EntityId)>,
     session: Option<SessionId>,
@@ -241,7 +258,20 @@ pub(super) struct Inserted {
 impl<'c> Filler<'c> {
     pub(super) fn new(corpus: &'c Corpus) -> Self {
         let random = SplitMix64::new(SEED);
-        Self { corpus, random, persons: Vec::new(), session: None, clips: 0, memories: 0 }
+        let (made, persons, session) = Default::default();
+        Self { corpus, made, random, persons, session, clips: 0, memories: 0 }
+    }
+
+    /// The same, with vectors made so.
+    pub(super) fn of(self, made: Made) -> Self {
+        Self { made, ..self }
+    }
+
+    fn vector(&mut self, own: &Embedding) -> Embedding {
+        match self.made {
+            Made::Near => near(own, &mut self.random),
+            Made::Mixed => mixed(&self.corpus.turns, own.model, &mut self.random),
+        }
     }
 
     /// The newest clip that is in.
@@ -258,8 +288,7 @@ impl<'c> Filler<'c> {
         let turns: Vec<_> = (self.memories..self.memories + count)
             .map(|number| &corpus.turns[number % corpus.turns.len()])
             .collect();
-        let vectors: Vec<Embedding> =
-            turns.iter().map(|(_, _, own)| near(own, &mut self.random)).collect();
+        let vectors: Vec<Embedding> = turns.iter().map(|(_, _, own)| self.vector(own)).collect();
         let begun = Instant::now();
         let mut draft = memory.begin(span.end);
         let session =
@@ -306,6 +335,28 @@ pub(super) fn near(own: &Embedding, random: &mut SplitMix64) -> Embedding {
     Embedding::normalised(moved, own.model)
 }
 
+/// The vector of two or three of the turns together.
+fn mixed(
+    turns: &[(String, String, Embedding)],
+    model: ModelHash,
+    random: &mut SplitMix64,
+) -> Embedding {
+    let mut sum = Vec::new();
+    for _ in 0..2 + random.below(2) {
+        let weight = 0.4 + 0.6 * random.unit() as f32;
+        let Some((.., part)) = turns.get(random.below(turns.len())) else { continue };
+        sum.resize(part.values.len(), 0.0);
+        sum.iter_mut().zip(&part.values).for_each(|(sum, value)| *sum += weight * value);
+    }
+    Embedding::normalised(sum, model)
+}
+
+/// When so many memories from one on are of.
+pub(super) fn span_of(first: usize, count: usize) -> Span {
+    let at = |number: usize| beginning().plus_secs(number as f64 * CLIP_SECS / PER_CLIP as f64);
+    Span::new(at(first), at(first + count))
+}
+
 fn ask(knowledge: &Knowledge, corpus: &Corpus) -> Result<Latency, BenchError> {
     let Knowledge { memory, answerer, .. } = knowledge;
     answerer.read_ahead(memory.view(), Seq(0));
@@ -350,9 +401,12 @@ fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {
         };
         let (recall_ms, _) = timed(|| recall(&view, &hints));
         let (filtered_ms, _) = timed(|| recall(&view, &conditions));
-        let (index_ms, hits) = timed(|| view.nearest(vector, K, &Filter::default()));
+        let nearest = |filter: &Filter| {
+            view.nearest_looked(&Look::routed(vector), K, filter, view.passing(filter).as_ref())
+        };
+        let (index_ms, hits) = timed(|| nearest(&Filter::default()));
         found.push(hits);
-        found_filtered.push(view.nearest(vector, K, filter));
+        found_filtered.push(nearest(filter));
         if number >= WARM_UP {
             all.push(recall_ms);
             filtered.push(filtered_ms);
@@ -501,7 +555,6 @@ pub(super) fn rss_anon_mb() -> Option<f64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::ids::ModelHash;
 
     #[test]
     fn noise_moves_a_vector_to_the_told_cosine() {

@@ -33,6 +33,7 @@ pub mod sound;
 pub mod strangers;
 pub mod told;
 pub mod vad;
+pub mod vectors;
 pub mod verify;
 pub mod word_error;
 pub mod words;

@@ -7,15 +7,18 @@ use anyhow::Context as _;
 use clap::{Args, Subcommand, ValueEnum};
 use comfy_table::Table;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
+use crate::bench::memory::Made;
 use crate::bench::{
     answers, day, devices, erase, forget, locomo, m3_bench, memory, people, recall, rehearsal,
-    told, vad, verify, words,
+    told, vad, vectors, verify, words,
 };
 use crate::config::{Config, Llm};
+use crate::memory::VectorSearch;
 use crate::perceive::voice::embed::parity::parity;
 
 /// Measure perception, memory and answers against labelled material.
@@ -117,6 +120,27 @@ enum Measure {
         /// Measure so many readers at once beside a writer, too.
         #[arg(long, value_name = "N", default_value_t = 0)]
         readers: usize,
+        /// How vectors are searched [default: what recall.vectors says]
+        #[arg(long, value_name = "WAY", value_parser = named::<VectorSearch>)]
+        vectors: Option<VectorSearch>,
+    },
+    /// The nearest vectors of a large memory, found each way in one run: by the codes of all, by cells, by a graph of cells.
+    #[command(after_help = "Examples:
+  engramd bench vectors --memories 100000 --corpus locomo.json --flat
+  engramd --json bench vectors --memories 1000000 --corpus locomo.json --made mixed")]
+    Vectors {
+        /// How many memories.
+        #[arg(long, value_name = "N")]
+        memories: usize,
+        /// Conversations (LoCoMo) that vectors and queries are made from.
+        #[arg(long, value_name = "FILE")]
+        corpus: PathBuf,
+        /// What the vectors are made of.
+        #[arg(long, value_name = "HOW", default_value = "near", value_parser = named::<Made>)]
+        made: Made,
+        /// One HNSW graph of all vectors, too: building it takes minutes for 100,000, hours for a million.
+        #[arg(long)]
+        flat: bool,
     },
     /// Who is who among many people: how well they are told apart, and what a clip and a frame cost.
     ///
@@ -298,8 +322,13 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Memory { hours: Some(hours), corpus, .. } => {
             show(&day::measure(config, *hours, corpus)?, json)
         }
-        Measure::Memory { memories, corpus, readers, .. } => {
-            show(&memory::measure(config, memories.unwrap_or_default(), corpus, *readers)?, json)
+        Measure::Memory { memories, corpus, readers, vectors, .. } => {
+            let mut config = config.clone();
+            config.recall.vectors = vectors.unwrap_or(config.recall.vectors);
+            show(&memory::measure(&config, memories.unwrap_or_default(), corpus, *readers)?, json)
+        }
+        Measure::Vectors { memories, corpus, made, flat } => {
+            show(&vectors::measure(config, *memories, corpus, *made, *flat)?, json)
         }
         Measure::People { people } => show(&people::measure(config, *people as usize)?, json),
         Measure::Recall { corpus, largest } => {
@@ -348,6 +377,11 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
 }
 
 /// Prints one JSON document, or a table of every figure by its path.
+/// One of a few names, as the configuration writes them.
+fn named<T: DeserializeOwned>(name: &str) -> Result<T, String> {
+    serde_json::from_value(Value::from(name)).map_err(|error| error.to_string())
+}
+
 fn show(figures: &impl Serialize, json: bool) -> anyhow::Result<()> {
     if json {
         println!("{}", serde_json::to_string(figures)?);

@@ -77,6 +77,8 @@ pub struct Config {
     pub mqtt: Mqtt,
     /// Home Assistant on the same broker.
     pub home_assistant: HomeAssistant,
+    /// Memories that fit a question.
+    pub recall: Recall,
     /// Where the memory lies.
     pub store: Store,
     /// What is kept, and for how long.

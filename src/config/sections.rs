@@ -6,6 +6,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Serialize};
 
 use super::{Renaming, TopicSound};
+use crate::memory::VectorSearch;
 
 /// Declares a section: public fields with docs and defaults; unknown keys are refused.
 macro_rules! section {
@@ -635,6 +636,14 @@ section! {
         media_cap_mb: u64 = 2000,
         /// File with the key (64 hexadecimal digits) under which everything in `dir` is encrypted; none = nothing is.
         key_file: Option<PathBuf> = None,
+    }
+}
+
+section! {
+    /// `[recall]`
+    Recall {
+        /// How the nearest sentence vectors are found.
+        vectors: VectorSearch = VectorSearch::Auto,
     }
 }
 

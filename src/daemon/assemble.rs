@@ -105,6 +105,7 @@ pub fn open_store(config: &Config) -> Result<Memory, AssembleError> {
         media_cap_bytes: config.store.media_cap_mb * 1_000_000,
         keep_media: config.privacy.media,
         key: config.store_key()?,
+        vectors: config.recall.vectors,
     };
     Ok(Memory::open(&config.store_dir(), &options)?)
 }

@@ -7,7 +7,6 @@
 mod beside;
 mod bm25;
 mod called;
-mod codes;
 mod draft;
 mod encrypt;
 mod error;
@@ -21,7 +20,6 @@ mod hash;
 mod idset;
 mod import;
 mod import_m3;
-mod index;
 mod kept_answers;
 mod keys;
 mod kin;
@@ -49,7 +47,6 @@ mod seal;
 mod search;
 mod shelf;
 mod sightings;
-mod signs;
 mod sources;
 mod spare;
 mod spelling;
@@ -96,7 +93,6 @@ pub use grid::Point;
 pub(crate) use idset::IdSet;
 pub use import::Imported;
 pub use import_m3::{M3Imported, ORIGIN as M3_ORIGIN};
-pub(crate) use index::{Look, likeness};
 pub(crate) use kin::{is_kin, with_kin};
 pub use lesson::Lesson;
 pub use lexical::stems;
@@ -117,7 +113,8 @@ pub use sql::{SqlLimits, SqlTable, sql_views};
 pub use store::Loaded;
 pub use temporal::Version;
 pub use upkeep::CheckReport;
-pub use vectors::{VectorCensus, VectorCount};
+pub(crate) use vectors::{Look, likeness};
+pub use vectors::{VectorCensus, VectorCount, VectorSearch};
 pub use view::View;
 
 /// Where `check --repair` puts what cannot be kept.
@@ -139,11 +136,18 @@ pub struct StoreOptions {
     pub keep_media: bool,
     /// Everything is encrypted under it; `None`: nothing is.
     pub key: Option<StoreKey>,
+    /// How recall finds the nearest vectors.
+    pub vectors: VectorSearch,
 }
 
 impl Default for StoreOptions {
     fn default() -> Self {
-        Self { media_cap_bytes: 2_000_000_000, keep_media: true, key: None }
+        Self {
+            media_cap_bytes: 2_000_000_000,
+            keep_media: true,
+            key: None,
+            vectors: VectorSearch::default(),
+        }
     }
 }
 
@@ -324,6 +328,13 @@ impl Memory {
     #[must_use]
     pub fn options(&self) -> &StoreOptions {
         &self.0.options
+    }
+
+    /// Puts a few thousand more vectors into the cells by which recall finds them where there are very many: whether more are to
+    /// follow. To be called again and again in the background; until then they are found more slowly.
+    pub fn gather_vectors(&self) -> bool {
+        let tables = self.0.tables.load_full();
+        tables.index.gather(&tables.vectors, self.0.options.vectors)
     }
 
     /// What is known now; it stays as it is whatever is committed meanwhile.

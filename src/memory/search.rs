@@ -12,12 +12,12 @@ use super::bm25::Scores;
 use super::facets::Columns;
 use super::filter::Filter;
 use super::idset::IdSet;
-use super::index::{EXACT_UP_TO, Look, Shown, best_of};
 use super::kin::with_kin;
 use super::lexical::{Concept, stems, telling_stems};
 use super::log::CHUNK;
 use super::model::MemoryRow;
 use super::temporal::Temporal as _;
+use super::vectors::{EXACT_UP_TO, Look, Shown, best_of};
 use super::view::View;
 
 /// Memories that are looked at because they hold words of a place's name, at most.

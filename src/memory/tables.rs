@@ -11,12 +11,12 @@ use crate::time::Timestamp;
 use super::called::Called;
 use super::facets::Facets;
 use super::grid::PoseGrid;
-use super::index::VectorIndex;
 use super::lexical::Lexical;
 use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
 use super::shelf::Shelf;
 use super::temporal::{CommitRow, Horizon, Table, Touched};
+use super::vectors::VectorIndex;
 use super::versions::Shelves;
 
 /// Memories that indexes take in at once.

@@ -48,6 +48,14 @@ pub(crate) struct CommitRow {
 pub(crate) type Moment = (Seq, Option<Timestamp>);
 
 impl Horizon {
+    /// How many versions of a table it knows from the first on, all of them.
+    pub(crate) fn known<R: Temporal>(&self, log: &Versions<R>) -> usize {
+        match self {
+            Self::Prefix(seq) => log.partition_point(|other| other <= *seq),
+            Self::Known { .. } => 0,
+        }
+    }
+
     pub(crate) fn moment(&self) -> Moment {
         match self {
             Self::Prefix(seq) => (*seq, None),

@@ -10,7 +10,6 @@ use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
 use super::filter::{Filter, Order, PerceptFilter};
-use super::index::likeness;
 use super::model::{
     Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement,
     Session, SoundRow, TrackRow, TurnRow,
@@ -18,6 +17,7 @@ use super::model::{
 use super::present::{PresentMemory, PresentState};
 use super::tables::Tables;
 use super::temporal::{Horizon, Table, Temporal, Version};
+use super::vectors::likeness;
 
 /// What was known at one moment. Cheap to clone; never changes, whatever is committed meanwhile.
 #[derive(Clone)]

@@ -219,7 +219,7 @@ fn pool(
     passes.extend(in_time.as_ref().map(|among| (&then, depth / 2, Some(among))));
     let at_place = there.as_ref().filter(|_| !query.strict);
     passes.extend(at_place.map(|among| (filter, depth / 2, Some(among))));
-    let look = query.vector.as_ref().map(Look::new);
+    let look = query.vector.as_ref().map(Look::routed);
     for (filter, depth, among) in passes {
         if let Some(look) = &look {
             let near = view.nearest_looked(look, depth, filter, among);

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod cells;
 mod durability;
 mod encrypted;
 mod erasing;

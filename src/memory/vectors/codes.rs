@@ -7,8 +7,8 @@
 
 use std::sync::Arc;
 
-use super::shelf::{Bulk, Shelf};
-use super::signs::{CHUNK, Signs, weigh};
+use super::signs::{CHUNK, Signs, weigh, words_of};
+use crate::memory::shelf::{Bulk, Shelf};
 use crate::simd::{self, Weighed};
 
 /// Fewer dimensions are spread over so many signs.
@@ -85,7 +85,7 @@ pub(crate) struct Codes {
 
 /// A query made ready for comparing.
 pub(crate) struct CodedQuery {
-    signs: Vec<Weighed>,
+    pub(super) signs: Vec<Weighed>,
     fine: Vec<i16>,
     step: f32,
 }
@@ -146,6 +146,11 @@ impl Codes {
         }
     }
 
+    /// A vector's signs, place after place.
+    pub(crate) fn signs(&self, values: &[f32]) -> Vec<u64> {
+        words_of(&self.rotation.turn(values)).collect()
+    }
+
     pub(crate) fn query(&self, values: &[f32]) -> CodedQuery {
         let turned = self.rotation.turn(values);
         let step = step_of(&turned, FINE_QUERY);
@@ -156,6 +161,12 @@ impl Codes {
     /// Positions of about `count` whose signs are nearest, ascending; all where there are no more.
     pub(crate) fn nearest(&self, query: &CodedQuery, count: usize) -> Vec<u32> {
         self.signs.nearest(&query.signs, count)
+    }
+
+    /// The same of those at position `from` and later.
+    pub(crate) fn nearest_from(&self, query: &CodedQuery, from: u32, count: usize) -> Vec<u32> {
+        let rest: Vec<u32> = (from..self.len as u32).collect();
+        self.signs.nearest_of(&query.signs, &rest, count)
     }
 
     /// Those of the positions (ascending) with about the `count` nearest signs; all where they are no more.

@@ -6,9 +6,9 @@ use std::path::Path;
 use crate::encryption::StoreKey;
 use crate::ids::{MemoryId, ModelHash, Seq};
 
-use super::error::MemoryError;
-use super::store;
-use super::view::View;
+use crate::memory::error::MemoryError;
+use crate::memory::store;
+use crate::memory::view::View;
 
 /// How many memories have a vector of one model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

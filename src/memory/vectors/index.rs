@@ -10,21 +10,23 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 
 use crate::ids::{MemoryId, ModelHash};
 use crate::percept::Embedding;
 
+use super::cells::{Cells, Source};
 use super::codes::{CodedQuery, Codes};
-use super::idset::IdSet;
-use super::log::Log;
-use super::model::MemoryVector;
-use super::shelf::Shelf;
-use super::temporal::{Horizon, Table, Touched, Version};
-use super::versions::Versions;
+use super::plan::{self, VectorSearch};
+use crate::memory::idset::IdSet;
+use crate::memory::log::Log;
+use crate::memory::model::MemoryVector;
+use crate::memory::shelf::Shelf;
+use crate::memory::temporal::{Horizon, Table, Touched, Version};
+use crate::memory::versions::Versions;
 use crate::simd::dot;
 
 /// Vectors up to which every one is compared exactly.
@@ -33,6 +35,8 @@ pub(crate) const EXACT_UP_TO: usize = 2_000;
 const LOOKED_AT_AGAIN: usize = 256;
 /// … of those that pass a filter, one in so many: fewer have fewer between them and the line.
 const LOOKED_AT_AGAIN_OF_SOME: usize = 32;
+/// Of those in cells, at most so many: what is read there is near already.
+const MOST_AGAIN_IN_CELLS: usize = 2_048;
 /// And at least so many, …
 const LEAST_AGAIN: usize = 1_000;
 /// … at most so many at first, …
@@ -55,6 +59,8 @@ struct Space {
     /// Whose they are; ascending by position, and all there are but for memories with numbers that are none of a store.
     runs: Arc<Vec<Run>>,
     codes: Codes,
+    /// Of all generations of this space, the newest.
+    cells: Arc<ArcSwap<Cells>>,
 }
 
 /// Vectors one after the other, of memories one after the other.
@@ -78,6 +84,8 @@ pub(crate) struct Shown<'a> {
 /// One vector that is searched by, once or several times with other filters.
 pub(crate) struct Look<'q> {
     query: &'q Embedding,
+    /// Cells may be read.
+    is_routed: bool,
     read: OnceCell<Read>,
 }
 
@@ -88,8 +96,14 @@ struct Read {
 }
 
 impl<'q> Look<'q> {
+    /// Codes of all vectors are read.
     pub(crate) fn new(query: &'q Embedding) -> Self {
-        Self { query, read: OnceCell::new() }
+        Self { query, is_routed: false, read: OnceCell::new() }
+    }
+
+    /// Codes of the nearest cells are read, where there are any.
+    pub(crate) fn routed(query: &'q Embedding) -> Self {
+        Self { is_routed: true, ..Self::new(query) }
     }
 
     pub(crate) fn query(&self) -> &'q Embedding {
@@ -102,12 +116,19 @@ pub(crate) struct VectorIndex {
     shelf: Arc<Shelf>,
     spaces: ArcSwap<BTreeMap<ModelHash, Arc<Space>>>,
     taken: AtomicUsize,
+    /// Held by whoever puts vectors into cells.
+    gathering: Mutex<()>,
 }
 
 impl VectorIndex {
     /// An empty one, whose codes are to lie on that shelf.
     pub(crate) fn on(shelf: Arc<Shelf>) -> Self {
-        Self { shelf, spaces: ArcSwap::default(), taken: AtomicUsize::new(0) }
+        Self {
+            shelf,
+            spaces: ArcSwap::default(),
+            taken: AtomicUsize::new(0),
+            gathering: Mutex::default(),
+        }
     }
 
     /// Takes in the versions that are not in yet.
@@ -146,6 +167,14 @@ impl VectorIndex {
         self.spaces.store(Arc::new(spaces));
     }
 
+    /// Puts a few thousand more vectors of each model into cells, where they are to be in some: whether more are to follow.
+    pub(crate) fn gather(&self, table: &Table<MemoryVector>, search: VectorSearch) -> bool {
+        let _only_one = self.gathering.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = table.log();
+        let spaces = self.spaces.load_full();
+        spaces.values().filter(|space| space.gather(&log, search)).count() > 0
+    }
+
     /// Models that a vector was ever put of.
     pub(crate) fn models(&self) -> Vec<ModelHash> {
         self.spaces.load().keys().copied().collect()
@@ -179,6 +208,11 @@ impl VectorIndex {
             let coded = space.codes.query(query);
             Read { space, coded }
         });
+        if look.is_routed
+            && let Some(found) = space.in_cells((query, coded), k, among, (&log, shown))
+        {
+            return found;
+        }
         let positions = among.map(|among| space.positions(among, shown.table));
         let (all, share, most) = match &positions {
             Some(positions) => (positions.len(), LOOKED_AT_AGAIN_OF_SOME, MOST_AGAIN_OF_SOME),
@@ -204,7 +238,8 @@ impl VectorIndex {
 impl Space {
     fn new(dimensions: usize, shelf: Arc<Shelf>) -> Self {
         let codes = Codes::new(dimensions, shelf);
-        Self { dimensions, rows: Log::default(), runs: Arc::default(), codes }
+        let (rows, runs, cells) = Default::default();
+        Self { dimensions, rows, runs, codes, cells }
     }
 
     /// Takes in a vector and where it stands in the table's log.
@@ -220,6 +255,53 @@ impl Space {
             }
             _ => runs.push(Run { at, memory, len: 1 }),
         }
+    }
+
+    /// Puts some more into cells: whether more are to follow.
+    fn gather(&self, log: &Versions<MemoryVector>, search: VectorSearch) -> bool {
+        let cells = self.cells.load_full();
+        let all = self.rows.len() as u32;
+        let Some(to) = search.next_in_cells(cells.covered(), all) else { return false };
+        let vector =
+            |at: u32| Some(log.get(*self.rows.get(at as usize)? as usize)?.row.values.clone());
+        let source = Source { codes: &self.codes, vector: &vector, search };
+        let next = cells.with(to, &source);
+        self.cells.store(Arc::new(next));
+        search.next_in_cells(to, all).is_some()
+    }
+
+    /// What [`VectorIndex::nearest`] finds in the nearest cells and beside them; `None` where that may be too little, or there are
+    /// no cells.
+    fn in_cells(
+        &self,
+        (query, coded): (&[f32], &CodedQuery),
+        k: usize,
+        among: Option<&IdSet>,
+        (log, shown): (&Versions<MemoryVector>, &Shown<'_>),
+    ) -> Option<Vec<(MemoryId, f32)>> {
+        let cells = self.cells.load_full();
+        let all = self.rows.len();
+        let passing = among.map_or(all, |among| among.len().min(all)).max(1);
+        let known = shown.horizon.known(log);
+        if cells.covered() == 0 || !plan::reads_cells((all, passing), (log.len(), known)) {
+            return None;
+        }
+        let again = (all / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN_IN_CELLS);
+        let again = again.max(10 * k) * (all / passing);
+        let mut candidates = cells.nearest(query, coded, again);
+        candidates.extend(self.codes.nearest_from(coded, cells.covered(), again));
+        if let Some(among) = among {
+            candidates.retain(|at| self.memory(*at).is_some_and(|memory| among.contains(memory)));
+        }
+        let top = self.exactly(query, coded, candidates, k, (log, shown));
+        (top.0.len() == k).then(|| top.into_hits())
+    }
+
+    /// Whose vector stands there.
+    fn memory(&self, at: u32) -> Option<MemoryId> {
+        let run = self.runs.partition_point(|run| run.at <= at).checked_sub(1)?;
+        let run = self.runs.get(run).filter(|run| at - run.at < run.len)?;
+        Some(MemoryId(u64::from(run.memory + (at - run.at))))
     }
 
     /// Positions of all vectors of the memories, ascending.

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use super::shelf::{Bulk, Shelf};
+use crate::memory::shelf::{Bulk, Shelf};
 use crate::simd::{self, BLOCK, Weighed};
 
 /// Codes in a chunk.
@@ -50,7 +50,7 @@ pub(super) fn weigh(turned: &[f32]) -> Vec<Weighed> {
 }
 
 /// The signs of a turned vector.
-fn words_of(turned: &[f32]) -> impl Iterator<Item = u64> + '_ {
+pub(super) fn words_of(turned: &[f32]) -> impl Iterator<Item = u64> + '_ {
     turned.chunks(64).map(|part| {
         part.iter().enumerate().fold(0, |word, (bit, value)| word | u64::from(*value >= 0.0) << bit)
     })
@@ -252,10 +252,10 @@ impl Pieces {
 
 /// How often each distance comes.
 #[derive(Default)]
-struct Counts(Vec<usize>);
+pub(super) struct Counts(Vec<usize>);
 
 impl Counts {
-    fn of(distances: &[u16]) -> Self {
+    pub(super) fn of(distances: &[u16]) -> Self {
         let mut counts = Self::default();
         counts.add(distances);
         counts
@@ -272,7 +272,7 @@ impl Counts {
     }
 
     /// The distance within which lie at least `wanted`.
-    fn limit(&self, wanted: usize) -> u16 {
+    pub(super) fn limit(&self, wanted: usize) -> u16 {
         let mut sum = 0;
         let limit = self.0.iter().position(|here| {
             sum += here;
