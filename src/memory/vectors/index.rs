@@ -56,7 +56,7 @@ struct Space {
     dimensions: usize,
     /// By position in this space: that in the table's log; ascending.
     rows: Log<u32>,
-    /// Whose they are; ascending by position, and all there are but for memories with numbers that are none of a store.
+    /// Whose they are; ascending by position.
     runs: Arc<Vec<Run>>,
     codes: Codes,
     /// Of all generations of this space, the newest.
@@ -69,7 +69,7 @@ struct Run {
     /// Position of the first in this space.
     at: u32,
     /// Its memory.
-    memory: u32,
+    memory: u64,
     len: u32,
 }
 
@@ -247,10 +247,10 @@ impl Space {
         let at = self.rows.len() as u32;
         self.rows.push(row);
         self.codes.push(&vector.values);
-        let Ok(memory) = u32::try_from(vector.memory.0) else { return };
+        let memory = vector.memory.0;
         let runs = Arc::make_mut(&mut self.runs);
         match runs.last_mut() {
-            Some(run) if (run.at + run.len, run.memory.saturating_add(run.len)) == (at, memory) => {
+            Some(run) if (run.at + run.len, run.memory + u64::from(run.len)) == (at, memory) => {
                 run.len += 1;
             }
             _ => runs.push(Run { at, memory, len: 1 }),
@@ -301,7 +301,7 @@ impl Space {
     fn memory(&self, at: u32) -> Option<MemoryId> {
         let run = self.runs.partition_point(|run| run.at <= at).checked_sub(1)?;
         let run = self.runs.get(run).filter(|run| at - run.at < run.len)?;
-        Some(MemoryId(u64::from(run.memory + (at - run.at))))
+        Some(MemoryId(run.memory + u64::from(at - run.at)))
     }
 
     /// Positions of all vectors of the memories, ascending.
