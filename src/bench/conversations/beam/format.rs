@@ -237,6 +237,7 @@ fn ids_in<'v>(value: &'v Value, found: &mut BTreeSet<String>) -> Result<(), &'v 
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::perceive::face::fixtures::shared;
 
     const CHAT_FILE: &str = r#"[
         {"batch_number": 1, "time_anchor": null, "turns": [
@@ -378,5 +379,30 @@ mod tests {
         std::fs::write(folder.join(PROBES[0]), "nothing").unwrap();
         let error = told(read(&folder).unwrap_err());
         assert!(error.contains("7/probing_questions.json"), "{error}");
+    }
+
+    /// All but one of the questions that something answers name turns of their chat.
+    #[test]
+    fn the_published_chats_can_be_read() {
+        let Some(dir) = shared("datasets/beam_100k") else { return };
+        let folders = folders(&dir).unwrap();
+        let chats: Vec<Chat> = folders.iter().map(|folder| read(folder).unwrap()).collect();
+        let turns: usize = chats.iter().flat_map(|chat| &chat.batches).map(Vec::len).sum();
+        assert_eq!((chats.len(), turns), (10, 2432));
+        let probes: Vec<&Probe> = chats.iter().flat_map(|chat| &chat.probes).collect();
+        let of = |kind: &str| probes.iter().filter(|probe| probe.kind == kind).count();
+        assert_eq!(
+            (probes.len(), of(ABSTENTION), of(UPDATE), of(CONTRADICTION)),
+            (200, 20, 20, 20)
+        );
+        assert_eq!(probes.iter().filter(|probe| !probe.evidence.is_empty()).count(), 179);
+        let told_apart = |kind: &str| {
+            probes.iter().filter(|probe| probe.kind == kind && probe.sides.is_some()).count()
+        };
+        assert_eq!((told_apart(UPDATE), told_apart(CONTRADICTION)), (18, 17));
+        for chat in &chats {
+            let times: Vec<Timestamp> = chat.batches.iter().flatten().map(|turn| turn.at).collect();
+            assert!(times.is_sorted());
+        }
     }
 }

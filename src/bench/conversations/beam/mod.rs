@@ -121,6 +121,7 @@ pub fn measure(config: &Config, dir: &Path) -> Result<BeamScores, BenchError> {
     let mut tally = Tally::default();
     for folder in format::folders(dir)? {
         let chat = format::read(&folder)?;
+        eprintln!("{}: {} questions", folder.display(), chat.probes.len());
         tally.chats += 1;
         tally.turns += chat.batches.iter().map(Vec::len).sum::<usize>();
         let remembered = Remembered::of(&config, &chat.batches)?;
