@@ -41,28 +41,60 @@ fn the_evidence_of_locomo_is_found() {
     }
 }
 
+/// A chat in BEAM's form. (A published one takes minutes to answer: its turns are pages long.)
+const CHAT: &str = r#"[
+    {"batch_number": 1, "time_anchor": null, "turns": [
+        [{"role": "user", "id": 0, "time_anchor": "May-04-2024", "content": "I keep the bicycle in the shed. ->-> 1,1"},
+         {"role": "assistant", "id": 1, "content": "A dry place is a good choice."}],
+        [{"role": "user", "id": 2, "content": "I have never baked any bread."},
+         {"role": "assistant", "id": 3, "content": "There is always a first time."}],
+        [{"role": "user", "id": 4, "content": "My sister Marta plays the cello."},
+         {"role": "assistant", "id": 5, "content": "How lovely!"}]]},
+    {"batch_number": 2, "time_anchor": null, "turns": [
+        [{"role": "user", "id": 6, "time_anchor": "June-01-2024", "content": "The bicycle is kept in the cellar now. ->-> 2,1"},
+         {"role": "assistant", "id": 7, "content": "Mind the stairs."}],
+        [{"role": "user", "id": 8, "content": "Yesterday I baked a bread with walnuts."},
+         {"role": "assistant", "id": 9, "content": "Well done."}]]}]"#;
+const QUESTIONS: &str = r#"{
+    "abstention": [{"question": "What did the dentist charge?", "rubric": []}],
+    "contradiction_resolution": [{"question": "Have I ever baked bread?",
+        "source_chat_ids": {"first_statement": [2], "second_statement": [8]}}],
+    "information_extraction": [{"question": "Who plays the cello?", "source_chat_ids": [4]},
+                               {"question": "What else?", "source_chat_ids": []}],
+    "knowledge_update": [{"question": "Where is the bicycle kept?",
+        "source_chat_ids": {"original_info": [0], "updated_info": [6]}}]}"#;
+
 #[test]
 fn a_chat_of_beam_is_scored() {
-    let figures = bench("beam", &need!("datasets/beam_100k/1"));
-    let counts = [("chats", 1), ("turns", 188), ("questions", 18), ("without_evidence", 0)];
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().join("1/probing_questions");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(dir.path().join("1/chat.json"), CHAT).unwrap();
+    std::fs::write(folder.join("probing_questions.json"), QUESTIONS).unwrap();
+    let figures = bench("beam", dir.path());
+    let counts = [("chats", 1), ("turns", 10), ("questions", 3), ("without_evidence", 1)];
     for (what, count) in counts {
         assert_eq!(figures[what], count, "{what}");
     }
-    assert_eq!(figures["answers"]["unanswerable"], 2);
-    assert_eq!(figures["answers"]["answerable"], 18);
+    assert_eq!(figures["answers"]["unanswerable"], 1);
+    assert_eq!(figures["answers"]["answerable"], 4);
     for way in ["recall", "bm25"] {
         let ranking = &figures[way];
         is_in_order(&ranking["evidence_recall"], &["5", "10", "20"]);
+        assert_eq!(figure(ranking, "/evidence_recall/all/10"), 1.0, "{way}");
         let kinds = ranking["by_kind"].as_object().unwrap();
-        assert_eq!(kinds.len(), 9, "all but those that nothing answers");
-        for of_kind in kinds.values() {
-            assert_eq!(of_kind["questions"], 2);
-            is_in_order(of_kind, &["5", "10", "20"]);
-        }
-        assert_eq!(ranking["knowledge_update"]["questions"], 2);
+        let names: Vec<&str> = kinds.keys().map(String::as_str).collect();
         assert_eq!(
-            ranking["contradiction"]["questions"], 1,
-            "one turn tells both sides of the other"
+            names,
+            ["contradiction_resolution", "information_extraction", "knowledge_update"]
         );
+        assert_eq!(ranking["knowledge_update"]["questions"], 1);
+        let (newest, superseded) = (
+            figure(ranking, "/knowledge_update/newest_first"),
+            figure(ranking, "/knowledge_update/superseded_first"),
+        );
+        assert_eq!(newest + superseded, 1.0, "{way}: one of them is first");
+        assert_eq!(ranking["contradiction"]["questions"], 1);
+        assert_eq!(figure(ranking, "/contradiction/both/10"), 1.0, "{way}");
     }
 }
