@@ -195,7 +195,8 @@ impl Room {
             let (_, sentence, own) = &corpus.turns[self.said % corpus.turns.len()];
             let who = self.people[self.random.below(2)];
             let text = format!("<{who}> said: \"{sentence}\"");
-            let mut row = super::locomo::utterance(draft.new_memory_id(), text, start, id, who);
+            let mut row =
+                super::conversations::utterance(draft.new_memory_id(), text, start, id, who);
             let turn = self.turn(number % TURNS);
             row.grounds = vec![Ground::Turn(id, turn)];
             let vector = near(own, &mut self.random);

@@ -16,7 +16,7 @@ use rusqlite::{Connection, OpenFlags};
 use serde::Serialize;
 
 use super::BenchError;
-use super::locomo::utterance;
+use super::conversations::utterance;
 use super::memory::{quantile, rss_anon_mb};
 use super::random::SplitMix64;
 use super::scratch;

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::BenchError;
-use super::locomo::{self, utterance};
+use super::conversations::{locomo, utterance};
 use super::random::SplitMix64;
 use super::readers::{self, BesideWriter};
 use super::scratch;

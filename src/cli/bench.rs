@@ -10,12 +10,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::bench::conversations::{beam, locomo};
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::memory::Made;
 use crate::bench::{
-    answers, day, devices, erase, forget, locomo, m3_bench, memory, people, recall, rehearsal,
-    told, vad, vectors, verify, words,
+    answers, day, devices, erase, forget, m3_bench, memory, people, recall, rehearsal, told, vad,
+    vectors, verify, words,
 };
 use crate::config::{Config, Llm};
 use crate::memory::VectorSearch;
@@ -192,7 +193,14 @@ enum Measure {
         #[arg(long, value_name = "SECS")]
         reader_secs: Option<u64>,
     },
-    /// Whether recall finds the evidence of LoCoMo's questions.
+    /// Whether recall finds the evidence of LoCoMo's questions, and whether plain BM25 does.
+    ///
+    /// Evidence recall among the first 1, 5, 10 and 20: of turns (`turn_level`) and of the sessions that hold them
+    /// (`session_level`); each for any piece of a question's evidence (`any`), for all of it (`all`), and as the mean share
+    /// (`mean`, which `evidence_recall` repeats for turns). Compare like with like: these lie far apart.
+    #[command(after_help = "Examples:
+  engramd bench locomo locomo10.json
+  engramd --json bench locomo locomo10.json --answer")]
     Locomo {
         /// The conversations.
         file: PathBuf,
@@ -201,6 +209,20 @@ enum Measure {
         answer: bool,
         #[command(flatten)]
         judge: JudgeArgs,
+    },
+    /// Whether recall finds the evidence of BEAM's probing questions, what is updated and what contradicts itself.
+    ///
+    /// Evidence recall among the first 5, 10 and 20 turns, by kind of question and in all, beside plain BM25; whether the
+    /// newest value stands before the superseded one; whether both sides of a contradiction are found; and how many of the
+    /// unanswerable questions the built-in answerer leaves unanswered, beside how many of the others it answers at all. No
+    /// language model takes part; whether replies are right, which BEAM lets a model judge, is not scored.
+    #[command(after_help = "Examples:
+  engramd bench beam BEAM/chats/100K
+  engramd --json bench beam BEAM/chats/100K/1")]
+    Beam {
+        /// The chats, a folder each with chat.json and probing_questions.json (here, or in a folder of that name); or one of them.
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
     },
     /// M3-Bench: ingest or open each video's memory, ask before the question's clip and at its time, judge.
     ///
@@ -356,6 +378,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             anyhow::ensure!(*answer || judge.is_none(), "--judge-model needs --answer");
             show(&locomo::measure(config, file, *answer, judge.as_ref())?, json)
         }
+        Measure::Beam { dir } => show(&beam::measure(config, dir)?, json),
         Measure::M3Bench { annotations, videos, memories, judge } => {
             let judge = judge.judge(config)?.context("M3-Bench needs a judge: --judge-model")?;
             let memories = memories.clone().unwrap_or_else(|| PathBuf::from("m3-bench"));

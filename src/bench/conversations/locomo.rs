@@ -7,23 +7,20 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::BenchError;
-use super::error::read_text;
-use super::judge::{Judge, token_f1};
-use super::rehearsal::reply;
-use super::scratch;
+use super::evidence::{EvidenceRecall, EvidenceTally, distinct, share};
+use super::remembered::{Remembered, TURN_SECS, Turn};
 use crate::answer::Question;
+use crate::bench::BenchError;
+use crate::bench::error::read_text;
+use crate::bench::judge::{Judge, token_f1};
+use crate::bench::rehearsal::reply;
 use crate::config::Config;
-use crate::daemon::assemble::Knowledge;
-use crate::ids::{ClipId, EntityKind, MemoryId};
-use crate::memory::model::{Clip, MemoryKind, MemoryRow, NameRow, NameSource};
-use crate::recall::{Query, recall};
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 
-/// How long a turn is taken to last, seconds; the file tells only when a session began.
-const TURN_SECS: f64 = 20.0;
 /// The cut-offs of evidence recall.
 const CUTS: [usize; 4] = [1, 5, 10, 20];
+/// Sessions are gathered from so many turns.
+const TURNS_FOR_SESSIONS: usize = 200;
 /// The category whose questions rest on a wrong premise.
 const WRONG_PREMISE: u8 = 5;
 
@@ -36,27 +33,6 @@ pub struct Conversation {
     pub sittings: Vec<Vec<Turn>>,
     /// What is asked about it.
     pub questions: Vec<Asked>,
-}
-
-/// One thing somebody said.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Turn {
-    /// `D<sitting>:<turn>`.
-    pub id: String,
-    /// Who.
-    pub speaker: String,
-    /// What, and what picture was shared with it.
-    pub text: String,
-    /// When.
-    pub at: Timestamp,
-}
-
-impl Turn {
-    /// The turn as a memory's sentence.
-    #[must_use]
-    pub fn sentence(&self) -> String {
-        format!("{}: {}", self.speaker, self.text)
-    }
 }
 
 /// One question.
@@ -178,10 +154,15 @@ fn read_date(text: &str) -> Option<Timestamp> {
 pub struct LocomoScores {
     /// Questions of categories 1–4 whose evidence is in the file.
     pub questions: usize,
-    /// Share of a question's evidence among the first k hits, averaged over the questions, by k.
+    /// Share of a question's evidence among the first k hits, averaged over the questions, by k: `mean` of `turn_level`.
     pub evidence_recall: BTreeMap<usize, f64>,
-    /// Evidence recall at 10 by category.
+    /// The same at 10, by category.
     pub at_10_by_category: BTreeMap<u8, f64>,
+    /// What recall finds.
+    #[serde(flatten)]
+    pub recall: Levels,
+    /// What BM25 over the turns' words finds: the baseline.
+    pub bm25: Levels,
     /// Share of a question's evidence among the first five that the answer rests on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer_evidence_at_5: Option<f64>,
@@ -202,11 +183,15 @@ pub struct LocomoScores {
     pub judge_errors: Option<usize>,
 }
 
-/// A conversation in a store of its own.
-struct Remembered {
-    knowledge: Knowledge,
-    turns: BTreeMap<MemoryId, String>,
-    _store: tempfile::TempDir,
+/// Evidence recall, of turns and of sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Levels {
+    /// The evidence's own turns among the first k turns.
+    pub turn_level: EvidenceRecall,
+    /// The sessions (the file's word for a sitting) that hold the evidence among the first k sessions, ranked by their best
+    /// turn, of the first 200 turns; LongMemEval scores turns as sessions this way (`evaluate_retrieval_turn2session`). A
+    /// conversation has some 19 to 32 sessions: at 20 little is left to miss.
+    pub session_level: EvidenceRecall,
 }
 
 /// Remembers every conversation and asks its questions.
@@ -221,34 +206,52 @@ pub fn measure(
 ) -> Result<LocomoScores, BenchError> {
     let mut tally = Tally::default();
     for conversation in read(file)? {
-        let remembered = remember(config, &conversation)?;
+        let remembered = Remembered::of(config, &conversation.sittings)?;
         for asked in &conversation.questions {
             if asked.category != WRONG_PREMISE && !asked.evidence.is_empty() {
-                let hits = recalled(&remembered, asked)?;
-                for (cut, sum) in CUTS.iter().zip(&mut tally.found) {
-                    *sum += share(&asked.evidence, hits.iter().take(*cut));
-                }
-                let category = tally.by_category.entry(asked.category).or_default();
-                category.0 += share(&asked.evidence, hits.iter().take(10));
-                category.1 += 1;
-                tally.questions += 1;
+                tally.find(&remembered, asked)?;
             }
             if answer {
                 tally.answer(&remembered, asked, judge)?;
             }
         }
     }
-    if tally.questions == 0 {
+    if tally.recall.turns.questions() == 0 {
         let reason = "no question of categories 1 to 4 has its evidence in it".to_owned();
         return Err(BenchError::TooLittle { path: file.to_owned(), reason });
     }
     Ok(tally.scores(answer, judge.is_some()))
 }
 
+struct LevelTally {
+    turns: EvidenceTally,
+    sessions: EvidenceTally,
+}
+
+impl Default for LevelTally {
+    fn default() -> Self {
+        Self { turns: EvidenceTally::new(&CUTS), sessions: EvidenceTally::new(&CUTS) }
+    }
+}
+
+impl LevelTally {
+    /// `turns`: what was found, best first; `more`: the same, so far on that it holds enough sessions.
+    fn add(&mut self, remembered: &Remembered, asked: &Asked, turns: &[String], more: &[String]) {
+        let sitting = |turn: &String| remembered.sitting(turn);
+        self.turns.add(&asked.evidence, turns);
+        let sessions = distinct(more.iter().filter_map(sitting));
+        self.sessions.add(&asked.evidence.iter().filter_map(sitting).collect(), &sessions);
+    }
+
+    fn levels(&self) -> Levels {
+        Levels { turn_level: self.turns.recall(), session_level: self.sessions.recall() }
+    }
+}
+
 #[derive(Default)]
 struct Tally {
-    questions: usize,
-    found: [f64; CUTS.len()],
+    recall: LevelTally,
+    bm25: LevelTally,
     by_category: BTreeMap<u8, (f64, usize)>,
     answer_evidence: f64,
     wrong_premise: (usize, usize),
@@ -259,6 +262,19 @@ struct Tally {
 }
 
 impl Tally {
+    fn find(&mut self, remembered: &Remembered, asked: &Asked) -> Result<(), BenchError> {
+        let query = remembered.query(&asked.text)?;
+        let turns = remembered.recalled(&query, CUTS[CUTS.len() - 1]);
+        let more = remembered.recalled(&query, TURNS_FOR_SESSIONS);
+        self.recall.add(remembered, asked, &turns, &more);
+        let by_words = remembered.by_words(&asked.text, TURNS_FOR_SESSIONS);
+        self.bm25.add(remembered, asked, &by_words, &by_words);
+        let category = self.by_category.entry(asked.category).or_default();
+        category.0 += share(&asked.evidence, turns.iter().take(10));
+        category.1 += 1;
+        Ok(())
+    }
+
     fn answer(
         &mut self,
         remembered: &Remembered,
@@ -291,23 +307,23 @@ impl Tally {
                 .evidence
                 .iter()
                 .take(5)
-                .filter_map(|evidence| remembered.turns.get(&evidence.memory?));
+                .filter_map(|evidence| remembered.turn(evidence.memory?));
             self.answer_evidence += share(&asked.evidence, rests_on);
         }
         Ok(())
     }
 
     fn scores(self, answer: bool, judged: bool) -> LocomoScores {
-        let count = self.questions.max(1) as f64;
+        let recall = self.recall.levels();
+        let questions = self.recall.turns.questions();
+        let count = questions.max(1) as f64;
         let part =
             |(some, all): (usize, usize)| (answer && all > 0).then(|| some as f64 / all as f64);
         LocomoScores {
-            questions: self.questions,
-            evidence_recall: CUTS
-                .iter()
-                .zip(self.found)
-                .map(|(cut, sum)| (*cut, sum / count))
-                .collect(),
+            questions,
+            evidence_recall: recall.turn_level.mean.clone(),
+            bm25: self.bm25.levels(),
+            recall,
             at_10_by_category: self
                 .by_category
                 .into_iter()
@@ -320,105 +336,6 @@ impl Tally {
             judged_right: part((self.judged_right, self.others.1)).filter(|_| judged),
             judge_errors: judged.then_some(self.judge_errors),
         }
-    }
-}
-
-fn share<'a>(evidence: &BTreeSet<String>, found: impl Iterator<Item = &'a String>) -> f64 {
-    let found: BTreeSet<&String> = found.collect();
-    evidence.iter().filter(|id| found.contains(id)).count() as f64 / evidence.len().max(1) as f64
-}
-
-/// The turns that recall finds for the question's words and vector and whom it names, best first.
-fn recalled(remembered: &Remembered, asked: &Asked) -> Result<Vec<String>, BenchError> {
-    let knowledge = &remembered.knowledge;
-    let view = knowledge.memory.view();
-    let vector = match &knowledge.text {
-        Some(text) => Some(text.embed(&asked.text)?),
-        None => None,
-    };
-    let query = Query {
-        text: asked.text.clone(),
-        vector,
-        entities: view.named_in(&asked.text),
-        k: CUTS[CUTS.len() - 1],
-        ..Query::default()
-    };
-    let hits = recall(&view, &query);
-    Ok(hits.iter().filter_map(|hit| remembered.turns.get(&hit.memory.id).cloned()).collect())
-}
-
-/// One session of the store per conversation, one clip per sitting, one utterance per turn.
-fn remember(config: &Config, conversation: &Conversation) -> Result<Remembered, BenchError> {
-    let (store, mut config) = scratch::store(config)?;
-    // Dates of the file have no zone.
-    config.robot.timezone = Some("UTC".into());
-    let knowledge = Knowledge::open(&config)?;
-    let mut turns = BTreeMap::new();
-    let mut persons = BTreeMap::new();
-    let mut session = None;
-    for (index, sitting) in conversation.sittings.iter().enumerate() {
-        let (Some(first), Some(last)) = (sitting.first(), sitting.last()) else { continue };
-        let span = Span::new(first.at, last.at.plus_secs(TURN_SECS));
-        let mut draft = knowledge.memory.begin(span.end);
-        let session =
-            *session.get_or_insert_with(|| draft.new_session(first.at, span.secs(), None));
-        let clip = ClipId { session, index: index as u32 };
-        draft.clip(Clip {
-            id: clip,
-            span,
-            frames: 0,
-            analysed: 0,
-            dropped: 0,
-            key_frames: Vec::new(),
-        });
-        for turn in sitting {
-            let person = *persons.entry(turn.speaker.clone()).or_insert_with(|| {
-                let person = draft.new_entity(EntityKind::Person);
-                draft.name(NameRow {
-                    entity: person,
-                    name: turn.speaker.clone(),
-                    since: turn.at,
-                    source: NameSource::Told,
-                    turn: None,
-                });
-                person
-            });
-            let id = draft.new_memory_id();
-            let vector = match &knowledge.text {
-                Some(text) => Some(text.embed(&turn.sentence())?),
-                None => None,
-            };
-            draft.memory(utterance(id, turn.sentence(), turn.at, clip, person), vector);
-            turns.insert(id, turn.id.clone());
-        }
-        draft.commit()?;
-    }
-    Ok(Remembered { knowledge, turns, _store: store })
-}
-
-/// A memory that somebody said something.
-pub(super) fn utterance(
-    id: MemoryId,
-    text: String,
-    at: Timestamp,
-    clip: ClipId,
-    speaker: crate::ids::EntityId,
-) -> MemoryRow {
-    MemoryRow {
-        id,
-        kind: MemoryKind::Utterance,
-        text,
-        span: Span::new(at, at.plus_secs(TURN_SECS)),
-        clip: Some(clip),
-        entities: vec![speaker],
-        fact: None,
-        importance: 0.5,
-        confidence: 1.0,
-        pinned: false,
-        valid_from: at,
-        valid_to: None,
-        grounds: Vec::new(),
-        origin: "builtin".into(),
     }
 }
 
@@ -453,12 +370,5 @@ mod tests {
         let evidence: Vec<&String> = conversation.questions[0].evidence.iter().collect();
         assert_eq!(evidence, ["D1:2", "D2:1"]);
         assert!(parse("{}").is_err());
-    }
-
-    #[test]
-    fn share_of_evidence_counts_each_turn_once() {
-        let evidence = BTreeSet::from(["a".to_owned(), "b".to_owned()]);
-        let found = ["b".to_owned(), "b".to_owned(), "c".to_owned()];
-        assert_eq!(share(&evidence, found.iter()), 0.5);
     }
 }
