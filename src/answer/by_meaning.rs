@@ -13,6 +13,7 @@ use super::builtin::Vectors;
 use super::document::Evidence;
 use super::heard::{self, Utterance, utterances};
 use super::meaning::{Meaning, Told};
+use super::passages::{is_long, passages};
 use super::reading::Reading;
 use super::reply::Reply;
 
@@ -38,7 +39,12 @@ pub(super) fn told_of(
     let many = Many::of(&reading.view);
     let (notes, said) =
         (notes(reading, &query, many.notes), utterances(reading, &query, many.utterances));
-    let sources = sources(reading, meaning, many, notes, said);
+    let mut sources = sources(reading, meaning, many, notes, said);
+    let wanted = reading.view.telling(text, &[]);
+    for (_, one) in sources.iter_mut().filter(|(_, one)| one.names.is_some() && is_long(&one.text))
+    {
+        one.text = passages(&one.text, &wanted).into_owned();
+    }
     let (rows, mut told): (Vec<Arc<MemoryRow>>, Vec<Told>) = sources.into_iter().unzip();
     let near = |row: &Arc<MemoryRow>| Some(reading.view.cosine(row.id, vector.as_ref()?)?.max(0.0));
     let cosines: Vec<Option<f32>> = rows.iter().map(near).collect();
@@ -73,7 +79,8 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
     };
     let said = heard::these(reading, &rows);
     let many = Many::of(&reading.view);
-    let sources = sources(reading, meaning, many, told_rows(reading, rows), said);
+    let mut sources = sources(reading, meaning, many, told_rows(reading, rows), said);
+    sources.retain(|(_, one)| is_read_whole(one));
     if sources.is_empty() {
         return;
     }
@@ -90,8 +97,13 @@ pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]
             .into_iter()
             .map(|(_, told)| told)
             .collect();
-    told.retain(|one| one.names.is_some());
+    told.retain(|one| one.names.is_some() && is_read_whole(one));
     meaning.parse_ahead(&told);
+}
+
+/// Of many texts a long one is read in part, each question another.
+fn is_read_whole(one: &Told) -> bool {
+    one.names.is_none() || !is_long(&one.text)
 }
 
 /// The memories that may be read for a question, oldest first, and of these how many are not read as they are told: all but

@@ -12,6 +12,7 @@ use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
 
 use super::meaning::{Heard, Line, PAUSE_SECS};
+use super::passages::ending;
 use super::reading::Reading;
 
 /// So many utterances are read for a question; of more, those that recall finds, with their replies.
@@ -69,7 +70,7 @@ fn read(
     let lines: Vec<(Span, Line)> = talk.iter().map(|row| (row.span, line(reading, row))).collect();
     let utterance = |at: usize| Utterance {
         row: Arc::clone(&talk[at]),
-        words: lines[at].1.text.clone(),
+        words: words(reading, &talk[at]),
         heard: Heard::at(&lines, at),
     };
     wanted.map(utterance).collect()
@@ -105,12 +106,16 @@ fn around(
     (talk.into_values().collect(), wanted)
 }
 
-/// Who said what, of the memory that says so.
+/// Who said what, of the memory that says so; of much, its end.
 fn line(reading: &Reading, row: &MemoryRow) -> Line {
     let whose = mention::mentions(&row.text);
     let speaker = whose.first().filter(|mention| mention.range.start == 0);
     Line {
         speaker: speaker.map(|mention| reading.name(mention.entity)),
-        text: reading.rendered(head(row.words())),
+        text: ending(&words(reading, row)).to_owned(),
     }
+}
+
+fn words(reading: &Reading, row: &MemoryRow) -> String {
+    reading.rendered(head(row.words()))
 }

@@ -19,6 +19,7 @@ mod lessons;
 mod matching;
 mod meaning;
 mod objects;
+mod passages;
 mod perceived;
 mod persons;
 mod phrase;
