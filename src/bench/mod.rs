@@ -36,5 +36,6 @@ pub mod vad;
 pub mod verify;
 pub mod word_error;
 pub mod words;
+pub mod year;
 
 pub use error::BenchError;
