@@ -201,6 +201,7 @@ text_serde!(EntityId);
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[repr(transparent)]
 pub struct Seq(pub u64);
 
 impl fmt::Display for Seq {

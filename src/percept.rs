@@ -285,6 +285,9 @@ pub enum SoundKind {
 }
 
 impl SoundKind {
+    /// All of them, in their order.
+    pub const ALL: [Self; 2] = [Self::Loud, Self::Quiet];
+
     /// The word in JSON and SQL.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -299,7 +302,7 @@ impl std::str::FromStr for SoundKind {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        [Self::Loud, Self::Quiet]
+        Self::ALL
             .into_iter()
             .find(|kind| kind.word() == word)
             .ok_or_else(|| format!("{word:?} is no kind of sound: loud or quiet"))

@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 ///
 /// Written as RFC 3339 UTC with nine decimals; read from that or from integer nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Timestamp(i64);
 
 /// Text or number that is no point in time.

@@ -197,8 +197,9 @@ fn event(
     };
     let name = person.map_or_else(|| "anybody".to_owned(), |id| reading.name(id));
     let latest_run = || {
-        let runs = reading.appearances(person, None);
-        runs.last().map(|run| run.span)
+        // Of several who came at once, whoever has the greatest id.
+        let run = reading.last_appearance(person, |span| span.start)?;
+        Some(run.span)
     };
     let spans: Vec<Span> = match happening {
         Happening::Left => {

@@ -50,7 +50,7 @@ pub(super) fn often(reading: &Reading, parsed: &Parsed, act: Act, who: Option<En
             evidence,
         );
     }
-    let mut runs = reading.appearances(who, None);
+    let mut runs = reading.whole_appearances(who, spans);
     runs.retain(|run| {
         spans.is_none_or(|spans| {
             spans.iter().any(|span| match act {

@@ -208,21 +208,12 @@ pub(super) fn everybody(reading: &Reading) -> Reply {
         return Reply::none("I know nobody yet.".into());
     }
     let names: Vec<String> = persons.iter().map(|id| reading.introduce(*id)).collect();
-    let runs = reading.appearances(None, None);
-    let turns = reading.spoken(None, None);
-    let evidence = persons
-        .iter()
-        .filter_map(|id| {
-            runs.iter().find(|run| run.who == *id).map(|run| reading.sight_evidence(run)).or_else(
-                || {
-                    turns
-                        .iter()
-                        .find(|s| s.who == Some(*id))
-                        .map(|s| reading.speech_evidence(s, s.confidence))
-                },
-            )
-        })
-        .collect();
+    let first = |id: &EntityId| {
+        let seen = reading.first_appearance(Some(*id), |span| span.start);
+        let heard = || reading.first_spoken(*id).map(|s| reading.speech_evidence(&s, s.confidence));
+        seen.map(|run| reading.sight_evidence(&run)).or_else(heard)
+    };
+    let evidence = persons.iter().filter_map(first).take(GATHERED).collect();
     let count =
         if persons.len() == 1 { "1 person".into() } else { format!("{} people", persons.len()) };
     Reply::known(format!("I know {count}: {}.", list(&names)), persons, evidence)

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, EntityKind, SourceId, TurnId};
-use crate::memory::model::{Ground, MemoryKind, MemoryRow, TrackRow, TurnRow};
+use crate::memory::model::{Clip, Ground, MemoryKind, MemoryRow, TrackRow, TurnRow};
 use crate::memory::{Filter, PerceptFilter, PresentMemory, PresentState, View, spoken_once_secs};
 use crate::time::{Span, Timestamp};
 
@@ -332,16 +332,15 @@ impl Reading {
     pub(super) fn recorded(&self, spans: &[Span]) -> bool {
         let Some(hull) = hull(spans) else { return false };
         let open = self.present.as_ref().and_then(|present| present.updated);
-        let clips = self.view.clips(None);
-        let last = clips.iter().map(|clip| clip.span.end).max();
-        let window = open.map(|until| Span::new(last.unwrap_or(until.plus_secs(-60.0)), until));
-        clips
-            .iter()
-            .map(|clip| clip.span)
-            .chain(window)
-            .filter(|span| touch(*span, hull))
-            .any(|span| spans.iter().any(|wanted| touch(*wanted, span)))
-            || spans.iter().any(|span| self.perceived(*span))
+        let asked = |span: Span| touch(span, hull) && spans.iter().any(|one| touch(*one, span));
+        if self.view.last_clip(Some(hull), |clip| asked(clip.span)).is_some() {
+            return true;
+        }
+        let window = open.map(|until| {
+            let last = self.view.last_clip(None, |_| true).map(|clip| clip.span.end);
+            Span::new(last.unwrap_or(until.plus_secs(-60.0)), until)
+        });
+        window.is_some_and(asked) || spans.iter().any(|span| self.perceived(*span))
     }
 
     /// Whether there is a memory of something perceived in that time: clips in which nothing was are told of by a later one.
@@ -357,22 +356,19 @@ impl Reading {
 
     /// The part of `span` that was recorded, from the first to the last of its clips.
     pub(super) fn recorded_part(&self, span: Span) -> Span {
-        let clips = self.view.clips(None);
-        let parts: Vec<Span> =
-            clips.iter().filter_map(|clip| clip.span.intersection(span)).collect();
+        let inside = |clip: &Clip| clip.span.intersection(span).is_some();
+        let ends = self.view.first_clip(Some(span), inside);
+        let Some((first, last)) = ends.zip(self.view.last_clip(Some(span), inside)) else {
+            return span;
+        };
+        let part = Span::new(first.span.start.max(span.start), last.span.end.min(span.end));
         let open = self.present.as_ref().and_then(|present| present.updated);
-        match hull(&parts) {
-            Some(part) => {
-                Span::new(part.start, open.map_or(part.end, |t| t.min(span.end).max(part.end)))
-            }
-            None => span,
-        }
+        Span::new(part.start, open.map_or(part.end, |t| t.min(span.end).max(part.end)))
     }
 
     /// First and last recorded instant.
     pub(super) fn extent(&self) -> Option<Span> {
-        let clips = self.view.clips(None);
-        hull(&clips.iter().map(|clip| clip.span).collect::<Vec<_>>())
+        self.view.recorded_extent()
     }
 
     /// The newest session that had begun at the question's now, as far as it is known.
@@ -383,8 +379,9 @@ impl Reading {
             .into_iter()
             .filter(|session| session.start <= self.now())
             .max_by_key(|session| (session.start, session.id))?;
-        let clips = self.view.clips(Some(session.id));
-        let end = clips.iter().map(|clip| clip.span.end).max().unwrap_or(session.start);
+        let since = Span::new(session.start, Timestamp::MAX);
+        let last = self.view.last_clip(Some(since), |clip| clip.id.session == session.id);
+        let end = last.map_or(session.start, |clip| clip.span.end);
         let open = self.present.as_ref().and_then(|present| present.updated);
         Some(Span::new(
             session.start,
@@ -453,7 +450,7 @@ fn spoken_by_person<'s>(
     }
     let mut parts: Vec<_> = parts.into_iter().collect();
     parts.sort_by_key(|(_, (place, _))| *place);
-    parts.into_iter().map(|(who, (_, mut own))| (who, spoken_once_secs(&mut own))).collect()
+    parts.into_iter().map(|(who, (_, own))| (who, spoken_once_secs(&own))).collect()
 }
 
 /// Seconds of speech inside those times: the turn's share of them.

@@ -59,6 +59,12 @@ pub(super) fn when(
     if who.is_none() && parsed.content.iter().any(|word| word == "empty") {
         return empty(reading);
     }
+    let order = match (act, order) {
+        // Whoever left, left at the end; whoever came, came at the beginning.
+        (Act::Left, Order::Any) => Order::Last,
+        (Act::Arrived, Order::Any) => Order::First,
+        (_, order) => order,
+    };
     let mut found: Vec<Occurrence> = match act {
         Act::Spoke if topic => {
             let mut hits = matching::utterances(reading, who, spans, &parsed.topic, &parsed.quotes);
@@ -68,11 +74,11 @@ pub(super) fn when(
             hits.sort_by_key(|(spoken, _)| spoken.span);
             hits.into_iter().map(|(spoken, score)| said(spoken, score)).collect()
         }
-        Act::Spoke => spoken(reading, who),
-        Act::Seen | Act::Arrived | Act::Left => seen(reading, who, act),
+        Act::Spoke => spoken(reading, who, order),
+        Act::Seen | Act::Arrived | Act::Left => seen(reading, who, act, order),
         Act::Present | Act::Other => {
-            let runs = seen(reading, who, Act::Seen);
-            if runs.is_empty() { spoken(reading, who) } else { runs }
+            let runs = seen(reading, who, Act::Seen, order);
+            if runs.is_empty() { spoken(reading, who, order) } else { runs }
         }
     };
     if found.is_empty() {
@@ -81,12 +87,6 @@ pub(super) fn when(
     found.sort_by_key(|o| o.span);
     let last_of = |o: &Occurrence| {
         matches!(act, Act::Left) || order == Order::Last && o.words.is_none() && act != Act::Arrived
-    };
-    let order = match (act, order) {
-        // Whoever left, left at the end; whoever came, came at the beginning.
-        (Act::Left, Order::Any) => Order::Last,
-        (Act::Arrived, Order::Any) => Order::First,
-        (_, order) => order,
     };
     let picked = match order {
         Order::First => found.first(),
@@ -153,10 +153,17 @@ pub(super) fn when(
     Reply::known(super::wording::sentence(&text), ids, evidence)
 }
 
-fn seen(reading: &Reading, who: Option<EntityId>, act: Act) -> Vec<Occurrence> {
+/// Of any time, the first or the last one alone where no other is asked for.
+fn seen(reading: &Reading, who: Option<EntityId>, act: Act, order: Order) -> Vec<Occurrence> {
     let spans = reading.spans.as_deref();
-    // Coming and going are told by the whole appearance, not by the part inside the time.
-    let runs = reading.appearances(who, None);
+    let runs: Vec<Appearance> = match (spans, order) {
+        (None, Order::First) => reading.first_appearance(who, |span| span).into_iter().collect(),
+        (None, Order::Last) => {
+            reading.last_appearance(who, |span| (span.end, span.start)).into_iter().collect()
+        }
+        // Coming and going are told by the whole appearance, not by the part inside the time.
+        _ => reading.whole_appearances(who, spans),
+    };
     runs.into_iter()
         .filter(|run| {
             spans.is_none_or(|spans| {
@@ -176,8 +183,12 @@ fn seen(reading: &Reading, who: Option<EntityId>, act: Act) -> Vec<Occurrence> {
         .collect()
 }
 
-fn spoken(reading: &Reading, who: Option<EntityId>) -> Vec<Occurrence> {
-    let turns = reading.spoken(who, reading.spans.as_deref());
+fn spoken(reading: &Reading, who: Option<EntityId>, order: Order) -> Vec<Occurrence> {
+    let turns = match (reading.spans.as_deref(), order) {
+        (None, Order::First) => reading.spoken_at_an_end(who, false),
+        (None, Order::Last) => reading.spoken_at_an_end(who, true),
+        (spans, _) => reading.spoken(who, spans),
+    };
     let runs = stretches(&turns);
     runs.into_iter()
         .filter_map(|(id, span)| {

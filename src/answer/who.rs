@@ -90,11 +90,10 @@ fn not_watching(reading: &Reading, subject: Option<EntityId>) -> Reply {
             }
         }
         None => {
-            let runs = reading.appearances(None, None);
-            if let Some(run) = runs.iter().max_by_key(|run| run.span.end) {
+            if let Some(run) = reading.last_appearance(None, |span| span.end) {
                 let at = reading.wording.at(run.span.end);
                 text = format!("{text} I last saw {} {at}.", reading.introduce(run.who));
-                reply.evidence.push(reading.sight_evidence(run));
+                reply.evidence.push(reading.sight_evidence(&run));
             }
         }
     }
@@ -104,8 +103,7 @@ fn not_watching(reading: &Reading, subject: Option<EntityId>) -> Reply {
 
 /// "I last saw Ava at 17:30:05."
 pub(super) fn last_seen(reading: &Reading, who: EntityId) -> Option<String> {
-    let runs = reading.appearances(Some(who), None);
-    let run = runs.iter().max_by_key(|run| run.span.end)?;
+    let run = reading.last_appearance(Some(who), |span| span.end)?;
     Some(format!("I last saw {} {}.", reading.name(who), reading.wording.at(run.span.end)))
 }
 
@@ -349,7 +347,7 @@ fn moved(reading: &Reading, act: Act, order: Order, not: &[EntityId]) -> Reply {
     let session = reading.session();
     let spans = reading.spans.clone().or_else(|| session.map(|span| vec![span]));
     let Some(spans) = spans else { return Reply::none("I saw nobody.".into()) };
-    let all = reading.appearances(None, None);
+    let all = reading.whole_appearances(None, Some(&spans));
     let moment = |run: &super::reading::Appearance| match act {
         Act::Left => run.span.end,
         _ => run.span.start,

@@ -37,5 +37,6 @@ pub mod vectors;
 pub mod verify;
 pub mod word_error;
 pub mod words;
+pub mod year;
 
 pub use error::BenchError;

@@ -16,7 +16,7 @@ use crate::bench::labels::Labels;
 use crate::bench::memory::Made;
 use crate::bench::{
     answers, day, devices, erase, forget, m3_bench, memory, people, recall, rehearsal, told, vad,
-    vectors, verify, words,
+    vectors, verify, words, year,
 };
 use crate::config::{Config, Llm};
 use crate::memory::VectorSearch;
@@ -193,6 +193,24 @@ enum Measure {
         #[arg(long, value_name = "SECS")]
         reader_secs: Option<u64>,
     },
+    /// What years of a household do to a memory: its size, its start, its RAM, and what everyday questions cost then.
+    ///
+    /// Days of eight hours are lived in event time and written as the daemon writes them. 100 questions of each kind are
+    /// asked in a fresh process, each after another clip, and again after a resident was erased in a copy.
+    #[command(after_help = "Examples:
+  engramd --json bench year --years 0.02
+  engramd --json bench year --years 5 --folder lived --secs 3000")]
+    Year {
+        /// How many.
+        #[arg(long, value_name = "N", default_value_t = 1.0, value_parser = positive)]
+        years: f64,
+        /// Keep the store there; the next call goes on with the day after the last one.
+        #[arg(long, value_name = "DIR")]
+        folder: Option<PathBuf>,
+        /// Live for so long at most; the day in hand is finished.
+        #[arg(long, value_name = "SECS")]
+        secs: Option<u64>,
+    },
     /// Whether recall finds the evidence of LoCoMo's questions, and whether plain BM25 does.
     ///
     /// Evidence recall among the first 1, 5, 10 and 20: of turns (`turn_level`) and of the sessions that hold them
@@ -256,6 +274,9 @@ enum Measure {
     /// Opens the store as a fresh process does (`bench memory` starts it).
     #[command(hide = true)]
     Start,
+    /// Opens the store as a fresh process does, and asks (`bench year` starts it).
+    #[command(hide = true)]
+    Look,
 }
 
 /// Who judges answers: any OpenAI-compatible server.
@@ -313,7 +334,7 @@ fn positive(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When the material cannot be read, or a model or the temporary store fails.
 pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> {
-    if cfg!(debug_assertions) && !matches!(args.what, Measure::Start) {
+    if cfg!(debug_assertions) && !matches!(args.what, Measure::Start | Measure::Look) {
         eprintln!("warning: this is a debug build; its times say little");
     }
     let read = |path: &PathBuf| {
@@ -394,7 +415,12 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             };
             show(&answers::measure(config, recording, questions, labels.as_ref())?, json)
         }
+        Measure::Year { years, folder, secs } => {
+            let most = secs.map(std::time::Duration::from_secs);
+            show(&year::measure(config, *years, folder.as_deref(), most)?, json)
+        }
         Measure::Start => show(&memory::cold_start(config)?, true),
+        Measure::Look => show(&year::look(config)?, true),
     }?;
     Ok(0)
 }

@@ -25,8 +25,6 @@ use crate::text::{Answering, Embedders, TextError};
 
 /// How often new memories are looked for.
 const LOOK: Duration = Duration::from_millis(250);
-/// How often all memories are: erasing rewrites old ones.
-const WHOLE_EVERY: Duration = Duration::from_secs(60);
 /// How often a long run is told of in the log.
 const TOLD_EVERY: Duration = Duration::from_secs(30);
 /// The first pause after the embedder failed; each further one is twice as long …
@@ -168,7 +166,8 @@ enum Step {
 struct Seen {
     seq: Seq,
     model: Option<ModelHash>,
-    whole: Instant,
+    /// How often something had been erased.
+    erasures: u64,
 }
 
 /// Touched by the thread alone.
@@ -265,21 +264,22 @@ impl Worker {
         Step::Idle
     }
 
-    /// Looks for memories without a vector: among the new ones, now and then among all.
+    /// Looks for memories without a vector: among the new ones; among all where the model is another one, or something was
+    /// erased since, which rewrites old ones.
     fn find(&mut self) {
+        // Counted before the view is taken: what is erased in between is looked for again.
+        let erasures = self.work.memory.erasures();
         let view = self.work.memory.view();
         let model = self.work.embedders.configured().model();
         let (seq, now) = (view.seq(), Instant::now());
-        let partly = self
-            .seen
-            .filter(|seen| seen.model == model && now.duration_since(seen.whole) < WHOLE_EVERY);
+        let partly = self.seen.filter(|seen| seen.model == model && seen.erasures == erasures);
         if partly.is_some_and(|seen| seen.seq == seq) {
             return;
         }
         let since = partly.map_or(Seq(0), |seen| seen.seq);
         let without = view.without_vector_of(model, since);
         self.todo = without.into_iter().filter(|id| !self.aside.contains(id)).collect();
-        self.seen = Some(Seen { seq, model, whole: partly.map_or(now, |seen| seen.whole) });
+        self.seen = Some(Seen { seq, model, erasures });
         if self.todo.is_empty() {
             if let Some((began, _, made)) = self.run.take() {
                 let secs = began.elapsed().as_secs_f64();

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::log::Log;
 use super::model::PoseRow;
+use super::shelf::Shelf;
 use super::versions::Versions;
 use super::view::View;
 
@@ -30,6 +31,7 @@ type Cell = (Arc<str>, i64, i64);
 pub(crate) struct PoseGrid {
     cells: DashMap<Cell, Log<u32>>,
     taken: AtomicUsize,
+    lists: Arc<Shelf>,
 }
 
 fn cell_of(metres: f64) -> i64 {
@@ -37,6 +39,11 @@ fn cell_of(metres: f64) -> i64 {
 }
 
 impl PoseGrid {
+    /// An empty one, whose lists are to lie on that shelf.
+    pub(crate) fn on(lists: Arc<Shelf>) -> Self {
+        Self { lists, ..Self::default() }
+    }
+
     /// Takes in the poses that are not in yet.
     pub(crate) fn append(&self, log: &Versions<PoseRow>) {
         let from = self.taken.swap(log.len(), Ordering::AcqRel);
@@ -44,7 +51,9 @@ impl PoseGrid {
             let pose = &version.row.pose;
             if pose.x.is_finite() && pose.y.is_finite() {
                 let cell = (pose.frame.as_str().into(), cell_of(pose.x), cell_of(pose.y));
-                self.cells.entry(cell).or_default().push(at as u32);
+                let mut here = self.cells.entry(cell).or_default();
+                here.push(at as u32);
+                here.settle(&self.lists);
             }
         }
     }

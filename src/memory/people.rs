@@ -5,17 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::ids::{EntityId, EntityKind};
+use crate::ids::{EntityId, EntityKind, Seq};
 use crate::names::{Heard, Text};
-use crate::time::{Span, Timestamp};
+use crate::time::Timestamp;
 
 use super::called::Called;
 use super::model::{Ground, Membership, MemoryKind, MemoryRow, Merge, NameRow, PersonProfile};
+use super::tables::Everyone;
 use super::temporal::Horizon;
 use super::view::{View, rows};
 
 /// Longer chains of merges are a fault.
 const MAX_CHAIN: usize = 64;
+/// Rows of a table that may have changed since everyone was looked at; with more, everyone is looked at again.
+const MOST_CHANGED: usize = 4_096;
 
 impl View {
     /// The person a face or voice belongs to now; `None` while it is undecided.
@@ -234,26 +237,7 @@ impl View {
         let same = self.same_as(id);
         let of_kind = |kind| same.iter().copied().filter(|id| id.kind == kind).collect::<Vec<_>>();
         let (faces, voices) = (of_kind(EntityKind::Face), of_kind(EntityKind::Voice));
-        let mut seen: Vec<Span> = Vec::new();
-        for face in &faces {
-            seen.extend(
-                self.tables.tracks.linked(*face, &self.horizon).iter().map(|track| track.row.span),
-            );
-        }
-        let mut heard: Vec<(Span, f64)> = Vec::new();
-        for voice in &voices {
-            heard.extend(
-                self.tables
-                    .turns
-                    .linked(*voice, &self.horizon)
-                    .iter()
-                    .map(|turn| (turn.row.span, turn.row.speech_secs)),
-            );
-        }
-        let spoken_secs = spoken_once_secs(&mut heard);
-        let spans = || seen.iter().chain(heard.iter().map(|(span, _)| span));
-        let first_seen = spans().map(|span| span.start).min();
-        let last_seen = spans().map(|span| span.end).max();
+        let presence = self.presence(id, &faces, &voices);
         let names = self.names(id);
         let name = names.first().map(|row| row.name.clone());
         let mut aliases: Vec<String> = Vec::new();
@@ -276,23 +260,70 @@ impl View {
             faces,
             voices,
             unmatchable,
-            first_seen,
-            last_seen,
-            seen_secs: covered_secs(&mut seen),
-            spoken_secs,
+            first_seen: presence.first,
+            last_seen: presence.last,
+            seen_secs: presence.seen_secs,
+            spoken_secs: presence.spoken_secs,
         }
     }
 
-    /// Every person there is (and `self` once a face or voice is the robot's), by id.
+    /// Every person there is (and `self` once a face or voice is the robot's), by id. Costs a copy, and what changed since it
+    /// was asked last; for a moment of the past all that is known of everybody.
     #[must_use]
     pub fn persons(&self) -> Vec<PersonProfile> {
         let Horizon::Prefix(seq) = self.horizon else { return self.gather_persons() };
-        if let Some(known) = self.tables.people.load_full().filter(|known| known.0 == seq) {
+        let [newest, other] = &self.tables.people;
+        let known = newest.load_full();
+        let mut held = [known.clone(), other.load_full()].into_iter().flatten();
+        if let Some(known) = held.find(|known| known.0 == seq) {
             return known.1.clone();
         }
-        let persons = self.gather_persons();
-        self.tables.people.store(Some(Arc::new((seq, persons.clone()))));
+        let newer = known.as_ref().is_some_and(|known| known.0 > seq);
+        let on = known.filter(|_| !newer).and_then(|known| self.persons_since(&known));
+        let persons = on.unwrap_or_else(|| self.gather_persons());
+        let place = if newer { other } else { newest };
+        place.store(Some(Arc::new((seq, persons.clone()))));
         persons
+    }
+
+    /// Everyone, of whom only those are looked at anew of whom something changed since then; `None` where that is much.
+    fn persons_since(&self, (then, known): &Everyone) -> Option<Vec<PersonProfile>> {
+        let touched = self.touched_since(*then)?;
+        let before = Self::new(Arc::clone(&self.tables), Horizon::Prefix(*then));
+        let heads = |view: &Self| -> BTreeSet<EntityId> {
+            touched.iter().map(|id| view.resolve(*id)).collect()
+        };
+        let (old, new) = (heads(&before), heads(self));
+        let is_same =
+            |person: &&PersonProfile| !old.contains(&person.id) && !new.contains(&person.id);
+        let mut persons: Vec<PersonProfile> = known.iter().filter(is_same).cloned().collect();
+        // Whoever gave a part or a name away is still there, perhaps.
+        let again = old.union(&new).filter(|id| self.resolve(**id) == **id && self.is_met(**id));
+        persons.extend(again.map(|id| self.person(*id)));
+        persons.sort_by_key(|person| person.id);
+        Some(persons)
+    }
+
+    /// The entities of all that says of persons who they are and when they were perceived, and that came or was ended after
+    /// a commit; `None` where that is much.
+    fn touched_since(&self, then: Seq) -> Option<BTreeSet<EntityId>> {
+        let (tables, newest) = (&self.tables, self.horizon.newest());
+        let mut touched = BTreeSet::new();
+        let tracks = tables.tracks.changed(then, newest, MOST_CHANGED)?;
+        touched.extend(tracks.iter().filter_map(|row| row.face));
+        let turns = tables.turns.changed(then, newest, MOST_CHANGED)?;
+        touched.extend(turns.iter().filter_map(|row| row.voice));
+        let memberships = tables.memberships.changed(then, newest, MOST_CHANGED)?;
+        touched.extend(memberships.iter().flat_map(|row| [row.part, row.person]));
+        let merges = tables.merges.changed(then, newest, MOST_CHANGED)?;
+        touched.extend(merges.iter().flat_map(|row| [row.from, row.into]));
+        let names = tables.names.changed(then, newest, MOST_CHANGED)?;
+        touched.extend(names.iter().map(|row| row.entity));
+        // What tells of a model that cannot match a part.
+        let evidence = tables.evidence.changed(then, newest, MOST_CHANGED)?;
+        let standing = evidence.iter().filter(|row| row.as_standing().is_some());
+        touched.extend(standing.flat_map(|row| [row.face, row.voice]));
+        Some(touched)
     }
 
     fn gather_persons(&self) -> Vec<PersonProfile> {
@@ -312,45 +343,21 @@ impl View {
         ids.into_iter().map(|id| self.person(id)).collect()
     }
 
+    /// Whether somebody has a face or voice, or a name by which they were told of: [`Self::gather_persons`] finds those.
+    fn is_met(&self, head: EntityId) -> bool {
+        let is_named = |id: EntityId| {
+            id.kind == EntityKind::Person && !self.tables.names.linked(id, &self.horizon).is_empty()
+        };
+        matches!(head.kind, EntityKind::Person | EntityKind::Robot)
+            && self
+                .same_as(head)
+                .into_iter()
+                .any(|id| is_named(id) || id != head && self.membership(id).is_some())
+    }
+
     /// When each person was last seen or heard, for all of them at once.
     #[must_use]
     pub fn last_seen(&self) -> BTreeMap<EntityId, Timestamp> {
         self.persons().into_iter().filter_map(|row| Some((row.id, row.last_seen?))).collect()
     }
-}
-
-/// Seconds of speech of one person's turns, each with how much of it is speech. What was heard twice at one time (by two
-/// microphones, or out of the same recording in another container) counts once. Summed in time order, so that the last bit
-/// does not hang on the order of commits.
-#[must_use]
-pub fn spoken_once_secs(turns: &mut [(Span, f64)]) -> f64 {
-    turns.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-    let mut covered: Option<Timestamp> = None;
-    let mut total = 0.0;
-    for (span, secs) in turns {
-        let from =
-            covered.map_or(span.start, |end| end.clamp(span.start, span.end.max(span.start)));
-        let length = span.secs();
-        total += if from > span.start && length > 0.0 {
-            *secs * (span.end.secs_since(from).max(0.0) / length)
-        } else {
-            *secs
-        };
-        covered = Some(covered.map_or(span.end, |end| end.max(span.end)));
-    }
-    total
-}
-
-/// Seconds that at least one of the spans covers.
-pub(super) fn covered_secs(spans: &mut [Span]) -> f64 {
-    spans.sort_unstable();
-    let mut total = 0.0;
-    let mut run: Option<Span> = None;
-    for span in spans.iter() {
-        match &mut run {
-            Some(open) if span.start <= open.end => open.end = open.end.max(span.end),
-            _ => total += run.replace(*span).map_or(0.0, Span::secs),
-        }
-    }
-    total + run.map_or(0.0, Span::secs)
 }

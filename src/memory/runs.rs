@@ -1,5 +1,14 @@
 //! Positions in a log that belong together: what comes with one commit stands side by side.
 
+use std::sync::Arc;
+
+use dashmap::DashMap;
+
+use crate::ids::{ClipId, SessionId};
+
+use super::log::Log;
+use super::shelf::{Plain, Shelf};
+
 /// Positions, ascending, as runs of those that follow each other. Nearly always there is one run: no list for that.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Runs {
@@ -8,6 +17,7 @@ pub(super) struct Runs {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Run {
     at: u32,
     len: u32,
@@ -41,8 +51,70 @@ impl Runs {
     }
 }
 
+/// The run of a clip.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct ClipRun {
+    session: u32,
+    index: u32,
+    run: Run,
+}
+
+// SAFETY: numbers of one width: no padding.
+unsafe impl Plain for ClipRun {}
+
+impl ClipRun {
+    fn clip(&self) -> ClipId {
+        ClipId { session: SessionId(self.session), index: self.index }
+    }
+}
+
+/// Which positions belong to which clip. Clips come one after the other, so theirs is a list that can lie on the shelf.
+/// Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ClipRuns {
+    /// Ascending by clip.
+    runs: Log<ClipRun>,
+    /// The last one, which may grow.
+    open: Option<ClipRun>,
+    /// What came to a clip after a later one, or not side by side with the rest of it.
+    late: Arc<DashMap<ClipId, Runs>>,
+}
+
+impl ClipRuns {
+    /// Adds a position that is greater than all there are.
+    pub(super) fn push(&mut self, clip: ClipId, at: u32) {
+        let begun = ClipRun { session: clip.session.0, index: clip.index, run: Run { at, len: 1 } };
+        match &mut self.open {
+            Some(open) if open.clip() == clip && open.run.at + open.run.len == at => {
+                open.run.len += 1;
+            }
+            Some(open) if open.clip() < clip => self.runs.push(std::mem::replace(open, begun)),
+            Some(_) => self.late.entry(clip).or_default().push(at),
+            None => self.open = Some(begun),
+        }
+    }
+
+    /// Puts on the shelf what is full.
+    pub(super) fn settle(&mut self, shelf: &Arc<Shelf>) {
+        self.runs.settle(shelf);
+    }
+
+    /// Those of a clip.
+    pub(super) fn of(&self, clip: ClipId) -> Runs {
+        let at = self.runs.partition_point(|run| run.clip() < clip);
+        let own = self.runs.get(at).into_iter().chain(&self.open).find(|run| run.clip() == clip);
+        let late = self.late.get(&clip).map(|late| late.clone());
+        let Some(own) = own else { return late.unwrap_or_default() };
+        let late = late.into_iter().flat_map(|late| std::iter::once(late.first).chain(late.more));
+        Runs { first: own.run, more: late.filter(|run| run.len > 0).collect() }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
 
     #[test]
@@ -54,5 +126,30 @@ mod tests {
         assert!(runs.oldest_first().eq(given));
         assert!(runs.newest_first().eq(given.into_iter().rev()));
         assert_eq!(runs.more.len(), 3);
+    }
+
+    #[test]
+    fn a_clip_has_what_came_with_it_and_what_came_later() {
+        let clip =
+            |number: u32| ClipId { session: SessionId(1 + number / 600), index: number % 600 };
+        let mut runs = ClipRuns::default();
+        let mut given: BTreeMap<ClipId, Vec<u32>> = BTreeMap::new();
+        let mut at = 0;
+        for number in 0..1_500_u32 {
+            // Some have nothing, and to some something comes late.
+            let late = [number.saturating_sub(7), number.saturating_sub(300)];
+            let own = std::iter::repeat_n(number, number as usize % 3);
+            let others = late.into_iter().filter(|_| number % 5 == 0);
+            for number in own.chain(others) {
+                runs.push(clip(number), at);
+                given.entry(clip(number)).or_default().push(at);
+                // A position in between is of no clip.
+                at += 1 + u32::from(number % 11 == 0);
+            }
+        }
+        for number in 0..1_500 {
+            let expected = given.remove(&clip(number)).unwrap_or_default();
+            assert!(runs.of(clip(number)).oldest_first().eq(expected), "{number}");
+        }
     }
 }

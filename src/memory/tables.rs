@@ -1,11 +1,12 @@
 //! All temporal tables side by side, and the ground that is common to them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
+use dashmap::DashMap;
 
-use crate::ids::{MemoryId, Seq};
+use crate::ids::{EntityId, MemoryId, Seq};
 use crate::time::Timestamp;
 
 use super::called::Called;
@@ -14,6 +15,7 @@ use super::grid::PoseGrid;
 use super::lexical::Lexical;
 use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
+use super::presence::Known;
 use super::shelf::Shelf;
 use super::temporal::{CommitRow, Horizon, Table, Touched};
 use super::vectors::VectorIndex;
@@ -21,6 +23,9 @@ use super::versions::Shelves;
 
 /// Memories that indexes take in at once.
 const AT_ONCE: usize = 4096;
+
+/// All persons as of a commit, by id.
+pub(crate) type Everyone = (Seq, Vec<PersonProfile>);
 
 /// Calls a macro with every temporal table: field, row type; in canonical order.
 macro_rules! each_table {
@@ -60,9 +65,14 @@ macro_rules! declare_tables {
             pub(crate) index: Arc<VectorIndex>,
             pub(crate) grid: Arc<PoseGrid>,
             rows: Arc<Shelf>,
+            lists: Arc<Shelf>,
             published: AtomicU64,
-            /// Everyone as of a commit: many questions ask the same.
-            pub(crate) people: ArcSwapOption<(Seq, Vec<PersonProfile>)>,
+            /// Whether no commit was recorded before one that came earlier.
+            in_order: AtomicBool,
+            /// Everyone as of the newest commit that was asked for, and as of another: many questions ask the same.
+            pub(crate) people: [ArcSwapOption<Everyone>; 2],
+            /// When and how long persons were perceived, of whom much is known.
+            pub(crate) presence: DashMap<EntityId, Arc<Known>>,
             /// Their names, which every question and remark is looked through for.
             pub(crate) called: ArcSwapOption<Called>,
         }
@@ -77,10 +87,13 @@ macro_rules! declare_tables {
                     lexical: Arc::new(Lexical::on(Arc::clone(lists))),
                     facets: Arc::new(Facets::on(Arc::clone(lists))),
                     index: Arc::new(VectorIndex::on(Arc::clone(lists))),
-                    grid: Arc::default(),
+                    grid: Arc::new(PoseGrid::on(Arc::clone(lists))),
                     rows: Arc::clone(&shelves.rows),
+                    lists: Arc::clone(lists),
                     published: AtomicU64::new(0),
-                    people: ArcSwapOption::default(),
+                    in_order: AtomicBool::new(true),
+                    people: Default::default(),
+                    presence: DashMap::new(),
                     called: ArcSwapOption::default(),
                 }
             }
@@ -136,8 +149,11 @@ macro_rules! declare_tables {
                     index: Arc::clone(&self.index),
                     grid: Arc::clone(&self.grid),
                     rows,
+                    lists: Arc::clone(&self.lists),
                     published: AtomicU64::new(self.published().0),
-                    people: ArcSwapOption::default(),
+                    in_order: AtomicBool::new(self.in_order.load(Ordering::Acquire)),
+                    people: Default::default(),
+                    presence: DashMap::new(),
                     called: ArcSwapOption::default(),
                 }
             }
@@ -184,16 +200,21 @@ impl Tables {
         let mut commits = Log::clone(&self.commits.load());
         let mut newest = self.published();
         let clips = self.clips.log();
-        let mut watermark = commits.iter().next_back().and_then(|commit| commit.watermark);
+        let mut watermark = commits.iter().next_back().and_then(CommitRow::watermark);
         let mut at = clips.partition_point(|seq| seq <= newest);
         for (seq, recorded) in fresh {
+            let before = commits.iter().next_back();
+            if before.is_some_and(|before: &CommitRow| before.recorded > recorded) {
+                self.in_order.store(false, Ordering::Release);
+            }
             while let Some(clip) = clips.get(at).filter(|clip| clip.seq <= seq) {
                 watermark = watermark.max(Some(clip.row.span.end));
                 at += 1;
             }
-            commits.push(CommitRow { seq, recorded, watermark });
+            commits.push(CommitRow::new(seq, recorded, watermark));
             newest = seq;
         }
+        commits.settle(&self.lists);
         self.commits.store(Arc::new(commits));
         self.published.store(newest.0, Ordering::Release);
     }
@@ -208,18 +229,19 @@ impl Tables {
     /// The horizon of a record time at commit `newest`.
     pub(crate) fn horizon_at(&self, time: Timestamp, newest: Seq) -> Horizon {
         let commits = Log::clone(&self.commits.load());
-        let mut prefix = Seq(0);
-        let mut gap = false;
-        for commit in commits.iter().take_while(|commit| commit.seq <= newest) {
-            if commit.recorded <= time {
-                if gap {
-                    return Horizon::Known { time, newest, commits: commits.clone() };
-                }
-                prefix = commit.seq;
-            } else {
-                gap = true;
-            }
+        let known = commits.partition_point(|commit| commit.seq <= newest);
+        // Nearly always clocks go forward: everything up to a commit was recorded by then, and nothing after it.
+        let in_order = self.in_order.load(Ordering::Acquire);
+        let by_then = match in_order {
+            true => commits.partition_point(|commit| commit.recorded <= time).min(known),
+            false => commits.iter().take(known).take_while(|one| one.recorded <= time).count(),
+        };
+        let mut later = commits.iter_from(by_then).take(known - by_then);
+        if !in_order && later.any(|commit| commit.recorded <= time) {
+            return Horizon::Known { time, newest, commits: commits.clone() };
         }
+        let prefix = by_then.checked_sub(1).and_then(|at| commits.get(at));
+        let prefix = prefix.map_or(Seq(0), |commit| commit.seq);
         Horizon::Prefix(prefix)
     }
 

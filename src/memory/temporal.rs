@@ -3,7 +3,7 @@
 //! The writer appends versions and stamps retired ones; a reader decides by sequence numbers alone which
 //! versions it sees, so it never waits and never sees half a commit.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::hash::Hash;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,14 +16,18 @@ use crate::ids::{ClipId, EntityId, Seq};
 use crate::time::{Span, Timestamp};
 
 use super::keys::Keys;
+use super::links::{Links, Relinked, Stretch, hull};
 use super::log::{CHUNK, Log};
+use super::recent::RecentEnds;
 use super::rows::{RowError, SourceOrdinals};
-use super::runs::Runs;
-use super::shelf::Shelf;
+use super::runs::{ClipRuns, Runs};
+use super::shelf::{Plain, Shelf};
 use super::versions::{Shelves, Versions};
 
 /// Rows that are put down at once.
 const PIECE: usize = 64;
+/// Before all clips.
+const NO_CLIP: Timestamp = Timestamp::from_nanos(i64::MIN);
 
 /// Which commits a reader sees.
 #[derive(Clone, Debug)]
@@ -37,11 +41,26 @@ pub(crate) enum Horizon {
 
 /// One commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub(crate) struct CommitRow {
     pub(crate) seq: Seq,
     pub(crate) recorded: Timestamp,
+    /// [`Self::watermark`]; the least of all times: there is none.
+    newest_clip: Timestamp,
+}
+
+// SAFETY: numbers of one width: no padding.
+unsafe impl Plain for CommitRow {}
+
+impl CommitRow {
+    pub(crate) fn new(seq: Seq, recorded: Timestamp, watermark: Option<Timestamp>) -> Self {
+        Self { seq, recorded, newest_clip: watermark.unwrap_or(NO_CLIP) }
+    }
+
     /// End of the newest clip up to then.
-    pub(crate) watermark: Option<Timestamp>,
+    pub(crate) fn watermark(&self) -> Option<Timestamp> {
+        Some(self.newest_clip).filter(|end| *end != NO_CLIP)
+    }
 }
 
 /// What tells the horizons of one memory apart: the newest commit, and the record time where one bounds it.
@@ -142,6 +161,11 @@ pub(crate) trait Temporal: Clone + Send + Sync + serde::Serialize + 'static {
     fn clip(&self) -> Option<ClipId> {
         None
     }
+    /// When and for how long somebody was perceived, kept beside what hangs on them; either all rows of a type have it, or
+    /// none.
+    fn stretch(&self) -> Option<Stretch> {
+        None
+    }
     /// A number that only few keys have in common; numbers are given one after the other.
     fn number(_key: &Self::Key) -> u64 {
         0
@@ -186,10 +210,7 @@ pub(crate) enum Numbered {
 fn widen(bounds: &mut Vec<Span>, at: usize, span: Option<Span>) {
     let Some(span) = span else { return };
     match bounds.get_mut(at / CHUNK) {
-        Some(bound) => {
-            bound.start = bound.start.min(span.start);
-            bound.end = bound.end.max(span.end);
-        }
+        Some(bound) => *bound = hull(*bound, span),
         None => bounds.push(span),
     }
 }
@@ -198,10 +219,12 @@ fn widen(bounds: &mut Vec<Span>, at: usize, span: Option<Span>) {
 pub(crate) struct Table<R: Temporal> {
     versions: ArcSwap<Versions<R>>,
     keys: Arc<Keys<R::Key>>,
-    links: Arc<DashMap<EntityId, Log<u32>>>,
-    clips: Arc<DashMap<ClipId, Runs>>,
+    links: Arc<DashMap<EntityId, Links>>,
+    clips: Arc<ArcSwap<ClipRuns>>,
     /// Earliest start and latest end in each chunk of the log: a search by time skips most of it.
     bounds: ArcSwap<Vec<Span>>,
+    /// Which versions commits ended lately.
+    ended: Arc<RecentEnds>,
     lists: Arc<Shelf>,
 }
 
@@ -214,6 +237,7 @@ impl<R: Temporal> Table<R> {
             links: Arc::default(),
             clips: Arc::default(),
             bounds: ArcSwap::default(),
+            ended: Arc::default(),
             lists: Arc::clone(&shelves.lists),
         }
     }
@@ -243,6 +267,7 @@ impl<R: Temporal> Table<R> {
             links: Arc::clone(&self.links),
             clips: Arc::clone(&self.clips),
             bounds: ArcSwap::new(self.bounds.load_full()),
+            ended: Arc::clone(&self.ended),
             lists: Arc::clone(&self.lists),
         };
         (fresh, touched)
@@ -250,11 +275,22 @@ impl<R: Temporal> Table<R> {
 
     /// Takes positions out of the lists of entities that rows do not hang on any more, and finds rows by their new keys.
     fn relink(&self, versions: &Versions<R>, touched: &[Touched<R>]) {
-        let mut unlinked: BTreeSet<EntityId> = BTreeSet::new();
+        let mut unlinked: BTreeMap<EntityId, Relinked> = BTreeMap::new();
+        let mut lost: BTreeSet<EntityId> = BTreeSet::new();
         for one in touched {
-            // (Whatever is gone is not shown, wherever it is found.)
-            if let Some(links) = one.new.as_ref().map(|row| row.links()) {
-                unlinked.extend(one.old.links().into_iter().filter(|id| !links.contains(id)));
+            match &one.new {
+                // (Whatever is gone is not shown, wherever it is found.)
+                None => lost.extend(one.old.links()),
+                Some(new) => {
+                    let (links, stretch) = (new.links(), new.stretch());
+                    let moved = one.old.stretch() != stretch;
+                    let changed =
+                        one.old.links().into_iter().filter(|id| moved || !links.contains(id));
+                    for id in changed {
+                        let is = links.contains(&id).then_some(stretch);
+                        unlinked.entry(id).or_default().insert(one.at, is);
+                    }
+                }
             }
             let (old, new) = (one.old.key(), one.new.as_ref().map(|row| row.key()));
             match new {
@@ -266,17 +302,17 @@ impl<R: Temporal> Table<R> {
                 Some(_) => {}
             }
         }
-        for entity in unlinked {
-            let mut kept: Log<u32> = Log::default();
-            let linked = |at: u32| {
-                let version = versions.get(at as usize);
-                version.is_some_and(|version| version.row.links().contains(&entity))
-            };
-            for at in self.positions_of(entity).iter().filter(|at| linked(**at)) {
-                kept.push(*at);
+        // Of whom nothing is left, the list goes, too.
+        for entity in lost {
+            let positions = self.positions_of(entity);
+            if positions.iter().all(|at| versions.seq(*at as usize).is_none()) {
+                self.links.remove(&entity);
             }
+        }
+        for (entity, relinked) in unlinked {
+            let mut kept = self.links_of(entity).relinked(&relinked);
             kept.settle(&self.lists);
-            if kept.len() == 0 {
+            if kept.positions.len() == 0 {
                 self.links.remove(&entity);
             } else {
                 self.links.insert(entity, kept);
@@ -310,18 +346,24 @@ impl<R: Temporal> Table<R> {
         for (key, seq) in retired {
             if let Some(last) = self.seek(key, ControlFlow::Break) {
                 versions.retire(last as usize, *seq);
+                self.note_end(&versions, last, *seq);
             }
         }
         let first = versions.len();
         let mut bounds = Vec::clone(&self.bounds.load());
         let (mut links, mut clips, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+        // (Only what is read from the file has ended before it comes.)
+        let mut ended = None;
         // Piece by piece: rows are let go while they are still at hand.
         let (mut piece, mut bytes) = (Vec::with_capacity(PIECE), Vec::new());
         while fresh.peek().is_some() {
             piece.extend(fresh.by_ref().take(PIECE));
             for (at, version) in (versions.len()..).zip(&piece) {
                 widen(&mut bounds, at, version.row.span());
-                links.extend(version.row.links().into_iter().map(|entity| (entity, at as u32)));
+                let (stretch, retired) = (version.row.stretch(), version.retired);
+                let own = version.row.links().into_iter();
+                links.extend(own.map(|entity| (entity, at as u32, stretch, retired)));
+                ended = ended.max(retired);
                 clips.extend(version.row.clip().map(|clip| (clip, at as u32)));
                 if R::NUMBERED != Numbered::InClip {
                     keys.push(version.row.key());
@@ -334,15 +376,46 @@ impl<R: Temporal> Table<R> {
         // Whoever finds a version finds its slot.
         self.versions.store(Arc::new(versions));
         self.bounds.store(Arc::new(bounds));
-        for (entity, at) in links {
-            let mut positions = self.links.entry(entity).or_default();
-            positions.push(at);
-            positions.settle(&self.lists);
+        for (entity, at, stretch, retired) in links {
+            let mut links = self.links.entry(entity).or_default();
+            links.push(at, stretch);
+            links.ended = links.ended.max(retired.unwrap_or_default());
+            links.settle(&self.lists);
         }
-        for (clip, at) in clips {
-            self.clips.entry(clip).or_default().push(at);
+        if let Some(ended) = ended {
+            self.ended.forget(ended);
+        }
+        if !clips.is_empty() {
+            let mut runs = ClipRuns::clone(&self.clips.load());
+            clips.into_iter().for_each(|(clip, at)| runs.push(clip, at));
+            runs.settle(&self.lists);
+            self.clips.store(Arc::new(runs));
         }
         self.keys.append(first as u32, keys.into_iter(), R::number);
+    }
+
+    /// Notes that a commit ended a version, before it is published.
+    fn note_end(&self, versions: &Versions<R>, at: u32, seq: Seq) {
+        self.ended.note(seq, at);
+        let Some(row) = versions.get(at as usize).map(|version| version.row) else { return };
+        for entity in row.links().into_iter().filter(|_| row.stretch().is_some()) {
+            if let Some(mut links) = self.links.get_mut(&entity) {
+                links.ended = links.ended.max(seq);
+            }
+        }
+    }
+
+    /// What commits after `after` and up to `newest` brought and ended; `None` where that is more than `most`, or not known
+    /// any more.
+    pub(super) fn changed(&self, after: Seq, newest: Seq, most: usize) -> Option<Vec<Arc<R>>> {
+        let log = self.log();
+        let [from, to] = [after, newest].map(|seq| log.partition_point(|at| at <= seq));
+        let ended = self.ended.between(after, newest)?;
+        if to - from + ended.len() > most {
+            return None;
+        }
+        let changed = (from..to).chain(ended.into_iter().map(|at| at as usize));
+        Some(changed.filter_map(|at| log.get(at)).map(|version| version.row).collect())
     }
 
     /// Looks at the positions of a key's versions, newest first, until one is what is sought.
@@ -389,6 +462,52 @@ impl<R: Temporal> Table<R> {
         found
     }
 
+    /// Of those that the horizon shows, that touch `within` and that are wanted, the one whose span has the greatest rank; of
+    /// several, the last committed. A span that holds another must have no lesser rank than it. Looks at chunks by their
+    /// bounds, until none can hold a greater one.
+    pub(super) fn first<K: Ord>(
+        &self,
+        within: Option<Span>,
+        wanted: impl Fn(&R) -> bool,
+        rank: impl Fn(Span) -> K,
+        horizon: &Horizon,
+    ) -> Option<Version<R>> {
+        let bounds = self.bounds.load_full();
+        let log = self.log();
+        let known = log.partition_point(|seq| seq <= horizon.newest());
+        let touches = |span: Span| {
+            within.is_none_or(|within| span.start <= within.end && within.start <= span.end)
+        };
+        let ranked = |chunk: usize| {
+            let bound = bounds.get(chunk).copied().filter(|bound| touches(*bound))?;
+            Some((rank(bound), chunk))
+        };
+        let mut chunks: BinaryHeap<_> = (0..known.div_ceil(CHUNK)).filter_map(ranked).collect();
+        let mut best: Option<(K, Version<R>)> = None;
+        while let Some((most, chunk)) = chunks.pop() {
+            if best.as_ref().is_some_and(|(known, _)| *known > most) {
+                break;
+            }
+            for at in chunk * CHUNK..((chunk + 1) * CHUNK).min(known) {
+                if !self.shows_in(&log, at, horizon) {
+                    continue;
+                }
+                let found = log.get(at).filter(|version| wanted(&version.row));
+                let ranked = found.and_then(|version| {
+                    let span = version.row.span().filter(|span| touches(*span))?;
+                    Some((rank(span), version))
+                });
+                let Some((rank, version)) = ranked else { continue };
+                let later =
+                    |(known, best): &(K, Version<R>)| (known, best.rowid) < (&rank, version.rowid);
+                if best.as_ref().is_none_or(later) {
+                    best = Some((rank, version));
+                }
+            }
+        }
+        best.map(|(_, version)| version)
+    }
+
     /// The version of `key` that nothing has ended yet: the writer's view.
     pub(crate) fn open_version(&self, key: &R::Key) -> Option<Version<R>> {
         let last = self.seek(key, ControlFlow::Break)?;
@@ -429,7 +548,17 @@ impl<R: Temporal> Table<R> {
 
     /// Positions in the log that hang on the entity (as written), whether shown or not; ascending.
     pub(crate) fn positions_of(&self, entity: EntityId) -> Log<u32> {
+        self.links_of(entity).positions
+    }
+
+    /// The same with the times of percepts.
+    pub(super) fn links_of(&self, entity: EntityId) -> Links {
         self.links.get(&entity).map(|found| found.clone()).unwrap_or_default()
+    }
+
+    /// From the earliest start to the latest end of all versions, shown or not; `None`: there are none.
+    pub(super) fn extent(&self) -> Option<Span> {
+        self.bounds.load().iter().copied().reduce(hull)
     }
 
     /// Positions of all versions whose keys have that number, newest first.
@@ -493,6 +622,17 @@ impl<R: Temporal> Table<R> {
         self.pick(&self.log(), positions.iter().map(|at| *at as usize), horizon)
     }
 
+    /// Those of them whose span touches `span`, borders included, where times are kept; else all.
+    pub(super) fn linked_touching(
+        &self,
+        entity: EntityId,
+        span: Span,
+        horizon: &Horizon,
+    ) -> Vec<Version<R>> {
+        let positions = self.links_of(entity).touching(span);
+        self.pick(&self.log(), positions.into_iter().map(|at| at as usize), horizon)
+    }
+
     /// Those of them that belong to the clip.
     pub(crate) fn in_clip(&self, clip: ClipId, horizon: &Horizon) -> Vec<Version<R>> {
         let positions = self.positions_in(clip);
@@ -500,7 +640,7 @@ impl<R: Temporal> Table<R> {
     }
 
     fn positions_in(&self, clip: ClipId) -> Runs {
-        self.clips.get(&clip).map(|found| found.clone()).unwrap_or_default()
+        self.clips.load().of(clip)
     }
 
     fn pick(

@@ -1,5 +1,6 @@
 //! The memory as one reader sees it: fixed at a commit or a record time.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
 use super::filter::{Filter, Order, PerceptFilter};
+use super::links::hull;
 use super::model::{
     Clip, Decision, Exemplar, MediaDigest, MediaRow, MemoryRow, PairEvidence, PoseRow, Retirement,
     Session, SoundRow, TrackRow, TurnRow,
@@ -68,7 +70,7 @@ impl View {
     pub fn newest_time(&self) -> Option<Timestamp> {
         if let Horizon::Prefix(seq) = self.horizon {
             let commit = self.tables.commit_at(seq)?;
-            return commit.watermark.or(Some(commit.recorded));
+            return commit.watermark().or(Some(commit.recorded));
         }
         let clips = self.tables.clips.all(&self.horizon);
         clips.iter().map(|clip| clip.row.span.end).max().or_else(|| {
@@ -99,6 +101,63 @@ impl View {
         found.retain(|clip| session.is_none_or(|session| clip.id.session == session));
         found.sort_by_key(|clip| clip.id);
         found
+    }
+
+    /// Clips whose span touches that one, borders included, by id. Costs what is around the span.
+    #[must_use]
+    pub fn clips_touching(&self, span: Span) -> Vec<Arc<Clip>> {
+        let mut found = rows(self.tables.clips.touching(span, &self.horizon));
+        found.sort_by_key(|clip| clip.id);
+        found
+    }
+
+    /// From the first to the last recorded instant; `None` where nothing was.
+    #[must_use]
+    pub fn recorded_extent(&self) -> Option<Span> {
+        let (first, last) = (self.first_clip(None, |_| true)?, self.last_clip(None, |_| true)?);
+        Some(Span::new(first.span.start, last.span.end))
+    }
+
+    /// The clip that begins first of those wanted, which touch `within`, borders included. Costs what is around it, and what
+    /// inside `within` is not wanted.
+    #[must_use]
+    pub fn first_clip(
+        &self,
+        within: Option<Span>,
+        wanted: impl Fn(&Clip) -> bool,
+    ) -> Option<Arc<Clip>> {
+        let rank = |span: Span| Reverse(span.start);
+        let first = self.tables.clips.first(within, wanted, rank, &self.horizon);
+        first.map(|version| version.row)
+    }
+
+    /// The same of the one that ends last.
+    #[must_use]
+    pub fn last_clip(
+        &self,
+        within: Option<Span>,
+        wanted: impl Fn(&Clip) -> bool,
+    ) -> Option<Arc<Clip>> {
+        let last = self.tables.clips.first(within, wanted, |span| span.end, &self.horizon);
+        last.map(|version| version.row)
+    }
+
+    /// From when to when face tracks lie, of somebody or of anybody: no less than what the view shows. Reads no row.
+    #[must_use]
+    pub fn seen_extent(&self, who: Option<EntityId>) -> Option<Span> {
+        self.extent(&self.tables.tracks, who)
+    }
+
+    /// The same of speech turns.
+    #[must_use]
+    pub fn heard_extent(&self, who: Option<EntityId>) -> Option<Span> {
+        self.extent(&self.tables.turns, who)
+    }
+
+    fn extent<R: Temporal>(&self, table: &Table<R>, who: Option<EntityId>) -> Option<Span> {
+        let Some(who) = who else { return table.extent() };
+        let parts = self.same_as(who).into_iter();
+        parts.filter_map(|part| table.links_of(part).extent()).reduce(hull)
     }
 
     /// One clip.
@@ -315,8 +374,13 @@ impl View {
         filter: &PerceptFilter,
     ) -> Vec<Version<R>> {
         if let Some(entity) = filter.entity {
-            let parts = self.same_as(entity);
-            parts.into_iter().flat_map(|part| table.linked(part, &self.horizon)).collect()
+            let parts = self.same_as(entity).into_iter();
+            match filter.span {
+                Some(span) => parts
+                    .flat_map(|part| table.linked_touching(part, span, &self.horizon))
+                    .collect(),
+                None => parts.flat_map(|part| table.linked(part, &self.horizon)).collect(),
+            }
         } else if let Some(clip) = filter.clip {
             table.in_clip(clip, &self.horizon)
         } else if let Some(span) = filter.span {

@@ -391,10 +391,8 @@ impl Asking<'_> {
             let pictures = frames.into_iter().map(|frame| Part::Picture(frame.jpeg)).collect();
             return Given { pictures, ..Given::lines(lines) };
         }
-        let clips = self.pinned.view.clips(None);
-        let newest =
-            clips.iter().filter(|clip| clip.span.start <= now).max_by_key(|clip| clip.span.end);
-        let pictures = newest.map(|clip| self.pictures(clip)).unwrap_or_default();
+        let newest = self.pinned.view.last_clip(None, |clip| clip.span.start <= now);
+        let pictures = newest.as_ref().map(|clip| self.pictures(clip)).unwrap_or_default();
         if let Some(clip) = newest.filter(|_| !pictures.is_empty()) {
             let (from, to) = (self.at(clip.span.start), self.at(clip.span.end));
             lines.push(format!(

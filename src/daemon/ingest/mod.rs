@@ -28,6 +28,7 @@ mod stage;
 mod work;
 
 pub use super::metrics::gauges::{Gauges, MOST_STUCK, Readings, SourceGauge, Stuck};
+pub(crate) use commit::poses::kept as kept_poses;
 pub use error::IngestError;
 pub use failpoints::Failpoints;
 pub use feed::inbox::{Inbox, OwnSpeech};

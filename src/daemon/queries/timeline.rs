@@ -112,12 +112,13 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
     let whole = args.day.map(|date| day(date, args)).transpose()?;
     let (from, to) =
         (args.start.or(whole.map(|day| day.start)), args.end.or(whole.map(|day| day.end)));
-    let newest =
-        view.clips(None).iter().max_by_key(|clip| clip.span.end).map(|clip| clip.id.session);
-    let session = args.session.or_else(|| from.is_none().then_some(newest).flatten());
-    let clips: Vec<_> = view.clips(session);
-    let start = from.or_else(|| clips.iter().map(|clip| clip.span.start).min());
-    let end = to.or_else(|| clips.iter().map(|clip| clip.span.end).max());
+    let newest = || view.last_clip(None, |_| true).map(|clip| clip.id.session);
+    let session = args.session.or_else(|| if from.is_none() { newest() } else { None });
+    let wanted = |clip: ClipId| session.is_none_or(|session| clip.session == session);
+    let since = session.and_then(|id| view.session(id)).map(|session| session.start);
+    let within = since.map(|since| Span::new(since, Timestamp::MAX));
+    let start = from.or_else(|| Some(view.first_clip(within, |clip| wanted(clip.id))?.span.start));
+    let end = to.or_else(|| Some(view.last_clip(within, |clip| wanted(clip.id))?.span.end));
     let (Some(start), Some(end)) = (start, end) else {
         let at = from.or(to).unwrap_or_default();
         return Ok(Timeline { start: at, end: at, rows: Vec::new(), clips: Vec::new() });
@@ -131,7 +132,6 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
         stays.as_ref().is_none_or(|stays| stays.iter().any(touches))
     };
     let filter = PerceptFilter { span: Some(span), entity, ..PerceptFilter::default() };
-    let wanted = |clip: ClipId| session.is_none_or(|session| clip.session == session);
 
     let mut rows: BTreeMap<Option<EntityId>, Vec<Block>> = BTreeMap::new();
     let tracks = view.tracks(&filter).into_iter();
@@ -173,9 +173,10 @@ pub fn timeline(view: &View, args: &TimelineArgs) -> Result<Timeline, Refusal> {
         })
         .collect();
     rows.sort_by_key(|row| (row.person.is_none(), row.blocks[0].start, row.person));
-    let clips = clips
+    let clips = view
+        .clips_touching(span)
         .into_iter()
-        .filter(|clip| clip.span.intersection(span).is_some())
+        .filter(|clip| wanted(clip.id) && clip.span.intersection(span).is_some())
         .map(|clip| ClipMark { clip: clip.id, start: clip.span.start, end: clip.span.end })
         .collect();
     Ok(Timeline { start, end, rows, clips })

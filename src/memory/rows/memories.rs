@@ -13,7 +13,10 @@ use crate::memory::temporal::{Numbered, Temporal};
 use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
-use super::shelved::{read_memory, read_vector, write_memory, write_vector};
+use super::shelved::{
+    read_decision, read_memory, read_retirement, read_vector, write_decision, write_memory,
+    write_retirement, write_vector,
+};
 use super::{Columns, RowError, int, json, large, or_null, real, text, time, vector};
 
 impl Temporal for MemoryRow {
@@ -178,9 +181,23 @@ impl Temporal for Retirement {
     type Key = MemoryId;
     const TABLE: &'static str = "retirement";
     const COLUMNS: &'static [&'static str] = &["memory", "valid_to", "reason"];
+    const NUMBERED: Numbered = Numbered::Alone;
 
     fn key(&self) -> MemoryId {
         self.memory
+    }
+
+    fn number(key: &MemoryId) -> u64 {
+        key.0
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_retirement(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_retirement(shelf.bytes(at, len))
     }
 
     fn bind(&self) -> Vec<Value> {
@@ -201,9 +218,23 @@ impl Temporal for Decision {
     type Key = (MemoryId, Timestamp, FactAction);
     const TABLE: &'static str = "decision";
     const COLUMNS: &'static [&'static str] = &["memory", "at", "action", "other", "reason"];
+    const NUMBERED: Numbered = Numbered::Shared;
 
     fn key(&self) -> Self::Key {
         (self.memory, self.at, self.action)
+    }
+
+    fn number(key: &Self::Key) -> u64 {
+        key.0.0
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_decision(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_decision(shelf.bytes(at, len))
     }
 
     fn bind(&self) -> Vec<Value> {

@@ -6,6 +6,7 @@ use rusqlite::types::Value;
 
 use crate::ids::{ClipId, EntityId, SessionId, SourceId, TrackId, TurnId};
 use crate::media::Pose;
+use crate::memory::links::Stretch;
 use crate::memory::model::{
     Clip, MediaDigest, MediaKind, MediaRow, PoseRow, Recording, Session, SoundRow, TrackRow,
     TurnRow,
@@ -15,7 +16,10 @@ use crate::memory::temporal::{Numbered, Temporal};
 use crate::percept::{Sound, SoundKind, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
-use super::shelved::{read_pose, read_track, read_turn, write_pose, write_track, write_turn};
+use super::shelved::{
+    read_clip, read_media, read_pose, read_sound, read_track, read_turn, write_clip, write_media,
+    write_pose, write_sound, write_track, write_turn,
+};
 use super::sightings::{sightings_blob, sightings_from};
 use super::{
     Columns, RowError, SourceOrdinals, digest, int, json, large, or_null, real, text, time,
@@ -80,8 +84,14 @@ impl Temporal for Clip {
     const COLUMNS: &'static [&'static str] =
         &["session", "clip", "start", "end", "frames", "analysed", "dropped", "key_frames"];
 
+    const NUMBERED: Numbered = Numbered::InClip;
+
     fn key(&self) -> ClipId {
         self.id
+    }
+
+    fn clip_of(key: &ClipId) -> Option<ClipId> {
+        Some(*key)
     }
 
     fn bind(&self) -> Vec<Value> {
@@ -126,6 +136,15 @@ impl Temporal for Clip {
 
     fn clip(&self) -> Option<ClipId> {
         Some(self.id)
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_clip(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_clip(shelf.bytes(at, len))
     }
 }
 
@@ -193,6 +212,10 @@ impl Temporal for TrackRow {
 
     fn links(&self) -> Vec<EntityId> {
         self.face.into_iter().collect()
+    }
+
+    fn stretch(&self) -> Option<Stretch> {
+        Some(Stretch::new(self.span, 0.0))
     }
 
     fn clip(&self) -> Option<ClipId> {
@@ -304,6 +327,10 @@ impl Temporal for TurnRow {
         self.voice.into_iter().collect()
     }
 
+    fn stretch(&self) -> Option<Stretch> {
+        Some(Stretch::new(self.span, self.speech_secs))
+    }
+
     fn clip(&self) -> Option<ClipId> {
         Some(self.clip)
     }
@@ -374,6 +401,15 @@ impl Temporal for SoundRow {
     fn clip(&self) -> Option<ClipId> {
         Some(self.clip)
     }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_sound(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_sound(shelf.bytes(at, len))
+    }
 }
 
 impl Temporal for PoseRow {
@@ -437,6 +473,9 @@ impl Temporal for PoseRow {
 }
 
 impl MediaKind {
+    /// All of them, in their order.
+    pub const ALL: [Self; 3] = [Self::FaceChip, Self::KeyFrame, Self::Speech];
+
     /// The word in JSON and SQL.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -476,7 +515,7 @@ impl Temporal for MediaRow {
             digest: MediaDigest(Arc::from(columns.next::<String>()?)),
             kind: {
                 let word: String = columns.next()?;
-                [MediaKind::FaceChip, MediaKind::KeyFrame, MediaKind::Speech]
+                MediaKind::ALL
                     .into_iter()
                     .find(|kind| kind.word() == word)
                     .ok_or_else(|| columns.fail(format!("{word:?} is no kind of media")))?
@@ -484,5 +523,14 @@ impl Temporal for MediaRow {
             bytes: columns.number()?,
             pinned: columns.flag()?,
         })
+    }
+
+    fn shelve(&self, into: &mut Vec<u8>) -> bool {
+        write_media(self, into);
+        true
+    }
+
+    fn unshelve(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Self> {
+        read_media(shelf.bytes(at, len))
     }
 }

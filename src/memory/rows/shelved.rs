@@ -10,12 +10,12 @@ use crate::ids::{
 };
 use crate::media::Pose;
 use crate::memory::model::{
-    Fact, Ground, MediaDigest, MemoryKind, MemoryRow, MemoryVector, ObjectTrackRow, PoseRow,
-    TrackRow, TurnRow,
+    Clip, Decision, Fact, FactAction, Ground, MediaDigest, MediaKind, MediaRow, MemoryKind,
+    MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow, TrackRow, TurnRow,
 };
 use crate::memory::shelf::{Shelf, Slice, plain_bytes};
 use crate::memory::sightings::{Packed, Sightings};
-use crate::percept::{Transcript, Word};
+use crate::percept::{Sound, SoundKind, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
 /// Before a vector's components: its memory and its model.
@@ -262,6 +262,101 @@ pub(super) fn read_memory(bytes: &[u8]) -> Option<MemoryRow> {
         valid_to,
         grounds,
         origin,
+    })
+}
+
+pub(super) fn write_clip(row: &Clip, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.clip(row.id);
+    out.span(row.span);
+    [row.frames, row.analysed, row.dropped].into_iter().for_each(|count| out.large(count));
+    out.small(row.key_frames.len() as u32);
+    for (source, at, digest) in &row.key_frames {
+        out.text(source.as_str());
+        out.time(*at);
+        out.text(&digest.0);
+    }
+}
+
+pub(super) fn read_clip(bytes: &[u8]) -> Option<Clip> {
+    let mut from = Reader(bytes);
+    let (id, span) = (from.clip()?, from.span()?);
+    let (frames, analysed, dropped) = (from.large()?, from.large()?, from.large()?);
+    let key_frames =
+        from.all(|from| Some((from.source()?, from.time()?, from.text().map(MediaDigest)?)))?;
+    Some(Clip { id, span, frames, analysed, dropped, key_frames })
+}
+
+pub(super) fn write_retirement(row: &Retirement, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.large(row.memory.0);
+    out.maybe(row.valid_to, Writer::time);
+    out.text(&row.reason);
+}
+
+pub(super) fn read_retirement(bytes: &[u8]) -> Option<Retirement> {
+    let mut from = Reader(bytes);
+    Some(Retirement {
+        memory: MemoryId(from.large()?),
+        valid_to: from.maybe(Reader::time)?,
+        reason: from.text()?,
+    })
+}
+
+pub(super) fn write_decision(row: &Decision, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.large(row.memory.0);
+    out.time(row.at);
+    out.byte(row.action as u8);
+    out.maybe(row.other.map(|other| other.0), Writer::large);
+    out.text(&row.reason);
+}
+
+pub(super) fn read_decision(bytes: &[u8]) -> Option<Decision> {
+    let mut from = Reader(bytes);
+    Some(Decision {
+        memory: MemoryId(from.large()?),
+        at: from.time()?,
+        action: *FactAction::ALL.get(usize::from(from.byte()?))?,
+        other: from.maybe(Reader::large)?.map(MemoryId),
+        reason: from.text()?,
+    })
+}
+
+pub(super) fn write_sound(row: &SoundRow, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.clip(row.clip);
+    out.text(row.sound.source.as_str());
+    out.span(row.sound.span);
+    out.byte(row.sound.kind as u8);
+    out.small(row.sound.peak_dbfs.to_bits());
+    out.small(row.sound.background_dbfs.to_bits());
+}
+
+pub(super) fn read_sound(bytes: &[u8]) -> Option<SoundRow> {
+    let mut from = Reader(bytes);
+    let (clip, source, span) = (from.clip()?, from.source()?, from.span()?);
+    let kind = *SoundKind::ALL.get(usize::from(from.byte()?))?;
+    let peak_dbfs = from.small().map(f32::from_bits)?;
+    let background_dbfs = from.small().map(f32::from_bits)?;
+    Some(SoundRow { clip, sound: Sound { source, span, kind, peak_dbfs, background_dbfs } })
+}
+
+pub(super) fn write_media(row: &MediaRow, into: &mut Vec<u8>) {
+    let mut out = Writer(into);
+    out.text(&row.digest.0);
+    out.byte(row.kind as u8);
+    out.large(row.bytes);
+    out.byte(u8::from(row.pinned));
+}
+
+pub(super) fn read_media(bytes: &[u8]) -> Option<MediaRow> {
+    let mut from = Reader(bytes);
+    Some(MediaRow {
+        digest: from.text().map(MediaDigest)?,
+        kind: *MediaKind::ALL.get(usize::from(from.byte()?))?,
+        bytes: from.large()?,
+        pinned: from.byte()? != 0,
     })
 }
 
@@ -551,5 +646,31 @@ mod tests {
         }
         let pose = Pose { stamp: at(7), x: 1.5, y: -2.0, yaw: 0.1, frame: "map".into() };
         there_and_back(&PoseRow { clip, pose });
+        let digest = MediaDigest("cd34".into());
+        for key_frames in [vec![(source.clone(), at(6), digest.clone())], Vec::new()] {
+            let (frames, analysed, dropped) = (750, 150, 3);
+            there_and_back(&Clip { id: clip, span, frames, analysed, dropped, key_frames });
+        }
+        for (other, until) in [(None, None), (Some(MemoryId(7)), Some(at(70)))] {
+            let (memory, reason) = (MemoryId(1 << 40), "she said so".to_owned());
+            there_and_back(&Retirement { memory, valid_to: until, reason: reason.clone() });
+            for action in FactAction::ALL {
+                let reason = reason.clone();
+                there_and_back(&Decision { memory, at: at(9), action, other, reason });
+            }
+        }
+        for kind in SoundKind::ALL {
+            let (peak_dbfs, background_dbfs) = (-3.5, -60.25);
+            let sound = Sound { source: source.clone(), span, kind, peak_dbfs, background_dbfs };
+            there_and_back(&SoundRow { clip, sound });
+        }
+        for kind in MediaKind::ALL {
+            there_and_back(&MediaRow {
+                digest: digest.clone(),
+                kind,
+                bytes: 1 << 40,
+                pinned: true,
+            });
+        }
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 
 /// One change; small numbers, so that changes meet.
 #[derive(Clone, Debug)]
-enum Step {
+pub(super) enum Step {
     Track(u64, Option<u32>),
     Turn(u64, Option<u32>),
     Words(u64, u8),
@@ -27,7 +27,7 @@ enum Step {
 const NAMES: [&str; 3] = ["Ava", "Ben", "Old Joe"];
 const TEXTS: [&str; 3] = ["poured coffee", "opened the door", "sang for joy"];
 
-fn step() -> impl Strategy<Value = Step> {
+pub(super) fn step() -> impl Strategy<Value = Step> {
     let few = 1_u32..4;
     prop_oneof![
         (1_u64..4, proptest::option::of(few.clone())).prop_map(|(a, b)| Step::Track(a, b)),
@@ -53,7 +53,7 @@ fn part(number: u32) -> EntityId {
     if number <= 3 { face(number) } else { voice(number - 3) }
 }
 
-fn apply(draft: &mut Draft, step: &Step, now: i64) {
+pub(super) fn apply(draft: &mut Draft, step: &Step, now: i64) {
     match step {
         Step::Track(id, of) => draft.track(track(0, *id, of.map(face), now, 2)),
         Step::Turn(id, of) => draft.turn(turn(0, *id, of.map(voice), now, None)),

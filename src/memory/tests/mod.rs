@@ -12,6 +12,7 @@ mod m3;
 mod objects;
 mod picture;
 mod places;
+mod presence;
 mod profile;
 mod repair;
 mod rows;

@@ -6,7 +6,7 @@ pub(super) mod disk;
 pub(super) mod echo;
 pub(super) mod late_words;
 mod numbering;
-mod poses;
+pub(super) mod poses;
 pub(super) mod quiet;
 pub(super) mod said;
 pub(super) mod told;

@@ -26,7 +26,7 @@ pub(super) fn stands(before: &Pose, now: &Pose) -> bool {
 }
 
 /// Those of a clip's poses (in time order) that are kept; `before`: the session's that were kept last, in time order.
-pub(super) fn kept<'a>(poses: &'a [Pose], before: impl Iterator<Item = &'a Pose>) -> Vec<&'a Pose> {
+pub(crate) fn kept<'a>(poses: &'a [Pose], before: impl Iterator<Item = &'a Pose>) -> Vec<&'a Pose> {
     // By frame: the last one that was kept, and the last one that was not.
     let mut last: BTreeMap<&str, (&Pose, Option<&Pose>)> =
         before.map(|pose| (pose.frame.as_str(), (pose, None))).collect();

@@ -1,0 +1,121 @@
+//! Which versions of a table hang on an entity, and for tables of percepts when each of them was: whoever asks for the time
+//! alone reads no row.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ids::Seq;
+use crate::time::{Span, Timestamp};
+
+use super::log::{CHUNK, Log};
+use super::shelf::{Plain, Shelf};
+
+/// When a face was in view or a voice was heard, and how much of it is speech.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C)]
+pub(crate) struct Stretch {
+    /// Nanoseconds UTC.
+    start: i64,
+    end: i64,
+    /// Seconds of speech; 0 of a face.
+    pub(super) speech_secs: f64,
+}
+
+// SAFETY: numbers of one width: no padding.
+unsafe impl Plain for Stretch {}
+
+impl Stretch {
+    pub(super) fn new(span: Span, speech_secs: f64) -> Self {
+        Self { start: span.start.as_nanos(), end: span.end.as_nanos(), speech_secs }
+    }
+
+    pub(super) fn span(&self) -> Span {
+        let [start, end] = [self.start, self.end].map(Timestamp::from_nanos);
+        Span { start, end }
+    }
+
+    /// By start, then end, then speech.
+    pub(super) fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let own = (self.start, self.end).cmp(&(other.start, other.end));
+        own.then(self.speech_secs.total_cmp(&other.speech_secs))
+    }
+}
+
+/// What erasing made of versions, by position; `None`: they do not hang on the entity any more.
+pub(super) type Relinked = BTreeMap<u32, Option<Option<Stretch>>>;
+
+/// The versions of one entity, in the order of commits. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Links {
+    /// Positions in the table's log.
+    pub(super) positions: Log<u32>,
+    /// Of tables of percepts: when each of them was, in the same order; else empty.
+    times: Log<Stretch>,
+    /// Earliest start and latest end in each chunk of `times`.
+    bounds: Arc<Vec<Span>>,
+    /// The newest commit that ended one of them, of tables of percepts.
+    pub(super) ended: Seq,
+    /// How often erasing took some out: places count from the beginning again then.
+    pub(super) cuts: u64,
+}
+
+impl Links {
+    pub(super) fn push(&mut self, at: u32, stretch: Option<Stretch>) {
+        self.positions.push(at);
+        let Some(stretch) = stretch else { return };
+        let (place, span) = (self.times.len(), stretch.span());
+        self.times.push(stretch);
+        let bounds = Arc::make_mut(&mut self.bounds);
+        match bounds.get_mut(place / CHUNK) {
+            Some(bound) => *bound = hull(*bound, span),
+            None => bounds.push(span),
+        }
+    }
+
+    /// Puts on the shelf what is full.
+    pub(super) fn settle(&mut self, shelf: &Arc<Shelf>) {
+        self.positions.settle(shelf);
+        self.times.settle(shelf);
+    }
+
+    /// Without those that erasing took, and with the times that it changed.
+    pub(super) fn relinked(&self, touched: &Relinked) -> Self {
+        let mut kept = Self { ended: self.ended, cuts: self.cuts + 1, ..Self::default() };
+        for (place, at) in self.positions.iter().enumerate() {
+            match touched.get(at) {
+                Some(None) => {}
+                Some(Some(stretch)) => kept.push(*at, *stretch),
+                None => kept.push(*at, self.times.get(place).copied()),
+            }
+        }
+        kept
+    }
+
+    /// Position and time of each from a place in the list on.
+    pub(super) fn times_from(&self, place: usize) -> impl Iterator<Item = (u32, &Stretch)> {
+        self.positions.iter_from(place).copied().zip(self.times.iter_from(place))
+    }
+
+    /// Positions of those whose time may touch `span`, in the order of commits: all of them where no times are kept. Costs
+    /// a look at one in 256, and at those around the span.
+    pub(super) fn touching(&self, span: Span) -> Vec<u32> {
+        if self.times.len() < self.positions.len() {
+            return self.positions.iter().copied().collect();
+        }
+        let touches = |other: &Span| other.start <= span.end && span.start <= other.end;
+        let chunks = self.bounds.iter().enumerate().filter(|(_, bound)| touches(bound));
+        let here = chunks
+            .flat_map(|(chunk, _)| self.positions.chunk(chunk).iter().zip(self.times.chunk(chunk)));
+        here.filter(|(_, time)| touches(&time.span())).map(|(at, _)| *at).collect()
+    }
+
+    /// From the earliest start to the latest end; `None`: there are none, or no times are kept.
+    pub(super) fn extent(&self) -> Option<Span> {
+        self.bounds.iter().copied().reduce(hull)
+    }
+}
+
+/// The least span that holds both.
+pub(super) fn hull(a: Span, b: Span) -> Span {
+    Span { start: a.start.min(b.start), end: a.end.max(b.end) }
+}
