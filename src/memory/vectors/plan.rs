@@ -17,8 +17,7 @@ pub enum VectorSearch {
     Graph,
 }
 
-/// Vectors from which on cells are read, by `Auto`: the codes of fewer are read through in less time than it takes to wait for
-/// memory (`bench memory`, both modes in one run).
+/// Vectors from which on cells are read, by `Auto`: the codes of fewer are read through in half a millisecond (`bench vectors`).
 const CELLS_FROM: usize = 1 << 18;
 /// Of a filter's vectors, at least one in so many passes where cells are read: of fewer it is quicker to read each.
 const FILTERED: usize = 4;
