@@ -68,6 +68,7 @@ pub const RANGES: &[Range] = &[
     range("upkeep.retention", 0.0, 1.0, "retention"),
     range("upkeep.keep_memories", 100.0, 100_000_000.0, "memories"),
     range("upkeep.keep_answers", 1.0, 100_000_000.0, "answers"),
+    range("upkeep.keep_sightings_days", 0.01, 36_500.0, "days"),
     range("upkeep.keep_answers_days", 0.01, 36_500.0, "days"),
     range("upkeep.history_days", 0.0, 36_500.0, "days"),
     range("answerer.max_evidence", 1.0, 1000.0, "memories"),

@@ -442,6 +442,8 @@ section! {
         keep_memories: usize = 200_000,
         /// Days for which `as_of` tells exactly what was known; what was retired before is deleted.
         history_days: f64 = 30.0,
+        /// Days for which every sighting of a face or thing is kept; of older tracks the first, the best and the last are.
+        keep_sightings_days: f64 = 90.0,
         /// Answers kept at most; the newest stay, and those that something was said of.
         keep_answers: usize = 20_000,
         /// Days for which answers are kept.

@@ -63,6 +63,7 @@ mod temporal;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod thin;
 mod told;
 mod upkeep;
 mod vectors;

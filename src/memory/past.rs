@@ -226,7 +226,7 @@ fn has_table(db: &Connection, name: &str) -> rusqlite::Result<bool> {
 }
 
 /// The newest commit up to which every commit was recorded by `before`, and the latest record time among them.
-fn border(tables: &Tables, before: Timestamp) -> Option<(Seq, Timestamp)> {
+pub(super) fn border(tables: &Tables, before: Timestamp) -> Option<(Seq, Timestamp)> {
     let commits = tables.commits.load();
     let mut found: Option<(Seq, Timestamp)> = None;
     for commit in commits.iter().take_while(|commit| commit.recorded <= before) {

@@ -79,6 +79,8 @@ pub struct UpkeepDone {
     pub places: usize,
     /// Row versions deleted for good.
     pub compacted: u64,
+    /// Tracks of long ago of which only some sightings are left.
+    pub thinned: u64,
 }
 
 impl UpkeepDone {
@@ -116,6 +118,7 @@ impl Upkeep {
         if self.forgetting_is_due(now)? {
             // First: forgetting notes that the day is done, so nothing may come after it.
             done.compacted = self.let_go(now)?;
+            done.thinned = self.thin(now)?;
             // Whatever is due is done before the clip that comes next, killed in between or not.
             while self.forget(now, &mut done)? {}
         }
@@ -247,11 +250,11 @@ impl Upkeep {
         Ok(plan.more)
     }
 
-    /// Deletes what was retired before the history that is kept, where that is worth its while.
-    fn let_go(&self, now: Timestamp) -> Result<u64, MemoryError> {
-        // What is no number of days is no limit.
-        if !self.settings.history_days.is_finite() {
-            return Ok(0);
+    /// So many days before what the newest session has lived until `now`; `None`: nothing of it is so old, or that is no
+    /// number of days.
+    fn days_ago(&self, now: Timestamp, days: f64) -> Option<Timestamp> {
+        if !days.is_finite() {
+            return None;
         }
         let view = self.memory.view();
         let newest = view.sessions().last().filter(|one| one.recording.is_some()).map(Arc::clone);
@@ -259,11 +262,29 @@ impl Upkeep {
             let clips = view.clips(Some(session.id));
             clips.last().map_or(session.start, |clip| clip.span.end).min(now)
         });
-        let before = lived.plus_secs(-self.settings.history_days * DAY_SECS);
+        let before = lived.plus_secs(-days * DAY_SECS);
         // A recording of another year does not make old what came in yesterday.
-        if newest.is_some_and(|session| session.start > before) {
-            return Ok(0);
+        newest.is_none_or(|session| session.start <= before).then_some(before)
+    }
+
+    /// Thins the sightings of long ago.
+    fn thin(&self, now: Timestamp) -> Result<u64, MemoryError> {
+        // What `as_of` tells of is as it was.
+        let days = self.settings.keep_sightings_days.max(self.settings.history_days);
+        let Some(before) = self.days_ago(now, days) else { return Ok(0) };
+        let mut thinned = 0;
+        loop {
+            match self.memory.thin_sightings(before)? {
+                0 => return Ok(thinned),
+                more => thinned += more,
+            }
         }
+    }
+
+    /// Deletes what was retired before the history that is kept, where that is worth its while.
+    fn let_go(&self, now: Timestamp) -> Result<u64, MemoryError> {
+        let Some(before) = self.days_ago(now, self.settings.history_days) else { return Ok(0) };
+        let view = self.memory.view();
         let worth = LEAST_COMPACTED.max(view.count_memories() / COMPACTED_SHARE);
         if self.memory.compactable(before) < worth {
             return Ok(0);

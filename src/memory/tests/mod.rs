@@ -20,6 +20,7 @@ mod salvage;
 mod search;
 mod sql;
 mod struck;
+mod thin;
 
 use crate::geometry::Rect;
 use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SessionId, SourceId, TrackId, TurnId};

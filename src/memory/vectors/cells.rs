@@ -155,9 +155,16 @@ impl Cells {
         self.graph = Some(Arc::new(graph));
     }
 
-    /// Positions of about `count` vectors of the nearest cells, those whose signs are nearest.
-    pub(super) fn nearest(&self, query: &[f32], coded: &CodedQuery, count: usize) -> Vec<u32> {
-        let wanted = (READ * (self.cells.len() as f64).sqrt()).ceil() as usize;
+    /// Positions of about `count` vectors of the nearest cells, those whose signs are nearest. `share` of all vectors count: of
+    /// fewer, those wanted lie farther away.
+    pub(super) fn nearest(
+        &self,
+        query: &[f32],
+        coded: &CodedQuery,
+        count: usize,
+        share: f64,
+    ) -> Vec<u32> {
+        let wanted = (READ * (self.cells.len() as f64 / share).sqrt()).ceil() as usize;
         let cells = match &self.graph {
             Some(graph) => self.by_graph(graph, query, wanted),
             None => {
@@ -312,7 +319,7 @@ mod tests {
         }
 
         fn found(&self, cells: &Cells, query: &[f32]) -> Vec<u32> {
-            cells.nearest(query, &self.codes.query(query), 200)
+            cells.nearest(query, &self.codes.query(query), 200, 1.0)
         }
 
         /// The share of the ten nearest of all that are among the candidates.

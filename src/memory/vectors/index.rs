@@ -288,7 +288,8 @@ impl Space {
         }
         let again = (all / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN_IN_CELLS);
         let again = again.max(10 * k) * (all / passing);
-        let mut candidates = cells.nearest(query, coded, again);
+        let share = passing as f64 / all as f64;
+        let mut candidates = cells.nearest(query, coded, again, share);
         candidates.extend(self.codes.nearest_from(coded, cells.covered(), again));
         if let Some(among) = among {
             candidates.retain(|at| self.memory(*at).is_some_and(|memory| among.contains(memory)));
