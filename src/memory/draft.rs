@@ -72,6 +72,11 @@ impl<R: Temporal> Batch<R> {
         (seq, recorded): (Seq, Timestamp),
     ) -> rusqlite::Result<Fresh<R>> {
         let mut fresh = Fresh { versions: Vec::new(), retired: Vec::new() };
+        if self.0.is_empty() {
+            return Ok(fresh);
+        }
+        // Those that were erased count: RAM finds rows by their ids, and SQLite gives the greatest again once it is free.
+        let mut next = store::next_rowid::<R>(db)?.max(table.log().next_rowid());
         for (key, change) in &self.0 {
             let old = table.open_version(key);
             if let Some(old) = &old {
@@ -79,7 +84,8 @@ impl<R: Temporal> Batch<R> {
                 fresh.retired.push((key.clone(), seq));
             }
             if let Change::Put(row) = change {
-                let rowid = store::insert(db, &**row, seq, recorded)?;
+                let rowid = store::insert(db, Some(next), &**row, (seq, recorded))?;
+                next += 1;
                 fresh.versions.push(Version::new(rowid, seq, None, recorded, Arc::clone(row)));
             }
         }

@@ -225,7 +225,7 @@ fn put(db: &Connection, line: Line) -> Result<Put, Fault> {
 fn put_row<R: Temporal + DeserializeOwned>(db: &Connection, line: Line) -> Result<(), Fault> {
     let Mark { at, seq } = line.commit()?;
     let row: R = serde_json::from_value(line.row).map_err(|error| Fault::Row(error.to_string()))?;
-    let version = store::insert(db, &row, seq, at).map_err(Fault::Store)?;
+    let version = store::insert(db, None, &row, (seq, at)).map_err(Fault::Store)?;
     if let Some(seq) = line.retired_seq {
         store::retire::<R>(db, version, seq).map_err(Fault::Store)?;
     }

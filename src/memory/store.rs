@@ -484,20 +484,27 @@ impl<R: Temporal> Iterator for Reading<'_, R> {
     }
 }
 
-/// Writes one version; returns its row id.
+/// A row id greater than all that are in the table.
+pub(crate) fn next_rowid<R: Temporal>(db: &Connection) -> rusqlite::Result<i64> {
+    let greatest = format!("SELECT ifnull(max(version), 0) FROM \"{}\"", R::TABLE);
+    Ok(db.prepare_cached(&greatest)?.query_row([], |row| row.get::<_, i64>(0))? + 1)
+}
+
+/// Writes one version under that row id; `None`: under the next one.
 pub(crate) fn insert<R: Temporal>(
     db: &Connection,
+    rowid: Option<i64>,
     row: &R,
-    seq: Seq,
-    recorded: Timestamp,
+    (seq, recorded): (Seq, Timestamp),
 ) -> rusqlite::Result<i64> {
-    let marks = vec!["?"; R::COLUMNS.len() + 2].join(", ");
+    let marks = vec!["?"; R::COLUMNS.len() + 3].join(", ");
     let mut statement = db.prepare_cached(&format!(
-        "INSERT INTO \"{}\" ({}, seq, recorded) VALUES ({marks})",
+        "INSERT INTO \"{}\" (version, {}, seq, recorded) VALUES ({marks})",
         R::TABLE,
         quoted(R::COLUMNS),
     ))?;
-    let mut values = row.bind();
+    let mut values = vec![rowid.map_or(Value::Null, Value::Integer)];
+    values.extend(row.bind());
     values.push(Value::Integer(seq.0 as i64));
     values.push(Value::Integer(recorded.as_nanos()));
     statement.execute(params_from_iter(values))?;

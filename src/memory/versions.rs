@@ -202,6 +202,12 @@ impl<R: Temporal> Versions<R> {
         None
     }
 
+    /// A row id greater than all that were ever here, erased or not.
+    pub(super) fn next_rowid(&self) -> i64 {
+        let last = self.len().checked_sub(1).and_then(|last| self.rowid(last));
+        last.map_or(1, |last| last + 1)
+    }
+
     /// The row id of a version, erased or not.
     fn rowid(&self, at: usize) -> Option<i64> {
         match self.slots.get(at)?.place.held() {

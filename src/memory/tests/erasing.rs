@@ -108,6 +108,32 @@ fn an_erased_person_leaves_no_trace() {
     assert_eq!(open(dir.path()).hash(), hash);
 }
 
+/// SQLite gives a row id again once no greater one is left.
+#[test]
+fn what_comes_after_an_erasure_can_be_erased_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let mut draft = memory.begin(at(1));
+    for _ in 0..3 {
+        draft.new_entity(EntityKind::Person);
+    }
+    (1..=20).for_each(|id| draft.memory(memory_row(id, "sang for joy", &[person(3)], 1), None));
+    draft.commit().unwrap();
+    for (id, who) in [(21, person(1)), (22, person(2))] {
+        let mut draft = memory.begin(at(id));
+        draft.memory(memory_row(id as u64, "hid the key", &[who], id), None);
+        draft.name(named(who, "Ava", id, NameSource::Told));
+        draft.commit().unwrap();
+        memory.forget(&Forget::Entity(who), at(id)).unwrap();
+        let view = memory.view();
+        assert!(view.memory(MemoryId(id as u64)).is_none() && !view.knows(who), "{who}");
+        assert_eq!(view.lexical("key", 5, &Filter::default()), [], "{who}");
+    }
+    let left = memory.hash();
+    drop(memory);
+    assert_eq!(open(dir.path()).hash(), left);
+}
+
 #[test]
 fn an_erased_memory_takes_its_conclusions_along() {
     let dir = tempfile::tempdir().unwrap();
