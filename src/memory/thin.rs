@@ -1,18 +1,19 @@
 //! Sightings of long ago: of a track those stay that tell where it began, where it was seen best, and where it ended.
 
-use rusqlite::params;
-use rusqlite::types::Value;
+use std::sync::Arc;
+
+use rusqlite::Connection;
 
 use crate::ids::Seq;
 use crate::time::Timestamp;
 
-use super::Memory;
 use super::error::MemoryError;
 use super::model::{ObjectTrackRow, TrackRow};
 use super::past::{Mark, border, write_mark};
 use super::scrub::scrubbing;
 use super::sightings::Sightings;
-use super::temporal::{Table, Temporal};
+use super::temporal::{Table, Temporal, Version};
+use super::{Memory, store};
 
 /// The job of upkeep that thins them.
 const JOB: &str = "sightings";
@@ -21,8 +22,6 @@ const AT_ONCE: usize = 2_000;
 
 /// A row with sightings.
 trait Sighted: Temporal {
-    const COLUMN: &'static str = "sightings";
-
     fn sightings(&self) -> &Sightings;
     fn with(&self, sightings: Sightings) -> Self;
 }
@@ -60,60 +59,59 @@ impl Memory {
         let done = self.mark(JOB)?.map_or(Seq(0), |mark| mark.seq);
         let (tracks, objects) = (&tables.tracks, &tables.object_tracks);
         let to = upto(tracks, done, newest).min(upto(objects, done, newest));
-        let (mut thinned, mut looked_at) = (Vec::new(), 0);
-        looked_at += thin(tracks, (done, to), &mut thinned);
-        looked_at += thin(objects, (done, to), &mut thinned);
-        if looked_at == 0 {
+        let ((tracks, of_tracks), (objects, of_objects)) =
+            (thin(tracks, (done, to)), thin(objects, (done, to)));
+        if of_tracks + of_objects == 0 {
             return Ok(0);
         }
         let left = self.transaction("thinning the sightings of long ago", |db| {
             let ((), touched) = scrubbing(db, |db| {
-                for Thinned { table, rowid, sightings } in &thinned {
-                    let update = format!("UPDATE \"{table}\" SET sightings = ? WHERE rowid = ?");
-                    db.prepare_cached(&update)?.execute(params![sightings, rowid])?;
-                }
-                Ok(())
+                rewrite(db, &tracks)?;
+                rewrite(db, &objects)
             })?;
             write_mark(db, JOB, Mark { at: before, seq: to })?;
             self.read_left(db, &tables, &touched)
         })?;
-        if !thinned.is_empty() {
+        if !(tracks.is_empty() && objects.is_empty()) {
             self.show_left(&tables, left, &[]);
         }
-        Ok(looked_at)
+        Ok(of_tracks + of_objects)
     }
-}
-
-/// A row's sightings as they are to be.
-struct Thinned {
-    table: &'static str,
-    rowid: i64,
-    sightings: Value,
 }
 
 /// The commit up to which a table has as many rows as are taken at once, behind the one that is done; at most `newest`.
 fn upto<R: Temporal>(table: &Table<R>, done: Seq, newest: Seq) -> Seq {
     let log = table.log();
     let from = log.partition_point(|seq| seq <= done);
-    log.seq(from + AT_ONCE).map_or(newest, |seq| seq.min(newest))
+    let next = (from + AT_ONCE..log.len()).find_map(|at| log.seq(at));
+    next.map_or(newest, |seq| seq.min(newest))
 }
 
-/// Adds the rows between two commits that have more than stay; gives back how many rows there are.
-fn thin<R: Sighted>(table: &Table<R>, (done, to): (Seq, Seq), into: &mut Vec<Thinned>) -> u64 {
+/// The versions between two commits that have more sightings than stay, without those; and how many versions there are.
+fn thin<R: Sighted>(table: &Table<R>, (done, to): (Seq, Seq)) -> (Vec<Version<R>>, u64) {
     let log = table.log();
     let [from, end] = [done, to].map(|border| log.partition_point(|seq| seq <= border));
-    for version in (from..end).filter_map(|at| log.get(at)) {
-        let Some(fewer) = thinned(version.row.sightings()) else { continue };
-        let row = version.row.with(fewer);
-        let values = R::COLUMNS.iter().zip(row.bind());
-        let own = values.into_iter().find(|(column, _)| **column == R::COLUMN);
-        into.extend(own.map(|(_, sightings)| Thinned {
-            table: R::TABLE,
-            rowid: version.rowid,
-            sightings,
-        }));
+    let versions = (from..end).filter_map(|at| log.get(at));
+    let thinned = versions.filter_map(|version| {
+        let row = Arc::new(version.row.with(thinned(version.row.sightings())?));
+        Some(Version { row, ..version })
+    });
+    (thinned.collect(), (end - from) as u64)
+}
+
+/// Writes versions anew, each in its place. (A row that is only made shorter leaves its page as empty as that makes it; what is
+/// deleted and written again is put together with its neighbours.)
+fn rewrite<R: Temporal>(db: &Connection, versions: &[Version<R>]) -> rusqlite::Result<()> {
+    for version in versions {
+        db.prepare_cached(&format!("DELETE FROM \"{}\" WHERE version = ?", R::TABLE))?
+            .execute([version.rowid])?;
+        let commit = (version.seq, version.recorded);
+        store::insert(db, Some(version.rowid), &*version.row, commit)?;
+        if let Some(seq) = version.retired {
+            store::retire::<R>(db, version.rowid, seq)?;
+        }
     }
-    (end - from) as u64
+    Ok(())
 }
 
 /// The first, the best (of equals the first) and the last; `None`: there are no others.

@@ -63,3 +63,23 @@ fn the_first_the_best_and_the_last_sighting_stay_of_tracks_of_long_ago() {
     assert_eq!(memory.thin_sightings(at(9_999)).unwrap(), 1);
     assert_eq!(kept(&memory.view()), [3, 3, 3]);
 }
+
+#[test]
+fn the_file_has_room_where_sightings_were() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    let mut draft = memory.begin(at(1_000));
+    draft.new_session(at(0), 30.0, None);
+    draft.new_entity(EntityKind::Face);
+    (0..900).for_each(|number| draft.track(TrackRow { clip: clip(0), ..seen(0, number, 0) }));
+    draft.commit().unwrap();
+    let pages = |what: &str| -> i64 {
+        let count = format!("PRAGMA {what}");
+        memory.with_db("counting pages", |db| db.query_row(&count, [], |row| row.get(0))).unwrap()
+    };
+    let before = pages("page_count");
+    assert_eq!(memory.thin_sightings(at(2_000)).unwrap(), 900);
+    let left = pages("page_count") - pages("freelist_count");
+    assert!(left < before / 2, "{left} of {before} pages are left");
+    assert_eq!(kept(&memory.view()), vec![3; 900]);
+}
