@@ -95,8 +95,8 @@ impl Cells {
     }
 
     fn put(&mut self, at: u32, vector: &[f32], source: &Source<'_>) {
-        let signs = source.codes.signs(vector);
         let coded = source.codes.query(vector);
+        let signs: Vec<u64> = coded.signs.iter().map(|part| part.sign).collect();
         let near = self.by_codes(vector, &coded, COMPARED_FOR_NEW).first().copied();
         let Some(cell) = near.or_else(|| self.open(Cell::around(vector.to_vec(), 0), source))
         else {
