@@ -283,7 +283,8 @@ impl Space {
         let all = self.rows.len();
         let passing = among.map_or(all, |among| among.len().min(all)).max(1);
         let known = shown.horizon.known(log);
-        if cells.covered() == 0 || !plan::reads_cells((all, passing), (log.len(), known)) {
+        let of_all = (all, cells.covered() as usize, passing);
+        if !plan::reads_cells(of_all, (log.len(), known)) {
             return None;
         }
         let again = (all / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN_IN_CELLS);

@@ -21,6 +21,8 @@ pub enum VectorSearch {
 const CELLS_FROM: usize = 1 << 18;
 /// Of a filter's vectors, at least one in so many passes where cells are read: of fewer it is quicker to read each.
 const FILTERED: usize = 4;
+/// Of all vectors, at most one in so many may be in no cell yet where cells are read: more are read through sooner with the rest.
+const UNCOVERED: usize = 4;
 /// Cells from which on a graph finds them, by `Auto`: a pass over the codes of fewer takes less time.
 const GRAPH_FROM: usize = 1 << 18;
 
@@ -46,12 +48,16 @@ impl VectorSearch {
     }
 }
 
-/// Whether a search reads cells: of `all` vectors so many pass its filter, and of all `versions` it knows so many.
+/// Whether a search reads cells: of `all` vectors so many are in one, and so many pass its filter; of all `versions` it knows so
+/// many.
 pub(super) fn reads_cells(
-    (all, passing): (usize, usize),
+    (all, covered, passing): (usize, usize, usize),
     (versions, known): (usize, usize),
 ) -> bool {
-    passing >= all / FILTERED && known >= versions / 2
+    covered > 0
+        && all.saturating_sub(covered) <= all / UNCOVERED
+        && passing >= all / FILTERED
+        && known >= versions / 2
 }
 
 #[cfg(test)]
@@ -77,7 +83,9 @@ mod tests {
             graphs.map(|(search, cells)| search.wants_graph(cells)),
             [false, true, false, true]
         );
-        assert!(reads_cells((1_000, 1_000), (9, 9)) && reads_cells((1_000, 250), (1_000, 500)));
-        assert!(!reads_cells((1_000, 249), (9, 9)) && !reads_cells((1_000, 1_000), (1_000, 499)));
+        let whole = (1_000, 1_000, 1_000);
+        assert!(reads_cells(whole, (9, 9)) && reads_cells((1_000, 750, 250), (1_000, 500)));
+        assert!(!reads_cells((1_000, 749, 1_000), (9, 9)) && !reads_cells((3, 0, 3), (9, 9)));
+        assert!(!reads_cells((1_000, 1_000, 249), (9, 9)) && !reads_cells(whole, (1_000, 499)));
     }
 }
