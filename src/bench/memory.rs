@@ -9,6 +9,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use rayon::prelude::*;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::BenchError;
@@ -41,7 +42,7 @@ pub(super) const K: usize = 10;
 const SEED: u64 = 384;
 
 /// Median and 99th percentile, milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// Median.
     pub p50: f64,
@@ -147,7 +148,7 @@ pub fn measure(
     figures.store_mb = folder_bytes(store.path()) as f64 * 1e-6;
     // The fresh process opens the store beside no other.
     drop(knowledge);
-    let cold = in_a_fresh_process(&config, store.path())?;
+    let cold: ColdStart = in_a_fresh_process(&config, store.path(), "start")?;
     figures.start_secs = cold.start_secs;
     figures.anon_mb = cold.anon_mb;
     Ok(figures)
@@ -501,7 +502,12 @@ pub(super) fn folder_bytes(dir: &Path) -> u64 {
         .sum()
 }
 
-fn in_a_fresh_process(config: &Config, dir: &Path) -> Result<ColdStart, BenchError> {
+/// What `bench NAME` of a new process prints, with this configuration; its file is put into `dir`.
+pub(super) fn in_a_fresh_process<T: DeserializeOwned>(
+    config: &Config,
+    dir: &Path,
+    name: &str,
+) -> Result<T, BenchError> {
     let fail =
         |what: &str, error: &dyn std::fmt::Display| BenchError::Child(format!("{what}: {error}"));
     let file = dir.join("bench.toml");
@@ -511,7 +517,7 @@ fn in_a_fresh_process(config: &Config, dir: &Path) -> Result<ColdStart, BenchErr
     let output = Command::new(program)
         .arg("--config")
         .arg(&file)
-        .args(["--json", "bench", "start"])
+        .args(["--json", "bench", name])
         .output()
         .map_err(|e| fail("starting this program", &e))?;
     if !output.status.success() {

@@ -6,10 +6,10 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::super::BenchError;
-use super::super::memory::{quantile, rss_anon_mb};
+use super::super::memory::{Latency, rss_anon_mb};
 use super::super::random::SplitMix64;
+use super::Looked;
 use super::life::{Life, RESIDENTS};
-use super::{Looked, Quantiles};
 use crate::answer::{Effort, Question};
 use crate::config::Config;
 use crate::daemon::assemble::{answerer, language_if_any, open_store};
@@ -53,10 +53,7 @@ pub fn look(config: &Config) -> Result<Looked, BenchError> {
             asks(number)?;
             times.push(begun.elapsed().as_secs_f64() * 1e3);
         }
-        Ok::<_, BenchError>(Quantiles {
-            p50: quantile(&mut times, 0.5),
-            p99: quantile(&mut times, 0.99),
-        })
+        Ok::<_, BenchError>(Latency::of(&mut times))
     };
     let resident = |number: usize| residents.get(number % residents.len().max(1)).copied();
     let verb = |verb, args| {

@@ -10,12 +10,11 @@ mod life;
 mod look;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::memory::folder_bytes;
+use super::memory::{Latency, folder_bytes, in_a_fresh_process};
 use super::{BenchError, scratch};
 use crate::config::Config;
 use crate::daemon::assemble::{answerer, language_if_any, open_store};
@@ -23,15 +22,6 @@ use crate::ids::EntityKind;
 use crate::memory::{Forget, Memory};
 use life::{Life, RESIDENTS};
 pub use look::look;
-
-/// Milliseconds, by nearest rank.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Quantiles {
-    /// The median.
-    pub p50: f64,
-    /// The 99th percentile.
-    pub p99: f64,
-}
 
 /// What a fresh process finds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -43,15 +33,15 @@ pub struct Looked {
     /// The same as soon as the store is open, before any model is.
     pub store_anon_mb: Option<f64>,
     /// "When did you last see Ava?", of residents and visitors.
-    pub last_seen_ms: Quantiles,
+    pub last_seen_ms: Latency,
     /// "Who do you know?"
-    pub known_ms: Quantiles,
+    pub known_ms: Latency,
     /// "How often was Ava seen this week?"
-    pub often_ms: Quantiles,
+    pub often_ms: Latency,
     /// The verb `people`.
-    pub people_ms: Quantiles,
+    pub people_ms: Latency,
     /// The verb `timeline` of a day.
-    pub timeline_ms: Quantiles,
+    pub timeline_ms: Latency,
 }
 
 /// The same after a resident is erased.
@@ -119,7 +109,7 @@ pub fn measure(
     }
     figures.lived_secs = begun.elapsed().as_secs_f64();
     figures.store_mb = megabytes(&store);
-    figures.looked = in_a_fresh_process(&config, folder)?;
+    figures.looked = in_a_fresh_process(&config, folder, "look")?;
     figures.erased = after_erasing(&config, folder, &store)?;
     Ok(figures)
 }
@@ -187,28 +177,9 @@ fn after_erasing(
         figures.forget_secs = begun.elapsed().as_secs_f64();
     }
     figures.store_mb = megabytes(&copy);
-    figures.looked = in_a_fresh_process(&config, folder)?;
+    figures.looked = in_a_fresh_process(&config, folder, "look")?;
     std::fs::remove_dir_all(&copy).map_err(fail(&copy))?;
     Ok(figures)
-}
-
-fn in_a_fresh_process(config: &Config, folder: &Path) -> Result<Looked, BenchError> {
-    let fail =
-        |what: &str, error: &dyn std::fmt::Display| BenchError::Child(format!("{what}: {error}"));
-    let file = folder.join("year.toml");
-    let text = toml::to_string(config).map_err(|e| fail("writing the configuration", &e))?;
-    std::fs::write(&file, text).map_err(|e| fail("writing the configuration", &e))?;
-    let program = std::env::current_exe().map_err(|e| fail("finding this program", &e))?;
-    let output = Command::new(program)
-        .arg("--config")
-        .arg(&file)
-        .args(["--json", "bench", "look"])
-        .output()
-        .map_err(|e| fail("starting this program", &e))?;
-    if !output.status.success() {
-        return Err(fail("its answer", &String::from_utf8_lossy(&output.stderr)));
-    }
-    serde_json::from_slice(&output.stdout).map_err(|e| fail("its answer", &e))
 }
 
 #[cfg(test)]
