@@ -22,7 +22,7 @@ use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
 use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, ModelHash, Seq, SessionId};
 use crate::memory::model::{Clip, NameRow, NameSource};
-use crate::memory::{Filter, Look, Memory, View};
+use crate::memory::{DERIVED, Filter, Look, Memory, View};
 use crate::percept::Embedding;
 use crate::recall::{Query, recall};
 use crate::time::{Span, Timestamp};
@@ -90,12 +90,18 @@ pub struct MemoryFigures {
     pub inserts_per_sec: f64,
     /// A clip's commit, over the last 100.
     pub commit_ms: CommitLatency,
-    /// A fresh process: from its start to its first recall.
+    /// A fresh process after a regular stop: from its start to its first recall.
     pub start_secs: f64,
+    /// The same where nothing derived is kept, as after a kill: all rows are read.
+    pub rebuilt_start_secs: f64,
+    /// Bytes that the first of them wrote; null where the system tells none.
+    pub start_written: Option<u64>,
     /// Its anonymous memory (RssAnon) after 50 recalls over a built index; null where the system tells none.
     pub anon_mb: Option<f64>,
-    /// Size of the store's folder, MB.
+    /// Size of the store's folder without what is derived, MB.
     pub store_mb: f64,
+    /// Size of what is derived from it for the next start, MB.
+    pub derived_mb: f64,
     /// Many readers beside a writer, where that was asked for; only then do the figures after it count the
     /// memories that it wrote.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,6 +113,8 @@ pub struct MemoryFigures {
 pub struct ColdStart {
     /// From its start to its first recall.
     pub start_secs: f64,
+    /// Bytes that it wrote until then; null where the system tells none.
+    pub written: Option<u64>,
     /// RssAnon, MB.
     pub anon_mb: Option<f64>,
 }
@@ -145,12 +153,18 @@ pub fn measure(
     if readers > 0 {
         figures.beside_writer = Some(readers::measure(memory, &mut filler, &corpus, readers)?);
     }
-    figures.store_mb = folder_bytes(store.path()) as f64 * 1e-6;
     // The fresh process opens the store beside no other.
     drop(knowledge);
+    let derived = config.store_dir().join(DERIVED);
+    figures.derived_mb = folder_bytes(&derived) as f64 * 1e-6;
+    figures.store_mb = folder_bytes(store.path()) as f64 * 1e-6;
     let cold: ColdStart = in_a_fresh_process(&config, store.path(), "start")?;
-    figures.start_secs = cold.start_secs;
+    (figures.start_secs, figures.start_written) = (cold.start_secs, cold.written);
     figures.anon_mb = cold.anon_mb;
+    std::fs::remove_dir_all(&derived)
+        .map_err(|source| BenchError::Io { path: derived.clone(), source })?;
+    let anew: ColdStart = in_a_fresh_process(&config, store.path(), "start")?;
+    figures.rebuilt_start_secs = anew.start_secs;
     Ok(figures)
 }
 
@@ -491,15 +505,23 @@ pub(super) fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.get(at.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
+/// Size of a store's folder without what is derived from it, bytes.
 pub(super) fn folder_bytes(dir: &Path) -> u64 {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     entries
         .map(|entry| match entry.metadata() {
+            Ok(meta) if meta.is_dir() && entry.file_name() == DERIVED => 0,
             Ok(meta) if meta.is_dir() => folder_bytes(&entry.path()),
             Ok(meta) => meta.len(),
             Err(_) => 0,
         })
         .sum()
+}
+
+/// Bytes that this process had the system write; `None` where that tells none.
+fn written_bytes() -> Option<u64> {
+    let io = std::fs::read_to_string("/proc/self/io").ok()?;
+    io.lines().find_map(|line| line.strip_prefix("write_bytes: ")?.parse().ok())
 }
 
 /// What `bench NAME` of a new process prints, with this configuration; its file is put into `dir`.
@@ -531,7 +553,7 @@ pub(super) fn in_a_fresh_process<T: DeserializeOwned>(
 /// # Errors
 /// When the store or the sentence embedder fails.
 pub fn cold_start(config: &Config) -> Result<ColdStart, BenchError> {
-    let begun = Instant::now();
+    let (begun, before) = (Instant::now(), written_bytes());
     let knowledge = Knowledge::open(config)?;
     let ask = |text: &str| -> Result<usize, BenchError> {
         let vector = match &knowledge.text {
@@ -543,10 +565,11 @@ pub fn cold_start(config: &Config) -> Result<ColdStart, BenchError> {
     };
     ask("What did they talk about?")?;
     let start_secs = begun.elapsed().as_secs_f64();
+    let written = written_bytes().zip(before).map(|(after, before)| after - before);
     for number in 0..50 {
         ask(&format!("What happened on day {number}?"))?;
     }
-    Ok(ColdStart { start_secs, anon_mb: rss_anon_mb() })
+    Ok(ColdStart { start_secs, written, anon_mb: rss_anon_mb() })
 }
 
 /// Anonymous resident memory of this process, MB (10⁶ bytes); `None` where `/proc` does not tell.

@@ -1,5 +1,6 @@
 //! Reads what was told before anybody asks: the first question after a start, or after much was told, waits for no parse; what
-//! is older is parsed bit by bit. What was read is dropped when something is erased. Vectors go into their cells here, too.
+//! is older is parsed bit by bit. What was read is dropped when something is erased. Vectors go into their
+//! cells here, too, and what was kept from the last start is compared with its checksums.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,6 +51,7 @@ impl ReadAhead {
                 let mut unparsed: Vec<MemoryId> = Vec::new();
                 while !asked.load(Ordering::Relaxed) {
                     memory.gather_vectors();
+                    memory.check_derived();
                     let (view, erased) = (memory.view(), memory.erasures());
                     let is_due = again.is_some_and(|at| at <= Instant::now());
                     if erasures != erased || is_due {

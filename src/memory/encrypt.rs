@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use super::derived::DerivedFiles;
 use super::error::MemoryError;
 use super::media::{self, MediaFolder};
 use super::store;
@@ -34,6 +35,7 @@ pub fn encrypt<E: From<MemoryError>>(
     }
     let _lock = store::lock(dir)?;
     beside()?;
+    DerivedFiles::of(dir).remove();
     let folder = MediaFolder::new(dir, FileCipher::new(Some(key), media::PURPOSE));
     let media = folder.encrypt()?;
     let database =

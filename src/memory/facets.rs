@@ -8,6 +8,7 @@ use arc_swap::ArcSwap;
 use crate::ids::{ClipId, MemoryId, SessionId};
 use crate::time::{Span, Timestamp};
 
+use super::derived::{Persist, Reader, Writer};
 use super::filter::Filter;
 use super::log::{CHUNK, Log};
 use super::model::{MemoryKind, MemoryRow};
@@ -125,6 +126,20 @@ impl Columns {
     }
 }
 
+impl Persist for Columns {
+    fn save(&self, to: &mut Writer<'_>) {
+        self.ids.save(to);
+        self.facets.save(to);
+        self.lessons.save(to);
+        self.edges.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let (ids, facets) = (Log::load(from)?, Log::load(from)?);
+        Some(Self { ids, facets, lessons: Log::load(from)?, edges: Log::load(from)? })
+    }
+}
+
 /// The columns as they grow.
 pub(crate) struct Facets {
     shelf: Arc<Shelf>,
@@ -165,6 +180,11 @@ impl Facets {
 
     pub(crate) fn load(&self) -> Arc<Columns> {
         self.columns.load_full()
+    }
+
+    /// Puts columns that were read in place of what there is.
+    pub(crate) fn restore(&self, columns: Columns) {
+        self.columns.store(Arc::new(columns));
     }
 }
 

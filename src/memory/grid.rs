@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::derived::{Persist as _, Reader, Writer};
 use super::log::Log;
 use super::model::PoseRow;
 use super::shelf::Shelf;
@@ -56,6 +57,29 @@ impl PoseGrid {
                 here.settle(&self.lists);
             }
         }
+    }
+
+    pub(crate) fn save(&self, to: &mut Writer<'_>) {
+        to.number(self.taken.load(Ordering::Acquire) as u64);
+        to.number(self.cells.len() as u64);
+        for entry in &self.cells {
+            let (frame, x, y) = entry.key();
+            to.text(frame);
+            to.numbers(&[x.cast_unsigned(), y.cast_unsigned()]);
+            entry.value().save(to);
+        }
+    }
+
+    /// Reads what [`Self::save`] wrote.
+    pub(crate) fn load(&self, from: &mut Reader<'_>) -> Option<()> {
+        self.taken.store(usize::try_from(from.number()?).ok()?, Ordering::Release);
+        for _ in 0..from.count()? {
+            let frame: Arc<str> = from.text()?.into();
+            let cell: [u64; 2] = from.numbers()?.try_into().ok()?;
+            let [x, y] = cell.map(u64::cast_signed);
+            self.cells.insert((frame, x, y), Log::load(from)?);
+        }
+        Some(())
     }
 
     fn visit(&self, cell: &Cell, mut visit: impl FnMut(u32)) {

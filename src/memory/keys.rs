@@ -10,6 +10,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use dashmap::{DashMap, Entry};
 
+use super::derived::{Persist, Reader, Writer};
 use super::log::Log;
 use super::shelf::Shelf;
 use super::temporal::Numbered;
@@ -101,7 +102,54 @@ impl Chains {
     }
 }
 
+impl Persist for Chains {
+    fn save(&self, to: &mut Writer<'_>) {
+        to.number(self.newest.len() as u64);
+        for page in self.newest.iter() {
+            to.numbers(page.as_ref().map_or(&[][..], |page| page.as_slice()));
+        }
+        self.older.save(to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let mut newest = Vec::new();
+        for _ in 0..from.count()? {
+            let page: Vec<u32> = from.numbers()?;
+            newest.push(match page.is_empty() {
+                true => None,
+                false => Some(Arc::new(page.try_into().ok()?)),
+            });
+        }
+        Some(Self { newest: Arc::new(newest), older: Log::load(from)? })
+    }
+}
+
 impl<K: Eq + Hash> Keys<K> {
+    /// Writes those that are found by number; others are found in the rows.
+    pub(super) fn save(&self, to: &mut Writer<'_>) {
+        self.chains.load().save(to);
+        to.number(self.large.len() as u64);
+        for entry in &self.large {
+            to.number(*entry.key());
+            to.numbers(entry.value().all());
+        }
+    }
+
+    /// Reads what [`Self::save`] wrote.
+    pub(super) fn load(&self, from: &mut Reader<'_>) -> Option<()> {
+        self.chains.store(Arc::new(Chains::load(from)?));
+        for _ in 0..from.count()? {
+            let (number, positions): (u64, Vec<u32>) = (from.number()?, from.numbers()?);
+            positions.into_iter().for_each(|at| put(&self.large, number, at));
+        }
+        Some(())
+    }
+
+    /// Whether keys are found by their hash, and so stand in the rows alone.
+    pub(super) fn are_hashed(&self) -> bool {
+        self.by == Numbered::No
+    }
+
     /// None yet; what is full is to lie on that shelf.
     pub(super) fn new(by: Numbered, lists: Arc<Shelf>) -> Self {
         Self {

@@ -17,6 +17,7 @@ use crate::ids::EntityId;
 use crate::mention;
 
 use super::bm25::{Scores, Scratch, Term};
+use super::derived::{Persist as _, Reader, Writer};
 use super::log::Log;
 use super::model::MemoryRow;
 use super::shelf::{Plain, Shelf};
@@ -27,6 +28,9 @@ pub(super) const K1: f32 = 0.9;
 pub(super) const B: f32 = 0.3;
 /// Words whose stems are kept at hand.
 const WORDS_KEPT: usize = 50_000;
+
+/// In place of the number of a term.
+const FUNCTION_WORD: u64 = u64::MAX;
 
 /// A list is written anew for each so many versions in it that nobody sees any more.
 const MOST_FOR_EACH: usize = 64;
@@ -281,6 +285,57 @@ impl Lexical {
             self.postings.insert(name, list);
         }
         terms.lose(&lost);
+    }
+
+    pub(crate) fn save(&self, to: &mut Writer<'_>) {
+        let terms = self.terms.lock().unwrap_or_else(PoisonError::into_inner);
+        to.number(terms.names.len() as u64);
+        for name in &terms.names {
+            to.text(name);
+            // (Nobody has a term that was lost.)
+            let list = self.postings.get(name).map(|list| list.clone()).unwrap_or_default();
+            list.save(to);
+        }
+        let entities: BTreeMap<_, _> = terms.entities.iter().collect();
+        to.number(entities.len() as u64);
+        for (entity, number) in entities {
+            to.text(&entity.to_string());
+            to.number(u64::from(*number));
+        }
+        let words: BTreeMap<_, _> = terms.words.iter().collect();
+        to.number(words.len() as u64);
+        for (word, number) in words {
+            to.text(word);
+            to.number(number.map_or(FUNCTION_WORD, u64::from));
+        }
+        self.lengths.load().save(to);
+    }
+
+    /// Reads what [`Self::save`] wrote.
+    pub(crate) fn load(&self, from: &mut Reader<'_>) -> Option<()> {
+        let mut terms = Terms::default();
+        for number in 0..from.count()? {
+            let name: Arc<str> = from.text()?.into();
+            let list = Log::load(from)?;
+            if list.len() > 0 {
+                self.postings.insert(Arc::clone(&name), list);
+                terms.numbers.insert(Arc::clone(&name), number as u32);
+            }
+            terms.names.push(name);
+        }
+        let known = |number: u64| (number < terms.names.len() as u64).then_some(number as u32);
+        for _ in 0..from.count()? {
+            let entity = from.text()?.parse().ok()?;
+            terms.entities.insert(entity, known(from.number()?)?);
+        }
+        for _ in 0..from.count()? {
+            let (word, number) = (from.text()?.to_owned(), from.number()?);
+            let number = if number == FUNCTION_WORD { None } else { Some(known(number)?) };
+            terms.words.insert(word, number);
+        }
+        self.lengths.store(Arc::new(Log::load(from)?));
+        *self.terms.lock().unwrap_or_else(PoisonError::into_inner) = terms;
+        Some(())
     }
 
     /// How many versions are in.

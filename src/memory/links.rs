@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::ids::Seq;
 use crate::time::{Span, Timestamp};
 
+use super::derived::{Persist, Reader, Writer};
 use super::log::{CHUNK, Log};
 use super::shelf::{Plain, Shelf};
 
@@ -113,6 +114,43 @@ impl Links {
     pub(super) fn extent(&self) -> Option<Span> {
         self.bounds.iter().copied().reduce(hull)
     }
+}
+
+impl Persist for Links {
+    fn save(&self, to: &mut Writer<'_>) {
+        self.positions.save(to);
+        self.times.save(to);
+        save_spans(&self.bounds, to);
+        to.number(self.ended.0);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        Some(Self {
+            positions: Log::load(from)?,
+            times: Log::load(from)?,
+            bounds: Arc::new(load_spans(from)?),
+            ended: Seq(from.number()?),
+            cuts: 0,
+        })
+    }
+}
+
+/// Writes spans of time.
+pub(super) fn save_spans(spans: &[Span], to: &mut Writer<'_>) {
+    let ends = |span: &Span| [span.start.as_nanos(), span.end.as_nanos()];
+    let all: Vec<u64> = spans.iter().flat_map(ends).map(i64::cast_unsigned).collect();
+    to.numbers(&all);
+}
+
+/// Reads what [`save_spans`] wrote.
+pub(super) fn load_spans(from: &mut Reader<'_>) -> Option<Vec<Span>> {
+    let all: Vec<u64> = from.numbers()?;
+    let (all, rest) = all.as_chunks::<2>();
+    let span = |ends: &[u64; 2]| {
+        let [start, end] = ends.map(|nanos| Timestamp::from_nanos(nanos.cast_signed()));
+        Span { start, end }
+    };
+    rest.is_empty().then(|| all.iter().map(span).collect())
 }
 
 /// The least span that holds both.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::derived::{Persist, Reader, Writer};
 use super::shelf::{Plain, Shelf, Slice};
 use crate::simd;
 
@@ -103,6 +104,45 @@ impl<T: Plain> Log<T> {
             }
         }
         self.settled = full;
+    }
+}
+
+/// In place of where a chunk lies: its items follow.
+const IN_RAM: u64 = u64::MAX;
+
+impl<T: Plain> Persist for Log<T> {
+    fn save(&self, to: &mut Writer<'_>) {
+        let place = |chunk: &Chunk<T>| match chunk {
+            Chunk::Ram(_) => IN_RAM,
+            Chunk::Shelf(items) => items.place_on(to.lists()).unwrap_or(IN_RAM),
+        };
+        let places: Vec<u64> = self.chunks.iter().map(place).collect();
+        to.number(self.len as u64);
+        to.numbers(&places);
+        let in_ram = places.iter().zip(self.chunks.iter()).filter(|(place, _)| **place == IN_RAM);
+        in_ram.for_each(|(_, chunk)| to.numbers(chunk.items()));
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let len = usize::try_from(from.number()?).ok()?;
+        let places: Vec<u64> = from.numbers()?;
+        if places.len() != len.div_ceil(CHUNK) {
+            return None;
+        }
+        let (lists, mut settled) = (Arc::clone(from.lists()), 0);
+        let mut chunks = Vec::with_capacity(places.len());
+        for (number, place) in places.into_iter().enumerate() {
+            let items = CHUNK.min(len - number * CHUNK);
+            let chunk = if place == IN_RAM {
+                let own: Vec<T> = from.numbers()?;
+                (own.len() == items).then(|| Chunk::Ram(Arc::new(own)))?
+            } else {
+                Chunk::Shelf(lists.slice_within(place, items)?)
+            };
+            settled += usize::from(settled == number && items == CHUNK);
+            chunks.push(chunk);
+        }
+        Some(Self { chunks: Arc::new(chunks), len, settled })
     }
 }
 

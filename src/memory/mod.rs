@@ -7,6 +7,7 @@
 mod beside;
 mod bm25;
 mod called;
+mod derived;
 mod draft;
 mod encrypt;
 mod error;
@@ -57,6 +58,7 @@ mod spelling;
 mod sql;
 mod store;
 pub(crate) mod summary;
+mod sums;
 mod tables;
 mod temporal;
 #[cfg(test)]
@@ -85,6 +87,7 @@ use crate::encryption::{FileCipher, StoreKey};
 use crate::ids::{AnswerId, MemoryId, Seq, SessionId};
 use crate::time::Timestamp;
 
+pub use derived::DERIVED;
 pub use draft::Draft;
 pub use encrypt::{Encrypted, encrypt};
 pub use error::{AsOf, MemoryError};
@@ -125,6 +128,7 @@ pub use view::View;
 /// Where `check --repair` puts what cannot be kept.
 const ASIDE: &str = "aside";
 
+use derived::DerivedFiles;
 use draft::Counters;
 use media::MediaFolder;
 use model::{MediaDigest, Recording};
@@ -187,6 +191,14 @@ impl Drop for Inner {
         {
             warn!(%error, "cannot write the newest access counts");
         }
+        let Some(derived) = &self.derived else { return };
+        // What SQLite has still in hand is in the file once it is closed.
+        let closed = Connection::open_in_memory()
+            .is_ok_and(|none| std::mem::replace(db, none).close().is_ok());
+        match closed && self.malformed.load(Ordering::Relaxed) == 0 {
+            true => derived.save(&tables),
+            false => derived.remove(),
+        }
     }
 }
 
@@ -218,6 +230,8 @@ struct Inner {
     forgetting: AtomicU64,
     turnstile: Arc<Turnstile>,
     folder: MediaFolder,
+    /// Of a store that is open for writing and is not encrypted.
+    derived: Option<DerivedFiles>,
     present: Present,
     access: Mutex<AccessCounts>,
     /// Tables that are damaged and done without.
@@ -282,8 +296,17 @@ impl Memory {
         let path = store::database_path(dir);
         // Whoever has the lock is the only one who writes.
         let second = lock.is_some().then(|| store::open_read_only(dir, options.key.as_ref()));
-        let (tables, loaded) =
-            store::load(&mut db, second.transpose()?, &path, options.key.is_some())?;
+        let derived = (lock.is_some() && options.key.is_none()).then(|| DerivedFiles::of(dir));
+        if lock.is_some() && options.key.is_some() {
+            DerivedFiles::of(dir).remove();
+        }
+        let (tables, loaded) = store::load(
+            &mut db,
+            second.transpose()?,
+            &path,
+            derived.as_ref(),
+            options.key.is_some(),
+        )?;
         if loaded.malformed > 0 {
             warn!(
                 rows = loaded.malformed,
@@ -305,6 +328,7 @@ impl Memory {
             forgetting: AtomicU64::new(0),
             turnstile: Arc::default(),
             folder: MediaFolder::new(dir, FileCipher::new(options.key.as_ref(), media::PURPOSE)),
+            derived,
             present: Present::default(),
             access: Mutex::default(),
             spared: Mutex::default(),
@@ -333,6 +357,34 @@ impl Memory {
     #[must_use]
     pub fn options(&self) -> &StoreOptions {
         &self.0.options
+    }
+
+    /// Compares some of what was kept from the last start with its checksums, and computes some for the next: whether more is to
+    /// follow. To be called again and again in the background. What was damaged is read from the database again.
+    pub fn check_derived(&self) -> bool {
+        let shelves = self.tables().shelves();
+        for (name, shelf) in [("rows", shelves.rows), ("lists", shelves.lists)] {
+            match shelf.check_next() {
+                Ok(true) => return true,
+                Ok(false) => {}
+                Err(error) => {
+                    warn!(name, %error, "What was derived from the memory is damaged on the disk: all rows are read again.");
+                    if let Err(error) = self.derive_anew() {
+                        warn!(%error, "cannot read the rows again");
+                    }
+                    return false;
+                }
+            }
+        }
+        false
+    }
+
+    /// Reads all rows from the database; nothing of what was derived before is kept.
+    fn derive_anew(&self) -> Result<(), MemoryError> {
+        let _permit = self.0.turnstile.enter();
+        let fresh = self.reload()?;
+        self.0.tables.store(Arc::new(fresh));
+        Ok(())
     }
 
     /// Puts a few thousand more vectors into the cells by which recall finds them where there are very many: whether more are to
@@ -644,6 +696,9 @@ impl Memory {
     ) -> Result<T, MemoryError> {
         if self.0.lock.is_none() {
             return Err(MemoryError::ReadOnly { doing });
+        }
+        if let Some(derived) = &self.0.derived {
+            derived.note_change();
         }
         let mut db = self.0.db.lock().unwrap_or_else(PoisonError::into_inner);
         let path = store::database_path(&self.0.dir);

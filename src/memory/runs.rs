@@ -6,6 +6,7 @@ use dashmap::DashMap;
 
 use crate::ids::{ClipId, SessionId};
 
+use super::derived::{Persist, Reader, Writer};
 use super::log::Log;
 use super::shelf::{Plain, Shelf};
 
@@ -50,6 +51,9 @@ impl Runs {
         self.oldest_first().rev()
     }
 }
+
+// SAFETY: two numbers of one width: no padding.
+unsafe impl Plain for Run {}
 
 /// The run of a clip.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +112,34 @@ impl ClipRuns {
         let Some(own) = own else { return late.unwrap_or_default() };
         let late = late.into_iter().flat_map(|late| std::iter::once(late.first).chain(late.more));
         Runs { first: own.run, more: late.filter(|run| run.len > 0).collect() }
+    }
+}
+
+impl Persist for ClipRuns {
+    fn save(&self, to: &mut Writer<'_>) {
+        self.runs.save(to);
+        to.numbers(self.open.as_slice());
+        to.number(self.late.len() as u64);
+        for entry in self.late.iter() {
+            let (clip, runs) = (entry.key(), entry.value());
+            to.numbers(&[clip.session.0, clip.index]);
+            let runs: Vec<Run> = std::iter::once(runs.first).chain(runs.more.clone()).collect();
+            to.numbers(&runs);
+        }
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let runs = Log::load(from)?;
+        let open = from.numbers()?.first().copied();
+        let late = DashMap::new();
+        for _ in 0..from.count()? {
+            let clip: [u32; 2] = from.numbers()?.try_into().ok()?;
+            let clip = ClipId { session: SessionId(clip[0]), index: clip[1] };
+            let mut runs: Vec<Run> = from.numbers()?;
+            let more = runs.split_off(1.min(runs.len()));
+            late.insert(clip, Runs { first: *runs.first()?, more });
+        }
+        Some(Self { runs, open, late: Arc::new(late) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lies on disk and is mapped: the system keeps of it in RAM what is used.
 //!
-//! A shelf is a file without a name in the store's folder, made anew at every start and gone with the process;
-//! the truth stays in SQLite. It holds what is large and is read here and there: rows of memories with their
+//! A shelf is a file in the store's folder; the truth stays in SQLite. That of a writer has a name and may be read by the next
+//! one ([`super::derived`]), others have none and are gone with the process. It holds what is large and is read here and there: rows of memories with their
 //! vectors, codes of vectors, lists of words, columns of filters. What is put on it never changes, but for what is
 //! erased: that is overwritten with zeros once nobody can read it any more ([`Shelf::without`]). Where no file can be
 //! made, or the disk is full, things stay in RAM.
@@ -14,13 +14,16 @@ use std::fmt;
 use std::fs::File;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use tracing::{debug, warn};
+
+use super::derived::{Persist, Reader, Writer};
+use super::sums::{Damaged, Kept, Sums};
 
 /// Address space that is set aside, bytes; it costs nothing until it is used.
 const RESERVED: u64 = 64 << 30;
@@ -43,6 +46,15 @@ pub(crate) struct Shelf {
     next: OnceLock<Arc<Shelf>>,
 }
 
+/// What a shelf is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// Rows, which are read here and there.
+    Rows,
+    /// What every search reads through: nobody waits for its pages to be mapped.
+    Lists,
+}
+
 #[derive(Debug)]
 struct Open {
     /// What the map is of; `None`: of nothing but RAM.
@@ -52,6 +64,11 @@ struct Open {
     end: AtomicU64,
     /// Whether pages are mapped before somebody reads them.
     ahead: bool,
+    /// Whether the file has a name.
+    is_named: bool,
+    /// Generations whose readers may still read what the next ones do not: it is not overwritten yet.
+    unstruck: AtomicUsize,
+    sums: Sums,
 }
 
 /// A type whose values are nothing but their bytes, every pattern of which is a value.
@@ -78,6 +95,21 @@ pub(crate) fn plain_bytes<T: Plain>(values: &[T]) -> &[u8] {
     unsafe { std::slice::from_raw_parts(start, len) }
 }
 
+/// The values that lie as these bytes; `None` where those are no whole number of them.
+pub(crate) fn plain_values<T: Plain>(bytes: &[u8]) -> Option<Vec<T>> {
+    let len = bytes.len() / size_of::<T>();
+    if len * size_of::<T>() != bytes.len() {
+        return None;
+    }
+    let mut values: Vec<T> = Vec::with_capacity(len);
+    // SAFETY: there is room for so many, every pattern of bytes is a value, and the two do not overlap.
+    unsafe {
+        values.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        values.set_len(len);
+    }
+    Some(values)
+}
+
 /// A row of values on a shelf. (Only those of [`Plain`] types can be made.)
 pub(crate) struct Slice<T> {
     shelf: Arc<Shelf>,
@@ -88,13 +120,62 @@ pub(crate) struct Slice<T> {
 
 impl Shelf {
     /// A shelf in that folder, for what is read here and there.
+    #[cfg(test)]
     pub(crate) fn new(dir: &Path) -> Self {
-        Self::of(Open::new(dir), dir)
+        Self::unnamed(dir, Use::Rows)
     }
 
-    /// A shelf in that folder, for what every search reads: nobody waits for its pages to be mapped.
-    pub(crate) fn of_lists(dir: &Path) -> Self {
-        Self::of(Open::new(dir).map(|open| Open { ahead: true, ..open }), dir)
+    /// A shelf in that folder, in a file without a name.
+    pub(crate) fn unnamed(dir: &Path, use_of: Use) -> Self {
+        Self::of(Open::new(dir, use_of), dir)
+    }
+
+    /// One that was kept under that name.
+    ///
+    /// # Errors
+    /// Where it is not there, holds less, or cannot be mapped.
+    pub(crate) fn reopen(path: &Path, kept: &Kept, use_of: Use) -> std::io::Result<Self> {
+        let file = File::options().read(true).write(true).open(path)?;
+        if file.metadata()?.len() < kept.len {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let (end, sums) = (AtomicU64::new(kept.len), Sums::expecting(kept));
+        let open = Open { end, sums, ..Open::over(file, true, use_of)? };
+        Ok(Self::over(Some(Arc::new(open)), Arc::default()))
+    }
+
+    /// A new one under that name, where nothing is yet.
+    pub(crate) fn create(path: &Path, use_of: Use) -> Self {
+        Self::of(Open::create(path, use_of), path)
+    }
+
+    /// Puts what lies there on the disk, to be kept; `None` where it has no name, something is in RAM, or something is not
+    /// overwritten yet.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(crate) fn keep(&self) -> std::io::Result<Option<Kept>> {
+        let named = self.open.as_ref().filter(|open| open.is_named && self.in_ram.get().is_none());
+        let Some((open, file)) = named.and_then(|open| Some((open, open.file.as_ref()?))) else {
+            return Ok(None);
+        };
+        if open.unstruck.load(Ordering::Acquire) > 0 {
+            return Ok(None);
+        }
+        file.sync_data()?;
+        let end = open.end.load(Ordering::Acquire);
+        Ok(Some(open.sums.all(end, |at, len| self.bytes(at, len))))
+    }
+
+    /// Compares a part of a shelf that was kept with its checksum, or computes one of a part that is to be: whether more is to
+    /// follow.
+    ///
+    /// # Errors
+    /// Where it holds other bytes than were put there.
+    pub(crate) fn check_next(&self) -> Result<bool, Damaged> {
+        let Some(open) = self.open.as_ref().filter(|open| open.is_named) else { return Ok(false) };
+        let end = open.end.load(Ordering::Acquire);
+        open.sums.next(end, |at, len| self.bytes(at, len))
     }
 
     fn of(open: std::io::Result<Open>, dir: &Path) -> Self {
@@ -129,6 +210,9 @@ impl Shelf {
     /// zeros when the last handle on this generation and on all before it is dropped.
     pub(crate) fn without(self: &Arc<Self>, gone: Vec<(u64, usize)>) -> Arc<Self> {
         let next = Arc::new(Self::over(self.open.clone(), Arc::clone(&self.in_ram)));
+        if let Some(open) = self.open.as_ref().filter(|_| !gone.is_empty()) {
+            open.unstruck.fetch_add(1, Ordering::AcqRel);
+        }
         *self.gone.lock().unwrap_or_else(PoisonError::into_inner) = gone;
         // (There is one writer, and one next generation.)
         Arc::clone(self.next.get_or_init(|| next))
@@ -151,7 +235,7 @@ impl Shelf {
     /// Puts bytes down; where they begin. `None` when there is no room: they stay where they are.
     pub(crate) fn put(&self, bytes: &[u8]) -> Option<u64> {
         let put = self.open.as_ref()?.put(bytes);
-        put.inspect_err(|error| self.falls_back(error, Path::new("a file without a name"))).ok()
+        put.inspect_err(|error| self.falls_back(error, Path::new("the shelf"))).ok()
     }
 
     /// The bytes put down at `at`, and more.
@@ -175,13 +259,26 @@ impl Shelf {
         let len = u32::try_from(len).ok()?;
         Some(Slice { shelf: Arc::clone(self), at, len, of: PhantomData })
     }
+
+    /// The same where all of it was put down.
+    pub(crate) fn slice_within<T: Plain>(
+        self: &Arc<Self>,
+        at: u64,
+        len: usize,
+    ) -> Option<Slice<T>> {
+        let bytes = len.checked_mul(size_of::<T>())?;
+        (self.bytes(at, bytes).len() == bytes).then(|| self.slice(at, len)).flatten()
+    }
 }
 
 impl Drop for Shelf {
     fn drop(&mut self) {
         let gone = std::mem::take(self.gone.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for (at, len) in gone {
-            self.zero(at, len);
+        for (at, len) in &gone {
+            self.zero(*at, *len);
+        }
+        if let Some(open) = self.open.as_ref().filter(|_| !gone.is_empty()) {
+            open.unstruck.fetch_sub(1, Ordering::AcqRel);
         }
     }
 }
@@ -193,15 +290,27 @@ impl Open {
         if at.checked_add(len as u64).is_none_or(|end| end > self.end.load(Ordering::Acquire)) {
             return;
         }
-        if let Err(error) = file.write_all_at(&vec![0; len], at) {
-            warn!(%error, "What was erased could not be overwritten on a file without a name; it goes with this process.");
+        let zeros = || file.write_all_at(&vec![0; len], at);
+        if let Err(error) = self.sums.overwriting(at, len, zeros) {
+            warn!(%error, "What was erased could not be overwritten in a file that is derived; it is removed at the next start.");
         }
     }
 
-    fn new(dir: &Path) -> std::io::Result<Self> {
-        let file = tempfile::tempfile_in(dir)?;
+    fn new(dir: &Path, use_of: Use) -> std::io::Result<Self> {
+        Self::over(tempfile::tempfile_in(dir)?, false, use_of)
+    }
+
+    fn create(path: &Path, use_of: Use) -> std::io::Result<Self> {
+        let file =
+            File::options().read(true).write(true).create_new(true).mode(0o600).open(path)?;
+        Self::over(file, true, use_of)
+    }
+
+    fn over(file: File, is_named: bool, use_of: Use) -> std::io::Result<Self> {
         let map = MmapOptions::new().len(space(RESERVED)).map_raw_read_only(&file)?;
-        Ok(Self { file: Some(file), map, end: AtomicU64::new(0), ahead: false })
+        let ahead = use_of == Use::Lists;
+        let (end, unstruck, sums) = Default::default();
+        Ok(Self { file: Some(file), map, end, ahead, is_named, unstruck, sums })
     }
 
     fn in_ram() -> std::io::Result<Self> {
@@ -211,7 +320,9 @@ impl Open {
         if let Err(error) = map.advise(memmap2::Advice::HugePage) {
             debug!(%error, "the system has no large pages");
         }
-        Ok(Self { file: None, map: map.into(), end: AtomicU64::new(0), ahead: false })
+        let (end, unstruck, sums) = Default::default();
+        let (map, ahead, is_named) = (map.into(), false, false);
+        Ok(Self { file: None, map, end, ahead, is_named, unstruck, sums })
     }
 
     /// What was put down there; `None` where nothing was.
@@ -221,7 +332,7 @@ impl Open {
         }
         // SAFETY: it lies inside the map. Whoever asks was told the place by `put`, which wrote it before, and it is not
         // written again but with zeros: a row when nobody has its place any more (`Shelf::without`), codes of vectors, any
-        // bytes of which are numbers, at any time. The file has no name and no other process has it; it is never cut.
+        // bytes of which are numbers, at any time. No other process writes it, and it is never cut.
         Some(unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(at), len) })
     }
 
@@ -272,6 +383,13 @@ impl<T: Plain> Slice<T> {
         if from + len <= self.len as usize {
             self.shelf.zero(self.at + (from * size_of::<T>()) as u64, len * size_of::<T>());
         }
+    }
+}
+
+impl<T> Slice<T> {
+    /// Where it begins, if it lies on that shelf.
+    pub(crate) fn place_on(&self, shelf: &Arc<Shelf>) -> Option<u64> {
+        Arc::ptr_eq(&self.shelf, shelf).then_some(self.at)
     }
 }
 
@@ -344,6 +462,26 @@ impl<T: Plain> Bulk<T> {
     }
 }
 
+impl<T: Plain> Persist for Bulk<T> {
+    fn save(&self, to: &mut Writer<'_>) {
+        let place = match self {
+            Self::Ram(_) => None,
+            Self::Shelf(values) => values.place_on(to.lists()),
+        };
+        to.numbers(&place.map_or([0; 3], |at| [1, at, self.len() as u64]));
+        to.numbers(if place.is_none() { self } else { &[] });
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let [on_shelf, at, len] = from.numbers::<u64>()?.try_into().ok()?;
+        let values = from.numbers()?;
+        match on_shelf {
+            0 => Some(Self::Ram(values)),
+            _ => from.lists().slice_within(at, usize::try_from(len).ok()?).map(Self::Shelf),
+        }
+    }
+}
+
 /// A row of values that never changes, such as a vector's components `[D]`: on the shelf, or in RAM.
 #[derive(Clone)]
 pub(crate) struct Values<T>(Place<T>);
@@ -403,7 +541,9 @@ mod tests {
     #[test]
     fn many_put_down_at_once() {
         let dir = tempfile::tempdir().unwrap();
-        for shelf in [Shelf::new(dir.path()), Shelf::of_lists(dir.path()), Shelf::in_ram()] {
+        for shelf in
+            [Shelf::new(dir.path()), Shelf::unnamed(dir.path(), Use::Lists), Shelf::in_ram()]
+        {
             let shelf = Arc::new(shelf);
             // Several megabytes: borders at which pages are mapped lie between them.
             let row =

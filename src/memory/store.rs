@@ -1,5 +1,6 @@
 //! The truth: one SQLite file, one transaction per commit.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::marker::PhantomData;
 use std::ops::Add;
@@ -15,10 +16,11 @@ use crate::encryption::{self, StoreKey};
 use crate::ids::Seq;
 use crate::time::Timestamp;
 
+use super::derived::{DerivedFiles, Restored};
 use super::error::MemoryError;
 use super::model::MemoryVector;
 use super::scrub::TouchedRows;
-use super::shelf::Shelf;
+use super::shelf::{Shelf, Use};
 use super::tables::{StruckRows, Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
 use super::versions::Shelves;
@@ -220,41 +222,63 @@ pub(crate) fn version_of(db: &Connection) -> rusqlite::Result<u32> {
 /// sort them would take a copy of the whole table.
 const ORDERS: [&str; 2] = ["version", "seq, version"];
 
-/// Reads the whole memory, as of one moment of the file.
+/// Reads the whole memory, as of one moment of the file: as it was derived before, where that is kept and still fits.
 ///
-/// `second`: reads vectors side by side with the rest; nobody may write meanwhile. What is `encrypted` is put on no
-/// shelf: it would lie there plain.
+/// `second`: reads vectors side by side with the rest; nobody may write meanwhile.
 pub(crate) fn load(
     db: &mut Connection,
     mut second: Option<Connection>,
     path: &Path,
+    derived: Option<&DerivedFiles>,
     encrypted: bool,
 ) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
+    if let Some(Restored { tables, missing, loaded }) = derived.and_then(DerivedFiles::restore)
+        && load_tables(db, None, &tables, ORDERS[0], Some(&missing)).map_err(fail())?.is_some()
+    {
+        return Ok((tables, loaded));
+    }
     for db in std::iter::once(&*db).chain(second.as_ref()) {
         map(db, MAPPED).map_err(fail())?;
     }
     let snapshot = db.transaction().map_err(fail())?;
-    let read = read_all(&snapshot, second.as_mut(), path, encrypted).map_err(fail())?;
+    let begin = || match derived {
+        Some(derived) => derived.begin(),
+        None => unnamed(path, encrypted),
+    };
+    let read = read_into(&begin, &snapshot, second.as_mut()).map_err(fail())?;
     drop(snapshot);
     map(db, 0).map_err(fail())?;
     Ok(read)
 }
 
-/// The same of what a transaction sees, its own changes too.
+/// The same of what a transaction sees, its own changes too; nothing of it is kept for the next start.
 pub(crate) fn read_all(
     db: &Connection,
-    mut second: Option<&mut Connection>,
     path: &Path,
     encrypted: bool,
+) -> rusqlite::Result<(Tables, Loaded)> {
+    read_into(&|| unnamed(path, encrypted), db, None)
+}
+
+/// Shelves in files without a name. What is encrypted is put on none: it would lie there plain.
+fn unnamed(path: &Path, encrypted: bool) -> Shelves {
+    let folder = path.parent().filter(|_| !encrypted);
+    let shelf =
+        |use_of: Use| folder.map(|folder| Shelf::unnamed(folder, use_of)).unwrap_or_default();
+    Shelves { rows: Arc::new(shelf(Use::Rows)), lists: Arc::new(shelf(Use::Lists)) }
+}
+
+fn read_into(
+    begin: &dyn Fn() -> Shelves,
+    db: &Connection,
+    mut second: Option<&mut Connection>,
 ) -> rusqlite::Result<(Tables, Loaded)> {
     let mut loaded = Loaded::default();
     let mut tables = Tables::default();
     for order in ORDERS {
-        let folder = path.parent().filter(|_| !encrypted);
-        let shelf = |new: fn(&Path) -> Shelf| Arc::new(folder.map(new).unwrap_or_default());
-        tables = Tables::on(&Shelves { rows: shelf(Shelf::new), lists: shelf(Shelf::of_lists) });
-        let in_order = load_tables(db, second.as_deref_mut(), &tables, order)?;
+        tables = Tables::on(&begin());
+        let in_order = load_tables(db, second.as_deref_mut(), &tables, order, None)?;
         if let Some(rows) = in_order {
             loaded = rows;
             break;
@@ -313,13 +337,15 @@ pub(crate) fn read_struck(
     Ok(Some(struck))
 }
 
-/// `None` when the rows of some table do not come in the order of commits.
+/// All tables, or `only` some; `None` when the rows of one do not come in the order of commits.
 fn load_tables(
     db: &Connection,
     second: Option<&mut Connection>,
     tables: &Tables,
     order: &str,
+    only: Option<&BTreeSet<&'static str>>,
 ) -> rusqlite::Result<Option<Loaded>> {
+    let is_wanted = |table: &'static str| only.is_none_or(|only| only.contains(table));
     let loaded = std::thread::scope(|scope| {
         // Most of the work: words are taken in and codes made while rows are read.
         let worker = |extend: fn(&Tables)| {
@@ -347,7 +373,9 @@ fn load_tables(
         let mut loaded = Some(Loaded::default());
         macro_rules! load_all {
             ($($field:ident: $row:ty,)*) => {
-                $(if beside.is_none() || <$row>::TABLE != MemoryVector::TABLE {
+                $(if is_wanted(<$row>::TABLE)
+                    && (beside.is_none() || <$row>::TABLE != MemoryVector::TABLE)
+                {
                     let rows = load_table(db, &tables.$field, order, &batch)?;
                     loaded = loaded.zip(rows).map(|(sum, rows)| sum + rows);
                 })*

@@ -1,5 +1,6 @@
 //! All temporal tables side by side, and the ground that is common to them.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,17 +11,20 @@ use crate::ids::{EntityId, MemoryId, Seq};
 use crate::time::Timestamp;
 
 use super::called::Called;
-use super::facets::Facets;
+use super::derived::{Persist as _, Reader, Writer};
+use super::facets::{Columns, Facets};
 use super::grid::PoseGrid;
 use super::lexical::Lexical;
 use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
 use super::presence::Known;
 use super::shelf::Shelf;
-use super::temporal::{CommitRow, Horizon, Table, Touched};
+use super::temporal::{CommitRow, Horizon, Table, Temporal, Touched};
 use super::vectors::VectorIndex;
 use super::versions::Shelves;
 
+/// No commit.
+const NEVER: u64 = u64::MAX;
 /// Memories that indexes take in at once.
 const AT_ONCE: usize = 4096;
 
@@ -67,6 +71,8 @@ macro_rules! declare_tables {
             rows: Arc<Shelf>,
             lists: Arc<Shelf>,
             published: AtomicU64,
+            /// The newest commit of what was read as it had been derived before; none of what was derived anew.
+            restored: AtomicU64,
             /// Whether no commit was recorded before one that came earlier.
             in_order: AtomicBool,
             /// Everyone as of the newest commit that was asked for, and as of another: many questions ask the same.
@@ -91,11 +97,17 @@ macro_rules! declare_tables {
                     rows: Arc::clone(&shelves.rows),
                     lists: Arc::clone(lists),
                     published: AtomicU64::new(0),
+                    restored: AtomicU64::new(NEVER),
                     in_order: AtomicBool::new(true),
                     people: Default::default(),
                     presence: DashMap::new(),
                     called: ArcSwapOption::default(),
                 }
+            }
+
+            /// Where rows and lists lie.
+            pub(crate) fn shelves(&self) -> Shelves {
+                Shelves { rows: Arc::clone(&self.rows), lists: Arc::clone(&self.lists) }
             }
 
             /// Why rows that belong into a mapped file lie in anonymous memory; `None`: none do.
@@ -151,11 +163,61 @@ macro_rules! declare_tables {
                     rows,
                     lists: Arc::clone(&self.lists),
                     published: AtomicU64::new(self.published().0),
+                    restored: AtomicU64::new(NEVER),
                     in_order: AtomicBool::new(self.in_order.load(Ordering::Acquire)),
                     people: Default::default(),
                     presence: DashMap::new(),
                     called: ArcSwapOption::default(),
                 }
+            }
+        }
+
+        impl Tables {
+            /// Writes what was derived from the rows; `false`: that cannot be done, since rows lie in RAM that are not to.
+            pub(crate) fn save(&self, to: &mut Writer<'_>) -> bool {
+                let newest = self.published();
+                to.number(newest.0);
+                to.number(u64::from(self.in_order.load(Ordering::Acquire)));
+                self.commits.load().save(to);
+                $(
+                    let is_saved = self.$field.log().is_shelved();
+                    to.number(u64::from(is_saved));
+                    if is_saved {
+                        self.$field.save(to);
+                    }
+                )*
+                self.lexical.save(to);
+                self.facets.load().save(to);
+                self.index.save(&self.vectors.log(), to);
+                self.grid.save(to);
+                // Their places are written by number.
+                self.memories.log().is_shelved() && self.vectors.log().is_shelved() && self.poses.log().is_shelved()
+            }
+
+            /// Reads what [`Self::save`] wrote of rows on those shelves; which tables are to be read from the file.
+            pub(crate) fn load(
+                from: &mut Reader<'_>,
+                shelves: &Shelves,
+            ) -> Option<(Self, BTreeSet<&'static str>)> {
+                let tables = Self::on(shelves);
+                let newest = Seq(from.number()?);
+                tables.in_order.store(from.number()? == 1, Ordering::Release);
+                tables.commits.store(Arc::new(Log::load(from)?));
+                let mut missing = BTreeSet::new();
+                $(
+                    if from.number()? == 1 {
+                        tables.$field.load(newest, from, shelves)?;
+                    } else {
+                        missing.insert(<$row as Temporal>::TABLE);
+                    }
+                )*
+                tables.lexical.load(from)?;
+                tables.facets.restore(Columns::load(from)?);
+                tables.index.load(from)?;
+                tables.grid.load(from)?;
+                tables.published.store(newest.0, Ordering::Release);
+                tables.restored.store(newest.0, Ordering::Release);
+                from.is_done().then_some((tables, missing))
             }
         }
 
@@ -188,6 +250,11 @@ impl Tables {
     pub(crate) fn extend_places(&self) {
         self.index.append(&self.vectors.log());
         self.grid.append(&self.poses.log());
+    }
+
+    /// Whether it was read as it had been derived, and nothing came or went since.
+    pub(crate) fn is_as_restored(&self) -> bool {
+        self.restored.load(Ordering::Acquire) == self.published().0
     }
 
     /// The newest commit that readers see.

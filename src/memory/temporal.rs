@@ -15,8 +15,9 @@ use rusqlite::types::Value;
 use crate::ids::{ClipId, EntityId, Seq};
 use crate::time::{Span, Timestamp};
 
+use super::derived::{Persist as _, Reader, Writer};
 use super::keys::Keys;
-use super::links::{Links, Relinked, Stretch, hull};
+use super::links::{Links, Relinked, Stretch, hull, load_spans, save_spans};
 use super::log::{CHUNK, Log};
 use super::recent::RecentEnds;
 use super::rows::{RowError, SourceOrdinals};
@@ -318,6 +319,42 @@ impl<R: Temporal> Table<R> {
                 self.links.insert(entity, kept);
             }
         }
+    }
+
+    /// Writes all but the rows, which lie on the shelf.
+    pub(super) fn save(&self, to: &mut Writer<'_>) {
+        self.log().save(to);
+        self.keys.save(to);
+        to.number(self.links.len() as u64);
+        for entry in self.links.iter() {
+            to.text(&entry.key().to_string());
+            entry.value().save(to);
+        }
+        self.clips.load().save(to);
+        save_spans(&self.bounds.load(), to);
+    }
+
+    /// Reads what [`Self::save`] wrote, up to that commit, into an empty table.
+    pub(super) fn load(&self, newest: Seq, from: &mut Reader<'_>, shelves: &Shelves) -> Option<()> {
+        let versions = Versions::<R>::load(from, shelves.clone())?;
+        self.keys.load(from)?;
+        for _ in 0..from.count()? {
+            let entity = from.text()?.parse().ok()?;
+            self.links.insert(entity, Links::load(from)?);
+        }
+        self.clips.store(Arc::new(ClipRuns::load(from)?));
+        self.bounds.store(Arc::new(load_spans(from)?));
+        // Which versions were ended lately is not known.
+        self.ended.forget(newest);
+        if self.keys.are_hashed() {
+            for at in 0..versions.len() {
+                if let Some(version) = versions.get(at) {
+                    self.keys.append(at as u32, std::iter::once(version.row.key()), R::number);
+                }
+            }
+        }
+        self.versions.store(Arc::new(versions));
+        Some(())
     }
 
     /// Reads rows of the next generation of the shelf from here on.

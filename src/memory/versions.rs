@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use crate::ids::Seq;
 use crate::time::Timestamp;
 
+use super::derived::{Persist, Reader, Writer};
 use super::log::{CHUNK, Log};
 use super::shelf::{Plain, Shelf};
 use super::temporal::{Temporal, Version};
@@ -17,6 +18,10 @@ use crate::simd;
 const NOT_RETIRED: u64 = u64::MAX;
 /// Versions that one thread reads at once.
 const PART: usize = 8_192;
+/// Beyond all places of rows.
+const NOWHERE: u64 = u64::MAX;
+/// More pages than positions of 32 bits have.
+const MOST_PAGES: usize = 1 << 24;
 /// Before a row on the shelf: its length, row id and record time.
 const HEAD: usize = 24;
 
@@ -376,6 +381,78 @@ impl<R: Temporal> Versions<R> {
     /// How many were ended by then.
     pub(crate) fn count_retired(&self, by: Seq) -> usize {
         self.ends.count(by)
+    }
+}
+
+impl<R: Temporal> Versions<R> {
+    /// Whether all rows lie on the shelf.
+    pub(super) fn is_shelved(&self) -> bool {
+        self.in_ram.len() == 0
+    }
+
+    /// Writes all but the rows.
+    pub(super) fn save(&self, to: &mut Writer<'_>) {
+        self.slots.save(to);
+        self.ends.save(to);
+        self.struck.save(to);
+    }
+
+    /// Reads what [`Self::save`] wrote of rows on those shelves.
+    pub(super) fn load(from: &mut Reader<'_>, shelves: Shelves) -> Option<Self> {
+        let (slots, ends) = (Log::load(from)?, Ends::load(from)?);
+        Some(Self { slots, ends, in_ram: Log::default(), struck: Struck::load(from)?, shelves })
+    }
+}
+
+impl Persist for Ends {
+    fn save(&self, to: &mut Writer<'_>) {
+        let there =
+            || self.0.iter().enumerate().filter_map(|(at, page)| Some((at, page.as_ref()?)));
+        to.number(there().count() as u64);
+        for (number, page) in there() {
+            to.number(number as u64);
+            let ends: Vec<u64> = page.iter().map(|end| end.load(Ordering::Acquire)).collect();
+            to.numbers(&ends);
+        }
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let mut pages: Vec<Option<Arc<Page>>> = Vec::new();
+        for _ in 0..from.count()? {
+            let number = usize::try_from(from.number()?).ok().filter(|at| *at < MOST_PAGES)?;
+            let ends: Vec<u64> = from.numbers()?;
+            let page: Vec<AtomicU64> = ends.into_iter().map(AtomicU64::new).collect();
+            pages.resize(pages.len().max(number + 1), None);
+            pages[number] = Some(Arc::new(page.try_into().ok()?));
+        }
+        Some(Self(Arc::new(pages)))
+    }
+}
+
+impl Persist for Struck {
+    fn save(&self, to: &mut Writer<'_>) {
+        let there =
+            || self.pages.iter().enumerate().filter_map(|(at, page)| Some((at, page.as_ref()?)));
+        let of_page = |(page, places): (usize, &Arc<StruckPage>)| {
+            let places =
+                places.iter().map(|(place, now)| (*place, now.map_or(NOWHERE, |now| now.0)));
+            places
+                .map(|(place, now)| [(page * CHUNK + usize::from(place)) as u64, now])
+                .collect::<Vec<_>>()
+        };
+        let all: Vec<u64> = there().flat_map(of_page).flatten().collect();
+        to.numbers(&all);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let mut struck = Self::default();
+        let all: Vec<u64> = from.numbers()?;
+        let (all, rest) = all.as_chunks::<2>();
+        for [at, now] in all {
+            let at = usize::try_from(*at).ok().filter(|at| at / CHUNK < MOST_PAGES)?;
+            struck.set(at, (*now != NOWHERE).then_some(Place(*now)));
+        }
+        rest.is_empty().then_some(struck)
     }
 }
 

@@ -205,6 +205,9 @@ impl Memory {
         tables: &Tables,
         touched: &TouchedRows,
     ) -> rusqlite::Result<Remaining> {
+        if let Some(derived) = &self.0.derived {
+            derived.note_erasure();
+        }
         let count: usize = touched.values().map(Vec::len).sum();
         let few = count * FEW <= tables.count() && self.malformed() == 0;
         if few
@@ -214,7 +217,7 @@ impl Memory {
             return Ok(Remaining::Touched(Box::new(struck)));
         }
         let path = store::database_path(self.dir());
-        let (tables, loaded) = store::read_all(db, None, &path, self.options().key.is_some())?;
+        let (tables, loaded) = store::read_all(db, &path, self.options().key.is_some())?;
         Ok(Remaining::All(Box::new(tables), loaded))
     }
 

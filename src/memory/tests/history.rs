@@ -123,12 +123,12 @@ fn content(view: &View) -> String {
     )
 }
 
-fn everything(view: &View) -> String {
+pub(super) fn everything(view: &View) -> String {
     let found = view.lexical("Did Ava pour the coffee?", 3, &Filter::default());
     format!("{}\n{found:?}\n{:?}\n{}", content(view), view.newest_time(), export(view))
 }
 
-fn history() -> impl Strategy<Value = Vec<Vec<Step>>> {
+pub(super) fn history() -> impl Strategy<Value = Vec<Vec<Step>>> {
     proptest::collection::vec(proptest::collection::vec(step(), 1..8), 1..12)
 }
 

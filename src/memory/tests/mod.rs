@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod cells;
+mod derived;
 mod durability;
 mod encrypted;
 mod erasing;

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::signs::{CHUNK, Signs, weigh, words_of};
+use crate::memory::derived::{Persist as _, Reader, Writer};
 use crate::memory::shelf::{Bulk, Shelf};
 use crate::simd::{self, Weighed};
 
@@ -128,6 +129,34 @@ impl Codes {
         self.len += 1;
     }
 
+    /// Writes them, without the signs of those that `is_erased`.
+    pub(super) fn save(&self, is_erased: &dyn Fn(usize) -> bool, to: &mut Writer<'_>) {
+        self.signs.save(is_erased, to);
+        to.number(self.chunks.len() as u64);
+        for chunk in self.chunks.iter() {
+            chunk.fine.save(to);
+            to.numbers(&chunk.steps);
+        }
+    }
+
+    /// Reads what [`Self::save`] wrote of vectors of so many dimensions.
+    pub(super) fn load(dimensions: usize, from: &mut Reader<'_>) -> Option<Self> {
+        let rotation = Rotation::for_dimensions(dimensions);
+        let signs = Signs::load(rotation.bits, from)?;
+        let mut chunks = Vec::new();
+        let mut len = 0;
+        for _ in 0..from.count()? {
+            let chunk = Chunk { fine: Bulk::load(from)?, steps: from.numbers()? };
+            let is_whole = len % CHUNK == 0
+                && chunk.steps.len() <= CHUNK
+                && chunk.fine.len() == chunk.steps.len() * rotation.bits;
+            len += is_whole.then_some(chunk.steps.len())?;
+            chunks.push(Arc::new(chunk));
+        }
+        let shelf = Arc::clone(from.lists());
+        (signs.len() == len).then(|| Self { rotation, signs, chunks: Arc::new(chunks), len, shelf })
+    }
+
     /// Overwrites the steps of a vector that was erased, where they may lie on a disk; of its signs, which lie in RAM, the same
     /// is left as of a vector that was retired.
     pub(crate) fn erase(&mut self, at: u32) {
@@ -144,6 +173,10 @@ impl Codes {
                 own.into_iter().for_each(|own| own.fill(0));
             }
         }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
     }
 
     /// A vector's signs, place after place.

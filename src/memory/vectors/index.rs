@@ -21,6 +21,7 @@ use crate::percept::Embedding;
 use super::cells::{Cells, Source};
 use super::codes::{CodedQuery, Codes};
 use super::plan::{self, VectorSearch};
+use crate::memory::derived::{Persist as _, Reader, Writer};
 use crate::memory::idset::IdSet;
 use crate::memory::log::Log;
 use crate::memory::model::MemoryVector;
@@ -47,6 +48,8 @@ const MOST_AGAIN_OF_SOME: usize = 4_096;
 const EXACTLY: usize = 74;
 /// Vectors are asked for so many before they are read.
 const SOON: usize = 4;
+/// No vector has more.
+const MOST_DIMENSIONS: usize = 1 << 20;
 /// Looking a memory up takes as long as going on by so many words of a set, or as many runs.
 const FEW: usize = 32;
 
@@ -155,6 +158,29 @@ impl VectorIndex {
         self.spaces.store(Arc::new(spaces));
     }
 
+    /// Writes it but for the cells, which are made again.
+    pub(crate) fn save(&self, log: &Versions<MemoryVector>, to: &mut Writer<'_>) {
+        let spaces = self.spaces.load();
+        to.number(self.taken.load(Ordering::Acquire) as u64);
+        to.number(spaces.len() as u64);
+        for (model, space) in spaces.iter() {
+            to.numbers(&model.0);
+            space.save(log, to);
+        }
+    }
+
+    /// Reads what [`Self::save`] wrote.
+    pub(crate) fn load(&self, from: &mut Reader<'_>) -> Option<()> {
+        self.taken.store(usize::try_from(from.number()?).ok()?, Ordering::Release);
+        let mut spaces = BTreeMap::new();
+        for _ in 0..from.count()? {
+            let model = from.numbers::<u8>()?.try_into().ok().map(ModelHash)?;
+            spaces.insert(model, Arc::new(Space::load(from)?));
+        }
+        self.spaces.store(Arc::new(spaces));
+        Some(())
+    }
+
     /// Overwrites the codes of vectors that were erased.
     pub(crate) fn strike(&self, touched: &[Touched<MemoryVector>]) {
         let mut spaces = BTreeMap::clone(&self.spaces.load());
@@ -240,6 +266,38 @@ impl Space {
         let codes = Codes::new(dimensions, shelf);
         let (rows, runs, cells) = Default::default();
         Self { dimensions, rows, runs, codes, cells }
+    }
+
+    fn save(&self, log: &Versions<MemoryVector>, to: &mut Writer<'_>) {
+        to.number(self.dimensions as u64);
+        self.rows.save(to);
+        let runs: Vec<u64> = self
+            .runs
+            .iter()
+            .flat_map(|run| [u64::from(run.at), run.memory, u64::from(run.len)])
+            .collect();
+        to.numbers(&runs);
+        let any = log.count() < log.len();
+        let is_erased =
+            |at: usize| any && self.rows.get(at).is_none_or(|row| log.seq(*row as usize).is_none());
+        self.codes.save(&is_erased, to);
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let dimensions =
+            usize::try_from(from.number()?).ok().filter(|many| *many <= MOST_DIMENSIONS)?;
+        let rows: Log<u32> = Log::load(from)?;
+        let runs: Vec<u64> = from.numbers()?;
+        let (runs, rest) = runs.as_chunks::<3>();
+        let run = |[at, memory, len]: &[u64; 3]| Run {
+            at: *at as u32,
+            memory: *memory,
+            len: *len as u32,
+        };
+        let runs = Arc::new(runs.iter().map(run).collect());
+        let codes = Codes::load(dimensions, from)?;
+        let is_whole = rest.is_empty() && codes.len() == rows.len();
+        is_whole.then(|| Self { dimensions, rows, runs, codes, cells: Arc::default() })
     }
 
     /// Takes in a vector and where it stands in the table's log.

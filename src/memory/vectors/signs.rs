@@ -9,6 +9,7 @@
 
 use std::sync::Arc;
 
+use crate::memory::derived::{Reader, Writer};
 use crate::memory::shelf::{Bulk, Shelf};
 use crate::simd::{self, BLOCK, Weighed};
 
@@ -90,6 +91,52 @@ impl Signs {
             self.heads.settle();
             self.rests.settle();
         }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Writes them, zeros in place of those that `is_erased`.
+    pub(super) fn save(&self, is_erased: &dyn Fn(usize) -> bool, to: &mut Writer<'_>) {
+        to.number(self.len as u64);
+        let (head, rest) = (self.heads.words, self.rests.words);
+        for chunk in 0..self.len.div_ceil(CHUNK) {
+            let mut heads = self.heads.piece(chunk).to_vec();
+            let mut rests = self.rests.piece(chunk).to_vec();
+            for place in (0..CHUNK.min(self.len - chunk * CHUNK))
+                .filter(|place| is_erased(chunk * CHUNK + place))
+            {
+                let (block, lane) = (place / BLOCK * BLOCK * head, place % BLOCK);
+                (0..head).for_each(|at| heads[block + at * BLOCK + lane] = 0);
+                rests[place * rest..(place + 1) * rest].fill(0);
+            }
+            to.numbers(&heads);
+            to.numbers(&rests);
+        }
+    }
+
+    /// Reads what [`Self::save`] wrote of vectors of so many dimensions.
+    pub(super) fn load(bits: usize, from: &mut Reader<'_>) -> Option<Self> {
+        let mut signs = Self::new(bits);
+        let len = from.count()?;
+        while signs.len < len {
+            let here = CHUNK.min(len - signs.len);
+            *signs.heads.last() = from.numbers()?;
+            *signs.rests.last() = from.numbers()?;
+            let blocks = here.div_ceil(BLOCK) * BLOCK;
+            if signs.heads.last.len() != blocks * signs.heads.words
+                || signs.rests.last.len() != here * signs.rests.words
+            {
+                return None;
+            }
+            signs.len += here;
+            if here == CHUNK {
+                signs.heads.settle();
+                signs.rests.settle();
+            }
+        }
+        Some(signs)
     }
 
     /// One block of heads; empty where there is none.
