@@ -19,6 +19,7 @@ mod import;
 mod keys;
 mod log;
 mod man;
+mod mcp;
 mod people;
 mod places;
 mod print;
@@ -135,6 +136,8 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// The running daemon at a glance.
     Top(top::TopArgs),
+    /// Serve an assistant on standard input and output (MCP).
+    Mcp(mcp::McpArgs),
     /// Who may come in over HTTP.
     Users(users::UsersArgs),
     /// Look at everything in a store for damage.
@@ -247,6 +250,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Calibrate(args) => calibrate::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Top(args) => top::run(&args, &context),
+        Command::Mcp(args) => mcp::run(&args, context),
         Command::Users(args) => users::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),

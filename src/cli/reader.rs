@@ -95,6 +95,22 @@ impl Reader {
         }
     }
 
+    /// The picture or sound that is asked for, and its MIME type.
+    pub(super) fn picture(&mut self, args: &Value) -> anyhow::Result<(String, Vec<u8>)> {
+        let payload = json!({ "verb": "media", "args": args });
+        let bytes = match self {
+            Self::Daemon(client) => client.request_media(&payload, TIMEOUT)?,
+            Self::Store(Store { memory, .. }) => {
+                match queries::query(memory, &Means::default(), QueryVerb::Media, args.clone())? {
+                    Reply::Bytes { content_type, bytes } => return Ok((content_type.to_owned(), bytes)),
+                    Reply::Document(_) => anyhow::bail!("media gives no bytes"),
+                }
+            }
+        };
+        let kind = if bytes.starts_with(b"RIFF") { "audio/wav" } else { "image/jpeg" };
+        Ok((kind.to_owned(), bytes))
+    }
+
     /// A picture or sound by its digest; `None` where it is not kept any more.
     pub(super) fn media(&mut self, digest: &str) -> anyhow::Result<Option<Vec<u8>>> {
         let args = json!({ "digest": digest });

@@ -451,6 +451,19 @@ section! {
     }
 }
 
+/// What an assistant is offered over MCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum McpTools {
+    /// Nothing.
+    None,
+    /// What reads and asks.
+    #[default]
+    Read,
+    /// What changes and erases, too.
+    Change,
+}
+
 /// Built-in rules or a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -634,6 +647,8 @@ section! {
         idle_secs: f64 = 3600.0,
         /// A login ends after so long in any case, seconds.
         login_secs: f64 = 43_200.0,
+        /// What assistants find at `/mcp`.
+        mcp: McpTools = McpTools::Read,
         /// Addresses of proxies whose forwarding headers are believed.
         trusted_proxies: Vec<String> = Vec::new(),
         /// Certificate chain (PEM) for https://.

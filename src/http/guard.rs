@@ -110,12 +110,14 @@ fn admit(door: &Door, request: &mut Request<Body>) -> Result<(), Problem> {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     // A page of another site may send a form, or a request without consequence; it cannot set a header.
     let is_program = authorization.is_some();
-    if !reads && !is_program && headers.get(CSRF).is_none_or(|value| value != "1") {
+    let is_assistant = path == "/mcp";
+    // (What comes there is JSON, which no page of another site may send without having asked first, and nobody says yes.)
+    if !reads && !is_program && !is_assistant && headers.get(CSRF).is_none_or(|value| value != "1") {
         return Err(Problem::forbidden(
             "a request that asks or changes needs the header `X-Engram: 1`, or a token",
         ));
     }
-    if path.starts_with("/api/") && !is_program && is_of_another_site(headers) {
+    if (path.starts_with("/api/") || is_assistant) && !is_program && is_of_another_site(headers) {
         return Err(Problem::forbidden("a page of another site sent this request"));
     }
     if !need.is_met_by(visitor.roles) {

@@ -14,6 +14,7 @@ mod events;
 mod guard;
 mod login;
 mod logins;
+pub mod mcp;
 mod media;
 mod openapi;
 mod page;
@@ -42,7 +43,7 @@ use self::access::Access;
 use self::accounts::AccountError;
 use self::guard::Doorway;
 use self::pictures::{Live, Pictures};
-use crate::config::Config;
+use crate::config::{Config, McpTools};
 use crate::mqtt::Requests;
 
 /// How long a stop waits for connections.
@@ -167,7 +168,8 @@ impl Server {
             doorway: Doorway::new(&config.http),
             stopping: stopping.clone(),
         }));
-        let task = tokio::spawn(server::serve(listener, tls, router(door), stopping));
+        let routes = router(door, config.http.mcp);
+        let task = tokio::spawn(server::serve(listener, tls, routes, stopping));
         Ok(Some(Self {
             address,
             secure,
@@ -205,8 +207,13 @@ impl Server {
 }
 
 /// Every path there is.
-fn router(door: Door) -> Router {
-    Router::new()
+fn router(door: Door, tools: McpTools) -> Router {
+    let assistants = mcp::door::service(&door, tools);
+    let routes = match assistants {
+        Some(service) => Router::new().route_service("/mcp", service),
+        None => Router::new(),
+    };
+    routes
         .route("/", get(page::index))
         .route("/ui/{file}", get(page::asset))
         .route("/healthz", get(documents::healthz))

@@ -15,7 +15,12 @@ impl Need {
     /// Of a path as it came; a path that is written in another way than those of the routes reaches none of them.
     pub(super) fn of(path: &str) -> Self {
         let Some(below) = path.strip_prefix("/api/") else {
-            return if path == "/metrics" { Self::AnyOf(&[Role::Look]) } else { Self::Nothing };
+            return match path {
+                "/metrics" => Self::AnyOf(&[Role::Look]),
+                // Each tool needs a right of its own.
+                "/mcp" => Self::AnyOf(&Role::ALL),
+                _ => Self::Nothing,
+            };
         };
         match below.split('/').next().unwrap_or_default() {
             "login" | "logout" | "me" => Self::Nothing,

@@ -21,7 +21,7 @@ use crate::http::visitor::{Role, Roles};
 
 const QUESTION: &str = r#"{"question":"Who?"}"#;
 
-fn roles(words: &str) -> Roles {
+pub(super) fn roles(words: &str) -> Roles {
     words.split(',').map(|word| Role::from_word(word).unwrap()).collect()
 }
 
