@@ -102,7 +102,9 @@ impl Reader {
             Self::Daemon(client) => client.request_media(&payload, TIMEOUT)?,
             Self::Store(Store { memory, .. }) => {
                 match queries::query(memory, &Means::default(), QueryVerb::Media, args.clone())? {
-                    Reply::Bytes { content_type, bytes } => return Ok((content_type.to_owned(), bytes)),
+                    Reply::Bytes { content_type, bytes } => {
+                        return Ok((content_type.to_owned(), bytes));
+                    }
                     Reply::Document(_) => anyhow::bail!("media gives no bytes"),
                 }
             }

@@ -33,6 +33,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
@@ -43,6 +46,7 @@ use self::access::Access;
 use self::accounts::AccountError;
 use self::guard::Doorway;
 use self::pictures::{Live, Pictures};
+use self::visitor::Visitor;
 use crate::config::{Config, McpTools};
 use crate::mqtt::Requests;
 
@@ -208,12 +212,18 @@ impl Server {
 
 /// Every path there is.
 fn router(door: Door, tools: McpTools) -> Router {
-    let assistants = mcp::door::service(&door, tools);
-    let routes = match assistants {
-        Some(service) => Router::new().route_service("/mcp", service),
-        None => Router::new(),
-    };
-    routes
+    let mut router = Router::new();
+    for command in commands::COMMANDS {
+        let run =
+            move |door: State<Door>, visitor: Extension<Visitor>, head: HeaderMap, body: Body| {
+                commands::command(command, door, visitor, head, body)
+            };
+        router = router.route(&format!("/api/{command}"), post(run));
+    }
+    if let Some(assistants) = mcp::door::service(&door, tools) {
+        router = router.route_service("/mcp", assistants);
+    }
+    router
         .route("/", get(page::index))
         .route("/ui/{file}", get(page::asset))
         .route("/healthz", get(documents::healthz))
@@ -232,7 +242,6 @@ fn router(door: Door, tools: McpTools) -> Router {
         .route("/api/ask", post(commands::ask))
         .route("/api/query/{verb}", post(commands::query))
         .route("/api/replay/{verb}", post(commands::replay))
-        .route("/api/{command}", post(commands::command))
         .fallback(commands::nothing)
         .method_not_allowed_fallback(commands::wrong_method)
         .layer(from_fn_with_state(door.clone(), guard::guard))

@@ -72,8 +72,7 @@ impl<R: Reach> Assistant<R> {
 
 impl<R: Reach> ServerHandler for Assistant<R> {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_resources().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
         ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("engramd", env!("CARGO_PKG_VERSION")))
             .with_instructions(INSTRUCTIONS)
@@ -95,7 +94,10 @@ impl<R: Reach> ServerHandler for Assistant<R> {
     ) -> Result<CallToolResponse, ErrorData> {
         let known = tools::TOOLS.iter().find(|one| one.name == request.name);
         let Some(tool) = known.filter(|one| self.offers(one.need, &context.extensions)) else {
-            let message = format!("there is no tool {:?} here; tools/list tells which there are", request.name);
+            let message = format!(
+                "there is no tool {:?} here; tools/list tells which there are",
+                request.name
+            );
             return Err(ErrorData::invalid_params(message, None));
         };
         let args = request.arguments.unwrap_or_default();
@@ -138,7 +140,9 @@ impl<R: Reach> ServerHandler for Assistant<R> {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let unknown = |message: String| ErrorData::resource_not_found(message, None);
         let wanted = resources::request(&request.uri);
-        let Some((below, payload)) = wanted.filter(|_| self.offers(Role::Look, &context.extensions)) else {
+        let Some((below, payload)) =
+            wanted.filter(|_| self.offers(Role::Look, &context.extensions))
+        else {
             return Err(unknown(format!("there is no resource {:?} here", request.uri)));
         };
         let reached = self.reach.request(below, payload, &context.extensions).await;

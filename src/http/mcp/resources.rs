@@ -28,7 +28,10 @@ impl Listing {
     }
 
     /// What is in the reply.
-    pub(super) fn resources(self, reached: Result<Reached, String>) -> Result<Vec<Resource>, String> {
+    pub(super) fn resources(
+        self,
+        reached: Result<Reached, String>,
+    ) -> Result<Vec<Resource>, String> {
         let Reached::Document(document) = reached? else { return Ok(Vec::new()) };
         let (rows, kind) = match self {
             Self::People => (&document, "person"),
@@ -39,7 +42,11 @@ impl Listing {
             let id = row["id"].as_str()?;
             let name = row["name"].as_str().unwrap_or(id);
             let uri = format!("engram://{kind}/{id}");
-            Some(Resource::new(uri, name).with_description(format!("What is known of {name}")).with_mime_type(JSON))
+            Some(
+                Resource::new(uri, name)
+                    .with_description(format!("What is known of {name}"))
+                    .with_mime_type(JSON),
+            )
         };
         Ok(rows.iter().filter_map(resource).collect())
     }
@@ -95,12 +102,15 @@ mod tests {
 
     #[test]
     fn an_address_is_a_request() {
-        let profile = |who: &str| Some(("query", json!({ "verb": "profile", "args": { "who": who } })));
+        let profile =
+            |who: &str| Some(("query", json!({ "verb": "profile", "args": { "who": who } })));
         assert_eq!(request("engram://person/person_4"), profile("person_4"));
         assert_eq!(request("engram://person/Old%20Joe"), profile("Old Joe"));
         let clip = json!({ "verb": "show", "args": { "what": "1/42" } });
         assert_eq!(request("engram://clip/1/42"), Some(("query", clip)));
-        for other in ["engram://person/", "engram://file/x", "file:///etc/passwd", "engram:person", ""] {
+        for other in
+            ["engram://person/", "engram://file/x", "file:///etc/passwd", "engram:person", ""]
+        {
             assert_eq!(request(other), None, "{other}");
         }
     }
@@ -110,6 +120,9 @@ mod tests {
         let rows = json!([{ "id": "person_4", "name": "Ava" }, { "id": "person_5", "name": null }]);
         let listed = Listing::People.resources(Ok(Reached::Document(rows))).unwrap_or_default();
         let told: Vec<_> = listed.iter().map(|one| (one.uri.as_str(), one.name.as_str())).collect();
-        assert_eq!(told, [("engram://person/person_4", "Ava"), ("engram://person/person_5", "person_5")]);
+        assert_eq!(
+            told,
+            [("engram://person/person_4", "Ava"), ("engram://person/person_5", "person_5")]
+        );
     }
 }

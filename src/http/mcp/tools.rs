@@ -58,7 +58,8 @@ const fn number(name: &'static str, description: &'static str) -> Arg {
 
 const START: Arg = may("start", "From when on, RFC 3339.");
 const END: Arg = may("end", "Until when, RFC 3339.");
-const AS_OF: Arg = may("as_of", "What was known at that time, RFC 3339. Default: what is known now.");
+const AS_OF: Arg =
+    may("as_of", "What was known at that time, RFC 3339. Default: what is known now.");
 
 /// All of them.
 pub(super) const TOOLS: &[OneTool] = &[
@@ -69,8 +70,14 @@ pub(super) const TOOLS: &[OneTool] = &[
             Says that it does not know where the memory does not tell.",
         args: &[
             must("question", "The question, in plain words."),
-            may("conversation", "A name of your own; questions of one conversation may point to those before (\"And where is she now?\")."),
-            may("effort", "\"fast\" (default), or \"deep\": with the robot's language model, where it has one."),
+            may(
+                "conversation",
+                "A name of your own; questions of one conversation may point to those before (\"And where is she now?\").",
+            ),
+            may(
+                "effort",
+                "\"fast\" (default), or \"deep\": with the robot's language model, where it has one.",
+            ),
             AS_OF,
         ],
         need: Role::Ask,
@@ -96,7 +103,11 @@ pub(super) const TOOLS: &[OneTool] = &[
         name: "person",
         title: "What is known of somebody",
         description: "What is true of a person, thing or place, and what was noted of them.",
-        args: &[must("who", "A name, or an id such as person_4."), may("at", "What was true then, RFC 3339."), AS_OF],
+        args: &[
+            must("who", "A name, or an id such as person_4."),
+            may("at", "What was true then, RFC 3339."),
+            AS_OF,
+        ],
         need: Role::Look,
         way: Way::Query("profile"),
     },
@@ -135,7 +146,13 @@ pub(super) const TOOLS: &[OneTool] = &[
         name: "clip",
         title: "One clip",
         description: "Everything of one clip, some thirty seconds: who was seen, who said what, what was remembered.",
-        args: &[must("what", "The clip, as other tools name it, such as 1/42; any other id works, too."), AS_OF],
+        args: &[
+            must(
+                "what",
+                "The clip, as other tools name it, such as 1/42; any other id works, too.",
+            ),
+            AS_OF,
+        ],
         need: Role::Look,
         way: Way::Query("show"),
     },
@@ -151,7 +168,11 @@ pub(super) const TOOLS: &[OneTool] = &[
         name: "sql",
         title: "Query the store",
         description: "One SELECT on documented, read-only views; `SELECT name, sql FROM sqlite_schema WHERE type = 'view'` lists them.",
-        args: &[must("query", "The SELECT."), number("limit", "Rows at most. Default 1,000."), AS_OF],
+        args: &[
+            must("query", "The SELECT."),
+            number("limit", "Rows at most. Default 1,000."),
+            AS_OF,
+        ],
         need: Role::Look,
         way: Way::Query("sql"),
     },
@@ -227,13 +248,18 @@ impl OneTool {
     pub(super) fn request(&self, mut args: JsonObject) -> Result<(&'static str, Value), String> {
         args.retain(|_, value| !value.is_null());
         let names = || self.args.iter().map(|arg| arg.name).collect::<Vec<_>>().join(", ");
-        if let Some(strange) = args.keys().find(|key| !self.args.iter().any(|arg| arg.name == *key)) {
+        if let Some(strange) = args.keys().find(|key| !self.args.iter().any(|arg| arg.name == *key))
+        {
             return Err(format!("{} takes {}, not {strange:?}", self.name, names()));
         }
-        if let Some(missing) = self.args.iter().find(|arg| arg.required && !args.contains_key(arg.name)) {
+        if let Some(missing) =
+            self.args.iter().find(|arg| arg.required && !args.contains_key(arg.name))
+        {
             return Err(format!("{} needs {:?}: {}", self.name, missing.name, missing.description));
         }
-        let text = |name: &str| args.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned();
+        let text = |name: &str| {
+            args.get(name).and_then(Value::as_str).unwrap_or_default().trim().to_owned()
+        };
         Ok(match self.way {
             Way::Query(verb) => ("query", json!({ "verb": verb, "args": args })),
             Way::Picture => {
@@ -325,7 +351,10 @@ mod tests {
             assert_eq!(request("look", json!({ "what": what })).unwrap(), ("query", args));
         }
         let told = request("search", json!({ "words": "keys" })).unwrap_err();
-        assert_eq!(told, "search takes query, limit, start, end, entity, place, as_of, not \"words\"");
+        assert_eq!(
+            told,
+            "search takes query, limit, start, end, entity, place, as_of, not \"words\""
+        );
         let told = request("ask", json!({})).unwrap_err();
         assert_eq!(told, "ask needs \"question\": The question, in plain words.");
     }
@@ -339,7 +368,10 @@ mod tests {
         let result = tool("ask").result(Ok(Reached::Document(document.clone())));
         assert_eq!(result.structured_content, Some(document));
         let text = serde_json::to_value(&result.content).unwrap()[0]["text"].clone();
-        assert_eq!(text, "In the sink.\n- 2026-11-28T10:00:00Z memory_7 (note): The mug is in the sink.");
+        assert_eq!(
+            text,
+            "In the sink.\n- 2026-11-28T10:00:00Z memory_7 (note): The mug is in the sink."
+        );
         let listed = tool("people").result(Ok(Reached::Document(json!([1, 2]))));
         assert_eq!(listed.structured_content, Some(json!({ "people": [1, 2] })));
         let refused = tool("ask").result(Err("too many questions".to_owned()));
@@ -351,7 +383,12 @@ mod tests {
         for one in TOOLS {
             let hints = one.described().annotations.unwrap();
             let changes = ["remember", "name", "feedback", "forget"].contains(&one.name);
-            assert_eq!((hints.read_only_hint, hints.destructive_hint), (Some(!changes), Some(one.name == "forget")), "{}", one.name);
+            assert_eq!(
+                (hints.read_only_hint, hints.destructive_hint),
+                (Some(!changes), Some(one.name == "forget")),
+                "{}",
+                one.name
+            );
         }
     }
 }

@@ -45,7 +45,8 @@ fn an_assistant_asks_and_reads() {
         assert_eq!(told["result"]["serverInfo"]["name"], "engramd");
         assert!(told["result"]["instructions"].as_str().unwrap().contains("memory of a robot"));
         let listed = call(&house, "tools/list", json!({})).await;
-        let read = ["ask", "search", "person", "people", "timeline", "where_is", "clip", "look", "sql"];
+        let read =
+            ["ask", "search", "person", "people", "timeline", "where_is", "clip", "look", "sql"];
         assert_eq!(names(&listed), read);
         for tool in listed["result"]["tools"].as_array().unwrap() {
             assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
@@ -62,9 +63,15 @@ fn an_assistant_asks_and_reads() {
         let wrong = json!({ "name": "ask", "arguments": { "text": "Who?" } });
         let told = call(&house, "tools/call", wrong).await;
         assert_eq!(told["result"]["isError"], true, "{told}");
-        let unknown = call(&house, "tools/call", json!({ "name": "remember", "arguments": { "text": "x" } })).await;
-        assert!(unknown["error"]["message"].as_str().unwrap().contains("no tool \"remember\""), "{unknown}");
-        let read = call(&house, "resources/read", json!({ "uri": "engram://person/person_4" })).await;
+        let unknown =
+            call(&house, "tools/call", json!({ "name": "remember", "arguments": { "text": "x" } }))
+                .await;
+        assert!(
+            unknown["error"]["message"].as_str().unwrap().contains("no tool \"remember\""),
+            "{unknown}"
+        );
+        let read =
+            call(&house, "resources/read", json!({ "uri": "engram://person/person_4" })).await;
         let text = read["result"]["contents"][0]["text"].as_str().unwrap();
         assert_eq!(text, r#"["profile",{"who":"person_4"}]"#);
         house.close().await;
@@ -84,13 +91,14 @@ fn it_changes_only_what_the_configuration_and_its_rights_allow() {
 
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("tokens");
-        let tokens = ["look", "ask", "look,ask,operate"].map(|words| token_line("home", roles(words)).unwrap());
+        let tokens = ["look", "ask", "look,ask,operate"]
+            .map(|words| token_line("home", roles(words)).unwrap());
         for ((token, line), seen) in tokens.into_iter().zip([
             vec!["search", "person", "people", "timeline", "clip", "look", "sql"],
             vec!["ask", "where_is"],
             vec![
-                "ask", "search", "person", "people", "timeline", "where_is", "clip", "look", "sql", "remember", "name",
-                "feedback",
+                "ask", "search", "person", "people", "timeline", "where_is", "clip", "look", "sql",
+                "remember", "name", "feedback",
             ],
         ]) {
             std::fs::write(&file, format!("{line}\n")).unwrap();
@@ -117,7 +125,9 @@ fn a_page_of_another_site_and_a_configuration_without_assistants_find_nothing() 
             assert_eq!(got.status, 403, "{head}: {}", got.text());
         }
         let form = ["Content-Type: text/plain", "Accept: application/json, text/event-stream"];
-        let got = house.send("POST /mcp", &form, br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#).await;
+        let got = house
+            .send("POST /mcp", &form, br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#)
+            .await;
         assert!(got.status >= 400, "{}", got.text());
         let long = json!({ "name": "ask", "arguments": { "question": "x".repeat(200_000) } });
         assert_eq!(send(&house, &[], "tools/call", long).await.status, 413);
