@@ -24,11 +24,8 @@ export async function show(params, signal) {
   const newest = (await sql("SELECT max(start) / 1000000 AS at FROM clips", {}, signal))[0]?.at;
   if (!newest) return all(head("Day"), empty("No day is remembered yet", "A day has rows as soon as a first clip is sealed."));
   const day = params.get("day") ?? dayKey(iso(newest));
-  const [timeline, people, things] = await Promise.all([
-    query("timeline", { day, timezone: timezone() }, signal),
-    everybody(),
-    thingsOf(day, signal),
-  ]);
+  const [timeline, people] = await Promise.all([query("timeline", { day, timezone: timezone() }, signal), everybody()]);
+  const things = await thingsOf(timeline, signal);
   let wake = 0;
   hear("event/memory", (memory) => {
     if (dayKey(memory.start) !== day) return;
@@ -49,9 +46,9 @@ function lead(timeline) {
 }
 
 /** Things that were followed on that day, as rows like those of persons. */
-async function thingsOf(day, signal) {
+async function thingsOf({ start, end }, signal) {
   const rows = await sql(
-    `SELECT coalesce(object, label) AS thing, label, source, start / 1000000 AS start, "end" / 1000000 AS last FROM object_sightings WHERE date(start / 1e9, 'unixepoch') = '${day.replace(/[^0-9-]/g, "")}' ORDER BY start LIMIT 2000`, {}, signal).catch(() => []);
+    `SELECT coalesce(object, label) AS thing, label, source, start / 1000000 AS start, "end" / 1000000 AS last FROM object_sightings WHERE start BETWEEN ${ms(start)}000000 AND ${ms(end)}000000 ORDER BY start LIMIT 2000`, {}, signal).catch(() => []);
   const byThing = new Map();
   for (const row of rows) {
     const known = byThing.get(row.thing) ?? { thing: row.thing, name: row.label, blocks: [] };

@@ -2,10 +2,11 @@
 
 import { h, all } from "./dom.js";
 import { href, note } from "./route.js";
-import { command, may, query } from "./api.js";
+import { may, query } from "./api.js";
 import { hear } from "./events.js";
-import { carryOut, dialog, empty, head, memoryChanged } from "./parts.js";
+import { empty, head, memoryChanged } from "./parts.js";
 import { everybody, face, nameOf } from "./who.js";
+import { askToMerge } from "./merge.js";
 import { suggestionsOf } from "./same.js";
 import { nameField } from "./naming.js";
 import { showPerson } from "./person.js";
@@ -93,25 +94,4 @@ function mergeBar(bar, chosen, people) {
     memoryChanged();
   } }, "Choose nobody");
   bar.replaceChildren(h("span", { class: "row" }, faces, `${chosen.size} chosen`), h("span", { class: "row" }, none, merge));
-}
-
-/** Asks once more, tells what stays, and merges. */
-export function askToMerge(ids, people) {
-  const names = ids.map((id) => nameOf(id, people.get(id)?.name));
-  const yes = h("button", { type: "button", class: "primary" }, "Merge");
-  const box = dialog({
-    title: `${names.slice(0, -1).join(", ")} and ${names.at(-1)} are one person?`,
-    body: [
-      h("div", { class: "row" }, ids.map((id) => face(id, people.get(id), "middle"))),
-      h("p", null, "All that was seen and heard of them becomes one person’s. It sticks, and can be taken apart again on the person’s page."),
-    ],
-    actions: [h("button", { type: "button", onclick: () => box.close() }, "Leave them"), yes],
-  });
-  yes.addEventListener("click", async () => {
-    const reply = await carryOut(yes, () => command("people", { merge: ids }), "They are one person now.");
-    if (!reply) return;
-    box.close();
-    note({ pick: null });
-    memoryChanged();
-  });
 }

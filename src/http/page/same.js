@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { may, query } from "./api.js";
-import { askToMerge } from "./people.js";
+import { askToMerge } from "./merge.js";
 import { face, nameOf } from "./who.js";
 import { duration } from "./words.js";
 
