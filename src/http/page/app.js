@@ -7,7 +7,7 @@ import { hear, listen } from "./events.js";
 import { areaPart, changed, go, here } from "./route.js";
 import { failure, loading, stop } from "./parts.js";
 import { peopleChanged } from "./who.js";
-import { clock, dayKey, iso, ms, useTimezone, when } from "./words.js";
+import { clock, dayKey, iso, ms, reachedTo, useTimezone, when } from "./words.js";
 import { openClip } from "./clip.js";
 import { openMemory } from "./memory_detail.js";
 import { askToSignIn } from "./login.js";
@@ -62,7 +62,7 @@ async function drawArea(room, area, params, wanted, again) {
     content = failure(error, () => draw(true));
   }
   if (signal.aborted) return;
-  main.replaceChildren(h("div", { class: `area ${area}` }, content));
+  main.replaceChildren(h("div", { class: `area in-${area}` }, content));
   main.dataset.area = area;
   if (sameArea && kept) document.getElementById(kept)?.focus({ preventScroll: true });
   else if (!again && document.activeElement === document.body && navigated) main.focus({ preventScroll: true });
@@ -101,7 +101,7 @@ addEventListener("engram:changed", () => {
 
 const nav = document.getElementById("areas");
 for (const [name, room] of Object.entries(AREAS)) {
-  nav.append(h("a", { href: `#/${name}`, id: `area-${name}` }, icon(name), h("span", null, room.title)));
+  nav.append(h("a", { href: `#/${name}`, id: `area-${name}` }, icon(name), h("span", null, room.short ?? room.title)));
 }
 
 function mark(area) {
@@ -159,8 +159,7 @@ function showStatus(status) {
 /** How far the memory reaches: in a replay the recording's time, live the clock's. */
 function reaches(time) {
   const at = ms(time);
-  if (reaches.at && at <= reaches.at) return;
-  reaches.at = at;
+  if (!reachedTo(at)) return;
   const today = dayKey(iso(at)) === dayKey(iso(Date.now()));
   memoryClock.replaceChildren(spoken("The memory reaches to "), today ? clock(time) : when(time));
 }

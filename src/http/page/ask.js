@@ -21,7 +21,8 @@ export async function show(params, signal) {
   const question = params.get("q");
   const deep = params.has("deep");
   const conversation = params.get("c");
-  const people = await everybody().catch(() => new Map());
+  const [people, robot] = await Promise.all([everybody().catch(() => new Map()), api.describe(signal).catch(() => null)]);
+  const thinks = robot?.abilities.some((one) => one.job === "chat_model" && one.model) ?? false;
   const thread = threads.get(conversation) ?? [];
   const room = h("div", { class: "answers", "aria-live": "polite" });
   if (question) answerInto(room, { question, conversation, deep, people, signal });
@@ -29,7 +30,7 @@ export async function show(params, signal) {
   const earlier = thread.filter((one) => one !== question);
   return all(
     h("h1", { class: "spoken" }, "Ask"),
-    box(question, conversation, deep),
+    box(question, conversation, deep, thinks),
     room,
     earlier.length ? h("section", { class: "earlier" }, h("h2", null, "Earlier in this conversation"),
       h("ul", null, earlier.toReversed().map((one) => h("li", null, h("a", { href: href("ask", { q: one, c: conversation }) }, one),
@@ -38,7 +39,8 @@ export async function show(params, signal) {
 
 const key = (conversation, question) => `${conversation}\n${question}`;
 
-function box(question, conversation, deep) {
+/** `thinks`: a language model answers, so that more thought can be asked for. */
+function box(question, conversation, deep, thinks) {
   const following = Boolean(question);
   const may = api.may("ask");
   const input = h("input", {
@@ -54,7 +56,7 @@ function box(question, conversation, deep) {
   h("label", { class: "spoken", for: "question" }, "Question"),
   h("div", { class: "askRow" }, icon("ask"), input, h("button", { class: "primary", disabled: !may }, "Ask")),
   h("div", { class: "askMore" },
-    h("label", { class: "check", for: "deep", title: "Several rounds of thinking and recall, where a language model answers" }, think, " Think longer"),
+    thinks ? h("label", { class: "check", for: "deep", title: "Several rounds of thinking and recall" }, think, " Think longer") : h("span", null, following ? "A follow-up may leave out what was named before." : "Everything that was seen, heard and told can be asked."),
     following ? h("a", { class: "small", href: "#/ask" }, "New conversation") : null));
   if (!may) form.append(h("p", { class: "soft" }, "Your role may look, but not ask."));
   else if (matchMedia("(min-width: 800px)").matches && !following) queueMicrotask(() => input.isConnected && input.focus());
@@ -68,7 +70,7 @@ async function suggestions(people, signal) {
   const named = [...people.values()].filter((one) => one.name);
   const questions = [
     "Who was here?",
-    ...things.map((one) => `Where is the ${one.object}?`),
+    ...things.map((one) => `Where ${isPlural(one.object) ? "are" : "is"} the ${one.object}?`),
     ...named.slice(0, 2).map((one) => `When did you last see ${one.name}?`),
     ...named.slice(2, 3).map((one) => `What did ${one.name} say?`),
   ];
@@ -79,6 +81,8 @@ async function suggestions(people, signal) {
     h("h2", null, "Known"),
     h("div", { class: "faces" }, [...people.values()].slice(0, 12).map((person) => personLink(person.id, people))));
 }
+
+const isPlural = (noun) => /[^s]s$/.test(noun);
 
 async function answerInto(room, { question, conversation, deep, people, signal }) {
   const asked = h("h2", { class: "asked" }, question);

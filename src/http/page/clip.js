@@ -4,6 +4,7 @@ import { h } from "./dom.js";
 import { changed } from "./route.js";
 import { icon } from "./icons.js";
 import { clip as fetchClip, nearestFrame } from "./clips.js";
+import { quoted, sql } from "./api.js";
 import { dialog, empty, failure, loading, picture, soundButton } from "./parts.js";
 import { everybody, face, nameOf } from "./who.js";
 import { notThem } from "./split.js";
@@ -18,9 +19,9 @@ export function openClip(id, at, closed) {
 }
 
 async function fill(box, body, id, at) {
-  let shown, people;
+  let shown, people, beside;
   try {
-    [shown, people] = await Promise.all([fetchClip(id), everybody()]);
+    [shown, people, beside] = await Promise.all([fetchClip(id), everybody(), neighbours(id)]);
   } catch (error) {
     body.replaceChildren(failure(error, () => fill(box, body, id, at)));
     return;
@@ -29,18 +30,24 @@ async function fill(box, body, id, at) {
   box.querySelector("h2").textContent = span(start, end);
   const from = at ?? start;
   body.replaceChildren(
-    neighbours(id),
-    pictures(shown, from),
-    h("div", { class: "columns" }, said(shown, people, from), h("div", null, seen(shown, people), things(shown))),
+    beside,
+    h("div", { class: "clipColumns" },
+      h("div", null, pictures(shown, from), seen(shown, people), things(shown)),
+      said(shown, from)),
     remembered(shown));
-  body.querySelector(".current")?.scrollIntoView({ block: "nearest" });
 }
 
-function neighbours(id) {
+/** Links to the clips before and after, where there are any. */
+async function neighbours(id) {
   const [session, number] = id.split("/");
-  const link = (k, words, shape) => h("a", { class: "button small", href: changed({ clip: `${session}/${k}`, at: null }) }, icon(shape), words);
   const n = Number(number);
-  return h("div", { class: "row spread" }, n > 0 ? link(n - 1, "Clip before", "left") : h("span"), link(n + 1, "Clip after", "right"));
+  const ids = [n - 1, n + 1].map((k) => `${session}/${k}`);
+  const rows = await sql(`SELECT id FROM clips WHERE id IN (${ids.map(quoted).join(",")})`);
+  const known = new Set(rows.map((row) => row.id));
+  const link = (k, words, shape) => h("a", { class: "button small", href: changed({ clip: `${session}/${k}`, at: null }) }, shape === "left" ? icon(shape) : null, words, shape === "right" ? icon(shape) : null);
+  return h("div", { class: "row spread" },
+    known.has(ids[0]) ? link(n - 1, "Clip before", "left") : h("span"),
+    known.has(ids[1]) ? link(n + 1, "Clip after", "right") : null);
 }
 
 function pictures(shown, from) {
@@ -62,7 +69,7 @@ function pictures(shown, from) {
   return h("figure", { class: "pictures" }, large, caption, strip);
 }
 
-function said(shown, people, from) {
+function said(shown, from) {
   const near = ms(from);
   const turns = shown.turns.map((turn) => {
     const current = near >= ms(turn.start) && near <= ms(turn.end);

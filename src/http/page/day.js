@@ -77,7 +77,7 @@ function zoom(range) {
   const at = (start, end) => changed({ from: Math.round(start), to: Math.round(end) });
   const middle = (range.start + range.end) / 2;
   const closer = Math.max(SHORTEST_MS, width / 2) / 2;
-  const link = (words, address, shape) => h("a", { class: "button small", href: address }, shape ? icon(shape) : null, words);
+  const link = (words, address, shape) => h("a", { class: "button small", href: address }, shape === "left" ? icon(shape) : null, words, shape === "right" ? icon(shape) : null);
   return h("div", { class: "row zoom" },
     link("Earlier", at(range.start - width / 2, range.end - width / 2), "left"),
     link("Closer", at(middle - closer, middle + closer)),
@@ -118,10 +118,10 @@ function firstMoment(timeline, range) {
   return starts.length ? Math.min(...starts) + 500 : range.start;
 }
 
-/** Times on round minutes or hours, eight at most. */
+/** Times on round minutes or hours: eight at most, on a narrow page three. */
 function ticks(range, share) {
   const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600].map((secs) => secs * 1000);
-  const step = steps.find((one) => (range.end - range.start) / one <= 7) ?? 43_200_000;
+  const step = steps.find((one) => (range.end - range.start) / one <= (innerWidth < 860 ? 3 : 7)) ?? 43_200_000;
   const times = [];
   for (let at = Math.ceil(range.start / step) * step; at <= range.end; at += step) times.push(at);
   const word = step < 60_000 ? clock : clockShort;

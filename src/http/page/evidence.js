@@ -6,11 +6,11 @@ import { icon } from "./icons.js";
 import { clips, nearestFrame, turnOf } from "./clips.js";
 import { picture, soundButton } from "./parts.js";
 import { face, nameOf } from "./who.js";
-import { clock, kindWord, ms, percent, span } from "./words.js";
+import { clock, kindWord, memoryNow, ms, percent, span } from "./words.js";
 
-/** The persons that a memory is about, with their faces. */
-export function about(memory, people) {
-  const persons = memory.entities.filter((id) => id.startsWith("person_"));
+/** The persons that a memory is about, with their faces; `except`: whoever the page is about anyway. */
+export function about(memory, people, except) {
+  const persons = memory.entities.filter((id) => id.startsWith("person_") && id !== except);
   if (!persons.length) return null;
   return h("span", { class: "about" }, persons.slice(0, 4).map((id) => {
     const person = people.get(id);
@@ -49,13 +49,13 @@ function illustrate(memory, shown, still, tools) {
 }
 
 /** A memory as one line of a list. */
-export function memoryLine(memory, people, extra) {
-  const past = memory.valid_to && ms(memory.valid_to) <= Date.now() && memory.kind === "semantic";
+export function memoryLine(memory, people, { extra, except } = {}) {
+  const past = memory.valid_to && ms(memory.valid_to) <= memoryNow() && memory.kind === "semantic";
   return h("li", { class: "line" },
     h("span", { class: `kind ${memory.kind}` }, kindWord(memory.kind)),
     h("div", { class: "lineMain" },
       h("a", { class: past ? "lineText past" : "lineText", href: changed({ memory: memory.memory, clip: null, at: null }) }, memory.text),
       h("p", { class: "soft small" }, span(memory.start, memory.end), past ? `, true until ${clock(memory.valid_to)}` : "", extra ? [" · ", extra] : null)),
-    h("div", { class: "lineTools" }, about(memory, people),
+    h("div", { class: "lineTools" }, about(memory, people, except),
       memory.clip ? h("a", { class: "small", href: changed({ clip: memory.clip, at: memory.start, memory: null }) }, "Clip") : null));
 }

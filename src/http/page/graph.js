@@ -9,7 +9,9 @@ import { idWord } from "./words.js";
 
 export const title = "Graph";
 
-const SIZE = { width: 900, height: 640 };
+/** Of the drawing; `flat`: how much wider than high its rings are, `label`: letters of a label. */
+const WIDE = { width: 900, height: 640, flat: 1.35, label: 26 };
+const NARROW = { width: 430, height: 640, flat: 0.68, label: 15 };
 /** Radius of the ring of persons, things and facts, and of that of memories. */
 const INNER = 175;
 const OUTER = 285;
@@ -47,10 +49,12 @@ async function ofPerson(of, people, signal) {
   const shown = await query("show", { what: of }, signal);
   const person = shown.profile;
   const ids = [person.id, ...person.aliases.filter((one) => one.startsWith("person_"))];
-  const [profile, things, together] = await Promise.all([
+  const own = ids.map(quoted).join(",");
+  const [profile, things, together, claims] = await Promise.all([
     query("profile", { who: person.id }, signal),
-    sql(`SELECT object, place FROM objects WHERE told_by IN (${ids.map(quoted).join(",")}) ORDER BY since DESC LIMIT 6`, {}, signal),
-    sql(`SELECT other.value AS id, count(*) AS n FROM memories, json_each(memories.entities) AS one, json_each(memories.entities) AS other WHERE one.value IN (${ids.map(quoted).join(",")}) AND other.value NOT IN (${ids.map(quoted).join(",")}) GROUP BY other.value ORDER BY n DESC LIMIT 10`, {}, signal),
+    sql(`SELECT f.subject, f.attribute, f.value, f.valid_to FROM facts AS f JOIN memories AS m ON m.id = f.memory WHERE EXISTS (SELECT 1 FROM json_each(m.entities) WHERE value IN (${own})) AND f.subject NOT LIKE 'person~_%' ESCAPE '~' ORDER BY f.valid_to IS NULL DESC, f.valid_from DESC LIMIT 8`, {}, signal),
+    sql(`SELECT other.value AS id, count(*) AS n FROM memories, json_each(memories.entities) AS one, json_each(memories.entities) AS other WHERE one.value IN (${own}) AND other.value NOT IN (${own}) GROUP BY other.value ORDER BY n DESC LIMIT 10`, {}, signal),
+    person.name ? sql(`SELECT subject, value FROM facts WHERE attribute = 'relation' AND valid_to IS NULL AND instr(value, ${quoted(person.name)}) LIMIT 12`, {}, signal) : [],
   ]);
   const company = await shared(person.id, people, signal);
   const persons = new Map();
@@ -66,16 +70,20 @@ async function ofPerson(of, people, signal) {
     if (other) tie(other.id, fact.value, 4);
     else facts.push({ key: fact.memory, kind: "fact", name: fact.value, note: fact.attribute, href: href("graph", { of, memory: fact.memory }), weight: 1 });
   }
+  for (const claim of claims) tie(claim.subject, claim.value, 4);
   for (const one of together) tie(one.id, `${one.n} memories together`, one.n);
   for (const one of company) tie(one.id, one.note, one.weight);
   const inner = [
     ...[...persons].map(([id, { note, weight }]) => ({ key: id, kind: "person", name: nameOf(id, people.get(id)?.name), note, href: href("graph", { of: id }), weight })),
-    ...things.map((one) => ({ key: one.object, kind: "thing", name: one.object, note: one.place, href: href("graph", { of: one.object }), weight: 2 })),
+    ...onePer(things, "subject").map((one) => ({ key: one.subject, kind: "thing", name: one.subject, note: one.valid_to ? `${one.value}, before` : one.value, href: href("graph", { of: one.subject }), weight: 2, past: Boolean(one.valid_to) })),
     ...facts,
     ...[...person.faces, ...person.voices].map((part) => ({ key: part, kind: "part", name: idWord(part), note: part.startsWith("face") ? "face" : "voice", href: href("people", { who: person.id }), weight: 1 })),
   ];
   return { id: person.id, kind: "person", name: nameOf(person.id, person.name), inner: inner.slice(0, MOST.inner), memories: memoryNodes(shown.memories, of) };
 }
+
+/** The first row of each value of a column. */
+const onePer = (rows, column) => [...new Map(rows.toReversed().map((row) => [row[column], row])).values()].reverse();
 
 const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
@@ -101,10 +109,11 @@ const memoryNodes = (memories, of) => memories.slice(-MOST.memories).map((one) =
 // ---------------------------------------------------------------- the drawing
 
 function draw(around, people) {
-  const [cx, cy] = [SIZE.width / 2, SIZE.height / 2];
+  const size = innerWidth < 700 ? NARROW : WIDE;
+  const [cx, cy] = [size.width / 2, size.height / 2];
   const spot = (at, of, radius, turn) => {
     const angle = (2 * Math.PI * at) / of + turn;
-    return [cx + radius * 1.35 * Math.cos(angle), cy + radius * Math.sin(angle)];
+    return [cx + radius * size.flat * Math.cos(angle), cy + radius * Math.sin(angle)];
   };
   const heaviest = Math.max(1, ...around.inner.map((one) => one.weight));
   const edges = [];
@@ -114,19 +123,19 @@ function draw(around, people) {
     const [x, y] = spot(at, around.inner.length, INNER, -Math.PI / 2);
     places.set(one.key, [x, y]);
     edges.push(svg("line", { x1: cx, y1: cy, x2: x, y2: y, class: `edge ${one.kind}`, "stroke-width": 1 + 3 * (one.weight / heaviest) }));
-    nodes.push(node(one, x, y, people));
+    nodes.push(node(one, x, y, people, size));
   });
   around.memories.forEach((one, at) => {
     const [x, y] = spot(at, around.memories.length, OUTER, -Math.PI / 2 + 0.12);
     const tied = (one.about ?? []).map((id) => places.get(id)).filter(Boolean);
     for (const [x1, y1] of tied.length ? tied : [[cx, cy]]) edges.unshift(svg("line", { x1, y1, x2: x, y2: y, class: "edge memory" }));
-    nodes.unshift(node(one, x, y, people));
+    nodes.unshift(node(one, x, y, people, size));
   });
-  const middle = node({ key: around.id, kind: around.kind, name: around.name, note: "", href: around.kind === "person" ? href("people", { who: around.id }) : href("things", { what: around.id }), middle: true }, cx, cy, people);
-  return svg("svg", { class: "graph", viewBox: `0 0 ${SIZE.width} ${SIZE.height}` }, edges, nodes, middle);
+  const middle = node({ key: around.id, kind: around.kind, name: around.name, note: "", href: around.kind === "person" ? href("people", { who: around.id }) : href("things", { what: around.id }), middle: true }, cx, cy, people, size);
+  return svg("svg", { class: "graph", viewBox: `0 0 ${size.width} ${size.height}` }, edges, nodes, middle);
 }
 
-function node(one, x, y, people) {
+function node(one, x, y, people, size) {
   const radius = one.middle ? 46 : one.kind === "person" ? 28 : one.kind === "memory" ? 7 : 9;
   const chip = people.get(one.key)?.chips?.[0]?.media;
   const clipId = `round-${one.key.replace(/\W/g, "_")}${one.middle ? "-middle" : ""}`;
@@ -135,13 +144,13 @@ function node(one, x, y, people) {
       svg("image", { href: mediaUrl(chip), x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius, "clip-path": `url(#${clipId})`, preserveAspectRatio: "xMidYMid slice" }),
       svg("circle", { cx: x, cy: y, r: radius, class: "rim" })]
     : [svg("circle", { cx: x, cy: y, r: radius, class: "dotNode" }), one.kind === "person" ? svg("text", { x, y: y + 6, class: "initial", "text-anchor": "middle" }, one.name[0]) : null];
-  const label = one.kind === "memory" ? null : svg("text", { x, y: y + radius + 16, "text-anchor": "middle", class: one.past ? "label past" : "label" }, short(one.name));
-  const under = one.note && one.kind !== "memory" ? svg("text", { x, y: y + radius + 31, "text-anchor": "middle", class: "underLabel" }, short(one.note)) : null;
+  const label = one.kind === "memory" ? null : svg("text", { x, y: y + radius + 16, "text-anchor": "middle", class: one.past ? "label past" : "label" }, short(one.name, size.label));
+  const under = one.note && one.kind !== "memory" ? svg("text", { x, y: y + radius + 31, "text-anchor": "middle", class: "underLabel" }, short(one.note, size.label)) : null;
   return svg("a", { href: one.href, class: `node ${one.kind}${one.middle ? " middle" : ""}`, "aria-label": one.note ? `${one.name}, ${one.note}` : one.name, style: one.kind === "person" ? { "--hue": hue(one.key) } : null },
     svg("title", null, one.note ? `${one.name} (${one.note})` : one.name), shape, label, under);
 }
 
-const short = (text) => (text.length > 26 ? `${text.slice(0, 25)}…` : text);
+const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 /** The same as a list: for small screens and for whoever cannot see the drawing. */
 function asList(around) {

@@ -88,7 +88,7 @@ function found(result, people, text, asOf, more) {
   return all(
     result.note ? h("p", { class: "warning" }, result.note) : null,
     result.time ? h("p", { class: "soft" }, `Time understood as ${when(result.time.start)} to ${when(result.time.end)}.`) : null,
-    h("ul", { class: "lines card" }, hits.map((hit) => memoryLine(hit, people, hit.score === undefined ? null : h("span", { title: (hit.why ?? []).join(", ") }, `fits ${percent(hit.score)}`)))),
+    h("ul", { class: "lines card" }, hits.map((hit) => memoryLine(hit, people, { extra: hit.score === undefined ? null : h("span", { title: (hit.why ?? []).join(", ") }, `fits ${percent(hit.score)}`) }))),
     result.full ? h("a", { class: "button", href: href("memory", { q: text, as_of: asOf, more: more + 1 }) }, "More") : h("p", { class: "soft small" }, count(hits.length, "memory", "memories")));
 }
 

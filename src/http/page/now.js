@@ -16,7 +16,7 @@ const STILL_MS = 1000;
 /** Lines of speech that are shown. */
 const LINES = 14;
 /** Who was in view so shortly before the newest moment counts as here. */
-const HERE_SECS = 5;
+const HERE_SECS = 3;
 /** Browsers open six connections to one host: more cameras than this are shown as stills. */
 const LIVE_CAMERAS = 2;
 
@@ -196,7 +196,7 @@ function said(spoken, people, signal) {
     if (event.partial) partial.replaceChildren(h("span", { class: "soft" }, "somebody: "), event.text ?? "…");
     else if (event.text) put({ ...event, start: ms(event.start) });
   }, signal);
-  queueMicrotask(() => (list.scrollTop = list.scrollHeight));
+  requestAnimationFrame(() => (list.scrollTop = list.scrollHeight));
   const nothing = spoken.length ? null : h("p", { class: "soft" }, "Nothing was said yet.");
   return h("section", { class: "card" }, h("h2", null, "Being said"), nothing, list);
 }

@@ -50,7 +50,7 @@ export function dialog({ title, body, actions = [], wide = false, closed = () =>
   const before = document.activeElement;
   const shut = h("button", { type: "button", class: "plain iconOnly", "aria-label": "Close", onclick: () => box.close() }, icon("close"));
   const box = h("dialog", { class: wide ? "wide" : null, "aria-labelledby": id },
-    h("header", null, h("h2", { id }, title), shut),
+    h("header", null, h("h2", { id, tabindex: "-1", autofocus: true }, title), shut),
     h("div", { class: "dialogBody" }, body),
     actions.length ? h("footer", null, actions) : null);
   box.addEventListener("click", (event) => event.target === box && box.close());

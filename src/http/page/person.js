@@ -25,7 +25,7 @@ export async function showPerson(who, signal) {
     h("div", { class: "columns" },
       h("div", null, known(profile), parts(person, why), merges(person, why)),
       h("section", { class: "card" }, h("h2", null, "Remembered"),
-        shown.memories.length ? h("ul", { class: "lines" }, shown.memories.toReversed().map((memory) => memoryLine(memory, people))) : h("p", { class: "soft" }, "Nothing yet."),
+        shown.memories.length ? h("ul", { class: "lines" }, shown.memories.toReversed().map((memory) => memoryLine(memory, people, { except: person.id }))) : h("p", { class: "soft" }, "Nothing yet."),
         h("a", { class: "button small", href: href("memory", { q: `who:${quote(nameOf(person.id, person.name))}` }) }, "Search what is remembered"))),
     why.links?.length ? evidence(why) : null);
 }

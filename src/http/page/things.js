@@ -9,6 +9,7 @@ import { everybody, nameOf } from "./who.js";
 import { clock, count, duration, idWord, iso, when } from "./words.js";
 
 export const title = "Things and places";
+export const short = "Things";
 
 const MAP = { width: 640, height: 360, edge: 36 };
 

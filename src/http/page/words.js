@@ -20,6 +20,18 @@ export function ms(time) {
   return Date.parse(time.replace(/(\.\d{3})\d*Z$/, "$1Z"));
 }
 
+let newest = 0;
+
+/** Notes how far the memory reaches, milliseconds; whether that is farther than before. */
+export function reachedTo(at) {
+  if (at <= newest) return false;
+  newest = at;
+  return true;
+}
+
+/** The newest moment that is remembered, milliseconds: in a recording long ago. */
+export const memoryNow = () => newest;
+
 /** A time as the memory reads it. */
 export const iso = (at) => new Date(at).toISOString();
 
