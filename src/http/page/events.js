@@ -49,7 +49,9 @@ function received(event) {
   } catch {
     return;
   }
-  tell(event.type, data);
+  // Some of what happened meanwhile is not kept any more: what is shown may be old.
+  if (event.type === "missed") tell("back", { another: false });
+  else tell(event.type, data);
 }
 
 function watch() {
@@ -62,7 +64,7 @@ export function listen() {
   clearTimeout(timer);
   source?.close();
   source = new EventSource("/api/events");
-  for (const topic of listeners.keys()) source.addEventListener(topic, received);
+  for (const topic of [...listeners.keys(), "missed"]) source.addEventListener(topic, received);
   source.onopen = opened;
   source.onerror = lost;
   watch();

@@ -5,7 +5,8 @@ import { icon } from "./icons.js";
 import * as api from "./api.js";
 import { hear } from "./events.js";
 import { changed } from "./route.js";
-import { carryOut, empty, head } from "./parts.js";
+import { clip } from "./clips.js";
+import { carryOut, empty, head, picture } from "./parts.js";
 import { everybody, face, nameOf, peopleChanged } from "./who.js";
 import { clock, duration, ms } from "./words.js";
 
@@ -34,15 +35,17 @@ export async function show(params, signal) {
     head("Now", sentence(status, stats, seen, spoken), microphones(status, stats)),
     troubles(status, signal),
     h("div", { class: "nowGrid" },
-      cameras(Object.entries(stats?.sources ?? {}), seen, live, signal),
+      cameras(await sourceNames(stats), seen, live, signal),
       h("div", { class: "nowSide" }, present, said(spoken, people, signal))));
 }
 
+/** Sources of a recording have no state. */
+const isLive = (stats) => Object.values(stats?.sources ?? {}).some((source) => source.state);
+
 function sentence(status, stats, seen, spoken) {
   const newest = Math.max(seen[0]?.last ?? 0, spoken[0]?.start ?? 0);
-  if (!newest) return "Nobody was seen or heard yet.";
-  const isReplay = Object.values(stats?.sources ?? {}).every((source) => !source.state);
-  if (isReplay) return status.session ? `A recording is played; its newest moment is ${clock(newest)}.` : `The recording is over; this is its end, ${clock(newest)}.`;
+  if (!newest) return status.session ? "The first clip is still open: who was in it is told when it is sealed." : "Nobody was seen or heard yet.";
+  if (!isLive(stats)) return status.session ? `A recording is played; its newest moment is ${clock(newest)}.` : `The recording is over; this is its end, ${clock(newest)}.`;
   const ago = (Date.now() - newest) / 1000;
   return ago < 60 ? "Somebody was seen or heard just now." : `Nobody was seen or heard for ${duration(ago)}.`;
 }
@@ -64,8 +67,7 @@ const SWITCHED_OFF = "microphones are switched off";
 
 /** The switch for the microphones: live only, so a replay has none. */
 function microphones(status, stats) {
-  const isLive = Object.values(stats?.sources ?? {}).some((source) => source.state);
-  if (!isLive || !api.may("operate")) return null;
+  if (!isLive(stats) || !api.may("operate")) return null;
   const off = status.degraded.some((one) => one.includes(SWITCHED_OFF));
   const button = h("button", { type: "button", id: "microphones", "aria-pressed": String(!off), class: off ? "" : "on" }, icon("mic"), off ? "Microphones are off" : "Microphones are on");
   button.addEventListener("click", () => carryOut(button, () => api.command("privacy", { microphones: off }), off ? "The microphones are on." : "The microphones are off."));
@@ -74,8 +76,14 @@ function microphones(status, stats) {
 
 // ---------------------------------------------------------------- cameras
 
-function cameras(sources, seen, live, signal) {
-  const names = sources.map(([name]) => name);
+/** Open sources, and cameras of which the newest clip has pictures. */
+async function sourceNames(stats) {
+  const rows = await api.sql("SELECT id FROM clips ORDER BY start DESC LIMIT 1").catch(() => []);
+  const newest = rows[0] ? await clip(rows[0].id).catch(() => null) : null;
+  return [...new Set([...Object.keys(stats?.sources ?? {}), ...(newest?.clip.key_frames ?? []).map(([name]) => name)])];
+}
+
+function cameras(names, seen, live, signal) {
   const wall = h("div", { class: "wall" });
   const none = empty("No camera gives a picture", names.length ? "Pictures are shown as soon as one comes." : "No camera and no recording is open.");
   none.hidden = names.length > 0;
@@ -113,8 +121,17 @@ function camera(name, seen, live, signal, without) {
       mode.setAttribute("aria-pressed", "false");
       still();
     } else if (shown) timer = setTimeout(still, 2 * STILL_MS);
-    else without(tile);
+    else showKept();
   });
+  /** Where nothing is open, the last picture that is kept; a source without any is a microphone. */
+  const showKept = async () => {
+    const frame = await newestKept(name);
+    if (signal.aborted) return;
+    if (!frame) return without(tile);
+    tile.classList.add("shown");
+    mode.replaceWith(h("span", { class: "soft small" }, `last kept picture, ${clock(frame.at)}`));
+    image.replaceWith(picture(frame.digest, `The last picture of ${name}`, { class: "live" }));
+  };
   mode.addEventListener("click", () => {
     live = !live;
     mode.setAttribute("aria-pressed", String(live));
@@ -138,6 +155,16 @@ function camera(name, seen, live, signal, without) {
   });
   start();
   return tile;
+}
+
+async function newestKept(camera) {
+  const rows = await api.sql("SELECT id FROM clips ORDER BY start DESC LIMIT 3").catch(() => []);
+  for (const { id } of rows) {
+    const shown = await clip(id).catch(() => null);
+    const frames = (shown?.clip.key_frames ?? []).filter(([name]) => name === camera);
+    if (frames.length) return { at: frames.at(-1)[1], digest: frames.at(-1)[2] };
+  }
+  return null;
 }
 
 /** Whose newest sighting reaches to the newest moment, each once. */

@@ -23,11 +23,12 @@ export async function show(params, signal) {
   ]);
   const shown = await Promise.all(sessions.slice(0, 20).map((one) => api.query("show", { what: one.session }, signal).catch(() => null)));
   const recordings = sessions.map((one, at) => ({ ...one, recording: shown[at]?.session?.recording ?? null, finished: shown[at]?.session?.finished }));
-  const isReplay = Object.values(stats?.sources ?? {}).length > 0 && Object.values(stats.sources).every((source) => !source.state);
+  const isLive = Object.values(stats?.sources ?? {}).some((source) => source.state);
+  const isReplay = !isLive && (Boolean(status.session) || recordings.some((one) => one.recording));
   const current = recordings.find((one) => one.session === status.session && one.recording);
   return all(
-    head("Replay", isReplay ? "This session plays a recording" : "This daemon watches live: there is nothing to play"),
-    isReplay ? player(status, stats, current ?? recordings[0], signal) : empty("No recording is open", h("p", null, "Start one with ", h("code", null, "engramd replay FILE --rate 1 --serve"), ".")),
+    head("Replay", isReplay ? "This session plays a recording" : isLive ? "This daemon watches live: there is nothing to play" : null),
+    isReplay ? player(status, stats, current ?? recordings.find((one) => one.recording), signal) : empty("No recording is open", h("p", null, "Start one with ", h("code", null, "engramd replay FILE --rate 1 --serve"), ".")),
     h("section", { class: "card" }, h("h2", null, "Remembered recordings and sessions"), sessionTable(recordings)));
 }
 
