@@ -143,9 +143,9 @@ function node(one, x, y, people, size) {
     ? [svg("clipPath", { id: clipId }, svg("circle", { cx: x, cy: y, r: radius })),
       svg("image", { href: mediaUrl(chip), x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius, "clip-path": `url(#${clipId})`, preserveAspectRatio: "xMidYMid slice" }),
       svg("circle", { cx: x, cy: y, r: radius, class: "rim" })]
-    : [svg("circle", { cx: x, cy: y, r: radius, class: "dotNode" }), one.kind === "person" ? svg("text", { x, y: y + 6, class: "initial", "text-anchor": "middle" }, one.name[0]) : null];
-  const label = one.kind === "memory" ? null : svg("text", { x, y: y + radius + 16, "text-anchor": "middle", class: one.past ? "label past" : "label" }, short(one.name, size.label));
-  const under = one.note && one.kind !== "memory" ? svg("text", { x, y: y + radius + 31, "text-anchor": "middle", class: "underLabel" }, short(one.note, size.label)) : null;
+    : [svg("circle", { cx: x, cy: y, r: radius, class: "dotNode" }), one.kind === "person" ? svg("text", { x, y: y + 6, class: "initial", "text-anchor": "middle", "aria-hidden": "true" }, one.name[0]) : null];
+  const label = one.kind === "memory" ? null : svg("text", { x, y: y + radius + 16, "text-anchor": "middle", "aria-hidden": "true", class: one.past ? "label past" : "label" }, short(one.name, size.label));
+  const under = one.note && one.kind !== "memory" ? svg("text", { x, y: y + radius + 31, "text-anchor": "middle", "aria-hidden": "true", class: "underLabel" }, short(one.note, size.label)) : null;
   return svg("a", { href: one.href, class: `node ${one.kind}${one.middle ? " middle" : ""}`, "aria-label": one.note ? `${one.name}, ${one.note}` : one.name, style: one.kind === "person" ? { "--hue": hue(one.key) } : null },
     svg("title", null, one.note ? `${one.name} (${one.note})` : one.name), shape, label, under);
 }
