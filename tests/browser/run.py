@@ -11,6 +11,7 @@ Exit code: 0 passed or skipped (the reason is printed), 1 failed.
 
 import argparse
 import importlib.util
+import os
 import shutil
 import sys
 import tempfile
@@ -44,6 +45,9 @@ def main() -> int:
     parser.add_argument("--screens", type=Path, help="folder for the pictures of the documents")
     parser.add_argument("--only", action="append", help="a test file, class or method by (part of) its name; repeatable")
     options = parser.parse_args()
+    own = ROOT / "target/page/venv/bin/python"
+    if importlib.util.find_spec("playwright") is None and own.exists() and Path(sys.prefix) != own.parent.parent:
+        os.execv(own, [str(own), "-B", *sys.argv])
     why = missing(options)
     if why:
         print(f"[page] skipped: {why}")

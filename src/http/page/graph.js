@@ -144,11 +144,16 @@ function node(one, x, y, people, size) {
       svg("image", { href: mediaUrl(chip), x: x - radius, y: y - radius, width: 2 * radius, height: 2 * radius, "clip-path": `url(#${clipId})`, preserveAspectRatio: "xMidYMid slice" }),
       svg("circle", { cx: x, cy: y, r: radius, class: "rim" })]
     : [svg("circle", { cx: x, cy: y, r: radius, class: "dotNode" }), one.kind === "person" ? svg("text", { x, y: y + 6, class: "initial", "text-anchor": "middle", "aria-hidden": "true" }, one.name[0]) : null];
-  const label = one.kind === "memory" ? null : svg("text", { x, y: y + radius + 16, "text-anchor": "middle", "aria-hidden": "true", class: one.past ? "label past" : "label" }, short(one.name, size.label));
-  const under = one.note && one.kind !== "memory" ? svg("text", { x, y: y + radius + 31, "text-anchor": "middle", "aria-hidden": "true", class: "underLabel" }, short(one.note, size.label)) : null;
-  return svg("a", { href: one.href, class: `node ${one.kind}${one.middle ? " middle" : ""}`, "aria-label": one.note ? `${one.name}, ${one.note}` : one.name, style: one.kind === "person" ? { "--hue": hue(one.key) } : null },
-    svg("title", null, one.note ? `${one.name} (${one.note})` : one.name), shape, label, under);
+  const words = one.note ? `${one.name}, ${one.note}` : one.name;
+  const link = svg("a", { href: one.href, class: `node ${one.kind}${one.middle ? " middle" : ""}`, "aria-label": words, style: one.kind === "person" ? { "--hue": hue(one.key) } : null },
+    svg("title", null, words), shape);
+  if (one.kind === "memory") return link;
+  // The words stand beside the link, which has a name of its own; what they cover belongs to it.
+  link.append(svg("rect", { class: "hit", x: x - 60, y: y + radius, width: 120, height: 34 }));
+  return svg("g", null, link, label(one.name, x, y + radius + 16, one.past ? "label past" : "label", size.label), one.note ? label(one.note, x, y + radius + 31, "underLabel", size.label) : null);
 }
+
+const label = (text, x, y, kind, most) => svg("text", { x, y, class: kind, "text-anchor": "middle", "aria-hidden": "true" }, short(text, most));
 
 const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 

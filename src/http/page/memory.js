@@ -38,7 +38,7 @@ export async function show(params, signal) {
   return all(
     head("Memory", "Everything that is remembered; the newest first where nothing is searched for"),
     searchBox(text, wanted, asOf, people),
-    await slider(asOf, seq, signal),
+    sliderHost(asOf, seq, signal),
     h("section", { "aria-label": "Found", "aria-live": "polite" }, found(result, people, text, asOf, more)));
 }
 
@@ -117,8 +117,15 @@ function searchBox(text, wanted, asOf, people) {
 
 // ---------------------------------------------------------------- as it was known
 
+/** How many commits there are is told by the statistics: until their first, there is no slider. */
+function sliderHost(asOf, seq, signal) {
+  const host = h("div", null, slider(asOf, seq, signal));
+  if (!seq) hear("stats", ({ counts }) => host.firstChild ?? host.append(slider(asOf, counts.commits, signal) ?? ""), signal);
+  return host;
+}
+
 /** Commits are counted from 1; what a commit knew reached to the end of its newest clip. */
-async function slider(asOf, seq, signal) {
+function slider(asOf, seq, signal) {
   if (!seq || seq < 2) return null;
   const chosen = asOf?.startsWith("seq:") ? Number(asOf.slice(4)) : seq;
   const words = h("output", { for: "as_of", class: "small" });

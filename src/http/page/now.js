@@ -85,12 +85,23 @@ async function sourceNames(stats) {
 
 function cameras(names, seen, live, signal) {
   const wall = h("div", { class: "wall" });
-  const none = empty("No camera gives a picture", names.length ? "Pictures are shown as soon as one comes." : "No camera and no recording is open.");
-  none.hidden = names.length > 0;
-  for (const [at, name] of names.entries()) wall.append(camera(name, seen, live && at < LIVE_CAMERAS, signal, (node) => {
-    node.remove();
-    none.hidden = wall.children.length > 0;
-  }));
+  const none = empty("No camera gives a picture", "It is shown as soon as one comes.");
+  const tiles = new Map();
+  const add = (wanted) => {
+    for (const name of wanted.filter((one) => !tiles.has(one))) {
+      const tile = camera(name, seen, live && tiles.size < LIVE_CAMERAS, signal, () => {
+        tile.remove();
+        tiles.delete(name);
+        none.hidden = tiles.size > 0;
+      });
+      tiles.set(name, tile);
+      wall.append(tile);
+    }
+    none.hidden = tiles.size > 0;
+  };
+  add(names);
+  // A camera that had no picture yet is asked again; so, in vain, is a microphone.
+  hear("stats", ({ sources }) => add(Object.keys(sources)), signal);
   return h("section", { "aria-label": "Cameras", class: "cameras" }, wall, none);
 }
 
@@ -127,7 +138,7 @@ function camera(name, seen, live, signal, without) {
   const showKept = async () => {
     const frame = await newestKept(name);
     if (signal.aborted) return;
-    if (!frame) return without(tile);
+    if (!frame) return without();
     tile.classList.add("shown");
     mode.replaceWith(h("span", { class: "soft small" }, `last kept picture, ${clock(frame.at)}`));
     image.replaceWith(picture(frame.digest, `The last picture of ${name}`, { class: "live" }));

@@ -5,7 +5,7 @@ import * as api from "./api.js";
 import { hear } from "./events.js";
 import { changed, href } from "./route.js";
 import { icon } from "./icons.js";
-import { carryOut, empty, head, table, terms } from "./parts.js";
+import { carryOut, empty, head, memoryChanged, table, terms } from "./parts.js";
 import { clock, count, duration, iso, ms, number, when } from "./words.js";
 
 export const title = "Replay";
@@ -23,17 +23,23 @@ export async function show(params, signal) {
   ]);
   const shown = await Promise.all(sessions.slice(0, 20).map((one) => api.query("show", { what: one.session }, signal).catch(() => null)));
   const recordings = sessions.map((one, at) => ({ ...one, recording: shown[at]?.session?.recording ?? null, finished: shown[at]?.session?.finished }));
-  const isLive = Object.values(stats?.sources ?? {}).some((source) => source.state);
-  const isReplay = !isLive && (Boolean(status.session) || recordings.some((one) => one.recording));
+  const sources = Object.values(stats?.sources ?? {});
+  const isLive = sources.some((source) => source.state);
+  const isReplay = !isLive && (sources.length > 0 || Boolean(status.session) || recordings.some((one) => one.recording));
+  hear("status", (now) => now.session !== status.session && memoryChanged(), signal);
+  hear("stats", (now) => isOver(status, now) !== isOver(status, stats) && memoryChanged(), signal);
   const current = recordings.find((one) => one.session === status.session && one.recording);
   return all(
     head("Replay", isReplay ? "This session plays a recording" : isLive ? "This daemon watches live: there is nothing to play" : null),
-    isReplay ? player(status, stats, current ?? recordings.find((one) => one.recording), signal) : empty("No recording is open", h("p", null, "Start one with ", h("code", null, "engramd replay FILE --rate 1 --serve"), ".")),
+    isReplay ? player(status, stats, current ?? (isOver(status, stats) ? recordings.find((one) => one.recording) : null), signal) : empty("No recording is open", h("p", null, "Start one with ", h("code", null, "engramd replay FILE --rate 1 --serve"), ".")),
     h("section", { class: "card" }, h("h2", null, "Remembered recordings and sessions"), sessionTable(recordings)));
 }
 
+/** A session has a name from its first clip on; before, only its sources tell that something plays. */
+const isOver = (status, stats) => !status.session && !known.paused && !Object.values(stats?.sources ?? {}).some((source) => source.per_sec > 0);
+
 function player(status, stats, session, signal) {
-  const over = !status.session;
+  const over = isOver(status, stats);
   const may = api.may("operate");
   const position = h("strong", { class: "position" });
   const said = h("span", { class: "soft" });
