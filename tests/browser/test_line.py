@@ -40,7 +40,7 @@ class Playing(PageTest):
         self.sees("paused")
         position = self.page.locator(".position").inner_text()
         self.page.get_by_role("button", name="One frame").click()
-        expect(self.page.locator(".position")).not_to_have_text("not begun")
+        expect(self.page.locator(".position")).not_to_have_text("No clip yet,")
         self.assertRegex(position, r"8 May 2026, 18:3\d:\d\d")
         self.page.get_by_role("button", name="As fast as it can").click()
         expect(self.page.get_by_role("button", name="As fast as it can")).to_have_attribute("aria-pressed", "true")

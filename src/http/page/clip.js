@@ -8,7 +8,7 @@ import { quoted, sql } from "./api.js";
 import { dialog, empty, failure, loading, picture, soundButton } from "./parts.js";
 import { everybody, face, nameOf } from "./who.js";
 import { notThem } from "./split.js";
-import { clock, count, kindWord, ms, span } from "./words.js";
+import { clock, count, kindWord, ms, readable, span } from "./words.js";
 
 /** Opens the clip `id`; `at`: the moment of interest. */
 export function openClip(id, at, closed) {
@@ -102,5 +102,5 @@ function remembered(shown) {
   return h("details", { class: "more" }, h("summary", null, `Remembered of it: ${count(shown.memories.length, "sentence")}`),
     h("ul", { class: "lines" }, shown.memories.map((memory) => h("li", { class: "line" },
       h("span", { class: `kind ${memory.kind}` }, kindWord(memory.kind)),
-      h("a", { class: "lineText", href: changed({ memory: memory.memory, clip: null, at: null }) }, memory.text)))));
+      h("a", { class: "lineText", href: changed({ memory: memory.memory, clip: null, at: null }) }, readable(memory.text))))));
 }

@@ -123,7 +123,8 @@ function ticks(range, share) {
   const steps = [5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600].map((secs) => secs * 1000);
   const step = steps.find((one) => (range.end - range.start) / one <= (innerWidth < 860 ? 3 : 7)) ?? 43_200_000;
   const times = [];
-  for (let at = Math.ceil(range.start / step) * step; at <= range.end; at += step) times.push(at);
+  const edge = (range.end - range.start) * 0.04;
+  for (let at = Math.ceil((range.start + edge) / step) * step; at <= range.end - edge; at += step) times.push(at);
   const word = step < 60_000 ? clock : clockShort;
   return times.map((time) => h("span", { class: "tick", style: { left: `${share(time)}%` } }, word(iso(time))));
 }

@@ -6,7 +6,7 @@ import { icon } from "./icons.js";
 import { clips, nearestFrame, turnOf } from "./clips.js";
 import { picture, soundButton } from "./parts.js";
 import { face, nameOf } from "./who.js";
-import { clock, kindWord, memoryNow, ms, percent, span } from "./words.js";
+import { clock, kindWord, memoryNow, ms, percent, readable, span } from "./words.js";
 
 /** The persons that a memory is about, with their faces; `except`: whoever the page is about anyway. */
 export function about(memory, people, except) {
@@ -27,7 +27,7 @@ export function evidenceCards(evidence, people) {
     const tools = h("div", { class: "cardTools" });
     const body = h("div", { class: "cardBody" },
       h("p", { class: "cardMeta" }, h("span", { class: `kind ${memory.kind}` }, kindWord(memory.kind)), h("span", { class: "soft" }, span(memory.start, memory.end))),
-      h("p", { class: "cardText" }, memory.text),
+      h("p", { class: "cardText" }, readable(memory.text)),
       h("div", { class: "cardFoot" }, about(memory, people), tools));
     tools.append(h("span", { class: "score soft", title: "How well it fits" }, percent(memory.score)));
     if (memory.memory) tools.append(h("a", { class: "small", href: changed({ memory: memory.memory, clip: null, at: null }) }, "Why"));
@@ -54,7 +54,7 @@ export function memoryLine(memory, people, { extra, except } = {}) {
   return h("li", { class: "line" },
     h("span", { class: `kind ${memory.kind}` }, kindWord(memory.kind)),
     h("div", { class: "lineMain" },
-      h("a", { class: past ? "lineText past" : "lineText", href: changed({ memory: memory.memory, clip: null, at: null }) }, memory.text),
+      h("a", { class: past ? "lineText past" : "lineText", href: changed({ memory: memory.memory, clip: null, at: null }) }, readable(memory.text)),
       h("p", { class: "soft small" }, span(memory.start, memory.end), past ? `, true until ${clock(memory.valid_to)}` : "", extra ? [" · ", extra] : null)),
     h("div", { class: "lineTools" }, about(memory, people, except),
       memory.clip ? h("a", { class: "small", href: changed({ clip: memory.clip, at: memory.start, memory: null }) }, "Clip") : null));

@@ -5,7 +5,7 @@ import { go, href } from "./route.js";
 import { mediaUrl, query, quoted, sql } from "./api.js";
 import { empty, failure, head } from "./parts.js";
 import { everybody, hue, nameOf } from "./who.js";
-import { idWord } from "./words.js";
+import { count, idWord, readable } from "./words.js";
 
 export const title = "Graph";
 
@@ -71,7 +71,7 @@ async function ofPerson(of, people, signal) {
     else facts.push({ key: fact.memory, kind: "fact", name: fact.value, note: fact.attribute, href: href("graph", { of, memory: fact.memory }), weight: 1 });
   }
   for (const claim of claims) tie(claim.subject, claim.value, 4);
-  for (const one of together) tie(one.id, `${one.n} memories together`, one.n);
+  for (const one of together) tie(one.id, `${count(one.n, "memory", "memories")} together`, one.n);
   for (const one of company) tie(one.id, one.note, one.weight);
   const inner = [
     ...[...persons].map(([id, { note, weight }]) => ({ key: id, kind: "person", name: nameOf(id, people.get(id)?.name), note, href: href("graph", { of: id }), weight })),
@@ -104,7 +104,7 @@ async function ofThing(of, people, signal) {
 }
 
 const memoryNodes = (memories, of) => memories.slice(-MOST.memories).map((one) => ({
-  key: one.memory, kind: "memory", name: one.text, note: "", href: href("graph", { of, memory: one.memory }), weight: 1, about: one.entities }));
+  key: one.memory, kind: "memory", name: readable(one.text), note: "", href: href("graph", { of, memory: one.memory }), weight: 1, about: one.entities }));
 
 // ---------------------------------------------------------------- the drawing
 
@@ -160,7 +160,7 @@ const short = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}â
 /** The same as a list: for small screens and for whoever cannot see the drawing. */
 function asList(around) {
   const group = (words, nodes) => (nodes.length ? h("section", { class: "card" }, h("h2", null, words), h("ul", { class: "plainList" }, nodes.map((one) =>
-    h("li", null, h("a", { href: one.href }, one.name), one.note ? h("span", { class: "soft small" }, ` ${one.note}`) : null)))) : null);
+    h("li", null, h("a", { class: "lineText", href: one.href }, one.name), one.note ? h("span", { class: "soft small" }, ` ${one.note}`) : null)))) : null);
   return h("div", { class: "columns" },
     group("Around", around.inner),
     group("Remembered", around.memories.toReversed()));

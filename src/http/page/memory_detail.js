@@ -8,7 +8,7 @@ import { clip, nearestFrame, turnOf } from "./clips.js";
 import { about } from "./evidence.js";
 import { askToForget, memoryTally } from "./forget.js";
 import { everybody } from "./who.js";
-import { kindWord, percent, span, when } from "./words.js";
+import { kindWord, percent, readable, span, when } from "./words.js";
 
 /** Opens the memory `id`. */
 export function openMemory(id, closed) {
@@ -24,7 +24,7 @@ async function fill(box, body, id) {
     const row = shown.memory;
     box.querySelector("h2").textContent = `${kindWord(row.kind)}: ${id.replace("_", " ")}`;
     body.replaceChildren(
-      h("p", { class: "quote" }, shown.text),
+      h("p", { class: "quote" }, readable(shown.text)),
       about({ entities: row.entities }, people) ?? "",
       await scene(row),
       row.fact ? await history(row.fact, id) : "",

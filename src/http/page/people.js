@@ -87,8 +87,8 @@ function figures(person) {
 function mergeBar(bar, chosen, people) {
   bar.hidden = chosen.size === 0;
   const faces = [...chosen].map((id) => face(id, people.get(id)));
-  const merge = h("button", { type: "button", class: "primary", disabled: chosen.size < 2, onclick: () => askToMerge([...chosen], people) }, "They are one person");
-  const none = h("button", { type: "button", class: "plain", onclick: () => {
+  const merge = h("button", { type: "button", class: "small primary", disabled: chosen.size < 2, onclick: () => askToMerge([...chosen], people) }, "They are one person");
+  const none = h("button", { type: "button", class: "small plain", onclick: () => {
     chosen.clear();
     note({ pick: null });
     memoryChanged();

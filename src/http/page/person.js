@@ -10,7 +10,7 @@ import { askToForget, personTally } from "./forget.js";
 import { everybody, face, nameOf } from "./who.js";
 import { nameField } from "./naming.js";
 import { notThem } from "./split.js";
-import { dayKey, duration, idWord, when } from "./words.js";
+import { dayKey, duration, idWord, readable, when } from "./words.js";
 
 export async function showPerson(who, signal) {
   const [shown, people] = await Promise.all([query("show", { what: who }, signal), everybody()]);
@@ -63,10 +63,10 @@ function portrait(person, people) {
 
 function known(profile) {
   const facts = profile.facts.map((fact) => h("li", { class: "line" },
-    h("div", { class: "lineMain" }, h("a", { class: "lineText", href: href("people", { who: profile.id, memory: fact.memory }) }, fact.text),
+    h("div", { class: "lineMain" }, h("a", { class: "lineText", href: href("people", { who: profile.id, memory: fact.memory }) }, readable(fact.text)),
       h("p", { class: "soft small" }, `${fact.attribute}, since ${when(fact.since)}${fact.weak ? ", from one statement" : ""}`))));
   const notes = profile.notes.map((one) => h("li", { class: "line" }, h("div", { class: "lineMain" },
-    h("a", { class: "lineText", href: href("people", { who: profile.id, memory: one.memory }) }, one.text), h("p", { class: "soft small" }, when(one.at)))));
+    h("a", { class: "lineText", href: href("people", { who: profile.id, memory: one.memory }) }, readable(one.text)), h("p", { class: "soft small" }, when(one.at)))));
   if (!facts.length && !notes.length) return null;
   return h("section", { class: "card" }, h("h2", null, "True of them"), h("ul", { class: "lines" }, facts, notes));
 }

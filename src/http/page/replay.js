@@ -48,7 +48,7 @@ function player(status, stats, session, signal) {
   const rates = h("div", { class: "row", role: "group", "aria-label": "Rate" });
   const write = () => {
     const at = Math.max(known.position ? ms(known.position) : 0, session?.last ?? 0);
-    position.textContent = at ? when(iso(at)) : "not begun";
+    position.textContent = at ? when(iso(at)) : "No clip yet,";
     said.textContent = over ? "it is over" : known.paused ? "paused" : known.rate ? `${known.rate === "max" ? "as fast as it can" : `${known.rate} times real time`}` : "playing";
     for (const button of rates.children) button.setAttribute("aria-pressed", String(button.dataset.rate === String(known.rate)));
     pause.hidden = known.paused === true;

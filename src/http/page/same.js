@@ -24,12 +24,14 @@ export async function suggestionsOf(persons, people, signal) {
   const pairs = new Map();
   const apart = new Set();
   const hidden = new Set(read());
+  // What somebody overruled is not proposed to them again.
+  const decreed = new Set(reasons.flatMap((why) => why?.parts ?? []).filter((part) => part.decreed).map((part) => part.part));
   for (const why of reasons.filter(Boolean)) {
     for (const { a, b } of why.different) apart.add(key(owner.get(a), owner.get(b)));
     for (const other of why.same_name ?? []) add(why.id, typeof other === "string" ? other : other.id, 100, "both gave the same name");
     for (const link of why.links) {
       const surplus = link.support_secs - link.against_secs;
-      if (link.same_person || link.names === "different" || surplus < ENOUGH_SECS) continue;
+      if (link.same_person || link.names === "different" || surplus < ENOUGH_SECS || decreed.has(link.face) || decreed.has(link.voice)) continue;
       add(owner.get(link.face), owner.get(link.voice), surplus, `the voice was heard for ${duration(link.support_secs)} while the face was in view, for ${duration(link.against_secs)} while it was not`);
     }
   }
@@ -38,7 +40,10 @@ export async function suggestionsOf(persons, people, signal) {
     const one = key(a, b);
     if (!pairs.has(one) || pairs.get(one).weight < weight) pairs.set(one, { a, b, weight, reason });
   }
-  const found = [...pairs].filter(([one]) => !apart.has(one) && !hidden.has(one)).map(([, pair]) => pair).sort((a, b) => b.weight - a.weight).slice(0, SHOWN);
+  const open = [...pairs].filter(([one]) => !apart.has(one) && !hidden.has(one)).map(([, pair]) => pair).sort((a, b) => b.weight - a.weight);
+  // Each person with their best other alone: whoever listens to somebody is beside that voice, too, only less.
+  const taken = new Set();
+  const found = open.filter(({ a, b }) => !taken.has(a) && !taken.has(b) && taken.add(a).add(b)).slice(0, SHOWN);
   if (!found.length) return null;
   const list = h("ul", { class: "pairs" });
   list.append(...found.map((pair) => pairRow(pair, people, list)));

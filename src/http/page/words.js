@@ -90,6 +90,9 @@ const KINDS = {
 export const KIND_NAMES = Object.keys(KINDS);
 export const kindWord = (kind) => KINDS[kind] ?? kind;
 
+/** A sentence of the memory, whose unnamed persons stand there by their ids. */
+export const readable = (text) => text.replace(/\b(?:person|face|voice|object|place)_\d+\b/g, idWord);
+
 /** An id as a person reads it: `person_4` → `Person 4`. */
 export function idWord(id) {
   if (id === "self") return "The robot";
