@@ -53,6 +53,14 @@ class Rights(PageTest):
                 self.assertEqual(self.page.locator("input[type=checkbox]").count(), 0)
         self.sees("viewer", "header")
 
+    def test_whose_login_has_ended_is_asked_again(self):
+        self.sign_in("viewer")
+        self.page.wait_for_selector("main .in-ask")
+        self.page.context.clear_cookies()
+        self.page.locator("#area-people").click()
+        expect(self.page.get_by_role("heading", name="Sign in")).to_be_visible()
+        expect(self.page.locator("#banner")).to_be_hidden()
+
     def test_who_may_ask_changes_nothing(self):
         self.sign_in("guest")
         self.page.wait_for_selector("main .in-ask")

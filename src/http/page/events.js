@@ -12,7 +12,6 @@ let source = null;
 let pause = FIRST_PAUSE_MS;
 let timer = 0;
 let watchdog = 0;
-let lastSeen = "";
 let boot = null;
 let connected = false;
 
@@ -33,15 +32,11 @@ export function hear(topic, callback, signal) {
   });
 }
 
-/** Whether the daemon's line is open. */
-export const isConnected = () => connected;
-
 function tell(topic, data) {
   for (const callback of [...(listeners.get(topic) ?? [])]) callback(data);
 }
 
 function received(event) {
-  lastSeen = event.lastEventId || lastSeen;
   watch();
   let data;
   try {
@@ -73,12 +68,14 @@ export function listen() {
 async function opened() {
   pause = FIRST_PAUSE_MS;
   const wasAway = !connected;
+  const asked = source;
   let state;
   try {
     state = await fetchStatus();
   } catch {
     return lost();
   }
+  if (source !== asked) return;
   connected = true;
   tell("status", state);
   tell("line", true);
@@ -87,12 +84,17 @@ async function opened() {
   boot = state.boot_id;
 }
 
-/** An EventSource gives up at the first answer that is no stream, so it is opened anew by hand. */
-function lost() {
+/** An EventSource gives up at the first answer that is no stream, so it is opened anew by hand; what happened meanwhile is
+ * fetched, not resumed. Whose login has ended is asked to sign in instead. */
+async function lost() {
   source?.close();
   clearTimeout(watchdog);
-  if (connected) {
-    connected = false;
+  clearTimeout(timer);
+  connected = false;
+  try {
+    await fetchStatus();
+  } catch (error) {
+    if (error.status === 401) return;
     tell("line", false);
   }
   clearTimeout(timer);

@@ -26,11 +26,16 @@ export async function suggestionsOf(persons, people, signal) {
   const hidden = new Set(read());
   // What somebody overruled is not proposed to them again.
   const decreed = new Set(reasons.flatMap((why) => why?.parts ?? []).filter((part) => part.decreed).map((part) => part.part));
+  const links = reasons.flatMap((why) => why?.links ?? []);
+  const own = new Map();
+  for (const link of links.filter((one) => one.same_person)) for (const part of [link.face, link.voice]) own.set(part, Math.max(own.get(part) ?? 0, surplusOf(link)));
   for (const why of reasons.filter(Boolean)) {
     for (const { a, b } of why.different) apart.add(key(owner.get(a), owner.get(b)));
     for (const other of why.same_name ?? []) add(why.id, typeof other === "string" ? other : other.id, 100, "both gave the same name");
     for (const link of why.links) {
-      const surplus = link.support_secs - link.against_secs;
+      const surplus = surplusOf(link);
+      // A part that goes better with one of its own person is where it belongs.
+      if (surplus <= Math.max(own.get(link.face) ?? 0, own.get(link.voice) ?? 0)) continue;
       if (link.same_person || link.names === "different" || surplus < ENOUGH_SECS || decreed.has(link.face) || decreed.has(link.voice)) continue;
       add(owner.get(link.face), owner.get(link.voice), surplus, `the voice was heard for ${duration(link.support_secs)} while the face was in view, for ${duration(link.against_secs)} while it was not`);
     }
@@ -50,6 +55,7 @@ export async function suggestionsOf(persons, people, signal) {
   return h("section", { class: "card same" }, h("h2", null, "May be the same"), list);
 }
 
+const surplusOf = (link) => link.support_secs - link.against_secs;
 const key = (a, b) => [a, b].sort().join(" ");
 
 function pairRow({ a, b, reason }, people, list) {
