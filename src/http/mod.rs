@@ -7,6 +7,7 @@
 
 mod access;
 pub mod accounts;
+pub mod client;
 mod commands;
 mod documents;
 mod events;
@@ -14,11 +15,14 @@ mod guard;
 mod login;
 mod logins;
 mod media;
+mod openapi;
 mod page;
 pub mod pictures;
 mod reply;
 mod rights;
 mod server;
+#[cfg(test)]
+mod tests;
 pub mod visitor;
 
 use std::net::SocketAddr;
@@ -129,6 +133,8 @@ pub struct Server {
     secure: bool,
     stop: watch::Sender<bool>,
     task: JoinHandle<()>,
+    #[cfg(test)]
+    live: Live,
 }
 
 impl Server {
@@ -150,18 +156,26 @@ impl Server {
         let listener = TcpListener::bind(address).await.map_err(listen)?;
         let address = listener.local_addr().map_err(listen)?;
         let (stop, stopping) = watch::channel(false);
+        let live = Live::default();
         let Behind { requests, pictures, metrics } = behind;
         let door = Door(Arc::new(Inside {
             requests,
             pictures,
             metrics,
-            live: Live::default(),
+            live: live.clone(),
             access,
             doorway: Doorway::new(&config.http),
             stopping: stopping.clone(),
         }));
         let task = tokio::spawn(server::serve(listener, tls, router(door), stopping));
-        Ok(Some(Self { address, secure, stop, task }))
+        Ok(Some(Self {
+            address,
+            secure,
+            stop,
+            task,
+            #[cfg(test)]
+            live,
+        }))
     }
 
     /// Where it listens.
@@ -175,6 +189,12 @@ impl Server {
     pub fn url(&self) -> String {
         let scheme = if self.secure { "https" } else { "http" };
         format!("{scheme}://{}/", self.address)
+    }
+
+    /// How many cameras are watched.
+    #[cfg(test)]
+    fn watched(&self) -> usize {
+        self.live.watched()
     }
 
     /// Takes no more connections, and ends those that listen or watch.
@@ -191,6 +211,7 @@ fn router(door: Door) -> Router {
         .route("/ui/{file}", get(page::asset))
         .route("/healthz", get(documents::healthz))
         .route("/metrics", get(documents::metrics))
+        .route("/openapi.json", get(openapi::openapi))
         .route("/api/me", get(documents::me))
         .route("/api/login", post(login::login))
         .route("/api/logout", post(login::logout))

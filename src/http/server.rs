@@ -35,8 +35,8 @@ use crate::config::{Config, find_file};
 pub(super) const MAX_CONNECTIONS: usize = 512;
 /// … and from one address.
 pub(super) const MAX_OF_ONE_ADDRESS: usize = 384;
-/// How long a request's head may take, and a connection may idle between two.
-const HEAD_TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a request's head may take, and a connection may idle between two. (Tests have no time.)
+const HEAD_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 15 });
 /// How long a TLS handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Who takes nothing of what is sent for so long is gone, milliseconds.
