@@ -58,7 +58,8 @@ async function drawArea(room, area, params, wanted, again) {
   try {
     content = await room.show(params, signal);
   } catch (error) {
-    if (signal.aborted) return;
+    // Whose login has ended sees the form already.
+    if (signal.aborted || error.status === 401) return;
     content = failure(error, () => draw(true));
   }
   if (signal.aborted) return;
