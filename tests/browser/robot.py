@@ -11,6 +11,18 @@ import urllib.request
 from pathlib import Path
 
 START_SECS = 120
+LIVE = """[window]
+clip_secs = 5.0
+
+[[camera]]
+id = "front"
+pipeline = '''
+filesrc location={} ! decodebin name=file
+file. ! queue ! videoconvert ! video/x-raw,format=I420 ! identity sync=true ! appsink name=video
+file. ! queue ! audioconvert ! audioresample ! audio/x-raw,format=F32LE,rate=16000,channels=1,layout=interleaved !
+identity sync=true ! appsink name=audio
+'''
+"""
 
 
 def free_port() -> int:
@@ -31,12 +43,24 @@ class Robot:
 
     def start(self, *more: str, rate: str = "max", until_done: bool = True) -> "Robot":
         """Starts `engramd replay --serve`; `until_done`: waits until the recording is remembered."""
+        self._launch(["replay", str(self.options.recording), "--serve", "--json", "--rate", rate], more)
+        if until_done:
+            self._wait(lambda: '"done":true' in self.log.read_text())
+        return self
+
+    def live(self, *more: str) -> "Robot":
+        """Starts `engramd run`: the recording's picture and sound come as from a camera with a microphone."""
+        config = self.data.with_suffix(".toml")
+        config.write_text(LIVE.format(self.options.recording))
+        self._launch(["run", "--config", str(config)], more)
+        return self
+
+    def _launch(self, what: list[str], more) -> None:
         sets = {
             "robot.id": "demo", "models.set": "edge", "models.dir": str(self.options.models), "mqtt.broker": "embedded",
             "mqtt.listen": "127.0.0.1:0", "mqtt.listen_v5": "127.0.0.1:0", "http.listen": f"127.0.0.1:{self.port}",
         }
-        command = [str(self.options.engramd), "replay", str(self.options.recording), "--serve", "--json", "--rate", rate,
-                   "--data-dir", str(self.data)]
+        command = [str(self.options.engramd), *what, "--data-dir", str(self.data)]
         for key, value in sets.items():
             command += ["--set", f"{key}={value}"]
         environment = {"ORT_DISABLE_TELEMETRY": "1", **os.environ}
@@ -44,9 +68,6 @@ class Robot:
         with self.log.open("a") as log:
             self.process = subprocess.Popen(command + list(more), stdout=log, stderr=log, env=environment)
         self._wait(self._answers)
-        if until_done:
-            self._wait(lambda: '"done":true' in self.log.read_text())
-        return self
 
     def stop(self) -> None:
         """Ends it as systemd would."""

@@ -26,6 +26,27 @@ class Line(PageTest):
         expect(self.page.locator("#name-person_4")).to_contain_text("Niamh")
 
 
+class Living(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.robot = rig.Robot(rig.options(), rig.fresh_folder()).live()
+
+    def test_a_live_robot_is_watched_and_its_microphones_are_switched_off(self):
+        self.go("#/now")
+        self.loaded(".tile.shown img")
+        expect(self.page.locator(".tile")).to_have_count(1)
+        self.sees("Eileen", ".here")
+        self.sees("my name is Eileen", ".said")
+        switch = self.page.locator("#microphones")
+        switch.click()
+        self.sees("the microphones are switched off", ".troubles")
+        expect(self.page.locator("#state")).to_contain_text("impaired")
+        expect(switch).to_contain_text("Microphones are off")
+        switch.click()
+        expect(switch).to_contain_text("Microphones are on")
+        expect(self.page.locator(".troubles li")).to_have_count(0)
+
+
 class Playing(PageTest):
     @classmethod
     def setUpClass(cls):

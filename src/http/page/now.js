@@ -8,7 +8,7 @@ import { changed } from "./route.js";
 import { clip } from "./clips.js";
 import { carryOut, empty, head, picture } from "./parts.js";
 import { everybody, face, nameOf, peopleChanged } from "./who.js";
-import { clock, duration, ms } from "./words.js";
+import { clock, duration, memoryNow, ms } from "./words.js";
 
 export const title = "Now";
 
@@ -16,8 +16,10 @@ export const title = "Now";
 const STILL_MS = 1000;
 /** Lines of speech that are shown. */
 const LINES = 14;
-/** Who was in view so shortly before the newest moment counts as here. */
+/** Who was in view so shortly before the end of what is sealed counts as here. */
 const HERE_SECS = 3;
+/** Live, what is sealed is at most so old, unless nobody was there since. */
+const OPEN_SECS = 45;
 /** Browsers open six connections to one host: more cameras than this are shown as stills. */
 const LIVE_CAMERAS = 2;
 
@@ -29,23 +31,33 @@ export async function show(params, signal) {
     api.sql(`SELECT person, turn, source, clip, start / 1000000 AS start, words FROM utterances ORDER BY start DESC LIMIT ${LINES}`, {}, signal),
     api.sql('SELECT person, face, source, clip, start / 1000000 AS start, "end" / 1000000 AS last FROM sightings ORDER BY "end" DESC LIMIT 60', {}, signal),
   ]);
-  const present = whoIsHere(seen, people, signal);
+  const lives = await isLive(stats, status, seen[0] ?? spoken[0]);
+  const reached = lives ? Math.max(memoryNow(), Date.now() - OPEN_SECS * 1000) : memoryNow();
+  const here = inView(seen, reached);
   const live = params.get("live") !== "off";
   return all(
-    head("Now", sentence(status, stats, seen, spoken), microphones(status, stats)),
+    head("Now", sentence(status, lives, seen, spoken), microphones(status, stats, signal)),
     troubles(status, signal),
     h("div", { class: "nowGrid" },
-      cameras(await sourceNames(stats), seen, live, signal),
-      h("div", { class: "nowSide" }, present, said(spoken, people, signal))));
+      cameras(await sourceNames(stats), here, live, signal),
+      h("div", { class: "nowSide" }, whoIsHere(here, people, signal), said(spoken, people, signal))));
 }
 
 /** Sources of a recording have no state. */
-const isLive = (stats) => Object.values(stats?.sources ?? {}).some((source) => source.state);
+const hasLiveSource = (stats) => Object.values(stats?.sources ?? {}).some((source) => source.state);
 
-function sentence(status, stats, seen, spoken) {
+/** Whether cameras and microphones are listened to; before the first statistics the session tells. */
+async function isLive(stats, status, newest) {
+  if (stats && Object.keys(stats.sources).length) return hasLiveSource(stats);
+  const id = status.session ?? newest?.clip?.split("/")[0];
+  const shown = id ? await api.query("show", { what: id }).catch(() => null) : null;
+  return shown ? !shown.session.recording : false;
+}
+
+function sentence(status, lives, seen, spoken) {
   const newest = Math.max(seen[0]?.last ?? 0, spoken[0]?.start ?? 0);
   if (!newest) return status.session ? "The first clip is still open: who was in it is told when it is sealed." : "Nobody was seen or heard yet.";
-  if (!isLive(stats)) return status.session ? `A recording is played; its newest moment is ${clock(newest)}.` : `The recording is over; this is its end, ${clock(newest)}.`;
+  if (!lives) return status.session ? `A recording is played; its newest moment is ${clock(newest)}.` : `The recording is over; this is its end, ${clock(newest)}.`;
   const ago = (Date.now() - newest) / 1000;
   return ago < 60 ? "Somebody was seen or heard just now." : `Nobody was seen or heard for ${duration(ago)}.`;
 }
@@ -66,12 +78,27 @@ function troubles(status, signal) {
 const SWITCHED_OFF = "microphones are switched off";
 
 /** The switch for the microphones: live only, so a replay has none. */
-function microphones(status, stats) {
-  if (!isLive(stats) || !api.may("operate")) return null;
-  const off = status.degraded.some((one) => one.includes(SWITCHED_OFF));
-  const button = h("button", { type: "button", id: "microphones", "aria-pressed": String(!off), class: off ? "" : "on" }, icon("mic"), off ? "Microphones are off" : "Microphones are on");
-  button.addEventListener("click", () => carryOut(button, () => api.command("privacy", { microphones: off }), off ? "The microphones are on." : "The microphones are off."));
-  return button;
+function microphones(status, stats, signal) {
+  const host = h("div");
+  let [now, figures] = [status, stats];
+  const write = () => {
+    if (!hasLiveSource(figures) || !api.may("operate")) return host.replaceChildren();
+    const off = now.degraded.some((one) => one.includes(SWITCHED_OFF));
+    const button = host.firstChild ?? h("button", { type: "button", id: "microphones", onclick: () => carryOut(button, () => api.command("privacy", { microphones: button.getAttribute("aria-pressed") === "false" })) });
+    button.setAttribute("aria-pressed", String(!off));
+    button.replaceChildren(icon("mic"), off ? "Microphones are off" : "Microphones are on");
+    host.replaceChildren(button);
+  };
+  hear("status", (one) => {
+    now = one;
+    write();
+  }, signal);
+  hear("stats", (one) => {
+    figures = one;
+    if (!host.firstChild) write();
+  }, signal);
+  write();
+  return host;
 }
 
 // ---------------------------------------------------------------- cameras
@@ -83,13 +110,13 @@ async function sourceNames(stats) {
   return [...new Set([...Object.keys(stats?.sources ?? {}), ...(newest?.clip.key_frames ?? []).map(([name]) => name)])];
 }
 
-function cameras(names, seen, live, signal) {
+function cameras(names, present, live, signal) {
   const wall = h("div", { class: "wall" });
   const none = empty("No camera gives a picture", "It is shown as soon as one comes.");
   const tiles = new Map();
   const add = (wanted) => {
     for (const name of wanted.filter((one) => !tiles.has(one))) {
-      const tile = camera(name, seen, live && tiles.size < LIVE_CAMERAS, signal, () => {
+      const tile = camera(name, present, live && tiles.size < LIVE_CAMERAS, signal, () => {
         tile.remove();
         tiles.delete(name);
         none.hidden = tiles.size > 0;
@@ -106,7 +133,7 @@ function cameras(names, seen, live, signal) {
 }
 
 /** One camera's picture with the names of who is in it. A source that gives no picture is a microphone. */
-function camera(name, seen, live, signal, without) {
+function camera(name, present, live, signal, without) {
   const image = h("img", { alt: `What ${name} sees`, class: "live" });
   const mode = h("button", { type: "button", class: "small", "aria-pressed": String(live) }, "Live");
   const names = h("span", { class: "inView" });
@@ -152,7 +179,7 @@ function camera(name, seen, live, signal, without) {
     clearTimeout(timer);
     image.removeAttribute("src");
   });
-  const here = new Map(inView(seen).filter((one) => one.source === name).map((one) => [one.person, one.name]));
+  const here = new Map(present.filter((one) => one.source === name).map((one) => [one.person, one.name]));
   const write = () => names.replaceChildren(...[...here].map(([id, known]) => h("span", { class: "tag" }, nameOf(id, known))));
   hear("event/person", (event) => {
     if (event.source !== name) return;
@@ -178,19 +205,18 @@ async function newestKept(camera) {
   return null;
 }
 
-/** Whose newest sighting reaches to the newest moment, each once. */
-function inView(seen) {
-  const newest = seen[0]?.last ?? 0;
+/** Whose sighting reaches to the end of what is known, each once. */
+function inView(seen, reached) {
   const found = new Map();
-  for (const one of seen) if (one.person && newest - one.last <= HERE_SECS * 1000 && !found.has(one.person)) found.set(one.person, one);
+  for (const one of seen) if (one.person && one.last >= reached - HERE_SECS * 1000 && !found.has(one.person)) found.set(one.person, one);
   return [...found.values()];
 }
 
 // ---------------------------------------------------------------- who, and what is said
 
-function whoIsHere(seen, people, signal) {
+function whoIsHere(present, people, signal) {
   const list = h("ul", { class: "here", "aria-live": "polite" });
-  const here = new Map(inView(seen).map((one) => [one.person, { name: people.get(one.person)?.name, since: one.start, source: one.source }]));
+  const here = new Map(present.map((one) => [one.person, { name: people.get(one.person)?.name, since: one.start, source: one.source }]));
   const write = async () => {
     const known = await everybody().catch(() => people);
     list.replaceChildren(...(here.size ? [...here].map(([id, one]) => row(id, one, known)) : [h("li", { class: "soft" }, "Nobody is in view.")]));
