@@ -6,7 +6,7 @@ PROFILE ?= dev
 
 help:
 	@echo "make setup       bring what building and running need: packages, libraries, models, the demo recording"
-	@echo "make demo        replay the demo recording into a memory and ask it (VIDEO=file, CAMERA=/dev/video0, SET=edge, PROFILE=release)"
+	@echo "make demo        replay the demo recording into a memory and ask it (VIDEO=file, CAMERA=/dev/video0, SET=edge, PROFILE=release, SERVE=1: leaves its web page open)"
 	@echo "make test        form, lints and tests"
 	@echo "make test-page   the web page in a real browser (Debian's Chromium), over the demo recording"
 	@echo "make test-llm    a real language model server (llama.cpp, built from source once: minutes) with a tiny random model"
@@ -27,7 +27,7 @@ build: setup
 # (benches/LEDGER.md), and `make test` needs it, too.
 demo:
 	@scripts/setup.sh $(PROFILE)
-	@PROFILE="$(PROFILE)" VIDEO="$(VIDEO)" CAMERA="$(CAMERA)" SET="$(SET)" scripts/demo.sh
+	@PROFILE="$(PROFILE)" VIDEO="$(VIDEO)" CAMERA="$(CAMERA)" SET="$(SET)" SERVE="$(SERVE)" scripts/demo.sh
 
 test:
 	@scripts/setup.sh dev tests
