@@ -110,9 +110,19 @@ async function answerInto(room, { question, conversation, deep, people, signal }
 
 function roundWords(round) {
   const of = round.of ? ` of ${round.of}` : "";
-  const query = round.query ? ` “${round.query}”` : "";
-  const found = round.found === undefined ? "" : `, ${count(round.found, "memory", "memories")} found`;
+  const query = round.query ? ` “${plain(round.query)}”` : "";
+  const found = round.found && round.action !== "answer" ? `, ${count(round.found, "memory", "memories")} found` : "";
   return `Round ${round.round}${of}: ${round.action ?? "think"}${query}${found}`;
+}
+
+/** What a model asked for comes as the arguments of its tool, JSON. */
+function plain(query) {
+  try {
+    const args = JSON.parse(query);
+    return typeof args === "object" && args ? Object.values(args).join(", ") : query;
+  } catch {
+    return query;
+  }
 }
 
 function card(answer) {
