@@ -15,7 +15,7 @@ class Rights(PageTest):
     def setUpClass(cls):
         folder = rig.fresh_folder()
         users = folder.with_suffix(".users")
-        lines = [cls.line("viewer", "look"), cls.line("guest", "look,ask"), cls.line("owner", "look,ask,operate,erase")]
+        lines = [cls.line("viewer", "look"), cls.line("guest", "look,ask"), cls.line("caller", "ask"), cls.line("owner", "look,ask,operate,erase")]
         users.write_text("".join(lines))
         users.chmod(0o600)
         cls.robot = rig.base().copy(folder).start("--set", f"http.users_file={users}")
@@ -42,7 +42,8 @@ class Rights(PageTest):
 
     def test_who_may_only_look_sees_no_button_to_change_anything(self):
         self.sign_in("viewer")
-        self.page.wait_for_selector("main .in-ask")
+        self.page.wait_for_selector("main .in-now")
+        self.go("#/ask")
         expect(self.page.get_by_label("Question")).to_be_disabled()
         for address in ("#/people", "#/people?who=person_1", "#/day?clip=s1/0", "#/memory?memory=memory_22", "#/things?what=red mug", "#/replay", "#/now"):
             with self.subTest(address=address):
@@ -55,7 +56,7 @@ class Rights(PageTest):
 
     def test_whose_login_has_ended_is_asked_again(self):
         self.sign_in("viewer")
-        self.page.wait_for_selector("main .in-ask")
+        self.page.wait_for_selector("main .in-now")
         self.page.context.clear_cookies()
         self.page.locator("#area-people").click()
         expect(self.page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -68,6 +69,17 @@ class Rights(PageTest):
         self.sees("In the sink", ".answer")
         self.go("#/people")
         self.assertEqual(self.page.locator("button.nameButton").count(), 0)
+
+    def test_who_may_only_ask_is_answered_and_sees_nothing_else(self):
+        self.sign_in("caller")
+        self.page.wait_for_selector("main .in-ask")
+        self.page.get_by_label("Question").fill("Where is the red mug?")
+        self.page.keyboard.press("Enter")
+        self.sees("In the sink", ".answer")
+        expect(self.page.locator(".cards .card")).not_to_have_count(0)
+        expect(self.page.locator("#areas a").filter(visible=True)).to_have_count(1)
+        expect(self.page.locator("#banner")).to_be_hidden()
+        self.assertEqual(self.page.locator("main img").count(), 0)
 
     def test_the_owner_may_do_everything_and_signs_out(self):
         self.sign_in("owner")

@@ -33,9 +33,10 @@ let overlay = null;
 
 /** Draws what the address names: the area where it changed, and what lies over it. */
 async function draw(again = false) {
-  const { area, params } = here();
-  const room = AREAS[area] ?? ask;
-  mark(AREAS[area] ? area : "ask");
+  const { area: named, params } = here();
+  const area = AREAS[named] ? named : api.may("ask") ? "ask" : "now";
+  const room = AREAS[area];
+  mark(area);
   const wanted = areaPart();
   if (again || wanted !== shown?.wanted) await drawArea(room, area, params, wanted, again);
   drawOverlay(params);
@@ -206,6 +207,7 @@ async function begin() {
     draw(true);
   });
   showUser();
+  for (const link of nav.children) link.hidden = link.id !== "area-ask" && !api.may("look");
   listen();
   await describeRobot().catch(() => {});
   await draw();

@@ -65,7 +65,7 @@ function box(question, conversation, deep, thinks) {
 
 /** What could be asked, out of what is known. */
 async function suggestions(people, signal) {
-  if (!api.may("ask")) return h("div");
+  if (!api.may("ask") || !api.may("look")) return h("div");
   const things = await api.sql("SELECT object FROM objects ORDER BY since DESC LIMIT 2", {}, signal).catch(() => []);
   const named = [...people.values()].filter((one) => one.name);
   const questions = [

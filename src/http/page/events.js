@@ -69,19 +69,20 @@ async function opened() {
   pause = FIRST_PAUSE_MS;
   const wasAway = !connected;
   const asked = source;
-  let state;
+  let state = null;
   try {
     state = await fetchStatus();
-  } catch {
-    return lost();
+  } catch (error) {
+    // Who may only ask is not told how the robot is.
+    if (error.status !== 403) return lost();
   }
   if (source !== asked) return;
   connected = true;
-  tell("status", state);
+  if (state) tell("status", state);
   tell("line", true);
-  const another = boot !== null && boot !== state.boot_id;
+  const another = boot !== null && state !== null && boot !== state.boot_id;
   if ((wasAway && boot !== null) || another) tell("back", { another });
-  boot = state.boot_id;
+  boot = state?.boot_id ?? boot;
 }
 
 /** An EventSource gives up at the first answer that is no stream, so it is opened anew by hand; what happened meanwhile is
@@ -95,7 +96,7 @@ async function lost() {
     await fetchStatus();
   } catch (error) {
     if (error.status === 401) return;
-    tell("line", false);
+    if (error.status !== 403) tell("line", false);
   }
   clearTimeout(timer);
   timer = setTimeout(listen, pause);

@@ -3,6 +3,7 @@
 import { h } from "./dom.js";
 import { changed } from "./route.js";
 import { icon } from "./icons.js";
+import { may } from "./api.js";
 import { clips, nearestFrame, turnOf } from "./clips.js";
 import { picture, soundButton } from "./parts.js";
 import { face, nameOf } from "./who.js";
@@ -21,18 +22,19 @@ export function about(memory, people, except) {
 /** Cards of evidence, best evidence first as the answer gives it; pictures come when they are there. */
 export function evidenceCards(evidence, people) {
   const list = h("ul", { class: "cards", "aria-label": "Evidence" });
-  const shown = clips(evidence.map((one) => one.clip));
+  const mayLook = may("look");
+  const shown = mayLook ? clips(evidence.map((one) => one.clip)) : null;
   for (const memory of evidence) {
-    const still = h("div", { class: "still" }, h("span", { class: "noPicture" }, memory.clip ? "" : icon("note")));
+    const still = mayLook ? h("div", { class: "still" }, h("span", { class: "noPicture" }, memory.clip ? "" : icon("note"))) : null;
     const tools = h("div", { class: "cardTools" });
     const body = h("div", { class: "cardBody" },
       h("p", { class: "cardMeta" }, h("span", { class: `kind ${memory.kind}` }, kindWord(memory.kind)), h("span", { class: "soft" }, span(memory.start, memory.end))),
       h("p", { class: "cardText" }, readable(memory.text)),
       h("div", { class: "cardFoot" }, about(memory, people), tools));
     tools.append(h("span", { class: "score soft", title: "How well it fits" }, percent(memory.score)));
-    if (memory.memory) tools.append(h("a", { class: "small", href: changed({ memory: memory.memory, clip: null, at: null }) }, "Why"));
+    if (memory.memory && mayLook) tools.append(h("a", { class: "small", href: changed({ memory: memory.memory, clip: null, at: null }) }, "Why"));
     list.append(h("li", { class: "card" }, still, body));
-    shown.then((byId) => illustrate(memory, byId.get(memory.clip), still, tools));
+    shown?.then((byId) => illustrate(memory, byId.get(memory.clip), still, tools));
   }
   return list;
 }

@@ -7,7 +7,7 @@ const OVERLAYS = ["clip", "at", "memory"];
 export function here() {
   const text = location.hash.replace(/^#\/?/, "");
   const [area, search = ""] = text.split("?");
-  return { area: area || "ask", params: new URLSearchParams(search) };
+  return { area, params: new URLSearchParams(search) };
 }
 
 /** The address of an area with its choices; empty ones are left out. */
