@@ -98,7 +98,7 @@ function map(places, params) {
   });
   const [x, y] = [Number(params.get("x")), Number(params.get("y"))];
   const chosen = params.has("x") ? svg("circle", { class: "chosen", cx: place(x, y)[0], cy: place(x, y)[1], r: 5 }) : null;
-  const drawing = svg("svg", { class: "map", viewBox: `0 0 ${MAP.width} ${MAP.height}`, role: "group", "aria-label": `Places in ${places[0].frame ?? "the map"}, one metre is ${Math.round(scale)} units` }, dots, chosen);
+  const drawing = svg("svg", { class: "map", viewBox: `0 0 ${MAP.width} ${MAP.height}`, role: "group", "aria-label": `Places in ${places[0].frame ?? "the map"}` }, metre(scale), dots, chosen);
   drawing.addEventListener("click", (event) => {
     if (event.target !== drawing) return;
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(drawing.getScreenCTM().inverse());
@@ -106,6 +106,10 @@ function map(places, params) {
   });
   return drawing;
 }
+
+/** How long a metre is. */
+const metre = (scale) => svg("g", { class: "scale", "aria-hidden": "true" },
+  svg("path", { d: `M16 ${MAP.height - 20}v6h${scale}v-6` }), svg("text", { x: 22, y: MAP.height - 22 }, "1 m"));
 
 async function near(params, people, signal) {
   if (!params.has("x")) return null;
