@@ -2,12 +2,13 @@
 
 PROFILE ?= dev
 
-.PHONY: help setup build demo test test-llm prove install deb bench clean-data
+.PHONY: help setup build demo test test-page test-llm prove install deb bench clean-data
 
 help:
 	@echo "make setup       bring what building and running need: packages, libraries, models, the demo recording"
-	@echo "make demo        replay the demo recording into a memory and ask it (VIDEO=file, CAMERA=/dev/video0, SET=edge, PROFILE=release)"
+	@echo "make demo        replay the demo recording into a memory and ask it (VIDEO=file, CAMERA=/dev/video0, SET=edge, PROFILE=release, SERVE=1: leaves its web page open)"
 	@echo "make test        form, lints and tests"
+	@echo "make test-page   the web page in a real browser (Debian's Chromium), over the demo recording"
 	@echo "make test-llm    a real language model server (llama.cpp, built from source once: minutes) with a tiny random model"
 	@echo "make prove       what is too long for make test, in parts that resume and add up"
 	@echo "make bench       the benchmarks"
@@ -26,11 +27,16 @@ build: setup
 # (benches/LEDGER.md), and `make test` needs it, too.
 demo:
 	@scripts/setup.sh $(PROFILE)
-	@PROFILE="$(PROFILE)" VIDEO="$(VIDEO)" CAMERA="$(CAMERA)" SET="$(SET)" scripts/demo.sh
+	@PROFILE="$(PROFILE)" VIDEO="$(VIDEO)" CAMERA="$(CAMERA)" SET="$(SET)" SERVE="$(SERVE)" scripts/demo.sh
 
 test:
 	@scripts/setup.sh dev tests
 	@scripts/test.sh
+
+# Another step than `make test`: it brings Chromium (350 MB).
+test-page:
+	@scripts/setup.sh dev page
+	@python3 -B tests/browser/run.py
 
 test-llm:
 	@scripts/test_llm.sh

@@ -56,7 +56,7 @@ fi
 start() {
     local what=$1 log=$root/$1.log; shift
     "$root/usr/bin/engramd" run --config "$root/etc/engram/engram.toml" --data-dir "$root/$what" --set robot.id=clean \
-        --set mqtt.listen=127.0.0.1:0 --set mqtt.listen_v5=127.0.0.1:0 "$@" 2> "$log" &
+        --set mqtt.listen=127.0.0.1:0 --set mqtt.listen_v5=127.0.0.1:0 --set http.listen=127.0.0.1:0 "$@" 2> "$log" &
     daemon=$!
     for _ in $(seq 300); do
         grep -q '^answering' "$log" && break

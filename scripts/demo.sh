@@ -6,6 +6,7 @@
 #   make demo CAMERA=/dev/video0   a camera (and the default microphone), live, until Ctrl-C
 #   SET=edge                       another model set
 #   PROFILE=release                with the release build
+#   SERVE=1                        leaves the daemon there, with its web page, until Ctrl-C
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -18,7 +19,8 @@ data=target/demo/data
 log=target/demo/replay.jsonl
 # Ports of its own, so that neither a broker nor another engram is in the way.
 options=(--set robot.id=demo --set models.set="${SET:-open}" --set mqtt.broker=embedded
-    --set mqtt.listen=127.0.0.1:18830 --set mqtt.listen_v5=127.0.0.1:18840)
+    --set mqtt.listen=127.0.0.1:18830 --set mqtt.listen_v5=127.0.0.1:18840 --set http.listen=127.0.0.1:18090)
+page=http://127.0.0.1:18090/
 
 mkdir -p target/demo
 rm -rf "$data"
@@ -44,7 +46,7 @@ if [ -n "${CAMERA:-}" ]; then
     printf '[[microphone]]\nid = "microphone"\nbackend = "cpal"\ndevice = "default"\n' >> "$config"
     "$engramd" run --config "$config" "${options[@]}" --data-dir "$data" &
     daemon=$!
-    say "watching $CAMERA; type a question and Enter (Ctrl-D ends)"
+    say "watching $CAMERA, to be seen at $page; type a question and Enter (Ctrl-D ends)"
     while kill -0 "$daemon" 2> /dev/null && IFS= read -r question; do
         [ -n "$question" ] && ask "$question"
     done
@@ -80,3 +82,9 @@ for question in "${questions[@]}"; do
 done
 echo
 say "the memory lies in $data; try: $engramd people --data-dir $data"
+if [ -n "${SERVE:-}" ]; then
+    say "the web page: $page (Ctrl-C ends it)"
+    wait "$daemon"
+else
+    say "to look at it in a browser: make demo SERVE=1, then $page"
+fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Brings everything that building, testing and the demo need. Run again at any time: what is done is skipped.
 #
-#   scripts/setup.sh [dev|release] [tests]     which build of engramd fetches the models (the one you need anyway);
-#                                              tests: they are compiled meanwhile
+#   scripts/setup.sh [dev|release] [tests|page]  which build of engramd fetches the models (the one you need anyway);
+#                                                tests: they are compiled meanwhile; page: a browser, too
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 profile=${1:-release}
@@ -94,6 +94,31 @@ else
         mark_done demo "${demo[@]}"
     else
         warn "the demo recording could not be made; \`make demo VIDEO=file.mp4\` shows engram on a video of yours"
+    fi
+fi
+
+# ---------------------------------------------------------------- a browser, for the tests of the web page
+
+# What cannot be had is named; the tests then say that they are skipped.
+if [ "${2:-}" = page ]; then
+    say "Chromium, Playwright, axe-core"
+    if ! command -v chromium > /dev/null; then
+        sudo=()
+        [ "$(id -u)" = 0 ] || sudo=(sudo)
+        "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install chromium \
+            < /dev/null > target/.setup/chromium.log 2>&1 || warn "Chromium could not be installed; run: apt-get install chromium"
+    fi
+    wanted=tests/browser/requirements.txt
+    if ! cmp -s "$wanted" target/page/venv/requirements.txt; then
+        # Debian's own Python: Pillow comes with it.
+        /usr/bin/python3 -m venv --clear --system-site-packages target/page/venv &&
+            target/page/venv/bin/python -m pip install --quiet --disable-pip-version-check -r "$wanted" &&
+            cp "$wanted" target/page/venv/requirements.txt || warn "the packages of $wanted could not be had"
+    fi
+    axe=axe-core@4.14.1
+    if [ "$(cat target/page/axe 2> /dev/null)" != "$axe" ]; then
+        npm install --silent --no-save --no-audit --no-fund --ignore-scripts --prefix target/page "$axe" &&
+            echo "$axe" > target/page/axe || warn "$axe could not be had from npm"
     fi
 fi
 if [ -n "$tests" ] && ! wait "$tests"; then

@@ -3,7 +3,7 @@
 //! The journey of a frame: `capture` takes it from a camera or a recording, `window` orders it in event
 //! time, `perceive` finds faces and voices in it, `identify` says whose they are, `memorize` writes
 //! sentences about it, `memory` keeps them, `recall` finds them again and `answer` replies to the
-//! question that came in over `mqtt`. `daemon` puts it together.
+//! question that came in over `mqtt` or `http`. `daemon` puts it together.
 
 pub mod answer;
 pub mod bench;
@@ -15,6 +15,7 @@ pub mod config;
 pub mod daemon;
 pub mod encryption;
 pub mod geometry;
+pub mod http;
 pub mod identify;
 pub mod ids;
 pub mod language;

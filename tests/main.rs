@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs)]
 
 mod a_bag_is_as_good_as_a_video;
+mod a_door_over_http;
 mod a_kill_loses_nothing;
 mod a_killed_daemon_owes_no_answer;
 mod a_language_model_may_fail;

@@ -15,6 +15,10 @@ pub struct Context {
     pub json: bool,
     /// `--data-dir`: read the store there.
     pub data_dir: Option<PathBuf>,
+    /// `--http`: the daemon's address there.
+    pub http: Option<String>,
+    /// `--token-file`: what to come with.
+    pub token_file: Option<PathBuf>,
     /// Where the configuration came from, to be read again.
     pub source: Source,
 }

@@ -1,6 +1,6 @@
 //! The command line: one file per subcommand.
 //!
-//! Commands speak MQTT to the running daemon; with `--data-dir` they open the store themselves. Exit codes:
+//! Commands speak MQTT to the running daemon, with `--http` HTTP; with `--data-dir` they open the store themselves. Exit codes:
 //! 0 done, 1 error, 2 wrong usage, 3 done, but input was damaged or data was lost.
 
 mod ask;
@@ -10,6 +10,7 @@ mod change;
 mod check;
 mod completions;
 mod config;
+mod connection;
 mod context;
 mod doctor;
 mod encrypt;
@@ -18,6 +19,7 @@ mod import;
 mod keys;
 mod log;
 mod man;
+mod mcp;
 mod people;
 mod places;
 mod print;
@@ -34,6 +36,7 @@ mod sql;
 mod timeline;
 mod times;
 mod top;
+mod users;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -52,7 +55,7 @@ use context::Context;
     name = "engramd",
     version,
     propagate_version = true,
-    after_help = "Commands speak MQTT to the running daemon; with --data-dir they read the store themselves.
+    after_help = "Commands speak MQTT to the running daemon, with --http URL HTTP; with --data-dir they read the store themselves.
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 done, but input was damaged or data was lost.
 
 Examples:
@@ -79,6 +82,12 @@ struct Global {
     /// Folder of the memory [default: /var/lib/engram, else $XDG_STATE_HOME/engram].
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// Reach the daemon over HTTP, for example http://127.0.0.1:8090, and not through a broker.
+    #[arg(long, global = true, value_name = "URL", conflicts_with = "data_dir")]
+    http: Option<String>,
+    /// With --http: file with the token to come with [default: the variable ENGRAM_TOKEN, else none].
+    #[arg(long, global = true, value_name = "FILE")]
+    token_file: Option<PathBuf>,
     /// One JSON document, or JSON lines, on standard output.
     #[arg(long, global = true)]
     json: bool,
@@ -127,6 +136,10 @@ enum Command {
     Doctor(doctor::DoctorArgs),
     /// The running daemon at a glance.
     Top(top::TopArgs),
+    /// Serve an assistant on standard input and output (MCP).
+    Mcp(mcp::McpArgs),
+    /// Who may come in over HTTP.
+    Users(users::UsersArgs),
     /// Look at everything in a store for damage.
     Check(check::CheckArgs),
     /// Show or check the configuration.
@@ -175,7 +188,9 @@ fn side_by_side(arguments: Vec<OsString>) -> Vec<OsString> {
     let mut sets = Vec::new();
     while let Some(option) = rest.next_if(|word| word.as_encoded_bytes().starts_with(b"-")) {
         let of_a_set = option == "--set" || option.as_encoded_bytes().starts_with(b"--set=");
-        let takes_a_value = option == "--set" || option == "--config" || option == "--data-dir";
+        let takes_a_value = ["--set", "--config", "--data-dir", "--http", "--token-file"]
+            .iter()
+            .any(|one| option == *one);
         let to = if of_a_set { &mut sets } else { &mut before };
         to.push(option);
         if takes_a_value {
@@ -209,6 +224,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         config_file: file,
         json: global.json,
         data_dir: global.data_dir,
+        http: global.http,
+        token_file: global.token_file,
         source,
     };
     match command {
@@ -233,6 +250,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Calibrate(args) => calibrate::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Top(args) => top::run(&args, &context),
+        Command::Mcp(args) => mcp::run(&args, context),
+        Command::Users(args) => users::run(&args, &context),
         Command::Check(args) => check::run(&args, &context),
         Command::Config(args) => config::run(&args, &context),
         Command::Export(args) => export::run(&args, &context),

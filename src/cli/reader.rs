@@ -6,13 +6,14 @@ use std::time::Duration;
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
+use super::connection::Connection;
 use super::context::Context;
 use crate::config::Config;
 use crate::daemon::assemble::{AssembleError, Knowledge, answerer, language_if_any, read_store};
 use crate::daemon::queries::{self, Means};
 use crate::daemon::service::MemoryService;
 use crate::memory::{Memory, MemoryError};
-use crate::mqtt::client::{ClientError, DaemonClient};
+use crate::mqtt::client::ClientError;
 use crate::mqtt::message::{self, Ask, QueryVerb};
 use crate::mqtt::{Call, Command, Refusal, Reply, Service as _, erase_outbox, erasing_outbox};
 
@@ -21,7 +22,7 @@ const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The daemon, or the store.
 pub(super) enum Reader {
-    Daemon(Box<DaemonClient>),
+    Daemon(Connection),
     Store(Store),
 }
 
@@ -37,7 +38,7 @@ impl Reader {
     pub(super) fn open(context: &Context) -> anyhow::Result<Self> {
         Ok(match &context.data_dir {
             Some(_) => Self::Store(Store { memory: read_store(&context.config)?, knowledge: None }),
-            None => Self::Daemon(Box::new(DaemonClient::connect(&context.config)?)),
+            None => Self::Daemon(Connection::open(context)?),
         })
     }
 
@@ -61,9 +62,7 @@ impl Reader {
         timeout: Duration,
     ) -> anyhow::Result<Value> {
         match self {
-            Self::Daemon(client) => {
-                Ok(client.request("ask", &serde_json::to_value(ask)?, timeout)?)
-            }
+            Self::Daemon(client) => client.request("ask", &serde_json::to_value(ask)?, timeout),
             Self::Store(Store { memory, knowledge }) => {
                 let chosen = match knowledge {
                     Some(knowledge) => Arc::clone(&knowledge.answerer),
@@ -79,7 +78,7 @@ impl Reader {
         match self {
             Self::Daemon(client) => {
                 let payload = json!({ "verb": verb, "args": args });
-                Ok(client.request("query", &payload, TIMEOUT)?)
+                client.request("query", &payload, TIMEOUT)
             }
             Self::Store(Store { memory, knowledge }) => {
                 let knowledge = knowledge.as_ref();
@@ -94,6 +93,24 @@ impl Reader {
                 }
             }
         }
+    }
+
+    /// The picture or sound that is asked for, and its MIME type.
+    pub(super) fn picture(&mut self, args: &Value) -> anyhow::Result<(String, Vec<u8>)> {
+        let payload = json!({ "verb": "media", "args": args });
+        let bytes = match self {
+            Self::Daemon(client) => client.request_media(&payload, TIMEOUT)?,
+            Self::Store(Store { memory, .. }) => {
+                match queries::query(memory, &Means::default(), QueryVerb::Media, args.clone())? {
+                    Reply::Bytes { content_type, bytes } => {
+                        return Ok((content_type.to_owned(), bytes));
+                    }
+                    Reply::Document(_) => anyhow::bail!("media gives no bytes"),
+                }
+            }
+        };
+        let kind = if bytes.starts_with(b"RIFF") { "audio/wav" } else { "image/jpeg" };
+        Ok((kind.to_owned(), bytes))
     }
 
     /// A picture or sound by its digest; `None` where it is not kept any more.
@@ -148,7 +165,7 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
 }
 
 fn by_daemon(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {
-    Ok(DaemonClient::connect(&context.config)?.request(topic, payload, TIMEOUT)?)
+    Connection::open(context)?.request(topic, payload, TIMEOUT)
 }
 
 /// Asks whoever holds the store; a replay that serves nobody is no daemon.

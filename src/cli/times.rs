@@ -262,6 +262,8 @@ mod tests {
             config_file: None,
             json: false,
             data_dir: None,
+            http: None,
+            token_file: None,
             source: Source::default(),
         };
         let of = |start: &str, end: &str| {

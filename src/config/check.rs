@@ -6,7 +6,7 @@ use toml::Value;
 
 use super::{
     BrokerAddress, Config, EchoCancelling, EmbedderKind, Engine, MicrophoneBackend,
-    TranscriberKind, resolve,
+    TranscriberKind, http, resolve,
 };
 
 /// What a number may be.
@@ -89,6 +89,8 @@ pub const RANGES: &[Range] = &[
     range("embedder.timeout_secs", 0.1, 600.0, "seconds"),
     range("mqtt.reply_rate", 0.0, 1_000_000.0, "requests per second"),
     range("mqtt.request_rate", 0.0, 1_000_000.0, "requests per second"),
+    range("http.idle_secs", 60.0, 31_536_000.0, "seconds"),
+    range("http.login_secs", 60.0, 31_536_000.0, "seconds"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
     range("privacy.stranger_secs", 60.0, 86_400.0, "seconds"),
     range("privacy.keep_days", 0.01, 36_500.0, "days"),
@@ -112,6 +114,7 @@ pub(super) fn problems(config: &Config) -> Vec<(String, String)> {
     queues(config, &mut found);
     engines(config, &mut found);
     mqtt(config, &mut found);
+    found.extend(http::problems(&config.http));
     if let Some(listen) = &config.metrics.listen {
         address("metrics.listen", listen, &mut found);
     }
@@ -383,6 +386,10 @@ fn engines(config: &Config, found: &mut Found) {
         ("mqtt.ca_file", &config.mqtt.ca_file),
         ("mqtt.client_cert_file", &config.mqtt.client_cert_file),
         ("mqtt.client_key_file", &config.mqtt.client_key_file),
+        ("http.users_file", &config.http.users_file),
+        ("http.tokens_file", &config.http.tokens_file),
+        ("http.tls_cert_file", &config.http.tls_cert_file),
+        ("http.tls_key_file", &config.http.tls_key_file),
     ] {
         if let Some(file) = file
             && resolve::find_file(file, config.store.dir.as_deref()).is_none()

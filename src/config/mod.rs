@@ -9,6 +9,7 @@
 mod broker;
 mod check;
 mod error;
+mod http;
 mod keys;
 mod load;
 mod locate;
@@ -75,6 +76,8 @@ pub struct Config {
     pub embedder: Embedder,
     /// Broker.
     pub mqtt: Mqtt,
+    /// The door over HTTP.
+    pub http: Http,
     /// Home Assistant on the same broker.
     pub home_assistant: HomeAssistant,
     /// Memories that fit a question.

@@ -451,6 +451,19 @@ section! {
     }
 }
 
+/// What an assistant is offered over MCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum McpTools {
+    /// Nothing.
+    None,
+    /// What reads and asks.
+    #[default]
+    Read,
+    /// What changes and erases, too.
+    Change,
+}
+
 /// Built-in rules or a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -616,6 +629,32 @@ section! {
         reply_rate: f64 = 2000.0,
         /// The same of all together.
         request_rate: f64 = 2000.0,
+    }
+}
+
+section! {
+    /// `[http]`
+    Http {
+        /// Where it listens; `none`: nowhere.
+        listen: String = "127.0.0.1:8090".to_owned(),
+        /// Names under which it is reached, besides the address itself and localhost.
+        hosts: Vec<String> = Vec::new(),
+        /// Who may log in: a line for each, made by `engramd users add`.
+        users_file: Option<PathBuf> = None,
+        /// Programs that may come with a token: a line for each, made by `engramd users token`.
+        tokens_file: Option<PathBuf> = None,
+        /// A login ends when it was not used for so long, seconds.
+        idle_secs: f64 = 3600.0,
+        /// A login ends after so long in any case, seconds.
+        login_secs: f64 = 43_200.0,
+        /// What assistants find at `/mcp`.
+        mcp: McpTools = McpTools::Read,
+        /// Addresses of proxies whose forwarding headers are believed.
+        trusted_proxies: Vec<String> = Vec::new(),
+        /// Certificate chain (PEM) for https://.
+        tls_cert_file: Option<PathBuf> = None,
+        /// Its key (PEM).
+        tls_key_file: Option<PathBuf> = None,
     }
 }
 

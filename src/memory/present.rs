@@ -123,7 +123,13 @@ impl Present {
         self.lock().clone()
     }
 
-    /// A camera's newest frame. The one before it stays where none is near it.
+    /// A camera's newest frame; `None`: it shows nothing just now.
+    #[must_use]
+    pub fn newest(&self, source: &SourceId) -> Option<PresentFrame> {
+        self.lock().iter().rev().find(|frame| frame.source == *source).cloned()
+    }
+
+    /// Puts a camera's newest frame. The one before it stays where none is near it.
     pub fn show(&self, frame: PresentFrame) {
         let mut frames = self.lock();
         let oldest = frame.at.plus_secs(-WINDOW_SECS);

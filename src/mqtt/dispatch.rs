@@ -17,8 +17,9 @@ use tokio::sync::{Semaphore, mpsc};
 use super::journal::{Acted, Left, Taken};
 use super::message::{Effort, Refusal, Request, parse};
 use super::once::{Kind, Once, Verdict, fingerprint};
-use super::outbox::{Class, JSON, MOMENT_LASTS, Outbox, Outgoing, REPLY_LASTS};
+use super::outbox::{Class, JSON, MOMENT_LASTS, Outbox, Outgoing, REPLY_LASTS, withdrawn_payload};
 use super::rates::{Excess, Rates};
+use super::requests::{Caller, Response};
 use super::topics::Topics;
 use crate::config::{Answerer, Engine};
 use crate::supervise::contained_task;
@@ -67,7 +68,16 @@ pub struct Call {
     pub id: Option<String>,
     /// When it came in.
     pub received: Instant,
-    progress: Option<(Arc<Outbox>, String)>,
+    progress: Option<Progress>,
+}
+
+/// Where the rounds of an answer are told.
+#[derive(Debug)]
+struct Progress {
+    outbox: Arc<Outbox>,
+    topic: String,
+    /// Who asked in this process; `None`: it came over MQTT.
+    asker: Option<Arc<str>>,
 }
 
 impl Call {
@@ -79,28 +89,50 @@ impl Call {
 
     /// Publishes a line on `answer/<id>/progress`; nothing without an id.
     pub fn progress(&self, line: &Value) {
-        if let Some((outbox, topic)) = &self.progress {
-            outbox.push(Outgoing {
-                topic: topic.clone(),
-                payload: line.to_string().into_bytes(),
-                retain: false,
-                class: Class::Fleeting,
-                correlation: None,
-                content_type: JSON.into(),
-                lasts: MOMENT_LASTS,
-            });
+        let Some(Progress { outbox, topic, asker }) = &self.progress else { return };
+        let (topic, payload) = (topic.clone(), line.to_string().into_bytes());
+        if let Some(asker) = asker {
+            return outbox.feed.put(topic, payload, Class::Fleeting, Some(Arc::clone(asker)));
         }
+        outbox.push(Outgoing {
+            topic,
+            payload,
+            retain: false,
+            class: Class::Fleeting,
+            correlation: None,
+            content_type: JSON.into(),
+            lasts: MOMENT_LASTS,
+        });
     }
 }
 
 /// Where a reply goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReplyTo {
-    pub(super) topic: String,
-    pub(super) correlation: Option<Vec<u8>>,
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum ReplyTo {
+    /// To the broker, with the v5 correlation data of the request.
+    Topic { topic: String, correlation: Option<Vec<u8>> },
+    /// To whoever waits for it in this process.
+    Caller(Caller),
+    /// The process in which somebody waited is gone.
+    Nobody,
 }
 
-/// A message as it came from the broker.
+impl ReplyTo {
+    /// As the journal keeps it: no topic where it did not come over MQTT.
+    pub(super) fn kept(topic: String, correlation: Option<Vec<u8>>) -> Self {
+        if topic.is_empty() { Self::Nobody } else { Self::Topic { topic, correlation } }
+    }
+
+    /// Topic and correlation data, as far as there are any.
+    pub(super) fn parts(&self) -> (&str, Option<&[u8]>) {
+        match self {
+            Self::Topic { topic, correlation } => (topic, correlation.as_deref()),
+            Self::Caller(_) | Self::Nobody => ("", None),
+        }
+    }
+}
+
+/// A message as it came from the broker, or from another door.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Incoming {
     pub(super) topic: String,
@@ -110,6 +142,8 @@ pub(super) struct Incoming {
     pub(super) content_type: Option<String>,
     /// v5: how long it is still worth carrying out.
     pub(super) expiry: Option<Duration>,
+    /// Who waits for the reply in this process.
+    pub(super) caller: Option<Caller>,
 }
 
 /// What is owed to whoever asked.
@@ -281,7 +315,8 @@ impl Dispatcher {
             ),
         };
         let (reply_to, request) = self.shared.address(&incoming, id.as_deref(), request);
-        let asked_for_reply = id.is_some() || incoming.response_topic.is_some();
+        let asked_for_reply =
+            id.is_some() || incoming.response_topic.is_some() || incoming.caller.is_some();
         let quiet =
             matches!(request, Ok(Request::Pose(_) | Request::Speaking(_))) && !asked_for_reply;
         if !quiet && let Err(refusal) = self.shared.admit(&incoming) {
@@ -314,14 +349,19 @@ impl Dispatcher {
                         let refusal = Refusal::bad_request(format!(
                             "the id {id:?} was used for another request; give each request an id of its own"
                         ));
+                        if let ReplyTo::Caller(caller) = &reply_to {
+                            return caller.conflict(&refusal.document(Some(id)));
+                        }
                         return self.shared.send(&reply_to, Some(id), false, Err(refusal));
                     }
                 }
             }
         };
-        let progress = id
-            .as_ref()
-            .map(|id| (Arc::clone(&self.shared.outbox), self.shared.topics.progress(id)));
+        let progress = id.as_ref().map(|id| Progress {
+            outbox: Arc::clone(&self.shared.outbox),
+            topic: self.shared.topics.progress(id),
+            asker: incoming.caller.as_ref().map(Caller::asker),
+        });
         let ticket = if quiet {
             None
         } else {
@@ -429,13 +469,20 @@ impl Shared {
 
     /// Lets a request in that is within the limits of rate.
     fn admit(&self, incoming: &Incoming) -> Result<(), Refusal> {
-        let asker = self.topics.asker(incoming.response_topic.as_deref());
+        let caller = incoming.caller.as_ref().map(Caller::asker);
+        let asker = match &caller {
+            Some(asker) => asker,
+            None => self.topics.asker(incoming.response_topic.as_deref()),
+        };
         let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
         rates.admit(asker, Instant::now()).map_err(|excess| {
             Refusal::overloaded(match (excess, asker) {
                 (Excess::All, _) => "the daemon is busy: more requests come than `mqtt.request_rate` allows; send it \
                                      again in a moment"
                     .to_owned(),
+                (Excess::Own, asker) if caller.is_some() => {
+                    format!("more requests than `mqtt.reply_rate` allows come from {asker}; send fewer")
+                }
                 (Excess::Own, "") => "more requests without a response topic come than `mqtt.reply_rate` allows; send \
                                       fewer"
                     .to_owned(),
@@ -461,18 +508,21 @@ impl Shared {
         request: Result<Request, Refusal>,
     ) -> (ReplyTo, Result<Request, Refusal>) {
         let correlation = incoming.correlation.clone();
+        if let Some(caller) = &incoming.caller {
+            return (ReplyTo::Caller(caller.clone()), request);
+        }
         match &incoming.response_topic {
             Some(topic) if self.topics.may_reply_to(topic) => {
-                (ReplyTo { topic: topic.clone(), correlation }, request)
+                (ReplyTo::Topic { topic: topic.clone(), correlation }, request)
             }
             Some(topic) => {
                 let refusal = Refusal::bad_request(format!(
                     "the response topic {topic:?} is not below {}; replies go nowhere else",
                     self.topics.at("answer/")
                 ));
-                (ReplyTo { topic: self.topics.answer(id), correlation }, Err(refusal))
+                (ReplyTo::Topic { topic: self.topics.answer(id), correlation }, Err(refusal))
             }
-            None => (ReplyTo { topic: self.topics.answer(id), correlation }, request),
+            None => (ReplyTo::Topic { topic: self.topics.answer(id), correlation }, request),
         }
     }
 
@@ -571,8 +621,21 @@ impl Shared {
         let alone = [debt.reply_to.clone()];
         let targets = if targets.is_empty() { &alone[..] } else { &targets[..] };
         for target in targets {
-            let reply = reply(target, payload.clone(), content_type, debt.reply_lasts());
-            self.outbox.reply(reply, erasures);
+            match target {
+                ReplyTo::Topic { topic, correlation } => {
+                    let lasts = debt.reply_lasts();
+                    let reply = reply(topic, correlation, payload.clone(), content_type, lasts);
+                    self.outbox.reply(reply, erasures);
+                }
+                ReplyTo::Caller(caller) if self.outbox.erasures() == erasures => {
+                    caller.answer(Response::new(payload.clone(), content_type));
+                }
+                ReplyTo::Caller(caller) => {
+                    let payload = withdrawn_payload(&payload);
+                    caller.answer(Response::new(payload, JSON));
+                }
+                ReplyTo::Nobody => {}
+            }
         }
         self.outbox.settle(debt.ticket);
     }
@@ -583,7 +646,13 @@ impl Shared {
     }
 
     fn put(&self, to: &ReplyTo, payload: Vec<u8>, content_type: &'static str, lasts: Duration) {
-        self.outbox.push(reply(to, payload, content_type, lasts));
+        match to {
+            ReplyTo::Topic { topic, correlation } => {
+                self.outbox.push(reply(topic, correlation, payload, content_type, lasts));
+            }
+            ReplyTo::Caller(caller) => caller.answer(Response::new(payload, content_type)),
+            ReplyTo::Nobody => {}
+        }
     }
 
     /// Takes over what an earlier daemon, killed or stopped, left: nobody who asked it is left without a reply, and
@@ -623,13 +692,19 @@ impl Shared {
 }
 
 /// The message that a reply is.
-fn reply(to: &ReplyTo, payload: Vec<u8>, content_type: &'static str, lasts: Duration) -> Outgoing {
+fn reply(
+    topic: &str,
+    correlation: &Option<Vec<u8>>,
+    payload: Vec<u8>,
+    content_type: &'static str,
+    lasts: Duration,
+) -> Outgoing {
     Outgoing {
-        topic: to.topic.clone(),
+        topic: topic.to_owned(),
         payload,
         retain: false,
         class: Class::Reply,
-        correlation: to.correlation.clone(),
+        correlation: correlation.clone(),
         content_type: content_type.into(),
         lasts,
     }

@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS erasing (id INTEGER PRIMARY KEY CHECK (id = 1)) STRIC
 ";
 
 /// A request that was taken, until it is answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Taken {
     pub(super) ticket: u64,
     pub(super) id: Option<String>,
@@ -320,7 +320,7 @@ fn read(db: &mut Connection) -> Result<Left, JournalError> {
                 id: row.get(1)?,
                 request: row.get::<_, i64>(2)?.cast_unsigned(),
                 writes: row.get(3)?,
-                reply_to: ReplyTo { topic: row.get(4)?, correlation: row.get(5)? },
+                reply_to: ReplyTo::kept(row.get(4)?, row.get(5)?),
             })
         })?;
         left.taken = requests.collect::<Result<_, _>>()?;
@@ -442,15 +442,9 @@ fn apply(db: &Connection, step: &Step) -> rusqlite::Result<()> {
         }
         Step::Take(taken) => {
             let Taken { ticket, id, request, writes, reply_to } = &**taken;
+            let (topic, correlation) = reply_to.parts();
             db.prepare_cached("INSERT OR REPLACE INTO taken VALUES (?, ?, ?, ?, ?, ?)")?.execute(
-                params![
-                    signed(*ticket),
-                    id,
-                    signed(*request),
-                    writes,
-                    reply_to.topic,
-                    reply_to.correlation
-                ],
+                params![signed(*ticket), id, signed(*request), writes, topic, correlation],
             )?;
         }
         Step::Settle(ticket) => {

@@ -3,7 +3,7 @@
 //! The control plane's door. [`session`] holds the connection and hands what comes in to
 //! [`dispatch`], which parses it ([`message`]), lets a [`Service`] carry it out, and puts the reply
 //! into the [`outbox`]. It carries messages and knows no stage: the daemon brings the [`Service`]
-//! and publishes through a [`Publisher`].
+//! and publishes through a [`Publisher`]. Other doors hand in requests and hear what is published through [`Requests`].
 //!
 //! ```no_run
 //! use std::sync::Arc;
@@ -35,6 +35,7 @@ mod connection;
 pub mod discovery;
 mod dispatch;
 mod error;
+mod feed;
 mod journal;
 pub mod message;
 mod nodelay;
@@ -42,6 +43,7 @@ mod once;
 mod outbox;
 mod publisher;
 mod rates;
+mod requests;
 pub mod session;
 pub mod topics;
 mod trouble;
@@ -50,9 +52,11 @@ mod wishes;
 
 pub use dispatch::{Call, Reply, Service};
 pub use error::MqttError;
+pub use feed::Publication;
 pub use journal::{encrypt_outbox, erase_outbox, erasing_outbox};
 pub use message::{Refusal, RefusalCode, Request};
 pub use publisher::Publisher;
+pub use requests::{Requests, Response};
 pub use session::Session;
 pub use topics::{Command, Topics};
 

@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     fn to(topic: &str) -> ReplyTo {
-        ReplyTo { topic: topic.into(), correlation: None }
+        ReplyTo::Topic { topic: topic.into(), correlation: None }
     }
 
     #[test]

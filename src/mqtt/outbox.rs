@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
+use super::feed::Feed;
 use super::journal::{Journal, Left, Taken};
 use super::message::Refusal;
 
@@ -87,6 +88,8 @@ pub(super) const JSON: &str = "application/json";
 pub(super) struct Outbox {
     queue: Mutex<Queue>,
     journal: Option<Journal>,
+    /// What is published, for who listens in this process.
+    pub(super) feed: Feed,
     wake: Notify,
     tickets: AtomicU64,
     erasures: AtomicU64,
@@ -169,6 +172,9 @@ impl Outbox {
     fn enter(&self, mut queue: MutexGuard<'_, Queue>, message: Outgoing) {
         if message.retain {
             queue.retained.insert(message.topic.clone(), message.clone());
+        }
+        if message.class < Class::Reply {
+            self.feed.put(message.topic.clone(), message.payload.clone(), message.class, None);
         }
         let kept = self.journal.as_ref().filter(|_| Self::is_kept(&message));
         let copy = kept.map(|_| message.clone());
@@ -278,6 +284,7 @@ impl Outbox {
         let mut queue = self.lock();
         self.erasures.fetch_add(1, Ordering::SeqCst);
         queue.erasures += 1;
+        self.feed.erase();
         if let Some(journal) = &self.journal {
             journal.erase();
         }
@@ -347,10 +354,15 @@ fn erased(message: Outgoing) -> Option<Outgoing> {
 
 /// The reply without what it said.
 pub(super) fn withdrawn(message: Outgoing) -> Outgoing {
-    let id = serde_json::from_slice::<serde_json::Value>(&message.payload).ok();
-    let id = id.as_ref().and_then(|reply| reply.get("id")?.as_str());
-    let payload = Refusal::outdated().document(id).to_string().into_bytes();
+    let payload = withdrawn_payload(&message.payload);
     Outgoing { payload, content_type: JSON.into(), ..message }
+}
+
+/// What whoever waits for that reply is told in its place.
+pub(super) fn withdrawn_payload(payload: &[u8]) -> Vec<u8> {
+    let id = serde_json::from_slice::<serde_json::Value>(payload).ok();
+    let id = id.as_ref().and_then(|reply| reply.get("id")?.as_str());
+    Refusal::outdated().document(id).to_string().into_bytes()
 }
 
 #[cfg(test)]
@@ -464,7 +476,8 @@ mod tests {
     fn requests_without_an_answer_and_ids_of_changes_are_known_after_a_kill() {
         let dir = tempfile::tempdir().unwrap();
         let (outbox, _) = open(dir.path());
-        let reply_to = ReplyTo { topic: "engram/rob/answer/x".into(), correlation: Some(vec![7]) };
+        let reply_to =
+            ReplyTo::Topic { topic: "engram/rob/answer/x".into(), correlation: Some(vec![7]) };
         let taken = |ticket| Taken {
             ticket,
             id: Some("x".into()),
@@ -489,7 +502,7 @@ mod tests {
     fn a_request_is_acknowledged_when_it_is_on_disk() {
         let dir = tempfile::tempdir().unwrap();
         let (outbox, _) = open(dir.path());
-        let reply_to = ReplyTo { topic: "engram/rob/answer/x".into(), correlation: None };
+        let reply_to = ReplyTo::Topic { topic: "engram/rob/answer/x".into(), correlation: None };
         let file = dir.path().join("outbox.db");
         for number in 1..=50 {
             let reply_to = reply_to.clone();

@@ -67,6 +67,10 @@ impl Publisher {
 
     /// `answer/<id>`, for a question that nobody sent.
     pub fn answer(&self, id: &str, document: &impl Serialize) {
+        // Nobody waits for it: who listens in this process is told of it, too.
+        if let Ok(payload) = serde_json::to_vec(document) {
+            self.outbox.feed.put(self.topics.answer(Some(id)), payload, Class::Event, None);
+        }
         self.put(&format!("answer/{id}"), document, false, Class::Reply, EVENT_LASTS);
     }
 
@@ -80,10 +84,12 @@ impl Publisher {
         self.put("stats", stats, false, Class::Fleeting, MOMENT_LASTS);
     }
 
-    /// `clock`: at most once, and only while a broker is there.
+    /// `clock`: at most once, and to a broker only while it is there.
     pub fn clock(&self, tick: &ClockTick) {
         if self.connected() {
             self.put("clock", tick, false, Class::Tick, TICK_LASTS);
+        } else if let Ok(payload) = serde_json::to_vec(tick) {
+            self.outbox.feed.put(self.topics.at("clock"), payload, Class::Tick, None);
         }
     }
 

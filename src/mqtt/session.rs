@@ -23,6 +23,7 @@ use super::journal::{Journal, Left};
 use super::message::{Refusal, Status};
 use super::outbox::{Class, Outbox, Outgoing, Waiting};
 use super::rates::Rates;
+use super::requests::Requests;
 use super::trouble::Trouble;
 use super::wire::RETAINED;
 use super::{MqttError, Publisher, Service, Topics};
@@ -55,6 +56,7 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(3);
 /// The running session.
 pub struct Session {
     publisher: Publisher,
+    requests: Requests,
     topics: Topics,
     broker: Option<Broker>,
     stop: watch::Sender<bool>,
@@ -95,6 +97,8 @@ impl Session {
             Rates::new(config.mqtt.reply_rate, config.mqtt.request_rate),
             left,
         );
+        let requests =
+            Requests::new(dispatcher.clone(), topics.clone(), Arc::clone(&publisher.outbox));
         publisher.status(&[], None);
         let (stop, stopping) = watch::channel(false);
         let renew = Arc::new(Notify::new());
@@ -111,7 +115,7 @@ impl Session {
             stopping,
         };
         let task = tokio::spawn(connection.keep_up());
-        Ok(Self { publisher, topics, broker, stop, renew, task })
+        Ok(Self { publisher, requests, topics, broker, stop, renew, task })
     }
 
     /// Reads the password and the certificates for an external broker again; where they have changed, connects anew.
@@ -123,6 +127,12 @@ impl Session {
     #[must_use]
     pub fn publisher(&self) -> Publisher {
         self.publisher.clone()
+    }
+
+    /// The handle for other doors: the same requests, and what is published.
+    #[must_use]
+    pub fn requests(&self) -> Requests {
+        self.requests.clone()
     }
 
     /// The robot's topics.
@@ -553,6 +563,7 @@ impl Connection {
             correlation: properties.correlation_data.map(|data| data.to_vec()),
             content_type: properties.content_type,
             expiry: properties.message_expiry_interval.map(|secs| Duration::from_secs(secs.into())),
+            caller: None,
         });
     }
 

@@ -81,6 +81,12 @@ impl Topics {
         format!("{}{below}", self.base)
     }
 
+    /// What of a topic is below the robot's; `None`: it is not the robot's.
+    #[must_use]
+    pub fn below<'a>(&self, topic: &'a str) -> Option<&'a str> {
+        topic.strip_prefix(&self.base)
+    }
+
     /// Filters of every command topic.
     #[must_use]
     pub fn command_filters(&self) -> Vec<String> {

@@ -67,7 +67,10 @@ impl Robot {
     pub fn new(set: &str) -> Self {
         let dir = tempfile::tempdir().expect("a scratch folder");
         let mut settings = vec!["--set".to_owned(), format!("models.set={set:?}")];
-        settings.extend(["--set".to_owned(), "transcriber.kind=\"none\"".to_owned()]);
+        // Many run at the same time.
+        for one in ["transcriber.kind=\"none\"", "http.listen=\"none\""] {
+            settings.extend(["--set".to_owned(), one.to_owned()]);
+        }
         if let Some(mirror) = shared("models") {
             settings.extend(["--set".to_owned(), format!("models.mirror={mirror:?}")]);
         }

@@ -2,6 +2,7 @@
 //! remembered; in the end everything in good order.
 
 mod describer;
+mod present_pictures;
 mod reporter;
 mod sweeper;
 mod ticker;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, bounded, unbounded};
 
 use self::describer::Describer;
+use self::present_pictures::PresentPictures;
 use self::reporter::Reporter;
 use self::sweeper::Sweeper;
 use self::ticker::{HomeTeller, TICK, Ticker};
@@ -39,6 +41,7 @@ use super::ticking::Ticking;
 use super::vectorize::{Vectorizer, Work};
 use crate::capture::SourceHealth;
 use crate::config::{Config, ConfigError};
+use crate::http::{self, HttpError};
 use crate::ids::SourceId;
 use crate::media::Item;
 use crate::models::ModelError;
@@ -62,6 +65,9 @@ pub enum ServeError {
     /// The broker.
     #[error(transparent)]
     Mqtt(#[from] MqttError),
+    /// The door over HTTP.
+    #[error(transparent)]
+    Http(#[from] HttpError),
     /// The endpoint for dashboards.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
@@ -78,6 +84,7 @@ pub struct Daemon {
     service: Arc<MemoryService>,
     runtime: tokio::runtime::Runtime,
     session: mqtt::Session,
+    http: Option<http::Server>,
     stop: Stop,
     capture: Pulse,
     degraded: Vec<String>,
@@ -187,22 +194,28 @@ impl Daemon {
         )?;
         let vectors = vectorizer.as_ref().map(Vectorizer::progress).unwrap_or_default();
         let models = Models { tallies, spool: settings.spool.clone(), vectors };
+        let exporter = Exporter {
+            memory: settings.memory.clone(),
+            gauges: settings.gauges.clone(),
+            stages: Arc::clone(&settings.perceivers.stages),
+            meters: meters.clone(),
+            clock: clock.clone(),
+            models: models.clone(),
+            publisher: publisher.clone(),
+            announcer: announcer.clone(),
+            started: Instant::now(),
+        };
+        let render: http::Render = Arc::new(move || exporter.page().text());
         if let Some(listen) = &config.metrics.listen {
-            let exporter = Exporter {
-                memory: settings.memory.clone(),
-                gauges: settings.gauges.clone(),
-                stages: Arc::clone(&settings.perceivers.stages),
-                meters: meters.clone(),
-                clock: clock.clone(),
-                models: models.clone(),
-                publisher: publisher.clone(),
-                announcer: announcer.clone(),
-                started: Instant::now(),
-            };
-            let render = Arc::new(move || exporter.page().text());
-            let responder = runtime.block_on(Responder::start(listen, render))?;
+            let responder = runtime.block_on(Responder::start(listen, Arc::clone(&render)))?;
             tracing::info!("metrics on http://{}/metrics", responder.address());
         }
+        let behind = http::Behind {
+            requests: session.requests(),
+            pictures: Arc::new(PresentPictures::new(&settings)),
+            metrics: render,
+        };
+        let http = door(&runtime, config, behind, &announcer)?;
         let ticker = Ticker {
             status: StatusLine::new(
                 announcer.clone(),
@@ -245,6 +258,7 @@ impl Daemon {
             service,
             runtime,
             session,
+            http,
             stop,
             capture,
             degraded,
@@ -287,9 +301,13 @@ impl Daemon {
     #[must_use]
     pub fn address(&self) -> String {
         let below = self.session.topics().at("ask");
-        match self.session.broker() {
+        let broker = match self.session.broker() {
             Some(broker) => format!("MQTT on {} and {}, topic {below}", broker.v4, broker.v5),
             None => format!("MQTT through {}, topic {below}", self.settings.config.mqtt.broker),
+        };
+        match &self.http {
+            Some(http) => format!("{broker}; {}", http.url()),
+            None => broker,
         }
     }
 
@@ -455,7 +473,16 @@ impl Daemon {
     pub fn finish(self) {
         notify::stopping();
         let Self {
-            service, runtime, session, quit, threads, refiner, vectorizer, read_ahead, ..
+            service,
+            runtime,
+            session,
+            http,
+            quit,
+            threads,
+            refiner,
+            vectorizer,
+            read_ahead,
+            ..
         } = self;
         read_ahead.stop();
         if let Some(refiner) = refiner {
@@ -471,10 +498,36 @@ impl Daemon {
             }
         }
         service.hurry();
+        if let Some(http) = http {
+            runtime.block_on(http.stop());
+        }
         runtime.block_on(session.stop());
         service.flush();
         runtime.shutdown_timeout(Duration::from_millis(500));
         crash_journal::end();
+    }
+}
+
+/// The door over HTTP. Where its port is taken, the memory runs without it and says so.
+fn door(
+    runtime: &tokio::runtime::Runtime,
+    config: &Config,
+    behind: http::Behind,
+    announcer: &Announcer,
+) -> Result<Option<http::Server>, HttpError> {
+    match runtime.block_on(http::Server::start(config, behind)) {
+        Ok(server) => {
+            if let Some(server) = &server {
+                tracing::info!("answering on {}", server.url());
+            }
+            Ok(server)
+        }
+        Err(error @ HttpError::Listen { .. }) => {
+            tracing::error!("{error}");
+            announcer.degraded("http", vec![format!("http: {error}")]);
+            Ok(None)
+        }
+        Err(error) => Err(error),
     }
 }
 

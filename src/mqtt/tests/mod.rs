@@ -8,6 +8,6 @@ mod many;
 mod outages;
 mod rights;
 pub(crate) mod schemas;
-mod support;
+pub(crate) mod support;
 mod tls;
 mod tools;

@@ -76,7 +76,7 @@ fn whoever_asked_a_daemon_that_was_killed_is_told_and_no_change_is_made_twice() 
                     id: Some(id.to_owned()),
                     request: fingerprint("engram/rob/remember", payload.as_bytes()),
                     writes,
-                    reply_to: ReplyTo { topic, correlation: Some(vec![1]) },
+                    reply_to: ReplyTo::Topic { topic, correlation: Some(vec![1]) },
                 });
             }
             let print = fingerprint("engram/rob/remember", done.as_bytes());

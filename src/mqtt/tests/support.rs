@@ -14,9 +14,9 @@ use crate::mqtt::{Call, MqttError, Refusal, Reply, Request, Service, Session};
 
 /// Says back what it was asked; some questions make it slow, fail or fall over.
 #[derive(Default)]
-pub(super) struct Echo {
-    pub(super) handled: AtomicUsize,
-    pub(super) erased: AtomicUsize,
+pub(crate) struct Echo {
+    pub(crate) handled: AtomicUsize,
+    pub(crate) erased: AtomicUsize,
 }
 
 impl Service for Echo {
@@ -61,15 +61,15 @@ impl Service for Echo {
 }
 
 /// A broker to test against.
-pub(super) enum Broker {
+pub(crate) enum Broker {
     Embedded,
     Mosquitto(Mosquitto),
 }
 
 /// Debian's broker on a port of its own.
-pub(super) struct Mosquitto {
+pub(crate) struct Mosquitto {
     child: Option<Child>,
-    pub(super) port: u16,
+    pub(crate) port: u16,
     dir: tempfile::TempDir,
     /// Lines of its configuration about who may do what.
     rights: String,
@@ -88,7 +88,7 @@ fn mosquitto_program() -> Option<&'static str> {
 
 impl Mosquitto {
     /// `None`, with a line that says so, where it is not installed.
-    pub(super) fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
         if mosquitto_program().is_none() {
             println!(
                 "SKIPPED: mosquitto is not installed (apt-get install mosquitto mosquitto-clients)"
@@ -103,7 +103,7 @@ impl Mosquitto {
     }
 
     /// With more lines of configuration.
-    pub(super) fn with(lines: &str) -> Option<Self> {
+    pub(crate) fn with(lines: &str) -> Option<Self> {
         let mut broker = Self::start()?;
         broker.kill();
         broker.rights.push_str(lines);
@@ -112,7 +112,7 @@ impl Mosquitto {
     }
 
     /// With the rights that are shipped, and these users, the robots among them; each one's password is its name.
-    pub(super) fn guarded(users: &[&str], robots: &[&str]) -> Option<Self> {
+    pub(crate) fn guarded(users: &[&str], robots: &[&str]) -> Option<Self> {
         let mut broker = Self::start()?;
         broker.kill();
         let path = |name: &str| broker.dir.path().join(name);
@@ -151,11 +151,11 @@ impl Mosquitto {
     }
 
     /// The file with a user's password.
-    pub(super) fn password_file(&self, user: &str) -> std::path::PathBuf {
+    pub(crate) fn password_file(&self, user: &str) -> std::path::PathBuf {
         self.dir.path().join(format!("password-{user}"))
     }
 
-    pub(super) fn run(&mut self) {
+    pub(crate) fn run(&mut self) {
         let config = self.dir.path().join("mosquitto.conf");
         let text = format!(
             "user root\nlistener {} 127.0.0.1\nset_tcp_nodelay true\npersistence false\nlog_dest none\n{}",
@@ -177,7 +177,7 @@ impl Mosquitto {
         }
     }
 
-    pub(super) fn kill(&mut self) {
+    pub(crate) fn kill(&mut self) {
         if let Some(mut child) = self.child.take() {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -192,14 +192,14 @@ impl Drop for Mosquitto {
 }
 
 /// A daemon's session with an [`Echo`], and where its broker is.
-pub(super) struct Daemon {
-    pub(super) session: Session,
-    pub(super) echo: Arc<Echo>,
-    pub(super) v4: SocketAddr,
-    pub(super) v5: SocketAddr,
+pub(crate) struct Daemon {
+    pub(crate) session: Session,
+    pub(crate) echo: Arc<Echo>,
+    pub(crate) v4: SocketAddr,
+    pub(crate) v5: SocketAddr,
 }
 
-pub(super) fn config(broker: &Broker) -> Config {
+pub(crate) fn config(broker: &Broker) -> Config {
     let mut config = Config::default();
     config.robot.id = Some("rob".to_owned());
     config.mqtt.listen = "127.0.0.1:0".to_owned();
@@ -211,11 +211,11 @@ pub(super) fn config(broker: &Broker) -> Config {
 }
 
 impl Daemon {
-    pub(super) async fn start(broker: &Broker) -> Self {
+    pub(crate) async fn start(broker: &Broker) -> Self {
         Self::with(&config(broker)).await.unwrap()
     }
 
-    pub(super) async fn with(config: &Config) -> Result<Self, MqttError> {
+    pub(crate) async fn with(config: &Config) -> Result<Self, MqttError> {
         let echo = Arc::new(Echo::default());
         let session = Session::start(config, echo.clone()).await?;
         let until = Instant::now() + Duration::from_secs(5);
@@ -236,25 +236,25 @@ impl Daemon {
 }
 
 /// Every broker that is there.
-pub(super) fn brokers() -> Vec<Broker> {
+pub(crate) fn brokers() -> Vec<Broker> {
     let mosquitto = Mosquitto::start().map(Broker::Mosquitto);
     [Some(Broker::Embedded), mosquitto].into_iter().flatten().collect()
 }
 
 /// A message as a client sees it.
 #[derive(Clone, Debug)]
-pub(super) struct Seen {
-    pub(super) topic: String,
-    pub(super) payload: Vec<u8>,
-    pub(super) retain: bool,
-    pub(super) correlation: Option<Vec<u8>>,
-    pub(super) content_type: Option<String>,
+pub(crate) struct Seen {
+    pub(crate) topic: String,
+    pub(crate) payload: Vec<u8>,
+    pub(crate) retain: bool,
+    pub(crate) correlation: Option<Vec<u8>>,
+    pub(crate) content_type: Option<String>,
     /// Seconds.
-    pub(super) expiry: Option<u32>,
+    pub(crate) expiry: Option<u32>,
 }
 
 impl Seen {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.payload)
             .unwrap_or_else(|error| panic!("{}: {error}", String::from_utf8_lossy(&self.payload)))
     }
@@ -264,7 +264,7 @@ impl Seen {
 type Publish = dyn Fn(&str, Vec<u8>, bool, Option<v5::mqttbytes::v5::PublishProperties>) + Send;
 
 /// A client that has subscribed and collects what it sees.
-pub(super) struct TestClient {
+pub(crate) struct TestClient {
     publish: Box<Publish>,
     seen: tokio::sync::mpsc::UnboundedReceiver<Seen>,
 }
@@ -279,12 +279,12 @@ const BIG: usize = 8 * 1024 * 1024;
 
 impl TestClient {
     /// MQTT 5.
-    pub(super) async fn v5(at: SocketAddr, filters: &[&str]) -> Self {
+    pub(crate) async fn v5(at: SocketAddr, filters: &[&str]) -> Self {
         Self::v5_with(at, filters, |_| {}).await
     }
 
     /// MQTT 5, taking packets of so many bytes at most.
-    pub(super) async fn v5_narrow(at: SocketAddr, filters: &[&str], most: u32) -> Self {
+    pub(crate) async fn v5_narrow(at: SocketAddr, filters: &[&str], most: u32) -> Self {
         Self::v5_with(at, filters, |options| {
             options.set_max_packet_size(Some(most));
         })
@@ -292,7 +292,7 @@ impl TestClient {
     }
 
     /// MQTT 5, without what it publishes itself.
-    pub(super) async fn v5_no_local(at: SocketAddr, filters: &[&str]) -> Self {
+    pub(crate) async fn v5_no_local(at: SocketAddr, filters: &[&str]) -> Self {
         let filters = filters.iter().map(|filter| {
             let mut filter = v5::mqttbytes::v5::Filter::new(
                 (*filter).to_owned(),
@@ -305,7 +305,7 @@ impl TestClient {
     }
 
     /// MQTT 5, as that user, whose password is its name.
-    pub(super) async fn v5_as(at: SocketAddr, filters: &[&str], user: &str) -> Self {
+    pub(crate) async fn v5_as(at: SocketAddr, filters: &[&str], user: &str) -> Self {
         Self::v5_with(at, filters, |options| {
             options.set_credentials(user, user);
         })
@@ -375,7 +375,7 @@ impl TestClient {
     }
 
     /// MQTT 3.1.1.
-    pub(super) async fn v4(at: SocketAddr, filters: &[&str]) -> Self {
+    pub(crate) async fn v4(at: SocketAddr, filters: &[&str]) -> Self {
         let mut options = rumqttc::MqttOptions::new(client_id(), at.ip().to_string(), at.port());
         options.set_max_packet_size(BIG, BIG);
         let (client, mut eventloop) = rumqttc::AsyncClient::new(options, 1000);
@@ -412,16 +412,16 @@ impl TestClient {
         Self { publish: Box::new(publish), seen }
     }
 
-    pub(super) fn send(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+    pub(crate) fn send(&self, topic: &str, payload: impl Into<Vec<u8>>) {
         (self.publish)(topic, payload.into(), false, None);
     }
 
-    pub(super) fn send_retained(&self, topic: &str, payload: impl Into<Vec<u8>>) {
+    pub(crate) fn send_retained(&self, topic: &str, payload: impl Into<Vec<u8>>) {
         (self.publish)(topic, payload.into(), true, None);
     }
 
     /// With a v5 message expiry, seconds.
-    pub(super) fn send_expiring(&self, topic: &str, payload: impl Into<Vec<u8>>, secs: u32) {
+    pub(crate) fn send_expiring(&self, topic: &str, payload: impl Into<Vec<u8>>, secs: u32) {
         let properties = v5::mqttbytes::v5::PublishProperties {
             message_expiry_interval: Some(secs),
             ..Default::default()
@@ -430,7 +430,7 @@ impl TestClient {
     }
 
     /// With a v5 response topic and correlation data.
-    pub(super) fn ask_v5(
+    pub(crate) fn ask_v5(
         &self,
         topic: &str,
         payload: impl Into<Vec<u8>>,
@@ -446,7 +446,7 @@ impl TestClient {
     }
 
     /// The next message.
-    pub(super) async fn next(&mut self) -> Seen {
+    pub(crate) async fn next(&mut self) -> Seen {
         tokio::time::timeout(Duration::from_secs(10), self.seen.recv())
             .await
             .expect("a message within 10 s")
@@ -454,7 +454,7 @@ impl TestClient {
     }
 
     /// The next message on that topic; others are passed over.
-    pub(super) async fn on(&mut self, topic: &str) -> Seen {
+    pub(crate) async fn on(&mut self, topic: &str) -> Seen {
         loop {
             let seen = self.next().await;
             if seen.topic == topic {
@@ -464,13 +464,13 @@ impl TestClient {
     }
 
     /// Whether nothing comes for a while.
-    pub(super) async fn silent(&mut self) -> bool {
+    pub(crate) async fn silent(&mut self) -> bool {
         tokio::time::timeout(Duration::from_millis(300), self.seen.recv()).await.is_err()
     }
 }
 
 /// A test's runtime.
-pub(super) fn run(test: impl Future<Output = ()>) {
+pub(crate) fn run(test: impl Future<Output = ()>) {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()

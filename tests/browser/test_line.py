@@ -1,0 +1,72 @@
+"""The page follows the daemon: changes by others, a restart, a recording that plays."""
+
+from playwright.sync_api import expect
+
+import rig
+from rig import PageTest
+
+
+class Line(PageTest):
+    def test_it_comes_back_after_the_daemon_was_killed(self):
+        self.go("#/people")
+        self.robot.kill()
+        banner = self.page.locator("#banner")
+        expect(banner).to_contain_text("The daemon is away")
+        self.page.locator("#area-things").click()
+        self.sees("The daemon is away")
+        self.robot.start()
+        expect(banner).to_be_hidden()
+        self.sees("red mug")
+        expect(self.page.locator("#state")).to_contain_text("online")
+
+    def test_what_another_client_changes_is_shown(self):
+        self.go("#/people")
+        expect(self.page.locator("#name-person_4")).to_contain_text("Person 4")
+        self.robot.post("name", {"entity": "person_4", "name": "Niamh"})
+        expect(self.page.locator("#name-person_4")).to_contain_text("Niamh")
+
+
+class Living(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.robot = rig.Robot(rig.options(), rig.fresh_folder()).live()
+
+    def test_a_live_robot_is_watched_and_its_microphones_are_switched_off(self):
+        self.go("#/now")
+        self.loaded(".tile.shown img")
+        expect(self.page.locator(".tile")).to_have_count(1)
+        self.sees("Eileen", ".here")
+        self.sees("my name is Eileen", ".said")
+        switch = self.page.locator("#microphones")
+        switch.click()
+        self.sees("the microphones are switched off", ".troubles")
+        expect(self.page.locator("#state")).to_contain_text("impaired")
+        expect(switch).to_contain_text("Microphones are off")
+        switch.click()
+        expect(switch).to_contain_text("Microphones are on")
+        expect(self.page.locator(".troubles li")).to_have_count(0)
+
+
+class Playing(PageTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.robot = rig.Robot(rig.options(), rig.fresh_folder()).start(rate="2", until_done=False)
+
+    def test_a_recording_is_seen_and_steered(self):
+        self.go("#/now")
+        self.loaded(".tile.shown img")
+        expect(self.page.locator(".tile")).to_have_count(1)
+        self.go("#/replay")
+        self.page.get_by_role("button", name="Pause").click()
+        self.sees("paused")
+        position = self.page.locator(".position").inner_text()
+        self.page.get_by_role("button", name="One frame").click()
+        expect(self.page.locator(".position")).not_to_have_text("No clip yet,")
+        self.assertRegex(position, r"8 May 2026, 18:3\d:\d\d")
+        self.page.get_by_role("button", name="As fast as it can").click()
+        expect(self.page.get_by_role("button", name="As fast as it can")).to_have_attribute("aria-pressed", "true")
+        self.page.get_by_role("button", name="Resume").click()
+        self.go("#/now")
+        self.sees("And I put the red mug in the sink.", ".said")
+        self.go("#/day")
+        self.sees("Barack", ".chart")
