@@ -15,6 +15,8 @@ const NARROW = { width: 430, height: 640, flat: 0.68, label: 15 };
 /** Radius of the ring of persons, things and facts, and of that of memories. */
 const INNER = 175;
 const OUTER = 285;
+/** More nodes than this stand in two rows. */
+const CROWD = 9;
 const MOST = { inner: 14, memories: 16 };
 
 export async function show(params, signal) {
@@ -50,13 +52,13 @@ async function ofPerson(of, people, signal) {
   const person = shown.profile;
   const ids = [person.id, ...person.aliases.filter((one) => one.startsWith("person_"))];
   const own = ids.map(quoted).join(",");
-  const [profile, things, together, claims] = await Promise.all([
+  const [profile, things, together, claims, company] = await Promise.all([
     query("profile", { who: person.id }, signal),
     sql(`SELECT f.subject, f.attribute, f.value, f.valid_to FROM facts AS f JOIN memories AS m ON m.id = f.memory WHERE EXISTS (SELECT 1 FROM json_each(m.entities) WHERE value IN (${own})) AND f.subject NOT LIKE 'person~_%' ESCAPE '~' ORDER BY f.valid_to IS NULL DESC, f.valid_from DESC LIMIT 8`, {}, signal),
     sql(`SELECT other.value AS id, count(*) AS n FROM memories, json_each(memories.entities) AS one, json_each(memories.entities) AS other WHERE one.value IN (${own}) AND other.value NOT IN (${own}) GROUP BY other.value ORDER BY n DESC LIMIT 10`, {}, signal),
     person.name ? sql(`SELECT subject, value FROM facts WHERE attribute = 'relation' AND valid_to IS NULL AND instr(value, ${quoted(person.name)}) LIMIT 12`, {}, signal) : [],
+    shared(person.id, people, signal),
   ]);
-  const company = await shared(person.id, people, signal);
   const persons = new Map();
   const tie = (id, note, weight) => {
     const resolved = people.has(id) ? id : [...people.values()].find((one) => one.aliases?.includes(id))?.id;
@@ -119,11 +121,14 @@ function draw(around, people) {
   const edges = [];
   const nodes = [];
   const places = new Map();
+  // Many stand in two rows, with their names alone: the list tells the rest.
+  const crowded = around.inner.length > CROWD;
   around.inner.forEach((one, at) => {
-    const [x, y] = spot(at, around.inner.length, INNER, -Math.PI / 2);
+    const radius = crowded ? INNER + (at % 2 ? 45 : -30) : INNER;
+    const [x, y] = spot(at, around.inner.length, radius, -Math.PI / 2);
     places.set(one.key, [x, y]);
     edges.push(svg("line", { x1: cx, y1: cy, x2: x, y2: y, class: `edge ${one.kind}`, "stroke-width": 1 + 3 * (one.weight / heaviest) }));
-    nodes.push(node(one, x, y, people, size));
+    nodes.push(node(crowded ? { ...one, note: "" } : one, x, y, people, size));
   });
   around.memories.forEach((one, at) => {
     const [x, y] = spot(at, around.memories.length, OUTER, -Math.PI / 2 + 0.12);

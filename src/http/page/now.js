@@ -6,9 +6,9 @@ import * as api from "./api.js";
 import { hear } from "./events.js";
 import { changed } from "./route.js";
 import { clip } from "./clips.js";
-import { carryOut, empty, head, picture } from "./parts.js";
+import { carryOut, empty, head, picture, trouble } from "./parts.js";
 import { everybody, face, nameOf, peopleChanged } from "./who.js";
-import { clock, duration, memoryNow, ms } from "./words.js";
+import { clock, duration, iso, memoryNow, ms } from "./words.js";
 
 export const title = "Now";
 
@@ -18,20 +18,21 @@ const STILL_MS = 1000;
 const LINES = 14;
 /** Who was in view so shortly before the end of what is sealed counts as here. */
 const HERE_SECS = 3;
+/** What was said so long before is shown. */
+const SAID_SECS = 900;
 /** Live, what is sealed is at most so old, unless nobody was there since. */
 const OPEN_SECS = 45;
 /** Browsers open six connections to one host: more cameras than this are shown as stills. */
 const LIVE_CAMERAS = 2;
 
 export async function show(params, signal) {
-  const [status, stats, people, spoken, seen] = await Promise.all([
+  const [status, stats, people, { seen, spoken, newest }] = await Promise.all([
     api.status(signal),
     api.stats(signal).catch(() => null),
     everybody(),
-    api.sql(`SELECT person, turn, source, clip, start / 1000000 AS start, words FROM utterances ORDER BY start DESC LIMIT ${LINES}`, {}, signal),
-    api.sql('SELECT person, face, source, clip, start / 1000000 AS start, "end" / 1000000 AS last FROM sightings ORDER BY "end" DESC LIMIT 60', {}, signal),
+    lately(signal),
   ]);
-  const lives = await isLive(stats, status, seen[0] ?? spoken[0]);
+  const lives = await isLive(stats, status, newest);
   const reached = lives ? Math.max(memoryNow(), Date.now() - OPEN_SECS * 1000) : memoryNow();
   const here = inView(seen, reached);
   const live = params.get("live") !== "off";
@@ -43,13 +44,28 @@ export async function show(params, signal) {
       h("div", { class: "nowSide" }, whoIsHere(here, people, signal), said(spoken, people, signal))));
 }
 
+/** Who was seen and what was said before the end of what is sealed, the newest first; `newest`: the newest clip's id. */
+async function lately(signal) {
+  const reached = memoryNow();
+  if (!reached) return { seen: [], spoken: [], newest: null };
+  const timeline = await api.query("timeline", { start: iso(reached - SAID_SECS * 1000), end: iso(reached + 1) }, signal);
+  const blocks = timeline.rows.flatMap((row) => row.blocks.map((block) => ({ ...block, person: row.person, name: row.name, start: ms(block.start), last: ms(block.end) })));
+  const of = (kind) => blocks.filter((block) => block.kind === kind);
+  const clipAt = (time) => timeline.clips.find((one) => ms(one.start) <= time && time < ms(one.end))?.clip;
+  return {
+    seen: of("seen").sort((a, b) => b.last - a.last),
+    spoken: of("spoke").sort((a, b) => b.start - a.start).slice(0, LINES).map((turn) => ({ ...turn, clip: clipAt(turn.start) })),
+    newest: timeline.clips.at(-1)?.clip ?? null,
+  };
+}
+
 /** Sources of a recording have no state. */
 const hasLiveSource = (stats) => Object.values(stats?.sources ?? {}).some((source) => source.state);
 
 /** Whether cameras and microphones are listened to; before the first statistics the session tells. */
 async function isLive(stats, status, newest) {
   if (stats && Object.keys(stats.sources).length) return hasLiveSource(stats);
-  const id = status.session ?? newest?.clip?.split("/")[0];
+  const id = status.session ?? newest?.split("/")[0];
   const shown = id ? await api.query("show", { what: id }).catch(() => null) : null;
   return shown ? !shown.session.recording : false;
 }
@@ -67,7 +83,7 @@ function sentence(status, lives, seen, spoken) {
 function troubles(status, signal) {
   const list = h("ul", { class: "troubles", "aria-label": "What the robot cannot do at the moment" });
   const fill = ({ degraded }) => {
-    list.replaceChildren(...degraded.map((one) => h("li", { class: "warning" }, one)));
+    list.replaceChildren(...degraded.map(trouble));
     list.hidden = degraded.length === 0;
   };
   fill(status);
@@ -246,15 +262,15 @@ function said(spoken, people, signal) {
   const known = new Map();
   const put = (turn) => {
     const line = speech(turn, people);
-    const before = known.get(turn.turn);
+    const before = known.get(turn.start);
     if (before) before.replaceWith(line);
     else list.insertBefore(line, partial);
-    known.set(turn.turn, line);
+    known.set(turn.start, line);
     while (list.children.length > LINES + 1) list.firstChild.remove();
     list.scrollTop = list.scrollHeight;
   };
   list.append(partial);
-  spoken.toReversed().forEach((one) => put({ ...one, name: people.get(one.person)?.name, text: one.words }));
+  spoken.toReversed().forEach(put);
   hear("event/speech", (event) => {
     partial.hidden = !event.partial;
     if (event.partial) partial.replaceChildren(h("span", { class: "soft" }, "somebody: "), event.text ?? "…");
@@ -270,6 +286,6 @@ function speech(turn, people) {
   const who = turn.person ? nameOf(turn.person, turn.name ?? person?.name) : "Somebody";
   return h("li", null, face(turn.person ?? "", person), h("div", null,
     h("p", { class: "small" }, h("strong", null, who), " ",
-      turn.clip ? h("a", { class: "soft", href: changed({ clip: turn.clip, at: new Date(turn.start).toISOString() }) }, clock(turn.start)) : h("span", { class: "soft" }, clock(turn.start))),
+      turn.clip ? h("a", { class: "soft", href: changed({ clip: turn.clip, at: iso(turn.start) }) }, clock(turn.start)) : h("span", { class: "soft" }, clock(turn.start))),
     h("p", null, turn.text || h("span", { class: "soft" }, "no words were understood"))));
 }

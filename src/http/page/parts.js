@@ -19,6 +19,12 @@ export function failure(error, again) {
     again && error.status !== 403 ? h("button", { type: "button", onclick: again }, "Try again") : null);
 }
 
+/** So many letters of what is impaired are shown at once. */
+const SHORT = 220;
+
+/** What is impaired, as an item of a list; a long list of names can be opened. */
+export const trouble = (text) => h("li", { class: "warning" }, text.length <= SHORT ? text : h("details", null, h("summary", null, `${text.slice(0, SHORT)} …`), text.slice(SHORT)));
+
 /** A short message at the edge of the page; `bad` ones stay longer. */
 export function toast(text, bad = false) {
   const note = h("p", { class: bad ? "toast bad" : "toast" }, text);

@@ -10,6 +10,8 @@ import { clock, count, duration, iso, ms, number, when } from "./words.js";
 
 export const title = "Replay";
 
+/** Of so many sessions, the newest, it is asked what they were: the reply grows with their clips. */
+const DESCRIBED = 8;
 const RATES = [0.5, 1, 2, 4, 8, "max"];
 
 /** What the last reply said: rate, paused and position; the daemon tells them nowhere else. */
@@ -21,21 +23,23 @@ export async function show(params, signal) {
     api.stats(signal).catch(() => null),
     api.sql('SELECT session, min(start) / 1000000 AS start, max("end") / 1000000 AS last, count(*) AS clips, sum(frames) AS frames, sum(dropped) AS dropped FROM clips GROUP BY session ORDER BY min(start) DESC LIMIT 40', {}, signal),
   ]);
-  const shown = await Promise.all(sessions.slice(0, 20).map((one) => api.query("show", { what: one.session }, signal).catch(() => null)));
-  const recordings = sessions.map((one, at) => ({ ...one, recording: shown[at]?.session?.recording ?? null, finished: shown[at]?.session?.finished }));
+  const shown = await Promise.all(sessions.slice(0, DESCRIBED).map((one) => api.query("show", { what: one.session }, signal).catch(() => null)));
+  const recordings = sessions.map((one, at) => ({ ...one, known: Boolean(shown[at]), recording: shown[at]?.session?.recording ?? null }));
   const sources = Object.values(stats?.sources ?? {});
   const isLive = sources.some((source) => source.state);
   const isReplay = !isLive && (sources.length > 0 || Boolean(status.session) || recordings.some((one) => one.recording));
+  const over = isOver(status, stats);
   hear("status", (now) => now.session !== status.session && memoryChanged(), signal);
-  hear("stats", (now) => isOver(status, now) !== isOver(status, stats) && memoryChanged(), signal);
+  hear("stats", (now) => isOver(status, now) !== over && memoryChanged(), signal);
   const current = recordings.find((one) => one.session === status.session && one.recording);
+  const played = current ?? (over ? recordings.find((one) => one.recording) : null);
   return all(
-    head("Replay", isReplay ? "This session plays a recording" : isLive ? "This daemon watches live: there is nothing to play" : null),
-    isReplay ? player(status, stats, current ?? (isOver(status, stats) ? recordings.find((one) => one.recording) : null), signal) : empty("No recording is open", h("p", null, "Start one with ", h("code", null, "engramd replay FILE --rate 1 --serve"), ".")),
+    head("Replay", isReplay ? (over ? "The recording is over" : "A recording is played") : isLive ? "This daemon watches live: there is nothing to play" : null),
+    isReplay && (!over || played) ? player(status, stats, played, signal) : empty("No recording is open", h("p", null, "Start one with ", h("code", null, "engramd replay FILE --rate 1 --serve"), ".")),
     h("section", { class: "card" }, h("h2", null, "Remembered recordings and sessions"), sessionTable(recordings)));
 }
 
-/** A session has a name from its first clip on; before, only its sources tell that something plays. */
+/** A session has a name from its first clip on; over, only its sources tell that something plays. */
 const isOver = (status, stats) => !status.session && !known.paused && !Object.values(stats?.sources ?? {}).some((source) => source.per_sec > 0);
 
 function player(status, stats, session, signal) {
@@ -115,7 +119,7 @@ function sessionTable(sessions) {
   if (!sessions.length) return empty("Nothing is remembered yet");
   return table("Sessions", ["Session", "What", "From", "Length", "Clips", "Lost"], sessions.map((one) => [
     h("a", { href: changed({ clip: `${one.session}/0` }) }, one.session),
-    one.recording ? one.recording.path : "live",
+    one.recording ? one.recording.path : one.known ? "live" : "",
     h("a", { href: href("day", { day: iso(one.start).slice(0, 10) }) }, when(iso(one.start))),
     duration((one.last - one.start) / 1000),
     count(one.clips, "clip"),

@@ -3,7 +3,7 @@
 import { h, all } from "./dom.js";
 import * as api from "./api.js";
 import { hear } from "./events.js";
-import { empty, head, table, terms } from "./parts.js";
+import { empty, head, table, terms, trouble } from "./parts.js";
 import { duration, iso, millis, number, when } from "./words.js";
 
 export const title = "System";
@@ -37,7 +37,7 @@ export async function show(params, signal) {
 function health(status) {
   const words = { online: "The daemon is online", stopped: "The daemon was stopped", offline: "The daemon is away" }[status.state];
   return h("section", { class: "card" }, h("h2", null, words),
-    status.degraded.length ? h("ul", { class: "troubles" }, status.degraded.map((one) => h("li", { class: "warning" }, one))) : h("p", { class: "soft" }, "Nothing is impaired."),
+    status.degraded.length ? h("ul", { class: "troubles" }, status.degraded.map(trouble)) : h("p", { class: "soft" }, "Nothing is impaired."),
     terms([["Session", status.session ?? "none is open"], ["Version", status.version]]));
 }
 
