@@ -155,4 +155,5 @@ def main():
     sys.exit(0 if held else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

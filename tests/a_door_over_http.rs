@@ -54,7 +54,10 @@ impl Program {
             (before @ ("/api/query" | "/api/replay"), _) => format!("{before}/{{verb}}"),
             _ => path.to_owned(),
         };
-        let place = format!("/paths/{}/post", named.replace('/', "~1").replace('{', "%7B").replace('}', "%7D"));
+        let place = format!(
+            "/paths/{}/post",
+            named.replace('/', "~1").replace('{', "%7B").replace('}', "%7D")
+        );
         let json = "content/application~1json/schema";
         if status == 200 {
             self.check(&format!("{place}/requestBody/{json}"), body);
@@ -73,7 +76,8 @@ impl Program {
 
     fn get(&self, path: &str) -> (u16, String, Vec<u8>) {
         let mut reply = self.agent.get(format!("{}{path}", self.base)).call().unwrap();
-        let kind = reply.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
+        let kind =
+            reply.headers().get("content-type").map(|kind| kind.to_str().unwrap().to_owned());
         let bytes = reply.body_mut().read_to_vec().unwrap();
         (reply.status().as_u16(), kind.unwrap_or_default(), bytes)
     }
@@ -82,7 +86,10 @@ impl Program {
         let (status, _, bytes) = self.get(path);
         let document = serde_json::from_slice(&bytes).unwrap();
         assert_eq!(status, 200, "{path}: {document}");
-        let place = format!("/paths/{}/get/responses/200/content/application~1json/schema", path.replace('/', "~1"));
+        let place = format!(
+            "/paths/{}/get/responses/200/content/application~1json/schema",
+            path.replace('/', "~1")
+        );
         self.check(&place, &document);
         document
     }
@@ -95,8 +102,17 @@ fn a_recording_is_asked_about_corrected_and_watched() {
     let port = free_port();
     let robot = robot.set("window.clip_secs=10").set(&format!("http.listen=127.0.0.1:{port}"));
     let path = recording.to_str().unwrap();
-    let args =
-        ["replay", path, "--duration", "20", "--serve", "--json", "--start-paused", "--clock", "20"];
+    let args = [
+        "replay",
+        path,
+        "--duration",
+        "20",
+        "--serve",
+        "--json",
+        "--start-paused",
+        "--clock",
+        "20",
+    ];
     let mut daemon = Daemon::start(&robot, &args);
     let program = Program::new(port);
     assert_eq!(program.document("/api/me")["login"], false);
@@ -130,11 +146,17 @@ fn a_recording_is_asked_about_corrected_and_watched() {
             topic = name.to_owned();
         } else if let Some(data) = line.strip_prefix("data: ") {
             let name = topic.replace('/', "-");
-            program.check(&format!("/components/schemas/{name}"), &serde_json::from_str(data).unwrap());
+            program.check(
+                &format!("/components/schemas/{name}"),
+                &serde_json::from_str(data).unwrap(),
+            );
             told.push(std::mem::take(&mut topic));
         }
         let heard = |name: &str| told.iter().any(|topic| topic == name);
-        if ["event/person", "event/speech", "event/memory", "stats", "describe", "clock"].iter().all(|name| heard(name)) {
+        if ["event/person", "event/speech", "event/memory", "stats", "describe", "clock"]
+            .iter()
+            .all(|name| heard(name))
+        {
             break;
         }
     }
@@ -146,7 +168,10 @@ fn a_recording_is_asked_about_corrected_and_watched() {
     let person = people[0]["id"].as_str().unwrap().to_owned();
     program.done("/api/name", &json!({ "entity": person, "name": "Zelda" }));
     let told = program.done("/api/remember", &json!({ "text": "Zelda likes tea.", "id": "note" }));
-    assert_eq!(told, program.done("/api/remember", &json!({ "text": "Zelda likes tea.", "id": "note" })));
+    assert_eq!(
+        told,
+        program.done("/api/remember", &json!({ "text": "Zelda likes tea.", "id": "note" }))
+    );
     assert_eq!(program.post("/api/remember", &json!({ "text": "No.", "id": "note" })).0, 409);
     for (verb, args) in [
         ("profile", json!({ "who": "Zelda" })),
@@ -158,7 +183,9 @@ fn a_recording_is_asked_about_corrected_and_watched() {
     ] {
         program.done(&format!("/api/query/{verb}"), &args);
     }
-    for (name, kind) in [("Zelda", "image/jpeg"), ("s1/0", "image/jpeg"), (person.as_str(), "image/jpeg")] {
+    for (name, kind) in
+        [("Zelda", "image/jpeg"), ("s1/0", "image/jpeg"), (person.as_str(), "image/jpeg")]
+    {
         let (status, got, bytes) = program.get(&format!("/api/media/{name}"));
         assert_eq!((status, got.as_str()), (200, kind), "{name}");
         assert!(bytes.len() > 100, "{name}");
@@ -243,7 +270,10 @@ fn a_door_to_the_network_without_users_is_refused_before_anything_starts() {
         let output = robot.run(args);
         assert!(!output.status.success(), "{args:?}");
         let why = String::from_utf8_lossy(&output.stderr);
-        assert!(why.contains("`http.listen` is open to the network: set `http.users_file`"), "{why}");
+        assert!(
+            why.contains("`http.listen` is open to the network: set `http.users_file`"),
+            "{why}"
+        );
         assert!(why.contains("engramd users add"), "{why}");
     }
 }

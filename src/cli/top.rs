@@ -1,16 +1,19 @@
 //! `engramd top`: the running daemon at a glance.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, stdout};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use jiff::tz::TimeZone;
 use serde_json::json;
 
+use super::connection::Connection;
 use super::context::Context;
 use super::print::{self, Paint};
+use crate::http::client::{HttpClient, HttpClientError};
 use crate::mqtt::client::DaemonClient;
 use crate::mqtt::message::{Latency, State, Stats, Status};
 
@@ -19,6 +22,9 @@ const KEEPS_UP: f64 = 0.9;
 
 /// How long the first figures may take: they are told every 10 s.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Over HTTP: how often is looked whether there are new ones.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The running daemon at a glance: rates, queues, lags, drops, latencies.
 ///
@@ -35,13 +41,12 @@ pub(super) struct TopArgs {
 }
 
 pub(super) fn run(args: &TopArgs, context: &Context) -> anyhow::Result<u8> {
-    let mut client = DaemonClient::connect(&context.config)?;
-    client.listen(&["status", "stats"])?;
+    let mut told = Told::open(context)?;
     let zone = context.config.timezone();
     let paint = Paint::for_stdout();
     let (mut status, mut before): (Option<Status>, Option<Stats>) = (None, None);
     loop {
-        let (topic, payload) = client.next_message(PATIENCE)?;
+        let (topic, payload) = told.next()?;
         if topic == "status" {
             status = serde_json::from_slice(&payload).ok();
             continue;
@@ -61,6 +66,61 @@ pub(super) fn run(args: &TopArgs, context: &Context) -> anyhow::Result<u8> {
             return Ok(0);
         }
         before = Some(stats);
+    }
+}
+
+/// Where the documents come from.
+enum Told {
+    Mqtt(Box<DaemonClient>),
+    /// What is to be said next, and the newest figures that were.
+    Http {
+        client: HttpClient,
+        next: VecDeque<(String, Vec<u8>)>,
+        last: Vec<u8>,
+    },
+}
+
+impl Told {
+    fn open(context: &Context) -> anyhow::Result<Self> {
+        Ok(match Connection::open(context)? {
+            Connection::Mqtt(mut client) => {
+                client.listen(&["status", "stats"])?;
+                Self::Mqtt(client)
+            }
+            Connection::Http(client) => {
+                Self::Http { client, next: VecDeque::new(), last: Vec::new() }
+            }
+        })
+    }
+
+    /// Topic and payload of the next one.
+    fn next(&mut self) -> anyhow::Result<(String, Vec<u8>)> {
+        let (client, next, last) = match self {
+            Self::Mqtt(client) => return Ok(client.next_message(PATIENCE)?),
+            Self::Http { client, next, last } => (client, next, last),
+        };
+        let until = Instant::now() + PATIENCE;
+        loop {
+            if let Some(document) = next.pop_front() {
+                return Ok(document);
+            }
+            match client.document("stats", PATIENCE) {
+                Ok(stats) if stats != *last => {
+                    next.push_back(("status".to_owned(), client.document("status", PATIENCE)?));
+                    next.push_back(("stats".to_owned(), stats.clone()));
+                    *last = stats;
+                    continue;
+                }
+                Ok(_) if Instant::now() < until => {}
+                Ok(_) => {
+                    anyhow::bail!("the daemon told no new figures within {} s", PATIENCE.as_secs())
+                }
+                // There are none before the first interval is over.
+                Err(HttpClientError::Refused { .. }) if Instant::now() < until => {}
+                Err(error) => return Err(error.into()),
+            }
+            thread::sleep(LOOK_EVERY);
+        }
     }
 }
 

@@ -167,7 +167,7 @@ impl Access {
         let by_address = self.by_address.take(address, now);
         let by_name = self.by_name.take(name.clone(), now);
         if !(by_address && by_name) {
-            tracing::warn!(user = %name, %address, "Too many logins were tried.");
+            tracing::warn!(%address, "Too many logins were tried.");
             return Err(NoLogin::TooOften);
         }
         let Ok(_permit) = self.hashing.acquire().await else { return Err(NoLogin::Failed) };
@@ -176,7 +176,7 @@ impl Access {
         let fits =
             tokio::task::spawn_blocking(move || accounts.is_password(&tried, &password)).await;
         if !fits.map_err(|_| NoLogin::Failed)? {
-            tracing::warn!(user = %name, %address, "A login was refused: wrong name or password.");
+            tracing::warn!(%address, "A login was refused: wrong name or password.");
             return Err(NoLogin::Wrong);
         }
         self.by_address.give_back(&address);

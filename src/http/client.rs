@@ -83,6 +83,24 @@ impl HttpClient {
         serde_json::from_slice(&bytes).map_err(HttpClientError::Unreadable)
     }
 
+    /// The newest document of a topic of state (`status`, `stats`, `describe`).
+    ///
+    /// # Errors
+    /// Every [`HttpClientError`] but [`HttpClientError::Unreadable`].
+    pub fn document(&self, below: &str, timeout: Duration) -> Result<Vec<u8>, HttpClientError> {
+        let url = format!("{}/api/{below}", self.base);
+        let request = self.agent.get(&url).config().timeout_global(Some(timeout)).build();
+        self.reply(self.with_token(request).call())
+    }
+
+    /// Whether it answers.
+    #[must_use]
+    pub fn is_there(&self, timeout: Duration) -> bool {
+        let url = format!("{}/healthz", self.base);
+        let request = self.agent.get(&url).config().timeout_global(Some(timeout)).build();
+        request.call().is_ok_and(|response| response.status().is_success())
+    }
+
     /// As [`Self::request`], for replies that may be bytes of a picture or sound.
     ///
     /// # Errors
@@ -98,11 +116,7 @@ impl HttpClient {
             _ => (below.to_owned(), payload),
         };
         let url = format!("{}/api/{path}", self.base);
-        let lost = |error: ureq::Error| HttpClientError::NoDaemon {
-            url: self.base.clone(),
-            reason: error.to_string(),
-        };
-        let mut request = self
+        let request = self
             .agent
             .post(&url)
             .config()
@@ -110,10 +124,26 @@ impl HttpClient {
             .build()
             .header("Content-Type", "application/json")
             .header("X-Engram", "1");
-        if let Some(token) = &self.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
+        self.reply(self.with_token(request).send(body.to_string()))
+    }
+
+    fn with_token<Body>(&self, request: ureq::RequestBuilder<Body>) -> ureq::RequestBuilder<Body> {
+        match &self.token {
+            Some(token) => request.header("Authorization", format!("Bearer {token}")),
+            None => request,
         }
-        let response = request.send(body.to_string()).map_err(lost)?;
+    }
+
+    /// The bytes of a reply, or why it was refused.
+    fn reply(
+        &self,
+        response: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<Vec<u8>, HttpClientError> {
+        let lost = |error: ureq::Error| HttpClientError::NoDaemon {
+            url: self.base.clone(),
+            reason: error.to_string(),
+        };
+        let response = response.map_err(lost)?;
         let status = response.status().as_u16();
         let body = response.into_body().into_with_config().limit(MAX_REPLY_BYTES);
         let bytes = body.read_to_vec().map_err(lost)?;

@@ -23,6 +23,11 @@ const MARGIN: Duration = Duration::from_secs(10);
 /// What a `name` with samples has besides them, bytes.
 const AROUND_SAMPLES: usize = 8 * 1024;
 
+/// Commands that each have a path of their own. (A path with a place for the word would be read decoded, and its right told by
+/// the path as it came.)
+pub(super) const COMMANDS: [&str; 8] =
+    ["remember", "forget", "name", "people", "feedback", "privacy", "pose", "speaking"];
+
 /// `POST /api/ask`.
 pub(super) async fn ask(
     State(door): State<Door>,
@@ -35,24 +40,17 @@ pub(super) async fn ask(
     send(&door, "ask", payload.into(), is_json(&headers), &visitor, timeout).await
 }
 
-/// `POST /api/<command>`.
+/// `POST /api/<command>`, one of [`COMMANDS`].
 pub(super) async fn command(
+    command: &'static str,
     State(door): State<Door>,
     Extension(visitor): Extension<Visitor>,
-    Path(command): Path<String>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let known = ["remember", "forget", "name", "people", "feedback", "privacy", "pose", "speaking"];
-    if !known.contains(&command.as_str()) {
-        return Err(Refusal::not_found(format!(
-            "there is no /api/{command}; /openapi.json tells what there is"
-        ))
-        .into());
-    }
     let most = if command == "name" { MAX_SAMPLES_BYTES + AROUND_SAMPLES } else { MAX_TEXT_BYTES };
     let payload = read(body, &headers, most).await?;
-    send(&door, &command, payload.into(), true, &visitor, REPLY_TIMEOUT).await
+    send(&door, command, payload.into(), true, &visitor, REPLY_TIMEOUT).await
 }
 
 /// `POST /api/replay/<verb>`.
@@ -125,7 +123,11 @@ async fn send(
     let request = door.requests.request(below, payload, json, visitor.asker());
     match tokio::time::timeout(timeout, request).await {
         Ok(Some(response)) => Ok(reply::of(response)),
-        Ok(None) => Err(Refusal::unavailable("the daemon stops").into()),
+        Ok(None) => {
+            let why =
+                "no reply came: the daemon stops, or too many sent this at once; send it again";
+            Err(Refusal::unavailable(why).into())
+        }
         Err(_) => Err(Problem::with(
             StatusCode::GATEWAY_TIMEOUT,
             format!(

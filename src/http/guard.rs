@@ -109,7 +109,7 @@ fn admit(door: &Door, request: &mut Request<Body>) -> Result<(), Problem> {
     let need = Need::of(path);
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
     // A page of another site may send a form, or a request without consequence; it cannot set a header.
-    let is_program = authorization.is_some();
+    let is_program = token.is_some();
     if !reads && !is_program && headers.get(CSRF).is_none_or(|value| value != "1") {
         return Err(Problem::forbidden(
             "a request that asks or changes needs the header `X-Engram: 1`, or a token",

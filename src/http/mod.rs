@@ -32,6 +32,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::http::HeaderMap;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
@@ -42,6 +45,7 @@ use self::access::Access;
 use self::accounts::AccountError;
 use self::guard::Doorway;
 use self::pictures::{Live, Pictures};
+use self::visitor::Visitor;
 use crate::config::Config;
 use crate::mqtt::Requests;
 
@@ -206,7 +210,15 @@ impl Server {
 
 /// Every path there is.
 fn router(door: Door) -> Router {
-    Router::new()
+    let mut router = Router::new();
+    for command in commands::COMMANDS {
+        let run =
+            move |door: State<Door>, visitor: Extension<Visitor>, head: HeaderMap, body: Body| {
+                commands::command(command, door, visitor, head, body)
+            };
+        router = router.route(&format!("/api/{command}"), post(run));
+    }
+    router
         .route("/", get(page::index))
         .route("/ui/{file}", get(page::asset))
         .route("/healthz", get(documents::healthz))
@@ -225,7 +237,6 @@ fn router(door: Door) -> Router {
         .route("/api/ask", post(commands::ask))
         .route("/api/query/{verb}", post(commands::query))
         .route("/api/replay/{verb}", post(commands::replay))
-        .route("/api/{command}", post(commands::command))
         .fallback(commands::nothing)
         .method_not_allowed_fallback(commands::wrong_method)
         .layer(from_fn_with_state(door.clone(), guard::guard))

@@ -132,10 +132,12 @@ impl Live {
     async fn look(&self, camera: &str, pictures: &dyn Pictures, parts: &watch::Sender<Part>) {
         let mut shown = None;
         loop {
-            let newest = pictures.newest(camera).filter(|still| shown != Some(still.at));
-            if let Some(still) = newest {
-                shown = Some(still.at);
-                parts.send_replace(Some(part(&still)));
+            let newest = pictures.newest(camera);
+            let at = newest.as_ref().map(|still| still.at);
+            if at != shown {
+                // What was erased, or is over, is shown to nobody who comes now.
+                shown = at;
+                parts.send_replace(newest.as_ref().map(part));
             }
             tokio::time::sleep(LOOK_EVERY).await;
             let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);

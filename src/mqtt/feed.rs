@@ -112,7 +112,7 @@ impl Feed {
     /// is as good as one from before everything.
     pub(super) fn after(&self, seq: u64) -> Result<Vec<Arc<Publication>>, Missed> {
         let ring = self.lock();
-        let known = seq + 1 >= ring.lost_before && seq < ring.next;
+        let known = seq < ring.next && seq + 1 >= ring.lost_before;
         let from = if seq < ring.next { seq + 1 } else { 0 };
         let kept = ring.kept.range(from..).map(|(_, one)| Arc::clone(one)).collect();
         if known { Ok(kept) } else { Err(Missed { kept }) }

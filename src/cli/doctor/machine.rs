@@ -195,10 +195,11 @@ pub(super) fn rights(config: &Config, store: &Path) -> Vec<Finding> {
 }
 
 /// The keys that name a file with a secret in it.
-fn secrets(config: &Config) -> [(&'static str, &Option<PathBuf>); 7] {
+fn secrets(config: &Config) -> [(&'static str, &Option<PathBuf>); 8] {
     [
         ("store.key_file", &config.store.key_file),
         ("mqtt.password_file", &config.mqtt.password_file),
+        ("http.tls_key_file", &config.http.tls_key_file),
         ("mqtt.client_key_file", &config.mqtt.client_key_file),
         ("llm.api_key_file", &config.llm.api_key_file),
         ("memorizer.api_key_file", &config.memorizer.api_key_file),

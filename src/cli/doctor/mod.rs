@@ -18,6 +18,7 @@ use crate::config::{
     BrokerAddress, EmbedderKind, Engine, Segmentation, TranscriberKind, without_secrets,
 };
 use crate::daemon::assemble::catalogue;
+use crate::http::client::HttpClient;
 use crate::llm::{OpenAiChat, Server};
 use crate::models::{Job, ModelError, bringing};
 use crate::mqtt::client::{ClientError, DaemonClient};
@@ -91,6 +92,7 @@ pub(super) fn run(_: &DoctorArgs, context: &Context) -> anyhow::Result<u8> {
     findings.extend(machine::rights(&context.config, &context.config.store_dir()));
     findings.extend(machine::clock(Timestamp::wall_clock()));
     findings.push(broker(context));
+    findings.extend(http(context));
     findings.extend(language_models(context));
     findings.extend(embedder::embedder(context));
     let failed = findings.iter().any(|one| one.verdict == Verdict::Failure);
@@ -358,6 +360,22 @@ fn broker(context: &Context) -> Finding {
             Finding::bad(Verdict::Failure, "mqtt", address.to_string(), reason, cure)
         }
     }
+}
+
+/// The door over HTTP; nothing where there is to be none.
+fn http(context: &Context) -> Option<Finding> {
+    let config = &context.config.http;
+    let address = config.address()?;
+    let scheme = if config.tls_cert_file.is_some() { "https" } else { "http" };
+    let url = format!("{scheme}://{address}");
+    let Err(error) = TcpListener::bind(address) else {
+        return Some(Finding::ok("http", url, "its port is free; no daemon listens there"));
+    };
+    if HttpClient::new(&url, None).is_ok_and(|client| client.is_there(Duration::from_secs(2))) {
+        return Some(Finding::ok("http", url, "answers"));
+    }
+    let cure = "stop what listens there, or set http.listen to another port or \"none\"";
+    Some(Finding::bad(Verdict::Warning, "http", url, error.to_string(), cure))
 }
 
 #[cfg(test)]
