@@ -39,7 +39,7 @@ export async function show(params, signal) {
     h("section", { class: "card" }, h("h2", null, "Remembered recordings and sessions"), sessionTable(recordings)));
 }
 
-/** A session has a name from its first clip on; over, only its sources tell that something plays. */
+/** A session has a name from its first clip on; before, only its sources tell that something plays. */
 const isOver = (status, stats) => !status.session && !known.paused && !Object.values(stats?.sources ?? {}).some((source) => source.per_sec > 0);
 
 function player(status, stats, session, signal) {
