@@ -4,7 +4,7 @@ import { h, all } from "./dom.js";
 import { icon } from "./icons.js";
 import * as api from "./api.js";
 import { hear } from "./events.js";
-import { changed } from "./route.js";
+import { changed, note } from "./route.js";
 import { clip } from "./clips.js";
 import { carryOut, empty, head, picture, trouble } from "./parts.js";
 import { everybody, face, nameOf, peopleChanged } from "./who.js";
@@ -39,9 +39,13 @@ export async function show(params, signal) {
   return all(
     head("Now", sentence(status, lives, seen, spoken), microphones(status, stats, signal)),
     troubles(status, signal),
-    h("div", { class: "nowGrid" },
+    h(
+      "div",
+      { class: "nowGrid" },
       cameras(await sourceNames(stats), here, live, signal),
-      h("div", { class: "nowSide" }, whoIsHere(here, people, signal), said(spoken, people, signal))));
+      h("div", { class: "nowSide" }, whoIsHere(here, people, signal), said(spoken, people, signal)),
+    ),
+  );
 }
 
 /** Who was seen and what was said before the end of what is sealed, the newest first; `newest`: the newest clip's id. */
@@ -49,12 +53,17 @@ async function lately(signal) {
   const reached = memoryNow();
   if (!reached) return { seen: [], spoken: [], newest: null };
   const timeline = await api.query("timeline", { start: iso(reached - SAID_SECS * 1000), end: iso(reached + 1) }, signal);
-  const blocks = timeline.rows.flatMap((row) => row.blocks.map((block) => ({ ...block, person: row.person, name: row.name, start: ms(block.start), last: ms(block.end) })));
+  const blocks = timeline.rows.flatMap((row) =>
+    row.blocks.map((block) => ({ ...block, person: row.person, name: row.name, start: ms(block.start), last: ms(block.end) })),
+  );
   const of = (kind) => blocks.filter((block) => block.kind === kind);
   const clipAt = (time) => timeline.clips.find((one) => ms(one.start) <= time && time < ms(one.end))?.clip;
   return {
     seen: of("seen").sort((a, b) => b.last - a.last),
-    spoken: of("spoke").sort((a, b) => b.start - a.start).slice(0, LINES).map((turn) => ({ ...turn, clip: clipAt(turn.start) })),
+    spoken: of("spoke")
+      .sort((a, b) => b.start - a.start)
+      .slice(0, LINES)
+      .map((turn) => ({ ...turn, clip: clipAt(turn.start) })),
     newest: timeline.clips.at(-1)?.clip ?? null,
   };
 }
@@ -72,8 +81,14 @@ async function isLive(stats, status, newest) {
 
 function sentence(status, lives, seen, spoken) {
   const newest = Math.max(seen[0]?.last ?? 0, spoken[0]?.start ?? 0);
-  if (!newest) return status.session ? "The first clip is still open: who was in it is told when it is sealed." : "Nobody was seen or heard yet.";
-  if (!lives) return status.session ? `A recording is played; its newest moment is ${clock(newest)}.` : `The recording is over; this is its end, ${clock(newest)}.`;
+  if (!newest)
+    return status.session
+      ? "The first clip is still open: who was in it is told when it is sealed."
+      : "Nobody was seen or heard yet.";
+  if (!lives)
+    return status.session
+      ? `A recording is played; its newest moment is ${clock(newest)}.`
+      : `The recording is over; this is its end, ${clock(newest)}.`;
   const ago = (Date.now() - newest) / 1000;
   return ago < 60 ? "Somebody was seen or heard just now." : `Nobody was seen or heard for ${duration(ago)}.`;
 }
@@ -100,19 +115,34 @@ function microphones(status, stats, signal) {
   const write = () => {
     if (!hasLiveSource(figures) || !api.may("operate")) return host.replaceChildren();
     const off = now.degraded.some((one) => one.includes(SWITCHED_OFF));
-    const button = host.firstChild ?? h("button", { type: "button", id: "microphones", onclick: () => carryOut(button, () => api.command("privacy", { microphones: button.getAttribute("aria-pressed") === "false" })) });
+    const button =
+      host.firstChild ??
+      h("button", {
+        type: "button",
+        id: "microphones",
+        onclick: () =>
+          carryOut(button, () => api.command("privacy", { microphones: button.getAttribute("aria-pressed") === "false" })),
+      });
     button.setAttribute("aria-pressed", String(!off));
     button.replaceChildren(icon("mic"), off ? "Microphones are off" : "Microphones are on");
     host.replaceChildren(button);
   };
-  hear("status", (one) => {
-    now = one;
-    write();
-  }, signal);
-  hear("stats", (one) => {
-    figures = one;
-    if (!host.firstChild) write();
-  }, signal);
+  hear(
+    "status",
+    (one) => {
+      now = one;
+      write();
+    },
+    signal,
+  );
+  hear(
+    "stats",
+    (one) => {
+      figures = one;
+      if (!host.firstChild) write();
+    },
+    signal,
+  );
   write();
   return host;
 }
@@ -189,6 +219,7 @@ function camera(name, present, live, signal, without) {
   mode.addEventListener("click", () => {
     live = !live;
     mode.setAttribute("aria-pressed", String(live));
+    note({ live: live ? null : "off" });
     start();
   });
   signal.addEventListener("abort", () => {
@@ -197,12 +228,16 @@ function camera(name, present, live, signal, without) {
   });
   const here = new Map(present.filter((one) => one.source === name).map((one) => [one.person, one.name]));
   const write = () => names.replaceChildren(...[...here].map(([id, known]) => h("span", { class: "tag" }, nameOf(id, known))));
-  hear("event/person", (event) => {
-    if (event.source !== name) return;
-    if (event.event === "appeared" || event.event === "new") here.set(event.person, event.name);
-    if (event.event === "left") here.delete(event.person);
-    write();
-  }, signal);
+  hear(
+    "event/person",
+    (event) => {
+      if (event.source !== name) return;
+      if (event.event === "appeared" || event.event === "new") here.set(event.person, event.name);
+      if (event.event === "left") here.delete(event.person);
+      write();
+    },
+    signal,
+  );
   everybody().then((people) => {
     for (const id of here.keys()) here.set(id, people.get(id)?.name ?? null);
     write();
@@ -224,7 +259,8 @@ async function newestKept(camera) {
 /** Whose sighting reaches to the end of what is known, each once. */
 function inView(seen, reached) {
   const found = new Map();
-  for (const one of seen) if (one.person && one.last >= reached - HERE_SECS * 1000 && !found.has(one.person)) found.set(one.person, one);
+  for (const one of seen)
+    if (one.person && one.last >= reached - HERE_SECS * 1000 && !found.has(one.person)) found.set(one.person, one);
   return [...found.values()];
 }
 
@@ -232,18 +268,27 @@ function inView(seen, reached) {
 
 function whoIsHere(present, people, signal) {
   const list = h("ul", { class: "here", "aria-live": "polite" });
-  const here = new Map(present.map((one) => [one.person, { name: people.get(one.person)?.name, since: one.start, source: one.source }]));
+  const here = new Map(
+    present.map((one) => [one.person, { name: people.get(one.person)?.name, since: one.start, source: one.source }]),
+  );
   const write = async () => {
     const known = await everybody().catch(() => people);
-    list.replaceChildren(...(here.size ? [...here].map(([id, one]) => row(id, one, known)) : [h("li", { class: "soft" }, "Nobody is in view.")]));
+    list.replaceChildren(
+      ...(here.size ? [...here].map(([id, one]) => row(id, one, known)) : [h("li", { class: "soft" }, "Nobody is in view.")]),
+    );
   };
-  hear("event/person", (event) => {
-    if (event.event === "left") here.delete(event.person);
-    else if (event.event === "appeared" || event.event === "new") here.set(event.person, { name: event.name, since: ms(event.at), source: event.source, guess: event.provisional });
-    else if (here.has(event.person)) here.get(event.person).name = event.name;
-    if (event.event === "new" || event.event === "named") peopleChanged();
-    write();
-  }, signal);
+  hear(
+    "event/person",
+    (event) => {
+      if (event.event === "left") here.delete(event.person);
+      else if (event.event === "appeared" || event.event === "new")
+        here.set(event.person, { name: event.name, since: ms(event.at), source: event.source, guess: event.provisional });
+      else if (here.has(event.person)) here.get(event.person).name = event.name;
+      if (event.event === "new" || event.event === "named") peopleChanged();
+      write();
+    },
+    signal,
+  );
   write();
   return h("section", { class: "card" }, h("h2", null, "Here"), list);
 }
@@ -251,9 +296,21 @@ function whoIsHere(present, people, signal) {
 function row(id, one, people) {
   const known = people.get(id);
   const words = nameOf(id, known?.name ?? one.name);
-  return h("li", null, face(id, known, "middle"), h("div", null,
-    id.startsWith("person_") ? h("a", { href: `#/people?who=${id}` }, words) : words,
-    h("p", { class: "soft small" }, `since ${clock(one.since)}${one.source ? `, ${one.source}` : ""}${one.guess ? ", a first guess" : ""}`)));
+  return h(
+    "li",
+    null,
+    face(id, known, "middle"),
+    h(
+      "div",
+      null,
+      id.startsWith("person_") ? h("a", { href: `#/people?who=${id}` }, words) : words,
+      h(
+        "p",
+        { class: "soft small" },
+        `since ${clock(one.since)}${one.source ? `, ${one.source}` : ""}${one.guess ? ", a first guess" : ""}`,
+      ),
+    ),
+  );
 }
 
 function said(spoken, people, signal) {
@@ -271,11 +328,15 @@ function said(spoken, people, signal) {
   };
   list.append(partial);
   spoken.toReversed().forEach(put);
-  hear("event/speech", (event) => {
-    partial.hidden = !event.partial;
-    if (event.partial) partial.replaceChildren(h("span", { class: "soft" }, "somebody: "), event.text ?? "…");
-    else if (event.text) put({ ...event, start: ms(event.start) });
-  }, signal);
+  hear(
+    "event/speech",
+    (event) => {
+      partial.hidden = !event.partial;
+      if (event.partial) partial.replaceChildren(h("span", { class: "soft" }, "somebody: "), event.text ?? "…");
+      else if (event.text) put({ ...event, start: ms(event.start) });
+    },
+    signal,
+  );
   requestAnimationFrame(() => (list.scrollTop = list.scrollHeight));
   const nothing = spoken.length ? null : h("p", { class: "soft" }, "Nothing was said yet.");
   return h("section", { class: "card" }, h("h2", null, "Being said"), nothing, list);
@@ -284,8 +345,23 @@ function said(spoken, people, signal) {
 function speech(turn, people) {
   const person = people.get(turn.person);
   const who = turn.person ? nameOf(turn.person, turn.name ?? person?.name) : "Somebody";
-  return h("li", null, face(turn.person ?? "", person), h("div", null,
-    h("p", { class: "small" }, h("strong", null, who), " ",
-      turn.clip ? h("a", { class: "soft", href: changed({ clip: turn.clip, at: iso(turn.start) }) }, clock(turn.start)) : h("span", { class: "soft" }, clock(turn.start))),
-    h("p", null, turn.text || h("span", { class: "soft" }, "no words were understood"))));
+  return h(
+    "li",
+    null,
+    face(turn.person ?? "", person),
+    h(
+      "div",
+      null,
+      h(
+        "p",
+        { class: "small" },
+        h("strong", null, who),
+        " ",
+        turn.clip
+          ? h("a", { class: "soft", href: changed({ clip: turn.clip, at: iso(turn.start) }) }, clock(turn.start))
+          : h("span", { class: "soft" }, clock(turn.start)),
+      ),
+      h("p", null, turn.text || h("span", { class: "soft" }, "no words were understood")),
+    ),
+  );
 }
