@@ -57,8 +57,13 @@ class Robot:
 
     def _launch(self, what: list[str], more) -> None:
         sets = {
-            "robot.id": "demo", "models.set": "edge", "models.dir": str(self.options.models), "mqtt.broker": "embedded",
-            "mqtt.listen": "127.0.0.1:0", "mqtt.listen_v5": "127.0.0.1:0", "http.listen": f"127.0.0.1:{self.port}",
+            "robot.id": "demo",
+            "models.set": "edge",
+            "models.dir": str(self.options.models),
+            "mqtt.broker": "embedded",
+            "mqtt.listen": "127.0.0.1:0",
+            "mqtt.listen_v5": "127.0.0.1:0",
+            "http.listen": f"127.0.0.1:{self.port}",
         }
         command = [str(self.options.engramd), *what, "--data-dir", str(self.data)]
         for key, value in sets.items():
@@ -86,8 +91,9 @@ class Robot:
 
     def post(self, path: str, body: dict) -> dict:
         """What another client does meanwhile."""
-        request = urllib.request.Request(f"{self.url}/api/{path}", json.dumps(body).encode(),
-                                         {"Content-Type": "application/json", "X-Engram": "1"})
+        request = urllib.request.Request(
+            f"{self.url}/api/{path}", json.dumps(body).encode(), {"Content-Type": "application/json", "X-Engram": "1"}
+        )
         with urllib.request.urlopen(request, timeout=30) as reply:
             return json.load(reply)
 

@@ -28,7 +28,11 @@ def missing(options) -> str | None:
         return "Chromium is missing (apt-get install chromium)"
     if importlib.util.find_spec("playwright") is None:
         return "the Python package playwright is missing (scripts/setup.sh dev page)"
-    for path, cure in ((options.engramd, "cargo build"), (options.recording, "scripts/demo_recording.sh"), (options.axe, "scripts/setup.sh dev page")):
+    for path, cure in (
+        (options.engramd, "cargo build"),
+        (options.recording, "scripts/demo_recording.sh"),
+        (options.axe, "scripts/setup.sh dev page"),
+    ):
         if not path.exists():
             return f"{path} is missing ({cure})"
     return None

@@ -6,9 +6,20 @@ import rig
 from rig import NARROW, WIDE, PageTest
 
 ADDRESSES = [
-    "#/ask", "#/ask?q=Where is the red mug%3F&c=axe", "#/now", "#/day", "#/people", "#/people?who=person_1",
-    "#/people?pick=person_1,person_3", "#/things?what=red mug", "#/memory", "#/graph?of=person_1", "#/replay", "#/system",
-    "#/day?clip=s1/0", "#/memory?memory=memory_22",
+    "#/ask",
+    "#/ask?q=Where is the red mug%3F&c=axe",
+    "#/now",
+    "#/day",
+    "#/people",
+    "#/people?who=person_1",
+    "#/people?pick=person_1,person_3",
+    "#/things?what=red mug",
+    "#/memory",
+    "#/graph?of=person_1",
+    "#/replay",
+    "#/system",
+    "#/day?clip=s1/0",
+    "#/memory?memory=memory_22",
 ]
 MOST_BYTES = 300_000
 
@@ -27,7 +38,8 @@ class Access(PageTest):
                     found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
                     serious = [
                         f"{one['id']}: {one['help']}: {[node['html'][:160] for node in one['nodes'][:3]]}"
-                        for one in found if one["impact"] in ("serious", "critical")
+                        for one in found
+                        if one["impact"] in ("serious", "critical")
                     ]
                     self.assertEqual(serious, [])
 

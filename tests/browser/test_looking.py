@@ -51,7 +51,9 @@ class Looking(PageTest):
         self.go("#/day")
         moment = self.page.locator(".moment")
         scrub = self.page.locator("#scrub")
-        scrub.evaluate("one => { one.value = Date.parse('2026-05-08T18:30:40.500Z'); one.dispatchEvent(new Event('input')); one.dispatchEvent(new Event('change')); }")
+        scrub.evaluate(
+            "one => { one.value = Date.parse('2026-05-08T18:30:40.500Z'); one.dispatchEvent(new Event('input')); one.dispatchEvent(new Event('change')); }"
+        )
         expect(moment).to_contain_text("Barack")
         expect(moment).to_contain_text("I put the red mug in the sink")
         self.loaded(".moment img")
@@ -113,7 +115,9 @@ class Looking(PageTest):
         self.go("#/memory?q=red mug kind:semantic")
         self.sees("The red mug is in the sink")
         slider = self.page.get_by_label("As of")
-        slider.evaluate("one => { one.value = 1; one.dispatchEvent(new Event('input')); one.dispatchEvent(new Event('change')); }")
+        slider.evaluate(
+            "one => { one.value = 1; one.dispatchEvent(new Event('input')); one.dispatchEvent(new Event('change')); }"
+        )
         self.page.wait_for_url("**as_of=seq*")
         self.sees("as it was known after commit 1")
         expect(self.page.locator(".lines")).not_to_contain_text("sink")

@@ -15,7 +15,12 @@ class Rights(PageTest):
     def setUpClass(cls):
         folder = rig.fresh_folder()
         users = folder.with_suffix(".users")
-        lines = [cls.line("viewer", "look"), cls.line("guest", "look,ask"), cls.line("caller", "ask"), cls.line("owner", "look,ask,operate,erase")]
+        lines = [
+            cls.line("viewer", "look"),
+            cls.line("guest", "look,ask"),
+            cls.line("caller", "ask"),
+            cls.line("owner", "look,ask,operate,erase"),
+        ]
         users.write_text("".join(lines))
         users.chmod(0o600)
         cls.robot = rig.base().copy(folder).start("--set", f"http.users_file={users}")
@@ -45,11 +50,28 @@ class Rights(PageTest):
         self.page.wait_for_selector("main .in-now")
         self.go("#/ask")
         expect(self.page.get_by_label("Question")).to_be_disabled()
-        for address in ("#/people", "#/people?who=person_1", "#/day?clip=s1/0", "#/memory?memory=memory_22", "#/things?what=red mug", "#/replay", "#/now"):
+        for address in (
+            "#/people",
+            "#/people?who=person_1",
+            "#/day?clip=s1/0",
+            "#/memory?memory=memory_22",
+            "#/things?what=red mug",
+            "#/replay",
+            "#/now",
+        ):
             with self.subTest(address=address):
                 self.go(address)
                 self.page.wait_for_load_state("networkidle")
-                for words in ("Not ", "Forget", "Merge", "They are one person", "Keep as", "Pause", "Microphones", "change the name"):
+                for words in (
+                    "Not ",
+                    "Forget",
+                    "Merge",
+                    "They are one person",
+                    "Keep as",
+                    "Pause",
+                    "Microphones",
+                    "change the name",
+                ):
                     self.assertEqual(self.page.get_by_role("button", name=words).count(), 0, words)
                 self.assertEqual(self.page.locator("input[type=checkbox]").count(), 0)
         self.sees("viewer", "header")

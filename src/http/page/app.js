@@ -122,7 +122,18 @@ const local = h("span", { class: "local", id: "local" });
 const user = h("span", { class: "user" });
 
 function frame() {
-  const theme = h("button", { type: "button", class: "plain iconOnly", id: "theme", "aria-label": "Light or dark", title: "Light or dark", onclick: switchTheme }, icon("theme"));
+  const theme = h(
+    "button",
+    {
+      type: "button",
+      class: "plain iconOnly",
+      id: "theme",
+      "aria-label": "Light or dark",
+      title: "Light or dark",
+      onclick: switchTheme,
+    },
+    icon("theme"),
+  );
   const brand = h("a", { class: "brand", href: "#/ask" }, emblem(), robot);
   document.getElementById("top").replaceChildren(brand, state, memoryClock, h("span", { class: "grow" }), local, user, theme);
 }
@@ -167,9 +178,16 @@ function reaches(time) {
 }
 
 function showPlace(abilities) {
-  const servers = abilities.filter((one) => one.model && !one.sha256 && ["chat_model", "memorizer", "text_embedder", "transcriber"].includes(one.job));
-  local.title = servers.length ? `Asked for help: ${servers.map((one) => `${one.job.replaceAll("_", " ")} (${one.model})`).join(", ")}` : "Every model runs on this machine.";
-  local.replaceChildren(icon(servers.length ? "cloud" : "lock"), h("span", null, servers.length ? "Uses a model server" : "Nothing leaves this machine"));
+  const servers = abilities.filter(
+    (one) => one.model && !one.sha256 && ["chat_model", "memorizer", "text_embedder", "transcriber"].includes(one.job),
+  );
+  local.title = servers.length
+    ? `Asked for help: ${servers.map((one) => `${one.job.replaceAll("_", " ")} (${one.model})`).join(", ")}`
+    : "Every model runs on this machine.";
+  local.replaceChildren(
+    icon(servers.length ? "cloud" : "lock"),
+    h("span", null, servers.length ? "Uses a model server" : "Nothing leaves this machine"),
+  );
 }
 
 function line(up) {

@@ -32,9 +32,28 @@ export async function show(params, signal) {
     h("h1", { class: "spoken" }, "Ask"),
     box(question, conversation, deep, thinks),
     room,
-    earlier.length ? h("section", { class: "earlier" }, h("h2", null, "Earlier in this conversation"),
-      h("ul", null, earlier.toReversed().map((one) => h("li", null, h("a", { href: href("ask", { q: one, c: conversation }) }, one),
-        h("p", { class: "soft" }, answered.get(key(conversation, one))?.answer ?? ""))))) : null);
+    earlier.length
+      ? h(
+          "section",
+          { class: "earlier" },
+          h("h2", null, "Earlier in this conversation"),
+          h(
+            "ul",
+            null,
+            earlier
+              .toReversed()
+              .map((one) =>
+                h(
+                  "li",
+                  null,
+                  h("a", { href: href("ask", { q: one, c: conversation }) }, one),
+                  h("p", { class: "soft" }, answered.get(key(conversation, one))?.answer ?? ""),
+                ),
+              ),
+          ),
+        )
+      : null,
+  );
 }
 
 const key = (conversation, question) => `${conversation}\n${question}`;
@@ -44,20 +63,43 @@ function box(question, conversation, deep, thinks) {
   const following = Boolean(question);
   const may = api.may("ask");
   const input = h("input", {
-    id: "question", type: "search", autocomplete: "off", maxlength: 2000, enterkeyhint: "send", disabled: !may,
+    id: "question",
+    type: "search",
+    autocomplete: "off",
+    maxlength: 2000,
+    enterkeyhint: "send",
+    disabled: !may,
     placeholder: following ? "Ask on: “And since when?”" : "Where is the red mug?",
   });
   const think = h("input", { type: "checkbox", id: "deep", checked: deep });
-  const form = h("form", { class: "askBox", role: "search", onsubmit: (event) => {
-    event.preventDefault();
-    const text = input.value.trim();
-    if (text) go(href("ask", { q: text, c: conversation ?? api.requestId(), deep: think.checked && "1" }));
-  } },
-  h("label", { class: "spoken", for: "question" }, "Question"),
-  h("div", { class: "askRow" }, icon("ask"), input, h("button", { class: "primary", disabled: !may }, "Ask")),
-  h("div", { class: "askMore" },
-    thinks ? h("label", { class: "check", for: "deep", title: "Several rounds of thinking and recall" }, think, " Think longer") : h("span", null, following ? "A follow-up may leave out what was named before." : "Everything that was seen, heard and told can be asked."),
-    following ? h("a", { class: "small", href: "#/ask" }, "New conversation") : null));
+  const form = h(
+    "form",
+    {
+      class: "askBox",
+      role: "search",
+      onsubmit: (event) => {
+        event.preventDefault();
+        const text = input.value.trim();
+        if (text) go(href("ask", { q: text, c: conversation ?? api.requestId(), deep: think.checked && "1" }));
+      },
+    },
+    h("label", { class: "spoken", for: "question" }, "Question"),
+    h("div", { class: "askRow" }, icon("ask"), input, h("button", { class: "primary", disabled: !may }, "Ask")),
+    h(
+      "div",
+      { class: "askMore" },
+      thinks
+        ? h("label", { class: "check", for: "deep", title: "Several rounds of thinking and recall" }, think, " Think longer")
+        : h(
+            "span",
+            null,
+            following
+              ? "A follow-up may leave out what was named before."
+              : "Everything that was seen, heard and told can be asked.",
+          ),
+      following ? h("a", { class: "small", href: "#/ask" }, "New conversation") : null,
+    ),
+  );
   if (!may) form.append(h("p", { class: "soft" }, "Your role may look, but not ask."));
   else if (matchMedia("(min-width: 800px)").matches && !following) queueMicrotask(() => input.isConnected && input.focus());
   return form;
@@ -74,12 +116,24 @@ async function suggestions(people, signal) {
     ...named.slice(0, 2).map((one) => `When did you last see ${one.name}?`),
     ...named.slice(2, 3).map((one) => `What did ${one.name} say?`),
   ];
-  if (!people.size) return empty("Nothing is remembered yet", "As soon as somebody was seen or heard, or a note was told, it can be asked here.");
-  return h("section", { class: "suggestions" },
+  if (!people.size)
+    return empty("Nothing is remembered yet", "As soon as somebody was seen or heard, or a note was told, it can be asked here.");
+  return h(
+    "section",
+    { class: "suggestions" },
     h("h2", null, "Try"),
-    h("ul", { class: "chips" }, questions.map((text) => h("li", null, h("a", { class: "chip", href: href("ask", { q: text, c: api.requestId() }) }, text)))),
+    h(
+      "ul",
+      { class: "chips" },
+      questions.map((text) => h("li", null, h("a", { class: "chip", href: href("ask", { q: text, c: api.requestId() }) }, text))),
+    ),
     h("h2", null, "Known"),
-    h("div", { class: "faces" }, [...people.values()].slice(0, 12).map((person) => personLink(person.id, people))));
+    h(
+      "div",
+      { class: "faces" },
+      [...people.values()].slice(0, 12).map((person) => personLink(person.id, people)),
+    ),
+  );
 }
 
 const isPlural = (noun) => /[^s]s$/.test(noun);
@@ -87,7 +141,13 @@ const isPlural = (noun) => /[^s]s$/.test(noun);
 async function answerInto(room, { question, conversation, deep, people, signal }) {
   const asked = h("h2", { class: "asked" }, question);
   const rounds = h("ol", { class: "rounds" });
-  const waiting = h("div", { class: "thinking", role: "status" }, h("span", { class: "dot" }), deep ? "Thinking" : "Remembering", " …");
+  const waiting = h(
+    "div",
+    { class: "thinking", role: "status" },
+    h("span", { class: "dot" }),
+    deep ? "Thinking" : "Remembering",
+    " …",
+  );
   room.replaceChildren(asked, waiting, rounds);
   let answer = answered.get(key(conversation, question));
   if (!answer) {
@@ -128,18 +188,30 @@ function plain(query) {
 function card(answer) {
   const sure = answer.abstained ? "not known" : `${percent(answer.confidence)} sure`;
   const builtin = answer.engine === "builtin";
-  return h("article", { class: answer.abstained ? "answer abstained" : "answer" },
+  return h(
+    "article",
+    { class: answer.abstained ? "answer abstained" : "answer" },
     answer.understood ? h("p", { class: "soft small" }, `Understood as: ${answer.understood}`) : null,
     h("p", { class: "answerText" }, answer.answer),
     answer.note ? h("p", { class: "warning" }, answer.note) : null,
-    h("div", { class: "answerMeta" },
+    h(
+      "div",
+      { class: "answerMeta" },
       answer.abstained ? h("span", null, sure) : meter(answer.confidence, sure),
       h("span", { title: parts(answer.latency_ms) }, millis(answer.latency_ms.total)),
-      h("span", { class: "origin" }, icon(builtin ? "lock" : "cloud"), builtin ? "built in, nothing left this machine" : answer.engine.replace("model:", "")),
-      verdict(answer)));
+      h(
+        "span",
+        { class: "origin" },
+        icon(builtin ? "lock" : "cloud"),
+        builtin ? "built in, nothing left this machine" : answer.engine.replace("model:", ""),
+      ),
+      verdict(answer),
+    ),
+  );
 }
 
-const parts = (latency) => `of it embedding ${millis(latency.embed)}, recall ${millis(latency.recall)}, model ${millis(latency.model)}`;
+const parts = (latency) =>
+  `of it embedding ${millis(latency.embed)}, recall ${millis(latency.recall)}, model ${millis(latency.model)}`;
 
 function verdict(answer) {
   if (!answer.answer_id || !api.may("operate")) return null;
@@ -148,7 +220,8 @@ function verdict(answer) {
   const group = h("span", { class: "verdict", role: "group", "aria-label": "Was that right?" }, right, wrong);
   const judge = async (button, said, comment) => {
     const payload = { answer: answer.answer_id, verdict: said, ...(comment ? { comment } : {}) };
-    if (await carryOut(button, () => api.command("feedback", payload), "Thank you: remembered.")) group.replaceChildren(h("span", { class: "soft" }, `You said: ${said}`));
+    if (await carryOut(button, () => api.command("feedback", payload), "Thank you: remembered."))
+      group.replaceChildren(h("span", { class: "soft" }, `You said: ${said}`));
   };
   right.addEventListener("click", () => judge(right, "right"));
   wrong.addEventListener("click", () => {
@@ -156,11 +229,19 @@ function verdict(answer) {
     const send = h("button", { class: "primary" }, "Send");
     const box = dialog({
       title: "What would have been right?",
-      body: h("form", { id: "wrongForm", onsubmit: async (event) => {
-        event.preventDefault();
-        await judge(send, "wrong", comment.value.trim());
-        box.close();
-      } }, h("label", { for: "comment" }, "In a sentence, or leave it empty"), comment),
+      body: h(
+        "form",
+        {
+          id: "wrongForm",
+          onsubmit: async (event) => {
+            event.preventDefault();
+            await judge(send, "wrong", comment.value.trim());
+            box.close();
+          },
+        },
+        h("label", { for: "comment" }, "In a sentence, or leave it empty"),
+        comment,
+      ),
       actions: [send],
     });
     send.setAttribute("form", "wrongForm");
@@ -171,5 +252,10 @@ function verdict(answer) {
 
 function evidence(answer, people) {
   if (!answer.evidence.length) return h("p", { class: "soft" }, "It rests on nothing that is remembered.");
-  return h("section", null, h("h3", null, `It rests on ${count(answer.evidence.length, "memory", "memories")}`), evidenceCards(answer.evidence, people));
+  return h(
+    "section",
+    null,
+    h("h3", null, `It rests on ${count(answer.evidence.length, "memory", "memories")}`),
+    evidenceCards(answer.evidence, people),
+  );
 }

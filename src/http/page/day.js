@@ -27,11 +27,18 @@ export async function show(params, signal) {
   const [timeline, people] = await Promise.all([query("timeline", { day, timezone: timezone() }, signal), everybody()]);
   const things = await thingsOf(timeline, signal);
   let wake = 0;
-  hear("event/memory", (memory) => {
-    if (dayKey(memory.start) !== day) return;
-    clearTimeout(wake);
-    wake = setTimeout(() => !signal.aborted && !document.querySelector("dialog") && dispatchEvent(new Event("engram:changed")), QUIET_MS);
-  }, signal);
+  hear(
+    "event/memory",
+    (memory) => {
+      if (dayKey(memory.start) !== day) return;
+      clearTimeout(wake);
+      wake = setTimeout(
+        () => !signal.aborted && !document.querySelector("dialog") && dispatchEvent(new Event("engram:changed")),
+        QUIET_MS,
+      );
+    },
+    signal,
+  );
   signal.addEventListener("abort", () => clearTimeout(wake));
   const bar = head(dayLong(`${day}T12:00:00Z`), lead(timeline), await calendar(day, signal));
   if (!timeline.rows.length) return all(bar, empty("Nobody was seen or heard on this day"), clipList(timeline));
@@ -48,7 +55,10 @@ function lead(timeline) {
 /** Things that were followed on that day, as rows like those of persons. */
 async function thingsOf({ start, end }, signal) {
   const rows = await sql(
-    `SELECT coalesce(object, label) AS thing, label, source, start / 1000000 AS start, "end" / 1000000 AS last FROM object_sightings WHERE start BETWEEN ${ms(start)}000000 AND ${ms(end)}000000 ORDER BY start LIMIT 2000`, {}, signal).catch(() => []);
+    `SELECT coalesce(object, label) AS thing, label, source, start / 1000000 AS start, "end" / 1000000 AS last FROM object_sightings WHERE start BETWEEN ${ms(start)}000000 AND ${ms(end)}000000 ORDER BY start LIMIT 2000`,
+    {},
+    signal,
+  ).catch(() => []);
   const byThing = new Map();
   for (const row of rows) {
     const known = byThing.get(row.thing) ?? { thing: row.thing, name: row.label, blocks: [] };
@@ -77,14 +87,24 @@ function zoom(range) {
   const at = (start, end) => changed({ from: Math.round(start), to: Math.round(end) });
   const middle = (range.start + range.end) / 2;
   const closer = Math.max(SHORTEST_MS, width / 2) / 2;
-  const link = (words, address, shape) => h("a", { class: "button small", href: address }, shape === "left" ? icon(shape) : null, words, shape === "right" ? icon(shape) : null);
-  return h("div", { class: "row zoom" },
+  const link = (words, address, shape) =>
+    h(
+      "a",
+      { class: "button small", href: address },
+      shape === "left" ? icon(shape) : null,
+      words,
+      shape === "right" ? icon(shape) : null,
+    );
+  return h(
+    "div",
+    { class: "row zoom" },
     link("Earlier", at(range.start - width / 2, range.end - width / 2), "left"),
     link("Closer", at(middle - closer, middle + closer)),
     link("Wider", at(middle - width, middle + width)),
     link("All", changed({ from: null, to: null })),
     link("Later", at(range.start + width / 2, range.end + width / 2), "right"),
-    h("span", { class: "soft small" }, `${clock(iso(range.start))} – ${clock(iso(range.end))}, ${duration(width / 1000)}`));
+    h("span", { class: "soft small" }, `${clock(iso(range.start))} – ${clock(iso(range.end))}, ${duration(width / 1000)}`),
+  );
 }
 
 // ---------------------------------------------------------------- the rows
@@ -93,7 +113,16 @@ function chart(timeline, things, people, range, params, moment) {
   const share = (time) => ((ms(time) - range.start) / (range.end - range.start)) * 100;
   const cursor = h("div", { class: "cursor", "aria-hidden": "true" });
   const at = Math.min(range.end, Math.max(range.start, Number(params.get("t")) || firstMoment(timeline, range)));
-  const scrub = h("input", { type: "range", id: "scrub", class: "scrub", min: range.start, max: range.end, step: 200, value: at, "aria-label": "Moment" });
+  const scrub = h("input", {
+    type: "range",
+    id: "scrub",
+    class: "scrub",
+    min: range.start,
+    max: range.end,
+    step: 200,
+    value: at,
+    "aria-label": "Moment",
+  });
   const move = () => {
     const time = Number(scrub.value);
     cursor.style.setProperty("left", `${share(time)}%`);
@@ -104,17 +133,28 @@ function chart(timeline, things, people, range, params, moment) {
   scrub.addEventListener("change", () => note({ t: scrub.value }));
   const rows = timeline.rows.map((row) => personRow(row, people, range, share));
   const other = things.map((thing) => thingRow(thing, range, share));
-  const box = h("div", { class: "chart" },
+  const box = h(
+    "div",
+    { class: "chart" },
     h("div", { class: "chartHead" }, h("span"), h("div", { class: "track axis", "aria-hidden": "true" }, ticks(range, share))),
-    h("div", { class: "chartHead" }, h("span", { class: "soft small legend" }, h("i", { class: "seen" }), "seen ", h("i", { class: "spoke" }), "spoke"), scrub),
-    rows, other,
-    h("div", { class: "cursorRow", "aria-hidden": "true" }, cursor));
+    h(
+      "div",
+      { class: "chartHead" },
+      h("span", { class: "soft small legend" }, h("i", { class: "seen" }), "seen ", h("i", { class: "spoke" }), "spoke"),
+      scrub,
+    ),
+    rows,
+    other,
+    h("div", { class: "cursorRow", "aria-hidden": "true" }, cursor),
+  );
   queueMicrotask(move);
   return box;
 }
 
 function firstMoment(timeline, range) {
-  const starts = timeline.rows.flatMap((row) => row.blocks.map((block) => ms(block.start))).filter((time) => time >= range.start && time <= range.end);
+  const starts = timeline.rows
+    .flatMap((row) => row.blocks.map((block) => ms(block.start)))
+    .filter((time) => time >= range.start && time <= range.end);
   return starts.length ? Math.min(...starts) + 500 : range.start;
 }
 
@@ -153,15 +193,35 @@ function joined(blocks, range) {
 function personRow(row, people, range, share) {
   const id = row.person ?? "";
   const name = row.person ? nameOf(row.person, row.name) : "Undecided";
-  const label = h("span", { class: "rowLabel" }, face(id, people.get(id)),
-    row.person ? h("a", { href: `#/people?who=${id}` }, name) : h("span", { class: "soft" }, name));
-  return h("div", { class: "chartRow", style: { "--hue": hue(id) } }, label,
-    h("div", { class: "track" }, joined(row.blocks, range).map((block) => blockLink(block, name, share))));
+  const label = h(
+    "span",
+    { class: "rowLabel" },
+    face(id, people.get(id)),
+    row.person ? h("a", { href: `#/people?who=${id}` }, name) : h("span", { class: "soft" }, name),
+  );
+  return h(
+    "div",
+    { class: "chartRow", style: { "--hue": hue(id) } },
+    label,
+    h(
+      "div",
+      { class: "track" },
+      joined(row.blocks, range).map((block) => blockLink(block, name, share)),
+    ),
+  );
 }
 
 function thingRow(thing, range, share) {
-  return h("div", { class: "chartRow thing" }, h("span", { class: "rowLabel soft" }, thing.name),
-    h("div", { class: "track" }, joined(thing.blocks, range).map((block) => blockLink(block, thing.name, share))));
+  return h(
+    "div",
+    { class: "chartRow thing" },
+    h("span", { class: "rowLabel soft" }, thing.name),
+    h(
+      "div",
+      { class: "track" },
+      joined(thing.blocks, range).map((block) => blockLink(block, thing.name, share)),
+    ),
+  );
 }
 
 const VERBS = { seen: "was seen", spoke: "spoke", thing: "was seen" };
@@ -171,16 +231,24 @@ function blockLink(block, name, share) {
   const width = Math.min(100, share(block.end)) - left;
   const text = block.texts.filter(Boolean).join(" ");
   const words = `${name} ${VERBS[block.kind]}, ${clock(iso(block.start))} – ${clock(iso(block.end))}${text ? `: ${text}` : ""}`;
-  return h("a", { class: `block ${block.kind}`, href: "#", "aria-label": words, title: words, style: { left: `${left}%`, width: `max(4px, ${width}%)` },
+  return h("a", {
+    class: `block ${block.kind}`,
+    href: "#",
+    "aria-label": words,
+    title: words,
+    style: { left: `${left}%`, width: `max(4px, ${width}%)` },
     onclick: (event) => {
       event.preventDefault();
       openAt(block.start);
-    } });
+    },
+  });
 }
 
 /** Opens the clip that holds a moment. */
 async function openAt(time) {
-  const rows = await sql(`SELECT id FROM clips WHERE start <= ${Math.round(time)}000000 AND "end" > ${Math.round(time)}000000 ORDER BY start DESC LIMIT 1`);
+  const rows = await sql(
+    `SELECT id FROM clips WHERE start <= ${Math.round(time)}000000 AND "end" > ${Math.round(time)}000000 ORDER BY start DESC LIMIT 1`,
+  );
   if (rows[0]) go(changed({ clip: rows[0].id, at: iso(time) }));
 }
 
@@ -193,17 +261,47 @@ async function showMoment(moment, timeline, people, time) {
   const mark = timeline.clips.find((one) => ms(one.start) <= time && time < ms(one.end));
   const under = (block) => ms(block.start) <= time && time <= ms(block.end);
   const present = timeline.rows.filter((row) => row.blocks.some((block) => block.kind === "seen" && under(block)));
-  const speaking = timeline.rows.flatMap((row) => row.blocks.filter((block) => block.kind === "spoke" && under(block)).map((block) => ({ row, block })));
+  const speaking = timeline.rows.flatMap((row) =>
+    row.blocks.filter((block) => block.kind === "spoke" && under(block)).map((block) => ({ row, block })),
+  );
   const still = h("div", { class: "still" });
-  const words = h("div", { class: "momentWords" },
+  const words = h(
+    "div",
+    { class: "momentWords" },
     h("h2", null, clock(iso(time))),
-    h("p", { class: "row" }, present.length ? present.map((row) => h("span", { class: "who" }, face(row.person ?? "", people.get(row.person)), nameOf(row.person ?? "", row.name ?? people.get(row.person)?.name))) : h("span", { class: "soft" }, "Nobody in view")),
-    speaking.map(({ row, block }) => h("blockquote", null, h("strong", null, row.person ? nameOf(row.person, row.name) : "Somebody"), " ", block.text ?? h("span", { class: "soft" }, "no words were understood"))),
-    mark ? h("a", { class: "button small", href: changed({ clip: mark.clip, at: iso(time) }) }, "Open the clip") : h("p", { class: "soft" }, "No clip of this moment"));
+    h(
+      "p",
+      { class: "row" },
+      present.length
+        ? present.map((row) =>
+            h(
+              "span",
+              { class: "who" },
+              face(row.person ?? "", people.get(row.person)),
+              nameOf(row.person ?? "", row.name ?? people.get(row.person)?.name),
+            ),
+          )
+        : h("span", { class: "soft" }, "Nobody in view"),
+    ),
+    speaking.map(({ row, block }) =>
+      h(
+        "blockquote",
+        null,
+        h("strong", null, row.person ? nameOf(row.person, row.name) : "Somebody"),
+        " ",
+        block.text ?? h("span", { class: "soft" }, "no words were understood"),
+      ),
+    ),
+    mark
+      ? h("a", { class: "button small", href: changed({ clip: mark.clip, at: iso(time) }) }, "Open the clip")
+      : h("p", { class: "soft" }, "No clip of this moment"),
+  );
   const shown = mark ? await clip(mark.clip).catch(() => null) : null;
   if (turn !== asked) return;
   const frame = nearestFrame(shown, time);
-  still.append(frame ? picture(frame.digest, `${frame.camera} at ${clock(frame.at)}`) : h("span", { class: "noPicture" }, "No picture"));
+  still.append(
+    frame ? picture(frame.digest, `${frame.camera} at ${clock(frame.at)}`) : h("span", { class: "noPicture" }, "No picture"),
+  );
   const heard = shown?.turns.find((one) => ms(one.start) <= time && time <= ms(one.end) && one.sound);
   if (heard) words.append(" ", soundButton(heard.sound, "Play what was said"));
   moment.replaceChildren(still, words);
@@ -211,6 +309,16 @@ async function showMoment(moment, timeline, people, time) {
 
 function clipList(timeline) {
   if (!timeline.clips.length) return null;
-  return h("details", { class: "more" }, h("summary", null, `Clips of this day: ${timeline.clips.length}`),
-    h("ul", { class: "chips" }, timeline.clips.slice(0, 500).map((one) => h("li", null, h("a", { class: "chip", href: changed({ clip: one.clip, at: null }) }, clock(one.start))))));
+  return h(
+    "details",
+    { class: "more" },
+    h("summary", null, `Clips of this day: ${timeline.clips.length}`),
+    h(
+      "ul",
+      { class: "chips" },
+      timeline.clips
+        .slice(0, 500)
+        .map((one) => h("li", null, h("a", { class: "chip", href: changed({ clip: one.clip, at: null }) }, clock(one.start)))),
+    ),
+  );
 }

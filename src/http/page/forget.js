@@ -24,9 +24,18 @@ export function askToForget({ title, target, tally, word, after = memoryChanged 
       const lines = await tally();
       body.replaceChildren(
         h("p", null, "This goes, at every point in time:"),
-        h("ul", { class: "tally" }, lines.map((line) => h("li", null, line))),
-        h("p", { class: "soft" }, "In sentences about others, the name becomes “<erased>”. Nothing brings it back, no backup is kept; that something was erased stays in the audit, not what."),
-        h("label", { class: "check", for: "sure" }, sure, ` Yes, erase ${word}`));
+        h(
+          "ul",
+          { class: "tally" },
+          lines.map((line) => h("li", null, line)),
+        ),
+        h(
+          "p",
+          { class: "soft" },
+          "In sentences about others, the name becomes “<erased>”. Nothing brings it back, no backup is kept; that something was erased stays in the audit, not what.",
+        ),
+        h("label", { class: "check", for: "sure" }, sure, ` Yes, erase ${word}`),
+      );
     } catch (error) {
       body.replaceChildren(failure(error, count_));
     }
@@ -64,5 +73,8 @@ export async function memoryTally(shown) {
 /** What goes with a thing that facts tell of. */
 export async function thingTally(word) {
   const rows = await sql(`SELECT count(*) AS n FROM facts WHERE subject = ${quoted(word)}`);
-  return [`${count(rows[0].n, "fact")} about “${word}”, now and earlier`, "notes that tell of it, and the word for it wherever it stands"];
+  return [
+    `${count(rows[0].n, "fact")} about “${word}”, now and earlier`,
+    "notes that tell of it, and the word for it wherever it stands",
+  ];
 }

@@ -18,7 +18,13 @@ export async function show(params, signal) {
   const text = params.get("q") ?? "";
   const wanted = parse(text);
   const asOf = params.get("as_of");
-  const [people, seq] = await Promise.all([everybody(), stats(signal).then((all) => all.counts.commits, () => null)]);
+  const [people, seq] = await Promise.all([
+    everybody(),
+    stats(signal).then(
+      (all) => all.counts.commits,
+      () => null,
+    ),
+  ]);
   const more = Number(params.get("more")) || 1;
   let result;
   try {
@@ -29,17 +35,29 @@ export async function show(params, signal) {
   }
   if (!text && !asOf) {
     let wake = 0;
-    hear("event/memory", () => {
-      clearTimeout(wake);
-      wake = setTimeout(() => !signal.aborted && !document.querySelector("dialog") && document.activeElement?.id !== "search" && dispatchEvent(new Event("engram:changed")), 1500);
-    }, signal);
+    hear(
+      "event/memory",
+      () => {
+        clearTimeout(wake);
+        wake = setTimeout(
+          () =>
+            !signal.aborted &&
+            !document.querySelector("dialog") &&
+            document.activeElement?.id !== "search" &&
+            dispatchEvent(new Event("engram:changed")),
+          1500,
+        );
+      },
+      signal,
+    );
     signal.addEventListener("abort", () => clearTimeout(wake));
   }
   return all(
     head("Memory", "Everything that is remembered; the newest first where nothing is searched for"),
     searchBox(text, wanted, asOf, people),
     sliderHost(asOf, seq, signal),
-    h("section", { "aria-label": "Found", "aria-live": "polite" }, found(result, people, text, asOf, more)));
+    h("section", { "aria-label": "Found", "aria-live": "polite" }, found(result, people, text, asOf, more)),
+  );
 }
 
 // ---------------------------------------------------------------- what is found
@@ -57,7 +75,11 @@ async function search(wanted, asOf, limit, signal) {
     return { hits: reply.hits, note: reply.note, time: reply.time, full: reply.hits.length >= limit };
   }
   if (wanted.where) {
-    const reply = await query("recall", { query: wanted.where, place: wanted.where, limit, ...(wanted.kinds.length ? { kinds: wanted.kinds } : {}), ...at }, signal);
+    const reply = await query(
+      "recall",
+      { query: wanted.where, place: wanted.where, limit, ...(wanted.kinds.length ? { kinds: wanted.kinds } : {}), ...at },
+      signal,
+    );
     return { hits: reply.hits, full: reply.hits.length >= limit };
   }
   const where = [];
@@ -72,10 +94,27 @@ async function search(wanted, asOf, limit, signal) {
     where.push(`start BETWEEN ${Date.parse(start)}000000 AND ${Date.parse(end)}000000`);
   }
   const rows = await sql(
-    `SELECT id FROM memories ${where.length ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY start DESC LIMIT ${limit}`, at, signal);
-  const hits = await Promise.all(rows.map((row) => query("show", { what: row.id, ...at }, signal).then(({ text, memory }) => ({
-    memory: memory.id, kind: memory.kind, text, start: memory.span.start, end: memory.span.end, valid_to: memory.valid_to, clip: memory.clip, entities: memory.entities,
-  }), () => null)));
+    `SELECT id FROM memories ${where.length ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY start DESC LIMIT ${limit}`,
+    at,
+    signal,
+  );
+  const hits = await Promise.all(
+    rows.map((row) =>
+      query("show", { what: row.id, ...at }, signal).then(
+        ({ text, memory }) => ({
+          memory: memory.id,
+          kind: memory.kind,
+          text,
+          start: memory.span.start,
+          end: memory.span.end,
+          valid_to: memory.valid_to,
+          clip: memory.clip,
+          entities: memory.entities,
+        }),
+        () => null,
+      ),
+    ),
+  );
   return { hits: hits.filter(Boolean), full: rows.length >= limit };
 }
 
@@ -84,34 +123,89 @@ const dayBounds = (day) => ({ start: `${day}T00:00:00Z`, end: `${day}T23:59:59Z`
 function found(result, people, text, asOf, more) {
   if (result.failed) return failure(result.failed);
   const { hits } = result;
-  if (!hits.length) return text ? empty("Nothing remembered fits", "Fewer chips or other words may find it.") : empty("Nothing is remembered yet");
+  if (!hits.length)
+    return text
+      ? empty("Nothing remembered fits", "Fewer chips or other words may find it.")
+      : empty("Nothing is remembered yet");
   return all(
     result.note ? h("p", { class: "warning" }, result.note) : null,
     result.time ? h("p", { class: "soft" }, `Time understood as ${when(result.time.start)} to ${when(result.time.end)}.`) : null,
-    h("ul", { class: "lines card" }, hits.map((hit) => memoryLine(hit, people, { extra: hit.score === undefined ? null : h("span", { title: (hit.why ?? []).join(", ") }, `fits ${percent(hit.score)}`) }))),
-    result.full ? h("a", { class: "button", href: href("memory", { q: text, as_of: asOf, more: more + 1 }) }, "More") : h("p", { class: "soft small" }, count(hits.length, "memory", "memories")));
+    h(
+      "ul",
+      { class: "lines card" },
+      hits.map((hit) =>
+        memoryLine(hit, people, {
+          extra: hit.score === undefined ? null : h("span", { title: (hit.why ?? []).join(", ") }, `fits ${percent(hit.score)}`),
+        }),
+      ),
+    ),
+    result.full
+      ? h("a", { class: "button", href: href("memory", { q: text, as_of: asOf, more: more + 1 }) }, "More")
+      : h("p", { class: "soft small" }, count(hits.length, "memory", "memories")),
+  );
 }
 
 // ---------------------------------------------------------------- what is searched
 
 function searchBox(text, wanted, asOf, people) {
-  const input = h("input", { type: "search", id: "search", value: text, autocomplete: "off", placeholder: "red mug who:Joe kind:utterance when:yesterday", "aria-describedby": "searchHelp" });
-  const form = h("form", { class: "askBox", role: "search", onsubmit: (event) => {
-    event.preventDefault();
-    go(href("memory", { q: input.value.trim(), as_of: asOf }));
-  } },
-  h("label", { class: "spoken", for: "search" }, "Search the memory"),
-  h("div", { class: "askRow" }, input, h("button", { class: "primary" }, "Search")),
-  h("p", { class: "soft small", id: "searchHelp" }, "Words, and chips: ", h("code", null, "who:"), " ", h("code", null, "where:"), " ", h("code", null, "when:"), " ", h("code", null, "kind:"), "; spaces inside quotes."));
+  const input = h("input", {
+    type: "search",
+    id: "search",
+    value: text,
+    autocomplete: "off",
+    placeholder: "red mug who:Joe kind:utterance when:yesterday",
+    "aria-describedby": "searchHelp",
+  });
+  const form = h(
+    "form",
+    {
+      class: "askBox",
+      role: "search",
+      onsubmit: (event) => {
+        event.preventDefault();
+        go(href("memory", { q: input.value.trim(), as_of: asOf }));
+      },
+    },
+    h("label", { class: "spoken", for: "search" }, "Search the memory"),
+    h("div", { class: "askRow" }, input, h("button", { class: "primary" }, "Search")),
+    h(
+      "p",
+      { class: "soft small", id: "searchHelp" },
+      "Words, and chips: ",
+      h("code", null, "who:"),
+      " ",
+      h("code", null, "where:"),
+      " ",
+      h("code", null, "when:"),
+      " ",
+      h("code", null, "kind:"),
+      "; spaces inside quotes.",
+    ),
+  );
   const toggle = (change) => href("memory", { q: written({ ...wanted, ...change }), as_of: asOf });
   const kinds = KIND_NAMES.map((kind) => {
     const on = wanted.kinds.includes(kind);
-    return h("a", { class: on ? "chip on" : "chip", "aria-current": on ? "true" : null, href: toggle({ kinds: on ? wanted.kinds.filter((one) => one !== kind) : [...wanted.kinds, kind] }) }, kindWord(kind));
+    return h(
+      "a",
+      {
+        class: on ? "chip on" : "chip",
+        "aria-current": on ? "true" : null,
+        href: toggle({ kinds: on ? wanted.kinds.filter((one) => one !== kind) : [...wanted.kinds, kind] }),
+      },
+      kindWord(kind),
+    );
   });
-  const named = [...people.values()].filter((one) => one.name).slice(0, 6).map((one) => {
-    const on = wanted.who?.toLowerCase() === one.name.toLowerCase();
-    return h("a", { class: on ? "chip on" : "chip", "aria-current": on ? "true" : null, href: toggle({ who: on ? null : one.name }) }, one.name);
-  });
+  const named = [...people.values()]
+    .filter((one) => one.name)
+    .slice(0, 6)
+    .map((one) => {
+      const on = wanted.who?.toLowerCase() === one.name.toLowerCase();
+      return h(
+        "a",
+        { class: on ? "chip on" : "chip", "aria-current": on ? "true" : null, href: toggle({ who: on ? null : one.name }) },
+        one.name,
+      );
+    });
   return h("div", null, form, h("div", { class: "chips", role: "group", "aria-label": "Kinds and people" }, kinds, named));
 }
 
@@ -146,6 +240,12 @@ function slider(asOf, seq, signal) {
     go(href("memory", { q: here().params.get("q"), as_of: value >= seq ? null : `seq:${value}` }));
   });
   say();
-  return h("div", { class: asOf ? "asOf past" : "asOf" }, h("label", { for: "as_of" }, "As of"), input, words,
-    asOf ? h("a", { class: "small", href: href("memory", { q: here().params.get("q") }) }, "Back to now") : null);
+  return h(
+    "div",
+    { class: asOf ? "asOf past" : "asOf" },
+    h("label", { for: "as_of" }, "As of"),
+    input,
+    words,
+    asOf ? h("a", { class: "small", href: href("memory", { q: here().params.get("q") }) }, "Back to now") : null,
+  );
 }

@@ -38,7 +38,8 @@ async function fill(box, body, id) {
         ["Made by", row.origin],
         ["Kept for ever", row.pinned ? "yes, it is pinned" : "no"],
       ]),
-      tools(box, shown));
+      tools(box, shown),
+    );
   } catch (error) {
     body.replaceChildren(failure(error, () => fill(box, body, id)));
   }
@@ -49,9 +50,17 @@ async function scene(row) {
   const shown = await clip(row.clip).catch(() => null);
   const frame = nearestFrame(shown, row.span.start);
   const sound = turnOf(shown, row.span)?.sound;
-  const open = h("a", { class: "button small", href: changed({ clip: row.clip, at: row.span.start, memory: null }) }, "Open the clip");
-  return h("div", { class: "scene" }, frame ? picture(frame.digest, `${frame.camera} at that time`) : null,
-    h("div", { class: "row" }, sound ? soundButton(sound, "Play what was said") : null, open));
+  const open = h(
+    "a",
+    { class: "button small", href: changed({ clip: row.clip, at: row.span.start, memory: null }) },
+    "Open the clip",
+  );
+  return h(
+    "div",
+    { class: "scene" },
+    frame ? picture(frame.digest, `${frame.camera} at that time`) : null,
+    h("div", { class: "row" }, sound ? soundButton(sound, "Play what was said") : null, open),
+  );
 }
 
 /** All values that the fact had, the one that holds first; earlier ones struck through with their dates. */
@@ -59,19 +68,31 @@ async function history(fact, id) {
   const { hits } = await query("recall", { fact: { subject: fact.subject, attribute: fact.attribute }, limit: 20 });
   const rows = hits.map((hit) => {
     const value = hit.fact.value;
-    return h("li", { class: hit.memory === id ? "current" : null },
+    return h(
+      "li",
+      { class: hit.memory === id ? "current" : null },
       hit.valid_to ? h("s", null, value) : h("strong", null, value),
       h("span", { class: "soft small" }, ` ${when(hit.start)} – ${hit.valid_to ? when(hit.valid_to) : "now"}`),
-      hit.memory === id ? null : h("a", { class: "small", href: changed({ memory: hit.memory }) }, "Open"));
+      hit.memory === id ? null : h("a", { class: "small", href: changed({ memory: hit.memory }) }, "Open"),
+    );
   });
-  return h("section", null, h("h3", null, `${hits[0]?.fact.subject ?? fact.subject} · ${fact.attribute}`), h("ol", { class: "history" }, rows));
+  return h(
+    "section",
+    null,
+    h("h3", null, `${hits[0]?.fact.subject ?? fact.subject} · ${fact.attribute}`),
+    h("ol", { class: "history" }, rows),
+  );
 }
 
 function ground(one) {
   const [kind, value] = Object.entries(one)[0];
   if (Array.isArray(value)) {
     const [clipId, name] = value;
-    return h("a", { class: "ground", href: changed({ clip: clipId, memory: null }) }, `${kind} ${String(name).split("_")[1] ?? name} of ${clipId}`);
+    return h(
+      "a",
+      { class: "ground", href: changed({ clip: clipId, memory: null }) },
+      `${kind} ${String(name).split("_")[1] ?? name} of ${clipId}`,
+    );
   }
   if (kind === "memory") return h("a", { class: "ground", href: changed({ memory: value }) }, String(value).replace("_", " "));
   return h("span", { class: "ground" }, `${kind} ${value}`);
@@ -81,7 +102,11 @@ function tools(box, shown) {
   const row = shown.memory;
   const buttons = [];
   if (may("operate") && !row.pinned) {
-    const pin = h("button", { type: "button", title: "Tells the robot this sentence as a note that forgetting leaves" }, "Keep as a pinned note");
+    const pin = h(
+      "button",
+      { type: "button", title: "Tells the robot this sentence as a note that forgetting leaves" },
+      "Keep as a pinned note",
+    );
     pin.addEventListener("click", async () => {
       const note = { text: shown.text, start: row.span.start, end: row.span.end, pinned: true, entities: row.entities };
       if (await carryOut(pin, () => command("remember", note), "Kept as a pinned note.")) memoryChanged();
@@ -89,16 +114,27 @@ function tools(box, shown) {
     buttons.push(pin);
   }
   if (may("erase")) {
-    buttons.push(h("button", { type: "button", class: "quiet danger", onclick: () => askToForget({
-      title: "Forget this memory?",
-      word: "this memory",
-      target: { memory: row.id },
-      tally: () => memoryTally(shown),
-      after: () => {
-        box.close();
-        memoryChanged();
-      },
-    }) }, "Forget …"));
+    buttons.push(
+      h(
+        "button",
+        {
+          type: "button",
+          class: "quiet danger",
+          onclick: () =>
+            askToForget({
+              title: "Forget this memory?",
+              word: "this memory",
+              target: { memory: row.id },
+              tally: () => memoryTally(shown),
+              after: () => {
+                box.close();
+                memoryChanged();
+              },
+            }),
+        },
+        "Forget …",
+      ),
+    );
   }
   return buttons.length ? h("div", { class: "row" }, buttons) : "";
 }

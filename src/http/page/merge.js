@@ -13,8 +13,16 @@ export function askToMerge(ids, people) {
   const box = dialog({
     title: `${names.slice(0, -1).join(", ")} and ${names.at(-1)} are one person?`,
     body: [
-      h("div", { class: "row" }, ids.map((id) => face(id, people.get(id), "middle"))),
-      h("p", null, "All that was seen and heard of them becomes one person’s. It sticks, and can be taken apart again on the person’s page."),
+      h(
+        "div",
+        { class: "row" },
+        ids.map((id) => face(id, people.get(id), "middle")),
+      ),
+      h(
+        "p",
+        null,
+        "All that was seen and heard of them becomes one person’s. It sticks, and can be taken apart again on the person’s page.",
+      ),
     ],
     actions: [h("button", { type: "button", onclick: () => box.close() }, "Leave them"), yes],
   });

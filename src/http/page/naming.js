@@ -11,16 +11,37 @@ export function nameField(person, level = "p") {
   const words = nameOf(person.id, person.name);
   const box = h("div", { class: "naming" });
   const rest = () => {
-    const button = h("button", { type: "button", class: person.name ? "nameButton" : "nameButton unnamed", id: `name-${person.id}`, onclick: edit }, words, icon("edit"), h("span", { class: "spoken" }, ", change the name"));
+    const button = h(
+      "button",
+      { type: "button", class: person.name ? "nameButton" : "nameButton unnamed", id: `name-${person.id}`, onclick: edit },
+      words,
+      icon("edit"),
+      h("span", { class: "spoken" }, ", change the name"),
+    );
     box.replaceChildren(h(level, { class: "personName" }, button));
     return button;
   };
   const edit = () => {
-    const input = h("input", { id: `name-${person.id}`, "aria-label": `Name of ${words}`, maxlength: 100, value: person.name ?? "", autocomplete: "off", placeholder: "Name" });
-    const form = h("form", { class: "row", onsubmit: (event) => {
-      event.preventDefault();
-      save(input);
-    } }, input, h("button", { class: "small primary" }, "Keep"));
+    const input = h("input", {
+      id: `name-${person.id}`,
+      "aria-label": `Name of ${words}`,
+      maxlength: 100,
+      value: person.name ?? "",
+      autocomplete: "off",
+      placeholder: "Name",
+    });
+    const form = h(
+      "form",
+      {
+        class: "row",
+        onsubmit: (event) => {
+          event.preventDefault();
+          save(input);
+        },
+      },
+      input,
+      h("button", { class: "small primary" }, "Keep"),
+    );
     input.addEventListener("keydown", (event) => event.key === "Escape" && rest().focus());
     box.replaceChildren(form);
     input.select();

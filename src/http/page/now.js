@@ -4,11 +4,11 @@ import { h, all } from "./dom.js";
 import { icon } from "./icons.js";
 import * as api from "./api.js";
 import { hear } from "./events.js";
-import { changed } from "./route.js";
+import { changed, note } from "./route.js";
 import { clip } from "./clips.js";
-import { carryOut, empty, head, picture } from "./parts.js";
+import { carryOut, empty, head, picture, trouble } from "./parts.js";
 import { everybody, face, nameOf, peopleChanged } from "./who.js";
-import { clock, duration, memoryNow, ms } from "./words.js";
+import { clock, duration, iso, memoryNow, ms } from "./words.js";
 
 export const title = "Now";
 
@@ -18,29 +18,54 @@ const STILL_MS = 1000;
 const LINES = 14;
 /** Who was in view so shortly before the end of what is sealed counts as here. */
 const HERE_SECS = 3;
+/** What was said so long before is shown. */
+const SAID_SECS = 900;
 /** Live, what is sealed is at most so old, unless nobody was there since. */
 const OPEN_SECS = 45;
 /** Browsers open six connections to one host: more cameras than this are shown as stills. */
 const LIVE_CAMERAS = 2;
 
 export async function show(params, signal) {
-  const [status, stats, people, spoken, seen] = await Promise.all([
+  const [status, stats, people, { seen, spoken, newest }] = await Promise.all([
     api.status(signal),
     api.stats(signal).catch(() => null),
     everybody(),
-    api.sql(`SELECT person, turn, source, clip, start / 1000000 AS start, words FROM utterances ORDER BY start DESC LIMIT ${LINES}`, {}, signal),
-    api.sql('SELECT person, face, source, clip, start / 1000000 AS start, "end" / 1000000 AS last FROM sightings ORDER BY "end" DESC LIMIT 60', {}, signal),
+    lately(signal),
   ]);
-  const lives = await isLive(stats, status, seen[0] ?? spoken[0]);
+  const lives = await isLive(stats, status, newest);
   const reached = lives ? Math.max(memoryNow(), Date.now() - OPEN_SECS * 1000) : memoryNow();
   const here = inView(seen, reached);
   const live = params.get("live") !== "off";
   return all(
     head("Now", sentence(status, lives, seen, spoken), microphones(status, stats, signal)),
     troubles(status, signal),
-    h("div", { class: "nowGrid" },
+    h(
+      "div",
+      { class: "nowGrid" },
       cameras(await sourceNames(stats), here, live, signal),
-      h("div", { class: "nowSide" }, whoIsHere(here, people, signal), said(spoken, people, signal))));
+      h("div", { class: "nowSide" }, whoIsHere(here, people, signal), said(spoken, people, signal)),
+    ),
+  );
+}
+
+/** Who was seen and what was said before the end of what is sealed, the newest first; `newest`: the newest clip's id. */
+async function lately(signal) {
+  const reached = memoryNow();
+  if (!reached) return { seen: [], spoken: [], newest: null };
+  const timeline = await api.query("timeline", { start: iso(reached - SAID_SECS * 1000), end: iso(reached + 1) }, signal);
+  const blocks = timeline.rows.flatMap((row) =>
+    row.blocks.map((block) => ({ ...block, person: row.person, name: row.name, start: ms(block.start), last: ms(block.end) })),
+  );
+  const of = (kind) => blocks.filter((block) => block.kind === kind);
+  const clipAt = (time) => timeline.clips.find((one) => ms(one.start) <= time && time < ms(one.end))?.clip;
+  return {
+    seen: of("seen").sort((a, b) => b.last - a.last),
+    spoken: of("spoke")
+      .sort((a, b) => b.start - a.start)
+      .slice(0, LINES)
+      .map((turn) => ({ ...turn, clip: clipAt(turn.start) })),
+    newest: timeline.clips.at(-1)?.clip ?? null,
+  };
 }
 
 /** Sources of a recording have no state. */
@@ -49,15 +74,21 @@ const hasLiveSource = (stats) => Object.values(stats?.sources ?? {}).some((sourc
 /** Whether cameras and microphones are listened to; before the first statistics the session tells. */
 async function isLive(stats, status, newest) {
   if (stats && Object.keys(stats.sources).length) return hasLiveSource(stats);
-  const id = status.session ?? newest?.clip?.split("/")[0];
+  const id = status.session ?? newest?.split("/")[0];
   const shown = id ? await api.query("show", { what: id }).catch(() => null) : null;
   return shown ? !shown.session.recording : false;
 }
 
 function sentence(status, lives, seen, spoken) {
   const newest = Math.max(seen[0]?.last ?? 0, spoken[0]?.start ?? 0);
-  if (!newest) return status.session ? "The first clip is still open: who was in it is told when it is sealed." : "Nobody was seen or heard yet.";
-  if (!lives) return status.session ? `A recording is played; its newest moment is ${clock(newest)}.` : `The recording is over; this is its end, ${clock(newest)}.`;
+  if (!newest)
+    return status.session
+      ? "The first clip is still open: who was in it is told when it is sealed."
+      : "Nobody was seen or heard yet.";
+  if (!lives)
+    return status.session
+      ? `A recording is played; its newest moment is ${clock(newest)}.`
+      : `The recording is over; this is its end, ${clock(newest)}.`;
   const ago = (Date.now() - newest) / 1000;
   return ago < 60 ? "Somebody was seen or heard just now." : `Nobody was seen or heard for ${duration(ago)}.`;
 }
@@ -67,7 +98,7 @@ function sentence(status, lives, seen, spoken) {
 function troubles(status, signal) {
   const list = h("ul", { class: "troubles", "aria-label": "What the robot cannot do at the moment" });
   const fill = ({ degraded }) => {
-    list.replaceChildren(...degraded.map((one) => h("li", { class: "warning" }, one)));
+    list.replaceChildren(...degraded.map(trouble));
     list.hidden = degraded.length === 0;
   };
   fill(status);
@@ -84,19 +115,34 @@ function microphones(status, stats, signal) {
   const write = () => {
     if (!hasLiveSource(figures) || !api.may("operate")) return host.replaceChildren();
     const off = now.degraded.some((one) => one.includes(SWITCHED_OFF));
-    const button = host.firstChild ?? h("button", { type: "button", id: "microphones", onclick: () => carryOut(button, () => api.command("privacy", { microphones: button.getAttribute("aria-pressed") === "false" })) });
+    const button =
+      host.firstChild ??
+      h("button", {
+        type: "button",
+        id: "microphones",
+        onclick: () =>
+          carryOut(button, () => api.command("privacy", { microphones: button.getAttribute("aria-pressed") === "false" })),
+      });
     button.setAttribute("aria-pressed", String(!off));
     button.replaceChildren(icon("mic"), off ? "Microphones are off" : "Microphones are on");
     host.replaceChildren(button);
   };
-  hear("status", (one) => {
-    now = one;
-    write();
-  }, signal);
-  hear("stats", (one) => {
-    figures = one;
-    if (!host.firstChild) write();
-  }, signal);
+  hear(
+    "status",
+    (one) => {
+      now = one;
+      write();
+    },
+    signal,
+  );
+  hear(
+    "stats",
+    (one) => {
+      figures = one;
+      if (!host.firstChild) write();
+    },
+    signal,
+  );
   write();
   return host;
 }
@@ -173,6 +219,7 @@ function camera(name, present, live, signal, without) {
   mode.addEventListener("click", () => {
     live = !live;
     mode.setAttribute("aria-pressed", String(live));
+    note({ live: live ? null : "off" });
     start();
   });
   signal.addEventListener("abort", () => {
@@ -181,12 +228,16 @@ function camera(name, present, live, signal, without) {
   });
   const here = new Map(present.filter((one) => one.source === name).map((one) => [one.person, one.name]));
   const write = () => names.replaceChildren(...[...here].map(([id, known]) => h("span", { class: "tag" }, nameOf(id, known))));
-  hear("event/person", (event) => {
-    if (event.source !== name) return;
-    if (event.event === "appeared" || event.event === "new") here.set(event.person, event.name);
-    if (event.event === "left") here.delete(event.person);
-    write();
-  }, signal);
+  hear(
+    "event/person",
+    (event) => {
+      if (event.source !== name) return;
+      if (event.event === "appeared" || event.event === "new") here.set(event.person, event.name);
+      if (event.event === "left") here.delete(event.person);
+      write();
+    },
+    signal,
+  );
   everybody().then((people) => {
     for (const id of here.keys()) here.set(id, people.get(id)?.name ?? null);
     write();
@@ -208,7 +259,8 @@ async function newestKept(camera) {
 /** Whose sighting reaches to the end of what is known, each once. */
 function inView(seen, reached) {
   const found = new Map();
-  for (const one of seen) if (one.person && one.last >= reached - HERE_SECS * 1000 && !found.has(one.person)) found.set(one.person, one);
+  for (const one of seen)
+    if (one.person && one.last >= reached - HERE_SECS * 1000 && !found.has(one.person)) found.set(one.person, one);
   return [...found.values()];
 }
 
@@ -216,18 +268,27 @@ function inView(seen, reached) {
 
 function whoIsHere(present, people, signal) {
   const list = h("ul", { class: "here", "aria-live": "polite" });
-  const here = new Map(present.map((one) => [one.person, { name: people.get(one.person)?.name, since: one.start, source: one.source }]));
+  const here = new Map(
+    present.map((one) => [one.person, { name: people.get(one.person)?.name, since: one.start, source: one.source }]),
+  );
   const write = async () => {
     const known = await everybody().catch(() => people);
-    list.replaceChildren(...(here.size ? [...here].map(([id, one]) => row(id, one, known)) : [h("li", { class: "soft" }, "Nobody is in view.")]));
+    list.replaceChildren(
+      ...(here.size ? [...here].map(([id, one]) => row(id, one, known)) : [h("li", { class: "soft" }, "Nobody is in view.")]),
+    );
   };
-  hear("event/person", (event) => {
-    if (event.event === "left") here.delete(event.person);
-    else if (event.event === "appeared" || event.event === "new") here.set(event.person, { name: event.name, since: ms(event.at), source: event.source, guess: event.provisional });
-    else if (here.has(event.person)) here.get(event.person).name = event.name;
-    if (event.event === "new" || event.event === "named") peopleChanged();
-    write();
-  }, signal);
+  hear(
+    "event/person",
+    (event) => {
+      if (event.event === "left") here.delete(event.person);
+      else if (event.event === "appeared" || event.event === "new")
+        here.set(event.person, { name: event.name, since: ms(event.at), source: event.source, guess: event.provisional });
+      else if (here.has(event.person)) here.get(event.person).name = event.name;
+      if (event.event === "new" || event.event === "named") peopleChanged();
+      write();
+    },
+    signal,
+  );
   write();
   return h("section", { class: "card" }, h("h2", null, "Here"), list);
 }
@@ -235,9 +296,21 @@ function whoIsHere(present, people, signal) {
 function row(id, one, people) {
   const known = people.get(id);
   const words = nameOf(id, known?.name ?? one.name);
-  return h("li", null, face(id, known, "middle"), h("div", null,
-    id.startsWith("person_") ? h("a", { href: `#/people?who=${id}` }, words) : words,
-    h("p", { class: "soft small" }, `since ${clock(one.since)}${one.source ? `, ${one.source}` : ""}${one.guess ? ", a first guess" : ""}`)));
+  return h(
+    "li",
+    null,
+    face(id, known, "middle"),
+    h(
+      "div",
+      null,
+      id.startsWith("person_") ? h("a", { href: `#/people?who=${id}` }, words) : words,
+      h(
+        "p",
+        { class: "soft small" },
+        `since ${clock(one.since)}${one.source ? `, ${one.source}` : ""}${one.guess ? ", a first guess" : ""}`,
+      ),
+    ),
+  );
 }
 
 function said(spoken, people, signal) {
@@ -246,20 +319,24 @@ function said(spoken, people, signal) {
   const known = new Map();
   const put = (turn) => {
     const line = speech(turn, people);
-    const before = known.get(turn.turn);
+    const before = known.get(turn.start);
     if (before) before.replaceWith(line);
     else list.insertBefore(line, partial);
-    known.set(turn.turn, line);
+    known.set(turn.start, line);
     while (list.children.length > LINES + 1) list.firstChild.remove();
     list.scrollTop = list.scrollHeight;
   };
   list.append(partial);
-  spoken.toReversed().forEach((one) => put({ ...one, name: people.get(one.person)?.name, text: one.words }));
-  hear("event/speech", (event) => {
-    partial.hidden = !event.partial;
-    if (event.partial) partial.replaceChildren(h("span", { class: "soft" }, "somebody: "), event.text ?? "…");
-    else if (event.text) put({ ...event, start: ms(event.start) });
-  }, signal);
+  spoken.toReversed().forEach(put);
+  hear(
+    "event/speech",
+    (event) => {
+      partial.hidden = !event.partial;
+      if (event.partial) partial.replaceChildren(h("span", { class: "soft" }, "somebody: "), event.text ?? "…");
+      else if (event.text) put({ ...event, start: ms(event.start) });
+    },
+    signal,
+  );
   requestAnimationFrame(() => (list.scrollTop = list.scrollHeight));
   const nothing = spoken.length ? null : h("p", { class: "soft" }, "Nothing was said yet.");
   return h("section", { class: "card" }, h("h2", null, "Being said"), nothing, list);
@@ -268,8 +345,23 @@ function said(spoken, people, signal) {
 function speech(turn, people) {
   const person = people.get(turn.person);
   const who = turn.person ? nameOf(turn.person, turn.name ?? person?.name) : "Somebody";
-  return h("li", null, face(turn.person ?? "", person), h("div", null,
-    h("p", { class: "small" }, h("strong", null, who), " ",
-      turn.clip ? h("a", { class: "soft", href: changed({ clip: turn.clip, at: new Date(turn.start).toISOString() }) }, clock(turn.start)) : h("span", { class: "soft" }, clock(turn.start))),
-    h("p", null, turn.text || h("span", { class: "soft" }, "no words were understood"))));
+  return h(
+    "li",
+    null,
+    face(turn.person ?? "", person),
+    h(
+      "div",
+      null,
+      h(
+        "p",
+        { class: "small" },
+        h("strong", null, who),
+        " ",
+        turn.clip
+          ? h("a", { class: "soft", href: changed({ clip: turn.clip, at: iso(turn.start) }) }, clock(turn.start))
+          : h("span", { class: "soft" }, clock(turn.start)),
+      ),
+      h("p", null, turn.text || h("span", { class: "soft" }, "no words were understood")),
+    ),
+  );
 }

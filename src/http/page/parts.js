@@ -6,18 +6,41 @@ import { mediaUrl, Refused } from "./api.js";
 import { percent } from "./words.js";
 
 /** While something is fetched. */
-export const loading = (what = "Looking it up") => h("p", { class: "loading", role: "status" }, h("span", { class: "dot" }), `${what} …`);
+export const loading = (what = "Looking it up") =>
+  h("p", { class: "loading", role: "status" }, h("span", { class: "dot" }), `${what} …`);
 
 /** Where there is nothing, and why. */
-export const empty = (title, ...more) => h("div", { class: "empty" }, h("p", { class: "emptyTitle" }, title), ...more.map((text) => (text instanceof Node ? text : h("p", null, text))));
+export const empty = (title, ...more) =>
+  h(
+    "div",
+    { class: "empty" },
+    h("p", { class: "emptyTitle" }, title),
+    ...more.map((text) => (text instanceof Node ? text : h("p", null, text))),
+  );
 
 /** What went wrong, in the daemon's words, with a way to try again. */
 export function failure(error, again) {
-  const title = error.status === 403 ? "Your role may not see this" : error.status === 0 ? "The daemon is away" : "That did not work";
-  return h("div", { class: "failure", role: "alert" },
-    h("p", { class: "emptyTitle" }, title), h("p", null, error.message),
-    again && error.status !== 403 ? h("button", { type: "button", onclick: again }, "Try again") : null);
+  const title =
+    error.status === 403 ? "Your role may not see this" : error.status === 0 ? "The daemon is away" : "That did not work";
+  return h(
+    "div",
+    { class: "failure", role: "alert" },
+    h("p", { class: "emptyTitle" }, title),
+    h("p", null, error.message),
+    again && error.status !== 403 ? h("button", { type: "button", onclick: again }, "Try again") : null,
+  );
 }
+
+/** So many letters of what is impaired are shown at once. */
+const SHORT = 220;
+
+/** What is impaired, as an item of a list; a long list of names can be opened. */
+export const trouble = (text) =>
+  h(
+    "li",
+    { class: "warning" },
+    text.length <= SHORT ? text : h("details", null, h("summary", null, `${text.slice(0, SHORT)} …`), text.slice(SHORT)),
+  );
 
 /** A short message at the edge of the page; `bad` ones stay longer. */
 export function toast(text, bad = false) {
@@ -48,11 +71,18 @@ export async function carryOut(button, change, done) {
 export function dialog({ title, body, actions = [], wide = false, closed = () => {} }) {
   const id = freshId("dialog");
   const before = document.activeElement;
-  const shut = h("button", { type: "button", class: "plain iconOnly", "aria-label": "Close", onclick: () => box.close() }, icon("close"));
-  const box = h("dialog", { class: wide ? "wide" : null, "aria-labelledby": id },
+  const shut = h(
+    "button",
+    { type: "button", class: "plain iconOnly", "aria-label": "Close", onclick: () => box.close() },
+    icon("close"),
+  );
+  const box = h(
+    "dialog",
+    { class: wide ? "wide" : null, "aria-labelledby": id },
     h("header", null, h("h2", { id, tabindex: "-1", autofocus: true }, title), shut),
     h("div", { class: "dialogBody" }, body),
-    actions.length ? h("footer", null, actions) : null);
+    actions.length ? h("footer", null, actions) : null,
+  );
   box.addEventListener("click", (event) => event.target === box && box.close());
   box.addEventListener("close", () => {
     box.remove();
@@ -70,7 +100,12 @@ let player = null;
 export function soundButton(digest, words = "Play the sound") {
   const label = h("span", { class: "spoken" }, words);
   const shape = h("span", { class: "glyph" }, icon("play"));
-  const button = h("button", { type: "button", class: "sound", "aria-pressed": "false", title: words, onclick: toggle }, shape, label);
+  const button = h(
+    "button",
+    { type: "button", class: "sound", "aria-pressed": "false", title: words, onclick: toggle },
+    shape,
+    label,
+  );
   function toggle() {
     if (player?.button === button) return stop();
     stop();
@@ -101,9 +136,12 @@ export function stop() {
 
 /** A share of 0 to 1 as a bar with its words. */
 export function meter(share, words) {
-  return h("span", { class: "meter" },
+  return h(
+    "span",
+    { class: "meter" },
     h("span", { class: "bar", "aria-hidden": "true" }, h("span", { style: { width: percent(share).replace(" ", "") } })),
-    h("span", null, words));
+    h("span", null, words),
+  );
 }
 
 /** A picture of the memory; where it was given up for the size cap, that is said. */
@@ -114,20 +152,54 @@ export function picture(digest, alt, props = {}) {
 }
 
 /** Terms and values, side by side. */
-export const terms = (pairs) => h("dl", { class: "terms" }, pairs.filter(Boolean).map(([term, value]) => h("div", null, h("dt", null, term), h("dd", null, value))));
+export const terms = (pairs) =>
+  h(
+    "dl",
+    { class: "terms" },
+    pairs.filter(Boolean).map(([term, value]) => h("div", null, h("dt", null, term), h("dd", null, value))),
+  );
 
 /** A table with a caption for whoever cannot see it. */
 export function table(caption, heads, rows) {
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
-    h("table", null, h("caption", null, spoken(caption)),
-      h("thead", null, h("tr", null, heads.map((head) => h("th", { scope: "col" }, head)))),
-      h("tbody", null, rows.map((row) => h("tr", null, row.map((cell, at) => h(at ? "td" : "th", at ? null : { scope: "row" }, cell)))))));
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+    h(
+      "table",
+      null,
+      h("caption", null, spoken(caption)),
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          heads.map((head) => h("th", { scope: "col" }, head)),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        rows.map((row) =>
+          h(
+            "tr",
+            null,
+            row.map((cell, at) => h(at ? "td" : "th", at ? null : { scope: "row" }, cell)),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Head of an area: its title, a sentence, and what stands on the right. */
-export const head = (title, lead, ...right) => h("header", { class: "head" },
-  h("div", null, h("h1", null, title), lead ? h("p", { class: "soft" }, lead) : null),
-  right.length ? h("div", { class: "headRight" }, all(right)) : null);
+export const head = (title, lead, ...right) =>
+  h(
+    "header",
+    { class: "head" },
+    h("div", null, h("h1", null, title), lead ? h("p", { class: "soft" }, lead) : null),
+    right.length ? h("div", { class: "headRight" }, all(right)) : null,
+  );
 
 /** Tells the page that the memory was changed: what is shown is fetched again. */
 export const memoryChanged = () => dispatchEvent(new Event("engram:changed"));

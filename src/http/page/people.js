@@ -22,21 +22,38 @@ export async function show(params, signal) {
   if (who) return showPerson(who, signal);
   const [persons, people] = await Promise.all([query("people", {}, signal), everybody()]);
   let wake = 0;
-  hear("event/person", (event) => {
-    if (!["new", "named", "merged"].includes(event.event)) return;
-    clearTimeout(wake);
-    wake = setTimeout(() => !signal.aborted && !document.querySelector("dialog, input:focus") && memoryChanged(), 1500);
-  }, signal);
-  if (!persons.length) return all(head("People"), empty("Nobody is known yet", "Whoever is seen or heard appears here by themselves; you give the names."));
+  hear(
+    "event/person",
+    (event) => {
+      if (!["new", "named", "merged"].includes(event.event)) return;
+      clearTimeout(wake);
+      wake = setTimeout(() => !signal.aborted && !document.querySelector("dialog, input:focus") && memoryChanged(), 1500);
+    },
+    signal,
+  );
+  if (!persons.length)
+    return all(
+      head("People"),
+      empty("Nobody is known yet", "Whoever is seen or heard appears here by themselves; you give the names."),
+    );
   const chosen = new Set((params.get("pick") ?? "").split(",").filter((id) => people.has(id)));
   const bar = h("div", { class: "mergeBar", role: "region", "aria-label": "Chosen people" });
   const grid = h("ul", { class: "grid", "aria-label": "Everybody" });
-  const search = h("input", { type: "search", id: "find", placeholder: "Find a name or an id", "aria-label": "Find a name or an id", value: params.get("find") ?? "" });
+  const search = h("input", {
+    type: "search",
+    id: "find",
+    placeholder: "Find a name or an id",
+    "aria-label": "Find a name or an id",
+    value: params.get("find") ?? "",
+  });
   const draw = () => {
     const wanted = search.value.trim().toLowerCase();
-    const fits = (person) => !wanted || [person.id, person.name ?? "", ...person.aliases].some((word) => word.toLowerCase().includes(wanted));
+    const fits = (person) =>
+      !wanted || [person.id, person.name ?? "", ...person.aliases].some((word) => word.toLowerCase().includes(wanted));
     const found = persons.filter(fits).sort(byName);
-    grid.replaceChildren(...found.slice(0, DRAWN).map((person) => card(person, people, chosen, () => mergeBar(bar, chosen, people))));
+    grid.replaceChildren(
+      ...found.slice(0, DRAWN).map((person) => card(person, people, chosen, () => mergeBar(bar, chosen, people))),
+    );
     if (found.length > DRAWN) grid.append(h("li", { class: "soft" }, `and ${found.length - DRAWN} more: find them by name`));
     if (!found.length) grid.append(h("li", { class: "soft" }, "Nobody is called so."));
   };
@@ -50,7 +67,9 @@ export async function show(params, signal) {
   return all(
     head("People", `${count(persons.length, "person", "people")}, ${named} with a name`, search),
     await suggestionsOf(persons, people, signal),
-    grid, bar);
+    grid,
+    bar,
+  );
 }
 
 /** Those with a name first, then whoever was there last. */
@@ -61,20 +80,39 @@ function byName(a, b) {
 
 function card(person, people, chosen, changedChoice) {
   const words = nameOf(person.id, person.name);
-  const pick = h("input", { type: "checkbox", id: `pick-${person.id}`, checked: chosen.has(person.id), "aria-label": `Choose ${words}` });
+  const pick = h("input", {
+    type: "checkbox",
+    id: `pick-${person.id}`,
+    checked: chosen.has(person.id),
+    "aria-label": `Choose ${words}`,
+  });
   pick.addEventListener("change", () => {
     if (pick.checked) chosen.add(person.id);
     else chosen.delete(person.id);
     note({ pick: [...chosen].join(",") });
     changedChoice();
   });
-  return h("li", { class: "person card" },
-    h("a", { class: "portrait", href: href("people", { who: person.id }), tabindex: "-1", "aria-hidden": "true" }, face(person.id, people.get(person.id), "large")),
+  return h(
+    "li",
+    { class: "person card" },
+    h(
+      "a",
+      { class: "portrait", href: href("people", { who: person.id }), tabindex: "-1", "aria-hidden": "true" },
+      face(person.id, people.get(person.id), "large"),
+    ),
     may("operate") ? h("span", { class: "pick" }, pick) : null,
-    h("div", { class: "personBody" },
+    h(
+      "div",
+      { class: "personBody" },
       may("operate") ? nameField(person) : h("p", { class: "personName" }, words),
-      h("a", { class: "small soft", href: href("people", { who: person.id }) }, person.last_seen ? `last ${when(person.last_seen)}` : "only told of"),
-      h("p", { class: "small soft" }, figures(person))));
+      h(
+        "a",
+        { class: "small soft", href: href("people", { who: person.id }) },
+        person.last_seen ? `last ${when(person.last_seen)}` : "only told of",
+      ),
+      h("p", { class: "small soft" }, figures(person)),
+    ),
+  );
 }
 
 function figures(person) {
@@ -87,11 +125,23 @@ function figures(person) {
 function mergeBar(bar, chosen, people) {
   bar.hidden = chosen.size === 0;
   const faces = [...chosen].map((id) => face(id, people.get(id)));
-  const merge = h("button", { type: "button", class: "small primary", disabled: chosen.size < 2, onclick: () => askToMerge([...chosen], people) }, "They are one person");
-  const none = h("button", { type: "button", class: "small plain", onclick: () => {
-    chosen.clear();
-    note({ pick: null });
-    memoryChanged();
-  } }, "Choose nobody");
+  const merge = h(
+    "button",
+    { type: "button", class: "small primary", disabled: chosen.size < 2, onclick: () => askToMerge([...chosen], people) },
+    "They are one person",
+  );
+  const none = h(
+    "button",
+    {
+      type: "button",
+      class: "small plain",
+      onclick: () => {
+        chosen.clear();
+        note({ pick: null });
+        memoryChanged();
+      },
+    },
+    "Choose nobody",
+  );
   bar.replaceChildren(h("span", { class: "row" }, faces, `${chosen.size} chosen`), h("span", { class: "row" }, none, merge));
 }

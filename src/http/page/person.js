@@ -22,12 +22,30 @@ export async function showPerson(who, signal) {
   return all(
     h("p", null, h("a", { class: "small", href: "#/people" }, "← Everybody")),
     portrait(person, people),
-    h("div", { class: "columns" },
+    h(
+      "div",
+      { class: "columns" },
       h("div", null, known(profile), parts(person, why), merges(person, why)),
-      h("section", { class: "card" }, h("h2", null, "Remembered"),
-        shown.memories.length ? h("ul", { class: "lines" }, shown.memories.toReversed().map((memory) => memoryLine(memory, people, { except: person.id }))) : h("p", { class: "soft" }, "Nothing yet."),
-        h("a", { class: "button small", href: href("memory", { q: `who:${quote(nameOf(person.id, person.name))}` }) }, "Search what is remembered"))),
-    why.links?.length ? evidence(why) : null);
+      h(
+        "section",
+        { class: "card" },
+        h("h2", null, "Remembered"),
+        shown.memories.length
+          ? h(
+              "ul",
+              { class: "lines" },
+              shown.memories.toReversed().map((memory) => memoryLine(memory, people, { except: person.id })),
+            )
+          : h("p", { class: "soft" }, "Nothing yet."),
+        h(
+          "a",
+          { class: "button small", href: href("memory", { q: `who:${quote(nameOf(person.id, person.name))}` }) },
+          "Search what is remembered",
+        ),
+      ),
+    ),
+    why.links?.length ? evidence(why) : null,
+  );
 }
 
 const quote = (word) => (/\s/.test(word) ? `"${word}"` : word);
@@ -35,38 +53,94 @@ const quote = (word) => (/\s/.test(word) ? `"${word}"` : word);
 function portrait(person, people) {
   const words = nameOf(person.id, person.name);
   const asked = (question) => href("ask", { q: question, c: requestId() });
-  return h("section", { class: "card portraitCard" },
+  return h(
+    "section",
+    { class: "card portraitCard" },
     face(person.id, people.get(person.id), "huge"),
-    h("div", { class: "grow" },
+    h(
+      "div",
+      { class: "grow" },
       may("operate") ? nameField(person, "h1") : h("h1", null, words),
-      h("p", { class: "soft" }, person.name ? idWord(person.id) : "No name yet", person.aliases.length ? `, also ${person.aliases.map((one) => (one.startsWith("person_") ? idWord(one) : one)).join(", ")}` : ""),
+      h(
+        "p",
+        { class: "soft" },
+        person.name ? idWord(person.id) : "No name yet",
+        person.aliases.length
+          ? `, also ${person.aliases.map((one) => (one.startsWith("person_") ? idWord(one) : one)).join(", ")}`
+          : "",
+      ),
       terms([
         ["Seen", person.seen_secs > 0 ? duration(person.seen_secs) : "never"],
         ["Spoke", person.spoken_secs > 0 ? duration(person.spoken_secs) : "never"],
         person.first_seen ? ["First", when(person.first_seen)] : null,
-        person.last_seen ? ["Last", h("a", { href: href("day", { day: dayKey(person.last_seen) }) }, when(person.last_seen))] : null,
+        person.last_seen
+          ? ["Last", h("a", { href: href("day", { day: dayKey(person.last_seen) }) }, when(person.last_seen))]
+          : null,
       ]),
-      h("div", { class: "row" },
-        may("ask") ? h("a", { class: "button", href: asked(`When did you last see ${person.name ?? person.id}?`) }, icon("ask"), "When last?") : null,
+      h(
+        "div",
+        { class: "row" },
+        may("ask")
+          ? h(
+              "a",
+              { class: "button", href: asked(`When did you last see ${person.name ?? person.id}?`) },
+              icon("ask"),
+              "When last?",
+            )
+          : null,
         h("a", { class: "button", href: href("graph", { of: person.id }) }, icon("graph"), "Graph"),
-        may("erase") ? h("button", { type: "button", class: "quiet danger", id: "forget", onclick: () => askToForget({
-          title: `Forget ${words}?`,
-          word: words,
-          target: { entity: person.id },
-          tally: () => personTally(person),
-          after: () => {
-            location.hash = "#/people";
-            memoryChanged();
-          },
-        }) }, "Forget …") : null)));
+        may("erase")
+          ? h(
+              "button",
+              {
+                type: "button",
+                class: "quiet danger",
+                id: "forget",
+                onclick: () =>
+                  askToForget({
+                    title: `Forget ${words}?`,
+                    word: words,
+                    target: { entity: person.id },
+                    tally: () => personTally(person),
+                    after: () => {
+                      location.hash = "#/people";
+                      memoryChanged();
+                    },
+                  }),
+              },
+              "Forget …",
+            )
+          : null,
+      ),
+    ),
+  );
 }
 
 function known(profile) {
-  const facts = profile.facts.map((fact) => h("li", { class: "line" },
-    h("div", { class: "lineMain" }, h("a", { class: "lineText", href: href("people", { who: profile.id, memory: fact.memory }) }, readable(fact.text)),
-      h("p", { class: "soft small" }, `${fact.attribute}, since ${when(fact.since)}${fact.weak ? ", from one statement" : ""}`))));
-  const notes = profile.notes.map((one) => h("li", { class: "line" }, h("div", { class: "lineMain" },
-    h("a", { class: "lineText", href: href("people", { who: profile.id, memory: one.memory }) }, readable(one.text)), h("p", { class: "soft small" }, when(one.at)))));
+  const facts = profile.facts.map((fact) =>
+    h(
+      "li",
+      { class: "line" },
+      h(
+        "div",
+        { class: "lineMain" },
+        h("a", { class: "lineText", href: href("people", { who: profile.id, memory: fact.memory }) }, readable(fact.text)),
+        h("p", { class: "soft small" }, `${fact.attribute}, since ${when(fact.since)}${fact.weak ? ", from one statement" : ""}`),
+      ),
+    ),
+  );
+  const notes = profile.notes.map((one) =>
+    h(
+      "li",
+      { class: "line" },
+      h(
+        "div",
+        { class: "lineMain" },
+        h("a", { class: "lineText", href: href("people", { who: profile.id, memory: one.memory }) }, readable(one.text)),
+        h("p", { class: "soft small" }, when(one.at)),
+      ),
+    ),
+  );
   if (!facts.length && !notes.length) return null;
   return h("section", { class: "card" }, h("h2", null, "True of them"), h("ul", { class: "lines" }, facts, notes));
 }
@@ -78,12 +152,26 @@ function parts(person, why) {
     const samples = isVoice
       ? part.media.slice(0, 4).map((digest) => soundButton(digest, `Play ${idWord(part.part)}`))
       : part.media.slice(0, 8).map((digest) => picture(digest, "", { class: "face middle" }));
-    return h("li", { class: "part" },
-      h("div", { class: "row spread" }, h("strong", null, idWord(part.part)), why.parts.length > 1 || part.exemplars ? notThem(part.part, person.id, person.name) : null),
+    return h(
+      "li",
+      { class: "part" },
+      h(
+        "div",
+        { class: "row spread" },
+        h("strong", null, idWord(part.part)),
+        why.parts.length > 1 || part.exemplars ? notThem(part.part, person.id, person.name) : null,
+      ),
       h("div", { class: "row" }, samples.length ? samples : h("span", { class: "soft small" }, "no sample is kept")),
-      h("p", { class: "soft small" }, part.decreed ? "You said so. " : "", part.reason));
+      h("p", { class: "soft small" }, part.decreed ? "You said so. " : "", part.reason),
+    );
   });
-  if (!rows.length) return h("section", { class: "card" }, h("h2", null, "Face and voice"), h("p", { class: "soft" }, "Only told of: no face and no voice is known."));
+  if (!rows.length)
+    return h(
+      "section",
+      { class: "card" },
+      h("h2", null, "Face and voice"),
+      h("p", { class: "soft" }, "Only told of: no face and no voice is known."),
+    );
   return h("section", { class: "card" }, h("h2", null, "Face and voice"), h("ul", { class: "plainList" }, rows));
 }
 
@@ -93,20 +181,39 @@ function merges(person, why) {
   const rows = why.merges.map((merge) => {
     const button = h("button", { type: "button", class: "small quiet" }, "Take apart");
     button.addEventListener("click", async () => {
-      if (await carryOut(button, () => command("people", { split: [merge.from] }), `${idWord(merge.from)} is somebody else again.`)) memoryChanged();
+      if (
+        await carryOut(button, () => command("people", { split: [merge.from] }), `${idWord(merge.from)} is somebody else again.`)
+      )
+        memoryChanged();
     });
-    return h("li", { class: "part" },
+    return h(
+      "li",
+      { class: "part" },
       h("div", { class: "row spread" }, h("strong", null, idWord(merge.from)), may("operate") ? button : null),
-      h("p", { class: "soft small" }, merge.decreed ? "You said so. " : "", merge.reason));
+      h("p", { class: "soft small" }, merge.decreed ? "You said so. " : "", merge.reason),
+    );
   });
   return h("section", { class: "card" }, h("h2", null, "Merged"), h("ul", { class: "plainList" }, rows));
 }
 
 /** For how long a voice and a face went together: what the decision rests on. */
 function evidence(why) {
-  return h("details", { class: "more card" }, h("summary", null, "Evidence for and against"),
-    h("ul", { class: "plainList" }, why.links.map((link) => h("li", null,
-      `${idWord(link.face)} and ${idWord(link.voice)}: ${duration(link.support_secs)} for, ${duration(link.against_secs)} against`,
-      h("span", { class: "soft" }, link.same_person ? ", one person" : ", two persons"),
-      link.names ? `, their names are ${link.names}` : ""))));
+  return h(
+    "details",
+    { class: "more card" },
+    h("summary", null, "Evidence for and against"),
+    h(
+      "ul",
+      { class: "plainList" },
+      why.links.map((link) =>
+        h(
+          "li",
+          null,
+          `${idWord(link.face)} and ${idWord(link.voice)}: ${duration(link.support_secs)} for, ${duration(link.against_secs)} against`,
+          h("span", { class: "soft" }, link.same_person ? ", one person" : ", two persons"),
+          link.names ? `, their names are ${link.names}` : "",
+        ),
+      ),
+    ),
+  );
 }

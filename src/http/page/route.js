@@ -13,7 +13,8 @@ export function here() {
 /** The address of an area with its choices; empty ones are left out. */
 export function href(area, choices = {}) {
   const params = new URLSearchParams();
-  for (const [key, value] of Object.entries(choices)) if (value !== null && value !== undefined && value !== "" && value !== false) params.set(key, value);
+  for (const [key, value] of Object.entries(choices))
+    if (value !== null && value !== undefined && value !== "" && value !== false) params.set(key, value);
   const search = params.toString();
   return `#/${area}${search ? `?${search}` : ""}`;
 }

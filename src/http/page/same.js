@@ -25,19 +25,38 @@ export async function suggestionsOf(persons, people, signal) {
   const apart = new Set();
   const hidden = new Set(read());
   // What somebody overruled is not proposed to them again.
-  const decreed = new Set(reasons.flatMap((why) => why?.parts ?? []).filter((part) => part.decreed).map((part) => part.part));
+  const decreed = new Set(
+    reasons
+      .flatMap((why) => why?.parts ?? [])
+      .filter((part) => part.decreed)
+      .map((part) => part.part),
+  );
   const links = reasons.flatMap((why) => why?.links ?? []);
   const own = new Map();
-  for (const link of links.filter((one) => one.same_person)) for (const part of [link.face, link.voice]) own.set(part, Math.max(own.get(part) ?? 0, surplusOf(link)));
+  for (const link of links.filter((one) => one.same_person))
+    for (const part of [link.face, link.voice]) own.set(part, Math.max(own.get(part) ?? 0, surplusOf(link)));
   for (const why of reasons.filter(Boolean)) {
     for (const { a, b } of why.different) apart.add(key(owner.get(a), owner.get(b)));
-    for (const other of why.same_name ?? []) add(why.id, typeof other === "string" ? other : other.id, 100, "both gave the same name");
+    for (const other of why.same_name ?? [])
+      add(why.id, typeof other === "string" ? other : other.id, 100, "both gave the same name");
     for (const link of why.links) {
       const surplus = surplusOf(link);
       // A part that goes better with one of its own person is where it belongs.
       if (surplus <= Math.max(own.get(link.face) ?? 0, own.get(link.voice) ?? 0)) continue;
-      if (link.same_person || link.names === "different" || surplus < ENOUGH_SECS || decreed.has(link.face) || decreed.has(link.voice)) continue;
-      add(owner.get(link.face), owner.get(link.voice), surplus, `the voice was heard for ${duration(link.support_secs)} while the face was in view, for ${duration(link.against_secs)} while it was not`);
+      if (
+        link.same_person ||
+        link.names === "different" ||
+        surplus < ENOUGH_SECS ||
+        decreed.has(link.face) ||
+        decreed.has(link.voice)
+      )
+        continue;
+      add(
+        owner.get(link.face),
+        owner.get(link.voice),
+        surplus,
+        `the voice was heard for ${duration(link.support_secs)} while the face was in view, for ${duration(link.against_secs)} while it was not`,
+      );
     }
   }
   function add(a, b, weight, reason) {
@@ -45,7 +64,10 @@ export async function suggestionsOf(persons, people, signal) {
     const one = key(a, b);
     if (!pairs.has(one) || pairs.get(one).weight < weight) pairs.set(one, { a, b, weight, reason });
   }
-  const open = [...pairs].filter(([one]) => !apart.has(one) && !hidden.has(one)).map(([, pair]) => pair).sort((a, b) => b.weight - a.weight);
+  const open = [...pairs]
+    .filter(([one]) => !apart.has(one) && !hidden.has(one))
+    .map(([, pair]) => pair)
+    .sort((a, b) => b.weight - a.weight);
   // Each person with their best other alone: whoever listens to somebody is beside that voice, too, only less.
   const taken = new Set();
   const found = open.filter(({ a, b }) => !taken.has(a) && !taken.has(b) && taken.add(a).add(b)).slice(0, SHOWN);
@@ -60,16 +82,31 @@ const key = (a, b) => [a, b].sort().join(" ");
 
 function pairRow({ a, b, reason }, people, list) {
   const words = [a, b].map((id) => nameOf(id, people.get(id)?.name));
-  const row = h("li", { class: "pair" },
+  const row = h(
+    "li",
+    { class: "pair" },
     h("span", { class: "row" }, face(a, people.get(a), "middle"), face(b, people.get(b), "middle")),
     h("div", { class: "grow" }, h("p", null, `${words[0]} and ${words[1]}`), h("p", { class: "soft small" }, reason)),
-    h("span", { class: "row" },
+    h(
+      "span",
+      { class: "row" },
       h("button", { type: "button", class: "small primary", onclick: () => askToMerge([a, b], people) }, "The same"),
-      h("button", { type: "button", class: "small", title: "Hides the suggestion in this browser; the memory goes on comparing them", onclick: () => {
-        write([...read(), key(a, b)]);
-        row.remove();
-        if (!list.children.length) list.closest("section").remove();
-      } }, "Not the same")));
+      h(
+        "button",
+        {
+          type: "button",
+          class: "small",
+          title: "Hides the suggestion in this browser; the memory goes on comparing them",
+          onclick: () => {
+            write([...read(), key(a, b)]);
+            row.remove();
+            if (!list.children.length) list.closest("section").remove();
+          },
+        },
+        "Not the same",
+      ),
+    ),
+  );
   return row;
 }
 

@@ -6,7 +6,9 @@ import { KIND_NAMES } from "./words.js";
 export function parse(line) {
   const wanted = { text: "", who: null, where: null, day: null, when: null, kinds: [] };
   const words = [];
-  for (const [, key, quotedValue, bareValue, quotedWord, word] of line.matchAll(/(who|where|when|kind):(?:"([^"]*)"|(\S+))|"([^"]*)"|(\S+)/gi)) {
+  for (const [, key, quotedValue, bareValue, quotedWord, word] of line.matchAll(
+    /(who|where|when|kind):(?:"([^"]*)"|(\S+))|"([^"]*)"|(\S+)/gi,
+  )) {
     const value = quotedValue ?? bareValue;
     if (!key) words.push(quotedWord ?? word);
     else if (key.toLowerCase() === "kind") wanted.kinds.push(...kindsOf(value));
@@ -28,5 +30,7 @@ function kindsOf(value) {
 /** The same as a line again. */
 export function written({ words, who, where, when, day, kinds }) {
   const chip = (key, value) => (value ? `${key}:${/\s/.test(value) ? `"${value}"` : value}` : "");
-  return [words, chip("who", who), chip("where", where), chip("when", day ?? when), ...kinds.map((kind) => chip("kind", kind))].filter(Boolean).join(" ");
+  return [words, chip("who", who), chip("where", where), chip("when", day ?? when), ...kinds.map((kind) => chip("kind", kind))]
+    .filter(Boolean)
+    .join(" ");
 }

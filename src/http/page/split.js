@@ -19,13 +19,21 @@ function confirmSplit(part, who) {
   const box = dialog({
     title: `Not ${who}?`,
     body: [
-      h("p", null, `${idWord(part)} becomes somebody else, with everything that was taken for the same ${kind}: all its sightings, not this one alone.`),
+      h(
+        "p",
+        null,
+        `${idWord(part)} becomes somebody else, with everything that was taken for the same ${kind}: all its sightings, not this one alone.`,
+      ),
       h("p", { class: "soft" }, "It sticks: no later evidence takes it back. You can merge the two again."),
     ],
     actions: [h("button", { type: "button", onclick: () => box.close() }, "Leave it"), yes],
   });
   yes.addEventListener("click", async () => {
-    const reply = await carryOut(yes, () => command("people", { split: [part] }), (done) => `${idWord(part)} is now ${(done.persons ?? []).map(idWord).join(", ")}.`);
+    const reply = await carryOut(
+      yes,
+      () => command("people", { split: [part] }),
+      (done) => `${idWord(part)} is now ${(done.persons ?? []).map(idWord).join(", ")}.`,
+    );
     if (!reply) return;
     box.close();
     memoryChanged();

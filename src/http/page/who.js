@@ -36,7 +36,8 @@ export function hue(id) {
 /** A face, or the first letter where none is kept. `size`: `small`, `middle`, `large`. */
 export function face(id, person, size = "small") {
   const chip = person?.chips?.[0]?.media;
-  if (chip) return h("img", { class: `face ${size}`, src: mediaUrl(chip), alt: "", loading: "lazy", onerror: broken(id, person, size) });
+  if (chip)
+    return h("img", { class: `face ${size}`, src: mediaUrl(chip), alt: "", loading: "lazy", onerror: broken(id, person, size) });
   return letter(id, person, size);
 }
 
@@ -44,13 +45,21 @@ const broken = (id, person, size) => (event) => event.target.replaceWith(letter(
 
 function letter(id, person, size) {
   const initial = person?.name?.[0]?.toUpperCase();
-  return h("span", { class: `face letter ${size}`, "aria-hidden": "true", style: { "--hue": hue(id) } },
-    initial ?? icon("voice"));
+  return h(
+    "span",
+    { class: `face letter ${size}`, "aria-hidden": "true", style: { "--hue": hue(id) } },
+    initial ?? icon("voice"),
+  );
 }
 
 /** Face and name, linked to the person's page. */
 export function personLink(id, people, extra) {
   const person = people?.get(id);
-  return h("a", { class: "who", href: `#/people?who=${encodeURIComponent(id)}` },
-    face(id, person), h("span", null, nameOf(id, person?.name)), extra);
+  return h(
+    "a",
+    { class: "who", href: `#/people?who=${encodeURIComponent(id)}` },
+    face(id, person),
+    h("span", null, nameOf(id, person?.name)),
+    extra,
+  );
 }

@@ -74,7 +74,8 @@ export function duration(secs) {
 }
 
 export const percent = (share) => `${Math.round(share * 100)} %`;
-export const millis = (value) => (value < 10 ? `${value.toFixed(1)} ms` : value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`);
+export const millis = (value) =>
+  value < 10 ? `${value.toFixed(1)} ms` : value < 1000 ? `${Math.round(value)} ms` : `${(value / 1000).toFixed(1)} s`;
 export const number = (value) => new Intl.NumberFormat("en-GB").format(value);
 export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
 
