@@ -3,6 +3,7 @@
 import asyncio
 import os
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 from mcp import Client, StdioServerParameters
 
@@ -32,13 +33,18 @@ class AssistantTest(unittest.TestCase):
         return StdioServerParameters(command=str(options().engramd), args=[*sets, *more], env=dict(os.environ))
 
     def test_over_http(self):
-        asyncio.run(self.uses(f"{self.robot.url}/mcp", READS + CHANGES))
+        self.run_beside(f"{self.robot.url}/mcp", READS + CHANGES)
 
     def test_on_standard_input_and_output(self):
-        asyncio.run(self.uses(self.engramd("--http", self.robot.url, "mcp", "--changes"), READS + CHANGES))
+        self.run_beside(self.engramd("--http", self.robot.url, "mcp", "--changes"), READS + CHANGES)
 
     def test_without_a_daemon(self):
-        asyncio.run(self.uses(self.engramd("--data-dir", str(base().data), "mcp"), READS))
+        self.run_beside(self.engramd("--data-dir", str(base().data), "mcp"), READS)
+
+    def run_beside(self, server, tools: list[str]) -> None:
+        """On a thread of its own: the browser's loop has this one."""
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(lambda: asyncio.run(self.uses(server, tools))).result()
 
     async def uses(self, server, tools: list[str]) -> None:
         async with Client(server) as client:
