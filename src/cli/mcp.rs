@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use clap::Args;
 use rmcp::ServiceExt as _;
 use rmcp::model::Extensions;
@@ -35,7 +36,9 @@ pub(super) fn run(args: &McpArgs, context: Context) -> anyhow::Result<u8> {
     let assistant = Assistant::new(local, args.changes);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let running = assistant.serve(rmcp::transport::stdio()).await?;
+        let running = assistant.serve(rmcp::transport::stdio()).await.context(
+            "no assistant spoke on standard input; one starts this program itself, see engramd mcp --help",
+        )?;
         running.waiting().await?;
         anyhow::Ok(())
     })?;

@@ -8,10 +8,10 @@ use arc_swap::ArcSwap;
 use crate::ids::{ClipId, MemoryId, SessionId};
 use crate::time::{Span, Timestamp};
 
-use super::derived::{Persist, Reader, Writer};
 use super::filter::Filter;
 use super::log::{CHUNK, Log};
 use super::model::{MemoryKind, MemoryRow};
+use super::persist::{Persist, Reader, Writer};
 use super::shelf::{Plain, Shelf};
 use super::temporal::{Touched, Version};
 

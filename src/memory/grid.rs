@@ -13,9 +13,9 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::derived::{Persist as _, Reader, Writer};
 use super::log::Log;
 use super::model::PoseRow;
+use super::persist::{Persist as _, Reader, Writer};
 use super::shelf::Shelf;
 use super::versions::Versions;
 use super::view::View;

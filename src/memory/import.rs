@@ -155,7 +155,8 @@ impl Memory {
         let mut db = self.0.db.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let encrypted = self.options().key.is_some();
         let path = store::database_path(self.dir());
-        let (tables, loaded) = store::load(&mut db, None, &path, None, encrypted)?;
+        let (tables, loaded) =
+            store::load(&mut db, None, &path, None, &|| store::unnamed(&path, encrypted))?;
         self.set_malformed(loaded.malformed);
         Ok(tables)
     }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use dashmap::{DashMap, Entry};
 
-use super::derived::{Persist, Reader, Writer};
 use super::log::Log;
+use super::persist::{Persist, Reader, Writer};
 use super::shelf::Shelf;
 use super::temporal::Numbered;
 

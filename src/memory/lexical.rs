@@ -17,9 +17,9 @@ use crate::ids::EntityId;
 use crate::mention;
 
 use super::bm25::{Scores, Scratch, Term};
-use super::derived::{Persist as _, Reader, Writer};
 use super::log::Log;
 use super::model::MemoryRow;
+use super::persist::{Persist as _, Reader, Writer};
 use super::shelf::{Plain, Shelf};
 use super::temporal::{Touched, Version};
 

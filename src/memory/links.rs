@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::ids::Seq;
 use crate::time::{Span, Timestamp};
 
-use super::derived::{Persist, Reader, Writer};
 use super::log::{CHUNK, Log};
+use super::persist::{Persist, Reader, Writer};
 use super::shelf::{Plain, Shelf};
 
 /// When a face was in view or a voice was heard, and how much of it is speech.

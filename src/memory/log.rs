@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::derived::{Persist, Reader, Writer};
+use super::persist::{Persist, Reader, Writer};
 use super::shelf::{Plain, Shelf, Slice};
 use crate::simd;
 

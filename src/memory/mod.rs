@@ -36,6 +36,7 @@ mod objects;
 mod pages;
 mod past;
 mod people;
+mod persist;
 mod places;
 mod presence;
 mod present;
@@ -300,13 +301,12 @@ impl Memory {
         if lock.is_some() && options.key.is_some() {
             DerivedFiles::of(dir).remove();
         }
-        let (tables, loaded) = store::load(
-            &mut db,
-            second.transpose()?,
-            &path,
-            derived.as_ref(),
-            options.key.is_some(),
-        )?;
+        let restored = derived.as_ref().and_then(DerivedFiles::restore);
+        let begin = || match &derived {
+            Some(derived) => derived.begin(),
+            None => store::unnamed(&path, options.key.is_some()),
+        };
+        let (tables, loaded) = store::load(&mut db, second.transpose()?, &path, restored, &begin)?;
         if loaded.malformed > 0 {
             warn!(
                 rows = loaded.malformed,

@@ -6,8 +6,8 @@ use dashmap::DashMap;
 
 use crate::ids::{ClipId, SessionId};
 
-use super::derived::{Persist, Reader, Writer};
 use super::log::Log;
+use super::persist::{Persist, Reader, Writer};
 use super::shelf::{Plain, Shelf};
 
 /// Positions, ascending, as runs of those that follow each other. Nearly always there is one run: no list for that.

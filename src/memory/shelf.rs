@@ -22,7 +22,6 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use tracing::{debug, warn};
 
-use super::derived::{Persist, Reader, Writer};
 use super::sums::{Damaged, Kept, Sums};
 
 /// Address space that is set aside, bytes; it costs nothing until it is used.
@@ -458,26 +457,6 @@ impl<T: Plain> Bulk<T> {
             && let Some(settled) = shelf.put_all(values)
         {
             *self = Self::Shelf(settled);
-        }
-    }
-}
-
-impl<T: Plain> Persist for Bulk<T> {
-    fn save(&self, to: &mut Writer<'_>) {
-        let place = match self {
-            Self::Ram(_) => None,
-            Self::Shelf(values) => values.place_on(to.lists()),
-        };
-        to.numbers(&place.map_or([0; 3], |at| [1, at, self.len() as u64]));
-        to.numbers(if place.is_none() { self } else { &[] });
-    }
-
-    fn load(from: &mut Reader<'_>) -> Option<Self> {
-        let [on_shelf, at, len] = from.numbers::<u64>()?.try_into().ok()?;
-        let values = from.numbers()?;
-        match on_shelf {
-            0 => Some(Self::Ram(values)),
-            _ => from.lists().slice_within(at, usize::try_from(len).ok()?).map(Self::Shelf),
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::encryption::{self, StoreKey};
 use crate::ids::Seq;
 use crate::time::Timestamp;
 
-use super::derived::{DerivedFiles, Restored};
 use super::error::MemoryError;
 use super::model::MemoryVector;
 use super::scrub::TouchedRows;
@@ -61,6 +60,13 @@ impl Add for Loaded {
     fn add(self, more: Self) -> Self {
         Self { rows: self.rows + more.rows, malformed: self.malformed + more.malformed }
     }
+}
+
+/// What was derived, and which tables are not in it.
+pub(crate) struct Restored {
+    pub(crate) tables: Tables,
+    pub(crate) missing: BTreeSet<&'static str>,
+    pub(crate) loaded: Loaded,
 }
 
 /// Makes the folder (0700) where it is missing.
@@ -224,16 +230,17 @@ const ORDERS: [&str; 2] = ["version", "seq, version"];
 
 /// Reads the whole memory, as of one moment of the file: as it was derived before, where that is kept and still fits.
 ///
-/// `second`: reads vectors side by side with the rest; nobody may write meanwhile.
+/// `second`: reads vectors side by side with the rest; nobody may write meanwhile. `restored`: what is kept; `begin` makes the
+/// shelves of what is derived anew.
 pub(crate) fn load(
     db: &mut Connection,
     mut second: Option<Connection>,
     path: &Path,
-    derived: Option<&DerivedFiles>,
-    encrypted: bool,
+    restored: Option<Restored>,
+    begin: &dyn Fn() -> Shelves,
 ) -> Result<(Tables, Loaded), MemoryError> {
     let fail = || MemoryError::sqlite("reading the memory", path);
-    if let Some(Restored { tables, missing, loaded }) = derived.and_then(DerivedFiles::restore)
+    if let Some(Restored { tables, missing, loaded }) = restored
         && load_tables(db, None, &tables, ORDERS[0], Some(&missing)).map_err(fail())?.is_some()
     {
         return Ok((tables, loaded));
@@ -242,11 +249,7 @@ pub(crate) fn load(
         map(db, MAPPED).map_err(fail())?;
     }
     let snapshot = db.transaction().map_err(fail())?;
-    let begin = || match derived {
-        Some(derived) => derived.begin(),
-        None => unnamed(path, encrypted),
-    };
-    let read = read_into(&begin, &snapshot, second.as_mut()).map_err(fail())?;
+    let read = read_into(begin, &snapshot, second.as_mut()).map_err(fail())?;
     drop(snapshot);
     map(db, 0).map_err(fail())?;
     Ok(read)
@@ -262,7 +265,7 @@ pub(crate) fn read_all(
 }
 
 /// Shelves in files without a name. What is encrypted is put on none: it would lie there plain.
-fn unnamed(path: &Path, encrypted: bool) -> Shelves {
+pub(crate) fn unnamed(path: &Path, encrypted: bool) -> Shelves {
     let folder = path.parent().filter(|_| !encrypted);
     let shelf =
         |use_of: Use| folder.map(|folder| Shelf::unnamed(folder, use_of)).unwrap_or_default();

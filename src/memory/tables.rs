@@ -11,12 +11,12 @@ use crate::ids::{EntityId, MemoryId, Seq};
 use crate::time::Timestamp;
 
 use super::called::Called;
-use super::derived::{Persist as _, Reader, Writer};
 use super::facets::{Columns, Facets};
 use super::grid::PoseGrid;
 use super::lexical::Lexical;
 use super::log::Log;
 use super::model::{MemoryRow, PersonProfile};
+use super::persist::{Persist as _, Reader, Writer};
 use super::presence::Known;
 use super::shelf::Shelf;
 use super::temporal::{CommitRow, Horizon, Table, Temporal, Touched};

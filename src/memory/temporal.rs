@@ -15,10 +15,10 @@ use rusqlite::types::Value;
 use crate::ids::{ClipId, EntityId, Seq};
 use crate::time::{Span, Timestamp};
 
-use super::derived::{Persist as _, Reader, Writer};
 use super::keys::Keys;
 use super::links::{Links, Relinked, Stretch, hull, load_spans, save_spans};
 use super::log::{CHUNK, Log};
+use super::persist::{Persist as _, Reader, Writer};
 use super::recent::RecentEnds;
 use super::rows::{RowError, SourceOrdinals};
 use super::runs::{ClipRuns, Runs};

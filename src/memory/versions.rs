@@ -9,8 +9,8 @@ use rayon::prelude::*;
 use crate::ids::Seq;
 use crate::time::Timestamp;
 
-use super::derived::{Persist, Reader, Writer};
 use super::log::{CHUNK, Log};
+use super::persist::{Persist, Reader, Writer};
 use super::shelf::{Plain, Shelf};
 use super::temporal::{Temporal, Version};
 use crate::simd;

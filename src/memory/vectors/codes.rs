@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::signs::{CHUNK, Signs, weigh, words_of};
-use crate::memory::derived::{Persist as _, Reader, Writer};
+use crate::memory::persist::{Persist as _, Reader, Writer};
 use crate::memory::shelf::{Bulk, Shelf};
 use crate::simd::{self, Weighed};
 

@@ -9,7 +9,7 @@
 
 use std::sync::Arc;
 
-use crate::memory::derived::{Reader, Writer};
+use crate::memory::persist::{Reader, Writer};
 use crate::memory::shelf::{Bulk, Shelf};
 use crate::simd::{self, BLOCK, Weighed};
 

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::sync::Arc;
 
-use crate::memory::shelf::{Plain, Shelf, plain_bytes, plain_values};
+use super::shelf::{Bulk, Plain, Shelf, plain_bytes, plain_values};
 
 /// Everything begins at a multiple of this, bytes.
 const ALIGNED: usize = 8;
@@ -135,6 +135,26 @@ impl<'b> Reader<'b> {
     /// Whether all was read.
     pub(crate) fn is_done(&self) -> bool {
         self.rest.is_empty()
+    }
+}
+
+impl<T: Plain> Persist for Bulk<T> {
+    fn save(&self, to: &mut Writer<'_>) {
+        let place = match self {
+            Self::Ram(_) => None,
+            Self::Shelf(values) => values.place_on(to.lists()),
+        };
+        to.numbers(&place.map_or([0; 3], |at| [1, at, self.len() as u64]));
+        to.numbers(if place.is_none() { self } else { &[] });
+    }
+
+    fn load(from: &mut Reader<'_>) -> Option<Self> {
+        let [on_shelf, at, len] = from.numbers::<u64>()?.try_into().ok()?;
+        let values = from.numbers()?;
+        match on_shelf {
+            0 => Some(Self::Ram(values)),
+            _ => from.lists().slice_within(at, usize::try_from(len).ok()?).map(Self::Shelf),
+        }
     }
 }
 

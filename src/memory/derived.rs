@@ -9,9 +9,6 @@
 //! removed at the next start. The state goes before anything is erased; what is erased is overwritten on the shelves. Of an encrypted
 //! store nothing is kept: it would lie there plain.
 
-mod codec;
-
-use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -23,12 +20,12 @@ use memmap2::Mmap;
 use serde::{Deserialize, Serialize};
 use tracing::{debug, warn};
 
+use super::persist::{Reader, Writer, Written};
 use super::shelf::{Shelf, Use};
-use super::store::{self, Loaded, SCHEMA_VERSION};
+use super::store::{self, Loaded, Restored, SCHEMA_VERSION};
 use super::sums::Kept;
 use super::tables::Tables;
 use super::versions::Shelves;
-pub(crate) use codec::{Persist, Reader, Writer, Written};
 
 /// Folder of the store in which it lies.
 pub const DERIVED: &str = "derived";
@@ -47,13 +44,6 @@ pub(crate) struct DerivedFiles {
     is_stamped: AtomicBool,
     /// What was restored, as long as its state is there.
     known: Mutex<Option<Stamp>>,
-}
-
-/// What was derived, and which tables are not in it.
-pub(crate) struct Restored {
-    pub(crate) tables: Tables,
-    pub(crate) missing: BTreeSet<&'static str>,
-    pub(crate) loaded: Loaded,
 }
 
 /// What a state belongs to.
