@@ -20,10 +20,14 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Serve an assistant on standard input and output, by the Model Context Protocol.
 #[derive(Debug, Args)]
-#[command(after_help = "An assistant starts this program itself; put it into its list of servers:
+#[command(after_help = "Examples:
+  engramd mcp                                          for the running daemon, over MQTT
+  engramd mcp --http http://127.0.0.1:8090 --changes   for that one; it may tell, name and erase, too
+  engramd mcp --data-dir /var/lib/engram               for a store without its daemon
+
+An assistant starts this program itself; put it into its list of servers:
   {\"mcpServers\": {\"engram\": {\"command\": \"engramd\", \"args\": [\"mcp\"]}}}
-It asks the running daemon (over MQTT, or with --http URL), or reads the store of --data-dir. A daemon that listens on HTTP
-serves the same at /mcp.")]
+A daemon that listens on HTTP serves the same at /mcp.")]
 pub(super) struct McpArgs {
     /// Offer tools that tell, name and erase, too.
     #[arg(long)]
