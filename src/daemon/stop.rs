@@ -13,11 +13,15 @@ use crate::terminal::exit;
 
 /// How long a stop may take before the process just ends; what was committed is safe.
 const STOP_WITHIN: Duration = Duration::from_millis(4500);
+/// How long it may take once nothing is in hand: what a large memory keeps for a quick start is written then. (systemd waits
+/// for 30 s.)
+const CLOSED_WITHIN: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Default)]
 struct State {
     asked: AtomicBool,
     reload: AtomicBool,
+    settled: AtomicBool,
     /// Since when it is asked for.
     since: Mutex<Option<Instant>>,
     changed: Condvar,
@@ -74,6 +78,11 @@ impl Stop {
         true
     }
 
+    /// Nothing is in hand any more; the memory is being closed.
+    pub fn settled(&self) {
+        self.0.settled.store(true, Ordering::Relaxed);
+    }
+
     /// Whether SIGHUP came since the last look.
     #[must_use]
     pub fn take_reload(&self) -> bool {
@@ -98,7 +107,7 @@ impl Stop {
                 }
                 stop.ask();
                 also();
-                end_late();
+                end_late(stop.clone());
             }
         };
         thread::Builder::new().name("signals".to_owned()).spawn(listen).map(drop)
@@ -106,9 +115,14 @@ impl Stop {
 }
 
 /// Ends the process when stopping takes too long.
-fn end_late() {
-    let end = || {
+fn end_late(stop: Stop) {
+    let end = move || {
         thread::sleep(STOP_WITHIN);
+        if stop.0.settled.load(Ordering::Relaxed) {
+            thread::sleep(CLOSED_WITHIN - STOP_WITHIN);
+            tracing::warn!("closing the memory took long: the next start reads all of it");
+            exit(0);
+        }
         tracing::error!(
             "stopping took longer than {:.1} s: the clip in hand is given up",
             STOP_WITHIN.as_secs_f64()

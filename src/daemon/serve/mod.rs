@@ -482,6 +482,7 @@ impl Daemon {
             refiner,
             vectorizer,
             read_ahead,
+            stop,
             ..
         } = self;
         read_ahead.stop();
@@ -505,6 +506,7 @@ impl Daemon {
         service.flush();
         runtime.shutdown_timeout(Duration::from_millis(500));
         crash_journal::end();
+        stop.settled();
     }
 }
 
