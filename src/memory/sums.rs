@@ -72,7 +72,9 @@ impl Sums {
     ) -> Result<bool, Damaged> {
         let (number, expected, changes) = {
             let known = self.known();
-            let full = || (0..end / SEGMENT).find(|number| !known.sums.contains_key(number));
+            // (What was put down last may not be written yet.)
+            let written = (end / SEGMENT).saturating_sub(1);
+            let full = || (0..written).find(|number| !known.sums.contains_key(number));
             let next =
                 known.expected.iter().next().map(|(number, expected)| (*number, Some(*expected)));
             let Some((number, expected)) = next.or_else(|| Some((full()?, None))) else {
@@ -129,10 +131,7 @@ mod tests {
         let kept = {
             let read = |at: u64, len: usize| &bytes[at as usize..at as usize + len];
             let sums = Sums::default();
-            assert_eq!(
-                (sums.next(end, read), sums.next(end, read), sums.next(end, read)),
-                (Ok(true), Ok(true), Ok(false))
-            );
+            assert_eq!((sums.next(end, read), sums.next(end, read)), (Ok(true), Ok(false)));
             let kept = sums.all(end, read);
             assert_eq!(kept, Sums::default().all(end, read));
             kept
