@@ -18,7 +18,7 @@ use crate::mqtt::{MAX_SAMPLES_BYTES, MAX_TEXT_BYTES, Refusal};
 /// How long a body may take to come in. (Tests have no time.)
 const BODY_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 10 });
 /// How long a reply is waited for; a question's own time allowed, and a little.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
+pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 const MARGIN: Duration = Duration::from_secs(10);
 /// What a `name` with samples has besides them, bytes.
 const AROUND_SAMPLES: usize = 8 * 1024;

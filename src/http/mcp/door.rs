@@ -1,7 +1,6 @@
 //! `/mcp`: MCP over streamable HTTP, without sessions: a call is one request, its result the reply.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::request::Parts;
 use rmcp::model::Extensions;
@@ -12,11 +11,10 @@ use serde_json::Value;
 use super::{Assistant, Reach, Reached};
 use crate::config::McpTools;
 use crate::http::Door;
+use crate::http::commands::REPLY_TIMEOUT;
 use crate::http::visitor::{Roles, Visitor};
 use crate::mqtt::MAX_TEXT_BYTES;
 
-/// How long a reply is waited for.
-const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 /// What a call has around its arguments, bytes.
 const AROUND: usize = 16 * 1024;
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::Reached;
 use crate::http::visitor::Role;
+use crate::memory::sql_views;
 
 /// One tool.
 pub(super) struct OneTool {
@@ -167,7 +168,7 @@ pub(super) const TOOLS: &[OneTool] = &[
     OneTool {
         name: "sql",
         title: "Query the store",
-        description: "One SELECT on documented, read-only views; `SELECT name, sql FROM sqlite_schema WHERE type = 'view'` lists them.",
+        description: "One SELECT on read-only views.",
         args: &[
             must("query", "The SELECT."),
             number("limit", "Rows at most. Default 1,000."),
@@ -239,7 +240,11 @@ impl OneTool {
             None,
             Some(false),
         );
-        Tool::new(self.name, self.description, Arc::new(schema))
+        let description = match self.way {
+            Way::Query("sql") => format!("{} They are {}.", self.description, sql_views()),
+            _ => self.description.to_owned(),
+        };
+        Tool::new(self.name, description, Arc::new(schema))
             .with_title(self.title)
             .with_annotations(hints)
     }
@@ -376,6 +381,12 @@ mod tests {
         assert_eq!(listed.structured_content, Some(json!({ "people": [1, 2] })));
         let refused = tool("ask").result(Err("too many questions".to_owned()));
         assert_eq!(refused.is_error, Some(true));
+    }
+
+    #[test]
+    fn the_views_are_told_with_their_columns() {
+        let described = tool("sql").described().description.unwrap();
+        assert!(described.contains("people (id, name, "), "{described}");
     }
 
     #[test]
