@@ -64,8 +64,14 @@ pub(super) fn told_of(
     Some(Reply { confidence: meant.confidence.clamp(0.05, 0.99), ..reply })
 }
 
-/// Reads what was told and said after a commit, the newest of it, so that the next question finds it read.
-pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
+/// Reads what was told and said after a commit, the newest of it, so that the next question finds it read, as long as
+/// `keep_on` says so.
+pub(super) fn read_ahead(
+    reading: &Reading,
+    meaning: &Meaning,
+    since: Seq,
+    keep_on: &dyn Fn() -> bool,
+) {
     let rows = match since {
         Seq(0) => {
             let (ids, earlier) = readable(&reading.view);
@@ -85,11 +91,16 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
         return;
     }
     let (rows, told): (Vec<Arc<MemoryRow>>, Vec<Told>) = sources.into_iter().unzip();
-    meaning.read_ahead(&told, &people(reading, &rows, ""));
+    meaning.read_ahead(&told, &people(reading, &rows, ""), keep_on);
 }
 
-/// Parses what was told and said: of those memories what may be read for a question.
-pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]) {
+/// Parses what was told and said: of those memories what may be read for a question, as long as `keep_on` says so.
+pub(super) fn parse_ahead(
+    reading: &Reading,
+    meaning: &Meaning,
+    ids: &[MemoryId],
+    keep_on: &dyn Fn() -> bool,
+) {
     let rows: Vec<Arc<MemoryRow>> = ids.iter().filter_map(|id| reading.view.memory(*id)).collect();
     let said = heard::these(reading, &rows);
     let mut told: Vec<Told> =
@@ -98,7 +109,7 @@ pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]
             .map(|(_, told)| told)
             .collect();
     told.retain(|one| one.names.is_some() && is_read_whole(one));
-    meaning.parse_ahead(&told);
+    meaning.parse_ahead(&told, keep_on);
 }
 
 /// Of many texts a long one is read in part, each question another.

@@ -374,11 +374,11 @@ pub(super) fn span_of(first: usize, count: usize) -> Span {
 
 fn ask(knowledge: &Knowledge, corpus: &Corpus) -> Result<Latency, BenchError> {
     let Knowledge { memory, answerer, .. } = knowledge;
-    answerer.read_ahead(memory.view(), Seq(0));
+    answerer.read_ahead(memory.view(), Seq(0), &|| true);
     let earlier = answerer.unparsed(&memory.view());
     eprintln!("parsing {} memories", earlier.len());
     for ids in earlier.chunks(PER_CLIP) {
-        answerer.parse_ahead(memory.view(), ids);
+        answerer.parse_ahead(memory.view(), ids, &|| true);
     }
     let mut times = Vec::new();
     for (text, _) in &corpus.queries {
