@@ -424,7 +424,7 @@ fn what_is_named_first_stands_where_the_pronoun_stood() {
 #[test]
 fn reading_ahead_ends_at_the_sentence_where_it_is_told_to() {
     let Some(meaning) = meaning() else { return };
-    let (told, left) = (told(""), std::cell::Cell::new(3));
+    let (told, left) = (told(""), std::cell::Cell::new(3_usize));
     let keep_on = || left.replace(left.get().saturating_sub(1)) > 0;
     meaning.read_ahead(&told, &BTreeSet::new(), &keep_on);
     assert!(told.len() > 3);
