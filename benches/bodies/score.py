@@ -80,7 +80,9 @@ def score(labels, lines):
         for line, who in at_once:
             if line["kind"] == "body":
                 of_track[line["track"]].append(who)
-                if not line.get("person") and who is None:
+                x, y = line["box"][0] + line["box"][2] / 2, line["box"][1] + line["box"][3] / 2
+                judged = all(not (a <= x < a + w and b <= y < b + h) for a, b, w, h in labels.get("ignored", []))
+                if not line.get("person") and who is None and judged:
                     alone[line["track"]] += 1
     one_sec = round(1 / STEP)
     main, found = {}, 0
@@ -97,8 +99,8 @@ def score(labels, lines):
     owner_of = {person: max((w for (p, w) in of_person if p == person and w), key=lambda w: of_person[person, w], default=None)
                 for person in total}
     false = sum(of_person[p, None] >= one_sec for p in total) + sum(n >= one_sec for n in alone.values())
-    split = sum(n >= one_sec and w and p != main.get(w) and owner_of[p] == w for (p, w), n in of_person.items())
-    switches = sum(n >= 2 and w and owner_of[p] != w for (p, w), n in of_person.items())
+    split = sum(bool(n >= one_sec and w and p != main.get(w) and owner_of[p] == w) for (p, w), n in of_person.items())
+    switches = sum(bool(n >= 2 and w and owner_of[p] != w) for (p, w), n in of_person.items())
     for whose in of_track.values():
         whose = [who for who in whose if who]
         changes = [(a, b) for a, b in zip(whose, whose[1:]) if a != b]
