@@ -1,4 +1,4 @@
-//! What perception found, with its exact time span: face tracks, object tracks, speech turns, sounds, poses.
+//! What perception found, with its exact time span: face tracks, body tracks, object tracks, speech turns, sounds, poses.
 //!
 //! Produced by `perceive`, gathered per clip by `window`, given an identity by `identify`.
 
@@ -121,7 +121,15 @@ pub struct Object {
     pub bearing: Option<Bearing>,
     /// Width and height of the frame, px.
     pub picture: (u32, u32),
+    /// The colours that a person wears; `None` of a thing.
+    pub clothes: Option<Clothes>,
 }
+
+/// What colours a person wears: of the upper and of the lower half of the body the share of each colour, as square roots, so
+/// that the dot product of two is how much they have in common (Bhattacharyya's coefficient), 0–1. Light changes it, and
+/// others wear the same: it tells people apart within seconds, never who somebody is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Clothes(pub Vec<f32>);
 
 /// A face's or thing's place in one analysed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -186,6 +194,23 @@ pub struct ObjectTrack {
     pub sightings: Vec<Sighting>,
     /// It began in an earlier clip.
     pub continued: bool,
+}
+
+/// One person followed as a body, from whatever side, through the frames of one camera, as far as one clip shows it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BodyTrack {
+    /// Lasts over clip borders.
+    pub id: TrackId,
+    /// Which camera.
+    pub source: SourceId,
+    /// From the first sighting in this clip to one analysis step after the last.
+    pub span: Span,
+    /// Every analysed frame of this clip in which it was seen, or stood still between two in which it was, in time order.
+    pub sightings: Vec<Sighting>,
+    /// It began in an earlier clip.
+    pub continued: bool,
+    /// Bodies were so close that this may be one and then the other: nobody's face makes it his.
+    pub crowded: bool,
 }
 
 /// One recognised word.
@@ -359,6 +384,9 @@ pub struct ClipPercepts {
     pub tracks: Vec<FaceTrack>,
     /// Things followed; empty without a detector of things.
     pub objects: Vec<ObjectTrack>,
+    /// People followed as bodies; empty without a detector of things.
+    #[serde(default)]
+    pub bodies: Vec<BodyTrack>,
     /// Turns that ended in this clip.
     pub turns: Vec<SpeechTurn>,
     /// Mouths that were scored against these turns, in order of turn and track; a pair that is not here was not.

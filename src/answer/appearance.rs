@@ -209,6 +209,7 @@ mod tests {
                 span: Span::new(at(start), at(start + length)),
                 sightings: [].as_slice().into(),
                 picture: false,
+                body: false,
                 face: Some(met[*who].0),
                 confidence: 0.5,
             });

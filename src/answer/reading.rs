@@ -22,6 +22,8 @@ pub(super) const NOW_SECS: f64 = 2.0;
 pub(super) const GATHERED: usize = 32;
 /// How long after its last sighting a face of the open window counts as in view, seconds.
 const STEP_SECS: f64 = 0.2;
+/// A body in view for less counts for nobody, seconds.
+const BODY_SECS: f64 = 1.0;
 
 /// A face in view.
 #[derive(Clone, Debug)]
@@ -160,12 +162,14 @@ impl Reading {
         found
     }
 
-    /// Faces in view in those times for which no person was found.
+    /// People in view in those times whom nobody knows: faces for which no person was found, or, where there are more of them,
+    /// bodies at once beyond those who are known to have been there.
     pub(super) fn strangers(&self, spans: Option<&[Span]>) -> usize {
         let filter = PerceptFilter { span: spans.and_then(hull), ..PerceptFilter::default() };
         let rows = self.view.tracks(&filter);
         let unknown = |row: &&Arc<TrackRow>| {
-            self.in_time(row.span, spans)
+            !row.body
+                && self.in_time(row.span, spans)
                 && row.face.is_none_or(|face| self.view.resolve(face).kind == EntityKind::Face)
         };
         let tracks: BTreeSet<_> =
@@ -175,7 +179,15 @@ impl Reading {
             track.provisional.is_none()
                 && self.in_time(Span::new(track.since, track.last.plus_secs(STEP_SECS)), spans)
         });
-        tracks.len() + open.count()
+        let faces = tracks.len() + open.count();
+        let bodies = rows.iter().filter(|row| row.body && self.in_time(row.span, spans));
+        let bodies: Vec<&TrackRow> = bodies.map(|row| &**row).collect();
+        if bodies.is_empty() {
+            return faces;
+        }
+        let known: BTreeSet<EntityId> =
+            self.glimpses(None, spans).into_iter().map(|glimpse| glimpse.who).collect();
+        faces.max(most_at_once(&bodies).saturating_sub(known.len()))
     }
 
     /// What was said in those times (or ever), by start. The robot's own and media voices are left out.
@@ -497,4 +509,18 @@ pub(super) fn in_turn(spoken: &[Spoken], who: EntityId) -> Vec<(EntityId, Vec<Sp
         }
     }
     found
+}
+/// The most bodies that one camera saw at once.
+fn most_at_once(bodies: &[&TrackRow]) -> usize {
+    // Whoever was in view for less may be a false alarm.
+    let long = |row: &&&TrackRow| row.span.secs() >= BODY_SECS;
+    let at_once = |row: &&TrackRow| {
+        let there = |other: &&&TrackRow| {
+            other.source == row.source
+                && other.span.start <= row.span.start
+                && row.span.start < other.span.end
+        };
+        bodies.iter().filter(long).filter(there).count()
+    };
+    bodies.iter().filter(long).map(at_once).max().unwrap_or(0)
 }

@@ -244,6 +244,7 @@ impl Room {
                 face: Some(face),
                 confidence: 0.9,
                 picture: false,
+                body: false,
             });
         }
         for number in 0..TURNS {

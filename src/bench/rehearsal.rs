@@ -183,6 +183,7 @@ impl Rehearsal {
                     Some(self.voices.get(turn).cloned().flatten())
                 }
                 memory::PerceptLine::Face { .. }
+                | memory::PerceptLine::Body { .. }
                 | memory::PerceptLine::Object { .. }
                 | memory::PerceptLine::Sound { .. } => None,
             })

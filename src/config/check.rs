@@ -42,6 +42,7 @@ pub const RANGES: &[Range] = &[
     range("face.max_lost_secs", 0.0, 60.0, "seconds"),
     range("face.detect_every", 1.0, 10.0, "frames"),
     range("objects.min_score", 0.0, 1.0, "confidence"),
+    range("objects.min_body_score", 0.0, 1.0, "confidence"),
     range("objects.nms_iou", 0.0, 1.0, "intersection over union"),
     range("objects.every", 1.0, 1000.0, "frames"),
     range("voice.threshold", 0.0, 1.0, "probability"),

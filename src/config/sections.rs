@@ -234,15 +234,19 @@ section! {
 section! {
     /// `[objects]`
     Objects {
-        /// YOLO-style ONNX file; none: no things are looked for.
+        /// Whether people are followed as bodies, and things are looked for.
+        on: bool = true,
+        /// YOLO-style ONNX file; none: the model set's detector.
         model: Option<PathBuf> = None,
         /// What its classes are called; default: the names that are written in the model.
         labels: Option<PathBuf> = None,
         /// Detector confidence from which a thing counts, 0–1.
         min_score: f32 = 0.4,
+        /// The same of a person who is followed as a body, 0–1.
+        min_body_score: f32 = 0.45,
         /// Boxes of one class that overlap more are one thing, intersection over union.
         nms_iou: f32 = 0.5,
-        /// Things are looked for in every so manieth analysed frame.
+        /// Things and people are looked for in every so manieth analysed frame, and in all while somebody moves.
         every: usize = 5,
         /// Labels that are no things.
         ignore: Vec<String> = vec!["person".to_owned()],

@@ -1,12 +1,11 @@
 //! What the daemon can do, and with which models: the `describe` document.
 
-use std::path::Path;
-
 use super::ingest::PerceiverSet;
 use crate::config::{Config, EmbedderKind, Engine, Segmentation};
 use crate::memory::Memory;
 use crate::models::{Catalogue, Job};
 use crate::mqtt::message::{Ability, Describe};
+use crate::perceive::object::{ObjectModel, ObjectNetwork};
 
 /// Jobs that something in this version does.
 const JOBS: [Job; 8] = [
@@ -73,15 +72,24 @@ fn ability(config: &Config, catalogue: &Catalogue, job: Job) -> Ability {
     }
 }
 
-/// The detector of things is a file that the configuration names, not one of the catalogue.
+/// The detector of things is one of the catalogue, or a file that the configuration names.
 fn objects(perceivers: &PerceiverSet) -> Ability {
     let model = perceivers.objects.as_ref();
-    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let name = |model: &ObjectModel| match &model.network {
+        ObjectNetwork::NanoDet { name, .. } => Some(name.clone()),
+        ObjectNetwork::Yolo { .. } => {
+            model.path.file_name().map(|name| name.to_string_lossy().into_owned())
+        }
+    };
+    let licence = |model: &ObjectModel| match &model.network {
+        ObjectNetwork::NanoDet { licence, .. } => Some(licence.clone()),
+        ObjectNetwork::Yolo { .. } => None,
+    };
     Ability {
         job: Job::ObjectDetector.as_str().to_owned(),
-        model: model.and_then(|model| name(&model.path)),
+        model: model.and_then(name),
         sha256: model.map(|model| model.hash.to_string()),
-        licence: None,
+        licence: model.and_then(licence),
     }
 }
 

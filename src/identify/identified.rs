@@ -48,6 +48,8 @@ pub struct IdentifiedObject {
 pub struct IdentifiedClip {
     /// The clip's tracks, in canonical order.
     pub tracks: Vec<IdentifiedTrack>,
+    /// The clip's body tracks, in canonical order; a body's face is the one that was seen on it.
+    pub bodies: Vec<IdentifiedTrack>,
     /// The clip's object tracks, in canonical order.
     pub objects: Vec<IdentifiedObject>,
     /// The clip's turns, in canonical order.
@@ -67,8 +69,10 @@ pub struct IdentifiedClip {
 impl IdentifiedClip {
     /// Adds what was decided after this clip, at the session's end.
     pub fn append(&mut self, after: Self) {
-        let Self { tracks, objects, turns, new_persons, links, merges, names, late_turns } = after;
+        let Self { tracks, bodies, objects, turns, new_persons, links, merges, names, late_turns } =
+            after;
         self.tracks.extend(tracks);
+        self.bodies.extend(bodies);
         self.objects.extend(objects);
         self.turns.extend(turns);
         self.new_persons.extend(new_persons);
@@ -82,6 +86,12 @@ impl IdentifiedClip {
     #[must_use]
     pub fn person_of_track(&self, track: TrackId) -> Option<EntityId> {
         self.tracks.iter().find(|t| t.track == track).and_then(|t| t.person)
+    }
+
+    /// Whose body that track shows.
+    #[must_use]
+    pub fn person_of_body(&self, track: TrackId) -> Option<EntityId> {
+        self.bodies.iter().find(|body| body.track == track).and_then(|body| body.person)
     }
 
     /// Whether that turn is the robot's own speech or a television's, from which nothing follows.

@@ -12,6 +12,7 @@
 //! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
 //! other half (`unmatchable`).
 
+mod bodies;
 mod enrol;
 pub mod evidence;
 mod identified;
@@ -31,6 +32,7 @@ mod tests;
 mod wav;
 pub mod writer;
 
+pub use bodies::is_on;
 pub use enrol::{EnrolError, Enrolled, Enrolment, Lesson};
 pub use evidence::introductions::{Introductions, Naming};
 pub use identified::{IdentifiedClip, IdentifiedObject, IdentifiedTrack, IdentifiedTurn};

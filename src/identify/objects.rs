@@ -255,6 +255,7 @@ mod tests {
     fn clip(session: u32, index: u32, objects: Vec<ObjectTrack>) -> ClipPercepts {
         let start = 30.0 * f64::from(index);
         ClipPercepts {
+            bodies: Vec::new(),
             clip: ClipId { session: SessionId(session), index },
             span: Span::new(at(start), at(start + 30.0)),
             tracks: Vec::new(),

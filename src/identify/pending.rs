@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use super::bodies::PendingBody;
 use crate::ids::{ClipId, EntityId, SessionId, SourceId, TrackId, TurnId};
 use crate::memory::model::MediaDigest;
 use crate::percept::{FaceSample, FaceTrack, Liveness};
@@ -22,6 +23,8 @@ pub struct PendingIdentities {
     pub(super) looks: Vec<Look>,
     /// Object tracks of the session that may go on.
     pub(super) objects: Vec<PendingObject>,
+    /// Bodies of the session that may go on, or of whom it is open whose they are.
+    pub(super) bodies: Vec<PendingBody>,
     /// A mouth was seen to speak in this session: sound and pictures are in step, so silent mouths tell something.
     pub(super) in_step: bool,
     /// Somebody was asked for a name, and has not replied.

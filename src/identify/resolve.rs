@@ -89,6 +89,7 @@ impl Resolver {
                 span: track.span,
                 sightings: track.sightings.as_slice().into(),
                 picture: track.life == Liveness::Picture,
+                body: false,
                 face: given.map(|(id, _)| id),
                 confidence: given.map_or(0.0, |(_, sure)| sure),
             });
@@ -182,6 +183,7 @@ impl Resolver {
         self.decide_old(clip.span.end.plus_secs(-late::DECIDE_AFTER_SECS), writer, &mut out);
         self.write_evidence(writer);
 
+        out.bodies = self.give_bodies(clip, &tracks, &face_of, writer);
         for track in &tracks {
             let id = face_of.get(&track.id).copied();
             out.tracks.push(IdentifiedTrack {

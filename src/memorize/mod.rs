@@ -440,6 +440,7 @@ mod tests {
             span: Span::new(at(0), at(30)),
             tracks: Vec::new(),
             objects: Vec::new(),
+            bodies: Vec::new(),
             turns: vec![turn],
             mouths: Vec::new(),
             sounds: Vec::new(),

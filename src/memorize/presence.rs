@@ -13,6 +13,8 @@ use crate::time::{Span, Timestamp};
 const STAY_GAP_SECS: f64 = 3.0;
 /// Being in view together for less is not worth a memory, seconds.
 const TOGETHER_SECS: f64 = 1.0;
+/// A body without a face that is in view for less may be a false alarm, seconds.
+const NAMELESS_SECS: f64 = 2.0;
 /// An empty scene is worth a memory from this length on, seconds.
 const NOBODY_SECS: f64 = 10.0;
 
@@ -29,6 +31,7 @@ pub(super) fn sentences(scene: &Scene<'_>) -> Vec<Sentence> {
     let mut sentences = in_view(&seen);
     sentences.extend(together(&seen));
     sentences.extend(heard_unseen(scene, &seen, &heard));
+    sentences.extend(nameless(scene, &seen));
     sentences.extend(loud_sounds(scene));
     sentences.extend(nobody(scene));
     sentences
@@ -68,6 +71,13 @@ fn seen(scene: &Scene<'_>) -> BTreeMap<(EntityId, SourceId), Vec<Stay>> {
             let grounds = vec![Ground::Track(scene.percepts.clip, track.id)];
             let stay = Stay { span: track.span, grounds };
             stays.entry((person, track.source.clone())).or_default().push(stay);
+        }
+    }
+    for body in &scene.percepts.bodies {
+        if let Some(person) = scene.identified.person_of_body(body.id) {
+            let grounds = vec![Ground::Track(scene.percepts.clip, body.id)];
+            let stay = Stay { span: body.span, grounds };
+            stays.entry((person, body.source.clone())).or_default().push(stay);
         }
     }
     stays.into_iter().map(|(key, stays)| (key, join(stays))).collect()
@@ -155,6 +165,35 @@ fn heard_unseen(
     sentences
 }
 
+/// Somebody whose face was not seen: bodies that are more than the people who were seen there.
+fn nameless(scene: &Scene<'_>, seen: &BTreeMap<(EntityId, SourceId), Vec<Stay>>) -> Vec<Sentence> {
+    let bodies = &scene.percepts.bodies;
+    let mut stays: BTreeMap<&SourceId, Vec<Stay>> = BTreeMap::new();
+    for body in bodies {
+        let known = seen.keys().filter(|(_, camera)| *camera == body.source).count();
+        let beside = bodies.iter().filter(|other| {
+            other.source == body.source && other.span.overlap_secs(body.span) > 0.0
+        });
+        if scene.identified.person_of_body(body.id).is_none() && beside.count() > known {
+            let grounds = vec![Ground::Track(scene.percepts.clip, body.id)];
+            stays.entry(&body.source).or_default().push(Stay { span: body.span, grounds });
+        }
+    }
+    let mut sentences = Vec::new();
+    for (camera, stays) in stays {
+        for stay in join(stays).into_iter().filter(|stay| stay.span.secs() >= NAMELESS_SECS) {
+            let secs = length(stay.span.secs());
+            let text =
+                format!("Somebody whose face was not seen was in view of {camera} for {secs}.");
+            let mut sentence =
+                Sentence::new(MemoryKind::Episodic, text, stay.span, stay.grounds.clone());
+            sentence.importance = 0.2;
+            sentences.push(sentence);
+        }
+    }
+    sentences
+}
+
 /// Loud sounds; what several microphones hear at once is one.
 fn loud_sounds(scene: &Scene<'_>) -> Vec<Sentence> {
     let loud = scene.percepts.sounds.iter().filter(|sound| sound.kind == SoundKind::Loud);
@@ -184,6 +223,7 @@ fn nobody(scene: &Scene<'_>) -> Vec<Sentence> {
     let (Some(first), Some(last)) = (first, last) else { return Vec::new() };
     let living = percepts.tracks.iter().filter(|track| track.life != Liveness::Picture);
     let mut busy: Vec<Span> = living.map(|track| track.span).collect();
+    busy.extend(percepts.bodies.iter().map(|body| body.span));
     busy.extend(percepts.turns.iter().map(|turn| turn.span));
     busy.sort_unstable();
     let mut sentences = Vec::new();

@@ -49,6 +49,27 @@ pub enum PerceptLine {
         /// Whose it is, as resolved now; `None` only while unassigned.
         person: Option<EntityId>,
     },
+    /// A body in an analysed frame.
+    Body {
+        /// Capture time of the frame.
+        t: Timestamp,
+        /// Camera.
+        source: SourceId,
+        /// Left, top, width, height, px.
+        #[serde(rename = "box")]
+        bbox: [f32; 4],
+        /// Where it is, seen from a camera that is calibrated.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        bearing: Option<Bearing>,
+        /// Its track.
+        track: TrackId,
+        /// The track's session.
+        session: SessionId,
+        /// The face that was seen on it.
+        face: Option<EntityId>,
+        /// Whose it is, as resolved now; `None`: somebody whose face was not seen.
+        person: Option<EntityId>,
+    },
     /// A thing in a frame in which things were looked for.
     Object {
         /// Capture time of the frame.
@@ -115,7 +136,7 @@ pub enum PerceptLine {
 impl PerceptLine {
     fn start(&self) -> Timestamp {
         match self {
-            Self::Face { t, .. } | Self::Object { t, .. } => *t,
+            Self::Face { t, .. } | Self::Body { t, .. } | Self::Object { t, .. } => *t,
             Self::Turn { start, .. } | Self::Sound { start, .. } => *start,
         }
     }
@@ -187,7 +208,7 @@ impl View {
         Ok(())
     }
 
-    /// Every face and thing of every analysed frame, every turn and every sound, by start; faces before things before
+    /// Every face, body and thing of every analysed frame, every turn and every sound, by start; faces and bodies before things before
     /// turns before sounds, then by source and id.
     #[must_use]
     pub fn percept_lines(&self, filter: &PerceptFilter) -> Vec<PerceptLine> {
@@ -203,6 +224,19 @@ impl View {
                     continue;
                 }
                 let bbox = sighting.bbox;
+                if track.body {
+                    lines.push(PerceptLine::Body {
+                        t: sighting.at,
+                        source: track.source.clone(),
+                        bbox: [bbox.x, bbox.y, bbox.w, bbox.h],
+                        bearing: sighting.bearing,
+                        track: track.track,
+                        session: track.clip.session,
+                        face: track.face,
+                        person,
+                    });
+                    continue;
+                }
                 lines.push(PerceptLine::Face {
                     t: sighting.at,
                     source: track.source.clone(),

@@ -92,7 +92,7 @@ pub struct Media {
     pub bytes: Arc<[u8]>,
 }
 
-/// A face track of one clip, with the face it was given.
+/// A face or body track of one clip, with the face it was given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrackRow {
     /// The clip.
@@ -108,6 +108,9 @@ pub struct TrackRow {
     /// It is a picture of a face: nobody's.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub picture: bool,
+    /// It is a body's track, and the face that of the person whose body it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub body: bool,
     /// `face_N`; `None` while unassigned.
     pub face: Option<EntityId>,
     /// How sure, 0–1.

@@ -65,7 +65,7 @@ impl Default for SqlLimits {
 /// Views and their columns, as documented.
 pub(crate) const COLUMNS: [(&str, &str); 12] = [
     ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
-    ("sightings", "person, face, source, clip, track, start, \"end\", secs"),
+    ("sightings", "person, face, source, clip, track, start, \"end\", secs, kind"),
     ("utterances", "person, voice, source, clip, turn, start, \"end\", words"),
     (
         "memories",
@@ -89,7 +89,8 @@ const PLAIN: [&str; 4] = ["answer", "audit", "things", "whose"];
 /// `$table` is what holds of that table ([`Secret`]).
 const VIEWS: &str = "
 CREATE TEMP VIEW sightings AS SELECT w.person, face, source, 's' || session || '/' || clip AS clip,
-  'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs
+  'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs,
+  iif(hex(substr(sightings, 1, 8)) GLOB '0[4567]*80', 'body', 'face') AS kind
   FROM $track LEFT JOIN $whose AS w ON w.part = face;
 CREATE TEMP VIEW utterances AS SELECT w.person, voice, source, 's' || session || '/' || clip AS clip,
   'turn_' || turn AS turn, start, \"end\", words

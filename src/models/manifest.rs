@@ -261,7 +261,7 @@ mod tests {
             ["eres2netv2", "campplus", "ecapa", "ge2e"]
         );
         assert_eq!(manifest.sets_of("yunet_640"), [ModelSet::Edge]);
-        assert!(manifest.order(ModelSet::Open, Job::ObjectDetector).is_empty());
+        assert_eq!(manifest.order(ModelSet::Open, Job::ObjectDetector), ["nanodet"]);
     }
 
     #[test]

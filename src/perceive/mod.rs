@@ -1,6 +1,7 @@
 //! Perception: pictures and sound become percepts.
 
 pub mod active_speaker;
+pub mod body;
 mod error;
 pub mod face;
 pub mod job_kind;

@@ -93,6 +93,7 @@ impl<'a> Scene<'a> {
                 span,
                 sightings: sightings.collect(),
                 picture: false,
+                body: false,
                 face: who.face,
                 confidence: 0.9,
             });

@@ -96,6 +96,7 @@ impl<'a> Visits<'a> {
             span,
             tracks: Vec::new(),
             objects: Vec::new(),
+            bodies: Vec::new(),
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),

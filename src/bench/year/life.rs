@@ -243,6 +243,7 @@ impl<'a> Life<'a> {
             span,
             sightings: sightings.collect(),
             picture: false,
+            body: false,
             face: Some(met.face),
             confidence: 0.8,
         });

@@ -132,6 +132,7 @@ fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {
             let person = person(track.face);
             json!({
                 "track": track.track,
+                "kind": if track.body { "body" } else { "face" },
                 "source": track.source,
                 "start": track.span.start,
                 "end": track.span.end,

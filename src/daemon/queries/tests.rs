@@ -65,6 +65,7 @@ pub(crate) fn small_memory_with(dir: &std::path::Path, options: &StoreOptions) -
                 .into_iter()
                 .collect(),
             picture: false,
+            body: false,
             face: Some(face),
             confidence: 0.9,
         });

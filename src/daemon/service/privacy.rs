@@ -262,6 +262,7 @@ pub(super) mod tests {
             face: Some(face),
             confidence: 0.9,
             picture: false,
+            body: false,
         });
         draft.exemplar(Exemplar {
             entity: face,

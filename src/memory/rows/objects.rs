@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rusqlite::types::Value;
 
 use super::shelved::{read_object_track, write_object_track};
-use super::sightings::{sightings_blob, sightings_from};
+use super::sightings::{OfWhat, sightings_blob, sightings_from};
 use super::{Columns, RowError, SourceOrdinals, int, large, or_null, real, text, time};
 use crate::ids::{ClipId, EntityId, TrackId};
 use crate::memory::model::ObjectTrackRow;
@@ -54,7 +54,7 @@ impl Temporal for ObjectTrackRow {
             int(self.picture.1),
             or_null(self.object, text),
             real(self.confidence),
-            sightings_blob(&self.sightings, false),
+            sightings_blob(&self.sightings, OfWhat::default()),
         ]
     }
 

@@ -20,7 +20,7 @@ use super::shelved::{
     read_clip, read_media, read_pose, read_sound, read_track, read_turn, write_clip, write_media,
     write_pose, write_sound, write_track, write_turn,
 };
-use super::sightings::{sightings_blob, sightings_from};
+use super::sightings::{OfWhat, sightings_blob, sightings_from};
 use super::{
     Columns, RowError, SourceOrdinals, digest, int, json, large, or_null, real, text, time,
 };
@@ -174,13 +174,13 @@ impl Temporal for TrackRow {
             time(self.span.end),
             or_null(self.face, text),
             real(self.confidence),
-            sightings_blob(&self.sightings, self.picture),
+            sightings_blob(&self.sightings, OfWhat { picture: self.picture, body: self.body }),
         ]
     }
 
     fn read(row: &rusqlite::Row<'_>) -> Result<Self, RowError> {
         let mut columns = Columns::new(row);
-        let picture;
+        let of;
         Ok(Self {
             clip: columns.clip()?,
             track: columns.number().map(TrackId)?,
@@ -193,10 +193,11 @@ impl Temporal for TrackRow {
                 let read = sightings_from(&bytes);
                 let (sightings, said) =
                     read.ok_or_else(|| columns.fail("sightings are cut off"))?;
-                picture = said;
+                of = said;
                 sightings
             },
-            picture,
+            picture: of.picture,
+            body: of.body,
         })
     }
 

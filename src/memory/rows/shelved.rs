@@ -363,7 +363,7 @@ pub(super) fn read_media(bytes: &[u8]) -> Option<MediaRow> {
 pub(super) fn write_track(row: &TrackRow, into: &mut Vec<u8>) {
     let mut out = Writer(into);
     out.seen(&row.sightings, (row.clip, row.track), (&row.source, row.span));
-    out.byte(u8::from(row.picture));
+    out.byte(u8::from(row.picture) | u8::from(row.body) << 1);
     out.maybe(row.face, Writer::entity);
     out.small(row.confidence.to_bits());
 }
@@ -371,13 +371,15 @@ pub(super) fn write_track(row: &TrackRow, into: &mut Vec<u8>) {
 /// The sightings stay where they are.
 pub(super) fn read_track(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<TrackRow> {
     let (Seen { sightings, clip, track, source, span }, mut from) = read_seen(shelf, at, len)?;
+    let of = from.byte()?;
     Some(TrackRow {
         sightings,
         clip,
         track,
         source,
         span,
-        picture: from.byte()? != 0,
+        picture: of & 1 != 0,
+        body: of & 2 != 0,
         face: from.maybe(Reader::entity)?,
         confidence: from.small().map(f32::from_bits)?,
     })
@@ -607,6 +609,7 @@ mod tests {
                     span,
                     sightings: sightings.into(),
                     picture: face.is_none(),
+                    body: true,
                     face,
                     confidence: 0.5,
                 });

@@ -11,14 +11,25 @@ use crate::time::Timestamp;
 /// What may be said before the sightings: a time that no frame has, plus these.
 const WITH_BEARINGS: i64 = 1;
 const OF_A_PICTURE: i64 = 2;
+const OF_A_BODY: i64 = 4;
+
+/// What the sightings are of: neither is a living face, or a thing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct OfWhat {
+    /// A picture of a face.
+    pub(super) picture: bool,
+    /// A body.
+    pub(super) body: bool,
+}
 
 /// Little-endian: time in nanoseconds, box (x, y, w, h), score; 28 bytes each. Where one has a bearing, or they are of a
-/// picture, the blob begins with the least time plus [`WITH_BEARINGS`] and [`OF_A_PICTURE`]; with bearings each has
+/// picture or a body, the blob begins with the least time plus [`WITH_BEARINGS`], [`OF_A_PICTURE`] and [`OF_A_BODY`]; with bearings each has
 /// azimuth, elevation and distance (not a number: unknown) on top.
-pub(super) fn sightings_blob(sightings: &Sightings, picture: bool) -> Value {
+pub(super) fn sightings_blob(sightings: &Sightings, of: OfWhat) -> Value {
     let calibrated = sightings.iter().any(|sighting| sighting.bearing.is_some());
     let mut bytes = Vec::with_capacity(8 + sightings.len() * 40);
-    let said = if calibrated { WITH_BEARINGS } else { 0 } + if picture { OF_A_PICTURE } else { 0 };
+    let said = [(calibrated, WITH_BEARINGS), (of.picture, OF_A_PICTURE), (of.body, OF_A_BODY)];
+    let said: i64 = said.into_iter().filter(|(is, _)| *is).map(|(_, says)| says).sum();
     if said != 0 {
         bytes.extend((i64::MIN + said).to_le_bytes());
     }
@@ -42,15 +53,17 @@ pub(super) fn sightings_blob(sightings: &Sightings, picture: bool) -> Value {
     Value::Blob(bytes)
 }
 
-/// The sightings, and whether they are of a picture.
-pub(super) fn sightings_from(bytes: &[u8]) -> Option<(Sightings, bool)> {
+/// The sightings, and what they are of.
+pub(super) fn sightings_from(bytes: &[u8]) -> Option<(Sightings, OfWhat)> {
     let head = bytes.first_chunk::<8>().map(|head| i64::from_le_bytes(*head));
-    let said = head.map(|head| head.wrapping_sub(i64::MIN)).filter(|said| (1..=3).contains(said));
+    let said = head.map(|head| head.wrapping_sub(i64::MIN)).filter(|said| (1..=7).contains(said));
     let (said, bytes) = match said {
         Some(said) => (said, bytes.get(8..)?),
         None => (0, bytes),
     };
-    let (calibrated, picture) = (said & WITH_BEARINGS != 0, said & OF_A_PICTURE != 0);
+    let says = |what: i64| said & what != 0;
+    let calibrated = says(WITH_BEARINGS);
+    let of = OfWhat { picture: says(OF_A_PICTURE), body: says(OF_A_BODY) };
     let records = bytes.chunks_exact(if calibrated { 40 } else { 28 });
     if !records.remainder().is_empty() {
         return None;
@@ -75,7 +88,7 @@ pub(super) fn sightings_from(bytes: &[u8]) -> Option<(Sightings, bool)> {
             })
         })
         .collect::<Option<Sightings>>()
-        .map(|sightings| (sightings, picture))
+        .map(|sightings| (sightings, of))
 }
 
 /// The last three numbers of a record.
@@ -107,12 +120,12 @@ mod tests {
             (vec![seen(1, Some(left)), seen(2, None), seen(3, Some(unknown))], 128),
             (Vec::new(), 0),
         ] {
-            for picture in [false, true] {
-                let of: Sightings = sightings.as_slice().into();
-                let Value::Blob(bytes) = sightings_blob(&of, picture) else { panic!() };
-                let head = if picture && length % 28 == 0 { 8 } else { 0 };
+            for (picture, body) in [(false, false), (true, false), (false, true), (true, true)] {
+                let (what, of) = (OfWhat { picture, body }, Sightings::from(sightings.as_slice()));
+                let Value::Blob(bytes) = sightings_blob(&of, what) else { panic!() };
+                let head = if (picture || body) && length % 28 == 0 { 8 } else { 0 };
                 assert_eq!(bytes.len(), length + head);
-                assert_eq!(sightings_from(&bytes).unwrap(), (of, picture));
+                assert_eq!(sightings_from(&bytes).unwrap(), (of, what));
                 for cut in 1..bytes.len() {
                     let _ = sightings_from(&bytes[..cut]);
                 }

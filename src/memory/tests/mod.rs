@@ -81,6 +81,7 @@ fn track(index: u32, number: u64, of: Option<EntityId>, start: i64, secs: i64) -
         span: Span::new(at(start), at(start + secs)),
         sightings,
         picture: false,
+        body: false,
         face: of,
         confidence: 0.8,
     }

@@ -111,3 +111,42 @@ fn things_enter_the_hash() {
     hashes.dedup();
     assert_eq!(hashes.len(), 3);
 }
+
+#[test]
+fn a_body_is_its_persons_counts_once_and_is_erased_with_him() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = open(dir.path());
+    household(&memory);
+    let view = memory.view();
+    let (person, face) = view
+        .tracks(&PerceptFilter::default())
+        .iter()
+        .find_map(|row| Some((view.resolve(row.face?), row.face?)))
+        .unwrap();
+    let secs =
+        |view: &View| view.persons().into_iter().find(|row| row.id == person).unwrap().seen_secs;
+    let before = secs(&view);
+    let mut draft = memory.begin(at(60));
+    draft.track(TrackRow { body: true, ..track(0, 70, Some(face), 40, 10) });
+    // While his face is seen as well, and of somebody whose face never was.
+    draft.track(TrackRow { body: true, ..track(0, 71, Some(face), 42, 4) });
+    draft.track(TrackRow { body: true, ..track(0, 72, None, 40, 10) });
+    draft.commit().unwrap();
+    let hash = memory.hash();
+    drop(memory);
+    let memory = open(dir.path());
+    let view = memory.view();
+    assert_eq!(memory.hash(), hash);
+    assert!(view.track(clip(0), TrackId(70)).unwrap().body);
+    assert!((secs(&view) - before - 10.0).abs() < 1e-6);
+    let sql = |query: &str| memory.sql(query, SqlLimits::default()).unwrap().rows.len();
+    assert_eq!(sql("SELECT * FROM sightings WHERE kind = 'body'"), 3);
+    let bodies = |view: &View| {
+        let lines = view.percept_lines(&PerceptFilter::default());
+        lines.iter().filter(|line| matches!(line, PerceptLine::Body { .. })).count()
+    };
+    assert_eq!(bodies(&view), 120);
+    memory.forget(&Forget::Entity(person), at(70)).unwrap();
+    assert_eq!(bodies(&memory.view()), 50, "nobody's stays");
+    assert_eq!(memory.check().unwrap().faults, Vec::<String>::new());
+}

@@ -35,6 +35,7 @@ impl TrackerSettings {
             min_score: settings.min_score,
             max_lost_secs: settings.max_lost_secs,
             step_secs: 1.0 / analyse_fps.max(0.1),
+            coast_secs: f64::INFINITY,
             gates,
         }
     }

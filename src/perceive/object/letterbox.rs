@@ -1,4 +1,5 @@
-//! The letterbox of YOLO: the whole picture, scaled by one factor, in the middle of a grey tensor.
+//! The letterbox of a detector: the whole picture, scaled by one factor, in a tensor of one colour: in its middle for a
+//! YOLO, at the top left for a NanoDet.
 //!
 //! As Ultralytics' `LetterBox` with `cv2.INTER_LINEAR` makes it: bilinear between pixel centres, both ways, the border
 //! rounded to the left and up. Boxes are mapped back by the very factors that the pixels were mapped with.
@@ -38,6 +39,11 @@ impl Letterbox {
         Some(Self { from, inner, offset: (border(width, inner.0), border(height, inner.1)) })
     }
 
+    /// The same, without a border to the left and above.
+    pub(super) fn at_the_top_left(from: (u32, u32), size: (u32, u32)) -> Option<Self> {
+        Some(Self { offset: (0, 0), ..Self::new(from, size)? })
+    }
+
     /// The size of a tensor of free size: the longer side of the picture becomes `longest`, the other the next multiple of
     /// `stride`.
     pub(super) fn free_size((width, height): (u32, u32), longest: u32, stride: u32) -> (u32, u32) {
@@ -52,6 +58,17 @@ impl Letterbox {
     /// Writes the picture into `out[channel, y, x]`, red first, values 0–1.
     pub(super) fn fill(&self, picture: &RgbImage, mut out: ArrayViewMut3<'_, f32>) {
         out.fill(GREY / 255.0);
+        self.draw(picture, out, |channel, value| (channel, value / 255.0));
+    }
+
+    /// Writes the picture, and nothing around it. `place`: of a channel (red is 0) and its value, 0–255, where in the tensor
+    /// it goes, and as what.
+    pub(super) fn draw(
+        &self,
+        picture: &RgbImage,
+        mut out: ArrayViewMut3<'_, f32>,
+        place: impl Fn(usize, f32) -> (usize, f32),
+    ) {
         let columns = taps(self.from.0, self.inner.0);
         let rows = taps(self.from.1, self.inner.1);
         let (left, top) = (self.offset.0 as usize, self.offset.1 as usize);
@@ -65,7 +82,8 @@ impl Letterbox {
                     let blend = |a: f32, b: f32, share: f32| a + (b - a) * share;
                     let above = blend(f32::from(upper[a]), f32::from(upper[b]), column.share);
                     let below = blend(f32::from(lower[a]), f32::from(lower[b]), column.share);
-                    out[[channel, top + y, left + x]] = blend(above, below, row.share) / 255.0;
+                    let (channel, value) = place(channel, blend(above, below, row.share));
+                    out[[channel, top + y, left + x]] = value;
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! Things: find, name, follow.
 //!
-//! Off unless the configuration names a model: any YOLO-style ONNX file ([`Yolo`]) with its labels ([`Labels`]).
+//! By the model set's [`NanoDet`], or by what the configuration names: any YOLO-style ONNX file ([`Yolo`]) with its labels
+//! ([`Labels`]).
 //! A worker's [`ObjectDetector`] finds the things of one picture; in time order and one camera at a time
 //! [`ObjectTracker`] joins those of consecutive frames into tracks, by the tracker that faces have
 //! ([`Tracker`](super::track::Tracker)).
@@ -9,6 +10,7 @@ mod decode;
 mod detect;
 mod labels;
 mod letterbox;
+mod nanodet;
 mod perceptor;
 mod track;
 mod yolo;
@@ -23,7 +25,8 @@ pub use detect::{Detection, ObjectDetector, WEAK_SHARE};
 #[cfg(test)]
 pub(crate) use labels::LABEL_SEEDS;
 pub use labels::Labels;
-pub use perceptor::{ObjectModel, Things};
+pub use nanodet::NanoDet;
+pub use perceptor::{Followed, ObjectModel, ObjectNetwork, Seen, Things};
 pub use track::{ObjectHistory, ObjectTracker};
 pub use yolo::Yolo;
 

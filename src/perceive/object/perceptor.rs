@@ -5,28 +5,47 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::{Detection, ObjectDetector, ObjectError, ObjectTracker, WEAK_SHARE, Yolo};
+use super::{Detection, NanoDet, ObjectDetector, ObjectError, ObjectTracker, WEAK_SHARE, Yolo};
 use crate::config::{Config, find_file};
 use crate::ids::ModelHash;
 use crate::perceive::PerceiveError;
+use crate::perceive::body::{BodyTracker, clothes};
 use crate::perceive::perceptor::{PicturePerceptor, View};
-use crate::percept::{Object, ObjectTrack};
+use crate::percept::{BodyTrack, Object, ObjectTrack};
 use crate::runtime::onnx::INTRA_OP_THREADS;
 use crate::telemetry::rate_limited_log::RateLimitedLog;
 use crate::telemetry::stage_times::{Stage, StageTimes};
 use crate::time::Timestamp;
 
-/// The detector of things that the configuration names.
+/// Which detector of things runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectModel {
     /// The file.
     pub path: PathBuf,
-    /// What its classes are called; `None`: as the file says.
-    pub labels: Option<PathBuf>,
+    /// What it is.
+    pub network: ObjectNetwork,
     /// SHA-256 of the file.
     pub hash: ModelHash,
+}
+
+/// Kinds of detectors of things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ObjectNetwork {
+    /// A YOLO that the configuration names.
+    Yolo {
+        /// What its classes are called; `None`: as the file says.
+        labels: Option<PathBuf>,
+    },
+    /// NanoDet of the model set.
+    NanoDet {
+        /// Its name in the manifest.
+        name: String,
+        /// Its licence.
+        licence: String,
+    },
 }
 
 impl ObjectModel {
@@ -39,22 +58,38 @@ impl ObjectModel {
         let settings = &config.objects;
         let state_dir = config.store.dir.as_deref();
         let place = |file: &PathBuf| find_file(file, state_dir).unwrap_or_else(|| file.clone());
-        let Some(path) = settings.model.as_ref().map(place) else { return Ok(None) };
+        let named = settings.model.as_ref().filter(|_| settings.on);
+        let Some(path) = named.map(place) else { return Ok(None) };
         let hash = sha256_of(&path)?;
-        let model = Self { path, labels: settings.labels.as_ref().map(place), hash };
+        let network = ObjectNetwork::Yolo { labels: settings.labels.as_ref().map(place) };
+        let model = Self { path, network, hash };
         model.open(config).map_err(|error| error.to_string())?;
         Ok(Some(model))
+    }
+
+    /// The NanoDet of that name, file, hash and licence.
+    #[must_use]
+    pub fn nanodet(name: String, path: PathBuf, hash: ModelHash, licence: String) -> Self {
+        Self { path, network: ObjectNetwork::NanoDet { name, licence }, hash }
     }
 
     /// Opens it.
     ///
     /// # Errors
     /// When it is none that is understood, or cannot be opened.
-    pub fn open(&self, config: &Config) -> Result<Yolo, ObjectError> {
+    pub fn open(&self, config: &Config) -> Result<Box<dyn ObjectDetector>, ObjectError> {
         let settings = &config.objects;
         let thresholds = (settings.min_score * WEAK_SHARE, settings.nms_iou);
-        let labels = self.labels.as_deref();
-        Yolo::open(&self.path, labels, thresholds, INTRA_OP_THREADS, config.models.device)
+        let (path, device) = (&self.path, config.models.device);
+        Ok(match &self.network {
+            ObjectNetwork::Yolo { labels } => {
+                let labels = labels.as_deref();
+                Box::new(Yolo::open(path, labels, thresholds, INTRA_OP_THREADS, device)?)
+            }
+            ObjectNetwork::NanoDet { .. } => {
+                Box::new(NanoDet::open(path, thresholds, INTRA_OP_THREADS, device)?)
+            }
+        })
     }
 }
 
@@ -68,7 +103,28 @@ fn sha256_of(path: &Path) -> Result<ModelHash, String> {
     Ok(ModelHash(hasher.finalize().into()))
 }
 
-/// Finds things, and follows them.
+/// What every detector calls a human being.
+const PERSON: &str = "person";
+
+/// What a camera's stage follows of what the detector finds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Followed {
+    /// Things.
+    pub things: ObjectTracker,
+    /// People.
+    pub bodies: BodyTracker,
+}
+
+/// What a clip gets of what the detector finds.
+#[derive(Clone, Debug)]
+pub enum Seen {
+    /// A thing.
+    Thing(ObjectTrack),
+    /// A person.
+    Person(BodyTrack),
+}
+
+/// Finds things and people, and follows them.
 pub struct Things {
     detector: Box<dyn ObjectDetector>,
     /// Labels that are no things.
@@ -93,8 +149,8 @@ impl Things {
 impl PicturePerceptor for Things {
     type Plan = ();
     type Finding = Vec<Object>;
-    type State = ObjectTracker;
-    type Percept = ObjectTrack;
+    type State = Followed;
+    type Percept = Seen;
 
     fn plan(config: &Config, number: u64) -> Option<()> {
         number.is_multiple_of(config.objects.every.max(1) as u64).then_some(())
@@ -115,23 +171,35 @@ impl PicturePerceptor for Things {
                 return Ok(None);
             }
         };
-        let is_thing = |one: &Detection| !ignored.iter().any(|label| **label == *one.label);
+        let counts = |one: &Detection| {
+            &*one.label == PERSON || !ignored.iter().any(|label| **label == *one.label)
+        };
         let object = |Detection { bbox, label, score }| {
             let bearing = camera.and_then(|camera| camera.bearing(bbox.centre()));
-            Object { bbox, label, score, bearing, picture: picture.dimensions() }
+            let clothes = (&*label == PERSON).then(|| clothes(picture, bbox));
+            Object { bbox, label, score, bearing, picture: picture.dimensions(), clothes }
         };
-        Ok(Some(found.into_iter().filter(is_thing).map(object).collect()))
+        Ok(Some(found.into_iter().filter(counts).map(object).collect()))
     }
 
-    fn advance(state: &mut ObjectTracker, at: Timestamp, cut: bool, finding: Option<&Vec<Object>>) {
-        match finding {
-            Some(objects) => state.follow(at, cut, objects),
-            None if cut => state.cut(),
-            None => {}
-        }
+    fn advance(state: &mut Followed, at: Timestamp, cut: bool, finding: Option<&Vec<Object>>) {
+        let Followed { things, bodies } = state;
+        let Some(found) = finding else {
+            if cut {
+                things.cut();
+            }
+            bodies.coast(at, cut);
+            return;
+        };
+        let (people, others): (Vec<&Object>, Vec<&Object>) =
+            found.iter().partition(|object| &*object.label == PERSON);
+        let others: Vec<Object> = others.into_iter().cloned().collect();
+        things.follow(at, cut, &others);
+        bodies.follow(at, cut, &people);
     }
 
-    fn at_boundary(state: &mut ObjectTracker, end: Timestamp) -> Vec<ObjectTrack> {
-        state.seal(end)
+    fn at_boundary(state: &mut Followed, end: Timestamp) -> Vec<Seen> {
+        let things = state.things.seal(end).into_iter().map(Seen::Thing);
+        things.chain(state.bodies.seal(end).into_iter().map(Seen::Person)).collect()
     }
 }

@@ -25,6 +25,7 @@ impl TrackerSettings {
             min_score: settings.min_score,
             max_lost_secs: MAX_LOST_SECS.max(MAX_LOST_LOOKS * step_secs),
             step_secs,
+            coast_secs: 0.0,
             gates: None,
         }
     }
@@ -95,7 +96,14 @@ mod tests {
 
     fn thing(label: &str, x: f32, score: f32) -> Object {
         let bbox = Rect { x, y: 100.0, w: 60.0, h: 40.0 };
-        Object { bbox, label: label.into(), score, bearing: None, picture: (640, 480) }
+        Object {
+            bbox,
+            label: label.into(),
+            score,
+            bearing: None,
+            picture: (640, 480),
+            clothes: None,
+        }
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub struct TrackerSettings {
     pub max_lost_secs: f64,
     /// Seconds from one frame that is looked at to the next.
     pub step_secs: f64,
+    /// Who was found at most so long ago is taken to be there in frames in which nobody looked, seconds.
+    pub coast_secs: f64,
     /// What the embedder's cosines mean; `None` without an embedder: boxes alone.
     pub gates: Option<GatingThresholds>,
 }
@@ -217,7 +219,12 @@ impl<F: TrackPayload> Tracker<F> {
         for track in &mut self.alive {
             track.unassociated |= cut;
             let unseen = at.secs_since(track.last_seen);
-            if track.unassociated || unseen <= 0.0 || unseen > 1.5 * self.settings.step_secs {
+            let lost = unseen > 1.5 * self.settings.step_secs;
+            if track.unassociated
+                || unseen <= 0.0
+                || lost
+                || at.secs_since(track.found) > self.settings.coast_secs
+            {
                 continue;
             }
             let Some(last) = track.sightings.last() else { continue };
@@ -239,6 +246,44 @@ impl<F: TrackPayload> Tracker<F> {
                 && track.hits >= STEADY_HITS
                 && now.iou(next) >= STEADY_IOU
         })
+    }
+
+    /// All that is followed and where it is at `at`, or where it should be by then.
+    #[must_use]
+    pub fn places_at(&self, at: Timestamp) -> Vec<(TrackId, Rect)> {
+        let place = |track: &Track<F>| match track.sightings.last() {
+            Some(last) if last.at == at => last.bbox,
+            _ => track.motion.expected(at.secs_since(track.found)),
+        };
+        let known = self.alive.iter().filter(|track| !track.unassociated);
+        known.map(|track| (track.id, place(track))).collect()
+    }
+
+    /// Ends everything that is followed.
+    pub fn end_all(&mut self) {
+        self.ended.append(&mut self.alive);
+    }
+
+    /// Ends a track and goes on with what is seen there under a new id, which is given back; `change` is told of what the new
+    /// one knows. `None`: there is no such track.
+    pub fn renew(
+        &mut self,
+        id: TrackId,
+        at: Timestamp,
+        change: impl FnOnce(&mut F),
+    ) -> Option<TrackId> {
+        let place = self.alive.iter().position(|track| track.id == id)?;
+        let mut new = self.alive[place].clone();
+        (new.id, new.published) = (TrackId(self.next), false);
+        self.next += 1;
+        // What is seen now is the new one's: what came before it is known whose it was.
+        let old = &mut self.alive[place];
+        new.sightings = old.sightings.pop_if(|last| last.at == at).into_iter().collect();
+        change(&mut new.followed);
+        let id = new.id;
+        let old = std::mem::replace(old, new);
+        self.ended.push(old);
+        Some(id)
     }
 
     /// Whether nothing is followed, seen or out of sight.

@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 use crate::window::{ClipClock, FrameSelector};
 
 /// Changes whenever the layout of [`Checkpoint`] changes; an older one is refused.
-const VERSION: u32 = 12;
+const VERSION: u32 = 13;
 
 /// A checkpoint that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +63,8 @@ pub(in crate::daemon::ingest) struct PerceptIds {
     pub(in crate::daemon::ingest) tracks: BTreeMap<(usize, TrackId), TrackId>,
     /// The same of object tracks: their ids come out of the same count.
     pub(in crate::daemon::ingest) objects: BTreeMap<(usize, TrackId), TrackId>,
+    /// And of body tracks.
+    pub(in crate::daemon::ingest) bodies: BTreeMap<(usize, TrackId), TrackId>,
     /// Per microphone: turns that began before the boundary and end after it.
     pub(in crate::daemon::ingest) carried: Vec<Vec<SpeechTurn>>,
     /// Turns that ended just before the boundary, where there are more microphones that may hear their end after it.
@@ -78,6 +80,11 @@ impl PerceptIds {
     /// The same of an object track.
     pub(in crate::daemon::ingest) fn object_track(&mut self, track: (usize, TrackId)) -> TrackId {
         numbered(&mut self.objects, &mut self.next_track, track)
+    }
+
+    /// The same of a body track.
+    pub(in crate::daemon::ingest) fn body_track(&mut self, track: (usize, TrackId)) -> TrackId {
+        numbered(&mut self.bodies, &mut self.next_track, track)
     }
 }
 

@@ -10,8 +10,9 @@ use crate::daemon::ingest::stage::mouths::Asked;
 use crate::daemon::ingest::work::jobs::{Pending, take};
 use crate::ids::{ClipId, TrackId, TurnId};
 use crate::perceive::active_speaker::{CROPS_PER_SEC, MouthScores};
+use crate::perceive::object::Seen;
 use crate::percept::{
-    ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, SpeechTurn, Transcript,
+    BodyTrack, ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, SpeechTurn, Transcript,
 };
 use crate::time::Span;
 
@@ -30,15 +31,19 @@ impl Committer {
     ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
         let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
         let mut objects: Vec<(usize, ObjectTrack)> = Vec::new();
+        let mut bodies: Vec<(usize, BodyTrack)> = Vec::new();
         let mut key_frames = Vec::new();
         let mut looked = Vec::new();
         let mut faces = 0;
         for (index, part) in cameras {
             tracks
                 .extend(std::mem::take(&mut part.percepts.faces).into_iter().map(|t| (*index, t)));
-            objects.extend(
-                std::mem::take(&mut part.percepts.objects).into_iter().map(|t| (*index, t)),
-            );
+            for seen in std::mem::take(&mut part.percepts.objects) {
+                match seen {
+                    Seen::Thing(track) => objects.push((*index, track)),
+                    Seen::Person(track) => bodies.push((*index, track)),
+                }
+            }
             key_frames.append(&mut part.key_frames);
             looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
             faces += part.faces;
@@ -55,6 +60,14 @@ impl Committer {
             ObjectTrack { id, ..track }
         };
         let objects = objects.into_iter().map(number).collect();
+        bodies.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let number = |(camera, track): (usize, BodyTrack)| {
+            let id = self.ids.body_track((camera, track.id));
+            BodyTrack { id, ..track }
+        };
+        let bodies = bodies.into_iter().map(number).collect();
         heard.sort_by(|(a, _), (b, _)| {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
@@ -71,6 +84,7 @@ impl Committer {
             span: Span::new(boundary.start, boundary.end),
             tracks,
             objects,
+            bodies,
             turns,
             mouths,
             sounds: Vec::new(),

@@ -258,7 +258,11 @@ impl Session {
             let (steps, taken) = Way::new(waiting, live);
             let steps = steps.with_backlog(config.window.frame_queue);
             let state = state.cameras.remove(0);
-            let schedule = DetectionSchedule::new(&config, state.reports());
+            let schedule = DetectionSchedule::new(
+                &config,
+                state.reports(),
+                settings.perceivers.objects.is_some(),
+            );
             settings.gauges.wanted(source, config.window.analyse_fps);
             let stage = CameraStage {
                 index,

@@ -226,8 +226,10 @@ impl CameraStage {
         }
         let steady = tracker.steady(at) && !cut;
         let steady = (steady && !tracker.is_empty()).then(|| thumbnail.clone());
-        let empty = looked && found == 0 && tracker.is_empty();
+        let bodies = &self.state.pictures.objects.bodies;
+        let empty = looked && found == 0 && tracker.is_empty() && bodies.is_empty();
         let changed = self.state.background.change(&thumbnail).is_some();
+        let moving = if bodies.is_empty() { changed } else { !bodies.steady(at) };
         // One picture alone may be a flash or the camera's noise.
         part.moved |= changed && part.changed;
         part.changed = changed;
@@ -237,7 +239,8 @@ impl CameraStage {
         part.faces += found as u64;
         self.present.frame(&self.source, at, &jpeg);
         part.frames.push(KeyFrame { source: self.source.clone(), at, jpeg });
-        self.present.tracks(&self.source, at, &tracker.open());
+        let seen = (tracker.seen_at(at), bodies.seen_at(at));
+        self.present.tracks(&self.source, at, &tracker.open(), &bodies.open(), &seen);
         if let Some(mouths) = &self.mouths {
             let seen = tracker.seen_at(at);
             let cutter = &mut self.state.mouths;
@@ -248,13 +251,13 @@ impl CameraStage {
                 self.settings.perceivers.stages.time(Stage::ActiveSpeaker, cut),
             );
         }
-        Word { steady, empty }
+        Word { steady, empty, moving }
     }
 
     /// Notes what frames after this one hang on.
-    fn say(&mut self, Word { steady, empty }: Word) {
+    fn say(&mut self, Word { steady, empty, moving }: Word) {
         let empty = empty.then_some(&self.state.background);
-        self.state.reports.note(steady, empty);
+        self.state.reports.note(steady, empty, moving);
     }
 }
 
@@ -265,6 +268,8 @@ struct Word {
     steady: Option<Thumbnail>,
     /// Nobody is in view, and nobody is followed.
     empty: bool,
+    /// A body moved, or something where nobody is.
+    moving: bool,
 }
 
 /// A frame in work.

@@ -26,22 +26,27 @@ pub(in crate::daemon::ingest) struct SceneReports {
     next: u64,
     /// What the camera saw in these, where somebody was followed and every track was steady.
     steady: BTreeMap<u64, Option<Thumbnail>>,
+    /// Whether a body moved in these, or something where nobody is.
+    moving: BTreeMap<u64, bool>,
     /// What the camera saw after these, where nobody was followed.
     empty: BTreeMap<u64, Option<BackgroundModel>>,
 }
 
 impl SceneReports {
     /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
-    /// is in it.
+    /// is in it; `moving`: a body moved, or something where there is none.
     pub(in crate::daemon::ingest) fn note(
         &mut self,
         steady: Option<Thumbnail>,
         empty: Option<&BackgroundModel>,
+        moving: bool,
     ) {
+        self.moving.insert(self.next, moving);
         let number = self.next;
         self.next += 1;
         self.steady.insert(number, steady);
         self.steady.retain(|at, _| at + DETECTION_LAG >= number);
+        self.moving.retain(|at, _| at + DETECTION_LAG >= number);
         if number.is_multiple_of(CERTAIN) {
             self.empty.insert(number, empty.cloned());
             self.empty.retain(|at, _| at + DETECTION_LAG + CERTAIN > number);
@@ -55,15 +60,22 @@ pub(in crate::daemon::ingest) struct DetectionSchedule {
     /// In one frame of so many faces are looked for, however steady those are that are followed.
     every: u64,
     only_changed: bool,
+    /// Bodies are looked for, in every frame while one moves.
+    sees_bodies: bool,
     config: Arc<Config>,
     next: u64,
 }
 
 impl DetectionSchedule {
-    pub(in crate::daemon::ingest) fn new(config: &Arc<Config>, reports: &SceneReports) -> Self {
+    pub(in crate::daemon::ingest) fn new(
+        config: &Arc<Config>,
+        reports: &SceneReports,
+        sees_bodies: bool,
+    ) -> Self {
         Self {
             every: config.face.detect_every.max(1) as u64,
             only_changed: config.face.only_changed,
+            sees_bodies,
             config: Arc::clone(config),
             next: reports.next,
         }
@@ -72,7 +84,7 @@ impl DetectionSchedule {
     /// Whether everything has been reports that the next frame hangs on; what is in work goes on meanwhile.
     pub(in crate::daemon::ingest) fn is_ready(&self, reports: &SceneReports) -> bool {
         let Some(known) = self.next.checked_sub(DETECTION_LAG) else { return true };
-        if !self.next.is_multiple_of(self.every) {
+        if self.sees_bodies || !self.next.is_multiple_of(self.every) {
             return reports.next > known;
         }
         let scene = self.only_changed && !self.next.is_multiple_of(CERTAIN);
@@ -84,7 +96,16 @@ impl DetectionSchedule {
         let number = self.next;
         self.next += 1;
         let faces = Some(self.faces(number, reports));
-        DetectionPlan { faces, ..DetectionPlan::of(&self.config, number) }
+        let planned = DetectionPlan::of(&self.config, number);
+        let objects = planned.objects.or_else(|| self.is_moving(number, reports).then_some(()));
+        DetectionPlan { faces, objects }
+    }
+
+    /// Whether people and things are looked for though it is not their turn: somebody moved some frames before.
+    fn is_moving(&self, number: u64, reports: &SceneReports) -> bool {
+        let known = number.checked_sub(DETECTION_LAG);
+        self.sees_bodies
+            && known.is_none_or(|known| reports.moving.get(&known).is_some_and(|moving| *moving))
     }
 
     fn faces(&self, number: u64, reports: &SceneReports) -> FaceDetectionMode {
@@ -119,7 +140,7 @@ mod tests {
         config.face.detect_every = every;
         config.face.only_changed = only_changed;
         config.objects.every = 4;
-        DetectionSchedule::new(&Arc::new(config), said)
+        DetectionSchedule::new(&Arc::new(config), said, false)
     }
 
     /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
@@ -136,7 +157,7 @@ mod tests {
                 frames = cadence(every, only_changed, &said);
             }
             looked.push(frames.plan(&said).faces.unwrap());
-            said.note(steady.cloned(), *empty);
+            said.note(steady.cloned(), *empty, false);
         }
         looked
     }
@@ -206,7 +227,7 @@ mod tests {
         while looked.len() < words.len() {
             while !frames.is_ready(&said) {
                 let (steady, empty) = words[spoken];
-                said.note(steady.cloned(), empty);
+                said.note(steady.cloned(), empty, false);
                 spoken += 1;
             }
             looked.push(frames.plan(&said).faces.unwrap());

@@ -1,12 +1,14 @@
-//! The open window as questions see it: faces followed and speech heard just now, with a first guess whose.
+//! The open window as questions see it: faces and bodies followed and speech heard just now, with a first guess whose.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::daemon::ingest::Gauges;
-use crate::identify::{Guess, Guesses, SharedResolver};
+use crate::geometry::Rect;
+use crate::identify::{Guess, Guesses, SharedResolver, is_on};
 use crate::ids::{EntityId, EntityKind, SourceId, TrackId, TurnId};
 use crate::memory::{Memory, PresentFrame, PresentMemory, PresentState, PresentTrack, PresentTurn};
+use crate::perceive::body::BodyHistory;
 use crate::perceive::face::FaceHistory;
 use crate::perceive::track::OpenTrack;
 use crate::percept::{FaceSample, Liveness, SpeechTurn};
@@ -21,7 +23,18 @@ struct Guessed {
     from: Option<Arc<Guesses>>,
     /// By track: of which picture (the best one's time), and the guess.
     by_track: BTreeMap<TrackId, (Timestamp, Option<Guess>)>,
+    /// By body: whose face was on it last.
+    bodies: BTreeMap<TrackId, Guess>,
 }
+
+/// Bodies are shown under their numbers plus this: faces have the numbers below.
+const BODIES_FROM: u64 = 1 << 40;
+
+/// Where the faces and the bodies of a picture are.
+pub(super) type Places = (Vec<(TrackId, Rect)>, Vec<(TrackId, Rect)>);
+
+/// A body that is followed.
+type OpenBody<'a> = OpenTrack<'a, BodyHistory>;
 
 fn shown(source: &SourceId, track: &OpenFace<'_>, guess: Option<Guess>) -> PresentTrack {
     PresentTrack {
@@ -59,12 +72,17 @@ impl PresentBoard {
         source: &SourceId,
         at: Timestamp,
         open: &[OpenFace<'_>],
+        bodies: &[OpenBody<'_>],
+        places: &Places,
     ) {
         let living: Vec<&OpenFace<'_>> =
             open.iter().filter(|track| track.life() != Liveness::Picture).collect();
         let guesses = self.guess(source, &living);
-        let shown: Vec<PresentTrack> =
+        let of_faces = living.iter().map(|track| track.id).zip(guesses.iter().copied());
+        let of_bodies = self.guess_bodies(source, of_faces.collect(), bodies, places);
+        let mut shown: Vec<PresentTrack> =
             living.iter().zip(guesses).map(|(track, guess)| shown(source, track, guess)).collect();
+        shown.extend(of_bodies);
         self.change(at, |state| {
             state.tracks.retain(|track| track.source != *source);
             state.tracks.extend(shown);
@@ -83,7 +101,11 @@ impl PresentBoard {
         // (Out of the map meanwhile, so that no camera waits for another.)
         let mut known = cameras().remove(source).unwrap_or_default();
         if !known.from.as_ref().is_some_and(|old| Arc::ptr_eq(old, &from)) {
-            known = Guessed { from: Some(Arc::clone(&from)), by_track: BTreeMap::new() };
+            known = Guessed {
+                from: Some(Arc::clone(&from)),
+                bodies: known.bodies,
+                ..Guessed::default()
+            };
         }
         let is_new = |(track, sample): &(TrackId, &FaceSample)| {
             known.by_track.get(track).is_none_or(|(of, _)| *of != sample.at)
@@ -98,6 +120,43 @@ impl PresentBoard {
         let guesses = tracks.iter().map(|track| known.by_track.get(&track.id)?.1).collect();
         cameras().insert(source.clone(), known);
         guesses
+    }
+
+    /// The bodies that show no face now: whose face was last on them, alone.
+    fn guess_bodies(
+        &self,
+        source: &SourceId,
+        faces: BTreeMap<TrackId, Option<Guess>>,
+        bodies: &[OpenBody<'_>],
+        (face_places, body_places): &Places,
+    ) -> Vec<PresentTrack> {
+        let mut cameras = self.guessed.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = &mut cameras.entry(source.clone()).or_default().bodies;
+        known.retain(|id, _| bodies.iter().any(|body| body.id == *id));
+        let mut shown = Vec::new();
+        for body in bodies.iter().filter(|body| body.since < body.last) {
+            let place = body_places.iter().find(|(id, _)| *id == body.id).map(|(_, place)| *place);
+            let on =
+                face_places.iter().filter(|(_, at)| place.is_some_and(|body| is_on(*at, body)));
+            let on: Vec<TrackId> = on.map(|(id, _)| *id).collect();
+            if let [face] = on.as_slice()
+                && let Some(Some(guess)) = faces.get(face)
+            {
+                known.insert(body.id, *guess);
+            }
+            if on.is_empty() {
+                let guess = known.get(&body.id);
+                shown.push(PresentTrack {
+                    handle: TrackId(BODIES_FROM + body.id.0),
+                    source: source.clone(),
+                    since: body.since,
+                    last: body.last,
+                    provisional: guess.map(|guess| guess.part),
+                    similarity: guess.map(|guess| guess.confidence),
+                });
+            }
+        }
+        shown
     }
 
     /// A camera's newest analysed frame.

@@ -11,10 +11,11 @@ use crate::ids::SourceId;
 use crate::models::{Catalogue, Job, ModelError, ModelFile};
 use crate::perceive::PerceiveError;
 use crate::perceive::active_speaker::{ActiveSpeaker, LrAsd, MouthScorer};
+use crate::perceive::body::BodyTracker;
 use crate::perceive::face::{
     DetectorFiles, EmbedderFile, EmbedderKind, FaceAnalyser, FaceModels, FaceTracker, Faces,
 };
-use crate::perceive::object::{ObjectDetector, ObjectModel, ObjectTracker, Things};
+use crate::perceive::object::{Followed, ObjectDetector, ObjectModel, ObjectTracker, Things};
 use crate::perceive::speech;
 use crate::perceive::speech::{MoonshineFiles, OpenAiTranscriber, Recogniser};
 use crate::perceive::track::TrackerSettings;
@@ -92,6 +93,13 @@ impl PerceiverSet {
             && !catalogue.manifest().order(config.models.set, Job::ActiveSpeaker).is_empty();
         let active_speaker =
             if scored { choose(Job::ActiveSpeaker, "telling whose mouth speaks")? } else { None };
+        let sees_things = config.objects.on
+            && config.objects.model.is_none()
+            && !catalogue.manifest().order(config.models.set, Job::ObjectDetector).is_empty();
+        let objects_of_set = match sees_things {
+            true => choose(Job::ObjectDetector, "people who turn away, and things")?,
+            false => None,
+        };
         if config.models.device == Device::TensorRt {
             onnx::keep_engines_in(&config.store_dir().join("tensorrt"));
         }
@@ -125,10 +133,14 @@ impl PerceiverSet {
         let change_finder = catalogue.file("ge2e").ok();
         let (words, recogniser) = words(config, catalogue, &mut degraded)?;
         let calibrated = Arc::new(calibrations(config, &mut degraded));
-        let objects = ObjectModel::configured(config).unwrap_or_else(|why| {
-            degraded.push(format!("objects: {why}"));
-            None
-        });
+        let objects = match ObjectModel::configured(config) {
+            Ok(None) => objects_of_set.map(nanodet),
+            Ok(named) => named,
+            Err(why) => {
+                degraded.push(format!("objects: {why}"));
+                None
+            }
+        };
         let set = Self {
             config: config.clone(),
             calibrated,
@@ -221,10 +233,15 @@ impl PerceiverSet {
         Ok(self.object_detector()?.map(|detector| Things::new(detector, ignored, stages)))
     }
 
-    /// Follows the things of a camera.
-    pub(super) fn object_tracker(&self, source: &SourceId) -> ObjectTracker {
-        let fps = self.config.window.analyse_fps;
-        ObjectTracker::new(source.clone(), TrackerSettings::of_objects(&self.config.objects, fps))
+    /// Follows the things and the people of a camera.
+    pub(super) fn followed(&self, source: &SourceId) -> Followed {
+        let (settings, fps) = (&self.config.objects, self.config.window.analyse_fps);
+        let things = TrackerSettings::of_objects(settings, fps);
+        let bodies = TrackerSettings::of_bodies(settings, fps);
+        Followed {
+            things: ObjectTracker::new(source.clone(), things),
+            bodies: BodyTracker::new(source.clone(), bodies),
+        }
     }
 
     /// A worker's voices.
@@ -312,7 +329,7 @@ impl PerceiverSet {
     /// When the model cannot be opened.
     pub fn object_detector(&self) -> Result<Option<Box<dyn ObjectDetector>>, PerceiveError> {
         let Some(model) = &self.objects else { return Ok(None) };
-        Ok(Some(Box::new(model.open(&self.config)?)))
+        Ok(Some(model.open(&self.config)?))
     }
 
     /// The speaker embedder, alone; `None` where its model is missing.
@@ -366,6 +383,10 @@ pub(crate) fn calibrations(config: &Config, degraded: &mut Vec<String>) -> Calib
         }
     }
     known
+}
+
+fn nanodet(file: ModelFile) -> ObjectModel {
+    ObjectModel::nanodet(file.name, file.path, file.hash, file.licence)
 }
 
 fn detector_files(file: &ModelFile) -> Result<DetectorFiles, ModelError> {

@@ -137,7 +137,7 @@ macro_rules! perceptors {
 
 picture_perceptors! {
     faces: Faces = PerceiverSet::faces, PerceiverSet::face_tracker;
-    objects: Things = PerceiverSet::things, PerceiverSet::object_tracker;
+    objects: Things = PerceiverSet::things, PerceiverSet::followed;
 }
 
 perceptors! {

@@ -12,7 +12,13 @@ const MODEL: ModelHash = ModelHash([7; 32]);
 
 fn settings() -> TrackerSettings {
     let gates = Some(GatingThresholds { same: 0.5, differ: 0.3 });
-    TrackerSettings { min_score: 0.6, max_lost_secs: 2.0, step_secs: 0.2, gates }
+    TrackerSettings {
+        min_score: 0.6,
+        max_lost_secs: 2.0,
+        step_secs: 0.2,
+        coast_secs: f64::INFINITY,
+        gates,
+    }
 }
 
 fn tracker() -> FaceTracker {
