@@ -184,6 +184,7 @@ impl Rehearsal {
                 }
                 memory::PerceptLine::Face { .. }
                 | memory::PerceptLine::Object { .. }
+                | memory::PerceptLine::Text { .. }
                 | memory::PerceptLine::Sound { .. } => None,
             })
             .collect();

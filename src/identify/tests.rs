@@ -105,6 +105,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
         span: Span::new(at(start), at(start + 30.0)),
         tracks: seen.iter().zip(base..).map(|(s, id)| track(id, *s)).collect(),
         objects: Vec::new(),
+        texts: Vec::new(),
         turns: heard.iter().zip(base..).map(|(h, id)| turn(id, *h)).collect(),
         mouths: vec![],
         sounds: Vec::new(),

@@ -95,6 +95,7 @@ impl<'a> Visits<'a> {
             span,
             tracks: Vec::new(),
             objects: Vec::new(),
+            texts: Vec::new(),
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),

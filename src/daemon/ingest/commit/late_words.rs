@@ -126,6 +126,7 @@ pub(in crate::daemon::ingest) fn commit(
         span: Span::new(turn.span.start, turn.span.end),
         tracks: Vec::new(),
         objects: Vec::new(),
+        texts: Vec::new(),
         turns: vec![turn],
         mouths: Vec::new(),
         sounds: Vec::new(),

@@ -11,7 +11,7 @@ use crate::daemon::ingest::work::jobs::{Pending, take};
 use crate::ids::{ClipId, TrackId, TurnId};
 use crate::perceive::active_speaker::{CROPS_PER_SEC, MouthScores};
 use crate::percept::{
-    ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, SpeechTurn, Transcript,
+    ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, SpeechTurn, TextTrack, Transcript,
 };
 use crate::time::Span;
 
@@ -30,6 +30,7 @@ impl Committer {
     ) -> (ClipPercepts, Vec<(SpeechTurn, Pending<Transcript>)>) {
         let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
         let mut objects: Vec<(usize, ObjectTrack)> = Vec::new();
+        let mut texts: Vec<(usize, TextTrack)> = Vec::new();
         let mut key_frames = Vec::new();
         let mut looked = Vec::new();
         let mut faces = 0;
@@ -39,6 +40,7 @@ impl Committer {
             objects.extend(
                 std::mem::take(&mut part.percepts.objects).into_iter().map(|t| (*index, t)),
             );
+            texts.extend(std::mem::take(&mut part.percepts.texts).into_iter().map(|t| (*index, t)));
             key_frames.append(&mut part.key_frames);
             looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
             faces += part.faces;
@@ -55,6 +57,14 @@ impl Committer {
             ObjectTrack { id, ..track }
         };
         let objects = objects.into_iter().map(number).collect();
+        texts.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let number = |(camera, text): (usize, TextTrack)| {
+            let id = self.ids.text_track((camera, text.id));
+            TextTrack { id, ..text }
+        };
+        let texts = texts.into_iter().map(number).collect();
         heard.sort_by(|(a, _), (b, _)| {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
@@ -71,6 +81,7 @@ impl Committer {
             span: Span::new(boundary.start, boundary.end),
             tracks,
             objects,
+            texts,
             turns,
             mouths,
             sounds: Vec::new(),

@@ -63,6 +63,7 @@ impl Quiet {
 fn is_empty(percepts: &ClipPercepts) -> bool {
     percepts.tracks.is_empty()
         && percepts.objects.is_empty()
+        && percepts.texts.is_empty()
         && percepts.turns.is_empty()
         && percepts.sounds.iter().all(|sound| sound.kind == SoundKind::Quiet)
         && percepts.counts.dropped == 0
@@ -87,6 +88,7 @@ mod tests {
             span: Span::new(start, start.plus_secs(30.0)),
             tracks: Vec::new(),
             objects: Vec::new(),
+            texts: Vec::new(),
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),

@@ -1,5 +1,5 @@
 //! Which analysed frames of a camera may go without detection: `face.only_changed`, `face.detect_every`,
-//! `objects.every`.
+//! `objects.every`; and in which words are looked for.
 //!
 //! What is looked for in frame n hangs on what its stage knew [`DETECTION_LAG`] frames before or some more, never on how fast the
 //! workers are: the camera's own stage waits for that, and nobody else. So the same recording gives the same memory, and the
@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::daemon::ingest::work::registry::DetectionPlan;
 use crate::perceive::face::{BackgroundModel, FaceDetectionMode, Thumbnail};
+use crate::perceive::text::{READING_LAG, ReadingSchedule};
+use crate::time::Timestamp;
 
 /// How many frames before a frame the tracker's word on it dates from, at least.
 const DETECTION_LAG: u64 = 4;
@@ -28,9 +30,23 @@ pub(in crate::daemon::ingest) struct SceneReports {
     steady: BTreeMap<u64, Option<Thumbnail>>,
     /// What the camera saw after these, where nobody was followed.
     empty: BTreeMap<u64, Option<BackgroundModel>>,
+    /// Which pictures are to be read.
+    reading: ReadingSchedule,
 }
 
 impl SceneReports {
+    /// Notes what the next frame shows, before it is noted itself. `found`: whether words were found in it; `None`: it was not
+    /// read.
+    pub(in crate::daemon::ingest) fn scene(
+        &mut self,
+        at: Timestamp,
+        picture: &Thumbnail,
+        found: Option<bool>,
+        every_secs: f64,
+    ) {
+        self.reading.step(self.next, at, picture, found, every_secs);
+    }
+
     /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
     /// is in it.
     pub(in crate::daemon::ingest) fn note(
@@ -55,15 +71,22 @@ pub(in crate::daemon::ingest) struct DetectionSchedule {
     /// In one frame of so many faces are looked for, however steady those are that are followed.
     every: u64,
     only_changed: bool,
+    /// Whether words in view are read.
+    reads: bool,
     config: Arc<Config>,
     next: u64,
 }
 
 impl DetectionSchedule {
-    pub(in crate::daemon::ingest) fn new(config: &Arc<Config>, reports: &SceneReports) -> Self {
+    pub(in crate::daemon::ingest) fn new(
+        config: &Arc<Config>,
+        reads: bool,
+        reports: &SceneReports,
+    ) -> Self {
         Self {
             every: config.face.detect_every.max(1) as u64,
             only_changed: config.face.only_changed,
+            reads,
             config: Arc::clone(config),
             next: reports.next,
         }
@@ -72,6 +95,10 @@ impl DetectionSchedule {
     /// Whether everything has been reports that the next frame hangs on; what is in work goes on meanwhile.
     pub(in crate::daemon::ingest) fn is_ready(&self, reports: &SceneReports) -> bool {
         let Some(known) = self.next.checked_sub(DETECTION_LAG) else { return true };
+        let read = self.next.checked_sub(READING_LAG).filter(|_| self.reads);
+        if read.is_some_and(|known| reports.next <= known) {
+            return false;
+        }
         if !self.next.is_multiple_of(self.every) {
             return reports.next > known;
         }
@@ -84,7 +111,8 @@ impl DetectionSchedule {
         let number = self.next;
         self.next += 1;
         let faces = Some(self.faces(number, reports));
-        DetectionPlan { faces, ..DetectionPlan::of(&self.config, number) }
+        let texts = (self.reads && reports.reading.is_planned(number)).then_some(());
+        DetectionPlan { faces, texts, ..DetectionPlan::of(&self.config, number) }
     }
 
     fn faces(&self, number: u64, reports: &SceneReports) -> FaceDetectionMode {
@@ -119,7 +147,7 @@ mod tests {
         config.face.detect_every = every;
         config.face.only_changed = only_changed;
         config.objects.every = 4;
-        DetectionSchedule::new(&Arc::new(config), said)
+        DetectionSchedule::new(&Arc::new(config), false, said)
     }
 
     /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
