@@ -27,10 +27,10 @@ def board(sign):
     face = ImageFont.truetype(str(FONTS / sign["font"]), size)
     margin, step = round(size * 0.35), round(size * 1.25)
     width = max(face.getbbox(line)[2] for line in sign["text"])
-    picture = Image.new("RGB", (width + 2 * margin, step * len(sign["text"]) + margin), sign["colours"][1])
+    picture = Image.new("RGB", (width + 2 * margin, step * len(sign["text"]) + margin), tuple(sign["colours"][1]))
     draw = ImageDraw.Draw(picture)
     for row, line in enumerate(sign["text"]):
-        draw.text((margin, margin // 2 + row * step), line, font=face, fill=sign["colours"][0])
+        draw.text((margin, margin // 2 + row * step), line, font=face, fill=tuple(sign["colours"][0]))
     return cv2.GaussianBlur(np.array(picture)[:, :, ::-1], (0, 0), 1.2)
 
 
