@@ -27,7 +27,8 @@ SETS = {
         words=["Exit", "Push to open", "Meeting Room 4", "Mind the step", "Wet floor", "Kitchen", "Lift 2",
                "No smoking", "Platform 7", "Ring the bell", "OPEN", "Library", "Fire door keep shut",
                "Recycling only", "Bus 42 Harbour", "Pharmacy", "Tea and coffee", "WARNING", "Car park B",
-               "Dr Helen Marsh", "Waiting area", "Cash only", "Back in 5 minutes", "Ticket 118"],
+               "Dr Helen Marsh", "Waiting area", "Cash only", "Back in 5 minutes", "Ticket 118", "Call 555 0134", "Phone 0800 4411",
+               "room12b", "Wing4", "Gate A7", "Ext. 2290", "Order no 5518", "Flat 3c"],
     ),
     "test": dict(
         seed=29,

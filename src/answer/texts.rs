@@ -206,7 +206,7 @@ impl Question {
         Some(Self {
             wanted: wanted(&words),
             quoted,
-            about: about.flat_map(|word| stems(&word.form)).collect(),
+            about: about.flat_map(|word| stems(&word.lemma)).collect(),
             is_phone,
             side,
             first: has("first"),

@@ -1,5 +1,6 @@
 //! Promises of the resolver, held on made-up percepts.
 
+mod badges;
 mod cameras;
 mod doubt;
 mod many;

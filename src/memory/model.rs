@@ -327,6 +327,8 @@ pub struct NameRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameSource {
+    /// Read on a badge below somebody's face.
+    Read,
     /// Heard in speech.
     Said,
     /// Concluded by a model.

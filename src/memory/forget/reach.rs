@@ -398,8 +398,12 @@ impl Reach {
         self.ids.contains(&row.entity) || self.span.is_some_and(|span| span.contains(row.at))
     }
 
-    /// Whether a name was heard in a turn that is erased, and is known by nothing else.
+    /// Whether a name was heard in a turn that is erased, or read in a time that is, and is known by nothing else.
     pub(super) fn unhears(&self, row: &NameRow) -> bool {
+        let read = row.source == NameSource::Read;
+        if read && self.span.is_some_and(|span| span.contains(row.since)) {
+            return true;
+        }
         row.source != NameSource::Told && row.turn.is_some_and(|turn| self.turns.contains(&turn))
     }
 

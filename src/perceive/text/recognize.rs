@@ -18,7 +18,7 @@ const MOST_WIDTH: usize = 2048;
 const BLANK: usize = 0;
 /// Probability of a space between two characters, in any column, from which there is one. The network, trained mostly on
 /// Chinese, seldom finds it the likeliest; measured on the set `tune` of `benches/text/stills.py`.
-const SPACE: f32 = 0.05;
+const SPACE: f32 = 0.01;
 /// Where full-width forms of ASCII lie in Unicode, and their distance from it.
 const FULL_WIDTH: std::ops::RangeInclusive<char> = '\u{ff01}'..='\u{ff5e}';
 const FULL_WIDTH_SHIFT: u32 = 0xfee0;
@@ -128,7 +128,7 @@ fn decode(columns: ArrayView2<'_, f32>, alphabet: &[String]) -> (String, f32) {
             sum += probability;
             count += 1;
             may_part = 0.0;
-        } else if class == BLANK {
+        } else {
             may_part = may_part.max(column[space]);
         }
         last = class;
@@ -158,7 +158,7 @@ mod tests {
         let read = |classes: &[(usize, f32)]| decode(columns(classes).view(), &alphabet).0;
         assert_eq!(read(&[(0, 0.0), (1, 0.0), (1, 0.0), (0, 0.0), (1, 0.0), (2, 0.0)]), "aab");
         assert_eq!(read(&[(1, 0.0), (0, 0.2), (2, 0.0)]), "a b");
-        assert_eq!(read(&[(1, 0.0), (0, 0.01), (2, 0.0)]), "ab");
+        assert_eq!(read(&[(1, 0.0), (0, 0.001), (2, 0.0)]), "ab");
         assert_eq!(read(&[(1, 0.0), (0, 0.2), (3, 0.9), (0, 0.3), (2, 0.0)]), "a b", "one space");
         assert_eq!(read(&[(0, 0.5), (1, 0.0), (0, 0.5)]), "a", "none at the ends");
         assert_eq!(read(&[]), "");

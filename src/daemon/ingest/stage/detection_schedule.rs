@@ -223,6 +223,64 @@ mod tests {
         }
     }
 
+    /// In which frames words are looked for, by a stage that runs as far ahead of what is said as it may.
+    fn read(count: u64, picture: impl Fn(u64) -> Thumbnail, resume_at: u64) -> Vec<u64> {
+        let mut said = SceneReports::default();
+        let config = Arc::new(Config::default());
+        let begin = |said: &SceneReports| DetectionSchedule::new(&config, true, said);
+        let (mut frames, mut planned, mut spoken) = (begin(&said), BTreeMap::new(), 0);
+        let mut looked = Vec::new();
+        while spoken < count {
+            while frames.is_ready(&said) && frames.next < count && frames.next < resume_at {
+                let number = frames.next;
+                planned.insert(number, frames.plan(&said).texts.is_some());
+            }
+            if planned.get(&spoken) == Some(&true) {
+                looked.push(spoken);
+            }
+            let found = planned.get(&spoken).filter(|read| **read).map(|_| false);
+            let at = Timestamp::from_nanos(spoken as i64 * 200_000_000);
+            said.scene(at, &picture(spoken), found, 5.0);
+            said.note(None, None);
+            spoken += 1;
+            if spoken == resume_at {
+                // A checkpoint lies between two frames, and none is in work then.
+                frames = begin(&said);
+                return looked.into_iter().chain(resumed(count, &picture, frames, said)).collect();
+            }
+        }
+        looked
+    }
+
+    /// The rest of the frames, one after the other.
+    fn resumed(
+        count: u64,
+        picture: &impl Fn(u64) -> Thumbnail,
+        mut frames: DetectionSchedule,
+        mut said: SceneReports,
+    ) -> Vec<u64> {
+        let mut looked = Vec::new();
+        for number in frames.next..count {
+            let read = frames.plan(&said).texts.is_some();
+            looked.extend(read.then_some(number));
+            let at = Timestamp::from_nanos(number as i64 * 200_000_000);
+            said.scene(at, &picture(number), read.then_some(false), 5.0);
+            said.note(None, None);
+        }
+        looked
+    }
+
+    #[test]
+    fn words_are_looked_for_in_the_same_frames_however_far_a_stage_runs_ahead() {
+        let scenes: Vec<Thumbnail> = [40, 90, 160].map(picture).to_vec();
+        let scene = |number: u64| scenes[(number / 60) as usize % scenes.len()].clone();
+        let whole = read(180, scene, u64::MAX);
+        assert_eq!(whole.len(), 3, "each scene once: {whole:?}");
+        for at in [1, 7, 8, 9, 66, 68, 70, 120] {
+            assert_eq!(read(180, scene, at), whole, "resumed at {at}");
+        }
+    }
+
     /// As `looked`, by a stage that runs as far ahead of what is said as it may.
     fn looked_ahead(
         (every, only_changed): (usize, bool),
