@@ -200,7 +200,9 @@ impl Question {
         let is_phone = about.iter().any(|word| is("phones", &word.lemma));
         let about = about.into_iter().filter(|word| !is("phones", &word.lemma));
         let has = |list: &str| {
-            open.iter().any(|word| !timed(word) && (is(list, &word.lemma) || is(list, &word.form.to_lowercase())))
+            open.iter().any(|word| {
+                !timed(word) && (is(list, &word.lemma) || is(list, &word.form.to_lowercase()))
+            })
         };
         let side = Side::ALL.iter().find(|(_, list, _)| has(list)).map(|(side, ..)| *side);
         Some(Self {
@@ -240,8 +242,12 @@ impl Question {
         let Some(best) = fits.iter().flatten().max().copied() else {
             return unknown(reading, &all);
         };
-        let mut chosen: Vec<&Text> =
-            all.iter().zip(&fits).filter(|(_, fit)| **fit == Some(best)).map(|(text, _)| text).collect();
+        let mut chosen: Vec<&Text> = all
+            .iter()
+            .zip(&fits)
+            .filter(|(_, fit)| **fit == Some(best))
+            .map(|(text, _)| text)
+            .collect();
         if self.first {
             chosen.truncate(1);
         } else if self.last {
@@ -259,9 +265,8 @@ impl Question {
             Wanted::Count => format!("{}: {}", chosen.len(), said(reading, &chosen)),
         };
         let evidence = chosen.iter().take(GATHERED);
-        let evidence = evidence.map(|text| {
-            reading.read_evidence(&text.row, text.span, text.confidence)
-        });
+        let evidence =
+            evidence.map(|text| reading.read_evidence(&text.row, text.span, text.confidence));
         Reply::known(sentence(&told), Vec::new(), evidence.collect())
     }
 }
@@ -326,10 +331,13 @@ fn reads_itself(words: &[Word]) -> bool {
 fn saying(words: &[Word], sign: usize) -> Option<usize> {
     let says = |at: usize| {
         let word = words.get(at)?;
-        let is_relative = matches!(word.tag.as_str(), "WDT" | "WP" | "IN") && is("relative", &word.lemma);
+        let is_relative =
+            matches!(word.tag.as_str(), "WDT" | "WP" | "IN") && is("relative", &word.lemma);
         let verb = at + usize::from(is_relative);
         let says = words.get(verb)?;
-        let is_said = is("said", &says.lemma) || is("robot_reads", &says.lemma) || is("lettered", &says.lemma);
+        let is_said = is("said", &says.lemma)
+            || is("robot_reads", &says.lemma)
+            || is("lettered", &says.lemma);
         (says.is_verb() && is_said && (is_relative || says.tag == "VBG")).then_some(verb + 1)
     };
     says(sign + 1).filter(|from| *from < words.len())

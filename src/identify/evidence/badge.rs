@@ -58,9 +58,10 @@ impl Resolver {
 /// Whose face alone the text hangs below.
 fn wearer(clip: &ClipPercepts, text: &TextTrack, out: &IdentifiedClip) -> Option<EntityId> {
     let worn = |track: &&FaceTrack| {
-        let near = track.sightings.iter().min_by_key(|sighting| {
-            sighting.at.as_nanos().abs_diff(text.best_at.as_nanos())
-        });
+        let near = track
+            .sightings
+            .iter()
+            .min_by_key(|sighting| sighting.at.as_nanos().abs_diff(text.best_at.as_nanos()));
         track.source == text.source
             && near.is_some_and(|sighting| {
                 let apart = sighting.at.secs_since(text.best_at).abs();
@@ -85,7 +86,8 @@ fn hangs_below(badge: Rect, face: Rect) -> bool {
 /// behind "my name is".
 fn name_on(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
-    let lead = LEADS.iter().find(|lead| lower.starts_with(*lead) && text.is_char_boundary(lead.len()));
+    let lead =
+        LEADS.iter().find(|lead| lower.starts_with(*lead) && text.is_char_boundary(lead.len()));
     let words: Vec<&str> = text[lead.map_or(0, |lead| lead.len())..].split_whitespace().collect();
     let is_word = |word: &&str| {
         let letters = word.trim_end_matches('.');
@@ -123,7 +125,9 @@ mod tests {
         assert_eq!(read("HELEN Marsh").as_deref(), Some("Helen Marsh"));
         assert_eq!(read("Dr. Helen Marsh").as_deref(), Some("Dr. Helen Marsh"));
         assert_eq!(read("Hello my name is Oluchi").as_deref(), Some("Oluchi"));
-        for sign in ["Wet floor", "EXIT", "Bus 42 Harbour", "Castle Hill", "Push To Open", "", "Dr."] {
+        for sign in
+            ["Wet floor", "EXIT", "Bus 42 Harbour", "Castle Hill", "Push To Open", "", "Dr."]
+        {
             assert_eq!(read(sign), None, "{sign}");
         }
     }
