@@ -134,7 +134,9 @@ fn clip(shown: &Value, zone: &TimeZone, paint: Paint) -> String {
         print::local_of(&clip["span"]["end"], zone)
     );
     let mut table = print::table(["when", "until", "what", "who", "words"]);
-    for (list, what) in [("tracks", "seen"), ("objects", "seen"), ("texts", "read"), ("turns", "spoke")] {
+    for (list, what) in
+        [("tracks", "seen"), ("objects", "seen"), ("texts", "read"), ("turns", "spoke")]
+    {
         for row in shown[list].as_array().into_iter().flatten() {
             let known = [&row["name"], &row["person"], &row["label"]];
             let who = known.into_iter().find(|who| !who.is_null());

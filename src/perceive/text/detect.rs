@@ -110,7 +110,8 @@ fn input_size((width, height): (u32, u32)) -> Option<(u32, u32)> {
     }
     let scale = (LEAST_SIDE / shorter).max(1.0).min(MOST_SIDE / longer);
     let side = |length: u32| {
-        let steps = (length as f32 * scale / STRIDE as f32).round() as u32;
+        // As PaddleOCR rounds: 720 lines become 704.
+        let steps = (length as f32 * scale / STRIDE as f32).round_ties_even() as u32;
         STRIDE * steps.max(1)
     };
     Some((side(width), side(height)))
