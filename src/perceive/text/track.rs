@@ -228,12 +228,16 @@ fn letters(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Whether two readings may be of one text: by their edit distance, or since one is part of the other (of a text that
-/// somebody stands before).
+/// Whether two readings may be of one text: by their edit distance, unless each has another number in it (a display counts
+/// on), or since one is part of the other (of a text that somebody stands before).
 fn are_alike(a: &str, b: &str) -> bool {
     let longer = a.chars().count().max(b.chars().count()) as f64;
     let part = |a: &str, b: &str| a.chars().count() >= 2 && b.contains(a);
-    part(a, b) || part(b, a) || strsim::levenshtein(a, b) as f64 <= MAY_DIFFER * longer
+    let digits = |text: &str| text.chars().filter(char::is_ascii_digit).collect::<String>();
+    let (of_a, of_b) = (digits(a), digits(b));
+    let other_number = !of_a.is_empty() && !of_b.is_empty() && of_a != of_b;
+    let near = strsim::levenshtein(a, b) as f64 <= MAY_DIFFER * longer;
+    part(a, b) || part(b, a) || near && !other_number
 }
 
 #[cfg(test)]
@@ -291,6 +295,14 @@ mod tests {
         tracker.follow(at(31.0), &[block(100.0, "7 Castle Hill", 0.95)]);
         let texts = tracker.seal(at(60.0));
         assert_eq!(told(&texts), [(4, "7 Castle Hill", false, 1)]);
+    }
+
+    #[test]
+    fn another_number_is_another_text_and_a_letter_read_for_a_digit_is_not() {
+        assert!(!are_alike("nowserving31", "nowserving32"));
+        assert!(are_alike("pusht0open", "pushtoopen"));
+        assert!(are_alike("nowserving3", "nowserving31"), "somebody stands before the rest");
+        assert!(!are_alike("exit", "kitchen"));
     }
 
     #[test]
