@@ -2,7 +2,7 @@
 """How many questions about what it was told and saw a daemon answers rightly.
 
     benches/told.py [ENGRAMD] [--scenario household|workshop|carehome|museum|FILE] [--sets] [--without-daemon]
-                    [--alone] [--json] [--verbose] [--set KEY=VALUE ...]
+                    [--alone] [--among N] [--json] [--verbose] [--set KEY=VALUE ...]
 
 A scenario (benches/told/*.json) is a story of some weeks: a recording with the names of the people in it, in the order
 in which they first come into view, notes and facts with their local times, and questions at one moment, `now`. The
@@ -19,7 +19,8 @@ wrong answer costs twice an "I don't know". Neither judge sees whether the rest 
 contractions, three paraphrases, the whole story on other days), of which a consistent answerer gets all or none right,
 and questions to which the story's answer is wrong (people never told, roles changed, notes negated). It takes about ten
 times as long. --without-daemon gives the baseline alone, in a second. --alone asks notes alone (`engramd bench told`): no
-recording, no percepts, no rules, only the reading of sentences (src/answer/meaning).
+recording, no percepts, no rules, only the reading of sentences (src/answer/meaning). --among N asks notes alone that stand
+among N other sentences (told_among.py), as in a memory of months; so does the baseline.
 
     benches/told.py --scenario museum                       the usual figure
     benches/told.py --scenario museum --sets --json > F     everything, to compare with another build
@@ -39,6 +40,7 @@ import tempfile
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import told_among
 import told_figures as figures
 import told_variants as variants
 from asker import Asker
@@ -233,9 +235,10 @@ class Running:
 
 
 class Alone:
-    """What notes alone answer (`engramd bench told`): all questions of a story at once."""
+    """What notes alone answer (`engramd bench told`), among others if there are any: all questions of a story at once."""
 
-    def __init__(self, engramd, story, sets, settings):
+    def __init__(self, engramd, story, sets, settings, others):
+        self.others = others
         self.command = [engramd, "--json", *options([*SEEING, *settings]), "bench", "told"]
         self.story = {key: story[key] for key in ("timezone", "now", "recording", "notes") if key in story}
         followups = [pair[which] for pair in story.get("followups", []) for which in ("first", "then")]
@@ -243,10 +246,12 @@ class Alone:
         self.story["questions"] = [{"question": text} for text in dict.fromkeys([*asked, *followups])]
 
     def __enter__(self):
-        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump(self.story, file)
-            file.flush()
-            done = subprocess.run([*self.command, file.name], stdout=subprocess.PIPE)
+        with tempfile.TemporaryDirectory() as folder:
+            story, among = Path(folder) / "story.json", Path(folder) / "others.txt"
+            story.write_text(json.dumps(self.story))
+            among.write_text("\n".join(self.others))
+            more = ["--among", among] if self.others else []
+            done = subprocess.run([*self.command, story, *more], stdout=subprocess.PIPE)
         if done.returncode:
             sys.exit(f"engramd bench told ended with {done.returncode}")
         self.replies = {reply["question"]: reply for reply in json.loads(done.stdout)}
@@ -261,17 +266,20 @@ class Alone:
 
 def report(args, scenario, name, known):
     told = stories(scenario, name, args.sets)
+    others = told_among.others(args.among) if args.among else []
+    spread = [{"at": scenario["notes"][0]["at"], "text": text} for text in others]
     found = {}
     conversation = None
     if not args.without_daemon:
         def answerer(story):
-            if args.alone:
-                return Alone(args.engramd, story, next(sets for one, sets in told if one is story), args.set)
+            if args.alone or others:
+                sets = next(sets for one, sets in told if one is story)
+                return Alone(args.engramd, story, sets, args.set, others)
             return Running(args.engramd, story, args.set)
 
         *found["engramd"], conversation = answers(told, answerer)
     for label, top in BASELINES.items():
-        *found[label], _ = answers(told, lambda story, top=top: Told(Baseline(story["notes"], top)))
+        *found[label], _ = answers(told, lambda story, top=top: Told(Baseline([*story["notes"], *spread], top)))
     first = next(iter(found))
     own = found[first][0]
     document = {
@@ -313,6 +321,7 @@ def main():
     parser.add_argument("--scenario", default="household", help="household, workshop, carehome, museum, or a story's file")
     parser.add_argument("--sets", action="store_true", help="also the sets made by program out of the story")
     parser.add_argument("--alone", action="store_true", help="what notes alone answer, without percepts and rules")
+    parser.add_argument("--among", type=int, default=0, metavar="N", help="notes alone among so many other sentences")
     parser.add_argument("--without-daemon", action="store_true", help="the BM25 baseline alone")
     parser.add_argument("--json", action="store_true", help="one document instead of tables")
     parser.add_argument("--verbose", action="store_true", help="what was not right; with --json every question and answer")

@@ -14,7 +14,7 @@ use crate::text::TextEmbedder;
 use crate::time::Timestamp;
 
 use super::document::{Answer, LatencyMs, Question};
-use super::meaning::{Judged, Meaning, Turn};
+use super::meaning::{Meaning, Turn};
 use super::perceived::{Perceived, perceived};
 use super::persons::Names;
 use super::reading::Reading;
@@ -203,16 +203,6 @@ impl Answerer {
         // Percepts of the open window are younger than a question about an older now.
         let present = present.filter(|state| state.updated.is_some());
         Ok(Pinned { view, present, now })
-    }
-
-    /// The sentences that may answer a question, the likeliest first, for fitting; none without a parser.
-    ///
-    /// # Errors
-    /// As [`Self::answer`].
-    pub fn judged(&self, memory: &Memory, question: &Question) -> Result<Vec<Judged>, MemoryError> {
-        let Some(meaning) = &self.meaning else { return Ok(Vec::new()) };
-        let reading = self.reading(&self.pin(memory, question, None)?);
-        Ok(by_meaning::judged_of(&reading, meaning, &question.text, &mut Vectors::new(self)))
     }
 
     /// A reading of what is pinned, without times of its own.

@@ -12,7 +12,7 @@ use crate::recall::{Query, recall};
 use super::builtin::Vectors;
 use super::document::Evidence;
 use super::heard::{self, Utterance, utterances};
-use super::meaning::{Judged, Meaning, Told};
+use super::meaning::{Meaning, Told};
 use super::passages::{is_long, passages};
 use super::reading::Reading;
 use super::reply::Reply;
@@ -27,20 +27,13 @@ const PARSED: usize = 200_000;
 /// What was told; facts of other origin are made of notes that are here, too.
 const KINDS: [MemoryKind; 2] = [MemoryKind::Note, MemoryKind::Semantic];
 
-/// What is read for a question: memories in plain words, oldest first, each as near to it as its vector is.
-struct Gathered {
-    rows: Vec<Arc<MemoryRow>>,
-    told: Vec<Told>,
-    /// Words of the names of those whom the question or one of them names, in lower case.
-    people: BTreeSet<String>,
-}
-
-fn gathered(
+/// The reply that notes and utterances give; `None`: they do not answer it.
+pub(super) fn told_of(
     reading: &Reading,
     meaning: &Meaning,
     text: &str,
     vectors: &mut Vectors<'_>,
-) -> Gathered {
+) -> Option<Reply> {
     let vector = vectors.of(text);
     let query = Query { text: text.to_owned(), vector: vector.clone(), ..Query::default() };
     let many = Many::of(&reading.view);
@@ -61,30 +54,7 @@ fn gathered(
     for (one, cosine) in told.iter_mut().zip(cosines) {
         one.cosine = cosine.unwrap_or(usual);
     }
-    let people = people(reading, &rows, text);
-    Gathered { rows, told, people }
-}
-
-/// The sentences that may answer a question, with what each has in common with it, for fitting.
-pub(super) fn judged_of(
-    reading: &Reading,
-    meaning: &Meaning,
-    text: &str,
-    vectors: &mut Vectors<'_>,
-) -> Vec<Judged> {
-    let Gathered { told, people, .. } = gathered(reading, meaning, text, vectors);
-    meaning.judged(text, &told, &people, reading.now())
-}
-
-/// The reply that notes and utterances give; `None`: they do not answer it.
-pub(super) fn told_of(
-    reading: &Reading,
-    meaning: &Meaning,
-    text: &str,
-    vectors: &mut Vectors<'_>,
-) -> Option<Reply> {
-    let Gathered { rows, told, people } = gathered(reading, meaning, text, vectors);
-    let meant = meaning.reply(text, &told, &people, reading.now())?;
+    let meant = meaning.reply(text, &told, &people(reading, &rows, text), reading.now())?;
     let grounds: Vec<&Arc<MemoryRow>> = meant.notes.iter().map(|&note| &rows[note]).collect();
     let evidence: Vec<Evidence> =
         grounds.iter().map(|row| reading.memory_evidence(row, meant.confidence)).collect();

@@ -210,7 +210,6 @@ pub fn measure_among(
     config: &Config,
     file: &Path,
     among: &Path,
-    candidates: bool,
 ) -> Result<Vec<Answered>, BenchError> {
     let language = Arc::new(language(config)?);
     let (mut story, _) = Read::from(file, |zone| Meaning::new(language, zone))?;
@@ -236,17 +235,13 @@ pub fn measure_among(
         let started = Instant::now();
         let answer = answerer.answer(memory, &question, None)?;
         let ms = started.elapsed().as_secs_f64() * 1e3;
-        let looked = match candidates {
-            true => answerer.judged(memory, &question)?,
-            false => Vec::new(),
-        };
         answered.push(Answered {
             question: question.text,
             answer: answer.answer,
             abstained: answer.abstained,
             confidence: answer.confidence,
             ms,
-            candidates: looked.into_iter().map(Looked::from).collect(),
+            candidates: Vec::new(),
         });
     }
     Ok(answered)

@@ -199,7 +199,7 @@ enum Measure {
         candidates: bool,
         /// Others that are told, too, a sentence a line, spread over the time of the story: as in a memory of
         /// months, where what recall finds is read.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", conflicts_with = "candidates")]
         among: Option<PathBuf>,
     },
     /// Erasing one person of a thousand from a large memory: how long, how much RAM and log it takes, what is left.
@@ -411,8 +411,8 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Told { story, candidates, among: None } => {
             show(&told::measure(config, story, *candidates)?, json)
         }
-        Measure::Told { story, candidates, among: Some(among) } => {
-            show(&told::measure_among(config, story, among, *candidates)?, json)
+        Measure::Told { story, among: Some(among), .. } => {
+            show(&told::measure_among(config, story, among)?, json)
         }
         Measure::Erase { memories, reader_secs } => {
             let reader = reader_secs.map(std::time::Duration::from_secs);
