@@ -213,6 +213,31 @@ pub struct BodyTrack {
     pub crowded: bool,
 }
 
+/// A text that one camera shows at one place (a sign, a label, a screen), as far as it was read in one clip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextTrack {
+    /// Lasts over clip borders, as long as the same is read at the same place.
+    pub id: TrackId,
+    /// Which camera.
+    pub source: SourceId,
+    /// From the first look of this clip that read it to one analysis step after the last.
+    pub span: Span,
+    /// What it says: what most readings so far are for, each as strong as it was sure.
+    pub text: String,
+    /// How sure that is, 0–1.
+    pub confidence: f32,
+    /// Upright box around it where it was read last, px.
+    pub place: Rect,
+    /// Width and height of the camera's pictures, px.
+    pub picture: (u32, u32),
+    /// How often it was read so far.
+    pub readings: u32,
+    /// When it was read most surely in this clip.
+    pub best_at: Timestamp,
+    /// An earlier clip told that it says so.
+    pub continued: bool,
+}
+
 /// One recognised word.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Word {
@@ -387,6 +412,9 @@ pub struct ClipPercepts {
     /// People followed as bodies; empty without a detector of things.
     #[serde(default)]
     pub bodies: Vec<BodyTrack>,
+    /// Texts in view that were read; empty without the networks that read.
+    #[serde(default)]
+    pub texts: Vec<TextTrack>,
     /// Turns that ended in this clip.
     pub turns: Vec<SpeechTurn>,
     /// Mouths that were scored against these turns, in order of turn and track; a pair that is not here was not.

@@ -286,7 +286,7 @@ impl Answerer {
         }
         let seen = seen.unwrap_or_else(|| perceived(self.reading(pinned), language, text));
         // Who is here now, eyes and ears say, or nobody.
-        if seen.answers() || is_of_senses && !seen.is_open() {
+        if seen.answers() || seen.is_final || is_of_senses && !seen.is_open() {
             return seen.reply;
         }
         let quoted = remembered(&seen, text, vectors.of(text).as_ref());

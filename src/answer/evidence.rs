@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use crate::ids::{ClipId, EntityId, TrackId, TurnId};
 use crate::memory::Filter;
-use crate::memory::model::{Ground, MemoryKind, MemoryRow};
+use crate::memory::model::{Ground, MemoryKind, MemoryRow, TextTrackRow};
 use crate::mention;
+use crate::time::Span;
 
 use super::document::Evidence;
 use super::reading::{Appearance, Reading, Spoken, mean};
@@ -61,6 +62,26 @@ impl Reading {
         self.clip_memories(clip).into_iter().find(|row| {
             row.kind == MemoryKind::Episodic && row.grounds.contains(&Ground::Track(clip, track))
         })
+    }
+
+    /// A text in view as evidence, over the whole time in which it was read.
+    pub(super) fn read_evidence(&self, row: &TextTrackRow, span: Span, score: f32) -> Evidence {
+        let ground = Ground::Text(row.clip, row.track.id);
+        let memories = self.clip_memories(row.clip);
+        let memory = memories.iter().find(|memory| memory.grounds.contains(&ground));
+        Evidence {
+            memory: memory.map(|row| row.id),
+            kind: memory.map_or("text_track", |row| row.kind.word()).into(),
+            text: match memory {
+                Some(memory) => self.rendered(&memory.text),
+                None => format!("{} showed: \u{201c}{}\u{201d}", row.track.source, row.track.text),
+            },
+            start: span.start,
+            end: span.end,
+            clip: Some(row.clip),
+            entities: Vec::new(),
+            score: score.clamp(0.0, 1.0),
+        }
     }
 
     /// The utterance that was written about a turn.

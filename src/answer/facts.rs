@@ -97,6 +97,9 @@ pub(super) fn who_is(reading: &Reading, who: EntityId) -> Reply {
             crate::memory::model::NameSource::Told => "I was told the name",
             crate::memory::model::NameSource::Said => "I heard the name",
             crate::memory::model::NameSource::Model => "I concluded the name",
+            crate::memory::model::NameSource::Read => {
+                "I am not sure of it: I read the name on a badge"
+            }
         };
         text = format!("{text} {how} {}.", reading.wording.at(row.since));
     }

@@ -36,6 +36,7 @@ mod said;
 mod spelling;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod told_time;
 mod when;
 mod who;

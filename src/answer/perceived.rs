@@ -9,7 +9,7 @@ use super::persons::{self, Names};
 use super::question::{self, Act, Ask, Parsed, Subject};
 use super::reading::Reading;
 use super::reply::Reply;
-use super::{counts, facts, objects, presence, said, when, who};
+use super::{counts, facts, objects, presence, said, texts, when, who};
 
 /// How likely a memory that holds a clause's words tells of the event that it means.
 const RIGHT_EVENT: f32 = 0.7;
@@ -25,6 +25,8 @@ pub(super) struct Perceived {
     /// Memories have nothing to add: the question is about a thing that a detector saw, or means a time or somebody that cannot
     /// be made out.
     is_settled: bool,
+    /// Nothing that is quoted of a memory answers it either: it is about words in view, and they are another's.
+    pub(super) is_final: bool,
 }
 
 impl Perceived {
@@ -74,15 +76,21 @@ pub(super) fn perceived(
     let zone = reading.wording.zone.clone();
     let parsed = question::parse(language, &view.with_ids(text), reading.now(), &zone, &find);
     let not_understood = parsed.unread.as_deref().map(asked::not_understood);
+    let is_final = false;
     let spans = not_understood.map_or_else(|| asked::spans(&reading, &names, &parsed.times), Err);
     let found = match spans {
         Ok(spans) => {
             reading.spans = spans;
+            if let Some(reply) = texts::asked(&reading, language, text, &parsed) {
+                let people = Vec::new();
+                let is_settled = true;
+                return Perceived { reading, parsed, people, reply, is_settled, is_final: true };
+            }
             persons(&reading, &names, &parsed.subjects)
         }
         Err(reply) => {
             let people = persons(&reading, &names, &parsed.subjects).unwrap_or_default();
-            return Perceived { reading, parsed, people, reply, is_settled: true };
+            return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
         }
     };
     match found {
@@ -91,19 +99,19 @@ pub(super) fn perceived(
                 && parsed.yes_no
                 && let Some(reply) = objects::whether(&reading, &parsed.content)
             {
-                return Perceived { reading, parsed, people, reply, is_settled: true };
+                return Perceived { reading, parsed, people, reply, is_settled: true, is_final };
             }
             let usual = people.first().and_then(|id| facts::usual(&reading, *id, &parsed));
             let mut reply = usual.unwrap_or_else(|| dispatch(&reading, &names, &parsed, &people));
             if parsed.times.iter().any(TimeExpr::is_told) {
                 reply.confidence *= RIGHT_EVENT;
             }
-            Perceived { reading, parsed, people, reply, is_settled: false }
+            Perceived { reading, parsed, people, reply, is_settled: false, is_final }
         }
         Err(unknown) => {
             let never = persons::never_met(&reading, &parsed);
             let reply = never.or_else(|| facts::named_then(&reading, &parsed)).unwrap_or(unknown);
-            Perceived { reading, parsed, people: Vec::new(), reply, is_settled: true }
+            Perceived { reading, parsed, people: Vec::new(), reply, is_settled: true, is_final }
         }
     }
 }

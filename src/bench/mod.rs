@@ -33,6 +33,7 @@ mod scratch;
 pub mod script;
 pub mod sound;
 pub mod strangers;
+pub mod text;
 pub mod told;
 pub mod vad;
 pub mod vectors;

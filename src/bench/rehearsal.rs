@@ -185,6 +185,7 @@ impl Rehearsal {
                 memory::PerceptLine::Face { .. }
                 | memory::PerceptLine::Body { .. }
                 | memory::PerceptLine::Object { .. }
+                | memory::PerceptLine::Text { .. }
                 | memory::PerceptLine::Sound { .. } => None,
             })
             .collect();

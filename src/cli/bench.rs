@@ -15,8 +15,8 @@ use crate::bench::filler::Made;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
 use crate::bench::{
-    answers, day, devices, erase, forget, m3_bench, memory, people, recall, rehearsal, told, vad,
-    vectors, verify, words, year,
+    answers, day, devices, erase, forget, m3_bench, memory, people, recall, rehearsal, text, told,
+    vad, vectors, verify, words, year,
 };
 use crate::config::{Config, Llm};
 use crate::memory::VectorSearch;
@@ -71,6 +71,14 @@ enum Measure {
     },
     /// Voice activity, on sounds with TEN VAD's .scv labels beside them.
     Vad {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// Words in view against stills whose signs are known (`labels.json` of `benches/text/stills.py`): characters read right, by
+    /// height of the letters, and what was read where nothing stands.
+    #[command(after_help = "Examples:
+  python benches/text/stills.py stills --set test && engramd --json bench text stills")]
+    Text {
         /// The folder.
         dir: PathBuf,
     },
@@ -365,6 +373,7 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             show(&verify::voices(config, dir, *secs)?.verification, json)
         }
         Measure::Vad { dir } => show(&vad::measure(config, dir)?, json),
+        Measure::Text { dir } => show(&text::measure(config, dir)?, json),
         Measure::Words { recordings, labels } => {
             show(&words::measure(config, recordings, labels.as_deref())?, json)
         }

@@ -134,16 +134,20 @@ fn clip(shown: &Value, zone: &TimeZone, paint: Paint) -> String {
         print::local_of(&clip["span"]["end"], zone)
     );
     let mut table = print::table(["when", "until", "what", "who", "words"]);
-    for (list, what) in [("tracks", "seen"), ("objects", "seen"), ("turns", "spoke")] {
+    for (list, what) in
+        [("tracks", "seen"), ("objects", "seen"), ("texts", "read"), ("turns", "spoke")]
+    {
         for row in shown[list].as_array().into_iter().flatten() {
             let known = [&row["name"], &row["person"], &row["label"]];
             let who = known.into_iter().find(|who| !who.is_null());
+            let nobody = if list == "texts" { "" } else { "unknown" };
+            let words = if list == "texts" { &row["text"] } else { &row["words"] };
             table.add_row([
                 print::local_of(&row["start"], zone),
                 print::local_of(&row["end"], zone),
                 format!("{what} {}", print::text(&row["source"])),
-                who.map_or_else(|| "unknown".to_owned(), print::text),
-                print::text(&row["words"]),
+                who.map_or_else(|| nobody.to_owned(), print::text),
+                print::text(words),
             ]);
         }
     }

@@ -54,6 +54,8 @@ pub struct Config {
     pub face: FacePerception,
     /// Finding and following things.
     pub objects: Objects,
+    /// `[text]`
+    pub text: TextInView,
     /// Finding speech.
     pub voice: VoicePerception,
     /// Who speaks when.

@@ -253,6 +253,18 @@ section! {
     }
 }
 
+section! {
+    /// `[text]`
+    TextInView {
+        /// Signs, labels and screens are read; needs the models' text detector and recognizer.
+        on: bool = true,
+        /// A camera's picture is read at most once in so many seconds of event time, and only where it shows something new.
+        every_secs: f64 = 5.0,
+        /// A line of text that is less sure is none, 0–1.
+        min_confidence: f32 = 0.6,
+    }
+}
+
 /// What speaker segmentation is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -36,13 +36,14 @@ impl Change {
 }
 
 /// Sections that a session takes anew.
-const LIVE: [&str; 12] = [
+const LIVE: [&str; 13] = [
     "camera",
     "microphone",
     "window",
     "pipeline",
     "face",
     "objects",
+    "text",
     "voice",
     "diarization",
     "active_speaker",
@@ -90,6 +91,7 @@ fn taken(old: &Config, new: &Config, by_model: bool) -> Config {
         pipeline,
         face,
         objects,
+        text,
         voice,
         diarization,
         active_speaker,
@@ -105,6 +107,7 @@ fn taken(old: &Config, new: &Config, by_model: bool) -> Config {
     taken.pipeline = pipeline;
     taken.face = face;
     taken.objects = objects;
+    taken.text = text;
     taken.voice = VoicePerception { network: old.voice.network, ..voice };
     taken.diarization = diarization;
     taken.active_speaker = active_speaker;

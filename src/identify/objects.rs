@@ -260,6 +260,7 @@ mod tests {
             span: Span::new(at(start), at(start + 30.0)),
             tracks: Vec::new(),
             objects,
+            texts: Vec::new(),
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),

@@ -206,6 +206,7 @@ impl Resolver {
             });
         }
         self.hear_names((clip, turns.as_slice()), &voice_of, &mut out, writer);
+        self.read_badges(clip, &mut out, writer);
         self.renew_owners();
         out
     }

@@ -1,5 +1,6 @@
 //! Promises of the resolver, held on made-up percepts.
 
+mod badges;
 mod cameras;
 mod doubt;
 mod many;
@@ -106,6 +107,7 @@ fn clip(index: u32, seen: &[Seen], heard: &[Heard]) -> ClipPercepts {
         tracks: seen.iter().zip(base..).map(|(s, id)| track(id, *s)).collect(),
         objects: Vec::new(),
         bodies: Vec::new(),
+        texts: Vec::new(),
         turns: heard.iter().zip(base..).map(|(h, id)| turn(id, *h)).collect(),
         mouths: vec![],
         sounds: Vec::new(),

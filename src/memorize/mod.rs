@@ -1,8 +1,8 @@
 //! Memorizing: a clip's percepts become sentences with evidence.
 //!
 //! The built-in memorizer needs no language model. What it writes rests on percepts alone: who was in
-//! view and for how long, which things came into view and where they are, who was heard, what was said, and the few
-//! facts that people state plainly.
+//! view and for how long, which things came into view and where they are, what signs read, who was heard, what was said,
+//! and the few facts that people state plainly.
 //! Sentences name entities by mention (`<person_4>`) under the ids of the time of writing. Where a multimodal
 //! model memorizes ([`model`]), its memories come later and refine these.
 
@@ -11,6 +11,7 @@ pub mod model;
 mod objects;
 mod presence;
 mod stays;
+mod texts;
 mod upkeep;
 mod utterances;
 pub mod vectors;
@@ -205,6 +206,7 @@ impl Memorizer {
     pub fn memorize(&self, scene: &Scene<'_>, draft: &mut Draft) -> Vec<MemoryRow> {
         let mut sentences = presence::sentences(scene);
         sentences.extend(objects::arrivals(scene));
+        sentences.extend(texts::sentences(scene));
         sentences.extend(facts::settle(objects::locations(scene), scene.before, draft));
         sentences.extend(self.said(scene, draft));
         let mut written = self.write_all(sentences, scene.author(), draft);
@@ -441,6 +443,7 @@ mod tests {
             tracks: Vec::new(),
             objects: Vec::new(),
             bodies: Vec::new(),
+            texts: Vec::new(),
             turns: vec![turn],
             mouths: Vec::new(),
             sounds: Vec::new(),

@@ -22,7 +22,7 @@ const POSE_HOLDS_SECS: f64 = 60.0;
 
 /// Which part of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Left,
     Middle,
     Right,
@@ -32,7 +32,7 @@ impl Side {
     const ALL: [Self; 3] = [Self::Left, Self::Middle, Self::Right];
 
     /// Of a box's centre at that share of the width; one that was on a side stays there at its border.
-    fn of(share: f32, was: Option<Self>) -> Self {
+    pub(super) fn of(share: f32, was: Option<Self>) -> Self {
         let within = |side: Self, slack: f32| {
             let third = side as u8 as f32 / 3.0;
             share >= third - slack && share < third + 1.0 / 3.0 + slack
@@ -47,7 +47,7 @@ impl Side {
         }
     }
 
-    fn words(self) -> &'static str {
+    pub(super) fn words(self) -> &'static str {
         match self {
             Self::Left => "on the left",
             Self::Middle => "in the middle",
@@ -160,7 +160,7 @@ fn place(scene: &Scene<'_>, track: &ObjectTrack, open: Option<&str>) -> Option<(
 }
 
 /// The named place at which the robot stood then.
-fn room(scene: &Scene<'_>, at: Timestamp) -> Option<String> {
+pub(super) fn room(scene: &Scene<'_>, at: Timestamp) -> Option<String> {
     let held = |stamp: Timestamp| stamp <= at && at.secs_since(stamp) <= POSE_HOLDS_SECS;
     let poses = scene.percepts.poses.iter().filter(|pose| held(pose.stamp));
     let here = match poses.max_by_key(|pose| pose.stamp) {

@@ -16,7 +16,7 @@ use super::error::MemoryError;
 use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
     Merge, NameRow, ObjectTrackRow, PairEvidence, PoseRow, Recording, Retirement, Session,
-    SoundRow, TrackRow, TurnRow,
+    SoundRow, TextTrackRow, TrackRow, TurnRow,
 };
 use super::past::{Mark, write_mark};
 use super::store;
@@ -345,6 +345,11 @@ impl Draft {
         self.batches.turns.find(&self.tables.turns, &(session, turn)).ok_or_else(|| {
             MemoryError::NotFound { doing, what: format!("{turn} in session {session}") }
         })
+    }
+
+    /// Puts a text in view.
+    pub fn text_track(&mut self, text: TextTrackRow) {
+        self.batches.text_tracks.put(text);
     }
 
     /// Puts a sound.

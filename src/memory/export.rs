@@ -93,6 +93,28 @@ pub enum PerceptLine {
         /// Which thing it is.
         object: Option<EntityId>,
     },
+    /// A text in view.
+    Text {
+        /// The first look that read it.
+        start: Timestamp,
+        /// The last one.
+        end: Timestamp,
+        /// Camera.
+        source: SourceId,
+        /// Left, top, width, height, px.
+        #[serde(rename = "box")]
+        bbox: [f32; 4],
+        /// What it says.
+        text: String,
+        /// How sure that is, 0–1.
+        confidence: f32,
+        /// How often it was read so far.
+        readings: u32,
+        /// Its track.
+        track: TrackId,
+        /// The track's session.
+        session: SessionId,
+    },
     /// Something heard that is no speech.
     Sound {
         /// Its first 32 ms.
@@ -137,7 +159,9 @@ impl PerceptLine {
     fn start(&self) -> Timestamp {
         match self {
             Self::Face { t, .. } | Self::Body { t, .. } | Self::Object { t, .. } => *t,
-            Self::Turn { start, .. } | Self::Sound { start, .. } => *start,
+            Self::Turn { start, .. } | Self::Sound { start, .. } | Self::Text { start, .. } => {
+                *start
+            }
         }
     }
 }
@@ -208,8 +232,8 @@ impl View {
         Ok(())
     }
 
-    /// Every face, body and thing of every analysed frame, every turn and every sound, by start; faces and bodies before things before
-    /// turns before sounds, then by source and id.
+    /// Every face, body and thing of every analysed frame, every text, every turn and every sound, by start; faces and bodies before
+    /// things before texts before turns before sounds, then by source and id.
     #[must_use]
     pub fn percept_lines(&self, filter: &PerceptFilter) -> Vec<PerceptLine> {
         let mut persons: BTreeMap<EntityId, EntityId> = BTreeMap::new();
@@ -267,6 +291,21 @@ impl View {
                 });
             }
         }
+        let read = self.text_tracks(filter).into_iter();
+        lines.extend(read.map(|row| {
+            let (track, place) = (&row.track, row.track.place);
+            PerceptLine::Text {
+                start: track.span.start,
+                end: track.span.end,
+                source: track.source.clone(),
+                bbox: [place.x, place.y, place.w, place.h],
+                text: track.text.clone(),
+                confidence: track.confidence,
+                readings: track.readings,
+                track: track.id,
+                session: row.clip.session,
+            }
+        }));
         // Stable: tracks come by start and id.
         lines.sort_by_key(PerceptLine::start);
         let turns = self.turns(filter).into_iter().map(|turn| PerceptLine::Turn {

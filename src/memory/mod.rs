@@ -66,6 +66,7 @@ mod temporal;
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod thin;
 mod told;
 mod upkeep;

@@ -13,7 +13,7 @@ use crate::ids::{
     TurnId,
 };
 use crate::media::Pose;
-use crate::percept::{Embedding, Sound, Transcript};
+use crate::percept::{Embedding, Sound, TextTrack, Transcript};
 use crate::time::{Span, Timestamp};
 
 use super::shelf::Values;
@@ -138,6 +138,15 @@ pub struct ObjectTrackRow {
     pub object: Option<EntityId>,
     /// How sure the detector was, 0–1, the mean over its sightings.
     pub confidence: f32,
+}
+
+/// A text that was read in one clip.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextTrackRow {
+    /// The clip.
+    pub clip: ClipId,
+    /// What was read; its id is with `clip` the row's key.
+    pub track: TextTrack,
 }
 
 /// A speech turn with the voice it was given.
@@ -321,6 +330,8 @@ pub struct NameRow {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameSource {
+    /// Read on a badge below somebody's face.
+    Read,
     /// Heard in speech.
     Said,
     /// Concluded by a model.
@@ -401,6 +412,8 @@ pub enum Ground {
     Track(ClipId, TrackId),
     /// An object track of a clip.
     Object(ClipId, TrackId),
+    /// A text in view, as one clip shows it.
+    Text(ClipId, TrackId),
     /// A speech turn.
     Turn(ClipId, TurnId),
     /// Another memory.

@@ -288,6 +288,7 @@ impl Memory {
         match ground {
             Ground::Track(clip, track) => view.track(*clip, *track).is_some(),
             Ground::Object(clip, track) => view.object_track(*clip, *track).is_some(),
+            Ground::Text(clip, track) => view.text_track(*clip, *track).is_some(),
             Ground::Turn(clip, turn) => view.turn(clip.session, *turn).is_some(),
             Ground::Memory(id) => view.memory(*id).is_some() || view.retirement(*id).is_some(),
             // Not every export holds the answers.

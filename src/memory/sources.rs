@@ -82,7 +82,7 @@ impl View {
                     false => Source { teller: Teller::Speaker(speaker), at },
                 }
             }
-            Ground::Track(clip, _) | Ground::Object(clip, _) => {
+            Ground::Track(clip, _) | Ground::Object(clip, _) | Ground::Text(clip, _) => {
                 let at = self.clip(*clip).map_or(row.span.start, |clip| clip.span.start);
                 seen(Some(*clip), at)
             }

@@ -63,7 +63,7 @@ impl Default for SqlLimits {
 }
 
 /// Views and their columns, as documented.
-pub(crate) const COLUMNS: [(&str, &str); 12] = [
+pub(crate) const COLUMNS: [(&str, &str); 13] = [
     ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
     ("sightings", "person, face, source, clip, track, start, \"end\", secs, kind"),
     ("utterances", "person, voice, source, clip, turn, start, \"end\", words"),
@@ -75,6 +75,7 @@ pub(crate) const COLUMNS: [(&str, &str); 12] = [
     ("decisions", "memory, at, action, other, reason"),
     ("objects", "object, place, since, told_by, memory"),
     ("object_sightings", "object, label, source, clip, track, start, \"end\", secs"),
+    ("texts", "text, confidence, readings, source, clip, track, start, \"end\", x, y, w, h"),
     ("places", "id, name, frame, x, y, since"),
     ("clips", "id, session, start, \"end\", frames, analysed, dropped"),
     ("answers", "id, question, document, asked"),
@@ -82,7 +83,8 @@ pub(crate) const COLUMNS: [(&str, &str); 12] = [
 ];
 
 /// The tables of versions that the views read.
-const VERSIONED: [&str; 6] = ["clip", "track", "turn", "memory", "decision", "object_track"];
+const VERSIONED: [&str; 7] =
+    ["clip", "track", "turn", "memory", "decision", "object_track", "text_track"];
 /// Those without versions, and the filled ones beside them, that they read.
 const PLAIN: [&str; 4] = ["answer", "audit", "things", "whose"];
 
@@ -106,6 +108,8 @@ CREATE TEMP VIEW decisions AS SELECT 'memory_' || memory AS memory, at, action, 
 CREATE TEMP VIEW object_sightings AS SELECT object, label, source, 's' || session || '/' || clip AS clip,
   'track_' || track AS track, start, \"end\", (\"end\" - start) / 1e9 AS secs
   FROM $object_track;
+CREATE TEMP VIEW texts AS SELECT text, confidence, readings, source, 's' || session || '/' || clip AS clip,
+  'track_' || track AS track, start, \"end\", x, y, w, h FROM $text_track;
 CREATE TEMP VIEW objects AS SELECT coalesce((SELECT name FROM $things WHERE id = subject), subject) AS object,
   value AS place, valid_from AS since, told_by(id) AS told_by, 'memory_' || id AS memory
   FROM $memory WHERE attribute = 'location' AND valid_to IS NULL;

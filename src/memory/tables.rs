@@ -53,6 +53,7 @@ macro_rules! each_table {
             decisions: $crate::memory::model::Decision,
             media: $crate::memory::model::MediaRow,
             object_tracks: $crate::memory::model::ObjectTrackRow,
+            text_tracks: $crate::memory::model::TextTrackRow,
         }
     };
 }

@@ -28,6 +28,10 @@ pub enum Job {
     Transcriber,
     /// Picture → boxes and classes of things.
     ObjectDetector,
+    /// Picture → where lines of text are.
+    TextDetector,
+    /// Line of text → what it says.
+    TextRecognizer,
     /// Sentence → words, their tags, and which hangs on which.
     Parser,
     /// Word → what it means to other words.
@@ -36,7 +40,7 @@ pub enum Job {
 
 impl Job {
     /// Every job, in the order of the data.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::FaceDetector,
         Self::FaceEmbedder,
         Self::VoiceActivity,
@@ -46,6 +50,8 @@ impl Job {
         Self::ActiveSpeaker,
         Self::Transcriber,
         Self::ObjectDetector,
+        Self::TextDetector,
+        Self::TextRecognizer,
         Self::Parser,
         Self::Thesaurus,
     ];
@@ -69,6 +75,8 @@ impl Job {
             Self::ActiveSpeaker => "active_speaker",
             Self::Transcriber => "transcriber",
             Self::ObjectDetector => "object_detector",
+            Self::TextDetector => "text_detector",
+            Self::TextRecognizer => "text_recognizer",
             Self::Parser => "parser",
             Self::Thesaurus => "thesaurus",
         }

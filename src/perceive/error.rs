@@ -2,7 +2,7 @@
 
 use crate::capture::CaptureError;
 use crate::models::ModelError;
-use crate::perceive::{active_speaker, face, object, speech, voice};
+use crate::perceive::{active_speaker, face, object, speech, text, voice};
 
 /// Any fault of perception.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,9 @@ pub enum PerceiveError {
     /// Looking for things.
     #[error(transparent)]
     Object(#[from] object::ObjectError),
+    /// Looking for words in view.
+    #[error(transparent)]
+    Text(#[from] text::TextError),
     /// Listening for voices.
     #[error(transparent)]
     Voice(#[from] voice::VoiceError),

@@ -9,6 +9,7 @@ pub mod nms;
 pub mod object;
 pub mod perceptor;
 pub mod speech;
+pub mod text;
 pub mod track;
 pub mod voice;
 

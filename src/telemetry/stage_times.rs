@@ -15,6 +15,8 @@ pub enum Stage {
     Faces,
     /// Things found.
     Objects,
+    /// Words in view found and read.
+    Text,
     /// Voice activity, and turns cut out.
     VoiceActivity,
     /// Who speaks when, two at once included.
@@ -35,10 +37,11 @@ pub enum Stage {
 
 impl Stage {
     /// Every stage, in the order of the data.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Picture,
         Self::Faces,
         Self::Objects,
+        Self::Text,
         Self::VoiceActivity,
         Self::SpeakerSegmentation,
         Self::Voice,
@@ -56,6 +59,7 @@ impl Stage {
             Self::Picture => "picture",
             Self::Faces => "faces",
             Self::Objects => "objects",
+            Self::Text => "text",
             Self::VoiceActivity => "voice_activity",
             Self::SpeakerSegmentation => "speaker_segmentation",
             Self::Voice => "voice",

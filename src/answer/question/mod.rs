@@ -348,12 +348,12 @@ fn perception() -> &'static Perception {
 }
 
 /// Whether a word stands in a list of the file.
-fn is(list: &str, word: &str) -> bool {
+pub(super) fn is(list: &str, word: &str) -> bool {
     perception().asking.is(list, word) || perception().others.is(list, word)
 }
 
 /// Whether a word belongs to asking, and tells nothing of the matter.
-fn is_asking(word: &str) -> bool {
+pub(super) fn is_asking(word: &str) -> bool {
     perception().asking.has(word)
 }
 

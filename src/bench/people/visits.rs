@@ -97,6 +97,7 @@ impl<'a> Visits<'a> {
             tracks: Vec::new(),
             objects: Vec::new(),
             bodies: Vec::new(),
+            texts: Vec::new(),
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),

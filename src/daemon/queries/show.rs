@@ -159,6 +159,22 @@ fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {
             })
         })
         .collect();
+    let texts: Vec<Value> = view
+        .text_tracks(&filter)
+        .iter()
+        .map(|row| {
+            let track = &row.track;
+            json!({
+                "track": track.id,
+                "source": track.source,
+                "start": track.span.start,
+                "end": track.span.end,
+                "text": track.text,
+                "confidence": track.confidence,
+                "readings": track.readings,
+            })
+        })
+        .collect();
     let turns: Vec<Value> = view
         .turns(&filter)
         .iter()
@@ -180,8 +196,8 @@ fn show_clip(view: &View, id: ClipId) -> Result<Value, Refusal> {
     let memories = view.memories(&Filter { clip: Some(id), ..Filter::default() });
     let memories: Vec<Value> = memories.iter().map(|row| line(view, row)).collect();
     Ok(json!({
-        "kind": "clip", "clip": *clip, "tracks": tracks, "objects": objects, "turns": turns,
-        "memories": memories,
+        "kind": "clip", "clip": *clip, "tracks": tracks, "objects": objects, "texts": texts,
+        "turns": turns, "memories": memories,
     }))
 }
 

@@ -195,7 +195,7 @@ impl<'a> Introductions<'a> {
                 Some(voice) if !persons.is_non_person(voice) => Some(persons.resolve(voice)),
                 _ => return None,
             },
-            NameSource::Model => return None,
+            NameSource::Read | NameSource::Model => return None,
             NameSource::Told => None,
         };
         let part = by.unwrap_or(row.entity);

@@ -27,6 +27,7 @@
 //! A face that the present model cannot match ([`super::persons::unmatchable`]) is not seen even where it is in view: seconds without
 //! it say nothing. A face that is first met under that model is charged with no absence from before it.
 
+mod badge;
 pub(super) mod hear;
 pub(super) mod introductions;
 pub mod link;

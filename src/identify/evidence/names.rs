@@ -42,6 +42,11 @@ const FIRST_NAMES: &str = "aaron abigail adam adrian alan albert alex alexander 
     sandra sara sarah scott sean sharon shirley simon sophia sophie stephanie stephen steven susan teresa \
     theresa thomas timothy tom tyler victoria vincent walter wayne william zachary zoe";
 
+/// Whether a lower-case word is a first name, and hardly ever anything else.
+pub(super) fn is_first_name(word: &str) -> bool {
+    among(FIRST_NAMES, word)
+}
+
 /// Words that may follow a name without a mark between.
 const AFTER_NAME: &str = "but by from hello here hi i i'm nice speaking the what who your";
 /// What begins a clause of its own behind "and".

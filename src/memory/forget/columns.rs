@@ -28,7 +28,7 @@ pub(super) enum Holds {
 use Holds::{Code, Key, Label, Opaque, Row, Words};
 
 /// Every column that is text or bytes, by table.
-pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 23] = [
+pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 24] = [
     ("session", &[("sha256", Code), ("path", Label), ("selection", Key)]),
     ("clip", &[("key_frames", Row)]),
     ("entity", &[("id", Code)]),
@@ -75,6 +75,7 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 23] = [
     ("upkeep", &[("job", Code)]),
     ("sound", &[("source", Label), ("kind", Code)]),
     ("object_track", &[("source", Label), ("label", Code), ("object", Code), ("sightings", Code)]),
+    ("text_track", &[("source", Label), ("text", Row)]),
 ];
 
 /// Strikes in every column what its rows were not rewritten for.

@@ -263,6 +263,7 @@ impl Memory {
         tables.memories.log().iter().any(|version| version.row.span.start < before)
             || tables.tracks.log().iter().any(|version| version.row.span.start < before)
             || tables.object_tracks.log().iter().any(|version| version.row.span.start < before)
+            || tables.text_tracks.log().iter().any(|version| version.row.track.span.start < before)
             || tables.turns.log().iter().any(|version| version.row.span.start < before)
     }
 

@@ -40,6 +40,7 @@ pub(super) struct Reach {
     pub(super) struck: Struck,
     pub(super) tracks: HashSet<(ClipId, TrackId)>,
     pub(super) objects: HashSet<(ClipId, TrackId)>,
+    pub(super) texts: HashSet<(ClipId, TrackId)>,
     pub(super) turns: HashSet<(SessionId, TurnId)>,
     pub(super) memories: HashSet<MemoryId>,
     pub(super) span: Option<Span>,
@@ -97,6 +98,19 @@ impl Reach {
             let row = &version.row;
             if row.object.is_some_and(|id| reach.ids.contains(&id)) || in_span(row.span) {
                 reach.objects.insert(row.key());
+            }
+        }
+        // What names the target is read in the pictures of its time, too.
+        for version in tables.text_tracks.log().iter() {
+            let row = &version.row;
+            let names = reach.struck.has_people()
+                && (!reach.struck.places(&row.track.text).is_empty()
+                    || reach.struck.label(&row.track.text) != row.track.text);
+            if names {
+                reach.seen.entry(row.clip).or_default().push(row.track.span);
+            }
+            if names || in_span(row.track.span) {
+                reach.texts.insert(row.key());
             }
         }
         for version in tables.turns.log().iter() {
@@ -340,6 +354,7 @@ impl Reach {
         match ground {
             Ground::Track(clip, track) => self.tracks.contains(&(*clip, *track)),
             Ground::Object(clip, track) => self.objects.contains(&(*clip, *track)),
+            Ground::Text(clip, track) => self.texts.contains(&(*clip, *track)),
             Ground::Turn(clip, turn) => self.turns.contains(&(clip.session, *turn)),
             Ground::Memory(id) => self.memories.contains(id),
             Ground::Answer(_) => false,
@@ -347,7 +362,8 @@ impl Reach {
     }
 
     pub(super) fn sessions(&self) -> BTreeSet<SessionId> {
-        let tracks = self.tracks.iter().chain(&self.objects).map(|(clip, _)| clip.session);
+        let tracks = self.tracks.iter().chain(&self.objects).chain(&self.texts);
+        let tracks = tracks.map(|(clip, _)| clip.session);
         let turns = self.turns.iter().chain(&self.wordless).map(|(session, _)| *session);
         tracks.chain(turns).collect()
     }
@@ -382,8 +398,12 @@ impl Reach {
         self.ids.contains(&row.entity) || self.span.is_some_and(|span| span.contains(row.at))
     }
 
-    /// Whether a name was heard in a turn that is erased, and is known by nothing else.
+    /// Whether a name was heard in a turn that is erased, or read in a time that is, and is known by nothing else.
     pub(super) fn unhears(&self, row: &NameRow) -> bool {
+        let read = row.source == NameSource::Read;
+        if read && self.span.is_some_and(|span| span.contains(row.since)) {
+            return true;
+        }
         row.source != NameSource::Told && row.turn.is_some_and(|turn| self.turns.contains(&turn))
     }
 

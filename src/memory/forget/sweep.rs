@@ -34,6 +34,7 @@ pub(super) fn sweep_all(
     sweep(db, &tables.entities, rows, |row| when(own(&row.id)))?;
     sweep(db, &tables.tracks, rows, |row| when(reach.tracks.contains(&row.key())))?;
     sweep(db, &tables.object_tracks, rows, |row| when(reach.objects.contains(&row.key())))?;
+    sweep(db, &tables.text_tracks, rows, |row| when(reach.texts.contains(&row.key())))?;
     sweep(db, &tables.turns, rows, |row| reach.turn(row))?;
     sweep(db, &tables.sounds, rows, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.sound.span).is_some()))

@@ -189,6 +189,7 @@ impl NameSource {
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
+            Self::Read => "read",
             Self::Said => "said",
             Self::Model => "model",
             Self::Told => "told",
@@ -225,7 +226,7 @@ impl Temporal for NameRow {
             since: columns.time()?,
             source: {
                 let word: String = columns.next()?;
-                [NameSource::Said, NameSource::Model, NameSource::Told]
+                [NameSource::Read, NameSource::Said, NameSource::Model, NameSource::Told]
                     .into_iter()
                     .find(|source| source.word() == word)
                     .ok_or_else(|| columns.fail(format!("{word:?} is no source of names")))?

@@ -1,6 +1,6 @@
 //! How each row type lies in SQLite and enters the hash: reading and binding of columns.
 //!
-//! `percepts`, `objects`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
+//! `percepts`, `objects`, `texts`, `identity` and `memories` say it for each row type; `shelved` how the large ones lie
 //! on the shelf; `sightings` their column.
 
 mod identity;
@@ -9,6 +9,7 @@ mod objects;
 mod percepts;
 mod shelved;
 mod sightings;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use crate::geometry::Rect;
 use crate::ids::{
     AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, SessionId, SourceId, TrackId,
     TurnId,
@@ -11,11 +12,12 @@ use crate::ids::{
 use crate::media::Pose;
 use crate::memory::model::{
     Clip, Decision, Fact, FactAction, Ground, MediaDigest, MediaKind, MediaRow, MemoryKind,
-    MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow, TrackRow, TurnRow,
+    MemoryRow, MemoryVector, ObjectTrackRow, PoseRow, Retirement, SoundRow, TextTrackRow, TrackRow,
+    TurnRow,
 };
 use crate::memory::shelf::{Shelf, Slice, plain_bytes};
 use crate::memory::sightings::{Packed, Sightings};
-use crate::percept::{Sound, SoundKind, Transcript, Word};
+use crate::percept::{Sound, SoundKind, TextTrack, Transcript, Word};
 use crate::time::{Span, Timestamp};
 
 /// Before a vector's components: its memory and its model.
@@ -82,6 +84,7 @@ impl Writer<'_> {
             Ground::Turn(clip, turn) => (self.byte(2), self.clip(*clip), self.large(turn.0)).2,
             Ground::Memory(id) => (self.byte(3), self.large(id.0)).1,
             Ground::Answer(id) => (self.byte(4), self.large(id.0)).1,
+            Ground::Text(clip, track) => (self.byte(5), self.clip(*clip), self.large(track.0)).2,
         }
     }
 
@@ -184,6 +187,7 @@ impl<'b> Reader<'b> {
             1 => Ground::Object(self.clip()?, TrackId(self.large()?)),
             2 => Ground::Turn(self.clip()?, TurnId(self.large()?)),
             3 => Ground::Memory(MemoryId(self.large()?)),
+            5 => Ground::Text(self.clip()?, TrackId(self.large()?)),
             _ => Ground::Answer(AnswerId(self.large()?)),
         })
     }
@@ -340,6 +344,49 @@ pub(super) fn read_sound(bytes: &[u8]) -> Option<SoundRow> {
     let peak_dbfs = from.small().map(f32::from_bits)?;
     let background_dbfs = from.small().map(f32::from_bits)?;
     Some(SoundRow { clip, sound: Sound { source, span, kind, peak_dbfs, background_dbfs } })
+}
+
+pub(super) fn write_text_track(row: &TextTrackRow, into: &mut Vec<u8>) {
+    let (mut out, track) = (Writer(into), &row.track);
+    out.clip(row.clip);
+    out.large(track.id.0);
+    out.text(track.source.as_str());
+    out.span(track.span);
+    out.text(&track.text);
+    let place = track.place;
+    for value in [track.confidence, place.x, place.y, place.w, place.h] {
+        out.small(value.to_bits());
+    }
+    out.small(track.picture.0);
+    out.small(track.picture.1);
+    out.small(track.readings);
+    out.time(track.best_at);
+    out.byte(u8::from(track.continued));
+}
+
+pub(super) fn read_text_track(bytes: &[u8]) -> Option<TextTrackRow> {
+    let mut from = Reader(bytes);
+    let clip = from.clip()?;
+    let (id, source, span) = (TrackId(from.large()?), from.source()?, from.span()?);
+    let text = from.text()?;
+    let mut value = || from.small().map(f32::from_bits);
+    let confidence = value()?;
+    let place = Rect { x: value()?, y: value()?, w: value()?, h: value()? };
+    let picture = (from.small()?, from.small()?);
+    let (readings, best_at, continued) = (from.small()?, from.time()?, from.byte()? != 0);
+    let track = TextTrack {
+        id,
+        source,
+        span,
+        text,
+        confidence,
+        place,
+        picture,
+        readings,
+        best_at,
+        continued,
+    };
+    Some(TextTrackRow { clip, track })
 }
 
 pub(super) fn write_media(row: &MediaRow, into: &mut Vec<u8>) {
@@ -501,7 +548,7 @@ pub(super) fn read_vector(shelf: &Arc<Shelf>, at: u64, len: usize) -> Option<Mem
 mod tests {
     use super::*;
     use crate::camera::Bearing;
-    use crate::geometry::Rect;
+
     use crate::memory::temporal::Temporal;
     use crate::percept::Sighting;
 
@@ -527,6 +574,7 @@ mod tests {
             grounds: vec![
                 Ground::Track(clip, TrackId(4)),
                 Ground::Object(clip, TrackId(5)),
+                Ground::Text(clip, TrackId(9)),
                 Ground::Turn(clip, TurnId(6)),
                 Ground::Memory(MemoryId(7)),
                 Ground::Answer(AnswerId(8)),
@@ -666,6 +714,21 @@ mod tests {
             let (peak_dbfs, background_dbfs) = (-3.5, -60.25);
             let sound = Sound { source: source.clone(), span, kind, peak_dbfs, background_dbfs };
             there_and_back(&SoundRow { clip, sound });
+        }
+        for continued in [false, true] {
+            let track = TextTrack {
+                id: TrackId(1 << 40),
+                source: source.clone(),
+                span,
+                text: "Ausgang → Süd".to_owned(),
+                confidence: 0.75,
+                place: Rect { x: 1.5, y: -0.5, w: 90.0, h: 30.25 },
+                picture: (640, 480),
+                readings: 3,
+                best_at: at(7),
+                continued,
+            };
+            there_and_back(&TextTrackRow { clip, track });
         }
         for kind in MediaKind::ALL {
             there_and_back(&MediaRow {

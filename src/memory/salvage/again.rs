@@ -67,7 +67,7 @@ pub(super) fn rows(
     }
     each_table!(make_commits);
     make("session", SESSIONS)?;
-    for table in ["track", "object_track", "turn", "sound"] {
+    for table in ["track", "object_track", "text_track", "turn", "sound"] {
         make("clip", &clips(table))?;
     }
     make("session", SESSIONS_WITHOUT_CLIPS)?;

@@ -21,6 +21,7 @@ mod salvage;
 mod search;
 mod sql;
 mod struck;
+mod texts;
 mod thin;
 
 use crate::geometry::Rect;

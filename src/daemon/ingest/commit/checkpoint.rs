@@ -65,6 +65,8 @@ pub(in crate::daemon::ingest) struct PerceptIds {
     pub(in crate::daemon::ingest) objects: BTreeMap<(usize, TrackId), TrackId>,
     /// And of body tracks.
     pub(in crate::daemon::ingest) bodies: BTreeMap<(usize, TrackId), TrackId>,
+    /// The same of texts in view.
+    pub(in crate::daemon::ingest) texts: BTreeMap<(usize, TrackId), TrackId>,
     /// Per microphone: turns that began before the boundary and end after it.
     pub(in crate::daemon::ingest) carried: Vec<Vec<SpeechTurn>>,
     /// Turns that ended just before the boundary, where there are more microphones that may hear their end after it.
@@ -85,6 +87,11 @@ impl PerceptIds {
     /// The same of a body track.
     pub(in crate::daemon::ingest) fn body_track(&mut self, track: (usize, TrackId)) -> TrackId {
         numbered(&mut self.bodies, &mut self.next_track, track)
+    }
+
+    /// The same of a text in view.
+    pub(in crate::daemon::ingest) fn text_track(&mut self, track: (usize, TrackId)) -> TrackId {
+        numbered(&mut self.texts, &mut self.next_track, track)
     }
 }
 
@@ -117,7 +124,8 @@ impl Checkpoint {
         let all = PerceptFilter::default();
         let faces = view.tracks(&all).into_iter().map(|row| (row.clip, row.track));
         let objects = view.object_tracks(&all).into_iter().map(|row| (row.clip, row.track));
-        let tracks = faces.chain(objects).filter(|(clip, _)| ours(*clip));
+        let texts = view.text_tracks(&all).into_iter().map(|row| (row.clip, row.track.id));
+        let tracks = faces.chain(objects).chain(texts).filter(|(clip, _)| ours(*clip));
         let turns = view.turns(&all).into_iter().filter(|row| ours(row.clip));
         let free = |newest: Option<u64>| (newest.unwrap_or(0) + GAP) / GAP * GAP;
         let ids = PerceptIds {

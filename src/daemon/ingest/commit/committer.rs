@@ -30,7 +30,7 @@ use crate::identify::{IdentifiedClip, Persons, Resolver};
 use crate::ids::{ClipId, SessionId, SourceId};
 use crate::memorize::model::{SpooledClip, SpooledTurn};
 use crate::memorize::{Scene, Upkeep};
-use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow};
+use crate::memory::model::{Clip, Media, MediaKind, PoseRow, Recording, SoundRow, TextTrackRow};
 use crate::memory::{Draft, MemoryError, View};
 use crate::percept::ClipPercepts;
 use crate::supervise::{Attempts, contained};
@@ -447,6 +447,9 @@ fn keep_clip(percepts: &ClipPercepts, before: &View, draft: &mut Draft) {
     }
     for sound in &percepts.sounds {
         draft.sound(SoundRow { clip: percepts.clip, sound: sound.clone() });
+    }
+    for text in &percepts.texts {
+        draft.text_track(TextTrackRow { clip: percepts.clip, track: text.clone() });
     }
     if let Some(first) = percepts.poses.first() {
         let recent = Span::new(first.stamp.plus_secs(-poses::EVERY_SECS), first.stamp);

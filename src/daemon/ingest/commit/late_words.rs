@@ -127,6 +127,7 @@ pub(in crate::daemon::ingest) fn commit(
         tracks: Vec::new(),
         objects: Vec::new(),
         bodies: Vec::new(),
+        texts: Vec::new(),
         turns: vec![turn],
         mouths: Vec::new(),
         sounds: Vec::new(),

@@ -12,7 +12,8 @@ use crate::ids::{ClipId, TrackId, TurnId};
 use crate::perceive::active_speaker::{CROPS_PER_SEC, MouthScores};
 use crate::perceive::object::Seen;
 use crate::percept::{
-    BodyTrack, ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, SpeechTurn, Transcript,
+    BodyTrack, ClipCounts, ClipPercepts, FaceTrack, MouthScore, ObjectTrack, SpeechTurn, TextTrack,
+    Transcript,
 };
 use crate::time::Span;
 
@@ -32,6 +33,7 @@ impl Committer {
         let mut tracks: Vec<(usize, FaceTrack)> = Vec::new();
         let mut objects: Vec<(usize, ObjectTrack)> = Vec::new();
         let mut bodies: Vec<(usize, BodyTrack)> = Vec::new();
+        let mut texts: Vec<(usize, TextTrack)> = Vec::new();
         let mut key_frames = Vec::new();
         let mut looked = Vec::new();
         let mut faces = 0;
@@ -44,6 +46,7 @@ impl Committer {
                     Seen::Person(track) => bodies.push((*index, track)),
                 }
             }
+            texts.extend(std::mem::take(&mut part.percepts.texts).into_iter().map(|t| (*index, t)));
             key_frames.append(&mut part.key_frames);
             looked.push((self.cameras[*index].clone(), std::mem::take(&mut part.looked)));
             faces += part.faces;
@@ -68,6 +71,14 @@ impl Committer {
             BodyTrack { id, ..track }
         };
         let bodies = bodies.into_iter().map(number).collect();
+        texts.sort_by(|(_, a), (_, b)| {
+            (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
+        });
+        let number = |(camera, text): (usize, TextTrack)| {
+            let id = self.ids.text_track((camera, text.id));
+            TextTrack { id, ..text }
+        };
+        let texts = texts.into_iter().map(number).collect();
         heard.sort_by(|(a, _), (b, _)| {
             (a.span.start, &a.source, a.id).cmp(&(b.span.start, &b.source, b.id))
         });
@@ -85,6 +96,7 @@ impl Committer {
             tracks,
             objects,
             bodies,
+            texts,
             turns,
             mouths,
             sounds: Vec::new(),

@@ -64,6 +64,7 @@ fn is_empty(percepts: &ClipPercepts) -> bool {
     percepts.tracks.is_empty()
         && percepts.objects.is_empty()
         && percepts.bodies.is_empty()
+        && percepts.texts.is_empty()
         && percepts.turns.is_empty()
         && percepts.sounds.iter().all(|sound| sound.kind == SoundKind::Quiet)
         && percepts.counts.dropped == 0
@@ -89,6 +90,7 @@ mod tests {
             tracks: Vec::new(),
             objects: Vec::new(),
             bodies: Vec::new(),
+            texts: Vec::new(),
             turns: Vec::new(),
             mouths: Vec::new(),
             sounds: Vec::new(),

@@ -251,6 +251,7 @@ impl Session {
             true => waiting.min((LAG_SECS * config.window.analyse_fps).ceil() as usize),
             false => waiting,
         };
+        let reads = settings.perceivers.reads_texts();
         let losses = Losses::default();
         let mut stages = Vec::new();
         let mut camera_steps = BTreeMap::new();
@@ -258,11 +259,8 @@ impl Session {
             let (steps, taken) = Way::new(waiting, live);
             let steps = steps.with_backlog(config.window.frame_queue);
             let state = state.cameras.remove(0);
-            let schedule = DetectionSchedule::new(
-                &config,
-                state.reports(),
-                settings.perceivers.objects.is_some(),
-            );
+            let looks = (settings.perceivers.objects.is_some(), reads);
+            let schedule = DetectionSchedule::new(&config, state.reports(), looks);
             settings.gauges.wanted(source, config.window.analyse_fps);
             let stage = CameraStage {
                 index,

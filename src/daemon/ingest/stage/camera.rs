@@ -21,6 +21,7 @@ use crate::daemon::ingest::contribution::Contribution;
 use crate::daemon::ingest::report::Losses;
 use crate::daemon::ingest::settings::SessionSettings;
 use crate::daemon::ingest::work::jobs::{JobQueue, Pending, take};
+use crate::daemon::ingest::work::registry::PicturePercepts;
 use crate::daemon::ingest::work::worker::{Analysed, FrameJob, Pictures};
 use crate::ids::SourceId;
 use crate::media::Frame;
@@ -201,7 +202,7 @@ impl CameraStage {
     fn seal(&mut self, boundary: ClipBoundary, gathered: Gathered) -> CameraContribution {
         let percepts = self.state.pictures.at_boundary(boundary.end);
         CameraContribution {
-            key_frames: choose_key_frames(gathered.frames, &percepts.faces, self.key_frames),
+            key_frames: choose_key_frames(gathered.frames, &percepts, self.key_frames),
             percepts,
             still: !gathered.looked.is_empty() && !gathered.moved,
             looked: gathered.looked,
@@ -236,6 +237,9 @@ impl CameraStage {
         if empty {
             self.state.background.learn(&thumbnail);
         }
+        let read = findings.texts.as_ref().map(|texts| !texts.is_empty());
+        let every_secs = self.settings.config.text.every_secs;
+        self.state.reports.scene(at, &thumbnail, read, every_secs);
         part.faces += found as u64;
         self.present.frame(&self.source, at, &jpeg);
         part.frames.push(KeyFrame { source: self.source.clone(), at, jpeg });
@@ -319,9 +323,15 @@ struct Gathered {
     moved: bool,
 }
 
-/// Key frames: the first sight of each new track, longest tracks first, then frames evenly spread.
-fn choose_key_frames(frames: Vec<KeyFrame>, tracks: &[FaceTrack], most: usize) -> Vec<KeyFrame> {
-    let mut by_length: Vec<&FaceTrack> = tracks.iter().filter(|track| !track.continued).collect();
+/// Key frames: the first sight of each new track, longest tracks first, then frames evenly spread; beside them what shows
+/// texts that were not told of before.
+fn choose_key_frames(
+    frames: Vec<KeyFrame>,
+    percepts: &PicturePercepts,
+    most: usize,
+) -> Vec<KeyFrame> {
+    let mut by_length: Vec<&FaceTrack> =
+        percepts.faces.iter().filter(|track| !track.continued).collect();
     by_length.sort_by_key(|track| (std::cmp::Reverse(track.sightings.len()), track.id));
     let mut wanted: Vec<Timestamp> = Vec::new();
     for track in by_length.into_iter().take(most) {
@@ -336,6 +346,8 @@ fn choose_key_frames(frames: Vec<KeyFrame>, tracks: &[FaceTrack], most: usize) -
             wanted.push(frame.at);
         }
     }
+    let fresh = percepts.texts.iter().filter(|text| !text.continued);
+    wanted.extend(fresh.take(most).map(|text| text.best_at));
     wanted.sort_unstable();
     wanted.dedup();
     frames.into_iter().filter(|frame| wanted.binary_search(&frame.at).is_ok()).collect()
@@ -354,9 +366,10 @@ mod tests {
             at: Timestamp::from_nanos(second),
             jpeg: Arc::from([0_u8].as_slice()),
         };
-        let chosen = choose_key_frames((0..100).map(frame).collect(), &[], 4);
+        let chosen =
+            choose_key_frames((0..100).map(frame).collect(), &PicturePercepts::default(), 4);
         let at: Vec<i64> = chosen.iter().map(|frame| frame.at.as_nanos()).collect();
         assert_eq!(at, [12, 37, 62, 87]);
-        assert!(choose_key_frames(Vec::new(), &[], 4).is_empty());
+        assert!(choose_key_frames(Vec::new(), &PicturePercepts::default(), 4).is_empty());
     }
 }

@@ -1,5 +1,5 @@
 //! Which analysed frames of a camera may go without detection: `face.only_changed`, `face.detect_every`,
-//! `objects.every`.
+//! `objects.every`; and in which words are looked for.
 //!
 //! What is looked for in frame n hangs on what its stage knew [`DETECTION_LAG`] frames before or some more, never on how fast the
 //! workers are: the camera's own stage waits for that, and nobody else. So the same recording gives the same memory, and the
@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::daemon::ingest::work::registry::DetectionPlan;
 use crate::perceive::face::{BackgroundModel, FaceDetectionMode, Thumbnail};
+use crate::perceive::text::{READING_LAG, ReadingSchedule};
+use crate::time::Timestamp;
 
 /// How many frames before a frame the tracker's word on it dates from, at least.
 const DETECTION_LAG: u64 = 4;
@@ -30,9 +32,23 @@ pub(in crate::daemon::ingest) struct SceneReports {
     moving: BTreeMap<u64, bool>,
     /// What the camera saw after these, where nobody was followed.
     empty: BTreeMap<u64, Option<BackgroundModel>>,
+    /// Which pictures are to be read.
+    reading: ReadingSchedule,
 }
 
 impl SceneReports {
+    /// Notes what the next frame shows, before it is noted itself. `found`: whether words were found in it; `None`: it was not
+    /// read.
+    pub(in crate::daemon::ingest) fn scene(
+        &mut self,
+        at: Timestamp,
+        picture: &Thumbnail,
+        found: Option<bool>,
+        every_secs: f64,
+    ) {
+        self.reading.step(self.next, at, picture, found, every_secs);
+    }
+
     /// Notes the next frame. `steady`: the picture, where all who are in it are steady; `empty`: the scene, where nobody
     /// is in it; `moving`: a body moved, or something where there is none.
     pub(in crate::daemon::ingest) fn note(
@@ -62,6 +78,8 @@ pub(in crate::daemon::ingest) struct DetectionSchedule {
     only_changed: bool,
     /// Bodies are looked for, in every frame while one moves.
     sees_bodies: bool,
+    /// Whether words in view are read.
+    reads: bool,
     config: Arc<Config>,
     next: u64,
 }
@@ -70,12 +88,13 @@ impl DetectionSchedule {
     pub(in crate::daemon::ingest) fn new(
         config: &Arc<Config>,
         reports: &SceneReports,
-        sees_bodies: bool,
+        (sees_bodies, reads): (bool, bool),
     ) -> Self {
         Self {
             every: config.face.detect_every.max(1) as u64,
             only_changed: config.face.only_changed,
             sees_bodies,
+            reads,
             config: Arc::clone(config),
             next: reports.next,
         }
@@ -84,6 +103,10 @@ impl DetectionSchedule {
     /// Whether everything has been reports that the next frame hangs on; what is in work goes on meanwhile.
     pub(in crate::daemon::ingest) fn is_ready(&self, reports: &SceneReports) -> bool {
         let Some(known) = self.next.checked_sub(DETECTION_LAG) else { return true };
+        let read = self.next.checked_sub(READING_LAG).filter(|_| self.reads);
+        if read.is_some_and(|known| reports.next <= known) {
+            return false;
+        }
         if self.sees_bodies || !self.next.is_multiple_of(self.every) {
             return reports.next > known;
         }
@@ -96,9 +119,10 @@ impl DetectionSchedule {
         let number = self.next;
         self.next += 1;
         let faces = Some(self.faces(number, reports));
+        let texts = (self.reads && reports.reading.is_planned(number)).then_some(());
         let planned = DetectionPlan::of(&self.config, number);
         let objects = planned.objects.or_else(|| self.is_moving(number, reports).then_some(()));
-        DetectionPlan { faces, objects }
+        DetectionPlan { faces, objects, texts }
     }
 
     /// Whether people and things are looked for though it is not their turn: somebody moved some frames before.
@@ -140,7 +164,7 @@ mod tests {
         config.face.detect_every = every;
         config.face.only_changed = only_changed;
         config.objects.every = 4;
-        DetectionSchedule::new(&Arc::new(config), said, false)
+        DetectionSchedule::new(&Arc::new(config), said, (false, false))
     }
 
     /// What was looked for in frames after which the stage said these words; at `resume_at` from a checkpoint.
@@ -213,6 +237,64 @@ mod tests {
         }
         for at in 0..words.len() {
             assert_eq!(looked((1, true), &words, at), whole, "resumed at {at}");
+        }
+    }
+
+    /// In which frames words are looked for, by a stage that runs as far ahead of what is said as it may.
+    fn read(count: u64, picture: impl Fn(u64) -> Thumbnail, resume_at: u64) -> Vec<u64> {
+        let mut said = SceneReports::default();
+        let config = Arc::new(Config::default());
+        let begin = |said: &SceneReports| DetectionSchedule::new(&config, true, said);
+        let (mut frames, mut planned, mut spoken) = (begin(&said), BTreeMap::new(), 0);
+        let mut looked = Vec::new();
+        while spoken < count {
+            while frames.is_ready(&said) && frames.next < count && frames.next < resume_at {
+                let number = frames.next;
+                planned.insert(number, frames.plan(&said).texts.is_some());
+            }
+            if planned.get(&spoken) == Some(&true) {
+                looked.push(spoken);
+            }
+            let found = planned.get(&spoken).filter(|read| **read).map(|_| false);
+            let at = Timestamp::from_nanos(spoken as i64 * 200_000_000);
+            said.scene(at, &picture(spoken), found, 5.0);
+            said.note(None, None);
+            spoken += 1;
+            if spoken == resume_at {
+                // A checkpoint lies between two frames, and none is in work then.
+                frames = begin(&said);
+                return looked.into_iter().chain(resumed(count, &picture, frames, said)).collect();
+            }
+        }
+        looked
+    }
+
+    /// The rest of the frames, one after the other.
+    fn resumed(
+        count: u64,
+        picture: &impl Fn(u64) -> Thumbnail,
+        mut frames: DetectionSchedule,
+        mut said: SceneReports,
+    ) -> Vec<u64> {
+        let mut looked = Vec::new();
+        for number in frames.next..count {
+            let read = frames.plan(&said).texts.is_some();
+            looked.extend(read.then_some(number));
+            let at = Timestamp::from_nanos(number as i64 * 200_000_000);
+            said.scene(at, &picture(number), read.then_some(false), 5.0);
+            said.note(None, None);
+        }
+        looked
+    }
+
+    #[test]
+    fn words_are_looked_for_in_the_same_frames_however_far_a_stage_runs_ahead() {
+        let scenes: Vec<Thumbnail> = [40, 90, 160].map(picture).to_vec();
+        let scene = |number: u64| scenes[(number / 60) as usize % scenes.len()].clone();
+        let whole = read(180, scene, u64::MAX);
+        assert_eq!(whole.len(), 3, "each scene once: {whole:?}");
+        for at in [1, 7, 8, 9, 66, 68, 70, 120] {
+            assert_eq!(read(180, scene, at), whole, "resumed at {at}");
         }
     }
 

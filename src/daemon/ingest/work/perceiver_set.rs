@@ -18,6 +18,7 @@ use crate::perceive::face::{
 use crate::perceive::object::{Followed, ObjectDetector, ObjectModel, ObjectTracker, Things};
 use crate::perceive::speech;
 use crate::perceive::speech::{MoonshineFiles, OpenAiTranscriber, Recogniser};
+use crate::perceive::text::{TextFiles, TextReader, TextTracker};
 use crate::perceive::track::TrackerSettings;
 use crate::perceive::voice::{
     CachedEmbedder, EmbeddingCache, Eres2NetV2, Ge2e, Normalised, OnnxSpeaker, Pyannote,
@@ -56,6 +57,8 @@ pub struct PerceiverSet {
     pub recogniser: Option<ModelFile>,
     /// Finds things; `None` where none is configured, or it cannot be used.
     pub objects: Option<ObjectModel>,
+    /// What reads words in view; `None` where that is off, or a network of it is missing.
+    texts: Option<TextFiles>,
     /// Abilities that are missing, and why.
     pub degraded: Vec<String>,
     /// Where the time goes; shared with everything that is loaded from this set.
@@ -100,6 +103,18 @@ impl PerceiverSet {
             true => choose(Job::ObjectDetector, "people who turn away, and things")?,
             false => None,
         };
+        let mut texts = None;
+        // The same holds for words in view.
+        if config.text.on
+            && !catalogue.manifest().order(config.models.set, Job::TextDetector).is_empty()
+        {
+            let detector = choose(Job::TextDetector, "words in view")?;
+            let recognizer = choose(Job::TextRecognizer, "words in view")?;
+            texts = detector.zip(recognizer).map(|(detector, recognizer)| TextFiles {
+                detector: detector.path,
+                recognizer: recognizer.path,
+            });
+        }
         if config.models.device == Device::TensorRt {
             onnx::keep_engines_in(&config.store_dir().join("tensorrt"));
         }
@@ -155,6 +170,7 @@ impl PerceiverSet {
             words,
             recogniser,
             objects,
+            texts,
             degraded,
             stages: Arc::default(),
             heard: Arc::default(),
@@ -242,6 +258,27 @@ impl PerceiverSet {
             things: ObjectTracker::new(source.clone(), things),
             bodies: BodyTracker::new(source.clone(), bodies),
         }
+    }
+
+    /// A reader of words in view; `None` where none are read.
+    ///
+    /// # Errors
+    /// When a network cannot be opened.
+    pub fn text_reader(&self) -> Result<Option<TextReader>, PerceiveError> {
+        let Some(files) = &self.texts else { return Ok(None) };
+        let (least, device) = (self.config.text.min_confidence, self.config.models.device);
+        Ok(Some(TextReader::open(files, least, device, Arc::clone(&self.stages))?))
+    }
+
+    /// Follows the texts that a camera shows.
+    pub(super) fn text_tracker(&self, source: &SourceId) -> TextTracker {
+        TextTracker::new(source.clone(), self.config.window.analyse_fps)
+    }
+
+    /// Whether words in view are read.
+    #[must_use]
+    pub(in crate::daemon::ingest) fn reads_texts(&self) -> bool {
+        self.texts.is_some()
     }
 
     /// A worker's voices.

@@ -13,6 +13,7 @@ use crate::perceive::active_speaker::MouthScorer;
 use crate::perceive::face::Faces;
 use crate::perceive::object::Things;
 use crate::perceive::perceptor::{Perceptor, PicturePerceptor, View};
+use crate::perceive::text::TextReader;
 use crate::perceive::voice::Voices;
 use crate::time::Timestamp;
 
@@ -138,6 +139,7 @@ macro_rules! perceptors {
 picture_perceptors! {
     faces: Faces = PerceiverSet::faces, PerceiverSet::face_tracker;
     objects: Things = PerceiverSet::things, PerceiverSet::followed;
+    texts: TextReader = PerceiverSet::text_reader, PerceiverSet::text_tracker;
 }
 
 perceptors! {

@@ -54,7 +54,7 @@ impl Thumbnail {
     }
 
     /// Mean luma of every cell, 0–255, line by line.
-    pub(in crate::perceive::face) fn cells(&self) -> &[u8] {
+    pub(in crate::perceive) fn cells(&self) -> &[u8] {
         &self.0
     }
 

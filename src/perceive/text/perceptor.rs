@@ -1,0 +1,137 @@
+//! Words in view as a kind of perception.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use image::RgbImage;
+
+use super::layout::blocks;
+use super::{
+    CtcRecognizer, DbNet, TextBlock, TextDetector, TextError, TextLine, TextRecognizer, TextTracker,
+};
+use crate::config::Config;
+use crate::perceive::PerceiveError;
+use crate::perceive::perceptor::{PicturePerceptor, View};
+use crate::percept::TextTrack;
+use crate::runtime::onnx::{Device, INTRA_OP_THREADS};
+use crate::telemetry::rate_limited_log::RateLimitedLog;
+use crate::telemetry::stage_times::{Stage, StageTimes};
+use crate::time::Timestamp;
+
+/// The networks that read: where lines are, and what they say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextFiles {
+    /// Of the detector.
+    pub detector: PathBuf,
+    /// Of the recognizer.
+    pub recognizer: PathBuf,
+}
+
+/// Finds lines of text in a picture and reads them.
+pub struct TextReader {
+    detector: Box<dyn TextDetector>,
+    recognizer: Box<dyn TextRecognizer>,
+    /// A line that is less sure is none, 0–1.
+    min_confidence: f32,
+    /// Pictures that could not be read.
+    unread: RateLimitedLog,
+    stages: Arc<StageTimes>,
+}
+
+impl TextReader {
+    /// With the networks in these files; a line that is less sure than `min_confidence` (0–1) is none.
+    ///
+    /// # Errors
+    /// When a file is absent, or another model.
+    pub fn open(
+        files: &TextFiles,
+        min_confidence: f32,
+        device: Device,
+        stages: Arc<StageTimes>,
+    ) -> Result<Self, TextError> {
+        let detector = Box::new(DbNet::open(&files.detector, INTRA_OP_THREADS, device)?);
+        let recognizer =
+            Box::new(CtcRecognizer::open(&files.recognizer, INTRA_OP_THREADS, device)?);
+        Ok(Self { detector, recognizer, min_confidence, unread: RateLimitedLog::default(), stages })
+    }
+
+    /// The texts of a picture.
+    ///
+    /// # Errors
+    /// When a network cannot run.
+    pub fn read(&mut self, picture: &RgbImage) -> Result<Vec<TextBlock>, TextError> {
+        let mut lines = Vec::new();
+        for quad in self.detector.detect(picture)? {
+            let (text, confidence) = self.recognizer.read(picture, quad)?;
+            if says_something(&text) && confidence >= self.min_confidence {
+                lines.push(TextLine { quad, text, confidence });
+            }
+        }
+        Ok(blocks(lines, picture.dimensions()))
+    }
+}
+
+/// Whether a reading has two letters or a digit in it: edges and round things are read as single letters.
+fn says_something(text: &str) -> bool {
+    let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
+    letters >= 2 || text.chars().any(|c| c.is_ascii_digit() && c != '0' && c != '1')
+}
+
+impl PicturePerceptor for TextReader {
+    type Plan = ();
+    type Finding = Vec<TextBlock>;
+    type State = TextTracker;
+    type Percept = TextTrack;
+
+    /// [`ReadingSchedule`](super::ReadingSchedule) tells, not the number alone.
+    fn plan(_config: &Config, _number: u64) -> Option<()> {
+        None
+    }
+
+    fn look(
+        &mut self,
+        View { source, picture, .. }: View<'_>,
+        (): &(),
+    ) -> Result<Option<Vec<TextBlock>>, PerceiveError> {
+        let stages = Arc::clone(&self.stages);
+        match stages.time(Stage::Text, || self.read(picture)) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) => {
+                if let Some(count) = self.unread.happened(Instant::now()) {
+                    tracing::warn!(%source, %error, count, "A frame was not read; more are told once a minute.");
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    fn advance(
+        state: &mut TextTracker,
+        at: Timestamp,
+        cut: bool,
+        finding: Option<&Vec<TextBlock>>,
+    ) {
+        if cut {
+            state.cut();
+        }
+        if let Some(blocks) = finding {
+            state.follow(at, blocks);
+        }
+    }
+
+    fn at_boundary(state: &mut TextTracker, end: Timestamp) -> Vec<TextTrack> {
+        state.seal(end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_something;
+
+    #[test]
+    fn single_letters_say_nothing_and_single_digits_do() {
+        let said = ["O", "|", "", "0", "1", "7", "Go", "C19"].map(says_something);
+        assert_eq!(said, [false, false, false, false, false, true, true, true]);
+    }
+}
