@@ -37,6 +37,7 @@ mod timeline;
 mod times;
 mod top;
 mod users;
+mod visits;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -124,6 +125,8 @@ enum Command {
     Places(places::PlacesArgs),
     /// Who was there when, as a picture.
     Timeline(timeline::TimelineArgs),
+    /// Who was there from when to when, and what they said.
+    Visits(visits::VisitsArgs),
     /// Everything about one entity, clip or memory; a sheet of faces.
     Show(show::ShowArgs),
     /// One SELECT on the store.
@@ -242,6 +245,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Profile(args) => profile::run(&args, &context),
         Command::Places(args) => places::run(&args, &context),
         Command::Timeline(args) => timeline::run(&args, &context),
+        Command::Visits(args) => visits::run(&args, &context),
         Command::Show(args) => show::run(&args, &context),
         Command::Sql(args) => sql::run(&args, &context),
         Command::Models(args) => {

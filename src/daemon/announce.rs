@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use super::ingest::{ClipReport, LateWords, PartialWords};
 use super::queries::name_of;
 use crate::identify::IdentifiedClip;
-use crate::ids::{EntityId, SessionId, TurnId};
+use crate::ids::{ClipId, EntityId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
 use crate::memory::{Memory, View};
 use crate::mention;
@@ -146,6 +146,16 @@ impl Announcer {
         self.speech(&view, &clip.spoken, &clip.identified);
         for row in &clip.memory_rows {
             self.memory(&view, row);
+        }
+        self.visits(memory, &view, clip.clip);
+    }
+
+    /// Whoever has gone as of that clip.
+    fn visits(&self, memory: &Memory, view: &View, clip: ClipId) {
+        let Some(publisher) = self.publisher() else { return };
+        let absence_secs = memory.options().absence_secs;
+        for stay in view.stays_ended_in(clip, absence_secs) {
+            publisher.event_visit(&view.visit(&stay, absence_secs));
         }
     }
 

@@ -26,6 +26,7 @@ schemas!(
     "event-memory",
     "event-person",
     "event-speech",
+    "event-visit",
     "feedback",
     "forget",
     "home",

@@ -14,6 +14,7 @@ use super::message::{
 use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing, TICK_LASTS};
 use super::trouble::Trouble;
 use crate::ids::SessionId;
+use crate::memory::Visit;
 
 /// Publishes by putting messages into the outbox: no call waits for the broker. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -58,6 +59,11 @@ impl Publisher {
     /// `event/speech`.
     pub fn event_speech(&self, event: &SpeechEvent) {
         self.event("event/speech", event);
+    }
+
+    /// `event/visit`.
+    pub fn event_visit(&self, visit: &Visit) {
+        self.event("event/visit", visit);
     }
 
     /// `event/memory`.

@@ -304,6 +304,8 @@ pub enum QueryVerb {
     Profile,
     /// Where the robot stayed; what was near a point.
     Places,
+    /// Who was there from when to when.
+    Visits,
     /// Who was there when.
     Timeline,
     /// One entity, clip or memory; the graph.
@@ -324,6 +326,7 @@ impl QueryVerb {
             Self::People => "people",
             Self::Profile => "profile",
             Self::Places => "places",
+            Self::Visits => "visits",
             Self::Timeline => "timeline",
             Self::Show => "show",
             Self::Recall => "recall",

@@ -298,6 +298,7 @@ impl Committer {
         if self.recording.is_none()
             && !boundary.last
             && draft.is_empty()
+            && !self.tells_of_leaving(&before, clip, percepts.span)
             && self.quiet.takes(&percepts, still)
         {
             self.sealed(boundary);
@@ -357,6 +358,12 @@ impl Committer {
         // Nobody listening is no fault: the clip is committed.
         self.settings.reports.send(Report::Clip(Box::new(report))).ok();
         Ok(true)
+    }
+
+    /// Whether somebody has gone by the end of a live clip: then it is written, so that this is told once.
+    fn tells_of_leaving(&self, before: &View, clip: ClipId, span: Span) -> bool {
+        let absence_secs = self.settings.memory.options().absence_secs;
+        !before.stays_ended_by(None, clip, span, false, absence_secs).is_empty()
     }
 
     /// Nothing before the boundary is waited for any more.
