@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::ingest::{ClipReport, LateWords, PartialWords};
-use super::queries::name_of;
+use super::queries::{name_of, watch_event};
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, EntityId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
-use crate::memory::{Memory, View};
+use crate::memory::{FiringRow, FiringState, Memory, View};
 use crate::mention;
 use crate::mqtt::Publisher;
 use crate::mqtt::message::{
-    Acquaintance, Home, LastAnswer, LastWords, MemoryEvent, PersonEvent, PersonEventKind,
+    Acquaintance, Home, LastAnswer, LastWords, MemoryEvent, PersonEvent, PersonEventKind, Say,
     SpeechEvent,
 };
 use crate::percept::SpeechTurn;
@@ -148,6 +148,19 @@ impl Announcer {
             self.memory(&view, row);
         }
         self.visits(memory, &view, clip.clip);
+        self.fired(&view, &clip.firings);
+    }
+
+    /// Watches fired, or were wrong when they did.
+    pub fn fired(&self, view: &View, firings: &[FiringRow]) {
+        let Some(publisher) = self.publisher() else { return };
+        for firing in firings {
+            let event = watch_event(view, firing);
+            publisher.event_watch(&event);
+            if let Some(text) = event.say.filter(|_| firing.state != FiringState::Overturned) {
+                publisher.say(&Say { text, answer: None });
+            }
+        }
     }
 
     /// Whoever has gone as of that clip.

@@ -73,6 +73,7 @@ mod vectors;
 mod versions;
 mod view;
 mod visits;
+mod watches;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,7 +127,8 @@ pub use upkeep::CheckReport;
 pub(crate) use vectors::{Look, likeness};
 pub use vectors::{VectorCensus, VectorCount, VectorSearch};
 pub use view::View;
-pub use visits::{Appearance, Stay, Visit, VisitFilter, stays};
+pub use visits::{Appearance, Stay, Visit, VisitFilter, stays, whole_stays};
+pub use watches::{FiringRow, FiringState, Happening, Hours, Rule, WatchRow, Whom};
 
 /// Where `check --repair` puts what cannot be kept.
 const ASIDE: &str = "aside";

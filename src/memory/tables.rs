@@ -53,6 +53,8 @@ macro_rules! each_table {
             decisions: $crate::memory::model::Decision,
             media: $crate::memory::model::MediaRow,
             object_tracks: $crate::memory::model::ObjectTrackRow,
+            watches: $crate::memory::watches::WatchRow,
+            firings: $crate::memory::watches::FiringRow,
         }
     };
 }

@@ -129,6 +129,34 @@ pub fn stays(
     done
 }
 
+/// The whole of the stays that touch a span, where `stays_in` gives what of them lies around another one and nothing lies
+/// outside of `known`: it is asked for more and more until none is cut.
+#[must_use]
+pub fn whole_stays(
+    span: Span,
+    known: Span,
+    absence_secs: f64,
+    stays_in: impl Fn(Span) -> Vec<Stay>,
+) -> Vec<Stay> {
+    let mut reach = FIRST_REACH_SECS.max(2.0 * absence_secs);
+    loop {
+        let wide = Span::new(
+            span.start.plus_secs(-reach).max(known.start).min(span.start),
+            span.end.plus_secs(reach).min(known.end).max(span.end),
+        );
+        let mut found = stays_in(wide);
+        found.retain(|stay| stay.span.start <= span.end && span.start <= stay.span.end);
+        let is_cut = |stay: &Stay| {
+            (wide.start > known.start && stay.span.start.secs_since(wide.start) < absence_secs)
+                || (wide.end < known.end && wide.end.secs_since(stay.span.end) < absence_secs)
+        };
+        if !found.iter().any(is_cut) {
+            return found;
+        }
+        reach *= 2.0;
+    }
+}
+
 /// Which visits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct VisitFilter {
@@ -169,8 +197,7 @@ impl View {
     /// The appearances that touch a span, of everybody or of one; unordered.
     #[must_use]
     pub fn appearances(&self, span: Span, who: Option<EntityId>) -> Vec<Appearance> {
-        let filter =
-            PerceptFilter { span: Some(span), entity: who, ..PerceptFilter::default() };
+        let filter = PerceptFilter { span: Some(span), entity: who, ..PerceptFilter::default() };
         let seen = self.tracks(&filter).into_iter().map(Appearance::Seen);
         seen.chain(self.turns(&filter).into_iter().map(Appearance::Heard)).collect()
     }
@@ -183,40 +210,20 @@ impl View {
 
     /// Whole stays that touch the span, in order of start. Costs what is around the span, and what reaches out of it.
     #[must_use]
-    pub fn stays_within(
-        &self,
-        span: Span,
-        who: Option<EntityId>,
-        absence_secs: f64,
-    ) -> Vec<Stay> {
+    pub fn stays_within(&self, span: Span, who: Option<EntityId>, absence_secs: f64) -> Vec<Stay> {
         let known = self.seen_extent(who).into_iter().chain(self.heard_extent(who));
         let Some(known) = known.reduce(|a, b| Span::new(a.start.min(b.start), a.end.max(b.end)))
         else {
             return Vec::new();
         };
-        let mut reach = FIRST_REACH_SECS.max(2.0 * absence_secs);
-        loop {
-            let wide = Span::new(
-                span.start.plus_secs(-reach).max(known.start).min(span.start),
-                span.end.plus_secs(reach).min(known.end).max(span.end),
-            );
-            let mut found = stays(
+        whole_stays(span, known, absence_secs, |wide| {
+            stays(
                 self.appearances(wide, who),
                 absence_secs,
                 |part| self.resolve(part),
                 |session| self.recording_of(session),
-            );
-            found.retain(|stay| stay.span.start <= span.end && span.start <= stay.span.end);
-            let is_cut = |stay: &Stay| {
-                (wide.start > known.start
-                    && stay.span.start.secs_since(wide.start) < absence_secs)
-                    || (wide.end < known.end && wide.end.secs_since(stay.span.end) < absence_secs)
-            };
-            if !found.iter().any(is_cut) {
-                return found;
-            }
-            reach *= 2.0;
-        }
+            )
+        })
     }
 
     /// Visits in order of start.
@@ -310,13 +317,7 @@ impl View {
         last: bool,
         absence_secs: f64,
     ) -> Vec<Stay> {
-        let before = Some(Span::new(Timestamp::from_nanos(i64::MIN), span.start));
-        let before = self.last_clip(before, |other| {
-            other.id != clip
-                && other.span.end <= span.end
-                && self.recording_of(other.id.session) == recording
-        });
-        let known_by = before.map(|before| before.span.end);
+        let known_by = self.known_before(recording, clip, span);
         let window = Span::new(
             known_by.unwrap_or(span.start).plus_secs(-absence_secs),
             if last { span.end } else { span.end.plus_secs(-absence_secs) },
@@ -332,6 +333,23 @@ impl View {
                 && known_by.is_none_or(|known| gone_at > known)
         });
         found
+    }
+
+    /// When the clip ended that came before another one in that recording, or live; `None`: there was none.
+    #[must_use]
+    pub fn known_before(
+        &self,
+        recording: Option<SessionId>,
+        clip: ClipId,
+        span: Span,
+    ) -> Option<Timestamp> {
+        let before = Some(Span::new(Timestamp::from_nanos(i64::MIN), span.start));
+        let before = self.last_clip(before, |other| {
+            other.id != clip
+                && other.span.end <= span.end
+                && self.recording_of(other.id.session) == recording
+        });
+        before.map(|before| before.span.end)
     }
 
     /// The key frame in which whoever is meant is largest.

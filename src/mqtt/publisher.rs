@@ -10,6 +10,7 @@ use super::Topics;
 use super::discovery::discovery;
 use super::message::{
     ClockTick, Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
+    WatchEvent,
 };
 use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing, TICK_LASTS};
 use super::trouble::Trouble;
@@ -64,6 +65,11 @@ impl Publisher {
     /// `event/visit`.
     pub fn event_visit(&self, visit: &Visit) {
         self.event("event/visit", visit);
+    }
+
+    /// `event/watch`.
+    pub fn event_watch(&self, event: &WatchEvent) {
+        self.event("event/watch", event);
     }
 
     /// `event/memory`.

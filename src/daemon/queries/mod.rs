@@ -14,6 +14,7 @@ mod sql;
 mod timeline;
 mod triples;
 mod visits;
+mod watches;
 mod why;
 
 use serde::Deserialize;
@@ -31,6 +32,7 @@ pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 pub use triples::erasing;
 pub use visits::Visits;
+pub use watches::{Watches, newest_firing, watch_event};
 
 use crate::memory::{Memory, View};
 use crate::mqtt::message::{AsOf, QueryVerb};
@@ -59,6 +61,7 @@ pub fn query(
         QueryVerb::Profile => profile(&view, &read(args)?)?,
         QueryVerb::Places => places::places(&view, &read(args)?)?,
         QueryVerb::Visits => json!(visits::visits(memory, &view, &read(args)?)?),
+        QueryVerb::Watches => json!(watches::watches(&view, &read(args)?)?),
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => {

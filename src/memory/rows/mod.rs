@@ -9,6 +9,7 @@ mod objects;
 mod percepts;
 mod shelved;
 mod sightings;
+mod watches;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

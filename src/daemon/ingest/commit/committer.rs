@@ -14,6 +14,7 @@ use super::late_words::LateQueue;
 use super::poses;
 use super::quiet::Quiet;
 use super::said::{Said, Showing};
+use super::watches;
 use crate::capture::Cause;
 use crate::daemon::ingest::clip_boundary::ClipBoundary;
 use crate::daemon::ingest::contribution::CameraContribution;
@@ -316,6 +317,18 @@ impl Committer {
         };
         let memories =
             stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
+        let firings = watches::fire(
+            &self.settings,
+            &watches::Sealed {
+                before,
+                persons,
+                percepts: &percepts,
+                memories: &memories,
+                boundary,
+                recording: self.recording.is_some().then_some(session),
+            },
+            &mut draft,
+        );
         self.checkpoint(&mut draft, clip, boundary, dispatch, cameras, microphones, &resolver)?;
         if boundary.last && self.recording.is_some() {
             draft.finish_session(session)?;
@@ -354,6 +367,7 @@ impl Committer {
             identified,
             spoken: percepts.turns,
             memory_rows: memories,
+            firings,
         };
         // Nobody listening is no fault: the clip is committed.
         self.settings.reports.send(Report::Clip(Box::new(report))).ok();
