@@ -303,6 +303,7 @@ mod tests {
             identified: IdentifiedClip::default(),
             spoken: Vec::new(),
             memory_rows: Vec::new(),
+            firings: Vec::new(),
         };
         told.send(Report::Clip(Box::new(sealed))).unwrap();
         let text = "they came late".to_owned();
@@ -331,6 +332,7 @@ mod tests {
             turn: spoken,
             identified: IdentifiedClip::default(),
             memory_rows: Vec::new(),
+            firings: Vec::new(),
         };
         told.send(Report::Words(Box::new(late))).unwrap();
         remember("by a model, after all reports");

@@ -11,7 +11,10 @@ use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 
+use super::Memory;
 use super::draft::Draft;
+use super::error::MemoryError;
+use super::past::{Mark, write_mark};
 use super::temporal::Version;
 use super::view::View;
 use crate::ids::{ClipId, EntityId, FiringId, Seq, SourceId, WatchId};
@@ -243,6 +246,31 @@ impl View {
     #[must_use]
     pub fn clip_is_after(&self, clip: ClipId, seq: Seq) -> Option<bool> {
         self.tables.clips.current(&clip, &self.horizon).map(|version| version.seq > seq)
+    }
+}
+
+/// The mark that holds the newest firing that was told of.
+const TOLD: &str = "watches told";
+
+impl Memory {
+    /// The newest firing that was told of; `None`: none was yet.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn told_firing(&self) -> Result<Option<FiringId>, MemoryError> {
+        Ok(self.mark(TOLD)?.map(|mark| FiringId(mark.seq.0)))
+    }
+
+    /// Notes up to which firing all were told of.
+    ///
+    /// # Errors
+    /// When the store is read-only or fails.
+    pub fn note_told_firing(&self, newest: FiringId) -> Result<(), MemoryError> {
+        if self.told_firing()?.is_some_and(|told| told >= newest) {
+            return Ok(());
+        }
+        let mark = Mark { at: Timestamp::EPOCH, seq: Seq(newest.0) };
+        self.transaction("noting which watches were told of", |db| write_mark(db, TOLD, mark))
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Scene<'a> {
     pub recording: Option<SessionId>,
     /// What was looked at before ended then; `None`: there was nothing.
     pub known_by: Option<Timestamp>,
+    /// Where the clip begins, or what of the open window is not in a clip.
+    pub start: Timestamp,
     /// So far time has come.
     pub now: Timestamp,
     /// The recording is over: everybody has gone.
@@ -95,7 +97,7 @@ pub fn evaluate(
     }
     let everywhere = scene.stays(None);
     if scene.clip.is_some() {
-        settle(&mut fired, &everywhere, scene, &mut outcome.settled);
+        settle(&mut fired, watches, &everywhere, scene, &mut outcome.settled);
     }
     by_place.insert(None, everywhere);
     let mut candidates = Vec::new();
@@ -150,7 +152,7 @@ impl Scene<'_> {
     fn stays(&self, place: Option<&str>) -> Vec<Stay> {
         let known = |who| self.before.seen_extent(who).into_iter();
         let first = known(None).chain(self.before.heard_extent(None)).map(|span| span.start).min();
-        let from = self.known_by.unwrap_or(self.now).plus_secs(-self.absence_secs);
+        let from = self.known_by.unwrap_or(self.start).plus_secs(-self.absence_secs);
         let span = Span::new(from.min(self.now), self.now);
         let all = Span::new(first.unwrap_or(span.start).min(span.start), self.now);
         let there = place.map(|word| Whereabouts::of(word, self.before));
@@ -341,7 +343,11 @@ fn was_told(
     let mut own =
         fired.iter().filter(|row| row.watch == fires.watch && row.state != FiringState::Overturned);
     own.any(|row| {
-        let same = row.entity.map(person) == fires.entity.map(person);
+        let nobody = row.state == FiringState::Provisional && row.entity.is_none();
+        let same = match nobody {
+            true => row.source == fires.source,
+            false => row.entity.map(person) == fires.entity.map(person),
+        };
         let of_it = match stay {
             Some(stay) => row.at >= stay.start.plus_secs(-SAME_MOMENT_SECS) && row.at <= stay.end,
             None => row.at.secs_since(fires.at).abs() < SAME_MOMENT_SECS,
@@ -355,6 +361,7 @@ fn was_told(
 /// Confirms what the open window said up to the end of the clip, where the rows say so, too; else overturns it.
 fn settle(
     fired: &mut [FiringRow],
+    watches: &[(Seq, Arc<WatchRow>)],
     stays: &[Stay],
     scene: &Scene<'_>,
     settled: &mut Vec<FiringRow>,
@@ -363,13 +370,25 @@ fn settle(
         if row.state != FiringState::Provisional || row.at > scene.now {
             continue;
         }
+        let watch = watches.iter().map(|(_, watch)| watch).find(|watch| watch.id == row.watch);
+        let is_meant = |stay: &Stay| match row.entity {
+            Some(id) => scene.identities.person(id) == stay.who,
+            // Somebody who looked like nobody, by that camera.
+            None => {
+                let by = |one: &Appearance| row.source.as_ref() == Some(one.source());
+                let named = scene.identities.is_named(stay.who);
+                let anybody = watch.is_some_and(|watch| watch.rule.whom() == Whom::Anybody);
+                stay.appearances.iter().any(by) && (anybody || !named)
+            }
+        };
         let of_it = |stay: &&Stay| {
-            Some(stay.who) == row.entity.map(|id| scene.identities.person(id))
+            is_meant(stay)
                 && stay.span.start.plus_secs(-SAME_MOMENT_SECS) <= row.at
                 && row.at <= stay.span.end.plus_secs(SAME_MOMENT_SECS)
         };
         match stays.iter().find(of_it) {
             Some(stay) => {
+                row.entity = Some(stay.who);
                 let begun = stay.appearances.iter().rev().find(|one| one.span().start <= row.at);
                 row.clip = begun.or(stay.appearances.first()).map(Appearance::clip);
                 row.state = FiringState::Confirmed;

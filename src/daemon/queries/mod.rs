@@ -32,7 +32,7 @@ pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 pub use triples::erasing;
 pub use visits::Visits;
-pub use watches::{Watches, newest_firing, watch_event};
+pub use watches::{Watches, watch_event};
 
 use crate::memory::{Memory, View};
 use crate::mqtt::message::{AsOf, QueryVerb};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::find::name_of;
-use crate::ids::{FiringId, WatchId};
+use crate::ids::WatchId;
 use crate::memory::model::MediaDigest;
 use crate::memory::{FiringRow, FiringState, Rule, View, WatchRow};
 use crate::mqtt::Refusal;
@@ -106,10 +106,4 @@ fn still(view: &View, firing: &FiringRow) -> Option<MediaDigest> {
         .iter()
         .min_by(|a, b| own(b).cmp(&own(a)).then(apart(a.1).total_cmp(&apart(b.1))));
     nearest.map(|(_, _, digest)| digest.clone())
-}
-
-/// The newest firing there is.
-#[must_use]
-pub fn newest_firing(view: &View) -> Option<FiringId> {
-    view.firings().iter().map(|firing| firing.id).max()
 }

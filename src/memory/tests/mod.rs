@@ -22,6 +22,7 @@ mod search;
 mod sql;
 mod struck;
 mod thin;
+mod visits;
 
 use crate::geometry::Rect;
 use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SessionId, SourceId, TrackId, TurnId};

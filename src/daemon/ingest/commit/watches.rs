@@ -42,6 +42,7 @@ pub(super) fn fire(
             clip: Some(clip),
             recording,
             known_by: before.known_before(recording, clip, percepts.span),
+            start: percepts.span.start,
             now: percepts.span.end,
             last: boundary.last && recording.is_some(),
             moved: &moved(before, memories),
