@@ -332,7 +332,6 @@ mod tests {
             turn: spoken,
             identified: IdentifiedClip::default(),
             memory_rows: Vec::new(),
-            firings: Vec::new(),
         };
         told.send(Report::Words(Box::new(late))).unwrap();
         remember("by a model, after all reports");

@@ -386,7 +386,17 @@ fn settle(
                 && stay.span.start.plus_secs(-SAME_MOMENT_SECS) <= row.at
                 && row.at <= stay.span.end.plus_secs(SAME_MOMENT_SECS)
         };
-        match stays.iter().find(of_it) {
+        // Of several by one camera whoever it fits best.
+        let expected = |stay: &Stay| match watch.map(|watch| &watch.rule) {
+            Some(rule) if rule.what == Happening::Stays => {
+                stay.span.start.plus_secs(rule.for_secs.unwrap_or_default())
+            }
+            Some(rule) if rule.what == Happening::Speaks => row.at,
+            _ => stay.span.start,
+        };
+        let apart = |stay: &Stay| expected(stay).secs_since(row.at).abs();
+        let best = stays.iter().filter(of_it).min_by(|a, b| apart(a).total_cmp(&apart(b)));
+        match best {
             Some(stay) => {
                 row.entity = Some(stay.who);
                 let begun = stay.appearances.iter().rev().find(|one| one.span().start <= row.at);

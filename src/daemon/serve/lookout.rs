@@ -27,32 +27,43 @@ pub(super) struct Lookout {
     pub(super) zone: TimeZone,
 }
 
-/// Whom a face looked like first, and since when it does.
-type Steady = BTreeMap<(SourceId, TrackId), (Option<EntityId>, Timestamp)>;
+/// A face of the open window.
+struct Face {
+    track: PresentTrack,
+    /// Since when it looks like whom it looks like now.
+    steady: Timestamp,
+}
+
+/// The faces since the newest clip: those that are out of view again, too, which the window does not show any more.
+#[derive(Default)]
+struct Faces {
+    by_track: BTreeMap<(SourceId, TrackId), Face>,
+    erasures: u64,
+}
 
 impl Lookout {
     pub(super) fn run(&self, quit: &Receiver<()>) {
-        let (mut steady, mut seen) = (Steady::new(), None);
+        let (mut faces, mut seen) = (Faces::default(), None);
         while quit.recv_timeout(EVERY).is_err_and(|error| error.is_timeout()) {
             let present = self.memory.present().now();
             if present.updated == seen {
                 continue;
             }
             seen = present.updated;
-            steady = steadier(&steady, &present);
             let view = self.memory.view();
-            if view.watches().is_empty() || self.look(&view, &present, &steady).fires.is_empty() {
+            faces.take_in(&present, sealed_by(&view), self.memory.erasures());
+            if view.watches().is_empty() || self.look(&view, &present, &faces).fires.is_empty() {
                 continue;
             }
-            if let Err(error) = self.fire(&steady) {
+            if let Err(error) = self.fire(&mut faces) {
                 tracing::warn!(%error, "What a watch looks out for was not told; it is looked for again.");
             }
         }
     }
 
-    fn look(&self, before: &View, present: &PresentState, steady: &Steady) -> Outcome {
+    fn look(&self, before: &View, present: &PresentState, faces: &Faces) -> Outcome {
         let Some(now) = present.updated else { return Outcome::default() };
-        let open = open(present, steady);
+        let open = open(present, faces);
         let here = |span: Span| {
             let touches =
                 |one: &&Appearance| one.span().start <= span.end && span.start <= one.span().end;
@@ -60,14 +71,13 @@ impl Lookout {
             found.extend(open.iter().filter(touches).cloned());
             found
         };
-        let newest = before.last_clip(None, |clip| before.recording_of(clip.id.session).is_none());
         let scene = Scene {
             before,
             appearances: &here,
             identities: before,
             clip: None,
             recording: None,
-            known_by: newest.map(|clip| clip.span.end),
+            known_by: sealed_by(before),
             start: open.iter().map(|one| one.span().start).fold(now, Timestamp::min),
             now,
             last: false,
@@ -80,10 +90,11 @@ impl Lookout {
 
     /// Keeps what fires, and tells of it. It is looked at once more when nobody else writes: the clip may have been sealed
     /// meanwhile, or somebody erased.
-    fn fire(&self, steady: &Steady) -> Result<(), MemoryError> {
+    fn fire(&self, faces: &mut Faces) -> Result<(), MemoryError> {
         let mut draft = self.memory.begin(Timestamp::wall_clock());
         let (before, present) = (draft.before(), self.memory.present().now());
-        let outcome = self.look(&before, &present, steady);
+        faces.take_in(&present, sealed_by(&before), self.memory.erasures());
+        let outcome = self.look(&before, &present, faces);
         if outcome.fires.is_empty() {
             return Ok(());
         }
@@ -101,25 +112,37 @@ impl Lookout {
     }
 }
 
-/// Since when each face looks like whom it looks like now.
-fn steadier(before: &Steady, present: &PresentState) -> Steady {
-    let since = |track: &PresentTrack| {
-        let key = (track.source.clone(), track.handle);
-        let known = before.get(&key).filter(|(who, _)| *who == track.provisional);
-        let first = if track.provisional.is_none() { track.since } else { track.last };
-        let since = known.map_or(first, |(_, since)| *since);
-        (key, (track.provisional, since))
-    };
-    present.tracks.iter().map(since).collect()
+/// When the newest live clip ended.
+fn sealed_by(view: &View) -> Option<Timestamp> {
+    let newest = view.last_clip(None, |clip| view.recording_of(clip.id.session).is_none());
+    newest.map(|clip| clip.span.end)
+}
+
+impl Faces {
+    /// Takes in what the window shows now, and lets go of what a clip holds, or may have been erased.
+    fn take_in(&mut self, present: &PresentState, sealed: Option<Timestamp>, erasures: u64) {
+        if self.erasures != erasures || present.updated.is_none() {
+            self.by_track.clear();
+            self.erasures = erasures;
+        }
+        for track in &present.tracks {
+            let key = (track.source.clone(), track.handle);
+            let known = self.by_track.get(&key);
+            let known = known.filter(|face| face.track.provisional == track.provisional);
+            let first = if track.provisional.is_none() { track.since } else { track.last };
+            let steady = known.map_or(first, |face| face.steady);
+            self.by_track.insert(key, Face { track: track.clone(), steady });
+        }
+        self.by_track.retain(|_, face| sealed.is_none_or(|sealed| face.track.last > sealed));
+    }
 }
 
 /// The open window's faces and turns as they would be rows. Somebody who looks like nobody has an id that is nobody's.
-fn open(present: &PresentState, steady: &Steady) -> Vec<Appearance> {
+fn open(present: &PresentState, faces: &Faces) -> Vec<Appearance> {
     // (No clip has that number: it is not in yet.)
     let clip = ClipId::default();
-    let seen = present.tracks.iter().filter_map(|track| {
-        let (_, since) = steady.get(&(track.source.clone(), track.handle))?;
-        if track.last.secs_since(*since) < STEADY_SECS {
+    let seen = faces.by_track.values().filter_map(|Face { track, steady }| {
+        if track.last.secs_since(*steady) < STEADY_SECS {
             return None;
         }
         let nobody = || EntityId::new(EntityKind::Person, u32::MAX - track.handle.0 as u32);
