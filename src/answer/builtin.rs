@@ -14,7 +14,7 @@ use crate::text::TextEmbedder;
 use crate::time::Timestamp;
 
 use super::document::{Answer, LatencyMs, Question};
-use super::meaning::{Meaning, Turn};
+use super::meaning::{Judged, Meaning, Turn};
 use super::perceived::{Perceived, perceived};
 use super::persons::Names;
 use super::reading::Reading;
@@ -120,12 +120,13 @@ impl Answerer {
         meaning.completed(head, before, &people, view.newest_time().unwrap_or(Timestamp::EPOCH))
     }
 
-    /// Reads what was told after a commit, so that the next question need not. Costs what is new.
-    pub fn read_ahead(&self, view: View, since: Seq) {
+    /// Reads what was told after a commit, so that the next question need not. Costs what is new, and goes on as
+    /// long as `keep_on` says so.
+    pub fn read_ahead(&self, view: View, since: Seq, keep_on: &dyn Fn() -> bool) {
         let Some(meaning) = &self.meaning else { return };
         let now = view.newest_time().unwrap_or(Timestamp::EPOCH);
         let pinned = Pinned { view, present: None, now };
-        by_meaning::read_ahead(&self.reading(&pinned), meaning, since);
+        by_meaning::read_ahead(&self.reading(&pinned), meaning, since, keep_on);
     }
 
     /// The memories of before that [`Self::parse_ahead`] may parse, oldest first; none without a parser.
@@ -134,12 +135,13 @@ impl Answerer {
         self.meaning.as_ref().map_or_else(Vec::new, |_| by_meaning::earlier(view))
     }
 
-    /// Parses what was told and said in those memories, so that a question that reads them is quicker.
-    pub fn parse_ahead(&self, view: View, memories: &[MemoryId]) {
+    /// Parses what was told and said in those memories, so that a question that reads them is quicker, as long as
+    /// `keep_on` says so.
+    pub fn parse_ahead(&self, view: View, memories: &[MemoryId], keep_on: &dyn Fn() -> bool) {
         let Some(meaning) = &self.meaning else { return };
         let now = view.newest_time().unwrap_or(Timestamp::EPOCH);
         let pinned = Pinned { view, present: None, now };
-        by_meaning::parse_ahead(&self.reading(&pinned), meaning, memories);
+        by_meaning::parse_ahead(&self.reading(&pinned), meaning, memories, keep_on);
     }
 
     /// Keeps nothing of what was read until now: something was erased.
@@ -201,6 +203,16 @@ impl Answerer {
         // Percepts of the open window are younger than a question about an older now.
         let present = present.filter(|state| state.updated.is_some());
         Ok(Pinned { view, present, now })
+    }
+
+    /// The sentences that may answer a question, the likeliest first, for fitting; none without a parser.
+    ///
+    /// # Errors
+    /// As [`Self::answer`].
+    pub fn judged(&self, memory: &Memory, question: &Question) -> Result<Vec<Judged>, MemoryError> {
+        let Some(meaning) = &self.meaning else { return Ok(Vec::new()) };
+        let reading = self.reading(&self.pin(memory, question, None)?);
+        Ok(by_meaning::judged_of(&reading, meaning, &question.text, &mut Vectors::new(self)))
     }
 
     /// A reading of what is pinned, without times of its own.

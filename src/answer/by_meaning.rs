@@ -12,7 +12,7 @@ use crate::recall::{Query, recall};
 use super::builtin::Vectors;
 use super::document::Evidence;
 use super::heard::{self, Utterance, utterances};
-use super::meaning::{Meaning, Told};
+use super::meaning::{Judged, Meaning, Told};
 use super::passages::{is_long, passages};
 use super::reading::Reading;
 use super::reply::Reply;
@@ -27,13 +27,20 @@ const PARSED: usize = 200_000;
 /// What was told; facts of other origin are made of notes that are here, too.
 const KINDS: [MemoryKind; 2] = [MemoryKind::Note, MemoryKind::Semantic];
 
-/// The reply that notes and utterances give; `None`: they do not answer it.
-pub(super) fn told_of(
+/// What is read for a question: memories in plain words, oldest first, each as near to it as its vector is.
+struct Gathered {
+    rows: Vec<Arc<MemoryRow>>,
+    told: Vec<Told>,
+    /// Words of the names of those whom the question or one of them names, in lower case.
+    people: BTreeSet<String>,
+}
+
+fn gathered(
     reading: &Reading,
     meaning: &Meaning,
     text: &str,
     vectors: &mut Vectors<'_>,
-) -> Option<Reply> {
+) -> Gathered {
     let vector = vectors.of(text);
     let query = Query { text: text.to_owned(), vector: vector.clone(), ..Query::default() };
     let many = Many::of(&reading.view);
@@ -54,7 +61,30 @@ pub(super) fn told_of(
     for (one, cosine) in told.iter_mut().zip(cosines) {
         one.cosine = cosine.unwrap_or(usual);
     }
-    let meant = meaning.reply(text, &told, &people(reading, &rows, text), reading.now())?;
+    let people = people(reading, &rows, text);
+    Gathered { rows, told, people }
+}
+
+/// The sentences that may answer a question, with what each has in common with it, for fitting.
+pub(super) fn judged_of(
+    reading: &Reading,
+    meaning: &Meaning,
+    text: &str,
+    vectors: &mut Vectors<'_>,
+) -> Vec<Judged> {
+    let Gathered { told, people, .. } = gathered(reading, meaning, text, vectors);
+    meaning.judged(text, &told, &people, reading.now())
+}
+
+/// The reply that notes and utterances give; `None`: they do not answer it.
+pub(super) fn told_of(
+    reading: &Reading,
+    meaning: &Meaning,
+    text: &str,
+    vectors: &mut Vectors<'_>,
+) -> Option<Reply> {
+    let Gathered { rows, told, people } = gathered(reading, meaning, text, vectors);
+    let meant = meaning.reply(text, &told, &people, reading.now())?;
     let grounds: Vec<&Arc<MemoryRow>> = meant.notes.iter().map(|&note| &rows[note]).collect();
     let evidence: Vec<Evidence> =
         grounds.iter().map(|row| reading.memory_evidence(row, meant.confidence)).collect();
@@ -64,8 +94,14 @@ pub(super) fn told_of(
     Some(Reply { confidence: meant.confidence.clamp(0.05, 0.99), ..reply })
 }
 
-/// Reads what was told and said after a commit, the newest of it, so that the next question finds it read.
-pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
+/// Reads what was told and said after a commit, the newest of it, so that the next question finds it read, as long as
+/// `keep_on` says so.
+pub(super) fn read_ahead(
+    reading: &Reading,
+    meaning: &Meaning,
+    since: Seq,
+    keep_on: &dyn Fn() -> bool,
+) {
     let rows = match since {
         Seq(0) => {
             let (ids, earlier) = readable(&reading.view);
@@ -85,11 +121,16 @@ pub(super) fn read_ahead(reading: &Reading, meaning: &Meaning, since: Seq) {
         return;
     }
     let (rows, told): (Vec<Arc<MemoryRow>>, Vec<Told>) = sources.into_iter().unzip();
-    meaning.read_ahead(&told, &people(reading, &rows, ""));
+    meaning.read_ahead(&told, &people(reading, &rows, ""), keep_on);
 }
 
-/// Parses what was told and said: of those memories what may be read for a question.
-pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]) {
+/// Parses what was told and said: of those memories what may be read for a question, as long as `keep_on` says so.
+pub(super) fn parse_ahead(
+    reading: &Reading,
+    meaning: &Meaning,
+    ids: &[MemoryId],
+    keep_on: &dyn Fn() -> bool,
+) {
     let rows: Vec<Arc<MemoryRow>> = ids.iter().filter_map(|id| reading.view.memory(*id)).collect();
     let said = heard::these(reading, &rows);
     let mut told: Vec<Told> =
@@ -98,7 +139,7 @@ pub(super) fn parse_ahead(reading: &Reading, meaning: &Meaning, ids: &[MemoryId]
             .map(|(_, told)| told)
             .collect();
     told.retain(|one| one.names.is_some() && is_read_whole(one));
-    meaning.parse_ahead(&told);
+    meaning.parse_ahead(&told, keep_on);
 }
 
 /// Of many texts a long one is read in part, each question another.

@@ -10,7 +10,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::BenchError;
-use super::memory::{Corpus, Latency, embed_corpus, folder_bytes, near, rss_anon_mb};
+use super::filler::{beginning, near};
+use super::memory::{Corpus, Latency, embed_corpus, folder_bytes, rss_anon_mb};
 use super::random::SplitMix64;
 use super::scratch;
 use crate::answer::{Effort, Question};
@@ -136,10 +137,6 @@ fn slope(values: &[f64]) -> f64 {
         down += (x as f64 - mean_x).powi(2);
     }
     if down > 0.0 { up / down } else { 0.0 }
-}
-
-fn beginning() -> Timestamp {
-    Timestamp::from_nanos(1_772_323_200_000_000_000) // 2026-03-01
 }
 
 /// Two people in front of one camera and one microphone.

@@ -17,6 +17,7 @@ use serde::Serialize;
 
 use super::BenchError;
 use super::conversations::utterance;
+use super::filler::beginning;
 use super::memory::{quantile, rss_anon_mb};
 use super::random::SplitMix64;
 use super::scratch;
@@ -25,7 +26,7 @@ use crate::memory::model::{Clip, Exemplar, Membership, NameRow, NameSource};
 use crate::memory::{Forget, Memory, StoreOptions};
 use crate::percept::Embedding;
 use crate::recall::{Query, recall};
-use crate::time::{Span, Timestamp};
+use crate::time::Span;
 
 /// Persons that there are.
 const PERSONS: usize = 1_000;
@@ -180,10 +181,6 @@ fn watch(log: &Path, done: &AtomicBool) -> (Option<f64>, u64) {
         thread::sleep(LOOKED_EVERY);
     }
     (anon, bytes)
-}
-
-fn beginning() -> Timestamp {
-    Timestamp::from_nanos(1_772_323_200_000_000_000) // 2026-03-01
 }
 
 /// Who there is, and what they say.

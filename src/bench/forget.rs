@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 
 use super::BenchError;
+use super::filler::beginning;
 use super::random::SplitMix64;
 use super::scratch;
 use crate::answer::{Answerer, Effort, Question};
@@ -189,11 +190,6 @@ pub fn measure(plan: &Plan) -> Result<ForgetFigures, BenchError> {
     year.look_back(&memory, plan, &mut figures)?;
     figures.store_mb = super::memory::folder_bytes(store.path()) as f64 * 1e-6;
     Ok(figures)
-}
-
-/// The first instant: a Sunday's midnight.
-fn beginning() -> Timestamp {
-    Timestamp::from_nanos(1_772_323_200_000_000_000) // 2026-03-01
 }
 
 /// A household, and what is remembered of it.

@@ -6,38 +6,31 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::BenchError;
-use super::conversations::{locomo, utterance};
+use super::conversations::locomo;
+use super::filler::{CLIP_SECS, Filled, Filler, PER_CLIP, beginning, fill};
 use super::random::SplitMix64;
 use super::readers::{self, BesideWriter};
-use super::scratch;
+use super::{exact, scratch};
 use crate::answer::{Effort, Question};
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
-use crate::ids::{ClipId, EntityId, EntityKind, MemoryId, ModelHash, Seq, SessionId};
-use crate::memory::model::{Clip, NameRow, NameSource};
+use crate::ids::{EntityId, EntityKind, MemoryId, Seq};
 use crate::memory::{DERIVED, Filter, Look, Memory, View};
 use crate::percept::Embedding;
 use crate::recall::{Query, recall};
-use crate::time::{Span, Timestamp};
+use crate::time::Span;
 
-/// Memories of one clip's transaction.
-pub(super) const PER_CLIP: usize = 30;
-pub(super) const CLIP_SECS: f64 = 30.0;
-/// Length of the noise that is added to a unit vector: cosine about 1 / sqrt(1 + 0.62²) = 0.85.
-const NOISE: f32 = 0.62;
 /// Queries measured.
 const QUERIES: usize = 500;
 /// Queries before them, not measured.
 const WARM_UP: usize = 10;
-/// The newest commits, whose times are told.
-const LAST_COMMITS: usize = 100;
 pub(super) const K: usize = 10;
 const SEED: u64 = 384;
 
@@ -70,6 +63,8 @@ pub struct CommitLatency {
 pub struct MemoryFigures {
     /// Memories in the store.
     pub memories: usize,
+    /// Whether that is all that was asked for; else nothing but inserts was measured, and the next call goes on.
+    pub done: bool,
     /// Recall: words, vector, a person and six hours in as hints, fused list with texts out.
     pub recall_ms: Latency,
     /// Recall under conditions, in turn: one person; one hour; one person within an hour.
@@ -126,8 +121,8 @@ pub(super) struct Corpus {
     embed_ms: f64,
 }
 
-/// Fills a temporary store with `count` memories and measures it; with `readers`, also that many at once beside a
-/// writer.
+/// Fills a store with `count` memories and measures it; with `readers`, also that many at once beside a writer. It is a
+/// temporary one, or stays in `folder`, where filling goes on for `most` at a time, until there are as many.
 ///
 /// # Errors
 /// When the corpus, the sentence embedder or the store fails.
@@ -136,17 +131,28 @@ pub fn measure(
     count: usize,
     corpus: &Path,
     readers: usize,
+    (folder, most): (Option<&Path>, Option<Duration>),
 ) -> Result<MemoryFigures, BenchError> {
-    let (store, config) = scratch::store(config)?;
+    let (temporary, config) = match folder {
+        Some(folder) => (None, scratch::kept(config, &folder.join("store"))?),
+        None => scratch::store(config).map(|(folder, config)| (Some(folder), config))?,
+    };
+    let store = config.store_dir();
+    let folder = folder.or(temporary.as_ref().map(|dir| dir.path())).unwrap_or(&store);
     let knowledge = Knowledge::open(&config)?;
     let corpus = embed_corpus(&knowledge, corpus)?;
     let memory = &knowledge.memory;
-    let mut filler = Filler::new(&corpus);
-    let mut figures = fill(memory, &mut filler, count)?;
+    let mut filler = Filler::on(&corpus, memory);
+    let Filled { done, inserts_per_sec, commit_ms } = fill(memory, &mut filler, count, most)?;
+    let memories = memory.view().count_memories() as usize;
+    let mut figures =
+        MemoryFigures { memories, done, inserts_per_sec, commit_ms, ..MemoryFigures::default() };
+    if !done {
+        return Ok(figures);
+    }
     let begun = Instant::now();
     while memory.gather_vectors() {}
     figures.gathered_secs = begun.elapsed().as_secs_f64();
-    figures.memories = count;
     figures.embed_ms = corpus.embed_ms;
     query(memory, &corpus, &mut figures);
     figures.answer_ms = ask(&knowledge, &corpus)?;
@@ -155,15 +161,15 @@ pub fn measure(
     }
     // The fresh process opens the store beside no other.
     drop(knowledge);
-    let derived = config.store_dir().join(DERIVED);
+    let derived = store.join(DERIVED);
     figures.derived_mb = folder_bytes(&derived) as f64 * 1e-6;
-    figures.store_mb = folder_bytes(store.path()) as f64 * 1e-6;
-    let cold: ColdStart = in_a_fresh_process(&config, store.path(), "start")?;
+    figures.store_mb = folder_bytes(&store) as f64 * 1e-6;
+    let cold: ColdStart = in_a_fresh_process(&config, folder, "start")?;
     (figures.start_secs, figures.start_written) = (cold.start_secs, cold.written);
     figures.anon_mb = cold.anon_mb;
     std::fs::remove_dir_all(&derived)
         .map_err(|source| BenchError::Io { path: derived.clone(), source })?;
-    let anew: ColdStart = in_a_fresh_process(&config, store.path(), "start")?;
+    let anew: ColdStart = in_a_fresh_process(&config, folder, "start")?;
     figures.rebuilt_start_secs = anew.start_secs;
     Ok(figures)
 }
@@ -207,178 +213,13 @@ pub(super) fn embed_corpus(knowledge: &Knowledge, path: &Path) -> Result<Corpus,
     Ok(Corpus { turns, queries, embed_ms: quantile(&mut times, 0.5) })
 }
 
-/// The first instant of the memory.
-fn beginning() -> Timestamp {
-    Timestamp::from_nanos(1_772_323_200_000_000_000) // 2026-03-01
-}
-
-pub(super) fn fill(
-    memory: &Memory,
-    filler: &mut Filler<'_>,
-    count: usize,
-) -> Result<MemoryFigures, BenchError> {
-    let clips = count.div_ceil(PER_CLIP);
-    let mut times: Vec<Inserted> = Vec::new();
-    for index in 0..clips {
-        times.push(filler.insert(memory, PER_CLIP.min(count - index * PER_CLIP))?);
-        if clips >= 10 && index % (clips / 10) == 0 {
-            eprintln!("{} of {count} memories", index * PER_CLIP);
-        }
-    }
-    let last = &times[times.len().saturating_sub(LAST_COMMITS)..];
-    let mut commits: Vec<f64> = last.iter().map(|inserted| inserted.commit_secs * 1e3).collect();
-    let secs: f64 = last.iter().map(|inserted| inserted.secs).sum();
-    let inserted: usize = last.iter().map(|inserted| inserted.memories).sum();
-    Ok(MemoryFigures {
-        inserts_per_sec: inserted as f64 / f64::max(secs, 1e-9),
-        commit_ms: CommitLatency {
-            p50: quantile(&mut commits, 0.5),
-            p95: quantile(&mut commits, 0.95),
-        },
-        ..MemoryFigures::default()
-    })
-}
-
-/// What a memory's vector is made of.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Made {
-    /// Its turn's, moved by noise to a cosine of about 0.85: every turn has copies.
-    #[default]
-    Near,
-    /// Those of two or three turns drawn at random, with weights: no copies.
-    Mixed,
-}
-
-/// Inserts clip after clip of turns.
-pub(super) struct Filler<'c> {
-    corpus: &'c Corpus,
-    made: Made,
-    random: SplitMix64,
-    persons: Vec<(&'c str, EntityId)>,
-    session: Option<SessionId>,
-    clips: u32,
-    memories: usize,
-}
-
-/// How long a clip's insertion took.
-pub(super) struct Inserted {
-    /// Its commit.
-    pub(super) commit_secs: f64,
-    /// All that belongs to it.
-    secs: f64,
-    memories: usize,
-}
-
-impl<'c> Filler<'c> {
-    pub(super) fn new(corpus: &'c Corpus) -> Self {
-        let random = SplitMix64::new(SEED);
-        let (made, persons, session) = Default::default();
-        Self { corpus, made, random, persons, session, clips: 0, memories: 0 }
-    }
-
-    /// The same, with vectors made so.
-    pub(super) fn of(self, made: Made) -> Self {
-        Self { made, ..self }
-    }
-
-    fn vector(&mut self, own: &Embedding) -> Embedding {
-        match self.made {
-            Made::Near => near(own, &mut self.random),
-            Made::Mixed => mixed(&self.corpus.turns, own.model, &mut self.random),
-        }
-    }
-
-    /// The newest clip that is in.
-    pub(super) fn newest(&self) -> Option<ClipId> {
-        let index = self.clips.checked_sub(1)?;
-        self.session.map(|session| ClipId { session, index })
-    }
-
-    /// Inserts a clip of so many memories as one transaction.
-    pub(super) fn insert(&mut self, memory: &Memory, count: usize) -> Result<Inserted, BenchError> {
-        let start = beginning().plus_secs(f64::from(self.clips) * CLIP_SECS);
-        let span = Span::new(start, start.plus_secs(CLIP_SECS));
-        let corpus = self.corpus;
-        let turns: Vec<_> = (self.memories..self.memories + count)
-            .map(|number| &corpus.turns[number % corpus.turns.len()])
-            .collect();
-        let vectors: Vec<Embedding> = turns.iter().map(|(_, _, own)| self.vector(own)).collect();
-        let begun = Instant::now();
-        let mut draft = memory.begin(span.end);
-        let session =
-            *self.session.get_or_insert_with(|| draft.new_session(beginning(), CLIP_SECS, None));
-        let clip = ClipId { session, index: self.clips };
-        draft.clip(Clip {
-            id: clip,
-            span,
-            frames: 750,
-            analysed: 150,
-            dropped: 0,
-            key_frames: Vec::new(),
-        });
-        for (place, ((speaker, sentence, _), vector)) in turns.into_iter().zip(vectors).enumerate()
-        {
-            let known = self.persons.iter().find(|(name, _)| name == speaker).map(|(_, id)| *id);
-            let person = known.unwrap_or_else(|| {
-                let entity = draft.new_entity(EntityKind::Person);
-                let (name, source) = (speaker.clone(), NameSource::Told);
-                draft.name(NameRow { entity, name, since: start, source, turn: None });
-                self.persons.push((speaker, entity));
-                entity
-            });
-            let at = start.plus_secs(place as f64 * CLIP_SECS / PER_CLIP as f64);
-            let id = draft.new_memory_id();
-            draft.memory(utterance(id, sentence.clone(), at, clip, person), Some(vector));
-        }
-        let committing = Instant::now();
-        draft.commit()?;
-        self.clips += 1;
-        self.memories += count;
-        Ok(Inserted {
-            commit_secs: committing.elapsed().as_secs_f64(),
-            secs: begun.elapsed().as_secs_f64(),
-            memories: count,
-        })
-    }
-}
-
-/// A vector near another.
-pub(super) fn near(own: &Embedding, random: &mut SplitMix64) -> Embedding {
-    let step = NOISE / (own.values.len() as f32).sqrt();
-    let moved = own.values.iter().map(|value| value + step * random.gaussian()).collect();
-    Embedding::normalised(moved, own.model)
-}
-
-/// The vector of two or three of the turns together.
-fn mixed(
-    turns: &[(String, String, Embedding)],
-    model: ModelHash,
-    random: &mut SplitMix64,
-) -> Embedding {
-    let mut sum = Vec::new();
-    for _ in 0..2 + random.below(2) {
-        let weight = 0.4 + 0.6 * random.unit() as f32;
-        let Some((.., part)) = turns.get(random.below(turns.len())) else { continue };
-        sum.resize(part.values.len(), 0.0);
-        sum.iter_mut().zip(&part.values).for_each(|(sum, value)| *sum += weight * value);
-    }
-    Embedding::normalised(sum, model)
-}
-
-/// When so many memories from one on are of.
-pub(super) fn span_of(first: usize, count: usize) -> Span {
-    let at = |number: usize| beginning().plus_secs(number as f64 * CLIP_SECS / PER_CLIP as f64);
-    Span::new(at(first), at(first + count))
-}
-
 fn ask(knowledge: &Knowledge, corpus: &Corpus) -> Result<Latency, BenchError> {
     let Knowledge { memory, answerer, .. } = knowledge;
-    answerer.read_ahead(memory.view(), Seq(0));
+    answerer.read_ahead(memory.view(), Seq(0), &|| true);
     let earlier = answerer.unparsed(&memory.view());
     eprintln!("parsing {} memories", earlier.len());
     for ids in earlier.chunks(PER_CLIP) {
-        answerer.parse_ahead(memory.view(), ids);
+        answerer.parse_ahead(memory.view(), ids, &|| true);
     }
     let mut times = Vec::new();
     for (text, _) in &corpus.queries {
@@ -395,8 +236,7 @@ fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {
     let view = memory.view();
     let filters = filters(&view, corpus.queries.len());
     let (mut all, mut filtered, mut index) = (Vec::new(), Vec::new(), Vec::new());
-    let mut found: Vec<Vec<(MemoryId, f32)>> = Vec::new();
-    let mut found_filtered: Vec<Vec<(MemoryId, f32)>> = Vec::new();
+    let (mut found, mut found_filtered): (Vec<Hits>, Vec<Hits>) = Default::default();
     for (number, ((text, vector), (filter, around))) in
         corpus.queries.iter().zip(&filters).enumerate()
     {
@@ -431,19 +271,17 @@ fn query(memory: &Memory, corpus: &Corpus, figures: &mut MemoryFigures) {
     figures.recall_ms = Latency::of(&mut all);
     figures.filtered_ms = Latency::of(&mut filtered);
     figures.index_ms = Latency::of(&mut index);
-    eprintln!("comparing with brute force");
+    eprintln!("comparing with every vector");
     let open = Filter::default();
-    let everything = vectors(&view, &open);
-    let vectors_of: Vec<&Embedding> = corpus.queries.iter().map(|(_, vector)| vector).collect();
-    figures.recall_at_10 = mean(
-        vectors_of.par_iter().zip(&found).map(|(query, hits)| agreement(&everything, query, hits)),
-    );
-    figures.filtered_recall_at_10 =
-        mean(
-            vectors_of.par_iter().zip(&found_filtered).zip(&filters).map(
-                |((query, hits), (filter, _))| agreement(&vectors(&view, filter), query, hits),
-            ),
-        );
+    let queries = || corpus.queries.iter().map(|(_, vector)| vector);
+    let asked: Vec<(&Embedding, &Filter)> = queries()
+        .map(|vector| (vector, &open))
+        .chain(queries().zip(filters.iter().map(|(filter, _)| filter)))
+        .collect();
+    let right = exact::nearest(&view, &asked, K);
+    let (right, right_filtered) = right.split_at(found.len());
+    figures.recall_at_10 = agreement(right, &found);
+    figures.filtered_recall_at_10 = agreement(right_filtered, &found_filtered);
 }
 
 /// Per query: the conditions, and six hours as a hint.
@@ -471,27 +309,18 @@ fn filters(view: &View, count: usize) -> Vec<(Filter, Span)> {
         .collect()
 }
 
-fn vectors(view: &View, filter: &Filter) -> Vec<Embedding> {
-    let of = |id| view.embedding(id, view.any_model()?);
-    view.memories(filter).iter().filter_map(|row| of(row.id)).collect()
+/// Of the nearest, what share is among the hits, on average; equally near ones stand for each other.
+fn agreement(right: &[Hits], found: &[Hits]) -> f64 {
+    let of = |(right, hits): (&Hits, &Hits)| {
+        let Some((_, least)) = right.last() else { return 1.0 };
+        let near = hits.iter().filter(|(_, score)| *score >= least - 1e-6).count();
+        near.min(right.len()) as f64 / right.len() as f64
+    };
+    right.iter().zip(found).map(of).sum::<f64>() / right.len().max(1) as f64
 }
 
-/// Of the nearest by brute force, how many are among the hits; equally near ones stand for each other.
-fn agreement(all: &[Embedding], query: &Embedding, hits: &[(MemoryId, f32)]) -> f64 {
-    let mut scores: Vec<f32> = all.iter().filter_map(|vector| vector.cosine(query)).collect();
-    if scores.len() > K {
-        scores.select_nth_unstable_by(K - 1, |a, b| b.total_cmp(a));
-        scores.truncate(K);
-    }
-    let Some(least) = scores.iter().copied().reduce(f32::min) else { return 1.0 };
-    let right = hits.iter().filter(|(_, score)| *score >= least - 1e-6).count();
-    right.min(scores.len()) as f64 / scores.len() as f64
-}
-
-fn mean(values: impl IndexedParallelIterator<Item = f64>) -> f64 {
-    let values: Vec<f64> = values.collect();
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
+/// Memories with their cosines, the nearest first.
+type Hits = Vec<(MemoryId, f32)>;
 
 fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let begun = Instant::now();
@@ -586,27 +415,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn noise_moves_a_vector_to_the_told_cosine() {
-        let mut random = SplitMix64::new(1);
-        let values = (0..384).map(|_| random.gaussian()).collect();
-        let own = Embedding::normalised(values, ModelHash([1; 32]));
-        for _ in 0..20 {
-            let cosine = near(&own, &mut random).cosine(&own).unwrap();
-            assert!((0.78..0.92).contains(&cosine), "{cosine}");
-        }
-    }
-
-    #[test]
     fn agreement_counts_what_the_index_missed() {
-        let unit = |x: f32, y: f32| Embedding::normalised(vec![x, y], ModelHash([1; 32]));
-        let all: Vec<Embedding> = (0..20).map(|n| unit(1.0, n as f32)).collect();
-        let query = unit(1.0, 0.0);
-        let score = |n: usize| (MemoryId(n as u64), all[n].cosine(&query).unwrap());
-        let right: Vec<_> = (0..10).map(score).collect();
-        assert_eq!(agreement(&all, &query, &right), 1.0);
-        let one_missed: Vec<_> = (0..9).chain([15]).map(score).collect();
-        assert!((agreement(&all, &query, &one_missed) - 0.9).abs() < 1e-9);
-        assert_eq!(agreement(&[], &query, &[]), 1.0);
+        let hits = |of: &[usize]| -> Hits {
+            of.iter().map(|&n| (MemoryId(n as u64), 1.0 / (1.0 + n as f32))).collect()
+        };
+        let right: Vec<usize> = (0..10).collect();
+        let one_missed: Vec<usize> = (0..9).chain([15]).collect();
+        assert_eq!(agreement(&[hits(&right)], &[hits(&right)]), 1.0);
+        assert!((agreement(&[hits(&right)], &[hits(&one_missed)]) - 0.9).abs() < 1e-9);
+        assert_eq!(agreement(&[hits(&[])], &[hits(&[])]), 1.0);
+        assert!(
+            (agreement(&[hits(&right), hits(&[])], &[hits(&one_missed), hits(&[])]) - 0.95).abs()
+                < 1e-9
+        );
     }
 
     #[test]

@@ -16,6 +16,8 @@ pub mod devices;
 pub mod diarization;
 pub mod erase;
 mod error;
+mod exact;
+pub mod filler;
 pub mod forget;
 pub mod judge;
 pub mod labels;

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::BenchError;
-use super::memory::{CLIP_SECS, CommitLatency, Corpus, Filler, K, Latency, PER_CLIP, quantile};
+use super::filler::{CLIP_SECS, Filler, PER_CLIP};
+use super::memory::{CommitLatency, Corpus, K, Latency, quantile};
 use crate::ids::{ClipId, SessionId};
 use crate::memory::{Filter, Memory, View};
 use crate::recall::{Query, recall};

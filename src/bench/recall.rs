@@ -10,7 +10,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::BenchError;
-use super::memory::{Filler, Latency, embed_corpus, fill, quantile};
+use super::filler::{Filler, fill};
+use super::memory::{Latency, embed_corpus, quantile};
 use super::scratch;
 use crate::config::Config;
 use crate::daemon::assemble::Knowledge;
@@ -73,7 +74,8 @@ pub fn measure(
             Some(corpus) => corpus,
             None => embedded.insert(embed_corpus(&knowledge, corpus)?),
         };
-        fill(&knowledge.memory, &mut Filler::new(corpus), count)?;
+        let memory = &knowledge.memory;
+        fill(memory, &mut Filler::on(corpus, memory), count, None)?;
         let view = knowledge.memory.view();
         let lists: Vec<Vec<f64>> = view
             .memories(&Filter::default())

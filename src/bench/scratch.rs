@@ -1,5 +1,7 @@
 //! A store that is gone when the benchmark is over.
 
+use std::path::Path;
+
 use tempfile::TempDir;
 
 use super::BenchError;
@@ -25,18 +27,29 @@ pub(super) fn folder() -> Result<TempDir, BenchError> {
 /// As [`folder`].
 pub(super) fn store(config: &Config) -> Result<(TempDir, Config), BenchError> {
     let folder = folder()?;
+    let config = kept(config, folder.path())?;
+    Ok((folder, config))
+}
+
+/// The same with a store in a folder that stays, made where there is none.
+///
+/// # Errors
+/// When it cannot be made or written to.
+pub(super) fn kept(config: &Config, folder: &Path) -> Result<Config, BenchError> {
+    std::fs::create_dir_all(folder)
+        .map_err(|source| BenchError::Io { path: folder.to_owned(), source })?;
     // What was measured of this machine holds for its figures, too.
     let calibrated = config.store_dir().join(CALIBRATION);
-    if calibrated.is_dir() {
-        let here = folder.path().join(CALIBRATION);
+    let here = folder.join(CALIBRATION);
+    if calibrated.is_dir() && !here.exists() {
         // A link is followed from where it lies, not from where the configured path was meant.
         std::path::absolute(calibrated)
             .and_then(|there| std::os::unix::fs::symlink(there, &here))
             .map_err(|source| BenchError::Io { path: here, source })?;
     }
     let mut config = config.clone();
-    config.store.dir = Some(folder.path().to_owned());
-    Ok((folder, config))
+    config.store.dir = Some(folder.to_owned());
+    Ok(config)
 }
 
 #[cfg(test)]

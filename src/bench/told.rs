@@ -1,5 +1,6 @@
 //! How notes alone answer a told story: `bench told`. No store and no percepts, only the reading of sentences; what
-//! `benches/told.py --alone` judges.
+//! `benches/told.py --alone` judges. Among many other notes (`--among`) they lie in a store, and whatever would answer a
+//! user there answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,9 +14,11 @@ use serde::{Deserialize, Serialize};
 use super::BenchError;
 use super::error::read_text;
 use super::scratch;
-use crate::answer::{Heard, Judged, Line, Meaning, Told};
+use crate::answer::{Effort, Heard, Judged, Line, Meaning, Question, Told};
 use crate::config::Config;
 use crate::daemon::assemble::{Knowledge, language};
+use crate::ids::EntityKind;
+use crate::memory::model::{MemoryKind, MemoryRow, NameRow, NameSource};
 use crate::percept::Embedding;
 use crate::time::{Span, Timestamp};
 
@@ -91,6 +94,51 @@ impl From<Judged> for Looked {
     }
 }
 
+/// A story, read.
+struct Read {
+    zone: TimeZone,
+    now: Timestamp,
+    /// Who is known by name.
+    names: Vec<String>,
+    /// Oldest first.
+    notes: Vec<(Span, Line)>,
+    questions: Vec<String>,
+}
+
+impl Read {
+    fn from(
+        file: &Path,
+        meaning: impl FnOnce(TimeZone) -> Meaning,
+    ) -> Result<(Self, Meaning), BenchError> {
+        let fail = |reason: String| BenchError::Form { path: file.to_owned(), reason };
+        let story: Story =
+            serde_json::from_str(&read_text(file)?).map_err(|e| fail(e.to_string()))?;
+        let zone = TimeZone::get(&story.timezone).map_err(|e| fail(e.to_string()))?;
+        let meaning = meaning(zone.clone());
+        let mut notes: Vec<(Span, Line)> = Vec::new();
+        for Note { at, text, fact, speaker, secs } in story.notes {
+            let local: DateTime =
+                at.replace(' ', "T").parse().map_err(|e| fail(format!("`{at}`: {e}")))?;
+            let told = local.to_zoned(zone.clone()).map_err(|e| fail(format!("`{at}`: {e}")))?;
+            let at = Timestamp::from_jiff(told.timestamp());
+            let text = match (text, fact) {
+                (Some(text), _) => text,
+                (None, Some([subject, attribute, value])) => {
+                    meaning.sentence(&subject, &attribute, &value)
+                }
+                (None, None) => {
+                    return Err(fail("a note has neither `text` nor `fact`".to_owned()));
+                }
+            };
+            notes.push((Span::new(at, at.plus_secs(secs)), Line { speaker, text }));
+        }
+        notes.sort_by_key(|(span, _)| span.start);
+        let questions = story.questions.into_iter().map(|asked| asked.question).collect();
+        let names = story.recording.names;
+        Ok((Self { zone, now: story.now, names, notes, questions }, meaning))
+    }
+}
+
 /// Tells a story's notes and asks its questions; `candidates`: with the sentences that were looked at.
 ///
 /// # Errors
@@ -100,51 +148,34 @@ pub fn measure(
     file: &Path,
     candidates: bool,
 ) -> Result<Vec<Answered>, BenchError> {
-    let fail = |reason: String| BenchError::Form { path: file.to_owned(), reason };
-    let story: Story = serde_json::from_str(&read_text(file)?).map_err(|e| fail(e.to_string()))?;
-    let zone = TimeZone::get(&story.timezone).map_err(|e| fail(e.to_string()))?;
+    let language = Arc::new(language(config)?);
+    let (story, meaning) = Read::from(file, |zone| Meaning::new(language, zone))?;
     let (_folder, scratch) = scratch::store(config)?;
     let knowledge = Knowledge::open(&scratch)?;
-    let meaning = Meaning::new(Arc::new(language(config)?), zone.clone());
     let vector = |text: &str| -> Result<Option<Embedding>, BenchError> {
         Ok(knowledge.text.as_ref().map(|embedder| embedder.embed(text)).transpose()?)
     };
-    let mut notes: Vec<(Span, Line, Option<Embedding>)> = Vec::new();
-    for Note { at, text, fact, speaker, secs } in story.notes {
-        let local: DateTime =
-            at.replace(' ', "T").parse().map_err(|e| fail(format!("`{at}`: {e}")))?;
-        let told = local.to_zoned(zone.clone()).map_err(|e| fail(format!("`{at}`: {e}")))?;
-        let at = Timestamp::from_jiff(told.timestamp());
-        let text = match (text, fact) {
-            (Some(text), _) => text,
-            (None, Some([subject, attribute, value])) => {
-                meaning.sentence(&subject, &attribute, &value)
-            }
-            (None, None) => return Err(fail("a note has neither `text` nor `fact`".to_owned())),
-        };
-        // As a memory of it would be worded.
-        let vector = match &speaker {
-            Some(speaker) => vector(&format!("{speaker} said: \"{text}\""))?,
-            None => vector(&text)?,
-        };
-        notes.push((Span::new(at, at.plus_secs(secs)), Line { speaker, text }, vector));
-    }
-    notes.sort_by_key(|(span, ..)| span.start);
-    let people: BTreeSet<String> =
-        story.recording.names.iter().map(|name| name.to_lowercase()).collect();
-    let lines: Vec<(Span, Line)> =
-        notes.iter().map(|(span, line, _)| (*span, line.clone())).collect();
-    let heard: Vec<Option<Heard>> = (0..lines.len())
-        .map(|at| lines[at].1.speaker.is_some().then(|| Heard::at(&lines, at)))
+    // As a memory of it would be worded.
+    let worded = |line: &Line| match &line.speaker {
+        Some(speaker) => vector(&format!("{speaker} said: \"{}\"", line.text)),
+        None => vector(&line.text),
+    };
+    let vectors: Vec<Option<Embedding>> =
+        story.notes.iter().map(|(_, line)| worded(line)).collect::<Result<_, _>>()?;
+    let people: BTreeSet<String> = story.names.iter().map(|name| name.to_lowercase()).collect();
+    let heard: Vec<Option<Heard>> = (0..story.notes.len())
+        .map(|at| story.notes[at].1.speaker.is_some().then(|| Heard::at(&story.notes, at)))
         .collect();
     let mut answered = Vec::new();
-    for Asked { question } in story.questions {
+    for question in story.questions {
         let asked = vector(&question)?;
         let cosine = |note: &Option<Embedding>| note.as_ref()?.cosine(asked.as_ref()?);
-        let told: Vec<Told> = notes
+        let told: Vec<Told> = story
+            .notes
             .iter()
+            .zip(&vectors)
             .zip(&heard)
-            .map(|((span, line, vector), heard)| Told {
+            .map(|(((span, line), vector), heard)| Told {
                 at: span.start,
                 text: line.text.clone(),
                 cosine: cosine(vector).unwrap_or(0.0).max(0.0),
@@ -168,4 +199,100 @@ pub fn measure(
         answered.push(Answered { question, answer, abstained, confidence, ms, candidates });
     }
     Ok(answered)
+}
+
+/// The same where the story's notes stand among others: a sentence a line of `among`, told evenly spread over the time of
+/// the story.
+///
+/// # Errors
+/// When a file is none of these, or a model or the store fails.
+pub fn measure_among(
+    config: &Config,
+    file: &Path,
+    among: &Path,
+    candidates: bool,
+) -> Result<Vec<Answered>, BenchError> {
+    let language = Arc::new(language(config)?);
+    let (mut story, _) = Read::from(file, |zone| Meaning::new(language, zone))?;
+    let others = read_text(among)?;
+    let others: Vec<&str> = others.lines().filter(|line| !line.trim().is_empty()).collect();
+    let begin = story.notes.first().map_or(story.now, |(span, _)| span.start);
+    let step = story.now.secs_since(begin) / (others.len() + 1) as f64;
+    let spread = others.into_iter().enumerate().map(|(at, text)| {
+        let told = begin.plus_secs(step * (at + 1) as f64);
+        (Span::new(told, told), Line { speaker: None, text: text.to_owned() })
+    });
+    story.notes.extend(spread);
+    story.notes.sort_by_key(|(span, _)| span.start);
+    let (_folder, mut scratch) = scratch::store(config)?;
+    scratch.robot.timezone = story.zone.iana_name().map(str::to_owned);
+    let knowledge = Knowledge::open(&scratch)?;
+    tell(&knowledge, &story)?;
+    let Knowledge { memory, answerer, .. } = &knowledge;
+    let mut answered = Vec::new();
+    for text in story.questions {
+        let now = Some(story.now);
+        let question = Question { text, effort: Effort::Fast, now, ..Question::default() };
+        let started = Instant::now();
+        let answer = answerer.answer(memory, &question, None)?;
+        let ms = started.elapsed().as_secs_f64() * 1e3;
+        let looked = match candidates {
+            true => answerer.judged(memory, &question)?,
+            false => Vec::new(),
+        };
+        answered.push(Answered {
+            question: question.text,
+            answer: answer.answer,
+            abstained: answer.abstained,
+            confidence: answer.confidence,
+            ms,
+            candidates: looked.into_iter().map(Looked::from).collect(),
+        });
+    }
+    Ok(answered)
+}
+
+/// Notes of one transaction.
+const AT_ONCE: usize = 100;
+
+/// Puts names and notes into the memory, as somebody would tell them.
+fn tell(knowledge: &Knowledge, story: &Read) -> Result<(), BenchError> {
+    let memory = &knowledge.memory;
+    let begin = story.notes.first().map_or(story.now, |(span, _)| span.start);
+    let mut draft = memory.begin(begin);
+    for name in &story.names {
+        let (entity, name) = (draft.new_entity(EntityKind::Person), name.clone());
+        let (source, turn) = (NameSource::Told, None);
+        draft.name(NameRow { entity, name, since: begin, source, turn });
+    }
+    draft.commit()?;
+    for notes in story.notes.chunks(AT_ONCE) {
+        let Some((last, _)) = notes.last() else { continue };
+        let view = memory.view();
+        let mut draft = memory.begin(last.start);
+        for (span, line) in notes {
+            let vector = knowledge.text.as_ref().map(|text| text.embed(&line.text)).transpose()?;
+            let (id, kind, text) = (draft.new_memory_id(), MemoryKind::Note, line.text.clone());
+            let entities = view.named_in(&text);
+            let row = MemoryRow {
+                id,
+                kind,
+                text,
+                span: *span,
+                clip: None,
+                entities,
+                fact: None,
+                importance: 0.6,
+                confidence: 1.0,
+                pinned: false,
+                valid_from: span.start,
+                valid_to: None,
+                grounds: Vec::new(),
+                origin: "told".to_owned(),
+            };
+            draft.memory(row, vector);
+        }
+        draft.commit()?;
+    }
+    Ok(())
 }

@@ -10,12 +10,12 @@ use std::time::Instant;
 
 use hnsw_rs::anndists::dist::distances::DistDot;
 use hnsw_rs::prelude::Hnsw;
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::BenchError;
-use super::memory::{Corpus, Filler, K, Latency, Made, embed_corpus, fill, rss_anon_mb, span_of};
-use super::scratch;
+use super::filler::{Filler, Made, fill, span_of};
+use super::memory::{Corpus, K, Latency, embed_corpus, rss_anon_mb};
+use super::{exact, scratch};
 use crate::config::Config;
 use crate::daemon::assemble::{Knowledge, open_store};
 use crate::ids::MemoryId;
@@ -84,7 +84,8 @@ pub fn measure(
     let corpus = {
         let knowledge = Knowledge::open(&config)?;
         let corpus = embed_corpus(&knowledge, corpus)?;
-        fill(&knowledge.memory, &mut Filler::new(&corpus).of(made), count)?;
+        let memory = &knowledge.memory;
+        fill(memory, &mut Filler::on(&corpus, memory).of(made), count, None)?;
         corpus
     };
     let mut figures = VectorFigures { vectors: count, made, ..VectorFigures::default() };
@@ -143,13 +144,16 @@ impl Tests {
             corpus.queries.iter().take(QUERIES).map(|(_, vector)| vector.clone()).collect();
         let spans = [None, Some(span_of(0, count / 4)), Some(span_of(count / 2, count / 1000))];
         let filters = spans.map(|span| Filter { span, ..Filter::default() });
-        let right = filters
+        eprintln!("comparing with every vector");
+        let asked: Vec<(&Embedding, &Filter)> = filters
             .iter()
-            .map(|filter| {
-                eprintln!("comparing with every vector");
-                let vectors = vectors(view, filter);
-                queries.par_iter().map(|query| nearest(&vectors, query)).collect()
-            })
+            .flat_map(|filter| queries.iter().map(move |query| (query, filter)))
+            .collect();
+        let found = exact::nearest(view, &asked, K);
+        let ids = |hits: &Hits| hits.iter().map(|(id, _)| *id).collect();
+        let right = found
+            .chunks(queries.len().max(1))
+            .map(|found| found.iter().map(ids).collect())
             .collect();
         Self { queries, filters, right }
     }
@@ -175,22 +179,15 @@ impl Tests {
     }
 }
 
-fn vectors(view: &View, filter: &Filter) -> Vec<(MemoryId, Embedding)> {
+fn vectors(view: &View) -> Vec<(MemoryId, Embedding)> {
     let Some(model) = view.any_model() else { return Vec::new() };
     let of = |id| Some((id, view.embedding(id, model)?));
-    view.memories(filter).iter().filter_map(|row| of(row.id)).collect()
-}
-
-fn nearest(vectors: &[(MemoryId, Embedding)], query: &Embedding) -> Vec<MemoryId> {
-    let scored = vectors.iter().filter_map(|(id, own)| Some((own.cosine(query)?, *id)));
-    let mut scored: Vec<(f32, MemoryId)> = scored.collect();
-    scored.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    scored.into_iter().take(K).map(|(_, id)| id).collect()
+    view.memories(&Filter::default()).iter().filter_map(|row| of(row.id)).collect()
 }
 
 /// One graph of all vectors, without filters.
 fn one_graph(memory: &Memory, tests: &Tests) -> WayFigures {
-    let vectors = vectors(&memory.view(), &Filter::default());
+    let vectors = vectors(&memory.view());
     let before = rss_anon_mb();
     let begun = Instant::now();
     let graph =

@@ -11,9 +11,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::bench::conversations::{beam, locomo};
+use crate::bench::filler::Made;
 use crate::bench::judge::Judge;
 use crate::bench::labels::Labels;
-use crate::bench::memory::Made;
 use crate::bench::{
     answers, day, devices, erase, forget, m3_bench, memory, people, recall, rehearsal, told, vad,
     vectors, verify, words, year,
@@ -121,6 +121,12 @@ enum Measure {
         /// Measure so many readers at once beside a writer, too.
         #[arg(long, value_name = "N", default_value_t = 0)]
         readers: usize,
+        /// Where the memory is kept, to go on filling it later; else it is gone afterwards. Ten million take 50 GB.
+        #[arg(long, value_name = "DIR", conflicts_with = "hours")]
+        folder: Option<PathBuf>,
+        /// Fill it for so long at most; measured is once all is in.
+        #[arg(long, value_name = "SECS", requires = "folder")]
+        secs: Option<u64>,
         /// How vectors are searched [default: what recall.vectors says]
         #[arg(long, value_name = "WAY", value_parser = named::<VectorSearch>)]
         vectors: Option<VectorSearch>,
@@ -183,6 +189,10 @@ enum Measure {
         /// With the sentences that were looked at and what each has in common with the question.
         #[arg(long)]
         candidates: bool,
+        /// Others that are told, too, a sentence a line, spread over the time of the story: as in a memory of
+        /// months, where what recall finds is read.
+        #[arg(long, value_name = "FILE")]
+        among: Option<PathBuf>,
     },
     /// Erasing one person of a thousand from a large memory: how long, how much RAM and log it takes, what is left.
     Erase {
@@ -365,10 +375,12 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
         Measure::Memory { hours: Some(hours), corpus, .. } => {
             show(&day::measure(config, *hours, corpus)?, json)
         }
-        Measure::Memory { memories, corpus, readers, vectors, .. } => {
+        Measure::Memory { memories, corpus, readers, vectors, folder, secs, .. } => {
             let mut config = config.clone();
             config.recall.vectors = vectors.unwrap_or(config.recall.vectors);
-            show(&memory::measure(&config, memories.unwrap_or_default(), corpus, *readers)?, json)
+            let part = (folder.as_deref(), secs.map(std::time::Duration::from_secs));
+            let count = memories.unwrap_or_default();
+            show(&memory::measure(&config, count, corpus, *readers, part)?, json)
         }
         Measure::Vectors { memories, corpus, made, flat } => {
             show(&vectors::measure(config, *memories, corpus, *made, *flat)?, json)
@@ -387,8 +399,11 @@ pub fn run(args: &BenchArgs, config: &Config, json: bool) -> anyhow::Result<u8> 
             let figures = forget::measure(&plan)?;
             show(&figures, json)
         }
-        Measure::Told { story, candidates } => {
+        Measure::Told { story, candidates, among: None } => {
             show(&told::measure(config, story, *candidates)?, json)
+        }
+        Measure::Told { story, candidates, among: Some(among) } => {
+            show(&told::measure_among(config, story, among, *candidates)?, json)
         }
         Measure::Erase { memories, reader_secs } => {
             let reader = reader_secs.map(std::time::Duration::from_secs);

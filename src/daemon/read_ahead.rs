@@ -49,7 +49,8 @@ impl ReadAhead {
                 let (mut seen, mut erasures) = (Seq(0), memory.erasures());
                 let mut again: Option<Instant> = None;
                 let mut unparsed: Vec<MemoryId> = Vec::new();
-                while !asked.load(Ordering::Relaxed) {
+                let keep_on = || !asked.load(Ordering::Relaxed);
+                while keep_on() {
                     memory.gather_vectors();
                     memory.check_derived();
                     let (view, erased) = (memory.view(), memory.erasures());
@@ -65,12 +66,12 @@ impl ReadAhead {
                         if seen == Seq(0) {
                             unparsed = answerer.unparsed(&view);
                         }
-                        answerer.read_ahead(view, seen);
+                        answerer.read_ahead(view, seen, &keep_on);
                         seen = seq;
                     } else if !unparsed.is_empty() {
                         courtesy.step_aside();
                         let newest = unparsed.split_off(unparsed.len().saturating_sub(AT_ONCE));
-                        answerer.parse_ahead(view, &newest);
+                        answerer.parse_ahead(view, &newest, &keep_on);
                     }
                     thread::sleep(LOOK);
                 }
@@ -79,7 +80,7 @@ impl ReadAhead {
         Ok(Self { stop, thread })
     }
 
-    /// Stops after what is in hand.
+    /// Stops after the sentence in hand.
     pub fn stop(self) {
         self.stop.store(true, Ordering::Relaxed);
         if self.thread.join().is_err() {

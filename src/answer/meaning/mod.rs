@@ -132,24 +132,26 @@ impl Known {
     }
 
     fn read(&self, reader: &Reader<'_>, told: &[Told], names: &[Names<'_>]) -> Vec<Note> {
-        let note = |(one, names): (&Told, &Names<'_>)| {
-            let reader = &Reader { names, ..*reader };
-            let names: Vec<String> = one.texts().flat_map(|text| reader.names_in(text)).collect();
-            let key = (one.at, one.text.clone(), one.heard.clone(), names);
-            let known = self.kept().read.get(&key).cloned();
-            let read = known.unwrap_or_else(|| {
-                // Parsed outside the lock: other questions go on.
-                let read = Arc::new(Read::of(reader, one));
-                let mut kept = self.kept();
-                if kept.read.len() >= KEPT {
-                    kept.read.clear();
-                }
-                Arc::clone(kept.read.entry(key).or_insert(read))
-            });
-            let (text, heard) = (one.text.clone(), one.heard.clone());
-            Note { told: one.at, text, heard, read, cosine: one.cosine }
-        };
-        told.iter().zip(names).map(note).collect()
+        told.iter().zip(names).map(|(one, names)| self.note(reader, one, names)).collect()
+    }
+
+    /// One text, read with its names; as it was read before where nothing of what that depends on has changed.
+    fn note(&self, reader: &Reader<'_>, one: &Told, names: &Names<'_>) -> Note {
+        let reader = &Reader { names, ..*reader };
+        let names: Vec<String> = one.texts().flat_map(|text| reader.names_in(text)).collect();
+        let key = (one.at, one.text.clone(), one.heard.clone(), names);
+        let known = self.kept().read.get(&key).cloned();
+        let read = known.unwrap_or_else(|| {
+            // Parsed outside the lock: other questions go on.
+            let read = Arc::new(Read::of(reader, one));
+            let mut kept = self.kept();
+            if kept.read.len() >= KEPT {
+                kept.read.clear();
+            }
+            Arc::clone(kept.read.entry(key).or_insert(read))
+        });
+        let (text, heard) = (one.text.clone(), one.heard.clone());
+        Note { told: one.at, text, heard, read, cosine: one.cosine }
     }
 }
 
@@ -226,8 +228,9 @@ impl Meaning {
         then(&asked)
     }
 
-    /// Reads texts, so that the next question finds them read; arguments as of [`Self::reply`].
-    pub fn read_ahead(&self, told: &[Told], people: &BTreeSet<String>) {
+    /// Reads texts, so that the next question finds them read, as long as `keep_on` says so; the other arguments as of
+    /// [`Self::reply`].
+    pub fn read_ahead(&self, told: &[Told], people: &BTreeSet<String>, keep_on: &dyn Fn() -> bool) {
         let known = self.known();
         let whole = told.iter().filter(|one| one.names.is_none());
         let new = names_in(whole.map(|one| one.text.as_str()), &self.language);
@@ -238,15 +241,18 @@ impl Meaning {
             kept.names.clone()
         };
         let each = self.names_of_each(told, &names);
-        known.read(&self.reader(&names, &known), told, &each);
+        let reader = self.reader(&names, &known);
+        for (one, names) in told.iter().zip(&each).take_while(|_| keep_on()) {
+            known.note(&reader, one, names);
+        }
     }
 
-    /// Parses what is in reading texts out of many, so that a question that reads them later is quicker: of many more than
-    /// are kept as they were read.
-    pub fn parse_ahead(&self, told: &[Told]) {
+    /// Parses what is in reading texts out of many, as long as `keep_on` says so, so that a question that reads them later is
+    /// quicker: of many more than are kept as they were read.
+    pub fn parse_ahead(&self, told: &[Told], keep_on: &dyn Fn() -> bool) {
         let (known, nobody) = (self.known(), BTreeSet::new());
         let each = self.names_of_each(told, &nobody);
-        for (one, names) in told.iter().zip(&each) {
+        for (one, names) in told.iter().zip(&each).take_while(|_| keep_on()) {
             Read::of(&self.reader(names, &known), one);
         }
     }

@@ -420,3 +420,13 @@ fn what_is_named_first_stands_where_the_pronoun_stood() {
         assert_eq!(meaning.with_topic_inside(question, &ava).as_deref(), wanted, "{question}");
     }
 }
+
+#[test]
+fn reading_ahead_ends_at_the_sentence_where_it_is_told_to() {
+    let Some(meaning) = meaning() else { return };
+    let (told, left) = (told(""), std::cell::Cell::new(3_usize));
+    let keep_on = || left.replace(left.get().saturating_sub(1)) > 0;
+    meaning.read_ahead(&told, &BTreeSet::new(), &keep_on);
+    assert!(told.len() > 3);
+    assert_eq!(meaning.known().kept().read.len(), 3);
+}

@@ -1,5 +1,6 @@
 //! People who were met: rows of their galleries, persons, evidence and names, as years of clips would have left them.
 
+use super::super::filler::beginning;
 use super::spread::{Person, Spread};
 use crate::bench::BenchError;
 use crate::bench::random::SplitMix64;
@@ -9,7 +10,6 @@ use crate::ids::{EntityId, EntityKind};
 use crate::memory::model::{Exemplar, Membership, NameRow, NameSource, PairEvidence, Presence};
 use crate::memory::{Draft, Memory};
 use crate::percept::Embedding;
-use crate::time::Timestamp;
 
 /// People written in one commit.
 const AT_ONCE: usize = 500;
@@ -37,11 +37,6 @@ pub(super) struct Met {
 
 /// All of them.
 pub(super) type Known = Vec<Met>;
-
-/// When the galleries end and the clips begin.
-pub(super) fn beginning() -> Timestamp {
-    Timestamp::from_nanos(1_772_323_200_000_000_000) // 2026-03-01
-}
 
 /// Fills the store.
 pub(super) fn fill(

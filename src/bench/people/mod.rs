@@ -17,6 +17,7 @@ use serde::Serialize;
 use self::galleries::{Known, fill};
 use self::spread::Spread;
 use self::visits::{Counting, Visits};
+use super::filler::beginning;
 use super::memory::{quantile, rss_anon_mb};
 use super::{BenchError, scratch};
 use crate::config::Config;
@@ -99,8 +100,8 @@ pub fn measure(config: &Config, people: usize) -> Result<PeopleFigures, BenchErr
     let memory = &knowledge.memory;
     let known: Known = fill(memory, &config, (&faces, &voices), people, SEED)?;
 
-    let mut draft = memory.begin(galleries::beginning());
-    let session = draft.new_session(galleries::beginning(), visits::CLIP_SECS, None);
+    let mut draft = memory.begin(beginning());
+    let session = draft.new_session(beginning(), visits::CLIP_SECS, None);
     draft.commit()?;
     let begun = Instant::now();
     let resolver = resolver(&config, memory, &set, PendingIdentities::default());

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::filler::beginning;
 use super::PeopleFigures;
-use super::galleries::{Known, beginning};
+use super::galleries::Known;
 use super::spread::{Person, Spread};
 use crate::bench::random::SplitMix64;
 use crate::geometry::Rect;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::super::BenchError;
 use super::super::conversations::utterance;
+use super::super::filler::beginning;
 use super::super::random::SplitMix64;
 use crate::answer::{Answerer, Effort, Question};
 use crate::config::Config;
@@ -57,11 +58,6 @@ const WORDS: [&str; 48] = [
 const DIMENSIONS: usize = 384;
 const MODEL: ModelHash = ModelHash([3; 32]);
 const SEED: u64 = 295;
-
-/// The first midnight.
-pub(super) fn beginning() -> Timestamp {
-    Timestamp::from_nanos(1_772_323_200_000_000_000) // 2026-03-01
-}
 
 /// Somebody with a face and a voice.
 #[derive(Clone, Copy, Debug)]
