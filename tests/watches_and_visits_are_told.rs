@@ -241,6 +241,8 @@ fn a_broker_is_told_of_each_visit_and_firing_and_misses_none_while_it_is_away() 
     let Some(mut mosquitto) = Mosquitto::keeping() else { return };
     let robot =
         robot.set("robot.id=rob").set(&format!("mqtt.broker=mqtt://127.0.0.1:{}", mosquitto.port));
+    // It fires while the broker is away.
+    robot.json(&["watch", "add", "Ben", "stays", "--for", "25", "--json"]);
     let before: BTreeSet<String> = firings(&robot).into_keys().collect();
     let listener = Listener::connect(mosquitto.port);
     let play = ["replay", recording.to_str().unwrap(), "--serve", "--rate", "4"];
@@ -266,11 +268,10 @@ fn a_broker_is_told_of_each_visit_and_firing_and_misses_none_while_it_is_away() 
         "{visit}"
     );
     assert_eq!(listener.on("event/visit").len(), 1, "one person came and went");
+    let stayed = listener.expect("event/watch", 30, |event| event["watch"] == "watch_11");
+    assert_eq!((&stayed["what"], &stayed["name"]), (&json!("stays"), &json!("Ben")), "{stayed}");
     let kept = firings(&robot);
-    let stays =
-        kept.iter().find(|(id, firing)| !before.contains(*id) && firing["watch"] == "watch_4");
-    let stays = stays.expect("he stayed for nine seconds").0;
-    listener.expect("event/watch", 30, |event| event["firing"] == stays.as_str());
+    assert!(!before.contains(stayed["firing"].as_str().unwrap()), "{stayed}");
     let told: BTreeSet<String> = listener
         .on("event/watch")
         .iter()
