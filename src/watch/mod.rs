@@ -352,6 +352,9 @@ fn was_told(
             Some(stay) => row.at >= stay.start.plus_secs(-SAME_MOMENT_SECS) && row.at <= stay.end,
             None => row.at.secs_since(fires.at).abs() < SAME_MOMENT_SECS,
         };
+        // Faces that look like nobody may be one stranger's, whose track broke off: the clip tells them apart.
+        let stranger = fires.entity.is_some_and(|id| !scene.before.knows(id));
+        let of_it = of_it || nobody && stranger && scene.clip.is_none();
         let apart = fires.at.secs_since(row.at);
         // (What was before the beginning of another recording does not hold up this one.)
         (same && of_it) || rule.once || (0.0..rule.cooldown_secs()).contains(&apart)

@@ -96,17 +96,22 @@ fn house(dir: &std::path::Path, rules: Vec<Rule>) -> Memory {
 
 /// What is said with those faces in the open window, or of that clip.
 fn said(memory: &Memory, open: &[(u32, i64, i64)], clip: Option<ClipId>, now: i64) -> Outcome {
-    let view = memory.view();
     let open: Vec<Appearance> = open
         .iter()
         .map(|(of, from, to)| Appearance::Seen(Arc::new(track(ClipId::default(), *of, *from, *to))))
         .collect();
+    said_of(memory, &open, clip, now)
+}
+
+/// The same of appearances.
+fn said_of(memory: &Memory, open: &[Appearance], clip: Option<ClipId>, now: i64) -> Outcome {
+    let view = memory.view();
     let known_by = clip.map_or(1030, |clip| 1000 + 30 * i64::from(clip.index));
     let scene = Scene {
         before: &view,
         appearances: &|span| {
             let mut found = view.appearances(span, None);
-            found.extend(open.clone());
+            found.extend(open.to_vec());
             found
         },
         identities: &view,
@@ -211,6 +216,30 @@ fn a_face_at_the_edge_is_no_stranger_and_a_name_ends_being_one() {
     draft.commit().unwrap();
     let named = said(&memory, &[(2, 1040, 1043)], None, 1043);
     assert_eq!(fires(&named), [(WatchId(4), at(1040), Some(person(2)))]);
+}
+
+#[test]
+fn a_stranger_whose_track_breaks_off_is_told_of_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let memory = house(dir.path(), vec![rule("unknown", Happening::Comes)]);
+    // Faces that nobody has been given are persons of their own in the open window.
+    let nobody = |number: u32, from: i64, to: i64| {
+        let face = Some(person(u32::MAX - number));
+        Appearance::Seen(Arc::new(TrackRow { face, ..track(ClipId::default(), 9, from, to) }))
+    };
+    let first = said_of(&memory, &[nobody(1, 1040, 1043)], None, 1043);
+    assert_eq!(first.fires.len(), 1);
+    let mut draft = memory.begin(at(1043));
+    let id = draft.new_firing_id();
+    draft.firing(FiringRow { id, entity: None, ..FiringRow::from(&first.fires[0]) });
+    draft.commit().unwrap();
+    let both = [nobody(1, 1040, 1043), nobody(2, 1046, 1050)];
+    assert_eq!(said_of(&memory, &both, None, 1050), Outcome::default());
+    let clip = live_clip(&memory, 1, &[(2, 1040, 1050)]);
+    let sealed = said(&memory, &[], Some(clip), 1060);
+    assert_eq!(fires(&sealed), []);
+    assert_eq!(sealed.settled[0].entity, Some(person(2)));
+    assert_eq!(sealed.settled[0].state, FiringState::Confirmed);
 }
 
 #[test]
