@@ -84,6 +84,14 @@ numbered_id!(
     /// An answer that was given: `answer_5`.
     AnswerId, u64, "answer_"
 );
+numbered_id!(
+    /// A standing question: `watch_2`.
+    WatchId, u64, "watch_"
+);
+numbered_id!(
+    /// That a standing question was answered: `firing_9`.
+    FiringId, u64, "firing_"
+);
 
 /// A sealed stretch of a session: `<session>/<k>`, for example `s1/4`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -37,4 +37,5 @@ pub mod telemetry;
 mod terminal;
 pub mod text;
 pub mod time;
+pub mod watch;
 pub mod window;

@@ -37,6 +37,8 @@ mod timeline;
 mod times;
 mod top;
 mod users;
+mod visits;
+mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -124,6 +126,10 @@ enum Command {
     Places(places::PlacesArgs),
     /// Who was there when, as a picture.
     Timeline(timeline::TimelineArgs),
+    /// Who was there from when to when, and what they said.
+    Visits(visits::VisitsArgs),
+    /// Standing questions: tell me when Ava comes.
+    Watch(watch::WatchArgs),
     /// Everything about one entity, clip or memory; a sheet of faces.
     Show(show::ShowArgs),
     /// One SELECT on the store.
@@ -242,6 +248,8 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Profile(args) => profile::run(&args, &context),
         Command::Places(args) => places::run(&args, &context),
         Command::Timeline(args) => timeline::run(&args, &context),
+        Command::Visits(args) => visits::run(&args, &context),
+        Command::Watch(args) => watch::run(&args, &context),
         Command::Show(args) => show::run(&args, &context),
         Command::Sql(args) => sql::run(&args, &context),
         Command::Models(args) => {

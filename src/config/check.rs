@@ -95,6 +95,7 @@ pub const RANGES: &[Range] = &[
     range("http.idle_secs", 60.0, 31_536_000.0, "seconds"),
     range("http.login_secs", 60.0, 31_536_000.0, "seconds"),
     range("store.media_cap_mb", 0.0, 100_000_000.0, "MB"),
+    range("visits.absence_secs", 1.0, 86_400.0, "seconds"),
     range("privacy.stranger_secs", 60.0, 86_400.0, "seconds"),
     range("privacy.keep_days", 0.01, 36_500.0, "days"),
     range("privacy.keep_utterance_days", 0.01, 36_500.0, "days"),

@@ -86,6 +86,8 @@ pub struct Config {
     pub recall: Recall,
     /// Where the memory lies.
     pub store: Store,
+    /// When somebody has gone.
+    pub visits: Visits,
     /// What is kept, and for how long.
     pub privacy: Privacy,
     /// Metrics endpoint.

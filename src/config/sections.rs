@@ -705,6 +705,14 @@ section! {
 }
 
 section! {
+    /// `[visits]`
+    Visits {
+        /// Whoever was neither seen nor heard for so long has gone, seconds.
+        absence_secs: f64 = 120.0,
+    }
+}
+
+section! {
     /// `[privacy]`
     Privacy {
         /// Pictures and sound are kept.

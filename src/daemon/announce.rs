@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use super::ingest::{ClipReport, LateWords, PartialWords};
-use super::queries::name_of;
+use super::queries::{name_of, watch_event};
 use crate::identify::IdentifiedClip;
-use crate::ids::{EntityId, SessionId, TurnId};
+use crate::ids::{ClipId, EntityId, FiringId, SessionId, TurnId};
 use crate::memory::model::{MemoryRow, NameRow};
-use crate::memory::{Memory, View};
+use crate::memory::{FiringRow, FiringState, Memory, View};
 use crate::mention;
 use crate::mqtt::Publisher;
 use crate::mqtt::message::{
-    Acquaintance, Home, LastAnswer, LastWords, MemoryEvent, PersonEvent, PersonEventKind,
+    Acquaintance, Home, LastAnswer, LastWords, MemoryEvent, PersonEvent, PersonEventKind, Say,
     SpeechEvent,
 };
 use crate::percept::SpeechTurn;
@@ -30,10 +30,14 @@ struct State {
     last_answer: Option<LastAnswer>,
 }
 
+/// Takes what the robot is made to say, before it does.
+type HearsItself = Box<dyn Fn(&str) + Send + Sync>;
+
 /// Publishes; silent until it is given a publisher. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Announcer {
     publisher: Arc<OnceLock<Publisher>>,
+    hears_itself: Arc<OnceLock<HearsItself>>,
     state: Arc<Mutex<State>>,
 }
 
@@ -43,6 +47,11 @@ impl Announcer {
         if self.publisher.set(publisher).is_ok() {
             self.publish_status(&self.lock());
         }
+    }
+
+    /// From now on `hear` is told what watches say, so that the robot knows its own words again.
+    pub fn hears_itself(&self, hear: impl Fn(&str) + Send + Sync + 'static) {
+        self.hears_itself.set(Box::new(hear)).ok();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -146,6 +155,64 @@ impl Announcer {
         self.speech(&view, &clip.spoken, &clip.identified);
         for row in &clip.memory_rows {
             self.memory(&view, row);
+        }
+        self.visits(memory, &view, clip.clip);
+        self.fired(memory, &clip.firings);
+    }
+
+    /// Watches fired, or were wrong when they did.
+    pub fn fired(&self, memory: &Memory, firings: &[FiringRow]) {
+        let Some(publisher) = self.publisher() else { return };
+        let view = memory.view();
+        for firing in firings {
+            let event = watch_event(&view, firing);
+            publisher.event_watch(&event);
+            if let Some(text) = event.say.filter(|_| firing.state != FiringState::Overturned) {
+                if let Some(hear) = self.hears_itself.get() {
+                    hear(&text);
+                }
+                publisher.say(&Say { text, answer: None });
+            }
+        }
+        if let Some(newest) = firings.iter().map(|firing| firing.id).max() {
+            self.note_told(memory, newest);
+        }
+    }
+
+    /// What fired and was kept before the last daemon was killed, and was not told of, is told now.
+    pub fn fired_before(&self, memory: &Memory) {
+        let view = memory.view();
+        let firings = view.firings();
+        let Some(newest) = firings.iter().map(|firing| firing.id).max() else { return };
+        // (Nobody listened to what was remembered before there was a mark.)
+        let told = memory.told_firing().ok().flatten();
+        // An event is worth a day; and what a recording fired while nobody was to be told is older.
+        let since = Timestamp::wall_clock().plus_secs(-86_400.0);
+        let missed: Vec<FiringRow> = firings
+            .iter()
+            .filter(|firing| told.is_some_and(|told| firing.id > told) && firing.at >= since)
+            .filter(|firing| firing.state != FiringState::Overturned)
+            .map(|firing| FiringRow::clone(firing))
+            .collect();
+        match missed.is_empty() {
+            true => self.note_told(memory, newest),
+            false => self.fired(memory, &missed),
+        }
+    }
+
+    /// Up to which firing everything is in the line to the broker.
+    fn note_told(&self, memory: &Memory, newest: FiringId) {
+        if let Err(error) = memory.note_told_firing(newest) {
+            tracing::warn!(%error, "Which watches were told of is not noted: a restart tells of some again.");
+        }
+    }
+
+    /// Whoever has gone as of that clip.
+    fn visits(&self, memory: &Memory, view: &View, clip: ClipId) {
+        let Some(publisher) = self.publisher() else { return };
+        let absence_secs = memory.options().absence_secs;
+        for stay in view.stays_ended_in(clip, absence_secs) {
+            publisher.event_visit(&view.visit(&stay, absence_secs));
         }
     }
 

@@ -101,13 +101,17 @@ impl Knowledge {
 /// # Errors
 /// When its key cannot be read or does not fit, or the store is in use or damaged.
 pub fn open_store(config: &Config) -> Result<Memory, AssembleError> {
-    let options = StoreOptions {
+    Ok(Memory::open(&config.store_dir(), &store_options(config)?)?)
+}
+
+fn store_options(config: &Config) -> Result<StoreOptions, AssembleError> {
+    Ok(StoreOptions {
         media_cap_bytes: config.store.media_cap_mb * 1_000_000,
         keep_media: config.privacy.media,
         key: config.store_key()?,
         vectors: config.recall.vectors,
-    };
-    Ok(Memory::open(&config.store_dir(), &options)?)
+        absence_secs: config.visits.absence_secs,
+    })
 }
 
 /// Opens the configured store for reading, beside a running daemon.
@@ -115,7 +119,7 @@ pub fn open_store(config: &Config) -> Result<Memory, AssembleError> {
 /// # Errors
 /// When there is none, or its key cannot be read or does not fit.
 pub fn read_store(config: &Config) -> Result<Memory, AssembleError> {
-    Ok(Memory::open_read_only(&config.store_dir(), config.store_key()?.as_ref())?)
+    Ok(Memory::open_read_only_with(&config.store_dir(), &store_options(config)?)?)
 }
 
 /// The answerer that the configuration names, and what its language model costs.

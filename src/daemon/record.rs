@@ -303,6 +303,7 @@ mod tests {
             identified: IdentifiedClip::default(),
             spoken: Vec::new(),
             memory_rows: Vec::new(),
+            firings: Vec::new(),
         };
         told.send(Report::Clip(Box::new(sealed))).unwrap();
         let text = "they came late".to_owned();

@@ -25,8 +25,8 @@ const AROUND_SAMPLES: usize = 8 * 1024;
 
 /// Commands that each have a path of their own. (A path with a place for the word would be read decoded, and its right told by
 /// the path as it came.)
-pub(super) const COMMANDS: [&str; 8] =
-    ["remember", "forget", "name", "people", "feedback", "privacy", "pose", "speaking"];
+pub(super) const COMMANDS: [&str; 9] =
+    ["remember", "forget", "name", "people", "feedback", "privacy", "pose", "speaking", "watch"];
 
 /// `POST /api/ask`.
 pub(super) async fn ask(

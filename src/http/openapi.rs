@@ -26,6 +26,8 @@ schemas!(
     "event-memory",
     "event-person",
     "event-speech",
+    "event-visit",
+    "event-watch",
     "feedback",
     "forget",
     "home",
@@ -41,10 +43,11 @@ schemas!(
     "speaking",
     "stats",
     "status",
+    "watch",
 );
 
 /// Commands that are answered with `done`, and what each is for.
-const COMMANDS: [(&str, &str); 8] = [
+const COMMANDS: [(&str, &str); 9] = [
     ("remember", "Tell something to remember."),
     ("forget", "Erase somebody, a memory, facts or a stretch of time. It really is erased."),
     ("name", "Give somebody a name; show a picture of them, or play their voice."),
@@ -53,6 +56,7 @@ const COMMANDS: [(&str, &str); 8] = [
     ("privacy", "Switch the microphones off or on."),
     ("pose", "Where the robot is."),
     ("speaking", "What the robot itself says."),
+    ("watch", "Set a standing question, or take one away."),
 ];
 
 static DOCUMENT: LazyLock<String> = LazyLock::new(|| document().to_string());

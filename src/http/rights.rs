@@ -22,6 +22,9 @@ impl Need {
                 _ => Self::Nothing,
             };
         };
+        if below == "query/watches" {
+            return Self::AnyOf(&[Role::Look, Role::Ask]);
+        }
         match below.split('/').next().unwrap_or_default() {
             "login" | "logout" | "me" => Self::Nothing,
             "status" | "stats" | "describe" | "still" | "live" | "media" | "query" => {
@@ -67,6 +70,8 @@ mod tests {
             ("/api/ask", vec!["ask"]),
             ("/api/forget", vec!["erase"]),
             ("/api/query/sql", vec!["look"]),
+            ("/api/query/watches", vec!["look", "ask"]),
+            ("/api/watch", vec!["operate"]),
             ("/api/media/person_1", vec!["look"]),
             ("/api/events", vec!["look", "ask"]),
             ("/api/remember", vec!["operate"]),

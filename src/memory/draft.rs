@@ -7,9 +7,10 @@ use rusqlite::{Connection, params};
 
 use crate::ids::{
     AnswerId, ClipId, EntityId, EntityKind, MemoryId, ModelHash, Seq, SessionId, TrackId, TurnId,
+    WatchId,
 };
 use crate::percept::{Embedding, Transcript};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 use super::beside::write_answer;
 use super::error::MemoryError;
@@ -23,6 +24,8 @@ use super::store;
 use super::tables::{Tables, each_table};
 use super::temporal::{Table, Temporal, Version};
 use super::view::View;
+use super::visits::Appearance;
+use super::watches::{FiringRow, WatchRow};
 use super::writer::Permit;
 use super::{AccessCounts, Memory, spare, write_access};
 
@@ -30,6 +33,15 @@ use super::{AccessCounts, Memory, spare, write_access};
 enum Change<R> {
     Put(Arc<R>),
     Retire,
+}
+
+impl<R> Change<R> {
+    fn row(&self) -> Option<Arc<R>> {
+        match self {
+            Self::Put(row) => Some(Arc::clone(row)),
+            Self::Retire => None,
+        }
+    }
 }
 
 /// Changes of one table by key: within a draft the last word on a key counts.
@@ -222,6 +234,42 @@ impl Draft {
     /// Mints an answer's id.
     pub fn new_answer_id(&mut self) -> AnswerId {
         AnswerId(self.counters.take("answer"))
+    }
+
+    pub(super) fn next_number(&mut self, what: &str) -> u64 {
+        self.counters.take(what)
+    }
+
+    /// Sets a watch.
+    pub fn watch(&mut self, watch: WatchRow) {
+        self.batches.watches.put(watch);
+    }
+
+    /// Takes a watch away. What it told of stays.
+    pub fn remove_watch(&mut self, id: WatchId) {
+        self.batches.watches.retire(id);
+    }
+
+    /// Puts a firing.
+    pub fn firing(&mut self, firing: FiringRow) {
+        self.batches.firings.put(firing);
+    }
+
+    /// Face tracks and speech turns that touch a span, as they will be after the commit; unordered.
+    #[must_use]
+    pub fn appearances(&self, span: Span) -> Vec<Appearance> {
+        let (tracks, turns) = (&self.batches.tracks.0, &self.batches.turns.0);
+        let mut found = self.before().appearances(span, None);
+        found.retain(|one| match one {
+            Appearance::Seen(track) => !tracks.contains_key(&track.key()),
+            Appearance::Heard(turn) => !turns.contains_key(&turn.key()),
+        });
+        let touches =
+            |one: &Appearance| one.span().start <= span.end && span.start <= one.span().end;
+        let seen = tracks.values().filter_map(Change::row).map(Appearance::Seen);
+        let heard = turns.values().filter_map(Change::row).map(Appearance::Heard);
+        found.extend(seen.chain(heard).filter(touches));
+        found
     }
 
     /// Opens a session.

@@ -251,6 +251,13 @@ pub(super) fn counted(tables: &Tables) -> Counters {
             }
         }
     }
+    for version in tables.watches.log().iter() {
+        seen("watch", version.row.id.0);
+    }
+    for version in tables.firings.log().iter() {
+        seen("firing", version.row.id.0);
+        seen("watch", version.row.watch.0);
+    }
     for version in tables.sessions.log().iter() {
         seen("session", u64::from(version.row.id.0));
     }

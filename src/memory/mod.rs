@@ -73,6 +73,8 @@ mod upkeep;
 mod vectors;
 mod versions;
 mod view;
+mod visits;
+mod watches;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -126,6 +128,8 @@ pub use upkeep::CheckReport;
 pub(crate) use vectors::{Look, likeness};
 pub use vectors::{VectorCensus, VectorCount, VectorSearch};
 pub use view::View;
+pub use visits::{Appearance, Stay, Visit, VisitFilter, stays, whole_stays};
+pub use watches::{FiringRow, FiringState, Happening, Hours, Rule, WatchRow, Whom};
 
 /// Where `check --repair` puts what cannot be kept.
 const ASIDE: &str = "aside";
@@ -149,6 +153,8 @@ pub struct StoreOptions {
     pub key: Option<StoreKey>,
     /// How recall finds the nearest vectors.
     pub vectors: VectorSearch,
+    /// Whoever was away for so long has gone: their visit is over. Seconds.
+    pub absence_secs: f64,
 }
 
 impl Default for StoreOptions {
@@ -158,6 +164,7 @@ impl Default for StoreOptions {
             keep_media: true,
             key: None,
             vectors: VectorSearch::default(),
+            absence_secs: 120.0,
         }
     }
 }
@@ -284,9 +291,17 @@ impl Memory {
     /// # Errors
     /// When there is none, it was written by a newer engram, the `key` does not fit, or the disk fails.
     pub fn open_read_only(dir: &Path, key: Option<&StoreKey>) -> Result<Self, MemoryError> {
-        let db = store::open_read_only(dir, key)?;
         let options = StoreOptions { key: key.cloned(), ..StoreOptions::default() };
-        Self::with(dir, db, None, &options)
+        Self::open_read_only_with(dir, &options)
+    }
+
+    /// As [`Self::open_read_only`], with all of the options that matter to a reader.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_read_only_with(dir: &Path, options: &StoreOptions) -> Result<Self, MemoryError> {
+        let db = store::open_read_only(dir, options.key.as_ref())?;
+        Self::with(dir, db, None, options)
     }
 
     fn with(

@@ -63,9 +63,10 @@ impl Default for SqlLimits {
 }
 
 /// Views and their columns, as documented.
-pub(crate) const COLUMNS: [(&str, &str); 13] = [
+pub(crate) const COLUMNS: [(&str, &str); 14] = [
     ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
     ("sightings", "person, face, source, clip, track, start, \"end\", secs, kind"),
+    ("visits", "person, start, \"end\", secs, recording"),
     ("utterances", "person, voice, source, clip, turn, start, \"end\", words"),
     (
         "memories",
@@ -83,8 +84,8 @@ pub(crate) const COLUMNS: [(&str, &str); 13] = [
 ];
 
 /// The tables of versions that the views read.
-const VERSIONED: [&str; 7] =
-    ["clip", "track", "turn", "memory", "decision", "object_track", "text_track"];
+const VERSIONED: [&str; 8] =
+    ["clip", "track", "turn", "memory", "decision", "object_track", "text_track", "session"];
 /// Those without versions, and the filled ones beside them, that they read.
 const PLAIN: [&str; 4] = ["answer", "audit", "things", "whose"];
 
@@ -97,6 +98,19 @@ CREATE TEMP VIEW sightings AS SELECT w.person, face, source, 's' || session || '
 CREATE TEMP VIEW utterances AS SELECT w.person, voice, source, 's' || session || '/' || clip AS clip,
   'turn_' || turn AS turn, start, \"end\", words
   FROM $turn LEFT JOIN $whose AS w ON w.part = voice;
+CREATE TEMP VIEW visits AS
+  WITH appearance AS (SELECT w.person AS person, t.session, start, \"end\"
+      FROM $track AS t JOIN $whose AS w ON w.part = face WHERE w.person GLOB 'person_*'
+    UNION ALL SELECT w.person, t.session, start, \"end\"
+      FROM $turn AS t JOIN $whose AS w ON w.part = voice WHERE w.person GLOB 'person_*'),
+  placed AS (SELECT a.person, a.start, a.\"end\", CASE WHEN s.path IS NOT NULL OR s.sha256 IS NOT NULL
+      THEN a.session END AS recording FROM appearance AS a LEFT JOIN $session AS s ON s.id = a.session),
+  gap AS (SELECT person, start, \"end\", recording, start - max(\"end\") OVER (PARTITION BY person, recording
+      ORDER BY start, \"end\" ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS away FROM placed),
+  numbered AS (SELECT person, start, \"end\", recording, sum(coalesce(away / 1e9 >= absence_secs(), 1)) OVER
+      (PARTITION BY person, recording ORDER BY start, \"end\") AS number FROM gap)
+  SELECT person, min(start) AS start, max(\"end\") AS \"end\", (max(\"end\") - min(start)) / 1e9 AS secs,
+    's' || recording AS recording FROM numbered GROUP BY person, recording, number;
 CREATE TEMP VIEW memories AS SELECT 'memory_' || id AS id, kind, text, start, \"end\",
   's' || session || '/' || clip AS clip, entities, importance, confidence, grounds, origin
   FROM $memory;
@@ -216,7 +230,7 @@ impl Memory {
         let fail = || MemoryError::sqlite("preparing a query", &path);
         let db = store::open_read_only(self.dir(), self.options().key.as_ref())?;
         let secret = Secret::new();
-        offer_functions(&db, view).map_err(fail())?;
+        offer_functions(&db, view, self.options().absence_secs).map_err(fail())?;
         offer_views(&db, view, &secret, newest.0).map_err(fail())?;
         let tables = tables_of(&db).map_err(fail())?;
         db.authorizer(Some(secret.guard(tables)));
@@ -263,9 +277,11 @@ fn row_of(view: &View, context: &Context<'_>) -> rusqlite::Result<Option<Arc<Mem
     Ok(view.memory(MemoryId(context.get::<i64>(0)? as u64)))
 }
 
-/// What the views ask of the rows in RAM: `is_weak` and `told_by` of a memory, by its number.
-fn offer_functions(db: &Connection, view: &View) -> rusqlite::Result<()> {
+/// What the views ask of the rows in RAM, `is_weak` and `told_by` of a memory, by its number; and for how long somebody is away
+/// who has gone.
+fn offer_functions(db: &Connection, view: &View, absence_secs: f64) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8;
+    db.create_scalar_function("absence_secs", 0, flags, move |_| Ok(absence_secs))?;
     let known = view.clone();
     db.create_scalar_function("is_weak", 1, flags, move |context| {
         Ok(row_of(&known, context)?.map(|row| known.is_weak(&row)))

@@ -54,6 +54,8 @@ macro_rules! each_table {
             media: $crate::memory::model::MediaRow,
             object_tracks: $crate::memory::model::ObjectTrackRow,
             text_tracks: $crate::memory::model::TextTrackRow,
+            watches: $crate::memory::watches::WatchRow,
+            firings: $crate::memory::watches::FiringRow,
         }
     };
 }

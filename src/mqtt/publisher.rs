@@ -10,10 +10,12 @@ use super::Topics;
 use super::discovery::discovery;
 use super::message::{
     ClockTick, Describe, Home, MemoryEvent, PersonEvent, Say, SpeechEvent, State, Stats, Status,
+    WatchEvent,
 };
 use super::outbox::{Class, EVENT_LASTS, JSON, MOMENT_LASTS, Outbox, Outgoing, TICK_LASTS};
 use super::trouble::Trouble;
 use crate::ids::SessionId;
+use crate::memory::Visit;
 
 /// Publishes by putting messages into the outbox: no call waits for the broker. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -58,6 +60,16 @@ impl Publisher {
     /// `event/speech`.
     pub fn event_speech(&self, event: &SpeechEvent) {
         self.event("event/speech", event);
+    }
+
+    /// `event/visit`.
+    pub fn event_visit(&self, visit: &Visit) {
+        self.event("event/visit", visit);
+    }
+
+    /// `event/watch`.
+    pub fn event_watch(&self, event: &WatchEvent) {
+        self.event("event/watch", event);
     }
 
     /// `event/memory`.

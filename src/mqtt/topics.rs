@@ -32,14 +32,16 @@ pub enum Command {
     Speaking,
     /// Switching microphones.
     Privacy,
+    /// Standing questions.
+    Watch,
     /// Steering a replay.
     Replay(ReplayVerb),
 }
 
 /// Topics below the robot's that are subscribed to.
-const COMMAND_FILTERS: [&str; 11] = [
+const COMMAND_FILTERS: [&str; 12] = [
     "ask", "remember", "forget", "name", "people", "feedback", "query", "pose", "speaking",
-    "privacy", "replay/+",
+    "privacy", "watch", "replay/+",
 ];
 
 impl Command {
@@ -57,6 +59,7 @@ impl Command {
             "pose" => Self::Pose,
             "speaking" => Self::Speaking,
             "privacy" => Self::Privacy,
+            "watch" => Self::Watch,
             _ => {
                 let verb = below.strip_prefix("replay/")?;
                 match ReplayVerb::from_word(verb) {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::capture::{Cause, Damage};
 use crate::identify::IdentifiedClip;
 use crate::ids::{ClipId, SessionId, SourceId};
+use crate::memory::FiringRow;
 use crate::memory::model::MemoryRow;
 use crate::percept::SpeechTurn;
 use crate::time::{Span, Timestamp};
@@ -44,6 +45,9 @@ pub struct ClipReport {
     /// The memories as committed.
     #[serde(skip)]
     pub memory_rows: Vec<MemoryRow>,
+    /// What watches are to tell of.
+    #[serde(skip)]
+    pub firings: Vec<FiringRow>,
 }
 
 /// Words of a turn that has not ended.

@@ -13,6 +13,8 @@ mod show;
 mod sql;
 mod timeline;
 mod triples;
+mod visits;
+mod watches;
 mod why;
 
 use serde::Deserialize;
@@ -29,6 +31,8 @@ pub use show::{line as memory_line, sheet};
 pub use sql::{MAX_ROWS, TIME_LIMIT};
 pub use timeline::{Block, BlockKind, Row, Timeline, timeline};
 pub use triples::erasing;
+pub use visits::Visits;
+pub use watches::{Watches, watch_event};
 
 use crate::memory::{Memory, View};
 use crate::mqtt::message::{AsOf, QueryVerb};
@@ -56,6 +60,8 @@ pub fn query(
         QueryVerb::People => people(&view, read(args)?)?,
         QueryVerb::Profile => profile(&view, &read(args)?)?,
         QueryVerb::Places => places::places(&view, &read(args)?)?,
+        QueryVerb::Visits => json!(visits::visits(memory, &view, &read(args)?)?),
+        QueryVerb::Watches => json!(watches::watches(&view, &read(args)?)?),
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => {

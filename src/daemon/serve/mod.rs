@@ -2,6 +2,7 @@
 //! remembered; in the end everything in good order.
 
 mod describer;
+mod lookout;
 mod present_pictures;
 mod reporter;
 mod sweeper;
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Sender, bounded, unbounded};
 
 use self::describer::Describer;
+use self::lookout::Lookout;
 use self::present_pictures::PresentPictures;
 use self::reporter::Reporter;
 use self::sweeper::Sweeper;
@@ -150,6 +152,14 @@ impl Daemon {
         let session = runtime.block_on(mqtt::Session::start(config, handler))?;
         let publisher = session.publisher();
         announcer.publish_to(publisher.clone());
+        // (The service holds the announcer.)
+        let speaker = Arc::downgrade(&service);
+        announcer.hears_itself(move |text| {
+            if let Some(speaker) = speaker.upgrade() {
+                speaker.said(text);
+            }
+        });
+        announcer.fired_before(&settings.memory);
 
         let mut watchdog = Watchdog::new();
         let (capture, control) = (watchdog.pulse("capture"), watchdog.pulse("control"));
@@ -240,7 +250,12 @@ impl Daemon {
             home,
         };
         service.resume_privacy();
-        let (ticked, swept) = (quitting.clone(), quitting.clone());
+        let (ticked, swept, looked) = (quitting.clone(), quitting.clone(), quitting.clone());
+        let lookout = Lookout {
+            memory: settings.memory.clone(),
+            announcer: announcer.clone(),
+            zone: config.timezone(),
+        };
         let sweeper =
             Sweeper { service: Arc::clone(&service), live, publisher: session.publisher() };
         let mut ticker = ticker;
@@ -248,6 +263,11 @@ impl Daemon {
             stage("reports", &announcer, move || reporter.run(&reported, &quitting))?,
             stage("upkeep", &announcer, move || ticker.run(&ticked))?,
             stage("privacy", &announcer, move || sweeper.run(&swept))?,
+            stage("watches", &announcer, move || match live {
+                true => lookout.run(&looked),
+                // A replay's watches are those of its clips, so that it fires alike at any speed.
+                false => drop(looked.recv()),
+            })?,
         ];
         drop(loading);
         notify::ready(&announcer.status_line());

@@ -12,6 +12,7 @@ mod feedback;
 mod killed;
 mod privacy;
 mod unmet;
+mod watch;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -411,6 +412,7 @@ impl MemoryService {
             Request::Pose(pose) => self.pose(pose),
             Request::Speaking(speaking) => self.speaking(speaking),
             Request::Privacy(privacy) => self.privacy(&privacy),
+            Request::Watch(watch) => self.watch(watch),
             Request::Replay(command) => self.replay(command),
         }
     }

@@ -8,7 +8,7 @@ use super::support::{House, run};
 use crate::http::openapi;
 
 /// Every command with a body that is right.
-const RIGHT: [(&str, &str); 17] = [
+const RIGHT: [(&str, &str); 18] = [
     ("/api/ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("/api/remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("/api/forget", r#"{"memory":"memory_7","id":"c"}"#),
@@ -20,6 +20,7 @@ const RIGHT: [(&str, &str); 17] = [
     ("/api/pose", r#"{"x":1,"y":2,"yaw":0,"frame":"map","stamp":5000000000}"#),
     ("/api/speaking", r#"{"start":5000000000,"id":"h"}"#),
     ("/api/privacy", r#"{"microphones":false,"id":"n"}"#),
+    ("/api/watch", r#"{"remove":"watch_2","id":"p"}"#),
     ("/api/replay/pause", ""),
     ("/api/replay/rate", r#"{"rate":4,"id":"j"}"#),
     ("/api/replay/seek", r#"{"time":5000000000,"id":"k"}"#),

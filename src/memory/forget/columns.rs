@@ -28,7 +28,7 @@ pub(super) enum Holds {
 use Holds::{Code, Key, Label, Opaque, Row, Words};
 
 /// Every column that is text or bytes, by table.
-pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 24] = [
+pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 26] = [
     ("session", &[("sha256", Code), ("path", Label), ("selection", Key)]),
     ("clip", &[("key_frames", Row)]),
     ("entity", &[("id", Code)]),
@@ -74,6 +74,8 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 24] = [
     ("decision", &[("action", Code), ("reason", Words)]),
     ("upkeep", &[("job", Code)]),
     ("sound", &[("source", Label), ("kind", Code)]),
+    ("watch", &[("entity", Code), ("rule", Row)]),
+    ("firing", &[("entity", Code), ("source", Label), ("state", Code)]),
     ("object_track", &[("source", Label), ("label", Code), ("object", Code), ("sightings", Code)]),
     ("text_track", &[("source", Label), ("text", Row)]),
 ];

@@ -16,6 +16,7 @@ use crate::memory::natures::{exclude, is_single_valued};
 use crate::memory::tables::Tables;
 use crate::memory::temporal::Temporal as _;
 use crate::memory::told::is_about;
+use crate::memory::watches::WatchRow;
 use crate::mention;
 use crate::names::{Name, SoundIndex, Text};
 use crate::percept::Transcript;
@@ -459,6 +460,21 @@ impl Reach {
         }
         let words = Transcript { text, words: list, ..words.clone() };
         Fate::Rewrite(TurnRow { words: Some(words), ..row.clone() })
+    }
+
+    /// A watch that names whoever is erased goes; in the words of others names are struck.
+    pub(super) fn watch(&self, row: &WatchRow) -> Fate<WatchRow> {
+        let who = row.rule.who.trim();
+        let ids = [row.entity, who.parse::<EntityId>().ok()];
+        let is_own = ids.iter().flatten().any(|id| self.ids.contains(id));
+        if is_own || !self.struck.places(who).is_empty() {
+            return Fate::Delete;
+        }
+        let mut new = row.clone();
+        for text in [&mut new.rule.say, &mut new.rule.place].into_iter().flatten() {
+            *text = self.strike_reason(text);
+        }
+        if new == *row { Fate::Keep } else { Fate::Rewrite(new) }
     }
 
     /// Whether a memory that stays may have to be rewritten.

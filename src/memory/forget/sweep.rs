@@ -36,6 +36,18 @@ pub(super) fn sweep_all(
     sweep(db, &tables.object_tracks, rows, |row| when(reach.objects.contains(&row.key())))?;
     sweep(db, &tables.text_tracks, rows, |row| when(reach.texts.contains(&row.key())))?;
     sweep(db, &tables.turns, rows, |row| reach.turn(row))?;
+    let mut ended = BTreeSet::new();
+    sweep(db, &tables.watches, rows, |row| {
+        let fate = reach.watch(row);
+        if matches!(fate, Fate::Delete) {
+            ended.insert(row.id);
+        }
+        fate
+    })?;
+    sweep(db, &tables.firings, rows, |row| {
+        let of_target = row.entity.as_ref().is_some_and(own);
+        when(of_target || ended.contains(&row.watch) || in_span(row.at))
+    })?;
     sweep(db, &tables.sounds, rows, |row| {
         when(reach.span.is_some_and(|span| span.intersection(row.sound.span).is_some()))
     })?;

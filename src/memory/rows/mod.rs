@@ -10,6 +10,7 @@ mod percepts;
 mod shelved;
 mod sightings;
 mod texts;
+mod watches;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;

@@ -18,7 +18,7 @@ use crate::memory::temporal::Temporal;
 const AHEAD: i64 = 10_000_000;
 
 /// Columns that hold the id of an entity.
-const NAMING: [(&str, &str); 12] = [
+const NAMING: [(&str, &str); 14] = [
     ("track", "face"),
     ("turn", "voice"),
     ("object_track", "object"),
@@ -31,6 +31,8 @@ const NAMING: [(&str, &str); 12] = [
     ("merge", "into_id"),
     ("name", "entity"),
     ("memory", "subject"),
+    ("watch", "entity"),
+    ("firing", "entity"),
 ];
 
 /// A session's clips are as long as the longest that is left of it (the last one of a recording is shorter), and the first

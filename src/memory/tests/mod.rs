@@ -23,6 +23,7 @@ mod sql;
 mod struck;
 mod texts;
 mod thin;
+mod visits;
 
 use crate::geometry::Rect;
 use crate::ids::{ClipId, EntityId, EntityKind, ModelHash, SessionId, SourceId, TrackId, TurnId};

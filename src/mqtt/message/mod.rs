@@ -4,6 +4,7 @@ mod publication;
 mod refusal;
 mod replay;
 mod request;
+mod watch;
 
 pub use publication::{
     Ability, Acquaintance, ClockTick, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
@@ -15,6 +16,8 @@ pub use request::{
     AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, Pattern, People, Pose, Privacy, Query,
     QueryVerb, Remember, Request, Speaking, Triple, Verdict, ordered, parse, request_id,
 };
+
+pub use watch::{Watch, WatchEvent};
 
 #[cfg(test)]
 pub(crate) use request::REQUEST_SEEDS;

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::Refusal;
 use super::replay::{ReplayCommand, ReplayRate, ReplayVerb};
+use super::watch::Watch;
 use crate::ids::Seq;
 use crate::media;
 use crate::mqtt::topics::{Command, is_request_id};
@@ -304,6 +305,10 @@ pub enum QueryVerb {
     Profile,
     /// Where the robot stayed; what was near a point.
     Places,
+    /// Who was there from when to when.
+    Visits,
+    /// Standing questions.
+    Watches,
     /// Who was there when.
     Timeline,
     /// One entity, clip or memory; the graph.
@@ -324,6 +329,8 @@ impl QueryVerb {
             Self::People => "people",
             Self::Profile => "profile",
             Self::Places => "places",
+            Self::Visits => "visits",
+            Self::Watches => "watches",
             Self::Timeline => "timeline",
             Self::Show => "show",
             Self::Recall => "recall",
@@ -409,6 +416,8 @@ pub enum Request {
     Speaking(Speaking),
     /// Switching microphones.
     Privacy(Privacy),
+    /// Standing questions.
+    Watch(Watch),
     /// Steering a replay.
     Replay(ReplayCommand),
 }
@@ -486,6 +495,10 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
         }
         Command::Speaking => speaking(text).map(Request::Speaking),
         Command::Privacy => object(text, r#"{"microphones":false}"#).map(Request::Privacy),
+        Command::Watch => {
+            let watch: Watch = object(text, r#"{"add":{"who":"Ava","what":"comes"}}"#)?;
+            watch.check().map(|()| Request::Watch(watch))
+        }
         Command::Replay(verb) => replay(verb, payload).map(Request::Replay),
     }
 }
@@ -712,7 +725,7 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
 
 /// What fuzzing and mutations start from: the place of the command in [`exercise`]'s list, then the payload.
 #[cfg(test)]
-pub(crate) const REQUEST_SEEDS: [&str; 7] = [
+pub(crate) const REQUEST_SEEDS: [&str; 8] = [
     "\u{0}{\"question\":\"Who was here?\",\"as_of\":{\"seq\":3},\"id\":\"a\"}",
     "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"],\"fact\":{\"subject\":\"x\",\"attribute\":\"y\",\"value\":\"z\"}}",
     "\u{2}{\"start\":5000000000,\"end\":\"2026-03-02T17:30:00Z\"}",
@@ -720,12 +733,13 @@ pub(crate) const REQUEST_SEEDS: [&str; 7] = [
     "\u{6}{\"verb\":\"timeline\",\"args\":{\"day\":\"2026-03-02\"}}",
     "\u{7}{\"x\":1,\"y\":-2.5e0,\"yaw\":0,\"frame\":\"map\",\"stamp\":5000000000}",
     "\u{c}{\"rate\":\"max\"}",
+    "\u{11}{\"add\":{\"who\":\"Ava\",\"what\":\"stays\",\"for_secs\":6e2,\"between\":\"22:00-06:00\"}}",
 ];
 
 /// Reads a payload that nobody vouches for; the first byte chooses the command, its highest bit says that JSON is
 /// claimed. For fuzzing.
 pub fn exercise(bytes: &[u8]) {
-    const COMMANDS: [Command; 17] = [
+    const COMMANDS: [Command; 18] = [
         Command::Ask,
         Command::Remember,
         Command::Forget,
@@ -743,6 +757,7 @@ pub fn exercise(bytes: &[u8]) {
         Command::Replay(ReplayVerb::Step),
         Command::Replay(ReplayVerb::Burst),
         Command::Replay(ReplayVerb::Stop),
+        Command::Watch,
     ];
     let Some((choice, payload)) = bytes.split_first() else { return };
     if let Some(command) = COMMANDS.get(usize::from(choice & 0x7f) % COMMANDS.len()) {

@@ -16,7 +16,7 @@ use crate::mqtt::message::{
 use crate::time::Timestamp;
 
 /// Every command topic with a payload that is right.
-const RIGHT: [(&str, &str); 14] = [
+const RIGHT: [(&str, &str); 15] = [
     ("ask", r#"{"question":"Who was here?","id":"a"}"#),
     ("remember", r#"{"text":"Ava likes oat milk.","id":"b"}"#),
     ("forget", r#"{"memory":"memory_7","id":"c"}"#),
@@ -26,6 +26,7 @@ const RIGHT: [(&str, &str); 14] = [
     ("pose", r#"{"x":1,"y":2,"yaw":0,"frame":"map","stamp":5000000000,"id":"g"}"#),
     ("speaking", r#"{"start":5000000000,"id":"h"}"#),
     ("privacy", r#"{"microphones":false,"id":"n"}"#),
+    ("watch", r#"{"add":{"who":"Ava","what":"comes"},"id":"o"}"#),
     ("replay/pause", r#"{"id":"i"}"#),
     ("replay/rate", r#"{"rate":4,"id":"j"}"#),
     ("replay/seek", r#"{"time":5000000000,"id":"k"}"#),
@@ -52,6 +53,7 @@ fn wrong() -> Vec<(&'static str, Vec<u8>, &'static str)> {
         ("pose", b"{}".to_vec(), "bad_request"),
         ("speaking", b"now".to_vec(), "bad_request"),
         ("privacy", b"{\"microphones\":\"off\"}".to_vec(), "bad_request"),
+        ("watch", b"{\"add\":{\"who\":\"Ava\",\"what\":\"stays\"}}".to_vec(), "bad_request"),
         ("replay/rate", b"{\"rate\":-1}".to_vec(), "bad_request"),
         ("replay/rate", b"{\"rate\":1e-300}".to_vec(), "bad_request"),
         ("replay/fly", b"{}".to_vec(), "bad_request"),

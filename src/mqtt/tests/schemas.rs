@@ -62,6 +62,25 @@ fn the_schemas_and_the_parser_refuse_the_same() {
         ("speaking", json!({"start": "2026-03-02T17:30:00Z"})),
         ("privacy", json!({"microphones": true})),
         ("privacy", json!({"cameras": false})),
+        (
+            "watch",
+            json!({"add": {"who": "Ava", "what": "comes", "where": "kitchen", "once": true}}),
+        ),
+        ("watch", json!({"add": {"who": "unknown", "what": "comes", "between": "22:00-06:00"}})),
+        ("watch", json!({"add": {"who": "Ava", "what": "stays", "for_secs": 600}})),
+        ("watch", json!({"add": {"who": "Ava", "what": "stays"}})),
+        ("watch", json!({"add": {"who": "Ava", "what": "comes", "for_secs": 600}})),
+        ("watch", json!({"add": {"who": " ", "what": "comes"}})),
+        ("watch", json!({"add": {"who": "<b>", "what": "comes"}})),
+        ("watch", json!({"add": {"who": "Ava", "what": "sings"}})),
+        ("watch", json!({"add": {"who": "Ava", "what": "comes", "between": "late"}})),
+        ("watch", json!({"add": {"who": "Ava", "what": "speaks", "cooldown_secs": -1}})),
+        ("watch", json!({"add": {"who": "Ava", "what": "speaks", "say": ""}})),
+        ("watch", json!({"add": {"who": "mug", "what": "moves", "until": 5_000_000_000_i64}})),
+        ("watch", json!({"remove": "watch_3"})),
+        ("watch", json!({"remove": "memory_3"})),
+        ("watch", json!({"remove": "watch_3", "add": {"who": "Ava", "what": "comes"}})),
+        ("watch", json!({})),
     ] {
         let Some(Ok(command)) = topics.command(&format!("engram/rob/{topic}")) else { panic!() };
         let parsed = parse(command, document.to_string().as_bytes(), true).request;

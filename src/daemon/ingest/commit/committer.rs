@@ -14,6 +14,7 @@ use super::late_words::LateQueue;
 use super::poses;
 use super::quiet::Quiet;
 use super::said::{Said, Showing};
+use super::watches;
 use crate::capture::Cause;
 use crate::daemon::ingest::clip_boundary::ClipBoundary;
 use crate::daemon::ingest::contribution::CameraContribution;
@@ -298,6 +299,7 @@ impl Committer {
         if self.recording.is_none()
             && !boundary.last
             && draft.is_empty()
+            && !self.tells_of_leaving(&before, clip, percepts.span)
             && self.quiet.takes(&percepts, still)
         {
             self.sealed(boundary);
@@ -315,6 +317,18 @@ impl Committer {
         };
         let memories =
             stages.time(Stage::Memorize, || self.settings.memorizer.memorize(&scene, &mut draft));
+        let firings = watches::fire(
+            &self.settings,
+            &watches::Sealed {
+                before,
+                persons,
+                percepts: &percepts,
+                memories: &memories,
+                boundary,
+                recording: self.recording.is_some().then_some(session),
+            },
+            &mut draft,
+        );
         self.checkpoint(&mut draft, clip, boundary, dispatch, cameras, microphones, &resolver)?;
         if boundary.last && self.recording.is_some() {
             draft.finish_session(session)?;
@@ -353,10 +367,17 @@ impl Committer {
             identified,
             spoken: percepts.turns,
             memory_rows: memories,
+            firings,
         };
         // Nobody listening is no fault: the clip is committed.
         self.settings.reports.send(Report::Clip(Box::new(report))).ok();
         Ok(true)
+    }
+
+    /// Whether somebody has gone by the end of a live clip: then it is written, so that this is told once.
+    fn tells_of_leaving(&self, before: &View, clip: ClipId, span: Span) -> bool {
+        let absence_secs = self.settings.memory.options().absence_secs;
+        !before.stays_ended_by(None, clip, span, false, absence_secs).is_empty()
     }
 
     /// Nothing before the boundary is waited for any more.

@@ -11,3 +11,4 @@ pub(super) mod quiet;
 pub(super) mod said;
 pub(super) mod told;
 mod turns;
+mod watches;

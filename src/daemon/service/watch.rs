@@ -1,0 +1,69 @@
+//! Standing questions are set and taken away.
+
+use serde_json::json;
+
+use super::MemoryService;
+use crate::daemon::queries::find;
+use crate::ids::{EntityId, EntityKind};
+use crate::memory::{Happening, Rule, WatchRow, Whom};
+use crate::mqtt::message::Watch;
+use crate::mqtt::{Refusal, RefusalCode, Reply};
+
+/// So many watches at most: each clip is held against all of them.
+const MOST: usize = 100;
+
+impl MemoryService {
+    /// Sets a watch, or takes one away.
+    pub(super) fn watch(&self, watch: Watch) -> Result<Reply, Refusal> {
+        let view = self.view();
+        let known = view.watches();
+        if let Some(id) = watch.remove {
+            if !known.iter().any(|(_, row)| row.id == id) {
+                return Err(Refusal::not_found(format!(
+                    "there is no {id}; `engramd watch list` tells which there are"
+                )));
+            }
+            let mut draft = self.knowledge.memory.begin(self.record_time());
+            draft.remove_watch(id);
+            draft.commit().map_err(|error| self.failed(&error))?;
+            return Ok(Reply::Document(json!({ "watch": id, "removed": true })));
+        }
+        let Some(rule) = watch.add else { return Err(Refusal::bad_request("nothing to do")) };
+        if known.len() >= MOST {
+            return Err(Refusal::bad_request(format!(
+                "there are {MOST} watches, and no more may be; take one away first"
+            )));
+        }
+        let entity = self.meant_by(&rule)?;
+        let mut draft = self.knowledge.memory.begin(self.record_time());
+        let id = draft.new_watch_id();
+        draft.watch(WatchRow { id, entity, rule });
+        draft.commit().map_err(|error| self.failed(&error))?;
+        Ok(Reply::Document(json!({ "watch": id, "entity": entity })))
+    }
+
+    /// Whom the rule means by an id or a name that is known; nobody is known yet by another name.
+    fn meant_by(&self, rule: &Rule) -> Result<Option<EntityId>, Refusal> {
+        let Whom::Named(word) = rule.whom() else { return Ok(None) };
+        let found = match find(&self.view(), word) {
+            Ok(found) => found,
+            Err(refusal)
+                if refusal.code == RefusalCode::NotFound && word.parse::<EntityId>().is_err() =>
+            {
+                return Ok(None);
+            }
+            Err(refusal) => return Err(refusal),
+        };
+        let fits = match rule.what {
+            Happening::Moves => found.kind == EntityKind::Object,
+            _ => found.kind == EntityKind::Person,
+        };
+        if fits {
+            return Ok(Some(found));
+        }
+        Err(Refusal::bad_request(match rule.what {
+            Happening::Moves => format!("{word:?} is {found}, and that is no thing that moves"),
+            what => format!("{word:?} is {found}, and only a person {}", what.word()),
+        }))
+    }
+}
