@@ -61,6 +61,7 @@ fn track(clip: ClipId, of: u32, from: i64, to: i64) -> TrackRow {
         span: Span::new(at(from), at(to)),
         sightings: std::iter::empty().collect(),
         picture: false,
+        body: false,
         face: Some(face(of)),
         confidence: 0.9,
     }

@@ -153,6 +153,7 @@ fn open(present: &PresentState, faces: &Faces) -> Vec<Appearance> {
             span: Span::new(track.since, track.last),
             sightings: std::iter::empty().collect(),
             picture: false,
+            body: false,
             face: Some(track.provisional.unwrap_or_else(nobody)),
             confidence: track.similarity.unwrap_or_default(),
         })))

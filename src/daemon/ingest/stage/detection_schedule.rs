@@ -244,7 +244,7 @@ mod tests {
     fn read(count: u64, picture: impl Fn(u64) -> Thumbnail, resume_at: u64) -> Vec<u64> {
         let mut said = SceneReports::default();
         let config = Arc::new(Config::default());
-        let begin = |said: &SceneReports| DetectionSchedule::new(&config, true, said);
+        let begin = |said: &SceneReports| DetectionSchedule::new(&config, said, (false, true));
         let (mut frames, mut planned, mut spoken) = (begin(&said), BTreeMap::new(), 0);
         let mut looked = Vec::new();
         while spoken < count {
@@ -258,7 +258,7 @@ mod tests {
             let found = planned.get(&spoken).filter(|read| **read).map(|_| false);
             let at = Timestamp::from_nanos(spoken as i64 * 200_000_000);
             said.scene(at, &picture(spoken), found, 5.0);
-            said.note(None, None);
+            said.note(None, None, false);
             spoken += 1;
             if spoken == resume_at {
                 // A checkpoint lies between two frames, and none is in work then.
@@ -282,7 +282,7 @@ mod tests {
             looked.extend(read.then_some(number));
             let at = Timestamp::from_nanos(number as i64 * 200_000_000);
             said.scene(at, &picture(number), read.then_some(false), 5.0);
-            said.note(None, None);
+            said.note(None, None, false);
         }
         looked
     }
