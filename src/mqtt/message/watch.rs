@@ -68,7 +68,7 @@ fn check(rule: &Rule) -> Result<(), String> {
     }
     match (rule.what, rule.for_secs) {
         (Happening::Stays, None) => {
-            Err("`stays` needs `for_secs`: for how long, for example 600".to_owned())
+            Err("`stays` needs `for_secs` (on the command line `--for`): for how many seconds, for example 600".to_owned())
         }
         (Happening::Stays, Some(_)) | (_, None) => Ok(()),
         (_, Some(_)) => Err("`for_secs` goes with \"what\":\"stays\" alone".to_owned()),
