@@ -1,6 +1,7 @@
 """A language model that thinks: its rounds are told while it does, and who answered. The model is a script behind a real socket."""
 
 import json
+import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,7 +10,7 @@ from playwright.sync_api import expect
 import rig
 from rig import PageTest
 
-ANSWER = {"answer": "Barack put it in the sink.", "known": True, "evidence": ["memory_21"], "confidence": 0.8}
+ANSWER = {"answer": "Barack put it in the sink.", "known": True, "confidence": 0.8}
 
 
 class Model(BaseHTTPRequestHandler):
@@ -19,9 +20,11 @@ class Model(BaseHTTPRequestHandler):
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        if any(message["role"] == "tool" for message in asked["messages"]):
+        found = [str(message["content"]) for message in asked["messages"] if message["role"] == "tool"]
+        if found:
             self.may_answer.wait(30)
-            said = {"role": "assistant", "content": json.dumps(ANSWER)}
+            cited = re.findall(r"memory_\d+", found[0])[:1]
+            said = {"role": "assistant", "content": json.dumps({**ANSWER, "evidence": cited})}
         else:
             call = {"name": "search", "arguments": json.dumps({"text": "red mug"})}
             said = {"role": "assistant", "content": None, "tool_calls": [{"id": "call_1", "type": "function", "function": call}]}

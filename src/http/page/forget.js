@@ -49,7 +49,7 @@ export async function personTally(person) {
   const names = [person.id, ...person.aliases].map(quoted).join(",");
   const [heard, seen, told, stated] = await Promise.all([
     sql(`SELECT count(*) AS n FROM utterances WHERE person = ${id}`),
-    sql(`SELECT count(DISTINCT substr(clip, 1, instr(clip, '/')) || track) AS n FROM sightings WHERE person = ${id}`),
+    sql(`SELECT count(DISTINCT substr(clip, 1, instr(clip, '/')) || track) AS n FROM sightings WHERE person = ${id} AND kind = 'face'`),
     sql(`SELECT count(*) AS n FROM memories WHERE EXISTS (SELECT 1 FROM json_each(entities) WHERE value IN (${names}))`),
     sql(`SELECT count(*) AS n FROM facts WHERE subject IN (${names})`),
   ]);
