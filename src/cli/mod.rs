@@ -15,6 +15,7 @@ mod context;
 mod doctor;
 mod encrypt;
 mod export;
+mod identify;
 mod import;
 mod keys;
 mod log;
@@ -116,6 +117,8 @@ enum Command {
     Forget(change::ForgetArgs),
     /// Give somebody a name; show their face, play their voice.
     Name(change::NameArgs),
+    /// Whose face or voice is this? Nothing of it is kept.
+    Identify(identify::IdentifyArgs),
     /// Say whether an answer was right.
     Feedback(change::FeedbackArgs),
     /// Who is known.
@@ -243,6 +246,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Remember(args) => change::remember(args, &context),
         Command::Forget(args) => change::forget(args, &context),
         Command::Name(args) => change::name(args, &context),
+        Command::Identify(args) => identify::run(&args, &context),
         Command::Feedback(args) => change::feedback(args, &context),
         Command::People(args) => people::run(&args, &context),
         Command::Profile(args) => profile::run(&args, &context),

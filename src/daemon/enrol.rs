@@ -81,18 +81,21 @@ fn subject(found: FrameFaces, settings: &FacePerception) -> Result<Face, String>
     let clearest = found.faces.iter().map(|face| face.score).reduce(f32::max);
     let mut faces: Vec<Face> =
         found.faces.into_iter().filter(|face| face.score >= settings.min_score).collect();
+    faces.sort_by(|a, b| a.bbox.x.total_cmp(&b.bbox.x));
     let tallest = faces.iter().map(|face| face.bbox.h).fold(0.0_f32, f32::max);
     faces.retain(|face| {
         let share = if is_at_edge(face.bbox, (width, height)) { PASSING } else { BACKGROUND };
         face.bbox.h >= share * tallest
     });
     let several = faces.len();
+    let places = faces.iter().map(|face| place(face.bbox)).collect::<Vec<_>>().join(" and ");
     let needed =
         format!("upright, lit, not covered, and at least {} px high", 2.0 * settings.min_size_px);
     match (faces.pop(), clearest) {
         (Some(face), _) if several == 1 => Ok(face),
         (Some(_), _) => Err(format!(
-            "there are {several} faces in it; cut it down to the one, or take one in which the others are far smaller"
+            "there are {several} faces in it ({width}x{height} px): {places}; cut it down to the one, or take one in which the \
+             others are far smaller"
         )),
         (None, Some(score)) => Err(format!(
             "what may be a face in it cannot be made out (score {score:.2} of at least {:.2}); take one in which it is {needed}",
@@ -102,6 +105,11 @@ fn subject(found: FrameFaces, settings: &FacePerception) -> Result<Face, String>
             "there is no face in it ({width}x{height} px); take one in which the face is {needed}"
         )),
     }
+}
+
+/// Where a face is in its picture.
+fn place(bbox: Rect) -> String {
+    format!("{:.0}x{:.0} px at {:.0},{:.0}", bbox.w, bbox.h, bbox.x.max(0.0), bbox.y.max(0.0))
 }
 
 /// Whether a box reaches the picture's edge.
@@ -128,6 +136,12 @@ fn too_poor(face: &Face, chip: &[u8], least: f32) -> String {
         Flaw::Unclear => ("can hardly be made out", "take one in which it is lit and not covered"),
     };
     format!("the face {what}: quality {:.2} of at least {least:.2}; {cure}", face.quality)
+}
+
+/// How alike turns of one voice are at least: a cosine; -1 where nobody calibrated the model.
+pub fn alike_from(perceivers: &PerceiverSet) -> f32 {
+    let known = perceivers.speaker_embedder.as_ref();
+    known.and_then(|model| model.thresholds.as_ref()).map_or(-1.0, |thresholds| thresholds.maybe)
 }
 
 /// The one voice of a sound, as lessons for a gallery.
@@ -325,7 +339,10 @@ mod tests {
         assert!(exemplar.quality > 0.3 && exemplar.media == Some(media.digest));
         let refused = |photo: &str| face(&set, photo, at).unwrap_err().message;
         let several = refused(&of_file(&recordings.join("faces/multiface_6.jpg")));
-        assert!(several.contains("faces in it; cut it down"), "{several}");
+        assert!(
+            several.contains(" faces in it (") && several.contains("; cut it down"),
+            "{several}"
+        );
         let mut wall = std::io::Cursor::new(Vec::new());
         image::RgbImage::from_pixel(320, 240, image::Rgb([120, 130, 140]))
             .write_to(&mut wall, image::ImageFormat::Png)
@@ -423,7 +440,7 @@ mod tests {
         assert_eq!(chosen(&[beside, her.clone()]), Ok(130.0), "cut off at the edge");
         let friend = seen(170.0, 60.0, 106.0, 0.9);
         let two = chosen(&[her, friend]).unwrap_err();
-        assert!(two.contains("2 faces in it; cut it down to the one"), "{two}");
+        assert!(two.contains("2 faces in it (250x250 px): 91x130 px at 80,60 and 74x106 px at 170,60; cut it down"), "{two}");
         let unclear = chosen(&[seen(80.0, 60.0, 130.0, 0.5)]).unwrap_err();
         assert!(unclear.contains("score 0.50 of at least 0.60"), "{unclear}");
         let nobody = chosen(&[]).unwrap_err();

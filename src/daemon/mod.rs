@@ -5,6 +5,7 @@ pub mod assemble;
 pub mod describe;
 pub(crate) mod enrol;
 mod error;
+pub mod identify;
 pub mod ingest;
 mod lanes;
 pub mod metrics;

@@ -20,13 +20,15 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 10
 /// How long a reply is waited for; a question's own time allowed, and a little.
 pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 const MARGIN: Duration = Duration::from_secs(10);
-/// What a `name` with samples has besides them, bytes.
+/// What a `name` or `identify` with samples has besides them, bytes.
 const AROUND_SAMPLES: usize = 8 * 1024;
 
 /// Commands that each have a path of their own. (A path with a place for the word would be read decoded, and its right told by
 /// the path as it came.)
-pub(super) const COMMANDS: [&str; 9] =
-    ["remember", "forget", "name", "people", "feedback", "privacy", "pose", "speaking", "watch"];
+pub(super) const COMMANDS: [&str; 10] = [
+    "remember", "forget", "name", "identify", "people", "feedback", "privacy", "pose", "speaking",
+    "watch",
+];
 
 /// `POST /api/ask`.
 pub(super) async fn ask(
@@ -48,7 +50,10 @@ pub(super) async fn command(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    let most = if command == "name" { MAX_SAMPLES_BYTES + AROUND_SAMPLES } else { MAX_TEXT_BYTES };
+    let most = match command {
+        "name" | "identify" => MAX_SAMPLES_BYTES + AROUND_SAMPLES,
+        _ => MAX_TEXT_BYTES,
+    };
     let payload = read(body, &headers, most).await?;
     send(&door, command, payload.into(), true, &visitor, REPLY_TIMEOUT).await
 }

@@ -31,6 +31,8 @@ schemas!(
     "feedback",
     "forget",
     "home",
+    "identified",
+    "identify",
     "name",
     "people",
     "pose",
@@ -138,6 +140,8 @@ fn paths() -> Value {
     let mut paths = Map::new();
     let mut put = |path: &str, item: Value| paths.insert(path.to_owned(), item);
     put("/api/ask", json!({ "post": post("Ask a question.", "ask", "ask", schema("answer")) }));
+    let who = "Whose a face or a voice is. Nothing of the sample is kept.";
+    put("/api/identify", json!({ "post": post(who, "look", "identify", schema("identified")) }));
     for (name, what) in COMMANDS {
         let role = if name == "forget" { "erase" } else { "operate" };
         put(&format!("/api/{name}"), json!({ "post": post(what, role, name, schema("done")) }));

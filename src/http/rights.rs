@@ -27,7 +27,7 @@ impl Need {
         }
         match below.split('/').next().unwrap_or_default() {
             "login" | "logout" | "me" => Self::Nothing,
-            "status" | "stats" | "describe" | "still" | "live" | "media" | "query" => {
+            "status" | "stats" | "describe" | "still" | "live" | "media" | "query" | "identify" => {
                 Self::AnyOf(&[Role::Look])
             }
             // Who may only ask hears of the rounds of their own questions.
@@ -70,6 +70,7 @@ mod tests {
             ("/api/ask", vec!["ask"]),
             ("/api/forget", vec!["erase"]),
             ("/api/query/sql", vec!["look"]),
+            ("/api/identify", vec!["look"]),
             ("/api/query/watches", vec!["look", "ask"]),
             ("/api/watch", vec!["operate"]),
             ("/api/media/person_1", vec!["look"]),

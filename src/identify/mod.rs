@@ -9,6 +9,7 @@
 //! thresholds waits; galleries learn; signed face–voice evidence is counted (`evidence`); galleries that turn
 //! out to be one (`similarity`) are merged; voices are linked to faces (`link`); what is left alone becomes a person alone. Names that
 //! speakers gave themselves (`hear`) weigh in both (`introductions`).
+//! Whoever shows a sample may ask whom it is like (`likeness`): nothing is decided by that.
 //! Things are known by label and place (`objects`). Whom another model can no longer match stays, and is found again by the
 //! other half (`unmatchable`).
 
@@ -16,6 +17,7 @@ mod bodies;
 mod enrol;
 pub mod evidence;
 mod identified;
+mod likeness;
 pub mod matching;
 mod objects;
 mod overrides;
@@ -36,6 +38,7 @@ pub use bodies::is_on;
 pub use enrol::{EnrolError, Enrolled, Enrolment, Lesson};
 pub use evidence::introductions::{Introductions, Naming};
 pub use identified::{IdentifiedClip, IdentifiedObject, IdentifiedTrack, IdentifiedTurn};
+pub use likeness::{Likeness, Likenesses};
 pub use matching::thresholds::MatchThresholds;
 pub use pending::PendingIdentities;
 pub use persons::Persons;

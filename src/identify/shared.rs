@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use arc_swap::ArcSwap;
 
-use super::matching::centroids::Centroids;
+use super::matching::centroids::{Centroids, Row};
 use super::matching::gallery::Probe;
 use super::matching::thresholds::MatchThresholds;
 use super::resolver::Resolver;
@@ -31,6 +31,8 @@ pub struct Guess {
 #[derive(Clone, Debug)]
 pub struct Guesses {
     centres: Centroids,
+    /// Those who were set aside long ago.
+    cold: Centroids,
     faces: MatchThresholds,
     voices: MatchThresholds,
     knows_asides: bool,
@@ -40,6 +42,7 @@ impl Guesses {
     pub(super) fn of(resolver: &Resolver) -> Self {
         Self {
             centres: resolver.centres.clone(),
+            cold: resolver.cold.clone(),
             faces: resolver.thresholds(EntityKind::Face),
             voices: resolver.thresholds(EntityKind::Voice),
             knows_asides: resolver.persons.knows_asides(),
@@ -65,6 +68,23 @@ impl Guesses {
         self.knows_asides
     }
 
+    /// What is asked of likenesses.
+    pub(super) fn thresholds(&self, kind: EntityKind) -> MatchThresholds {
+        if kind == EntityKind::Face { self.faces } else { self.voices }
+    }
+
+    /// How many faces or voices are known.
+    pub(super) fn known(&self, kind: EntityKind) -> usize {
+        self.centres.count(kind) + self.cold.count(kind)
+    }
+
+    /// The galleries that come near, those too that were set aside long ago.
+    pub(super) fn near(&self, kind: EntityKind, probe: &Probe) -> Vec<&Row> {
+        let Some(centroid) = probe.centroid() else { return Vec::new() };
+        let all = [&self.centres, &self.cold];
+        all.iter().flat_map(|index| index.near(kind, &[centroid])).flatten().collect()
+    }
+
     fn guess(
         &self,
         kind: EntityKind,
@@ -72,7 +92,7 @@ impl Guesses {
         thresholds: &MatchThresholds,
     ) -> Vec<Option<Guess>> {
         let near = self.centres.near(kind, embeddings);
-        let of = |(embedding, near): (&&Embedding, Vec<&super::matching::centroids::Row>)| {
+        let of = |(embedding, near): (&&Embedding, Vec<&Row>)| {
             let probe = Probe::new(vec![((*embedding).clone(), 1.0)]);
             let mut heads: BTreeMap<EntityId, (f32, EntityId)> = BTreeMap::new();
             for row in near {

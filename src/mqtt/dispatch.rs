@@ -329,7 +329,7 @@ impl Dispatcher {
             }
         };
         let kind = match request {
-            Request::Ask(_) | Request::Query(_) => Kind::Read,
+            Request::Ask(_) | Request::Query(_) | Request::Identify(_) => Kind::Read,
             Request::Pose(_) | Request::Speaking(_) | Request::Replay(_) => Kind::Sense,
             _ => Kind::Change,
         };

@@ -20,6 +20,8 @@ pub enum Command {
     Forget,
     /// Naming an entity.
     Name,
+    /// Whose a face or a voice is.
+    Identify,
     /// Overruling who is who.
     People,
     /// Judging an answer.
@@ -39,9 +41,9 @@ pub enum Command {
 }
 
 /// Topics below the robot's that are subscribed to.
-const COMMAND_FILTERS: [&str; 12] = [
-    "ask", "remember", "forget", "name", "people", "feedback", "query", "pose", "speaking",
-    "privacy", "watch", "replay/+",
+const COMMAND_FILTERS: [&str; 13] = [
+    "ask", "remember", "forget", "name", "identify", "people", "feedback", "query", "pose",
+    "speaking", "privacy", "watch", "replay/+",
 ];
 
 impl Command {
@@ -53,6 +55,7 @@ impl Command {
             "remember" => Self::Remember,
             "forget" => Self::Forget,
             "name" => Self::Name,
+            "identify" => Self::Identify,
             "people" => Self::People,
             "feedback" => Self::Feedback,
             "query" => Self::Query,

@@ -6,6 +6,7 @@ use super::unmet::somebody;
 use super::{MemoryService, told};
 use crate::answer::phrase;
 use crate::daemon::enrol;
+use crate::daemon::identify::identify;
 use crate::daemon::overrule::overrule;
 use crate::daemon::queries::{erasing, find, name_of, told_thing};
 use crate::daemon::resolver::resolver;
@@ -17,7 +18,7 @@ use crate::memory::model::{Fact, MemoryKind, NameRow, NameSource};
 use crate::memory::natures::attribute_meant;
 use crate::memory::{self, View};
 use crate::mention;
-use crate::mqtt::message::{Forget, Name, People, Remember, Triple};
+use crate::mqtt::message::{Forget, Identify, Name, People, Remember, Triple};
 use crate::mqtt::{Refusal, RefusalCode, Reply};
 use crate::names;
 use crate::time::{Span, Timestamp};
@@ -294,11 +295,7 @@ impl MemoryService {
         let photo = request.photo.as_deref().map(|photo| enrol::face(perceivers, photo, at));
         let faces: Vec<_> = photo.transpose()?.into_iter().collect();
         let voices = match &request.voice {
-            Some(sound) => {
-                let known = perceivers.speaker_embedder.as_ref();
-                let maybe = known.and_then(|model| model.thresholds.as_ref()).map(|t| t.maybe);
-                enrol::voice(perceivers, sound, maybe.unwrap_or(-1.0), at)?
-            }
+            Some(sound) => enrol::voice(perceivers, sound, enrol::alike_from(perceivers), at)?,
             None => Vec::new(),
         };
         let mut resolver = self.resolver()?;
@@ -326,6 +323,17 @@ impl MemoryService {
             "voice": enrolled.voice,
             "new": enrolled.fresh,
         })))
+    }
+
+    /// Whom a picture or a voice may be of; nothing is kept of it.
+    pub(super) fn identify(&self, request: &Identify) -> Result<Reply, Refusal> {
+        let _aside = self.courtesy.question();
+        let session = self.session.load();
+        let guesses = self.resolver.guesses();
+        let found = identify(request, &session.perceivers, &guesses, &self.view())?;
+        serde_json::to_value(found)
+            .map(Reply::Document)
+            .map_err(|error| Refusal::internal(error.to_string()))
     }
 
     pub(super) fn people(&self, people: &People) -> Result<Reply, Refusal> {

@@ -407,6 +407,7 @@ impl MemoryService {
             Request::Remember(remember) => self.remember(remember),
             Request::Forget(forget) => self.forget(&forget),
             Request::Name(name) => self.name(&name),
+            Request::Identify(identify) => self.identify(&identify),
             Request::People(people) => self.people(&people),
             Request::Feedback(feedback) => self.feedback(&feedback),
             Request::Pose(pose) => self.pose(pose),
@@ -422,7 +423,7 @@ impl Service for MemoryService {
     fn handle(&self, request: Request, call: &Call) -> Result<Reply, Refusal> {
         let what = match &request {
             Request::Ask(_) => "questions",
-            Request::Query(_) => "queries",
+            Request::Query(_) | Request::Identify(_) => "queries",
             Request::Pose(_) => "poses",
             _ => "commands",
         };

@@ -61,6 +61,9 @@ fn who_was_met_once_and_long_ago_is_set_aside_and_comes_back_under_the_id() {
     shared.lock().resolve(&seen(days(3) + 1, 3, 4), &mut writer);
     let face = seen(days(4), 0, 5).tracks[0].samples[0].embedding.clone();
     assert_eq!(shared.guesses().faces(&[&face]), [None]);
+    // Whoever shows a face and asks whose it is is told all the same.
+    let found = shared.guesses().likenesses(EntityKind::Face, vec![(face.clone(), 1.0)], 5);
+    assert_eq!(found.clear().map(|one| one.part), Some(stranger), "{found:?}");
     shared.lock().resolve(&seen(days(4), 0, 5), &mut writer);
     assert_eq!(face_of(&writer, days(4), 5), Some(stranger), "under the same id");
     let held = shared.lock();
@@ -87,6 +90,10 @@ fn guesses_wait_for_nobody_and_stay_as_they_were() {
     assert_eq!((guess.part, guess.person), (id("face_1"), id("person_1")));
     let of_voice = shared.guesses().voice(voice.unwrap()).unwrap();
     assert_eq!(of_voice.part, id("voice_1"));
+    let asked = vec![(face.clone(), 1.0)];
+    assert!(before.likenesses(EntityKind::Face, asked.clone(), 5).matches.is_empty());
+    let found = shared.guesses().likenesses(EntityKind::Face, asked, 5);
+    assert_eq!((found.matches[0].person, found.known), (Some(id("person_1")), 1));
     assert_eq!(before.faces(&[face]), [None], "never changed");
 }
 
@@ -150,4 +157,38 @@ fn among_many_a_likely_voice_is_theirs_who_were_surely_there() {
     assert_eq!(voice_of(KNOWN, true), Some(id("voice_1")));
     assert_eq!(voice_of(KNOWN, false), None, "a stranger resembles one of many");
     assert_eq!(voice_of(3, false), Some(id("voice_1")), "of few it is likely one");
+}
+
+#[test]
+fn whom_a_sample_is_like_is_told_with_each_person_once_and_clearly_only_where_it_is() {
+    let mut writer = TestWriter::default();
+    let mut now = resolver(&IdentityRows::default(), PendingIdentities::default());
+    for who in 0..4_u32 {
+        let from = 30.0 * f64::from(who);
+        let mut clip = clip(who, &[], &[]);
+        clip.tracks = vec![track(u64::from(who) + 1, (who as usize, from, from + 20.0, 100.0))];
+        now.resolve(&clip, &mut writer);
+    }
+    let sample =
+        |who: usize| clip(9, &[(who, 300.0, 310.0, 100.0)], &[]).tracks[0].samples[0].clone();
+    let shared = SharedResolver::new(now);
+    let ask = |samples: Vec<(Embedding, f32)>, most| {
+        shared.guesses().likenesses(EntityKind::Face, samples, most)
+    };
+    let found = ask(vec![(sample(2).embedding, 1.0)], 3);
+    assert_eq!((found.matches.len(), found.known), (3, 4));
+    assert_eq!(found.clear().map(|one| one.part), face_of(&writer, 2, 3));
+    assert!(found.matches.windows(2).all(|pair| pair[0].score >= pair[1].score));
+    // Half one and half another is clearly nobody, though both are named.
+    let both = ask(vec![(sample(1).embedding, 1.0), (sample(2).embedding, 1.0)], 5);
+    assert_eq!(both.clear(), None, "{both:?}");
+    // Two faces that are one person are that person once.
+    let (one, other) = (face_of(&writer, 1, 2).unwrap(), face_of(&writer, 2, 3).unwrap());
+    let mut who = shared.lock();
+    let persons = [one, other].map(|face| who.persons().person_of(face).unwrap());
+    who.override_merge(persons[0], persons[1], &mut writer);
+    drop(who);
+    let found = ask(vec![(sample(2).embedding, 1.0)], 5);
+    assert_eq!(found.matches.len(), 3, "{found:?}");
+    assert_eq!(ask(Vec::new(), 5).matches, []);
 }

@@ -13,8 +13,8 @@ pub use publication::{
 pub use refusal::{Refusal, RefusalCode};
 pub use replay::{ReplayCommand, ReplayRate, ReplayVerb};
 pub use request::{
-    AsOf, Ask, Effort, Feedback, Forget, Name, Parsed, Pattern, People, Pose, Privacy, Query,
-    QueryVerb, Remember, Request, Speaking, Triple, Verdict, ordered, parse, request_id,
+    AsOf, Ask, Effort, Feedback, Forget, Identify, Name, Parsed, Pattern, People, Pose, Privacy,
+    Query, QueryVerb, Remember, Request, Speaking, Triple, Verdict, ordered, parse, request_id,
 };
 
 pub use watch::{Watch, WatchEvent};

@@ -264,6 +264,16 @@ request! {
 }
 
 request! {
+    /// `identify`: whose a face or a voice is, as far as is known; exactly one of the two. Nothing of it is kept.
+    Identify {
+        /// A picture with one face: JPEG or PNG, base64.
+        @[serde(default, skip_serializing_if = "Option::is_none")] photo: Option<String>,
+        /// One voice: WAV, 16-bit PCM, 16 kHz, mono, base64.
+        @[serde(default, skip_serializing_if = "Option::is_none")] voice: Option<String>,
+    }
+}
+
+request! {
     /// `people`: overruling who is who; exactly one of the two.
     People {
         /// These are one person: ids, aliases or names, two or more.
@@ -404,6 +414,8 @@ pub enum Request {
     Forget(Forget),
     /// Naming an entity.
     Name(Name),
+    /// Whose a face or a voice is.
+    Identify(Identify),
     /// Overruling who is who.
     People(People),
     /// Judging an answer.
@@ -466,7 +478,10 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
     if payload.is_empty() {
         return Err(Refusal::bad_request("the payload is empty"));
     }
-    let most = if command == Command::Name { MAX_SAMPLES_BYTES } else { MAX_TEXT_BYTES };
+    let most = match command {
+        Command::Name | Command::Identify => MAX_SAMPLES_BYTES,
+        _ => MAX_TEXT_BYTES,
+    };
     if payload.len() > most + 8 * 1024 {
         return Err(too_large(payload.len(), most));
     }
@@ -483,6 +498,7 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
         Command::Remember => remember(text).map(Request::Remember),
         Command::Forget => forget(text).map(Request::Forget),
         Command::Name => name(text).map(Request::Name),
+        Command::Identify => identify(text).map(Request::Identify),
         Command::People => people(text).map(Request::People),
         Command::Feedback => {
             object(text, r#"{"answer":"answer_5","verdict":"right"}"#).map(Request::Feedback)
@@ -644,6 +660,17 @@ fn name(text: &str) -> Result<Name, Refusal> {
     Ok(name)
 }
 
+fn identify(text: &str) -> Result<Identify, Refusal> {
+    let identify: Identify = object(text, r#"{"photo":"/9j/4AAQ…"}"#)?;
+    match (&identify.photo, &identify.voice) {
+        (Some(sample), None) | (None, Some(sample)) if !sample.trim().is_empty() => Ok(identify),
+        (Some(_), Some(_)) | (None, None) => {
+            Err(Refusal::bad_request("give exactly one of `photo` and `voice`"))
+        }
+        _ => Err(Refusal::bad_request("the sample is empty")),
+    }
+}
+
 fn people(text: &str) -> Result<People, Refusal> {
     let people: People = object(text, r#"{"merge":["person_1","person_4"]}"#)?;
     let chosen = (people.merge.len(), people.split.len());
@@ -725,7 +752,7 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
 
 /// What fuzzing and mutations start from: the place of the command in [`exercise`]'s list, then the payload.
 #[cfg(test)]
-pub(crate) const REQUEST_SEEDS: [&str; 8] = [
+pub(crate) const REQUEST_SEEDS: [&str; 9] = [
     "\u{0}{\"question\":\"Who was here?\",\"as_of\":{\"seq\":3},\"id\":\"a\"}",
     "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"],\"fact\":{\"subject\":\"x\",\"attribute\":\"y\",\"value\":\"z\"}}",
     "\u{2}{\"start\":5000000000,\"end\":\"2026-03-02T17:30:00Z\"}",
@@ -734,12 +761,13 @@ pub(crate) const REQUEST_SEEDS: [&str; 8] = [
     "\u{7}{\"x\":1,\"y\":-2.5e0,\"yaw\":0,\"frame\":\"map\",\"stamp\":5000000000}",
     "\u{c}{\"rate\":\"max\"}",
     "\u{11}{\"add\":{\"who\":\"Ava\",\"what\":\"stays\",\"for_secs\":6e2,\"between\":\"22:00-06:00\"}}",
+    "\u{12}{\"photo\":\"/9j/4AAQ\",\"id\":\"a\"}",
 ];
 
 /// Reads a payload that nobody vouches for; the first byte chooses the command, its highest bit says that JSON is
 /// claimed. For fuzzing.
 pub fn exercise(bytes: &[u8]) {
-    const COMMANDS: [Command; 18] = [
+    const COMMANDS: [Command; 19] = [
         Command::Ask,
         Command::Remember,
         Command::Forget,
@@ -758,6 +786,7 @@ pub fn exercise(bytes: &[u8]) {
         Command::Replay(ReplayVerb::Burst),
         Command::Replay(ReplayVerb::Stop),
         Command::Watch,
+        Command::Identify,
     ];
     let Some((choice, payload)) = bytes.split_first() else { return };
     if let Some(command) = COMMANDS.get(usize::from(choice & 0x7f) % COMMANDS.len()) {
