@@ -13,6 +13,7 @@ pub mod capture;
 pub mod cli;
 pub mod config;
 pub mod daemon;
+pub mod document;
 pub mod encryption;
 pub mod geometry;
 pub mod http;

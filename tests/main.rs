@@ -22,6 +22,7 @@ mod an_empty_room_costs_nothing;
 mod another_memory_is_taken_over;
 mod another_model_keeps_everybody;
 mod bad_input_is_refused_clearly;
+mod documents_are_cited;
 mod nothing_leaves_the_robot;
 mod recordings_are_understood;
 mod replay_is_deterministic;

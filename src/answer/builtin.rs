@@ -13,6 +13,7 @@ use crate::percept::Embedding;
 use crate::text::TextEmbedder;
 use crate::time::Timestamp;
 
+use super::cited::cited;
 use super::document::{Answer, LatencyMs, Question};
 use super::meaning::{Meaning, Turn};
 use super::perceived::{Perceived, perceived};
@@ -66,6 +67,23 @@ pub(super) struct Pinned {
     pub(super) now: Timestamp,
 }
 
+impl Vectors<'_> {
+    /// Vectors of sentences that are compared with one question; `None` where there are none.
+    pub(super) fn of_sentences(&mut self, sentences: &[String]) -> Option<Vec<Embedding>> {
+        let started = Instant::now();
+        let embedder = self.answerer.embedder.as_ref()?;
+        let made = embedder.embed_passages(sentences);
+        self.ms += started.elapsed().as_secs_f64() * 1e3;
+        match made {
+            Ok(vectors) => Some(vectors),
+            Err(error) => {
+                tracing::debug!(%error, "passages are told apart without their sentences");
+                None
+            }
+        }
+    }
+}
+
 impl std::fmt::Debug for Answerer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Answerer")
@@ -105,7 +123,8 @@ impl Answerer {
     }
 
     /// What questions to eyes and ears are read with; `None`: there is no parser.
-    pub(super) fn language(&self) -> Option<&Language> {
+    #[must_use]
+    pub fn language(&self) -> Option<&Language> {
         self.meaning.as_deref().map(Meaning::language)
     }
 
@@ -230,6 +249,16 @@ impl Answerer {
                 meant.better(reply, again)
             }
             None => reply,
+        };
+        // Nobody knows, or nobody was there: a document may tell.
+        let reply = match reply.abstained || reply.evidence.is_empty() {
+            true => match cited(&self.reading(pinned), &question.text, &mut vectors) {
+                Some(cited) if !cited.abstained || reply.abstained && reply.evidence.is_empty() => {
+                    cited
+                }
+                _ => reply,
+            },
+            false => reply,
         };
         let reply = if pinned.view.has_lessons() {
             let reading = self.reading(pinned);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ids::{EntityId, MemoryId, Seq};
 use crate::language::text::head;
 use crate::memory::model::{Ground, MemoryKind, MemoryRow};
-use crate::memory::{Filter, View};
+use crate::memory::{DOCUMENT, Filter, View};
 use crate::recall::{Query, recall};
 
 use super::builtin::Vectors;
@@ -20,6 +20,8 @@ use super::reply::Reply;
 /// So many notes are read for a question; of more, those that recall finds.
 const NOTES: usize = 300;
 const FOUND: usize = 40;
+/// So many are looked through for them where there are documents, whose passages are notes, too.
+const BESIDE_DOCUMENTS: usize = 160;
 /// So many are read before anybody asks …
 const AHEAD: usize = 1_000;
 /// … and so many older ones parsed.
@@ -136,8 +138,11 @@ pub(super) fn earlier(view: &View) -> Vec<MemoryId> {
 /// What was told, oldest first.
 fn notes(reading: &Reading, query: &Query, many: bool) -> Vec<Arc<MemoryRow>> {
     let rows = if many {
-        let query = Query { kinds: KINDS.to_vec(), k: FOUND, ..query.clone() };
-        recall(&reading.view, &query).into_iter().map(|hit| hit.memory).collect()
+        let documents = reading.view.told_passages() > 0;
+        let k = if documents { BESIDE_DOCUMENTS } else { FOUND };
+        let query = Query { kinds: KINDS.to_vec(), k, ..query.clone() };
+        let found = recall(&reading.view, &query).into_iter().map(|hit| hit.memory);
+        found.filter(|row| row.origin != DOCUMENT).take(FOUND).collect()
     } else {
         reading.view.memories(&Filter { kinds: KINDS.to_vec(), ..Filter::default() })
     };
@@ -154,7 +159,8 @@ struct Many {
 impl Many {
     fn of(view: &View) -> Self {
         let filter = Filter { kinds: KINDS.to_vec(), ..Filter::default() };
-        let notes = view.passing(&filter).is_none_or(|all| all.len() > NOTES);
+        let most = NOTES + view.told_passages();
+        let notes = view.passing(&filter).is_none_or(|all| all.len() > most);
         Self { notes, utterances: heard::are_many(view) }
     }
 }
@@ -186,7 +192,8 @@ fn sources(
 /// Those that were told, and not after now; oldest first.
 fn told_rows(reading: &Reading, mut rows: Vec<Arc<MemoryRow>>) -> Vec<Arc<MemoryRow>> {
     let is_told = |row: &Arc<MemoryRow>| match row.kind {
-        MemoryKind::Note => true,
+        // Documents are not told in somebody's words: they answer by themselves ([`super::cited`]).
+        MemoryKind::Note => row.origin != DOCUMENT,
         _ => row.origin == "told" && !is_derived(row),
     };
     rows.retain(|row| is_told(row) && row.span.start <= reading.now());

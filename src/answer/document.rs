@@ -79,6 +79,24 @@ pub struct Evidence {
     pub entities: Vec<EntityId>,
     /// How much it weighs, 0–1.
     pub score: f32,
+    /// Where it stands, where it is a passage of a document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<Place>,
+}
+
+/// Where a passage stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// What the document is called.
+    pub document: String,
+    /// The heading above it.
+    pub heading: Option<String>,
+    /// Page, from 1; `None` of a form that has no pages.
+    pub page: Option<u32>,
+    /// First line, from 1: of the file, or of the page where there are pages.
+    pub line: u32,
+    /// Last line.
+    pub last_line: u32,
 }
 
 /// The answer document.

@@ -9,6 +9,7 @@ use crate::memory::model::{Ground, MemoryKind, MemoryRow, TextTrackRow};
 use crate::mention;
 use crate::time::Span;
 
+use super::cited::place_of;
 use super::document::Evidence;
 use super::reading::{Appearance, Reading, Spoken, mean};
 
@@ -81,6 +82,7 @@ impl Reading {
             clip: Some(row.clip),
             entities: Vec::new(),
             score: score.clamp(0.0, 1.0),
+            document: None,
         }
     }
 
@@ -102,6 +104,7 @@ impl Reading {
             clip: row.clip,
             entities: self.resolved(&row.entities),
             score: score.clamp(0.0, 1.0),
+            document: place_of(&self.view, row),
         }
     }
 
@@ -130,6 +133,7 @@ impl Reading {
             clip: rows().next().map(|row| row.clip),
             entities: vec![run.who],
             score: mean(run.glimpses.iter().map(|glimpse| glimpse.confidence)),
+            document: None,
         }
     }
 
@@ -153,6 +157,7 @@ impl Reading {
             clip: row.map(|row| row.clip),
             entities: spoken.who.into_iter().collect(),
             score: score.clamp(0.0, 1.0),
+            document: None,
         }
     }
 }

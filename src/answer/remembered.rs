@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::ids::EntityId;
 use crate::memory::model::MemoryRow;
-use crate::memory::{is_kin, stems};
+use crate::memory::{DOCUMENT, is_kin, stems};
 use crate::percept::Embedding;
 use crate::recall::time_expr::{combined_span, told_expressions};
 use crate::recall::{Hit, Query, beside, recall};
@@ -160,7 +160,9 @@ impl Asked<'_> {
             k: LOOKED_AT,
             ..Query::default()
         };
-        let known = |hit: &Hit| hit.memory.span.start <= reading.now();
+        // Documents are cited as such ([`super::cited`]).
+        let known =
+            |hit: &Hit| hit.memory.span.start <= reading.now() && hit.memory.origin != DOCUMENT;
         recall(&reading.view, &query).into_iter().filter(known).collect()
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::context::Context;
 use super::times::{TimeArg, between};
-use super::{print, reader, sample};
+use super::{documents, print, reader, sample};
 use crate::ids::EntityId;
 
 /// Tell something to remember.
@@ -19,14 +19,24 @@ use crate::ids::EntityId;
   engramd remember --fact cup location \"in the kitchen\"
   engramd remember --fact Zoe likes jazz                 of somebody nobody has met, too
   engramd remember \"Ben was in Bonn.\" --start yesterday
-  engramd remember \"The delivery comes at noon.\" --start \"2026-03-03 12:00\" --pinned")]
+  engramd remember \"The delivery comes at noon.\" --start \"2026-03-03 12:00\" --pinned
+  engramd remember --file manual.pdf                     told again, it is told anew: engramd documents
+
+A file is text, Markdown (.md) or a PDF whose text can be copied, 16 MiB at most. Its passages are noted with their places,
+and answers quote them: manual.pdf (“Cleaning”, page 3, line 12). Commands that go to a daemon send 4 MiB of text at most.")]
 pub(super) struct RememberArgs {
     /// What to remember; with --fact, the sentence that states it [default: the fact].
-    #[arg(required_unless_present = "fact")]
+    #[arg(required_unless_present_any = ["fact", "file"], conflicts_with = "file")]
     text: Vec<String>,
     /// What is true of whom or what; a new value of location, name, home or job ends the old one.
     #[arg(long, num_args = 3, action = clap::ArgAction::Set, value_names = ["SUBJECT", "ATTRIBUTE", "VALUE"])]
     fact: Option<Vec<String>>,
+    /// A document.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["fact", "entities", "end"])]
+    file: Option<PathBuf>,
+    /// What the document is called [default: its file].
+    #[arg(long = "as", value_name = "NAME", requires = "file")]
+    called: Option<String>,
     /// When it happened or will: RFC 3339, a date, a local date with a time, or words like "yesterday 14:00"; a day is
     /// meant as a whole [default: now].
     #[arg(long, value_name = "T", value_parser = TimeArg::parse)]
@@ -49,6 +59,7 @@ pub(super) struct RememberArgs {
   engramd forget --entity person_4
   engramd forget --entity \"red mug\"             a thing, by the plain word for it
   engramd forget --memory memory_17
+  engramd forget --document manual.pdf
   engramd forget --fact Ava likes \"?\"             what states that; \"?\": whatever it is
   engramd forget --start 2026-03-02T17:00:00Z --end 2026-03-02T18:00:00Z
   engramd forget --start yesterday --end \"today 14:00\"")]
@@ -56,15 +67,18 @@ pub(super) struct RememberArgs {
 pub(super) struct ForgetArgs {
     /// Everything about this person, place or thing: an id, a name (of people nobody has met, too), or what a thing or a
     /// place is called; letter case and articles do not matter.
-    #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "fact", "start", "end"])]
+    #[arg(long, value_name = "WHO", conflicts_with_all = ["memory", "fact", "document", "start", "end"])]
     entity: Option<String>,
     /// This memory.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["fact", "start", "end"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["fact", "document", "start", "end"])]
     memory: Option<String>,
     /// What states facts like this one, now or earlier, and the notes that say it again; "?": whatever it is.
     #[arg(long, num_args = 3, action = clap::ArgAction::Set, value_names = ["SUBJECT", "ATTRIBUTE", "VALUE"],
-        conflicts_with_all = ["start", "end"])]
+        conflicts_with_all = ["document", "start", "end"])]
     fact: Option<Vec<String>>,
+    /// All passages of this document: `engramd documents` tells which there are.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["start", "end"])]
+    document: Option<String>,
     /// Everything from here (RFC 3339, a date, a local date with a time, or words like "yesterday"; of a day its
     /// beginning) …
     #[arg(long, value_name = "T", value_parser = TimeArg::parse, requires = "end")]
@@ -136,10 +150,14 @@ pub(super) fn remember(args: RememberArgs, context: &Context) -> anyhow::Result<
         }
         (None, _) => (None, None),
     };
-    let end = end.filter(|end| Some(*end) != start);
+    // (A document is told at a moment.)
+    let end = end.filter(|end| Some(*end) != start && args.file.is_none());
+    let of_file = |file: &PathBuf| documents::of_file(file, args.called.as_deref());
+    let document = args.file.as_ref().map(of_file).transpose()?;
     let payload = given([
         ("text", json!((!args.text.is_empty()).then(|| args.text.join(" ")))),
         ("fact", json!(args.fact.as_deref().and_then(triple))),
+        ("document", json!(document)),
         ("start", json!(start)),
         ("end", json!(end)),
         ("entities", json!(args.entities)),
@@ -160,6 +178,7 @@ pub(super) fn forget(args: ForgetArgs, context: &Context) -> anyhow::Result<u8> 
         ("entity", json!(args.entity)),
         ("memory", json!(args.memory)),
         ("fact", json!(args.fact.as_deref().and_then(triple))),
+        ("document", json!(args.document)),
         ("start", json!(start)),
         ("end", json!(end)),
     ]);

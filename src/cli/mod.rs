@@ -13,6 +13,7 @@ mod config;
 mod connection;
 mod context;
 mod doctor;
+mod documents;
 mod encrypt;
 mod export;
 mod identify;
@@ -119,6 +120,8 @@ enum Command {
     Name(change::NameArgs),
     /// Whose face or voice is this? Nothing of it is kept.
     Identify(identify::IdentifyArgs),
+    /// Which documents are remembered.
+    Documents(documents::DocumentsArgs),
     /// Say whether an answer was right.
     Feedback(change::FeedbackArgs),
     /// Who is known.
@@ -163,6 +166,11 @@ enum Command {
     Completions(completions::CompletionsArgs),
     #[command(hide = true)]
     Man(man::ManArgs),
+    /// What reads a PDF for another process: its bytes on standard input.
+    ///
+    /// Examples: none; the daemon and `remember --file` start it.
+    #[command(hide = true, name = crate::document::READ_PDF)]
+    ReadPdf,
 }
 
 /// Runs the command line.
@@ -179,6 +187,10 @@ pub fn main() -> ExitCode {
             return ExitCode::from(if wrong { 2 } else { 0 });
         }
     };
+    if let Command::ReadPdf = cli.command {
+        let served = crate::document::serve();
+        return if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
     log::start(cli.global.verbose);
     match run(cli) {
         Ok(code) => ExitCode::from(code),
@@ -247,6 +259,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Forget(args) => change::forget(args, &context),
         Command::Name(args) => change::name(args, &context),
         Command::Identify(args) => identify::run(&args, &context),
+        Command::Documents(args) => documents::run(&args, &context),
         Command::Feedback(args) => change::feedback(args, &context),
         Command::People(args) => people::run(&args, &context),
         Command::Profile(args) => profile::run(&args, &context),
@@ -272,6 +285,7 @@ fn run(cli: Cli) -> anyhow::Result<u8> {
         Command::Bench(args) => bench::run(&args, &context.config, context.json),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
+        Command::ReadPdf => Ok(crate::document::serve().map(|()| 0)?),
     }
 }
 

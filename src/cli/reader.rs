@@ -17,6 +17,8 @@ use crate::mqtt::client::ClientError;
 use crate::mqtt::message::{self, Ask, QueryVerb};
 use crate::mqtt::{Call, Command, Refusal, Reply, Service as _, erase_outbox, erasing_outbox};
 
+/// How long a document may take to be remembered.
+const DOCUMENT_TIMEOUT: Duration = Duration::from_secs(120);
 /// How long a reading command waits for the daemon.
 const TIMEOUT: Duration = Duration::from_secs(15);
 
@@ -165,7 +167,9 @@ pub(super) fn command(context: &Context, topic: &str, payload: &Value) -> anyhow
 }
 
 fn by_daemon(context: &Context, topic: &str, payload: &Value) -> anyhow::Result<Value> {
-    Connection::open(context)?.request(topic, payload, TIMEOUT)
+    let is_document = payload.get("document").is_some_and(Value::is_object);
+    let timeout = if is_document { DOCUMENT_TIMEOUT } else { TIMEOUT };
+    Connection::open(context)?.request(topic, payload, timeout)
 }
 
 /// Asks whoever holds the store; a replay that serves nobody is no daemon.

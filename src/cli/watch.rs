@@ -1,5 +1,6 @@
 //! `engramd watch`: standing questions.
 
+use clap::error::ErrorKind;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
 
@@ -19,6 +20,8 @@ use crate::mqtt::message::QueryVerb;
   engramd watch add unknown comes --where kitchen --between 22:00-06:00
   engramd watch add Ben stays --for 600 --say \"Ben, it is late.\"
   engramd watch add \"red mug\" moves --once
+  engramd watch add \"tell me when somebody unknown is in the kitchen after 22:00\"
+  engramd watch add \"remind Ava of the keys when she comes\"
   engramd watch list
   engramd watch remove watch_2
 
@@ -52,11 +55,10 @@ enum HappeningName {
 
 #[derive(Debug, Args)]
 struct AddArgs {
-    /// A name or an id; `anybody`; `unknown`: whoever has no name. Of `moves` what a thing is called.
-    who: String,
-    /// What has to happen.
-    #[arg(value_enum)]
-    what: HappeningName,
+    /// Who and what: a name or an id, `anybody`, or `unknown` (whoever has no name), then comes, leaves, stays, speaks, or
+    /// moves (a thing, by what it is called); or the whole rule, in a sentence.
+    #[arg(required = true, value_name = "WHO WHAT | WORDS")]
+    rule: Vec<String>,
     /// Only there: a camera, a microphone, or a place.
     #[arg(long = "where", value_name = "PLACE")]
     place: Option<String>,
@@ -96,7 +98,12 @@ pub(super) fn run(args: &WatchArgs, context: &Context) -> anyhow::Result<u8> {
 }
 
 fn add(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
-    let what = match args.what {
+    let in_parts = match args.rule.as_slice() {
+        [who, what] => HappeningName::from_str(what, true).ok().map(|what| (who, what)),
+        _ => None,
+    };
+    let Some((who, what)) = in_parts else { return in_words(args, context) };
+    let what = match what {
         HappeningName::Comes => "comes",
         HappeningName::Leaves => "leaves",
         HappeningName::Stays => "stays",
@@ -104,7 +111,7 @@ fn add(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
         HappeningName::Moves => "moves",
     };
     let until = args.until.as_ref().map(|until| until.span(context)).transpose()?;
-    let mut rule = json!({ "who": args.who, "what": what });
+    let mut rule = json!({ "who": who, "what": what });
     for (key, value) in [
         ("where", json!(args.place)),
         ("for_secs", json!(args.for_secs)),
@@ -121,12 +128,31 @@ fn add(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
     change(&json!({ "add": rule }), "set", context)
 }
 
+/// A rule in a sentence says all that the options say.
+fn in_words(args: &AddArgs, context: &Context) -> anyhow::Result<u8> {
+    let optional = args.place.is_some()
+        || args.for_secs.is_some()
+        || args.between.is_some()
+        || args.cooldown.is_some()
+        || args.until.is_some()
+        || args.say.is_some()
+        || args.once;
+    if optional {
+        let why = "options go with WHO and WHAT (comes, leaves, stays, speaks, moves); a sentence says all of it itself\n";
+        return Err(clap::Error::raw(ErrorKind::ArgumentConflict, why).into());
+    }
+    change(&json!({ "words": args.rule.join(" ") }), "set", context)
+}
+
 fn change(payload: &serde_json::Value, done: &str, context: &Context) -> anyhow::Result<u8> {
     let reply = reader::command(context, "watch", payload)?;
     if context.json {
         print::json(&reply)?;
     } else {
-        print::line(format!("{} {done}", reply["watch"].as_str().unwrap_or_default()))?;
+        let rule = serde_json::from_value::<Rule>(reply["rule"].clone()).ok();
+        let rule = rule.map(|rule| format!(": {}", print::visible(&rule_in_words(&rule))));
+        let id = reply["watch"].as_str().unwrap_or_default();
+        print::line(format!("{id} {done}{}", rule.unwrap_or_default()))?;
     }
     Ok(0)
 }
@@ -149,7 +175,7 @@ fn list(args: &ListArgs, context: &Context) -> anyhow::Result<u8> {
         let last = watch.firings.last().map(|firing| print::local(firing.at, &zone));
         table.add_row([
             watch.id.to_string(),
-            in_words(&watch.rule),
+            rule_in_words(&watch.rule),
             watch.fired.to_string(),
             last.unwrap_or_default(),
         ]);
@@ -172,7 +198,7 @@ fn list(args: &ListArgs, context: &Context) -> anyhow::Result<u8> {
 }
 
 /// The rule in a line.
-fn in_words(rule: &Rule) -> String {
+fn rule_in_words(rule: &Rule) -> String {
     let mut line = format!("{} {}", rule.who, rule.what.word());
     if let Some(secs) = rule.for_secs {
         line.push_str(&format!(" for {}", print::duration(secs)));

@@ -20,7 +20,7 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(if cfg!(test) { 2 } else { 10
 /// How long a reply is waited for; a question's own time allowed, and a little.
 pub(super) const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 const MARGIN: Duration = Duration::from_secs(10);
-/// What a `name` or `identify` with samples has besides them, bytes.
+/// What a request with samples, or a document, has besides them, bytes.
 const AROUND_SAMPLES: usize = 8 * 1024;
 
 /// Commands that each have a path of their own. (A path with a place for the word would be read decoded, and its right told by
@@ -51,7 +51,7 @@ pub(super) async fn command(
     body: Body,
 ) -> Result<Response, Problem> {
     let most = match command {
-        "name" | "identify" => MAX_SAMPLES_BYTES + AROUND_SAMPLES,
+        "name" | "identify" | "remember" => MAX_SAMPLES_BYTES + AROUND_SAMPLES,
         _ => MAX_TEXT_BYTES,
     };
     let payload = read(body, &headers, most).await?;

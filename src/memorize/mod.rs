@@ -364,6 +364,12 @@ impl Memorizer {
         self.vector_worded(&wording)
     }
 
+    /// The vector of words that name nobody by an id; as [`Self::vector`].
+    #[must_use]
+    pub fn vector_of_words(&self, text: &str) -> Option<Embedding> {
+        self.vector_worded(text)
+    }
+
     /// Makes the vectors of sentences that erasing rewrote; gives back how many. Recorded with the erasure, so
     /// that a kill in between changes nothing.
     ///

@@ -13,6 +13,7 @@ use crate::percept::{Embedding, Transcript};
 use crate::time::{Span, Timestamp};
 
 use super::beside::write_answer;
+use super::documents::PassageRow;
 use super::error::MemoryError;
 use super::model::{
     Clip, Decision, EntityRow, Exemplar, Media, MediaRow, Membership, MemoryRow, MemoryVector,
@@ -248,6 +249,16 @@ impl Draft {
     /// Takes a watch away. What it told of stays.
     pub fn remove_watch(&mut self, id: WatchId) {
         self.batches.watches.retire(id);
+    }
+
+    /// Says where a note stands in its document.
+    pub fn passage(&mut self, passage: PassageRow) {
+        self.batches.passages.put(passage);
+    }
+
+    /// A note is a passage no more.
+    pub fn retire_passage(&mut self, memory: MemoryId) {
+        self.batches.passages.retire(memory);
     }
 
     /// Puts a firing.

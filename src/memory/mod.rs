@@ -8,6 +8,7 @@ mod beside;
 mod bm25;
 mod called;
 mod derived;
+mod documents;
 mod draft;
 mod encrypt;
 mod error;
@@ -92,6 +93,7 @@ use crate::ids::{AnswerId, MemoryId, Seq, SessionId};
 use crate::time::Timestamp;
 
 pub use derived::DERIVED;
+pub use documents::{DOCUMENT, Document, PassageRow};
 pub use draft::Draft;
 pub use encrypt::{Encrypted, encrypt};
 pub use error::{AsOf, MemoryError};

@@ -63,7 +63,7 @@ impl Default for SqlLimits {
 }
 
 /// Views and their columns, as documented.
-pub(crate) const COLUMNS: [(&str, &str); 14] = [
+pub(crate) const COLUMNS: [(&str, &str); 15] = [
     ("people", "id, name, aliases, faces, voices, first_seen, last_seen, seen_secs, spoken_secs"),
     ("sightings", "person, face, source, clip, track, start, \"end\", secs, kind"),
     ("visits", "person, start, \"end\", secs, recording"),
@@ -72,6 +72,7 @@ pub(crate) const COLUMNS: [(&str, &str); 14] = [
         "memories",
         "id, kind, text, start, \"end\", clip, entities, importance, confidence, grounds, origin",
     ),
+    ("passages", "memory, document, number, heading, page, line, last_line, text"),
     ("facts", "memory, subject, attribute, value, valid_from, valid_to, confidence, weak"),
     ("decisions", "memory, at, action, other, reason"),
     ("objects", "object, place, since, told_by, memory"),
@@ -84,8 +85,17 @@ pub(crate) const COLUMNS: [(&str, &str); 14] = [
 ];
 
 /// The tables of versions that the views read.
-const VERSIONED: [&str; 8] =
-    ["clip", "track", "turn", "memory", "decision", "object_track", "text_track", "session"];
+const VERSIONED: [&str; 9] = [
+    "clip",
+    "track",
+    "turn",
+    "memory",
+    "decision",
+    "object_track",
+    "text_track",
+    "session",
+    "passage",
+];
 /// Those without versions, and the filled ones beside them, that they read.
 const PLAIN: [&str; 4] = ["answer", "audit", "things", "whose"];
 
@@ -114,6 +124,8 @@ CREATE TEMP VIEW visits AS
 CREATE TEMP VIEW memories AS SELECT 'memory_' || id AS id, kind, text, start, \"end\",
   's' || session || '/' || clip AS clip, entities, importance, confidence, grounds, origin
   FROM $memory;
+CREATE TEMP VIEW passages AS SELECT 'memory_' || memory AS memory, document, number, heading, page, line, last_line,
+  m.text AS text FROM $passage AS p JOIN $memory AS m ON m.id = p.memory;
 CREATE TEMP VIEW facts AS SELECT 'memory_' || id AS memory, subject, attribute, value, valid_from,
   valid_to, confidence, is_weak(id) AS weak
   FROM $memory WHERE subject IS NOT NULL;

@@ -63,7 +63,7 @@ pub use topics::{Command, Topics};
 /// The greatest packet that is taken: large enough that an oversized question still gets its `too_large`.
 pub const MAX_PACKET_BYTES: usize = 8 * 1024 * 1024;
 
-/// The longest `name` that brings a picture and a voice along, bytes.
+/// The longest request that brings a picture, a voice or a document along, bytes.
 pub const MAX_SAMPLES_BYTES: usize = 4 * 1024 * 1024;
 
 /// The longest question or text that is worked on, bytes.

@@ -8,6 +8,7 @@ mod identities;
 mod moved;
 #[cfg(test)]
 mod tests;
+pub mod words;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

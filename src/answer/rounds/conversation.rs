@@ -98,6 +98,7 @@ impl Asking<'_> {
                 clip: None,
                 entities: block.entities,
                 score: 0.6,
+                document: None,
             });
             lines.push(format!("{key} | {}: {text}", block.title));
         }

@@ -309,6 +309,7 @@ impl Asking<'_> {
             clip: None,
             entities,
             score: 0.8,
+            document: None,
         }
     }
 

@@ -3,6 +3,7 @@
 //! The same functions serve `query` over MQTT and the command line with `--data-dir`, so that both say
 //! the same.
 
+mod documents;
 mod find;
 mod means;
 mod media;
@@ -21,6 +22,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+pub use documents::Documents;
 pub use find::{find, name_of, told_thing};
 pub use means::Means;
 pub use media::MAX_MEDIA_BYTES;
@@ -62,6 +64,7 @@ pub fn query(
         QueryVerb::Places => places::places(&view, &read(args)?)?,
         QueryVerb::Visits => json!(visits::visits(memory, &view, &read(args)?)?),
         QueryVerb::Watches => json!(watches::watches(&view, &read(args)?)?),
+        QueryVerb::Documents => json!(documents::documents(&view, &read(args)?)),
         QueryVerb::Timeline => json!(timeline(&view, &read(args)?)?),
         QueryVerb::Show => show::show(memory, &view, read(args)?)?,
         QueryVerb::Recall => {

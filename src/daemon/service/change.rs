@@ -89,6 +89,7 @@ impl MemoryService {
             memory::Forget::Thing(_)
             | memory::Forget::Name(_)
             | memory::Forget::Memory(_)
+            | memory::Forget::Document(_)
             | memory::Forget::Aged(..) => true,
         };
         if !what.iter().all(rows_alone) {
@@ -150,6 +151,8 @@ impl MemoryService {
             memory::Forget::Span(span) => {
                 spool.erase(|clip| clip.span.start < span.end && span.start < clip.span.end);
             }
+            // Clips know nothing of documents.
+            memory::Forget::Document(_) => {}
             memory::Forget::Aged(_, before) => {
                 spool.erase(|clip| clip.span.end < *before);
             }
@@ -406,12 +409,15 @@ fn targets(view: &View, forget: &Forget) -> Result<Vec<memory::Forget>, Refusal>
             }
             Ok(vec![memory::Forget::Memory(id)])
         }
+        Forget { document: Some(name), .. } => {
+            Ok(vec![memory::Forget::Document(name.trim().to_owned())])
+        }
         Forget { start: Some(start), end: Some(end), .. } => {
             Ok(vec![memory::Forget::Span(Span::new(*start, *end))])
         }
         Forget { fact: Some(pattern), .. } => erasing(view, pattern),
         _ => Err(Refusal::bad_request(
-            "give exactly one of `entity`, `memory`, `fact`, or `start` with `end`",
+            "give exactly one of `entity`, `memory`, `fact`, `document`, or `start` with `end`",
         )),
     }
 }

@@ -7,6 +7,7 @@ mod answers;
 mod change;
 mod clock;
 mod conversations;
+mod document;
 mod feedback;
 #[cfg(test)]
 mod killed;
@@ -404,7 +405,12 @@ impl MemoryService {
         match request {
             Request::Ask(ask) => self.ask(&ask, call),
             Request::Query(query) => self.query(query),
-            Request::Remember(remember) => self.remember(remember),
+            Request::Remember(mut remember) => match remember.document.take() {
+                Some(document) => {
+                    self.remember_document(document, (remember.start, remember.pinned), call)
+                }
+                None => self.remember(remember),
+            },
             Request::Forget(forget) => self.forget(&forget),
             Request::Name(name) => self.name(&name),
             Request::Identify(identify) => self.identify(&identify),

@@ -121,6 +121,7 @@ mod tests {
             id: None,
             text: Some(text.to_owned()),
             fact: None,
+            document: None,
             start: None,
             end: None,
             entities: Vec::new(),

@@ -1,12 +1,14 @@
 //! Standing questions are set and taken away.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::MemoryService;
 use crate::daemon::queries::find;
 use crate::ids::{EntityId, EntityKind};
 use crate::memory::{Happening, Rule, WatchRow, Whom};
-use crate::mqtt::message::Watch;
+use crate::mqtt::message::{Watch, check_rule};
 use crate::mqtt::{Refusal, RefusalCode, Reply};
 
 /// So many watches at most: each clip is held against all of them.
@@ -28,7 +30,11 @@ impl MemoryService {
             draft.commit().map_err(|error| self.failed(&error))?;
             return Ok(Reply::Document(json!({ "watch": id, "removed": true })));
         }
-        let Some(rule) = watch.add else { return Err(Refusal::bad_request("nothing to do")) };
+        let rule = match (watch.add, watch.words) {
+            (Some(rule), _) => rule,
+            (None, Some(words)) => self.rule_of(&words)?,
+            (None, None) => return Err(Refusal::bad_request("nothing to do")),
+        };
         if known.len() >= MOST {
             return Err(Refusal::bad_request(format!(
                 "there are {MOST} watches, and no more may be; take one away first"
@@ -37,9 +43,30 @@ impl MemoryService {
         let entity = self.meant_by(&rule)?;
         let mut draft = self.knowledge.memory.begin(self.record_time());
         let id = draft.new_watch_id();
-        draft.watch(WatchRow { id, entity, rule });
+        draft.watch(WatchRow { id, entity, rule: rule.clone() });
         draft.commit().map_err(|error| self.failed(&error))?;
-        Ok(Reply::Document(json!({ "watch": id, "entity": entity })))
+        Ok(Reply::Document(json!({ "watch": id, "entity": entity, "rule": rule })))
+    }
+
+    /// The rule that a sentence is, as the answerer's parser reads it.
+    fn rule_of(&self, words: &str) -> Result<Rule, Refusal> {
+        let Some(language) = self.knowledge.answerer.language() else {
+            return Err(Refusal::unavailable(
+                "rules in words need the parser's models, which `engramd models fetch` brings; or give the rule in parts (`add`)",
+            ));
+        };
+        let view = self.view();
+        let named = view.named_in(words).into_iter().flat_map(|id| view.names(id));
+        let names: BTreeSet<String> = named
+            .flat_map(|row| {
+                row.name.to_lowercase().split_whitespace().map(str::to_owned).collect::<Vec<_>>()
+            })
+            .collect();
+        let zone = self.session.load().config.timezone();
+        let rule = crate::watch::words::rule(words, language, &names, (self.now(), &zone))
+            .map_err(|unread| Refusal::bad_request(format!("{words:?} is no rule: {unread}")))?;
+        check_rule(&rule)?;
+        Ok(rule)
     }
 
     /// Whom the rule means by an id or a name that is known; nobody is known yet by another name.

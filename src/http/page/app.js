@@ -16,12 +16,13 @@ import * as now from "./now.js";
 import * as day from "./day.js";
 import * as people from "./people.js";
 import * as things from "./things.js";
+import * as watches from "./watches.js";
 import * as memory from "./memory.js";
 import * as graph from "./graph.js";
 import * as replay from "./replay.js";
 import * as system from "./system.js";
 
-const AREAS = { ask, now, day, people, things, memory, graph, replay, system };
+const AREAS = { ask, now, day, people, things, watches, memory, graph, replay, system };
 const main = document.getElementById("main");
 const banner = document.getElementById("banner");
 
@@ -225,7 +226,9 @@ async function begin() {
     draw(true);
   });
   showUser();
-  for (const link of nav.children) link.hidden = link.id !== "area-ask" && !api.may("look");
+  // Who may ask may see what is watched for.
+  const open = ["area-ask", "area-watches"];
+  for (const link of nav.children) link.hidden = !open.includes(link.id) && !api.may("look");
   listen();
   await describeRobot().catch(() => {});
   await draw();

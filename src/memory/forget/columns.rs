@@ -28,7 +28,7 @@ pub(super) enum Holds {
 use Holds::{Code, Key, Label, Opaque, Row, Words};
 
 /// Every column that is text or bytes, by table.
-pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 26] = [
+pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 27] = [
     ("session", &[("sha256", Code), ("path", Label), ("selection", Key)]),
     ("clip", &[("key_frames", Row)]),
     ("entity", &[("id", Code)]),
@@ -75,6 +75,7 @@ pub(super) const COLUMNS: [(&str, &[(&str, Holds)]); 26] = [
     ("upkeep", &[("job", Code)]),
     ("sound", &[("source", Label), ("kind", Code)]),
     ("watch", &[("entity", Code), ("rule", Row)]),
+    ("passage", &[("document", Label), ("heading", Words)]),
     ("firing", &[("entity", Code), ("source", Label), ("state", Code)]),
     ("object_track", &[("source", Label), ("label", Code), ("object", Code), ("sightings", Code)]),
     ("text_track", &[("source", Label), ("text", Row)]),

@@ -51,6 +51,8 @@ pub enum Forget {
     Name(String),
     /// One memory; of an utterance also the turn's words and sound, and what was concluded from them alone.
     Memory(MemoryId),
+    /// All passages of a document, by its name, and those that it had.
+    Document(String),
     /// Everything that happened in a span: tracks and turns that touch it go as a whole.
     Span(Span),
     /// Memories of a kind that ended before a time, but for pinned ones; of utterances also the words and
@@ -319,6 +321,17 @@ impl Memory {
                 let versions = log.iter().map(|version| version.row);
                 versions.filter(|row| row.id == *id).for_each(|row| reach.take_words(&row));
             }
+            Forget::Document(name) => {
+                let log = tables.passages.log();
+                let all = log.iter().map(|version| version.row);
+                let own: Vec<MemoryId> =
+                    all.filter(|row| row.document == *name).map(|row| row.memory).collect();
+                if own.is_empty() {
+                    let what = format!("document called {name:?}");
+                    return Err(MemoryError::NotFound { doing: "erasing", what });
+                }
+                reach.memories.extend(own);
+            }
             Forget::Span(span) => reach.span = Some(*span),
             Forget::Aged(kind, before) => {
                 reach.aged = true;
@@ -342,6 +355,7 @@ impl Forget {
             Self::Thing(_) => "thing",
             Self::Name(_) => "name",
             Self::Memory(_) => "memory",
+            Self::Document(_) => "document",
             Self::Span(_) => "span",
             Self::Aged(..) => "aged",
         }

@@ -93,6 +93,7 @@ pub(super) fn sweep_all(
     for version in positions.into_iter().filter_map(|at| vectors.get(at as usize)) {
         meet(db, &version, Fate::Delete, rows)?;
     }
+    sweep(db, &tables.passages, rows, |row| when(reach.memories.contains(&row.memory)))?;
     sweep(db, &tables.retirements, rows, |row| reach.retirement(row))?;
     sweep(db, &tables.decisions, rows, |row| when(reach.decision(row)))?;
     let ids: BTreeSet<&MemoryId> = reach.memories.iter().collect();

@@ -6,6 +6,7 @@
 mod identity;
 mod memories;
 mod objects;
+mod passages;
 mod percepts;
 mod shelved;
 mod sightings;

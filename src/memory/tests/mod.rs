@@ -4,6 +4,7 @@
 
 mod cells;
 mod derived;
+mod documents;
 mod durability;
 mod encrypted;
 mod erasing;

@@ -1,11 +1,13 @@
 //! Every payload that goes over MQTT, as a type; reading them is a pure function over bytes.
 
+mod document;
 mod publication;
 mod refusal;
 mod replay;
 mod request;
 mod watch;
 
+pub use document::ToldDocument;
 pub use publication::{
     Ability, Acquaintance, ClockTick, Describe, Home, LastAnswer, LastWords, Latency, MemoryEvent,
     PersonEvent, PersonEventKind, Say, SourceStats, SpeechEvent, State, Stats, Status,
@@ -17,7 +19,7 @@ pub use request::{
     Query, QueryVerb, Remember, Request, Speaking, Triple, Verdict, ordered, parse, request_id,
 };
 
-pub use watch::{Watch, WatchEvent};
+pub use watch::{Watch, WatchEvent, check_rule};
 
 #[cfg(test)]
 pub(crate) use request::REQUEST_SEEDS;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use super::Refusal;
+use super::document::ToldDocument;
 use super::replay::{ReplayCommand, ReplayRate, ReplayVerb};
 use super::watch::Watch;
 use crate::ids::Seq;
@@ -216,12 +217,14 @@ fn known(part: Option<&str>) -> Option<&str> {
 }
 
 request! {
-    /// `remember`: a text, a fact, or a fact and the text that states it.
+    /// `remember`: a text, a fact, a fact and the text that states it, or a document.
     Remember {
         /// What to remember; default: the fact, in words.
         @[serde(default, skip_serializing_if = "Option::is_none")] text: Option<String>,
         /// What is true.
         @[serde(default, skip_serializing_if = "Option::is_none")] fact: Option<Triple>,
+        /// A document, passage by passage.
+        @[serde(default, skip_serializing_if = "Option::is_none")] document: Option<ToldDocument>,
         /// When it happened; default: now.
         @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
         /// Until when; default: `start`.
@@ -234,7 +237,7 @@ request! {
 }
 
 request! {
-    /// `forget`: exactly one of an entity, a memory, facts, or a stretch of time.
+    /// `forget`: exactly one of an entity, a memory, facts, a document, or a stretch of time.
     Forget {
         /// Everything about this one: an id, an alias, a name, or the plain word for a thing.
         @[serde(default, skip_serializing_if = "Option::is_none")] entity: Option<String>,
@@ -242,6 +245,8 @@ request! {
         @[serde(default, skip_serializing_if = "Option::is_none")] memory: Option<String>,
         /// What states facts like this one.
         @[serde(default, skip_serializing_if = "Option::is_none")] fact: Option<Pattern>,
+        /// All passages of this document, by its name.
+        @[serde(default, skip_serializing_if = "Option::is_none")] document: Option<String>,
         /// From here …
         @[serde(default, skip_serializing_if = "Option::is_none")] start: Option<Timestamp>,
         /// … to here.
@@ -319,6 +324,8 @@ pub enum QueryVerb {
     Visits,
     /// Standing questions.
     Watches,
+    /// Documents that are remembered.
+    Documents,
     /// Who was there when.
     Timeline,
     /// One entity, clip or memory; the graph.
@@ -341,6 +348,7 @@ impl QueryVerb {
             Self::Places => "places",
             Self::Visits => "visits",
             Self::Watches => "watches",
+            Self::Documents => "documents",
             Self::Timeline => "timeline",
             Self::Show => "show",
             Self::Recall => "recall",
@@ -479,7 +487,8 @@ fn read(command: Command, payload: &[u8], json_claimed: bool) -> Result<Request,
         return Err(Refusal::bad_request("the payload is empty"));
     }
     let most = match command {
-        Command::Name | Command::Identify => MAX_SAMPLES_BYTES,
+        // A picture, a sound, a document.
+        Command::Name | Command::Identify | Command::Remember => MAX_SAMPLES_BYTES,
         _ => MAX_TEXT_BYTES,
     };
     if payload.len() > most + 8 * 1024 {
@@ -576,11 +585,21 @@ fn remember(text: &str) -> Result<Remember, Refusal> {
     if let Some(text) = &remember.text {
         said("`text`", text)?;
     }
+    if let Some(document) = &remember.document {
+        let Remember { text, fact, end, entities, .. } = &remember;
+        if text.is_some() || fact.is_some() || end.is_some() || !entities.is_empty() {
+            return Err(Refusal::bad_request(
+                "`document` goes with `start` and `pinned` alone: what it is about is read in it",
+            ));
+        }
+        document.check()?;
+        return Ok(remember);
+    }
     match &remember.fact {
         Some(fact) => stated(fact)?,
         None if remember.text.is_none() => {
             return Err(Refusal::bad_request(
-                "missing field `text`, or `fact`; write for example {\"text\":\"Ava likes oat milk.\"}",
+                "missing field `text`, `fact`, or `document`; write for example {\"text\":\"Ava likes oat milk.\"}",
             ));
         }
         None => {}
@@ -615,11 +634,12 @@ fn forget(text: &str) -> Result<Forget, Refusal> {
         forget.entity.is_some(),
         forget.memory.is_some(),
         forget.fact.is_some(),
+        forget.document.is_some(),
         span.0.is_some() || span.1.is_some(),
     ];
     if chosen.iter().filter(|one| **one).count() != 1 || span.0.is_some() != span.1.is_some() {
         return Err(Refusal::bad_request(
-            "give exactly one of `entity`, `memory`, `fact`, or `start` with `end`",
+            "give exactly one of `entity`, `memory`, `fact`, `document`, or `start` with `end`",
         ));
     }
     if forget.fact.as_ref().is_some_and(Pattern::is_open) {
@@ -752,9 +772,10 @@ fn replay(verb: ReplayVerb, payload: &[u8]) -> Result<ReplayCommand, Refusal> {
 
 /// What fuzzing and mutations start from: the place of the command in [`exercise`]'s list, then the payload.
 #[cfg(test)]
-pub(crate) const REQUEST_SEEDS: [&str; 9] = [
+pub(crate) const REQUEST_SEEDS: [&str; 10] = [
     "\u{0}{\"question\":\"Who was here?\",\"as_of\":{\"seq\":3},\"id\":\"a\"}",
     "\u{1}{\"text\":\"x\",\"pinned\":true,\"entities\":[\"Ava\"],\"fact\":{\"subject\":\"x\",\"attribute\":\"y\",\"value\":\"z\"}}",
+    "\u{1}{\"document\":{\"name\":\"a.md\",\"passages\":[{\"text\":\"b\",\"heading\":null,\"page\":1,\"line\":2,\"last_line\":3}]}}",
     "\u{2}{\"start\":5000000000,\"end\":\"2026-03-02T17:30:00Z\"}",
     "\u{4}{\"merge\":[\"person_1\",\"Ava\"]}",
     "\u{6}{\"verb\":\"timeline\",\"args\":{\"day\":\"2026-03-02\"}}",
@@ -919,6 +940,10 @@ mod tests {
             (Forget, r#"{"fact":{"subject":"a"},"memory":"b"}"#),
             (Forget, r#"{"fact":{"who":"a"}}"#),
             (Forget, r#"{"start":5000000000}"#),
+            (Forget, r#"{"document":"manual.md","memory":"b"}"#),
+            (Remember, r#"{"document":{"name":"manual.md"}}"#),
+            (Remember, r#"{"document":{"name":"a.md","text":"b","pdf":"c"}}"#),
+            (Remember, r#"{"text":"a","document":{"name":"a.md","text":"b"}}"#),
             (Name, r#"{"entity":"person_4","name":" "}"#),
             (Name, r#"{"name":"Ava"}"#),
             (Name, r#"{"photo":"aGVsbG8="}"#),

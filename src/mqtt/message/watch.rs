@@ -15,7 +15,7 @@ const MAX_SAY_BYTES: usize = 500;
 /// Nobody is waited for longer, seconds: a week.
 const MAX_SECS: f64 = 604_800.0;
 
-/// `watch`: exactly one of a rule to set and a watch to take away.
+/// `watch`: exactly one of a rule to set, a rule in words, and a watch to take away.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Watch {
@@ -25,6 +25,9 @@ pub struct Watch {
     /// The rule to set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub add: Option<Rule>,
+    /// The rule to set, in English: "tell me when Ava comes".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// The watch to take away.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remove: Option<WatchId>,
@@ -36,14 +39,25 @@ impl Watch {
     /// # Errors
     /// `bad_request`, with how to write it.
     pub(super) fn check(&self) -> Result<(), Refusal> {
-        match (&self.add, &self.remove) {
-            (Some(rule), None) => check(rule).map_err(Refusal::bad_request),
-            (None, Some(_)) => Ok(()),
+        match (&self.add, &self.words, &self.remove) {
+            (Some(rule), None, None) => check_rule(rule),
+            (None, Some(words), None) if words.trim().is_empty() || words.len() > MAX_SAY_BYTES => {
+                Err(Refusal::bad_request(format!("`words` must have 1 to {MAX_SAY_BYTES} bytes")))
+            }
+            (None, Some(_), None) | (None, None, Some(_)) => Ok(()),
             _ => Err(Refusal::bad_request(
-                "give exactly one of `add` and `remove`, for example {\"add\":{\"who\":\"Ava\",\"what\":\"comes\"}}",
+                "give exactly one of `add`, `words` and `remove`, for example {\"add\":{\"who\":\"Ava\",\"what\":\"comes\"}}",
             )),
         }
     }
+}
+
+/// Whether a rule can be set.
+///
+/// # Errors
+/// `bad_request`, with what is wrong.
+pub fn check_rule(rule: &Rule) -> Result<(), Refusal> {
+    check(rule).map_err(Refusal::bad_request)
 }
 
 fn check(rule: &Rule) -> Result<(), String> {
