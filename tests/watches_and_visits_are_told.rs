@@ -357,3 +357,31 @@ fn rules_are_set_listed_and_taken_away_over_a_broker_and_wrong_ones_are_refused(
     assert_eq!(refused["error"]["code"], "bad_request", "{refused}");
     assert_eq!(daemon.terminate().0, Some(0));
 }
+
+#[test]
+fn a_watch_is_set_in_a_sentence_and_what_is_none_is_refused() {
+    let robot = Robot::new("edge");
+    let set = |args: &[&str]| robot.json(&[&["watch", "add"][..], args, &["--json"]].concat());
+    let told = set(&["tell me when somebody unknown is in the kitchen after 22:00"]);
+    let rule =
+        json!({ "who": "unknown", "what": "comes", "where": "kitchen", "between": "22:00-06:00" });
+    assert_eq!(told["rule"], rule, "{told}");
+    let told = set(&["remind", "Ava", "of", "the", "keys", "when", "she", "comes"]);
+    let rule = json!({ "who": "Ava", "what": "comes", "say": "Ava, remember the keys." });
+    assert_eq!(told["rule"], rule, "{told}");
+    // In parts, as before.
+    let told = set(&["Ben", "stays", "--for", "600"]);
+    assert_eq!(told["rule"], json!({ "who": "Ben", "what": "stays", "for_secs": 600.0 }), "{told}");
+    let listed = robot.json(&["watch", "list", "--json"]);
+    assert_eq!(listed["watches"].as_array().unwrap().len(), 3, "{listed}");
+    let refused = robot.run(&["watch", "add", "open the door when Ava comes"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("is nothing that a watch does")
+            && said.contains("understood was: comes, Ava"),
+        "{said}"
+    );
+    let mixed = robot.run(&["watch", "add", "tell me when Ava comes", "--once"]);
+    assert_eq!(mixed.status.code(), Some(2), "{}", String::from_utf8_lossy(&mixed.stderr));
+}

@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_long_block_is_parted_between_sentences_and_each_part_knows_its_lines() {
-        let text = "The filter is washed in cold water every week. ".repeat(40);
+        let text = "The filter is washed in cold water every week. ".repeat(100);
         let found = of(&[words(&text, 11, 50)]);
         assert!(found.len() > 2, "{}", found.len());
         assert!(found.iter().all(|one| one.text.len() <= LARGE && one.text.ends_with('.')));

@@ -441,3 +441,140 @@ fn end(rows: &[&Row], title: bool, page: u32, found: &mut Vec<Block>) {
     let (line, last_line) = (first.number, last.number);
     found.push(Block { text: joined(lines), kind, page: Some(page), line, last_line });
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use lopdf::content::Operation;
+    use lopdf::{Stream, dictionary};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A PDF of pages, each as the operations that show it; the letters of its font are 600 thousandths wide.
+    fn pdf(pages: Vec<Vec<Operation>>) -> Vec<u8> {
+        let mut document = Document::with_version("1.5");
+        let tree = document.new_object_id();
+        let widths: Vec<Object> = (32..127).map(|_| 600.into()).collect();
+        let font = document.add_object(dictionary! {
+            "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Courier", "FirstChar" => 32, "Widths" => widths,
+            "Encoding" => "WinAnsiEncoding",
+        });
+        let resources = document.add_object(dictionary! { "Font" => dictionary! { "F1" => font } });
+        let mut kids: Vec<Object> = Vec::new();
+        for operations in pages {
+            let content = Content { operations }.encode().unwrap();
+            let content = document.add_object(Stream::new(Dictionary::new(), content));
+            let page = dictionary! {
+                "Type" => "Page", "Parent" => tree, "Contents" => content, "Resources" => resources,
+            };
+            kids.push(document.add_object(page).into());
+        }
+        let count = kids.len() as i64;
+        let pages = dictionary! { "Type" => "Pages", "Kids" => kids, "Count" => count };
+        document.objects.insert(tree, Object::Dictionary(pages));
+        let catalog = document.add_object(dictionary! { "Type" => "Catalog", "Pages" => tree });
+        document.trailer.set("Root", catalog);
+        let mut bytes = Vec::new();
+        document.save_to(&mut bytes).unwrap();
+        bytes
+    }
+
+    fn size(points: i64) -> Operation {
+        Operation::new("Tf", vec!["F1".into(), points.into()])
+    }
+
+    fn place(x: i64, y: i64) -> Operation {
+        Operation::new("Tm", [1, 0, 0, 1, x, y].map(Object::from).to_vec())
+    }
+
+    fn show(words: &str) -> Operation {
+        Operation::new("Tj", vec![Object::string_literal(words)])
+    }
+
+    fn told(pages: Vec<Vec<Operation>>) -> Vec<(bool, String, u32, u32)> {
+        let found = blocks(&pdf(pages)).unwrap();
+        let told = |one: Block| (one.kind == Kind::Heading, one.text, one.page.unwrap(), one.line);
+        found.into_iter().map(told).collect()
+    }
+
+    #[test]
+    fn words_lines_paragraphs_and_headings_are_told_by_where_letters_stand() {
+        let pieces =
+            vec![Object::string_literal("Wash"), (-300).into(), Object::string_literal("it")];
+        let page = vec![
+            Operation::new("BT", vec![]),
+            size(16),
+            place(50, 780),
+            show("Cleaning"),
+            size(10),
+            // Two runs of one line, six points each letter: the first ends where the second begins.
+            place(50, 750),
+            show("The fil"),
+            place(92, 750),
+            show("ter is"),
+            // A gap is a space; then a line below, a word parted at its end.
+            place(140, 750),
+            show("clean-"),
+            Operation::new("TL", vec![12.into()]),
+            place(50, 738),
+            show("ed weekly."),
+            // Far below: another paragraph, spaced by the array that shows it.
+            place(50, 700),
+            Operation::new("TJ", vec![pieces.into()]),
+            Operation::new("'", vec![Object::string_literal("by hand.")]),
+            Operation::new("ET", vec![]),
+        ];
+        let is = |heading, text: &str, line| (heading, text.to_owned(), 1, line);
+        assert_eq!(
+            told(vec![page]),
+            [
+                is(true, "Cleaning", 1),
+                is(false, "The filter is cleaned weekly.", 2),
+                is(false, "Wash it by hand.", 4)
+            ]
+        );
+    }
+
+    #[test]
+    fn what_stands_on_every_page_is_left_out() {
+        let page = |number: i64| {
+            let words = ["One", "Two", "Three", "Four"][number as usize - 1];
+            vec![
+                size(10),
+                place(50, 700),
+                show(words),
+                place(50, 30),
+                show(&format!("Page {number}")),
+            ]
+        };
+        let told = told((1..=4).map(page).collect());
+        assert_eq!(
+            told.iter().map(|one| one.1.as_str()).collect::<Vec<_>>(),
+            ["One", "Two", "Three", "Four"]
+        );
+    }
+
+    #[test]
+    fn what_is_no_pdf_or_has_no_letters_says_so() {
+        assert!(matches!(blocks(b"%PDF-1.7 and nothing"), Err(DocumentError::Damaged(_))));
+        assert!(matches!(blocks(b""), Err(DocumentError::Damaged(_))));
+        let empty = blocks(&pdf(vec![vec![], vec![]]));
+        assert_eq!(empty, Err(DocumentError::Pictures { pages: 2 }));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+        #[test]
+        fn no_bytes_make_the_reader_fall_over(cut in 0.0..1.0_f64, flips in proptest::collection::vec((0.0..1.0_f64, any::<u8>()), 0..40)) {
+            let page = vec![size(10), place(50, 700), show("Wash the filter."), Operation::new("Tz", vec![80.into()])];
+            let mut bytes = pdf(vec![page.clone(), page]);
+            for (at, byte) in flips {
+                let at = (at * bytes.len() as f64) as usize;
+                bytes[at] = byte;
+            }
+            bytes.truncate((cut * bytes.len() as f64) as usize);
+            let _ = blocks(&bytes);
+        }
+    }
+}

@@ -25,6 +25,8 @@ use crate::time::{Span, Timestamp};
 const NIGHT_ENDS: i8 = 6;
 /// From this hour on it is evening.
 const EVENING: i8 = 18;
+/// What lasts less is a moment, seconds.
+const MOMENT_SECS: f64 = 120.0;
 /// What is said to last longer reaches into no end, seconds.
 const OPEN_SECS: f64 = 400.0 * 86_400.0;
 
@@ -186,7 +188,9 @@ impl Reading<'_> {
                     !is("telling", &predicate) && !is("reminding", &predicate)
                 })
                 .collect();
-            mains.first().copied().filter(|_| mains.len() == 1 && self.clauses.len() == 1)
+            let alone = mains.first().copied().filter(|_| self.clauses.len() == 1)?;
+            let verbs = &self.clauses[alone].verbs;
+            verbs.iter().any(|&verb| self.tree.is_verb(verb)).then_some(alone)
         };
         let found = marked.or_else(alone)?;
         let clause = &self.clauses[found];
@@ -473,7 +477,7 @@ impl Reading<'_> {
                 }
                 until = Some(span.0.end);
             } else {
-                hours = Some(self.daily(span.0, &first, &words, zone)?);
+                hours = Some(self.daily(span.0, (&first, &words), now, zone)?);
             }
             self.understand(words);
         }
@@ -484,26 +488,38 @@ impl Reading<'_> {
     fn daily(
         &self,
         span: Span,
-        first: &str,
-        words: &str,
+        (first, words): (&str, &str),
+        now: Timestamp,
         zone: &TimeZone,
     ) -> Result<Hours, Unread> {
         let time = |at: Timestamp| at.to_jiff().to_zoned(zone.clone()).time();
         let hour = |hour: i8| Time::new(hour, 0, 0, 0).unwrap_or_default();
-        let open = span.end.secs_since(span.start) > OPEN_SECS;
-        let (from, to) = match open {
-            false => (time(span.start), time(span.end)),
-            true if is("onwards", first) => {
-                let from = time(span.start);
-                (from, hour(if from.hour() >= EVENING { NIGHT_ENDS } else { 0 }))
+        // The moment that bounds it: "22:00" of "after 22:00".
+        let point = || {
+            let (_, rest) = words.split_once(' ')?;
+            let found = told_expressions(&format!("at {rest}"), now, zone).into_iter().next()?;
+            match found.when {
+                When::Span { span, .. } => Some(time(span.start)),
+                _ => None,
             }
-            true => (hour(0), time(span.end)),
+        };
+        let secs = span.end.secs_since(span.start);
+        let whole = (MOMENT_SECS..OPEN_SECS).contains(&secs) && !is("bounding", first);
+        let (from, to) = if whole {
+            (time(span.start), time(span.end))
+        } else if is("onwards", first)
+            && let Some(from) = point()
+        {
+            (from, hour(if from.hour() >= EVENING { NIGHT_ENDS } else { 0 }))
+        } else if is("upto", first)
+            && let Some(to) = point()
+        {
+            (hour(0), to)
+        } else {
+            return self.fail(format!("{words:?} is one moment; say between which hours"));
         };
         let text =
             format!("{:02}:{:02}-{:02}:{:02}", from.hour(), from.minute(), to.hour(), to.minute());
-        if span.end.secs_since(span.start) < 120.0 {
-            return self.fail(format!("{words:?} is one moment; say between which hours"));
-        }
         text.parse().or_else(|_| self.fail(format!("{words:?} are no hours")))
     }
 

@@ -257,7 +257,7 @@ fn what_is_too_long_is_not_read() {
     run(async {
         let house = House::open().await;
         let long = "a".repeat(64 * 1024 + 1);
-        for path in ["/api/ask", "/api/remember", "/api/query/sql", "/api/replay/stop"] {
+        for path in ["/api/ask", "/api/people", "/api/query/sql", "/api/replay/stop"] {
             let got = house.post(path, &long).await;
             assert_eq!((got.status, got.error().0.as_str()), (413, "too_large"), "{path}");
         }
@@ -272,7 +272,15 @@ fn what_is_too_long_is_not_read() {
         chunks.push_str("0\r\n\r\n");
         let head = ["X-Engram: 1", "Transfer-Encoding: chunked"];
         assert_eq!(house.send("POST /api/ask", &head, chunks.as_bytes()).await.status, 413);
-        // Samples of a face and a voice may be longer, and have an end, too.
+        // A note is a text; a document may be longer, and has an end, too.
+        let note = format!(r#"{{"text":"{long}"}}"#);
+        assert_eq!(house.post("/api/remember", &note).await.status, 413);
+        let document = |length: usize| {
+            format!(r#"{{"document":{{"name":"a.md","text":"{}"}}}}"#, "a".repeat(length))
+        };
+        assert_eq!(house.post("/api/remember", &document(200_000)).await.status, 200);
+        assert_eq!(house.post("/api/remember", &document(5 << 20)).await.status, 413);
+        // So may samples of a face and a voice.
         let name = |length: usize| format!(r#"{{"name":"Ava","photo":"{}"}}"#, "a".repeat(length));
         assert_eq!(house.post("/api/name", &name(200_000)).await.status, 200);
         assert_eq!(house.post("/api/name", &name(5 << 20)).await.status, 413);
