@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use bytemuck::{Pod, Zeroable};
 
 use crate::ids::{ClipId, MemoryId, SessionId};
 use crate::time::{Span, Timestamp};
@@ -12,7 +13,7 @@ use super::filter::Filter;
 use super::log::{CHUNK, Log};
 use super::model::{MemoryKind, MemoryRow};
 use super::persist::{Persist, Reader, Writer};
-use super::shelf::{Plain, Shelf};
+use super::shelf::Shelf;
 use super::temporal::{Touched, Version};
 
 /// How far apart two remarks may begin and still belong together, seconds.
@@ -21,7 +22,7 @@ const TOGETHER_SECS: f64 = 60.0;
 const LOOKED_OVER: u32 = 8;
 
 /// One version of a memory, by its position in the table's log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Facet {
     /// Start and end, nanoseconds.
@@ -34,9 +35,6 @@ pub(crate) struct Facet {
     /// 1: of a clip.
     has_clip: u32,
 }
-
-// SAFETY: numbers side by side, none of them wider than the place where it stands asks for: no padding.
-unsafe impl Plain for Facet {}
 
 impl Facet {
     fn of(row: &MemoryRow) -> Self {

@@ -52,9 +52,16 @@ impl PoseGrid {
             let pose = &version.row.pose;
             if pose.x.is_finite() && pose.y.is_finite() {
                 let cell = (pose.frame.as_str().into(), cell_of(pose.x), cell_of(pose.y));
-                let mut here = self.cells.entry(cell).or_default();
-                here.push(at as u32);
-                here.settle(&self.lists);
+                let full = {
+                    let mut here = self.cells.entry(cell).or_default();
+                    here.push(at as u32);
+                    here.is_to_settle().then(|| (here.key().clone(), Log::clone(&here)))
+                };
+                // Written aside: whoever reads beside does not wait for the disk.
+                if let Some((cell, mut here)) = full {
+                    here.settle(&self.lists);
+                    self.cells.insert(cell, here);
+                }
             }
         }
     }

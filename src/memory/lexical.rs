@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
+use bytemuck::{Pod, Zeroable};
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 use rust_stemmers::{Algorithm, Stemmer};
@@ -20,7 +21,7 @@ use super::bm25::{Scores, Scratch, Term};
 use super::log::Log;
 use super::model::MemoryRow;
 use super::persist::{Persist as _, Reader, Writer};
-use super::shelf::{Plain, Shelf};
+use super::shelf::Shelf;
 use super::temporal::{Touched, Version};
 
 /// Term saturation and weight of the text's length: chosen on all of LoCoMo's first five conversations.
@@ -47,7 +48,7 @@ fn is_function_word(word: &str) -> bool {
     FUNCTION_WORDS.find(word).is_some_and(|_| FUNCTION_WORDS.contains(&format!(" {word} ")))
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Posting {
     pub(super) doc: u32,
@@ -55,9 +56,6 @@ pub(super) struct Posting {
     /// Terms of the document.
     pub(super) length: u16,
 }
-
-// SAFETY: numbers side by side; the two narrow ones fill the place of a wide one: no padding.
-unsafe impl Plain for Posting {}
 
 /// Inverted index over memory versions, by their position in the table's log.
 pub(crate) struct Lexical {
@@ -224,9 +222,16 @@ impl Lexical {
         let term = |key: u64| (key >> 32) as usize;
         for of_term in fresh.chunk_by(|a, b| term(a.0) == term(b.0)) {
             let name = Arc::clone(&terms.names[term(of_term[0].0)]);
-            let mut list = self.postings.entry(name).or_default();
-            of_term.iter().for_each(|(_, posting)| list.push(*posting));
-            list.settle(&self.shelf);
+            let full = {
+                let mut list = self.postings.entry(name).or_default();
+                of_term.iter().for_each(|(_, posting)| list.push(*posting));
+                list.is_to_settle().then(|| (Arc::clone(list.key()), Log::clone(&list)))
+            };
+            // Written aside: whoever reads beside does not wait for the disk.
+            if let Some((name, mut list)) = full {
+                list.settle(&self.shelf);
+                self.postings.insert(name, list);
+            }
         }
         lengths.settle(&self.shelf);
         self.lengths.store(Arc::new(lengths));

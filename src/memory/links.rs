@@ -4,15 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytemuck::{Pod, Zeroable};
+
 use crate::ids::Seq;
 use crate::time::{Span, Timestamp};
 
 use super::log::{CHUNK, Log};
 use super::persist::{Persist, Reader, Writer};
-use super::shelf::{Plain, Shelf};
+use super::shelf::Shelf;
 
 /// When a face was in view or a voice was heard, and how much of it is speech.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct Stretch {
     /// Nanoseconds UTC.
@@ -21,9 +23,6 @@ pub(crate) struct Stretch {
     /// Seconds of speech; 0 of a face.
     pub(super) speech_secs: f64,
 }
-
-// SAFETY: numbers of one width: no padding.
-unsafe impl Plain for Stretch {}
 
 impl Stretch {
     pub(super) fn new(span: Span, speech_secs: f64) -> Self {
@@ -71,6 +70,11 @@ impl Links {
             Some(bound) => *bound = hull(*bound, span),
             None => bounds.push(span),
         }
+    }
+
+    /// Whether something is full that is not on the shelf yet.
+    pub(super) fn is_to_settle(&self) -> bool {
+        self.positions.is_to_settle() || self.times.is_to_settle()
     }
 
     /// Puts on the shelf what is full.

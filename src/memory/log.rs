@@ -89,12 +89,17 @@ impl<T: Plain> Log<T> {
         self.settle(shelf);
     }
 
+    /// Whether there are full chunks that are not on the shelf yet.
+    pub(crate) fn is_to_settle(&self) -> bool {
+        self.settled < self.len / CHUNK
+    }
+
     /// Puts full chunks on the shelf.
     pub(crate) fn settle(&mut self, shelf: &Arc<Shelf>) {
-        let full = self.len / CHUNK;
-        if self.settled >= full {
+        if !self.is_to_settle() {
             return;
         }
+        let full = self.len / CHUNK;
         let chunks = Arc::make_mut(&mut self.chunks);
         for chunk in &mut chunks[self.settled..full] {
             if let Chunk::Ram(items) = chunk

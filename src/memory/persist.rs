@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::sync::Arc;
 
-use super::shelf::{Bulk, Plain, Shelf, plain_bytes, plain_values};
+use super::shelf::{Bulk, Plain, Shelf};
 
 /// Everything begins at a multiple of this, bytes.
 const ALIGNED: usize = 8;
@@ -71,7 +71,7 @@ impl<'s> Writer<'s> {
 
     pub(crate) fn numbers<T: Plain>(&mut self, values: &[T]) {
         self.number(values.len() as u64);
-        self.bytes(plain_bytes(values));
+        self.bytes(bytemuck::cast_slice(values));
     }
 
     pub(crate) fn text(&mut self, text: &str) {
@@ -124,7 +124,8 @@ impl<'b> Reader<'b> {
 
     pub(crate) fn numbers<T: Plain>(&mut self) -> Option<Vec<T>> {
         let len = usize::try_from(self.number()?).ok()?;
-        plain_values(self.bytes(len.checked_mul(size_of::<T>())?)?)
+        let bytes = self.bytes(len.checked_mul(size_of::<T>())?)?;
+        Some(bytemuck::pod_collect_to_vec(bytes))
     }
 
     pub(crate) fn text(&mut self) -> Option<&'b str> {
@@ -181,7 +182,7 @@ mod tests {
         let bytes = std::fs::read(&path).unwrap();
         let aligned: Vec<u64> =
             bytes.chunks(8).map(|w| u64::from_ne_bytes(w.try_into().unwrap())).collect();
-        let bytes = plain_bytes(&aligned);
+        let bytes = bytemuck::cast_slice(&aligned);
         assert_eq!(written, Written { len: bytes.len() as u64, sum: crc32fast::hash(bytes) });
         let read = |bytes: &[u8]| {
             let mut from = Reader::new(bytes, Arc::clone(&lists));
@@ -205,7 +206,7 @@ mod tests {
             for value in [0, 1, 255, u64::MAX, u64::MAX / 8] {
                 let mut other = aligned.clone();
                 other[at] = value;
-                let _ = read(plain_bytes(&other)).map(|(.., log)| log.iter().count());
+                let _ = read(bytemuck::cast_slice(&other)).map(|(.., log)| log.iter().count());
             }
         }
     }

@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
+use bytemuck::{Pod, Zeroable};
 use dashmap::DashMap;
 
 use crate::ids::{ClipId, SessionId};
 
 use super::log::Log;
 use super::persist::{Persist, Reader, Writer};
-use super::shelf::{Plain, Shelf};
+use super::shelf::Shelf;
 
 /// Positions, ascending, as runs of those that follow each other. Nearly always there is one run: no list for that.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +18,7 @@ pub(super) struct Runs {
     more: Vec<Run>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
 #[repr(C)]
 struct Run {
     at: u32,
@@ -52,20 +53,14 @@ impl Runs {
     }
 }
 
-// SAFETY: two numbers of one width: no padding.
-unsafe impl Plain for Run {}
-
 /// The run of a clip.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct ClipRun {
     session: u32,
     index: u32,
     run: Run,
 }
-
-// SAFETY: numbers of one width: no padding.
-unsafe impl Plain for ClipRun {}
 
 impl ClipRun {
     fn clip(&self) -> ClipId {

@@ -19,6 +19,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use bytemuck::Pod;
 use memmap2::{MmapMut, MmapOptions, MmapRaw};
 use tracing::{debug, warn};
 
@@ -71,43 +72,9 @@ struct Open {
 }
 
 /// A type whose values are nothing but their bytes, every pattern of which is a value.
-///
-/// # Safety
-/// No padding, no pointers, no values that are not allowed; aligned to at most 8 bytes.
-pub(crate) unsafe trait Plain: Copy + Send + Sync + 'static {}
+pub(crate) trait Plain: Pod + Send + Sync {}
 
-// SAFETY: numbers are.
-unsafe impl Plain for u8 {}
-// SAFETY: as above.
-unsafe impl Plain for i8 {}
-// SAFETY: as above.
-unsafe impl Plain for u32 {}
-// SAFETY: as above.
-unsafe impl Plain for u64 {}
-// SAFETY: as above.
-unsafe impl Plain for f32 {}
-
-/// The bytes of plain values, as they lie in RAM.
-pub(crate) fn plain_bytes<T: Plain>(values: &[T]) -> &[u8] {
-    let (start, len) = (values.as_ptr().cast::<u8>(), size_of_val(values));
-    // SAFETY: plain values are nothing but their bytes.
-    unsafe { std::slice::from_raw_parts(start, len) }
-}
-
-/// The values that lie as these bytes; `None` where those are no whole number of them.
-pub(crate) fn plain_values<T: Plain>(bytes: &[u8]) -> Option<Vec<T>> {
-    let len = bytes.len() / size_of::<T>();
-    if len * size_of::<T>() != bytes.len() {
-        return None;
-    }
-    let mut values: Vec<T> = Vec::with_capacity(len);
-    // SAFETY: there is room for so many, every pattern of bytes is a value, and the two do not overlap.
-    unsafe {
-        values.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
-        values.set_len(len);
-    }
-    Some(values)
-}
+impl<T: Pod + Send + Sync> Plain for T {}
 
 /// A row of values on a shelf. (Only those of [`Plain`] types can be made.)
 pub(crate) struct Slice<T> {
@@ -245,7 +212,7 @@ impl Shelf {
     /// Puts a row of values down.
     pub(crate) fn put_all<T: Plain>(self: &Arc<Self>, values: &[T]) -> Option<Slice<T>> {
         const { assert!(align_of::<T>() <= ALIGNED) };
-        let at = self.put(plain_bytes(values))?;
+        let at = self.put(bytemuck::cast_slice(values))?;
         let len = u32::try_from(values.len()).ok()?;
         Some(Slice { shelf: Arc::clone(self), at, len, of: PhantomData })
     }
@@ -308,6 +275,11 @@ impl Open {
     fn over(file: File, is_named: bool, use_of: Use) -> std::io::Result<Self> {
         let map = MmapOptions::new().len(space(RESERVED)).map_raw_read_only(&file)?;
         let ahead = use_of == Use::Lists;
+        // Rows are read here and there: what lies beside one only takes the place of others.
+        #[cfg(target_os = "linux")]
+        if !ahead && let Err(error) = map.advise(memmap2::Advice::Random) {
+            debug!(%error, "what lies beside a row is read, too");
+        }
         let (end, unstruck, sums) = Default::default();
         Ok(Self { file: Some(file), map, end, ahead, is_named, unstruck, sums })
     }

@@ -2,9 +2,10 @@
 
 use std::fmt;
 
+use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::shelf::{Plain, Slice, Values};
+use super::shelf::{Slice, Values};
 use crate::camera::Bearing;
 use crate::geometry::Rect;
 use crate::percept::Sighting;
@@ -16,7 +17,7 @@ use crate::time::Timestamp;
 pub struct Sightings(Values<Packed>);
 
 /// A sighting without pointers and padding. What is not known of the bearing is not a number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 pub(super) struct Packed {
     at: i64,
@@ -26,8 +27,6 @@ pub(super) struct Packed {
     bearing: [f32; 3],
 }
 
-// SAFETY: 8 bytes and eight times 4 bytes, all of them numbers.
-unsafe impl Plain for Packed {}
 const _: () = assert!(size_of::<Packed>() == 40);
 
 impl From<&Sighting> for Packed {

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use bytemuck::{Pod, Zeroable};
 use dashmap::DashMap;
 use rusqlite::types::Value;
 
@@ -22,7 +23,7 @@ use super::persist::{Persist as _, Reader, Writer};
 use super::recent::RecentEnds;
 use super::rows::{RowError, SourceOrdinals};
 use super::runs::{ClipRuns, Runs};
-use super::shelf::{Plain, Shelf};
+use super::shelf::Shelf;
 use super::versions::{Shelves, Versions};
 
 /// Rows that are put down at once.
@@ -41,7 +42,7 @@ pub(crate) enum Horizon {
 }
 
 /// One commit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub(crate) struct CommitRow {
     pub(crate) seq: Seq,
@@ -49,9 +50,6 @@ pub(crate) struct CommitRow {
     /// [`Self::watermark`]; the least of all times: there is none.
     newest_clip: Timestamp,
 }
-
-// SAFETY: numbers of one width: no padding.
-unsafe impl Plain for CommitRow {}
 
 impl CommitRow {
     pub(crate) fn new(seq: Seq, recorded: Timestamp, watermark: Option<Timestamp>) -> Self {
@@ -414,10 +412,17 @@ impl<R: Temporal> Table<R> {
         self.versions.store(Arc::new(versions));
         self.bounds.store(Arc::new(bounds));
         for (entity, at, stretch, retired) in links {
-            let mut links = self.links.entry(entity).or_default();
-            links.push(at, stretch);
-            links.ended = links.ended.max(retired.unwrap_or_default());
-            links.settle(&self.lists);
+            let full = {
+                let mut links = self.links.entry(entity).or_default();
+                links.push(at, stretch);
+                links.ended = links.ended.max(retired.unwrap_or_default());
+                links.is_to_settle().then(|| links.clone())
+            };
+            // Written aside: whoever reads beside does not wait for the disk.
+            if let Some(mut links) = full {
+                links.settle(&self.lists);
+                self.links.insert(entity, links);
+            }
         }
         if let Some(ended) = ended {
             self.ended.forget(ended);

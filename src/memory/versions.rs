@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use bytemuck::{Pod, Zeroable};
 use rayon::prelude::*;
 
 use crate::ids::Seq;
@@ -11,7 +12,7 @@ use crate::time::Timestamp;
 
 use super::log::{CHUNK, Log};
 use super::persist::{Persist, Reader, Writer};
-use super::shelf::{Plain, Shelf};
+use super::shelf::Shelf;
 use super::temporal::{Temporal, Version};
 use crate::simd;
 
@@ -33,7 +34,7 @@ pub(crate) struct Shelves {
 }
 
 /// What a table keeps of a version.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C)]
 struct Slot {
     /// The commit that brought it.
@@ -41,11 +42,8 @@ struct Slot {
     place: Place,
 }
 
-// SAFETY: two numbers of the same width: no padding.
-unsafe impl Plain for Slot {}
-
 /// Where a row is: where it begins on the shelf, which is an even number, or twice its place among those in RAM, plus 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 struct Place(u64);
 
