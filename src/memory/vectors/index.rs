@@ -320,9 +320,9 @@ impl Space {
         let cells = self.cells.load_full();
         let all = self.rows.len() as u32;
         let Some(to) = search.next_in_cells(cells.covered(), all) else { return false };
-        let vector =
-            |at: u32| Some(log.get(*self.rows.get(at as usize)? as usize)?.row.values.clone());
-        let source = Source { codes: &self.codes, vector: &vector, search };
+        let is_erased =
+            |at: u32| self.rows.get(at as usize).is_none_or(|row| log.seq(*row as usize).is_none());
+        let source = Source { codes: &self.codes, is_erased: &is_erased, search };
         let next = cells.with(to, &source);
         self.cells.store(Arc::new(next));
         search.next_in_cells(to, all).is_some()
@@ -348,7 +348,7 @@ impl Space {
         let again = (all / LOOKED_AT_AGAIN).clamp(LEAST_AGAIN, MOST_AGAIN_IN_CELLS);
         let again = again.max(10 * k) * (all / passing);
         let share = passing as f64 / all as f64;
-        let mut candidates = cells.nearest(query, coded, again, share);
+        let mut candidates = cells.nearest(coded, again, share);
         candidates.extend(self.codes.nearest_from(coded, cells.covered(), again));
         if let Some(among) = among {
             candidates.retain(|at| self.memory(*at).is_some_and(|memory| among.contains(memory)));

@@ -97,6 +97,14 @@ impl Signs {
         self.len
     }
 
+    /// Those of one vector, as [`words_of`] gives them; none where there is none.
+    pub(super) fn of(&self, at: usize) -> impl Iterator<Item = u64> + '_ {
+        let heads = self.block(at / BLOCK).iter().skip(at % BLOCK).step_by(BLOCK);
+        let (words, place) = (self.rests.words, at % CHUNK);
+        let rests = self.rests.piece(at / CHUNK).get(place * words..(place + 1) * words);
+        heads.chain(rests.unwrap_or_default()).copied()
+    }
+
     /// Writes them, zeros in place of those that `is_erased`.
     pub(super) fn save(&self, is_erased: &dyn Fn(usize) -> bool, to: &mut Writer<'_>) {
         to.number(self.len as u64);
